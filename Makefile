@@ -1,0 +1,35 @@
+# Two commands do everything: `make run` and `make test`. What they install goes into .venv; an empty file
+# there says that it is done, so that the next call starts at once until the requirements change.
+
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --requirement
+
+.PHONY: help run test
+
+help:
+	@echo "make run    installs what the app needs into .venv and serves the app"
+	@echo "make test   installs what the tests need as well, then lints and tests"
+
+run: .venv/run-installed
+	$(BIN)/python -m streamlit run app.py
+
+test: .venv/test-installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python -m tests.browser.chromium
+	$(BIN)/python -m pytest
+
+.venv/run-installed: requirements.txt | .venv/bin/pip
+	$(INSTALL) requirements.txt
+	@touch $@
+
+.venv/test-installed: requirements.txt requirements-dev.txt | .venv/bin/pip
+	$(INSTALL) requirements-dev.txt
+	@touch $@
+
+# pip comes last into a new environment, so this also repairs one that was left half made.
+.venv/bin/pip:
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.12 ..." \
+		if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
