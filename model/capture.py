@@ -1,0 +1,120 @@
+"""One forward pass, watched: `capture(loaded, text_or_image) -> ForwardRecord`."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from functools import partial
+
+import numpy as np
+import torch
+from jaxtyping import Bool
+from torch import Tensor, nn
+
+from model.checkpoint import Loaded
+from model.config import ModelConfig
+from model.digits import to_input
+from model.hooks import Watcher, watch
+from model.record import ForwardRecord
+from model.text import encode
+
+BY_LAYER = ("scores", "pattern", "q", "k", "v", "z")
+
+
+def capture(
+    loaded: Loaded,
+    text_or_image: str | np.ndarray,
+    *,
+    mask: Bool[Tensor, "..."] | None = None,
+    watchers: Mapping[str, Watcher] | None = None,
+) -> ForwardRecord:
+    """Runs one text, or one uint8 image of [height, width], and keeps every activation worth seeing.
+
+    Text beyond the positions of the encoder is left out (`model.text.encode` says how much).
+    `mask` is as in `Transformer.forward`. `watchers`, and those of a `watch` around this call, intervene
+    first: what they return is what is kept.
+    Raises ValueError where the input is of the wrong kind, RuntimeError where an activation never came.
+    """
+    inputs, tokens = prepare(loaded, text_or_image)
+    model = loaded.model
+    kept = Kept(model.config, len(tokens), loaded.device)
+    intervening = watch(model, watchers) if watchers else nullcontext()
+    with torch.inference_mode(), evaluating(model):
+        with intervening, watch(model, kept.watchers):
+            logits = model(inputs, mask)
+        kept.check()
+        states = model.final_norm(kept.buffers["residual"])
+        by_layer = torch.cat([model.classify(state[None], inputs) for state in states])
+        allowed = model.full_mask(inputs, mask)
+    whole = torch.ones((), dtype=torch.bool) if allowed is None else allowed[0]
+    return ForwardRecord(
+        config=model.config,
+        tokens=tokens,
+        mask=_numpy(whole.expand(kept.buffers["pattern"].shape)),
+        logits=_numpy(logits[0]),
+        logits_by_layer=_numpy(by_layer),
+        **{name: _numpy(buffer) for name, buffer in kept.buffers.items()},
+    )
+
+
+def prepare(loaded: Loaded, text_or_image: str | np.ndarray) -> tuple[Tensor, tuple[str, ...]]:
+    """The encoder's input, a batch of one on its device, and a name for each position."""
+    config = loaded.config
+    if config.is_text != isinstance(text_or_image, str):
+        kind = "text" if config.is_text else "an image"
+        raise ValueError(f"{loaded.name} takes {kind}, got {type(text_or_image).__name__}")
+    if config.is_text:
+        encoded = encode(loaded.tokenizer, text_or_image)
+        return torch.tensor([encoded.ids], device=loaded.device), encoded.tokens
+    if text_or_image.dtype != np.uint8 or text_or_image.ndim != 2 or not text_or_image.size:
+        shape, dtype = text_or_image.shape, text_or_image.dtype
+        raise ValueError(f"an image is uint8 of [height, width], got {dtype} of {shape}")
+    rows, columns = config.patch_grid
+    patches = tuple(f"r{row}c{column}" for row in range(rows) for column in range(columns))
+    first = ("[CLS]",) if config.pooling == "class" else ()
+    return to_input(text_or_image[None], config).to(loaded.device), first + patches
+
+
+@contextmanager
+def evaluating(model: nn.Module) -> Iterator[None]:
+    """Evaluation mode inside the `with`; a model that is in it already is not touched."""
+    was_training = model.training
+    if was_training:
+        model.eval()
+    try:
+        yield
+    finally:
+        if was_training:
+            model.train()
+
+
+class Kept:
+    """Buffers of the final shape, filled while the forward runs: stacking afterwards costs a quarter more."""
+
+    def __init__(self, config: ModelConfig, n: int, device: torch.device) -> None:
+        layers, heads = config.n_layers, config.n_heads
+        shapes = {
+            **dict.fromkeys(("scores", "pattern"), (layers, heads, n, n)),
+            **dict.fromkeys(("q", "k"), (layers, heads, n, config.d_k)),
+            **dict.fromkeys(("v", "z"), (layers, heads, n, config.d_v)),
+            "residual": (1 + 2 * layers, n, config.d_model),
+        }
+        self.buffers = {name: torch.empty(shape, device=device) for name, shape in shapes.items()}
+        slots = {"embedding.output": self.buffers["residual"][0]}
+        for layer in range(layers):
+            slots[f"blocks.{layer}.resid_mid"] = self.buffers["residual"][1 + 2 * layer]
+            slots[f"blocks.{layer}.resid_post"] = self.buffers["residual"][2 + 2 * layer]
+            for name in BY_LAYER:
+                slots[f"blocks.{layer}.attention.{name}"] = self.buffers[name][layer]
+        self.watchers = {name: partial(self._keep, name, slot) for name, slot in slots.items()}
+        self._missing = set(slots)
+
+    def _keep(self, name: str, slot: Tensor, activation: Tensor) -> None:
+        slot.copy_(activation[0])
+        self._missing.discard(name)
+
+    def check(self) -> None:
+        if self._missing:
+            raise RuntimeError(f"these activations were never seen: {sorted(self._missing)}")
+
+
+def _numpy(values: Tensor) -> np.ndarray:
+    return values.cpu().numpy()

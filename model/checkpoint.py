@@ -1,0 +1,208 @@
+"""Trained encoders on disk: a folder each, with `config.json`, `model.safetensors`, `history.json`.
+
+Text encoders bring `tokenizer.json` as well; `film.safetensors` is what the run recorded of itself,
+`predictions.safetensors` what a digit encoder makes of the test digits. Nothing is ever unpickled.
+"""
+
+import json
+import math
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import load_file
+from safetensors.numpy import save_file as save_arrays
+from safetensors.torch import load_model, save_file, save_model
+from tokenizers import Tokenizer
+from torch import Tensor
+
+from model.config import ModelConfig
+from model.transformer import Transformer
+
+CHECKPOINTS = Path(__file__).parents[1] / "checkpoints"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A trained encoder, ready to be looked into. Shared between threads: never change it."""
+
+    name: str
+    model: Transformer
+    tokenizer: Tokenizer | None
+    history: dict
+    device: torch.device
+
+    @property
+    def config(self) -> ModelConfig:
+        return self.model.config
+
+    @property
+    def n_parameters(self) -> int:
+        return sum(parameter.numel() for parameter in self.model.parameters())
+
+
+def available() -> list[str]:
+    """Names of the checkpoints that come with the project."""
+    whole = (*CHECKPOINTS.glob("*/config.json"), *CHECKPOINTS.glob(".*-old/*/config.json"))
+    return sorted({path.parent.name for path in whole})
+
+
+def read_config(name: str) -> ModelConfig:
+    """What a checkpoint is, without its weights. Raises ValueError, in one sentence, where it is damaged."""
+    return _read_config(_folder(name))
+
+
+def predictions(name: str) -> dict[str, np.ndarray] | None:
+    """What a digit checkpoint makes of every test digit, None where that was never written down.
+
+    "predicted" holds the class (uint8), "loss" the cross-entropy in nats (float32), one a digit.
+    Raises ValueError, in one sentence, where the file is damaged.
+    """
+    path = _folder(name) / "predictions.safetensors"
+    if not path.is_file():
+        return None
+    try:
+        return load_file(path)
+    except (SafetensorError, OSError) as error:
+        raise ValueError(f"{name}/{path.name} cannot be read: {error}") from error
+
+
+def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
+    """A checkpoint by name, or by the path of its folder; "auto" takes the GPU where there is one.
+
+    Raises FileNotFoundError where there is none, ValueError, in one sentence, where it is damaged.
+    """
+    folder = _folder(name_or_path)
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    config = _read_config(folder)
+    return Loaded(
+        name=folder.name,
+        model=_read_weights(folder / "model.safetensors", config).to(device).eval(),
+        tokenizer=_read_tokenizer(folder / "tokenizer.json", config) if config.is_text else None,
+        history=_read_json(folder / "history.json"),
+        device=torch.device(device),
+    )
+
+
+def save(
+    folder: Path,
+    model: Transformer,
+    history: dict,
+    tokenizer: Tokenizer | None = None,
+    film: dict[str, Tensor] | None = None,
+) -> None:
+    """Writes a checkpoint beside `folder` and then moves it there: a kill leaves the old one or the new."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
+        new = Path(scratch) / "new"
+        new.mkdir()
+        save_model(model, str(new / "model.safetensors"))
+        _write_json(new / "config.json", model.config.to_json())
+        _write_json(new / "history.json", history)
+        if film is not None:
+            save_file(film, new / "film.safetensors")
+        if tokenizer is not None:
+            tokenizer.save(str(new / "tokenizer.json"))
+        old = _old(folder)
+        if folder.exists():
+            shutil.rmtree(old, ignore_errors=True)
+            old.parent.mkdir(exist_ok=True)
+            folder.replace(old)
+        new.replace(folder)
+        shutil.rmtree(old.parent, ignore_errors=True)
+
+
+def record_figures(
+    name_or_path: str | Path, figures: dict, by_example: dict[str, np.ndarray] | None = None
+) -> None:
+    """Writes what was measured into `history.json`, and beside it what `predictions` reads."""
+    folder = _folder(name_or_path)
+    if by_example is not None:
+        save_arrays(by_example, folder / "predictions.safetensors")
+    beside = folder / "history.new"
+    _write_json(beside, _read_json(folder / "history.json") | {"figures": figures})
+    beside.replace(folder / "history.json")
+
+
+def _old(folder: Path) -> Path:
+    """Where `save` puts the checkpoint that it replaces, until the new one stands in its place."""
+    return folder.parent / f".{folder.name}-old" / folder.name
+
+
+def _folder(name_or_path: str | Path) -> Path:
+    """A name that comes with the project, before any path; a path need not lie in the project."""
+    folder = CHECKPOINTS / name_or_path if str(name_or_path) in available() else Path(name_or_path)
+    for standing in (folder, _old(folder)):
+        if standing.is_dir():
+            return standing
+    raise FileNotFoundError(f"no checkpoint {str(name_or_path)!r}; there are {', '.join(available())}")
+
+
+def _read_config(folder: Path) -> ModelConfig:
+    values = _read_json(folder / "config.json")
+    try:
+        return ModelConfig.from_json(values)
+    except ValueError as error:
+        raise ValueError(f"{folder.name}/config.json is damaged: {error}") from error
+
+
+def _read_weights(path: Path, config: ModelConfig) -> Transformer:
+    try:
+        with safe_open(path, "pt") as file:
+            shapes = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+        n_numbers = sum(map(math.prod, shapes.values()))
+        # Looked at before anything is built: a few bytes of config.json could ask for all the memory there is.
+        if config.n_layers > len(shapes) or _least_size(config) > n_numbers:
+            raise ValueError(f"{n_numbers:,} numbers are too few for the encoder that config.json describes")
+        model = Transformer(config)
+        expected = {name: tuple(value.shape) for name, value in model.state_dict().items()}
+        for name in shapes:
+            if shapes[name] != expected.get(name):
+                raise ValueError(f"{name} is {shapes[name]}, but config.json asks for {expected.get(name)}")
+        missing, _ = load_model(model, path, strict=False)
+        if missing:
+            raise ValueError(f"{min(missing)} is missing, but config.json asks for it")
+    except (SafetensorError, OSError, ValueError) as error:
+        raise ValueError(f"the weights of {path.parent.name} cannot be read: {error}") from error
+    return model
+
+
+def _least_size(config: ModelConfig) -> int:
+    """How many numbers the largest matrices hold, where q, k and v share theirs: no encoder is smaller."""
+    layer = config.n_heads * (config.d_k + config.d_v) + 2 * config.d_ff
+    whole = config.n_layers * layer + (config.vocab_size or config.patch_size**2)
+    whole += config.n_positions if config.positions == "learned" else 0
+    whole += config.d_model if config.masked_token_output else 0
+    return config.d_model * whole
+
+
+def _read_json(path: Path) -> dict:
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ValueError(f"{path.parent.name}/{path.name} cannot be read: {error}") from error
+    if not isinstance(values, dict):
+        raise ValueError(f"{path.parent.name}/{path.name} must hold a JSON object")
+    return values
+
+
+def _write_json(path: Path, values: dict) -> None:
+    path.write_text(json.dumps(values, ensure_ascii=False, indent=1), encoding="utf-8")
+
+
+def _read_tokenizer(path: Path, config: ModelConfig) -> Tokenizer:
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises plain Exception
+        raise ValueError(f"{path.parent.name}/tokenizer.json cannot be read: {error}") from error
+    if tokenizer.get_vocab_size() > config.vocab_size:
+        raise ValueError(
+            f"{path.parent.name} knows {config.vocab_size} tokens, its tokenizer {tokenizer.get_vocab_size()}"
+        )
+    tokenizer.enable_truncation(config.n_positions)
+    return tokenizer

@@ -1,0 +1,231 @@
+"""One frozen `ModelConfig` says everything from which an encoder is rebuilt; presets name the known ones."""
+
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Literal, get_args, get_origin
+
+DIGITS = tuple("0123456789")
+SENTIMENTS = ("negative", "positive")
+LARGEST = 2**18  # of any size: an absurd value is refused before memory is taken for it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelConfig:
+    """Shape and variant of one encoder. Raises ValueError where the values contradict each other.
+
+    Exactly one input kind is set: text (`vocab_size`) or image patches (`image_size`, `patch_size`).
+    `n_positions` counts every position of the residual stream, the class token included.
+    `n_classes` = 0 leaves the classifier out: the model then returns the pooled state.
+    """
+
+    # sizes
+    d_model: int
+    n_layers: int
+    n_heads: int
+    d_k: int
+    d_v: int
+    d_ff: int
+    n_positions: int
+    class_names: tuple[str, ...] = ()
+    # input
+    vocab_size: int | None = None
+    padding_id: int | None = None
+    image_size: int | None = None
+    patch_size: int | None = None
+    # variants
+    norm_placement: Literal["pre", "post"] = "pre"
+    final_norm: bool = True
+    embedding_norm: bool = False
+    embedding_scaled: bool = False
+    positions: Literal["sinusoidal", "learned"] = "sinusoidal"
+    pooling: Literal["class", "mean", "max"] = "class"
+    activation: Literal["relu", "gelu"] = "gelu"
+    shared_qkv: bool = False
+    masked_token_output: bool = False
+    # dropout probabilities, used in training only
+    dropout_embedding: float = 0.0
+    dropout_pattern: float = 0.0
+    dropout_sublayer: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._check_each()
+        if self.is_text:
+            if self.patch_size is not None:
+                raise ValueError(f"patch_size {self.patch_size} belongs to images, but vocab_size is set")
+            if self.padding_id is not None and self.padding_id not in range(self.vocab_size):
+                raise ValueError(f"padding_id {self.padding_id!r} is none of the {self.vocab_size} tokens")
+        else:
+            if self.padding_id is not None or self.masked_token_output:
+                raise ValueError(
+                    "padding_id and masked_token_output belong to text, but vocab_size is None: "
+                    f"got {self.padding_id!r} and {self.masked_token_output}"
+                )
+            if self.image_size % self.patch_size:
+                raise ValueError(f"patch_size {self.patch_size} must divide image_size {self.image_size}")
+            expected = self.n_patches + (self.pooling == "class")
+            if self.n_positions != expected:
+                raise ValueError(f"these patches need n_positions {expected}, got {self.n_positions}")
+        if self.shared_qkv and self.d_k != self.d_v:
+            raise ValueError(f"a shared q/k/v projection needs d_k == d_v, got {self.d_k} and {self.d_v}")
+        if self.positions == "sinusoidal" and self.d_model % 2:
+            raise ValueError(f"sinusoidal positions need an even d_model, got {self.d_model}")
+
+    def _check_each(self) -> None:
+        """Each value by itself."""
+        if (self.vocab_size is None) == (self.image_size is None):
+            raise ValueError(
+                "set either vocab_size (text) or image_size (patches), "
+                f"got {self.vocab_size!r} and {self.image_size!r}"
+            )
+        sizes = ("d_model", "n_layers", "n_heads", "d_k", "d_v", "d_ff", "n_positions")
+        for name in (*sizes, *(("vocab_size",) if self.is_text else ("image_size", "patch_size"))):
+            value = getattr(self, name)
+            if type(value) is not int or not 1 <= value <= LARGEST:
+                raise ValueError(f"{name} must be a whole number from 1 to {LARGEST}, got {value!r}")
+        for field in fields(self):
+            kind, value = field.type, getattr(self, field.name)
+            if get_origin(kind) is Literal and value not in get_args(kind):
+                raise ValueError(f"{field.name} must be one of {get_args(kind)}, got {value!r}")
+            if kind is bool and not isinstance(value, bool):
+                raise ValueError(f"{field.name} must be true or false, got {value!r}")
+            if kind is float and not (isinstance(value, int | float) and 0 <= value < 1):
+                raise ValueError(f"{field.name} must be in [0, 1), got {value!r}")
+        if not all(isinstance(name, str) for name in self.class_names):
+            raise ValueError(f"class_names must be names, got {self.class_names!r}")
+
+    @property
+    def is_text(self) -> bool:
+        return self.vocab_size is not None
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.class_names)
+
+    @property
+    def patch_grid(self) -> tuple[int, int] | None:
+        """(rows, columns) of patches, None for text."""
+        if self.image_size is None:
+            return None
+        return (self.image_size // self.patch_size,) * 2
+
+    @property
+    def n_patches(self) -> int:
+        return (self.image_size // self.patch_size) ** 2
+
+    def to_json(self) -> dict:
+        return {**asdict(self), "class_names": list(self.class_names)}
+
+    @classmethod
+    def from_json(cls, values: dict) -> "ModelConfig":
+        """Raises ValueError on names that do not belong or are missing, or on wrong values."""
+        known = {field.name for field in fields(cls)}
+        if unknown := sorted(set(values) - known):
+            raise ValueError(f"unknown fields in the configuration: {unknown}")
+        names = values.get("class_names", [])
+        if not isinstance(names, list):
+            raise ValueError(f"class_names must be a list, got {names!r}")
+        try:
+            return cls(**{**values, "class_names": tuple(names)})
+        except TypeError as error:  # a field is missing
+            raise ValueError(f"the configuration does not fit: {error}") from error
+
+
+_DIGIT = ModelConfig(
+    d_model=64,
+    n_layers=6,
+    n_heads=4,
+    d_k=16,
+    d_v=16,
+    d_ff=256,
+    n_positions=50,
+    class_names=DIGITS,
+    image_size=28,
+    patch_size=4,
+    positions="learned",
+)
+_REVIEW = ModelConfig(
+    d_model=128,
+    n_layers=4,
+    n_heads=4,
+    d_k=32,
+    d_v=32,
+    d_ff=512,
+    n_positions=384,
+    class_names=SENTIMENTS,
+    vocab_size=12_000,
+    padding_id=0,
+    embedding_scaled=True,
+    masked_token_output=True,
+    dropout_embedding=0.1,
+    dropout_sublayer=0.1,
+)
+_VASWANI = ModelConfig(
+    d_model=512,
+    n_layers=6,
+    n_heads=8,
+    d_k=64,
+    d_v=64,
+    d_ff=2048,
+    n_positions=512,
+    vocab_size=37_000,
+    norm_placement="post",
+    final_norm=False,
+    embedding_scaled=True,
+    activation="relu",
+    dropout_embedding=0.1,
+    dropout_sublayer=0.1,
+)
+_PRESETS = {
+    "mnist-pre-ln": _DIGIT,
+    "mnist-post-ln": replace(_DIGIT, norm_placement="post", final_norm=False),
+    "imdb-pre-ln": _REVIEW,
+    "imdb-post-ln": replace(_REVIEW, norm_placement="post", final_norm=False),
+    # "Some Code Is All You Need": the digit enlarged to 56×56
+    "looker": ModelConfig(
+        d_model=128,
+        n_layers=6,
+        n_heads=1,
+        d_k=128,
+        d_v=128,
+        d_ff=128,
+        n_positions=17,
+        class_names=DIGITS,
+        image_size=56,
+        patch_size=14,
+        norm_placement="post",
+        positions="learned",
+        activation="relu",
+    ),
+    # "Understand Transformer Paper Through Implementation"
+    "imdb-article": ModelConfig(
+        d_model=16,
+        n_layers=1,
+        n_heads=2,
+        d_k=16,
+        d_v=16,
+        d_ff=128,
+        n_positions=200,
+        class_names=SENTIMENTS,
+        vocab_size=50_002,
+        padding_id=0,
+        norm_placement="post",
+        final_norm=False,
+        embedding_norm=True,
+        pooling="max",
+        activation="relu",
+        shared_qkv=True,
+    ),
+    # "Attention Is All You Need", table 3, the encoder half; 37,000 shared byte pairs
+    "base": _VASWANI,
+    "big": replace(_VASWANI, d_model=1024, n_heads=16, d_ff=4096),
+}
+
+
+def presets() -> tuple[str, ...]:
+    return tuple(_PRESETS)
+
+
+def preset(name: str) -> ModelConfig:
+    """Raises KeyError with the valid names."""
+    if name not in _PRESETS:
+        raise KeyError(f"no preset {name!r}; there are {', '.join(_PRESETS)}")
+    return _PRESETS[name]

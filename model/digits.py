@@ -1,0 +1,70 @@
+"""Digits: MNIST's own files, and what is done to an image before the encoder sees it."""
+
+import gzip
+import math
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int, UInt8
+from torch import Tensor
+from torch.nn import functional
+
+from model.config import ModelConfig
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def read_idx(path: Path) -> np.ndarray:
+    """One of MNIST's idx files, gzipped or not, as uint8. Raises ValueError where it is none or damaged."""
+    content = path.read_bytes()
+    try:
+        content = gzip.decompress(content) if path.suffix == ".gz" else content
+        magic, n_axes = struct.unpack_from(">3sB", content)
+        shape = struct.unpack_from(f">{n_axes}I", content, offset=4)
+    except (gzip.BadGzipFile, EOFError, zlib.error, struct.error) as error:
+        raise ValueError(f"{path.name} is not a whole idx file: {error}") from error
+    if magic != b"\0\0\x08":  # two zeros, then the type: unsigned bytes
+        raise ValueError(f"{path.name} is not an idx file of bytes")
+    values = np.frombuffer(content, np.uint8)[4 + 4 * n_axes :]
+    if values.size != math.prod(shape):
+        raise ValueError(f"{path.name} promises {shape} bytes and holds {values.size}")
+    return values.reshape(shape)
+
+
+def read_mnist(
+    folder: Path, part: str
+) -> tuple[UInt8[np.ndarray, "digit 28 28"], UInt8[np.ndarray, " digit"]]:
+    """Images and labels from anywhere below `folder`; `part` is "train" or "t10k".
+
+    Raises FileNotFoundError where they are not there, ValueError where they are damaged.
+    """
+    images, labels = (
+        read_idx(next(iter(sorted(folder.rglob(f"{part}-{kind}*"))), folder / f"{part}-{kind}"))
+        for kind in ("images-idx3-ubyte", "labels-idx1-ubyte")
+    )
+    if images.ndim != 3 or labels.shape != images.shape[:1]:
+        raise ValueError(f"images of {images.shape} and labels of {labels.shape} do not belong together")
+    return images, labels
+
+
+def examples() -> tuple[UInt8[np.ndarray, "digit 28 28"], UInt8[np.ndarray, " digit"]]:
+    """The MNIST test digits that come with the project."""
+    return read_mnist(EXAMPLES, "t10k")
+
+
+def to_input(
+    images: UInt8[np.ndarray, "digit height width"], config: ModelConfig
+) -> Float[Tensor, "digit size size"]:
+    """Values from 0 to 1, enlarged (bilinearly) to the size that the encoder takes."""
+    pixels = torch.from_numpy(np.asarray(images, np.float32)) / 255
+    size = (config.image_size, config.image_size)
+    if pixels.shape[1:] == size:
+        return pixels
+    return functional.interpolate(pixels[:, None], size, mode="bilinear")[:, 0]
+
+
+def to_labels(labels: UInt8[np.ndarray, " digit"]) -> Int[Tensor, " digit"]:
+    return torch.from_numpy(labels.astype(np.int64))

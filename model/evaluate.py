@@ -1,0 +1,121 @@
+"""Measures a checkpoint: `python -m model.evaluate checkpoints/NAME [--csv FILE]`.
+
+Prints one JSON line with n, accuracy and loss (mean cross-entropy in nats). Digits are measured on the
+MNIST test digits in `examples/`; text on a CSV with the columns text and label (0 or 1, or a class name).
+`--record DATA` writes the figures into the checkpoint's history, where the app reads them.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn import functional
+from tqdm import tqdm
+
+from model.checkpoint import Loaded, load, record_figures
+from model.digits import examples, to_input, to_labels
+
+BATCH = 64
+
+
+def classification(
+    logits: Float[Tensor, "example class"], labels: Int[Tensor, " example"]
+) -> dict[str, int | float]:
+    """n, accuracy and mean cross-entropy in nats."""
+    return {
+        "n": len(labels),
+        "accuracy": (logits.argmax(dim=-1) == labels).double().mean().item(),
+        "loss": functional.cross_entropy(logits.double(), labels).item(),
+    }
+
+
+def evaluate(
+    loaded: Loaded, csv: Path | None = None
+) -> tuple[Float[Tensor, "example class"], Int[Tensor, " example"]]:
+    """Logits and labels, in the order of the data. Raises ValueError where the data do not fit."""
+    if loaded.config.is_text and csv is None:
+        raise ValueError(f"{loaded.name} reads text: name a CSV with the columns text and label")
+    if not loaded.config.is_text and csv is not None:
+        raise ValueError(f"{loaded.name} reads digits, which a CSV does not hold")
+    batches, labels = _digits(loaded) if csv is None else _texts(loaded, csv)
+    logits = torch.empty(len(labels), loaded.config.n_classes)
+    with torch.inference_mode(), tqdm(total=len(labels), desc=loaded.name, disable=None) as bar:
+        for places, inputs in batches:
+            logits[places] = loaded.model(inputs.to(loaded.device)).float().cpu()
+            bar.update(len(places))
+    return logits, labels
+
+
+Batches = Iterator[tuple[Tensor, Tensor]]  # the places of some examples, and the encoder's input for them
+
+
+def _digits(loaded: Loaded) -> tuple[Batches, Int[Tensor, " digit"]]:
+    images, labels = examples()
+    places = torch.arange(len(images)).split(BATCH)
+    return ((part, to_input(images[part], loaded.config)) for part in places), to_labels(labels)
+
+
+def _texts(loaded: Loaded, csv: Path) -> tuple[Batches, Int[Tensor, " text"]]:
+    table = pd.read_csv(csv, dtype={"text": str}, keep_default_na=False)
+    if missing := {"text", "label"} - set(table.columns):
+        raise ValueError(f"{csv.name} lacks the columns {sorted(missing)}")
+    labels = torch.tensor([_class(label, loaded.config.class_names) for label in table.label])
+    encodings = [loaded.tokenizer.encode(text) for text in table.text]
+    # Neighbours of similar length need little padding.
+    order = np.argsort([len(encoding.ids) for encoding in encodings], kind="stable")
+    parts = torch.from_numpy(order).split(BATCH)
+    return ((part, _padded([encodings[place].ids for place in part], loaded)) for part in parts), labels
+
+
+def _class(label: object, names: tuple[str, ...]) -> int:
+    word = str(label).strip().lower()
+    if word in names:
+        return names.index(word)
+    if word.isdecimal() and int(word) < len(names):
+        return int(word)
+    raise ValueError(f"a label must be one of {names} or a number below {len(names)}, got {label!r}")
+
+
+def _padded(rows: list[list[int]], loaded: Loaded) -> Int[Tensor, "text longest"]:
+    tensors = [torch.tensor(row) for row in rows]
+    return torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True, padding_value=loaded.config.padding_id)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m model.evaluate", description=__doc__.splitlines()[0])
+    parser.add_argument("checkpoint", help="a checkpoint's folder or name")
+    parser.add_argument("--csv", type=Path, help="reviews, with the columns text and label")
+    parser.add_argument(
+        "--record", metavar="DATA", help="write the figures into the checkpoint, as measured on DATA"
+    )
+    parser.add_argument("--device", default="auto")
+    arguments = parser.parse_args()
+    try:
+        loaded = load(arguments.checkpoint, arguments.device)
+        logits, labels = evaluate(loaded, arguments.csv)
+    except (ValueError, OSError) as error:
+        sys.exit(f"model.evaluate: {error}")
+    figures = classification(logits, labels)
+    print(json.dumps({"checkpoint": loaded.name, **figures}))
+    if arguments.record:
+        by_example = None if loaded.config.is_text else _by_example(logits, labels)
+        record_figures(arguments.checkpoint, figures | {"data": arguments.record}, by_example)
+
+
+def _by_example(
+    logits: Float[Tensor, "example class"], labels: Int[Tensor, " example"]
+) -> dict[str, np.ndarray]:
+    """What the app sorts digits by: the class predicted, and the loss in nats."""
+    loss = functional.cross_entropy(logits, labels, reduction="none")
+    return {"predicted": logits.argmax(dim=-1).to(torch.uint8).numpy(), "loss": loss.numpy()}
+
+
+if __name__ == "__main__":
+    main()

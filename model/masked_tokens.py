@@ -1,0 +1,35 @@
+"""What a text encoder would write in place of [MASK]."""
+
+from typing import NamedTuple
+
+import torch
+
+from model.capture import evaluating, prepare
+from model.checkpoint import Loaded
+from model.text import MASK
+
+
+class Guess(NamedTuple):
+    token: str
+    probability: float
+
+
+def guesses(loaded: Loaded, text: str, n: int = 5) -> dict[int, list[Guess]]:
+    """By position of each [MASK] that the encoder reads: the `n` most probable tokens, the likeliest first.
+
+    Softmax over the whole vocabulary. Empty where there is no [MASK], or no masked-token output.
+    """
+    inputs, tokens = prepare(loaded, text)
+    places = [position for position, token in enumerate(tokens) if token == MASK]
+    if not places or not loaded.config.masked_token_output:
+        return {}
+    model = loaded.model
+    with torch.inference_mode(), evaluating(model):
+        probabilities, ids = model.predict_tokens(model.encode(inputs)[0, places]).softmax(dim=-1).topk(n)
+    return {
+        place: [
+            Guess(loaded.tokenizer.id_to_token(token), probability)
+            for token, probability in zip(ids[row].tolist(), probabilities[row].tolist(), strict=True)
+        ]
+        for row, place in enumerate(places)
+    }

@@ -1,0 +1,33 @@
+"""Masks: boolean tensors, True where a query may attend to a key.
+
+An encoder takes a mask of shape [query, key], or any that broadcasts to [batch, layer, head, query, key].
+"""
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+
+def key_padding(tokens: Int[Tensor, "batch key"], padding_id: int) -> Bool[Tensor, "batch 1 1 1 key"]:
+    """Nobody attends to padding."""
+    return (tokens != padding_id)[:, None, None, None, :]
+
+
+def causal(n: int) -> Bool[Tensor, "query key"]:
+    """A position sees itself and what stands before it."""
+    return torch.ones(n, n, dtype=torch.bool).tril()
+
+
+def local_window(n: int, radius: int) -> Bool[Tensor, "query key"]:
+    """A token sees the tokens at most `radius` places away."""
+    place = torch.arange(n)
+    return (place[:, None] - place).abs() <= radius
+
+
+def patch_window(grid: tuple[int, int], radius: int, class_token: bool) -> Bool[Tensor, "query key"]:
+    """A patch sees the patches at most `radius` rows and columns away; the class token sees all, and is seen."""
+    row, column = torch.meshgrid(*map(torch.arange, grid), indexing="ij")
+    row, column = row.flatten(), column.flatten()
+    rows_near = (row[:, None] - row).abs() <= radius
+    near = rows_near & ((column[:, None] - column).abs() <= radius)
+    return torch.nn.functional.pad(near, (1, 0, 1, 0), value=True) if class_token else near

@@ -1,0 +1,46 @@
+"""Measures of a head, from its pattern [..., query, key] and mask: every number that a page shows.
+
+Formulas, sources and cautions stand in each docstring.
+"""
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+
+def entropy(
+    pattern: Float[np.ndarray, "*axes query key"], mask: Bool[np.ndarray, "*axes query key"]
+) -> Float[np.ndarray, "*axes query"]:
+    """H_i / ln n_i with H_i = -sum_j A_ij ln A_ij in nats and n_i the number of keys that i may attend to.
+
+    From 0 (one key) to 1 (all allowed keys alike); 0 where a query has one allowed key or none.
+    """
+    nats = (pattern * -np.log(np.where(pattern > 0, pattern, 1))).sum(axis=-1)
+    n_allowed = mask.sum(axis=-1)
+    return np.where(n_allowed > 1, nats / np.log(np.maximum(n_allowed, 2)), 0)
+
+
+def distances(n: int, patch_grid: tuple[int, int] | None = None) -> Float[np.ndarray, "query key"]:
+    """How far apart two positions are: |i - j| for text, Euclidean on the grid (in patches) for patches.
+
+    With a grid, n = rows * columns + 1 means that a class token stands first; it has no place, hence NaN.
+    """
+    if patch_grid is None:
+        place = np.arange(n, dtype=np.float64)[:, None]
+    else:
+        place = np.stack(np.unravel_index(np.arange(np.prod(patch_grid)), patch_grid), axis=-1).astype(float)
+        without_place = np.full((n - len(place), 2), np.nan)
+        place = np.concatenate((without_place, place))
+    return np.linalg.norm(place[:, None] - place, axis=-1)
+
+
+def mean_distance(
+    pattern: Float[np.ndarray, "*axes query key"], patch_grid: tuple[int, int] | None = None
+) -> Float[np.ndarray, "*axes"]:
+    """mean_i sum_j A_ij dist(i, j): in tokens for text, in patches for patches.
+
+    The class token of patches has no place: it is left out as query and as key. What a query gives to
+    it counts as no distance, so a head that looks at the class token alone has mean distance 0.
+    """
+    dist = distances(pattern.shape[-1], patch_grid)
+    placed = ~np.isnan(np.diagonal(dist))
+    return (pattern * np.nan_to_num(dist)).sum(axis=-1)[..., placed].mean(axis=-1)

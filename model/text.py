@@ -1,0 +1,48 @@
+"""Text to token ids and back, through the `tokenizers` library."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tokenizers import Tokenizer, decoders, normalizers
+from tokenizers.models import WordPiece
+from tokenizers.pre_tokenizers import BertPreTokenizer
+from tokenizers.processors import TemplateProcessing
+from tokenizers.trainers import WordPieceTrainer
+
+PADDING, UNKNOWN, CLASS, SEPARATOR, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
+SPECIAL_TOKENS = (PADDING, UNKNOWN, CLASS, SEPARATOR, MASK)
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """One text as the encoder reads it."""
+
+    ids: tuple[int, ...]
+    tokens: tuple[str, ...]
+    n_left_out: int
+
+
+def encode(tokenizer: Tokenizer, text: str) -> Encoded:
+    """Special tokens added; what exceeds the tokenizer's truncation length is left out and counted."""
+    # A lone surrogate cannot become UTF-8, and the tokenizer refuses it.
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    encoding = tokenizer.encode(text)
+    n_left_out = sum(part.special_tokens_mask.count(0) for part in encoding.overflowing)
+    return Encoded(tuple(encoding.ids), tuple(encoding.tokens), n_left_out)
+
+
+def train_tokenizer(texts: Iterable[str], vocab_size: int, n_positions: int) -> Tokenizer:
+    """WordPiece over lower-cased text; the same pieces, special tokens and truncation wherever it is loaded."""
+    tokenizer = Tokenizer(WordPiece(unk_token=UNKNOWN))
+    breaks = normalizers.Replace("<br />", " ")  # the reviews' own line breaks
+    tokenizer.normalizer = normalizers.Sequence([breaks, normalizers.BertNormalizer(lowercase=True)])
+    tokenizer.pre_tokenizer = BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    trainer = WordPieceTrainer(
+        vocab_size=vocab_size, special_tokens=list(SPECIAL_TOKENS), limit_alphabet=200, show_progress=False
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    ids = [(token, tokenizer.token_to_id(token)) for token in (CLASS, SEPARATOR)]
+    tokenizer.post_processor = TemplateProcessing(single=f"{CLASS} $A {SEPARATOR}", special_tokens=ids)
+    tokenizer.enable_truncation(n_positions)
+    return tokenizer

@@ -1,0 +1,310 @@
+"""The encoder, from top to bottom: embedding, attention, feed-forward, block, model.
+
+Read it beside "Attention Is All You Need" (Vaswani et al. 2017) and "On Layer Normalization in the
+Transformer Architecture" (Xiong et al. 2020); `Block.forward` holds both placements of the norm.
+"""
+
+import math
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn import functional
+
+from model.config import ModelConfig
+from model.hooks import HookPoint
+from model.masks import key_padding
+
+Positions = Float[Tensor, "batch position d_model"]
+
+
+def sinusoidal(n_positions: int, d_model: int) -> Float[Tensor, "{n_positions} {d_model}"]:
+    """PE(t, 2k) = sin(t / 10000^(2k/d_model)), PE(t, 2k+1) = cos of the same (Vaswani et al., 3.5)."""
+    position = torch.arange(n_positions)[:, None]
+    frequency = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
+    angle = position * frequency
+    return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
+
+
+class Embedding(nn.Module):
+    """Tokens or patches become vectors; positions are added."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        d_model = config.d_model
+        self.patch_size = config.patch_size
+        self.scale = math.sqrt(d_model) if config.embedding_scaled else 1.0
+        if config.is_text:
+            self.tokens = nn.Embedding(config.vocab_size, d_model, padding_idx=config.padding_id)
+        else:
+            self.patches = nn.Linear(config.patch_size**2, d_model)
+        # Text brings its class token along as [CLS]; patches need one of their own.
+        needs_class_token = config.pooling == "class" and not config.is_text
+        self.class_token = nn.Parameter(torch.zeros(d_model)) if needs_class_token else None
+        if config.positions == "learned":
+            self.position_table = nn.Parameter(torch.empty(config.n_positions, d_model).normal_(std=0.02))
+        else:
+            table = sinusoidal(config.n_positions, d_model)
+            self.register_buffer("position_table", table, persistent=False)
+        self.norm = nn.LayerNorm(d_model) if config.embedding_norm else nn.Identity()
+        self.dropout = nn.Dropout(config.dropout_embedding)
+        self.content = HookPoint()
+        self.positions = HookPoint()
+        self.output = HookPoint()
+
+    def forward(
+        self, inputs: Int[Tensor, "batch position"] | Float[Tensor, "batch height width"]
+    ) -> Positions:
+        if self.patch_size is None:
+            content = self.tokens(inputs) * self.scale
+        else:
+            content = self.patches(cut_patches(inputs, self.patch_size)) * self.scale
+        if self.class_token is not None:
+            first = self.class_token.expand(len(content), 1, -1)
+            content = torch.cat((first, content), dim=1)
+        content = self.content(content)
+        positions = self.positions(self.position_table[: content.shape[1]])
+        return self.output(self.dropout(self.norm(content + positions)))
+
+
+def cut_patches(images: Float[Tensor, "batch height width"], size: int) -> Float[Tensor, "batch patch pixel"]:
+    """Row by row, each patch flattened row by row."""
+    return functional.unfold(images[:, None], size, stride=size).transpose(1, 2)
+
+
+class Attention(nn.Module):
+    """softmax(q kᵀ / sqrt(d_k)) v for each head, concatenated and projected (Vaswani et al., 3.2)."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.n_heads, self.d_k = config.n_heads, config.d_k
+        self.w_q = nn.Linear(config.d_model, config.n_heads * config.d_k)
+        shared = self.w_q if config.shared_qkv else None
+        self.w_k = shared or nn.Linear(config.d_model, config.n_heads * config.d_k)
+        self.w_v = shared or nn.Linear(config.d_model, config.n_heads * config.d_v)
+        self.w_o = nn.Linear(config.n_heads * config.d_v, config.d_model)
+        self.dropout = nn.Dropout(config.dropout_pattern)
+        self.q = HookPoint()
+        self.k = HookPoint()
+        self.v = HookPoint()
+        self.scores = HookPoint()
+        self.pattern = HookPoint()
+        self.z = HookPoint()
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch query d_model"],
+        memory: Float[Tensor, "batch key d_model"] | None = None,
+        mask: Bool[Tensor, "#batch #head #query #key"] | None = None,
+    ) -> Float[Tensor, "batch query d_model"]:
+        """Queries come from `x`, keys and values from `memory` (from `x` too where it is None)."""
+        memory = x if memory is None else memory
+        q = self.q(self._split_heads(self.w_q(x)))
+        k = self.k(self._split_heads(self.w_k(memory)))
+        v = self.v(self._split_heads(self.w_v(memory)))
+        scores = self.scores(q @ k.transpose(-2, -1) / math.sqrt(self.d_k))
+        pattern = self.pattern(masked_softmax(scores, mask))
+        z = self.z(self.dropout(pattern) @ v)
+        return self.w_o(z.transpose(1, 2).flatten(2))
+
+    def _split_heads(
+        self, x: Float[Tensor, "batch position width"]
+    ) -> Float[Tensor, "batch head position d_head"]:
+        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+
+
+def masked_softmax(
+    scores: Float[Tensor, "*axes query key"], mask: Bool[Tensor, "..."] | None
+) -> Float[Tensor, "*axes query key"]:
+    """Softmax over the keys that the mask allows; a row without any is all zeros."""
+    if mask is None:
+        return scores.softmax(dim=-1)
+    # The lowest finite number and not -inf: exp of it is 0 just as well, while a fully masked row
+    # stays finite, also in the backward pass, until it is made zero.
+    pattern = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(dim=-1)
+    has_key = mask.any(dim=-1, keepdim=True)
+    return pattern if has_key.all() else pattern.masked_fill(~has_key, 0.0)
+
+
+class FeedForward(nn.Module):
+    """Two linear maps with a non-linearity between them, at each position alone."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.expand = nn.Linear(config.d_model, config.d_ff)
+        self.activation = nn.ReLU() if config.activation == "relu" else nn.GELU()
+        self.contract = nn.Linear(config.d_ff, config.d_model)
+        self.hidden = HookPoint()
+
+    def forward(self, x: Positions) -> Positions:
+        return self.contract(self.hidden(self.activation(self.expand(x))))
+
+
+class Block(nn.Module):
+    """One layer: attention, then feed-forward, each added to the residual stream."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.norm_placement = config.norm_placement
+        self.norm_attention = nn.LayerNorm(config.d_model)
+        self.attention_in = HookPoint()
+        self.attention = Attention(config)
+        self.attention_out = HookPoint()
+        self.resid_mid = HookPoint()
+        self.norm_feed_forward = nn.LayerNorm(config.d_model)
+        self.feed_forward_in = HookPoint()
+        self.feed_forward = FeedForward(config)
+        self.feed_forward_out = HookPoint()
+        self.resid_post = HookPoint()
+        self.dropout = nn.Dropout(config.dropout_sublayer)
+
+    def forward(
+        self, x: Positions, mask: Bool[Tensor, "#batch #head #query #key"] | None = None
+    ) -> Positions:
+        if self.norm_placement == "pre":  # x + F(LN(x))
+            x = self.resid_mid(x + self._attend(self.norm_attention(x), mask))
+            x = self.resid_post(x + self._feed(self.norm_feed_forward(x)))
+        else:  # LN(x + F(x))
+            x = self.resid_mid(self.norm_attention(x + self._attend(x, mask)))
+            x = self.resid_post(self.norm_feed_forward(x + self._feed(x)))
+        return x
+
+    def _attend(self, x: Positions, mask: Bool[Tensor, "..."] | None) -> Positions:
+        out = self.attention(self.attention_in(x), mask=mask)
+        return self.attention_out(self.dropout(out))
+
+    def _feed(self, x: Positions) -> Positions:
+        out = self.feed_forward(self.feed_forward_in(x))
+        return self.feed_forward_out(self.dropout(out))
+
+
+class MaskedTokenOutput(nn.Module):
+    """What stands behind [MASK]: one layer, then the token embedding read backwards (Devlin et al. 2019)."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.transform = nn.Linear(config.d_model, config.d_model)
+        self.norm = nn.LayerNorm(config.d_model)
+        self.bias = nn.Parameter(torch.zeros(config.vocab_size))
+
+    def forward(
+        self, states: Float[Tensor, "masked d_model"], embedding: Float[Tensor, "vocab d_model"]
+    ) -> Float[Tensor, "masked vocab"]:
+        states = self.norm(functional.gelu(self.transform(states)))
+        return functional.linear(states, embedding, self.bias)
+
+
+class Transformer(nn.Module):
+    """An encoder with a classifier on its pooled output."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = Embedding(config)
+        self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layers))
+        self.final_norm = nn.LayerNorm(config.d_model) if config.final_norm else nn.Identity()
+        self.classifier = nn.Linear(config.d_model, config.n_classes) if config.n_classes else nn.Identity()
+        self.masked_token_output = MaskedTokenOutput(config) if config.masked_token_output else None
+        self.apply(self._initialise)
+
+    def _initialise(self, part: nn.Module) -> None:
+        if isinstance(part, nn.Linear):
+            nn.init.xavier_uniform_(part.weight)
+            nn.init.zeros_(part.bias)
+        elif isinstance(part, nn.Embedding):
+            # 1/sqrt(d_model), so that scaled embeddings have unit variance (Vaswani et al., 3.4)
+            nn.init.normal_(part.weight, std=self.config.d_model**-0.5)
+            if part.padding_idx is not None:
+                nn.init.zeros_(part.weight[part.padding_idx])
+
+    def forward(
+        self,
+        inputs: Int[Tensor, "batch position"] | Float[Tensor, "batch height width"],
+        mask: Bool[Tensor, "..."] | None = None,
+    ) -> Float[Tensor, "batch class"]:
+        """Token ids, or images with values from 0 to 1, to logits.
+
+        `mask` is of shape [query, key], or broadcasts to [batch, layer, head, query, key]; padding is
+        masked besides. Raises ValueError for input longer than the positions or of the wrong size, and
+        for a mask that does not fit it.
+        """
+        return self.classify(self.encode(inputs, mask), inputs)
+
+    def encode(
+        self,
+        inputs: Int[Tensor, "batch position"] | Float[Tensor, "batch height width"],
+        mask: Bool[Tensor, "..."] | None = None,
+    ) -> Positions:
+        """The state after the last block and the final norm, where there is one."""
+        self._check(inputs)
+        mask = self.full_mask(inputs, mask)
+        x = self.embedding(inputs)
+        for layer, block in enumerate(self.blocks):
+            x = block(x, None if mask is None else mask[:, layer])
+        return self.final_norm(x)
+
+    def classify(
+        self, states: Positions, inputs: Int[Tensor, "batch position"] | Float[Tensor, "batch height width"]
+    ) -> Float[Tensor, "batch class"]:
+        """Pools what `encode` returned, leaving padding out, and reads the classes off it."""
+        if self.config.pooling == "class":
+            return self.classifier(states[:, 0])
+        real = states.new_ones((*states.shape[:2], 1), dtype=torch.bool)
+        if (padding := self._padding(inputs)) is not None:
+            real = padding[:, 0, 0, 0, :, None]
+        if self.config.pooling == "max":
+            pooled = states.masked_fill(~real, -torch.inf).amax(dim=1)
+        else:
+            pooled = states.masked_fill(~real, 0.0).sum(dim=1) / real.sum(dim=1)
+        return self.classifier(pooled.where(real.any(dim=1), 0.0))  # padding alone is pooled to zeros
+
+    def predict_tokens(self, states: Float[Tensor, "masked d_model"]) -> Float[Tensor, "masked vocab"]:
+        """Logits over the vocabulary for chosen states of `encode`. Raises ValueError without that output."""
+        if self.masked_token_output is None:
+            raise ValueError("this encoder has no masked-token output")
+        return self.masked_token_output(states, self.embedding.tokens.weight)
+
+    def full_mask(
+        self,
+        inputs: Int[Tensor, "batch position"] | Float[Tensor, "batch height width"],
+        mask: Bool[Tensor, "..."] | None,
+    ) -> Bool[Tensor, "#batch layer #head #query #key"] | None:
+        """The given mask and the padding of `inputs`, as five axes; None where all may attend to all.
+
+        Raises ValueError for a mask of the wrong shape.
+        """
+        allowed = self._padding(inputs)
+        if mask is not None:
+            self._check_mask(inputs, mask)
+            mask = mask[(None,) * (5 - mask.ndim)].to(inputs.device)
+            allowed = mask if allowed is None else mask & allowed
+        return None if allowed is None else allowed.expand(-1, self.config.n_layers, -1, -1, -1)
+
+    def _padding(self, inputs: Tensor) -> Bool[Tensor, "batch 1 1 1 key"] | None:
+        """None as well where there is no padding: then no mask need be applied, which is a fifth of the time."""
+        if self.config.padding_id is None:
+            return None
+        mask = key_padding(inputs, self.config.padding_id)
+        return None if mask.all() else mask
+
+    def _check(self, inputs: Tensor) -> None:
+        config = self.config
+        if config.is_text:
+            if inputs.shape[-1] > config.n_positions:
+                raise ValueError(f"{inputs.shape[-1]} tokens exceed the {config.n_positions} positions")
+        elif inputs.shape[1:] != (config.image_size, config.image_size):
+            raise ValueError(
+                f"images must be {config.image_size} pixels square, got {tuple(inputs.shape[1:])}"
+            )
+
+    def _check_mask(self, inputs: Tensor, mask: Tensor) -> None:
+        config = self.config
+        n = inputs.shape[1] if config.is_text else config.n_positions
+        whole = (len(inputs), config.n_layers, config.n_heads, n, n)
+        try:
+            mask.expand(whole)  # a view: nothing is copied
+        except RuntimeError as error:
+            shape = tuple(mask.shape)
+            raise ValueError(
+                f"a mask of {shape} does not broadcast to [batch, layer, head, query, key] = {whole}"
+            ) from error

@@ -1,0 +1,344 @@
+import json
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import save_file as save_arrays
+from safetensors.torch import load_file, save_file
+
+from model import checkpoint
+from model.capture import capture
+from model.checkpoint import available, load, predictions, read_config, record_figures, save
+from model.config import LARGEST
+from tests.model.tiny import DIGIT, TEXT, build, tokenizer
+
+HISTORY = {"seed": 1, "note": "größer"}
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch) -> Path:
+    """An empty folder in the place of the project's checkpoints."""
+    folder = tmp_path / "checkpoints"
+    folder.mkdir()
+    monkeypatch.setattr(checkpoint, "CHECKPOINTS", folder)
+    return folder
+
+
+@pytest.fixture
+def digit(home) -> Path:
+    save(home / "digit", build(DIGIT), HISTORY)
+    return home / "digit"
+
+
+@pytest.fixture
+def text(home) -> Path:
+    save(home / "text", build(TEXT), HISTORY, tokenizer(TEXT.n_positions))
+    return home / "text"
+
+
+def rewrite(path: Path, **changes) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def weights(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+    return model.state_dict()
+
+
+# Round trip
+
+
+@pytest.mark.parametrize(
+    "config",
+    [DIGIT, TEXT, replace(TEXT, shared_qkv=True), replace(TEXT, masked_token_output=True, class_names=())],
+    ids=["digit", "text", "shared projection", "masked tokens"],
+)
+def test_what_is_saved_is_what_is_loaded(home, config):
+    model = build(config, seed=5)
+    save(home / "some", model, HISTORY, tokenizer(config.n_positions) if config.is_text else None)
+    found = load("some")
+    assert (found.name, found.config, found.history) == ("some", config, HISTORY)
+    assert found.n_parameters == sum(parameter.numel() for parameter in model.parameters())
+    assert not found.model.training
+    for name, value in weights(model).items():
+        assert torch.equal(value, weights(found.model)[name]), name
+
+
+def test_weights_saved_at_half_precision_are_loaded_at_full(home):
+    model = build(DIGIT)
+    save(home / "half", model.half(), HISTORY)
+    found = load("half").model.classifier.weight
+    assert found.dtype == torch.float32
+    assert torch.equal(found, model.classifier.weight.float())
+
+
+def test_a_shared_projection_is_still_shared_when_it_is_loaded(home):
+    save(home / "shared", build(replace(TEXT, shared_qkv=True)), HISTORY, tokenizer(12))
+    layer = load("shared").model.blocks[0].attention
+    assert layer.w_q is layer.w_k
+    assert layer.w_q is layer.w_v
+
+
+@pytest.mark.usefixtures("text")
+def test_a_text_encoder_brings_its_tokenizer_cut_to_its_positions():
+    assert len(capture(load("text"), "film " * 50).tokens) == TEXT.n_positions
+
+
+@pytest.mark.usefixtures("digit")
+def test_no_tokenizer_for_digits():
+    assert load("digit").tokenizer is None
+
+
+def test_the_files_of_a_checkpoint(home):
+    film = {"step": torch.tensor([0, 1])}
+    save(home / "all", build(TEXT), HISTORY, tokenizer(12), film)
+    names = {path.name for path in (home / "all").iterdir()}
+    assert names == {
+        "config.json",
+        "history.json",
+        "model.safetensors",
+        "film.safetensors",
+        "tokenizer.json",
+    }
+    assert load_file(home / "all" / "film.safetensors")["step"].tolist() == [0, 1]
+    assert [path.name for path in home.iterdir()] == ["all"]
+
+
+# Names and paths
+
+
+@pytest.mark.usefixtures("digit", "text")
+def test_available_checkpoints_are_the_folders_with_a_configuration(home):
+    (home / "notes").mkdir()
+    (home / "README.md").touch()
+    assert available() == ["digit", "text"]
+
+
+def test_a_checkpoint_is_loaded_by_name_or_by_path(digit, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    shutil.copytree(digit, elsewhere)
+    for name_or_path in ("digit", digit, str(elsewhere), elsewhere):
+        assert load(name_or_path).config == DIGIT
+
+
+@pytest.mark.usefixtures("digit")
+def test_a_name_comes_before_a_folder_of_that_name(text, tmp_path, monkeypatch):
+    shutil.copytree(text, tmp_path / "digit")
+    monkeypatch.chdir(tmp_path)
+    assert load("digit").config == DIGIT
+
+
+@pytest.mark.parametrize("ask", [load, read_config, predictions])
+@pytest.mark.parametrize("name", ["neither", "../secret", "digit/../../secret", "a\0b", "secret"])
+def test_what_is_no_checkpoint_is_not_found_and_the_known_ones_are_named(
+    digit, tmp_path, monkeypatch, name, ask
+):
+    shutil.copytree(digit, tmp_path / "secret")
+    monkeypatch.chdir(digit)  # from where no such path leads anywhere
+    with pytest.raises(FileNotFoundError, match=re.escape(f"no checkpoint {name!r}; there are digit")):
+        ask(name)
+
+
+def test_the_configuration_can_be_read_without_the_weights(digit):
+    (digit / "model.safetensors").unlink()
+    assert read_config("digit") == DIGIT
+
+
+def test_predictions_of_the_test_digits(digit):
+    assert predictions("digit") is None
+    save_arrays({"predicted": np.array([7, 2], np.uint8)}, digit / "predictions.safetensors")
+    assert predictions("digit")["predicted"].tolist() == [7, 2]
+    (digit / "predictions.safetensors").write_bytes(b"cut")
+    with pytest.raises(ValueError, match=r"digit/predictions\.safetensors cannot be read"):
+        predictions("digit")
+
+
+def test_figures_are_added_to_the_history(digit):
+    by_example = {"predicted": np.array([7, 2], np.uint8), "loss": np.array([0.5, 1], np.float32)}
+    record_figures("digit", {"accuracy": 0.5}, by_example)
+    record_figures(digit, {"accuracy": 0.75})
+    assert load("digit").history == HISTORY | {"figures": {"accuracy": 0.75}}
+    assert predictions("digit")["loss"].tolist() == [0.5, 1]
+
+
+# Damage
+
+
+def refused(folder: Path, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence) as caught:
+        load(folder.name)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("left", [0, 7, 200, 0.5, -1])
+def test_truncated_weights(digit, left):
+    path = digit / "model.safetensors"
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * left) if isinstance(left, float) else left])
+    refused(digit, "the weights of digit cannot be read: ")
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "history.json", "tokenizer.json"])
+def test_missing_files(text, name):
+    (text / name).unlink()
+    with pytest.raises(ValueError, match=r"text.* cannot be read: "):
+        load(text)
+
+
+@pytest.mark.parametrize("name", ["config.json", "history.json", "tokenizer.json"])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"[1, 2]", b"\xff\xfe{}", b"[" * 100_000],
+    ids=["empty", "cut", "list", "bytes", "deep"],
+)
+def test_json_that_is_none(text, name, content):
+    (text / name).write_bytes(content)
+    refused(text, f"text/{name} (cannot be read|must hold a JSON object)")
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"colour": "red"}, r"unknown fields in the configuration: \['colour'\]"),
+        ({"d_model": 10**9}, f"d_model must be a whole number from 1 to {LARGEST}, got 1000000000"),
+        ({"class_names": "ten"}, "class_names must be a list"),
+        ({"patch_size": 3}, "patch_size 3 must divide image_size 8"),
+    ],
+    ids=str,
+)
+def test_a_configuration_with_unknown_or_absurd_values(digit, changes, sentence):
+    rewrite(digit / "config.json", **changes)
+    refused(digit, f"digit/config.json is damaged: {sentence}")
+
+
+ABSURD = [
+    {"d_model": LARGEST},
+    {"n_layers": LARGEST},
+    {"n_heads": LARGEST},
+    {"d_k": LARGEST, "d_v": LARGEST},
+    {"d_ff": LARGEST},
+    {"image_size": 2**17, "patch_size": 2**17, "n_positions": 2},
+    {"image_size": 500, "patch_size": 1, "n_positions": 250_001},
+]
+
+
+@pytest.mark.parametrize("changes", ABSURD, ids=lambda changes: "-".join(changes))
+def test_sizes_far_beyond_the_weights_are_refused_before_anything_is_built(digit, changes, monkeypatch):
+    rewrite(digit / "config.json", **changes)
+    monkeypatch.setattr(checkpoint, "Transformer", None)
+    refused(digit, "the weights of digit cannot be read: .* numbers are too few")
+
+
+@pytest.mark.parametrize(
+    "changes", [{"vocab_size": LARGEST}, {"d_model": LARGEST, "masked_token_output": True}]
+)
+def test_the_same_for_text(text, changes, monkeypatch):
+    rewrite(text / "config.json", **changes)
+    monkeypatch.setattr(checkpoint, "Transformer", None)
+    refused(text, "the weights of text cannot be read: .* numbers are too few")
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"d_ff": 15}, r"blocks\.0\.feed_forward\.\S+ is \(.*16.*\), but config\.json asks for \(.*15.*\)"),
+        ({"n_layers": 1}, r"blocks\.1\.\S+ is \(.*\), but config\.json asks for None"),
+        ({"class_names": ["yes", "no"]}, r"classifier\.\S+ is \(10.*\), but config\.json asks for \(2"),
+        ({"final_norm": False}, r"final_norm\.\S+ is .* asks for None"),
+        ({"embedding_norm": True}, r"embedding\.norm\.bias is missing, but config\.json asks for it"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
+)
+def test_weights_of_another_shape_than_the_configuration(digit, changes, sentence):
+    rewrite(digit / "config.json", **changes)
+    refused(digit, f"the weights of digit cannot be read: .*{sentence}")
+
+
+def test_weights_with_one_left_out_or_added(digit):
+    path = digit / "model.safetensors"
+    tensors = load_file(path)
+    save_file({name: value for name, value in tensors.items() if name != "classifier.bias"}, path)
+    refused(digit, r"the weights of digit cannot be read: .*classifier\.bias")
+    save_file(tensors | {"one.more": torch.zeros(1)}, path)
+    refused(digit, r"one\.more is \(1,\), but config\.json asks for None")
+
+
+def test_a_tokenizer_that_knows_more_tokens_than_the_encoder(home):
+    save(home / "text", build(replace(TEXT, vocab_size=50)), HISTORY, tokenizer(12))
+    refused(home / "text", "text knows 50 tokens, its tokenizer ")
+
+
+# A kill during save
+
+
+def test_a_kill_at_any_moment_leaves_the_old_checkpoint_or_the_new_one(home, tmp_path, monkeypatch):
+    """Whatever `save` does to the disk, the disk is copied before and after it; each copy must be whole."""
+    folder, copies = home / "it", tmp_path / "copies"
+    save(folder, old := build(DIGIT, seed=1), {"is": "old"})
+    new = build(DIGIT, seed=2)
+
+    def noted(original):
+        def call(*args, **kwargs):
+            keep()
+            result = original(*args, **kwargs)
+            keep()
+            return result
+
+        return call
+
+    def keep():
+        copytree(home, copies / str(len(list(copies.glob("*")))))
+
+    copytree = shutil.copytree
+    copies.mkdir()
+    with monkeypatch.context() as patch:
+        for place, name in (
+            (Path, "replace"),
+            (Path, "mkdir"),
+            (Path, "write_text"),
+            (checkpoint, "save_model"),
+        ):
+            patch.setattr(place, name, noted(getattr(place, name)))
+        patch.setattr(shutil, "rmtree", noted(shutil.rmtree))
+        save(folder, new, {"is": "new"})
+
+    order = []
+    for copy in sorted(copies.iterdir(), key=lambda path: int(path.name)):
+        monkeypatch.setattr(checkpoint, "CHECKPOINTS", copy)
+        assert available() == ["it"]
+        for found in (load("it"), load(copy / "it")):
+            model = {"old": old, "new": new}[found.history["is"]]
+            assert torch.equal(found.model.classifier.weight, model.classifier.weight)
+        order.append(found.history["is"])
+        save(copy / "it", new, {"is": "saved again"})
+        assert load("it").history == {"is": "saved again"}
+        assert [path.name for path in copy.iterdir() if not path.name.startswith(".it-")] == ["it"]
+    assert order == sorted(order, reverse=True)
+    assert set(order) == {"old", "new"}
+
+
+def fail(*_):
+    raise OSError("disk full")
+
+
+def test_a_save_that_fails_leaves_the_old_checkpoint_and_nothing_else(digit, monkeypatch):
+    monkeypatch.setattr(checkpoint, "_write_json", fail)
+    with pytest.raises(OSError, match="disk full"):
+        save(digit, build(DIGIT, seed=9), {})
+    assert load("digit").history == HISTORY
+    assert [path.name for path in digit.parent.iterdir()] == ["digit"]
+
+
+# What comes with the project
+
+
+@pytest.mark.parametrize("name", available())
+def test_every_checkpoint_that_comes_with_the_project_can_be_looked_into(name):
+    found = load(name)
+    given = "A film." if found.config.is_text else np.zeros((28, 28), np.uint8)
+    record = capture(found, given)
+    assert np.isfinite(record.logits).all()
+    assert read_config(name) == record.config

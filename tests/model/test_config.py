@@ -1,0 +1,160 @@
+import json
+import re
+import runpy
+from dataclasses import FrozenInstanceError, replace
+
+import pytest
+
+import model.config
+from model.config import LARGEST, ModelConfig, preset, presets
+from model.transformer import Transformer
+from tests.model.tiny import DIGIT, TEXT
+
+
+def n_parameters(config: ModelConfig) -> int:
+    return sum(parameter.numel() for parameter in Transformer(config).parameters())
+
+
+def by_formula(config: ModelConfig) -> int:
+    """What the papers' layers add up to, for text without a classifier and with separate projections."""
+    d_model, width_k, width_v = config.d_model, config.n_heads * config.d_k, config.n_heads * config.d_v
+    attention = 2 * (d_model + 1) * width_k + (d_model + 1) * width_v + (width_v + 1) * d_model
+    feed_forward = (d_model + 1) * config.d_ff + (config.d_ff + 1) * d_model
+    norms = 2 * 2 * d_model
+    return config.vocab_size * d_model + config.n_layers * (attention + feed_forward + norms)
+
+
+def test_the_two_encoders_of_the_source_material_have_their_published_sizes():
+    assert n_parameters(preset("looker")) == 626_570
+    assert n_parameters(preset("imdb-article")) == 805_474
+
+
+def test_digit_encoders_have_about_300_000_parameters_and_differ_by_the_final_norm_alone():
+    pre, post = n_parameters(preset("mnist-pre-ln")), n_parameters(preset("mnist-post-ln"))
+    assert post == 304_906
+    assert pre - post == 2 * preset("mnist-pre-ln").d_model
+
+
+@pytest.mark.parametrize("name", ["base", "big"])
+def test_vaswani_encoders_have_the_size_that_their_layers_add_up_to(name):
+    config = replace(preset(name), n_layers=2, vocab_size=1000)  # all layers are alike
+    assert n_parameters(config) == by_formula(config)
+
+
+def test_vaswani_blocks_have_the_size_known_from_the_paper():
+    # 3.15 million a layer of the base model and 12.6 million of the big one, the embedding left out
+    base, big = preset("base"), preset("big")
+    assert by_formula(base) - base.vocab_size * base.d_model == 6 * 3_152_384
+    assert by_formula(big) - big.vocab_size * big.d_model == 6 * 12_596_224
+
+
+@pytest.mark.parametrize("stem", ["mnist", "imdb"])
+def test_a_pair_differs_in_norm_placement_alone(stem):
+    pre, post = preset(f"{stem}-pre-ln"), preset(f"{stem}-post-ln")
+    assert (pre.norm_placement, post.norm_placement) == ("pre", "post")
+    assert replace(post, norm_placement="pre", final_norm=True) == pre
+
+
+@pytest.mark.parametrize("name", ["imdb-pre-ln", "imdb-post-ln"])
+def test_review_encoders_see_at_least_256_tokens_and_keep_a_masked_token_output(name):
+    config = preset(name)
+    assert config.n_positions >= 256
+    assert config.masked_token_output
+    assert config.embedding_scaled
+
+
+def test_an_unknown_preset_names_the_known_ones():
+    with pytest.raises(KeyError, match=r"no preset 'bert'.*looker.*imdb-article"):
+        preset("bert")
+
+
+@pytest.mark.parametrize("name", presets())
+def test_every_preset_survives_json(name):
+    config = preset(name)
+    assert ModelConfig.from_json(json.loads(json.dumps(config.to_json()))) == config
+    assert ModelConfig.from_json(config.to_json()) == config
+
+
+def test_a_config_cannot_be_changed():
+    with pytest.raises(FrozenInstanceError):
+        TEXT.d_model = 16
+
+
+def test_patches():
+    assert DIGIT.patch_grid == (2, 2)
+    assert DIGIT.n_patches == 4
+    assert TEXT.patch_grid is None
+    assert (DIGIT.n_classes, DIGIT.is_text, TEXT.is_text) == (10, False, True)
+
+
+@pytest.mark.parametrize(
+    ("config", "changes", "sentence"),
+    [
+        (TEXT, {"d_model": 0}, "d_model must be a whole number from 1 to .*, got 0"),
+        (TEXT, {"n_heads": -2}, "n_heads .* got -2"),
+        (TEXT, {"d_ff": LARGEST + 1}, f"d_ff .* got {LARGEST + 1}"),
+        (TEXT, {"n_layers": True}, "n_layers .* got True"),
+        (TEXT, {"vocab_size": 0}, "vocab_size .* got 0"),
+        (TEXT, {"dropout_pattern": 1.0}, r"dropout_pattern must be in \[0, 1\), got 1.0"),
+        (TEXT, {"dropout_embedding": -0.1}, "dropout_embedding .* got -0.1"),
+        (TEXT, {"dropout_sublayer": float("nan")}, "dropout_sublayer .* got nan"),
+        (TEXT, {"image_size": 28}, "either vocab_size .* or image_size .* got 100 and 28"),
+        (TEXT, {"vocab_size": None}, "either vocab_size .* or image_size .* got None and None"),
+        (TEXT, {"patch_size": 4}, "patch_size 4 belongs to images"),
+        (TEXT, {"padding_id": 100}, "padding_id 100 is none of the 100 tokens"),
+        (TEXT, {"padding_id": -1}, "padding_id -1 is none of the 100 tokens"),
+        (TEXT, {"shared_qkv": True, "d_v": 5}, "d_k == d_v, got 4 and 5"),
+        (TEXT, {"d_model": 7}, "even d_model, got 7"),
+        (DIGIT, {"patch_size": None}, "patch_size .* got None"),
+        (DIGIT, {"patch_size": 3}, "patch_size 3 must divide image_size 8"),
+        (DIGIT, {"n_positions": 4}, "need n_positions 5, got 4"),
+        (DIGIT, {"pooling": "max"}, "need n_positions 4, got 5"),
+        (DIGIT, {"padding_id": 0}, "belong to text.* got 0 and False"),
+        (DIGIT, {"masked_token_output": True}, "belong to text.* got None and True"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, dict) else None,
+)
+def test_contradictions_are_refused_and_said(config, changes, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        replace(config, **changes)
+
+
+WRONG_KIND = {
+    "unknown fields in the configuration: ['attention', 'd_head']": {"d_head": 4, "attention": "flash"},
+    "class_names must be a list, got 'negative'": {"class_names": "negative"},
+    "class_names must be names, got (0, 1)": {"class_names": [0, 1]},
+    f"d_model must be a whole number from 1 to {LARGEST}, got '8'": {"d_model": "8"},
+    f"d_model must be a whole number from 1 to {LARGEST}, got 8.0": {"d_model": 8.0},
+    f"d_model must be a whole number from 1 to {LARGEST}, got 1000000000": {"d_model": 10**9},
+    f"n_layers must be a whole number from 1 to {LARGEST}, got None": {"n_layers": None},
+    "padding_id '0' is none of the 100 tokens": {"padding_id": "0"},
+    "norm_placement must be one of ('pre', 'post'), got 'between'": {"norm_placement": "between"},
+    "positions must be one of ('sinusoidal', 'learned'), got 'rotary'": {"positions": "rotary"},
+    "pooling must be one of ('class', 'mean', 'max'), got ['class']": {"pooling": ["class"]},
+    "activation must be one of ('relu', 'gelu'), got None": {"activation": None},
+    "final_norm must be true or false, got 'no'": {"final_norm": "no"},
+    "dropout_pattern must be in [0, 1), got '0.1'": {"dropout_pattern": "0.1"},
+}
+
+
+@pytest.fixture(scope="module")
+def unchecked() -> type:
+    """ModelConfig without the type checks of the tests, which would let no wrong type come so far."""
+    return runpy.run_path(model.config.__file__)["ModelConfig"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "changes"),
+    WRONG_KIND.items(),
+    ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
+)
+def test_json_of_the_wrong_kind_is_refused_and_said(unchecked, sentence, changes):
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        unchecked.from_json(TEXT.to_json() | changes)
+
+
+def test_json_without_a_field_is_refused_by_its_name():
+    values = TEXT.to_json()
+    del values["n_heads"]
+    with pytest.raises(ValueError, match=r"does not fit.*n_heads"):
+        ModelConfig.from_json(values)

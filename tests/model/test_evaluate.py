@@ -1,0 +1,131 @@
+"""The command that measures a checkpoint."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from model import evaluate as module
+from model.checkpoint import Loaded, load, predictions, save
+from model.config import preset
+from model.digits import to_input
+from model.evaluate import classification, evaluate
+from model.text import train_tokenizer
+from model.transformer import Transformer
+
+
+def test_classification_by_hand():
+    logits = torch.tensor([[0.0, 0.0], [0.0, np.log(3.0)]])
+    figures = classification(logits, torch.tensor([1, 0]))
+    assert figures["n"] == 2
+    assert figures["accuracy"] == 0.0  # of two equal logits the first is taken
+    assert figures["loss"] == pytest.approx((np.log(2) + np.log(4)) / 2)
+
+
+@pytest.fixture
+def few_digits(monkeypatch) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(0)
+    digits = (
+        random.integers(0, 256, (70, 28, 28)).astype(np.uint8),
+        random.integers(0, 10, 70).astype(np.uint8),
+    )
+    monkeypatch.setattr(module, "examples", lambda: digits)
+    return digits
+
+
+@pytest.fixture
+def digit_folder(tmp_path):
+    torch.manual_seed(0)
+    save(tmp_path / "digits", Transformer(preset("mnist-pre-ln")), {})
+    return tmp_path / "digits"
+
+
+@pytest.fixture
+def review_folder(tmp_path):
+    torch.manual_seed(0)
+    config = preset("imdb-post-ln")
+    tokenizer = train_tokenizer(["a good film , a bad film"], config.vocab_size, config.n_positions)
+    save(tmp_path / "reviews", Transformer(config), {}, tokenizer)
+    return tmp_path / "reviews"
+
+
+def test_digits_against_one_batch(few_digits, digit_folder):
+    loaded = load(digit_folder, "cpu")
+    logits, labels = evaluate(loaded)
+    images, expected = few_digits
+    assert labels.tolist() == expected.tolist()
+    with torch.inference_mode():
+        torch.testing.assert_close(
+            logits, loaded.model(to_input(images, loaded.config)), atol=1e-4, rtol=1e-4
+        )
+
+
+def test_reviews_come_back_in_the_order_of_the_file(review_folder, tmp_path):
+    loaded = load(review_folder, "cpu")
+    texts = ["a bad film", "good", "a good film , a bad film", "", "NA"]
+    csv = tmp_path / "reviews.csv"
+    lines = [
+        f'"{text}",{label}' for text, label in zip(texts, ("negative", 1, "0", "Positive", 1), strict=True)
+    ]
+    csv.write_text("text,label\n" + "\n".join(lines), encoding="utf-8")
+    logits, labels = evaluate(loaded, csv)
+    assert labels.tolist() == [0, 1, 0, 1, 1]
+    with torch.inference_mode():
+        for text, row in zip(texts, logits, strict=True):
+            alone = loaded.model(torch.tensor([loaded.tokenizer.encode(text).ids]))[0]
+            torch.testing.assert_close(row, alone, atol=1e-4, rtol=1e-4)
+
+
+def test_command_prints_one_line_and_records_it(few_digits, digit_folder, monkeypatch, capsys):
+    monkeypatch.setattr(
+        sys, "argv", ["evaluate", str(digit_folder), "--record", "some digits", "--device", "cpu"]
+    )
+    module.main()
+    printed = json.loads(capsys.readouterr().out)
+    loaded: Loaded = load(digit_folder, "cpu")
+    assert loaded.history["figures"] == {
+        "n": 70,
+        "accuracy": printed["accuracy"],
+        "loss": printed["loss"],
+        "data": "some digits",
+    }
+    made = predictions(str(digit_folder))
+    assert made["loss"].mean() == pytest.approx(printed["loss"], rel=1e-5)
+    assert (made["predicted"] == few_digits[1]).mean() == pytest.approx(printed["accuracy"])
+    logits, labels = evaluate(loaded)
+    np.testing.assert_allclose(
+        made["loss"], functional.cross_entropy(logits, labels, reduction="none"), rtol=1e-5
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("text,label\ngood,maybe\n", "a label must be one of"),
+        ("text,label\ngood,2\n", "a label must be one of"),
+        ("review,label\ngood,1\n", "lacks the columns \\['text'\\]"),
+    ],
+)
+def test_bad_csv_is_refused_in_one_sentence(review_folder, tmp_path, content, sentence):
+    csv = tmp_path / "reviews.csv"
+    csv.write_text(content, encoding="utf-8")
+    with pytest.raises(ValueError, match=sentence):
+        evaluate(load(review_folder, "cpu"), csv)
+
+
+def test_data_of_the_wrong_kind_are_refused(review_folder, digit_folder, tmp_path):
+    with pytest.raises(ValueError, match="name a CSV"):
+        evaluate(load(review_folder, "cpu"))
+    with pytest.raises(ValueError, match="reads digits"):
+        evaluate(load(digit_folder, "cpu"), tmp_path / "reviews.csv")
+
+
+def test_command_refuses_in_one_sentence_without_traceback(tmp_path):
+    arguments = [sys.executable, "-m", "model.evaluate", str(tmp_path / "nothing")]
+    done = subprocess.run(arguments, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith("model.evaluate: no checkpoint")

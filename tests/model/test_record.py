@@ -1,0 +1,42 @@
+from dataclasses import FrozenInstanceError, replace
+
+import numpy as np
+import pytest
+
+from model.capture import capture
+from model.record import ForwardRecord
+from tests.model.tiny import DIGIT, TEXT, loaded
+
+
+@pytest.fixture(scope="module")
+def record() -> ForwardRecord:
+    return capture(loaded(TEXT), "a great film")
+
+
+def test_probabilities_by_hand(record):
+    changed = replace(record, logits=np.log(np.array([1, 3], np.float32)))
+    np.testing.assert_allclose(changed.probabilities, [0.25, 0.75], rtol=1e-6)
+
+
+def test_probabilities_of_huge_logits_are_finite(record):
+    changed = replace(record, logits=np.array([1e30, -1e30], np.float32))
+    np.testing.assert_array_equal(changed.probabilities, [1, 0])
+
+
+def test_stages_name_the_first_axis_of_the_residual(record):
+    assert record.stages == ("embed", "L0 mid", "L0 post", "L1 mid", "L1 post")
+    assert len(record.residual) == len(record.logits_by_layer) == len(record.stages)
+
+
+def test_what_the_config_says_can_be_asked_of_the_record(record, image):
+    assert (record.patch_grid, record.has_class_token) == (None, True)
+    assert record.class_names == ("negative", "positive")
+    digit = capture(loaded(replace(DIGIT, pooling="mean", n_positions=4)), image)
+    assert (digit.patch_grid, digit.has_class_token) == ((2, 2), False)
+
+
+def test_a_record_cannot_be_changed(record):
+    with pytest.raises(FrozenInstanceError):
+        record.tokens = ()
+    with pytest.raises(ValueError, match="read-only"):
+        record.pattern[0] = 0

@@ -1,0 +1,54 @@
+import pytest
+
+from model.text import encode
+from tests.model.tiny import tokenizer
+
+
+@pytest.fixture(scope="module")
+def words():
+    return tokenizer(n_positions=6)
+
+
+def test_special_tokens_stand_around_the_pieces(words):
+    encoded = encode(words, "Great films")
+    assert encoded.tokens == ("[CLS]", "great", "film", "##s", "[SEP]")
+    assert encoded.ids == tuple(words.token_to_id(token) for token in encoded.tokens)
+    assert encoded.n_left_out == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "n_left_out"),
+    [
+        ("film film film film", 0),
+        ("film film film film great", 1),
+        ("film " * 100, 96),
+        ("film film film film [MASK] [SEP] films", 4),  # what a user types counts, special or not
+    ],
+    ids=["fits", "one more", "many", "special"],
+)
+def test_what_exceeds_the_positions_is_left_out_and_counted(words, text, n_left_out):
+    encoded = encode(words, text)
+    assert encoded.tokens == ("[CLS]", "film", "film", "film", "film", "[SEP]")
+    assert encoded.n_left_out == n_left_out
+
+
+def test_empty_text(words):
+    assert encode(words, "").tokens == ("[CLS]", "[SEP]")
+
+
+def test_a_mask_can_be_typed(words):
+    assert encode(words, "not [MASK]").tokens == ("[CLS]", "not", "[MASK]", "[SEP]")
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("🎬", ("[UNK]",)),
+        ("\ud83d great \udfff", ("[UNK]", "great", "[UNK]")),  # lone surrogates
+        ("gr\0eat\x07 film", ("great", "film")),  # control characters vanish
+        ("\n\tfilm\r\n", ("film",)),
+    ],
+    ids=["emoji", "surrogates", "control characters", "white space"],
+)
+def test_what_the_tokenizer_does_not_know(words, text, tokens):
+    assert encode(words, text).tokens == ("[CLS]", *tokens, "[SEP]")

@@ -1,0 +1,85 @@
+"""Tiny encoders with random weights, and a tokenizer that knows letters and a few words."""
+
+from dataclasses import replace
+from string import ascii_lowercase
+
+import torch
+from tokenizers import Tokenizer, normalizers, pre_tokenizers
+from tokenizers.models import WordPiece
+from tokenizers.processors import TemplateProcessing
+
+from model.checkpoint import Loaded
+from model.config import ModelConfig, preset
+from model.text import CLASS, MASK, PADDING, SEPARATOR, SPECIAL_TOKENS, UNKNOWN
+from model.transformer import Transformer
+
+TEXT = ModelConfig(
+    d_model=8,
+    n_layers=2,
+    n_heads=2,
+    d_k=4,
+    d_v=4,
+    d_ff=16,
+    n_positions=12,
+    class_names=("negative", "positive"),
+    vocab_size=100,
+    padding_id=0,
+)
+DIGIT = ModelConfig(
+    d_model=8,
+    n_layers=2,
+    n_heads=2,
+    d_k=3,
+    d_v=5,
+    d_ff=16,
+    n_positions=5,
+    class_names=tuple("0123456789"),
+    image_size=8,
+    patch_size=4,
+    positions="learned",
+)
+
+
+def small(name: str) -> ModelConfig:
+    """A preset; the two that are only counted with an eighth of their widths and a short vocabulary."""
+    config = preset(name)
+    if name not in ("base", "big"):
+        return config
+    eighths = {width: getattr(config, width) // 8 for width in ("d_model", "d_k", "d_v", "d_ff")}
+    return replace(config, **eighths, n_layers=2, vocab_size=300)
+
+
+def build(config: ModelConfig, seed: int = 0) -> Transformer:
+    """In evaluation mode; biases and norms are random as well, so that no part can be left out unnoticed."""
+    torch.manual_seed(seed)
+    model = Transformer(config).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.1)
+    return model
+
+
+def loaded(config: ModelConfig, seed: int = 0) -> Loaded:
+    return Loaded(
+        name="tiny",
+        model=build(config, seed),
+        tokenizer=tokenizer(config.n_positions) if config.is_text else None,
+        history={},
+        device=torch.device("cpu"),
+    )
+
+
+def tokenizer(n_positions: int) -> Tokenizer:
+    words = ("great", "film", "not", "##s")
+    pieces = (*SPECIAL_TOKENS, *words, *ascii_lowercase, *(f"##{letter}" for letter in ascii_lowercase), ".")
+    ids = {piece: index for index, piece in enumerate(dict.fromkeys(pieces))}
+    made = Tokenizer(WordPiece(ids, unk_token=UNKNOWN))
+    made.add_special_tokens([PADDING, UNKNOWN, CLASS, SEPARATOR, MASK])
+    made.normalizer = normalizers.BertNormalizer(lowercase=True)
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    made.post_processor = TemplateProcessing(
+        single=f"{CLASS} $A {SEPARATOR}",
+        special_tokens=[(CLASS, ids[CLASS]), (SEPARATOR, ids[SEPARATOR])],
+    )
+    made.enable_truncation(n_positions)
+    return made
