@@ -1,0 +1,74 @@
+"""Trains a checkpoint: `python -m model.train mnist-pre-ln --data FOLDER`.
+
+It goes on where it was when started again; `torchrun --nproc-per-node 2 -m model.train ...` shares the
+work between processes; `--quick` cuts the run down to about a minute. What is missing in FOLDER is
+downloaded into it.
+"""
+
+import argparse
+import os
+import shutil
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import torch
+from torch import distributed
+
+from model.checkpoint import CHECKPOINTS, save
+from model.train.loop import train
+from model.train.recipe import recipe, recipes
+from model.train.setting import setting
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m model.train", description=__doc__.splitlines()[0])
+    parser.add_argument("name", choices=recipes(), help="which checkpoint")
+    parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the data sets")
+    parser.add_argument("--out", type=Path, default=CHECKPOINTS, help="folder of the checkpoints")
+    parser.add_argument("--runs", type=Path, default=Path("runs"), help="folder of unfinished runs")
+    parser.add_argument("--quick", action="store_true", help="a run of about a minute")
+    parser.add_argument("--fresh", action="store_true", help="start over, not where the last run stopped")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    arguments = parser.parse_args()
+    if "RANK" in os.environ:  # started by torchrun
+        distributed.init_process_group("nccl" if arguments.device == "cuda" else "gloo")
+        if arguments.device == "cuda":
+            torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    # torchrun gives each process its share; the app's single thread would leave cores idle here.
+    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
+    try:
+        run(arguments)
+    except (ValueError, OSError) as error:
+        sys.exit(f"model.train: {error}")
+    finally:
+        if distributed.is_initialized():
+            distributed.destroy_process_group()
+
+
+def run(arguments: argparse.Namespace) -> None:
+    chosen = recipe(arguments.name, quick=arguments.quick)
+    folder = arguments.runs / (arguments.name + "-quick" * arguments.quick)
+    if arguments.fresh:
+        shutil.rmtree(folder, ignore_errors=True)
+    where = setting(chosen, arguments.data, folder, torch.device(arguments.device))
+    model, progress = train(chosen, where)
+    if distributed.is_initialized() and distributed.get_rank() > 0:
+        return
+    history = {
+        "recipe": chosen.to_json(),
+        "finished": datetime.now(UTC).date().isoformat(),
+        "torch": torch.__version__,
+        "device": arguments.device,
+        "data": where.data,
+        "probes": list(where.probe_names),
+        "log": progress.log,
+        "evaluations": progress.evaluations,
+    }
+    # Half the size on disk; every figure is measured on the weights as they are kept.
+    save(arguments.out / arguments.name, model.half(), history, where.tokenizer, progress.film)
+    print(f"{arguments.out / arguments.name} is written; measure it with python -m model.evaluate")
+
+
+if __name__ == "__main__":
+    main()

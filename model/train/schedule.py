@@ -1,0 +1,17 @@
+"""When things happen in a run: the learning rate by step, and the moments at which a film is taken."""
+
+import math
+
+import numpy as np
+
+
+def learning_rate(step: int, n_steps: int, peak: float, warmup: int) -> float:
+    """Rises linearly over `warmup` steps, then falls along half a cosine to zero."""
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    return peak * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, n_steps - warmup)))
+
+
+def moments(n_steps: int, n_moments: int) -> list[int]:
+    """About `n_moments` steps from the first to the last, spaced geometrically."""
+    return np.unique(np.geomspace(1, n_steps, n_moments).round().astype(int) - 1).tolist()

@@ -1,0 +1,90 @@
+"""The data sets: from a folder the user names, or fetched into it from their official addresses."""
+
+import hashlib
+import tarfile
+import urllib.request
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+from tqdm import tqdm
+
+
+class Source(NamedTuple):
+    """A file to download. The checksum is the publisher's, or torchvision's for the same file."""
+
+    url: str
+    md5: str
+
+    @property
+    def name(self) -> str:
+        return self.url.rpartition("/")[2]
+
+
+_MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist/"
+MNIST = (
+    Source(_MNIST + "train-images-idx3-ubyte.gz", "f68b3c2dcbeaaa9fbdd348bbdeb94873"),
+    Source(_MNIST + "train-labels-idx1-ubyte.gz", "d53e105ee54ea40749a09fcbcd1e9432"),
+)
+IMDB = Source(
+    "https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz", "7c2ac02c03563afcf9b574c7e56c153a"
+)
+
+
+def mnist_folder(folder: Path) -> Path:
+    """Where MNIST's training digits are; downloads them into `folder` where they are missing."""
+    if not any(folder.rglob("train-images-idx3-ubyte*")):
+        for source in MNIST:
+            download(source, folder)
+    return folder
+
+
+def reviews(folder: Path) -> pd.DataFrame:
+    """IMDB's 75,000 training reviews: columns text and label (0 negative, 1 positive, -1 unlabelled).
+
+    Reads `imdb_train.csv*` and `imdb_unsup.csv*`, or else the archive as it is published.
+    """
+    tables = [next(iter(sorted(folder.rglob(f"imdb_{part}.csv*"))), None) for part in ("train", "unsup")]
+    if all(tables):
+        table = pd.concat([pd.read_csv(path) for path in tables], ignore_index=True)
+        return table[["text", "label"]]
+    if not (folder / IMDB.name).exists():
+        download(IMDB, folder)
+    return _from_archive(folder / IMDB.name)
+
+
+def _from_archive(path: Path) -> pd.DataFrame:
+    labels = {"neg": 0, "pos": 1, "unsup": -1}
+    rows = []
+    with tarfile.open(path) as archive:
+        for member in archive:
+            _, *place = Path(member.name).parts
+            if len(place) == 3 and place[0] == "train" and place[1] in labels:
+                text = archive.extractfile(member).read().decode("utf-8")
+                rows.append((labels[place[1]], int(place[2].partition("_")[0]), text))
+    table = pd.DataFrame(rows, columns=["label", "number", "text"])
+    # in the order of the files' numbers, unlabelled last, whatever the order in the archive
+    table["unlabelled"] = table.label < 0
+    return table.sort_values(["unlabelled", "label", "number"], ignore_index=True)[["text", "label"]]
+
+
+def download(source: Source, folder: Path) -> None:
+    """Raises ConnectionError where it cannot be fetched, ValueError where the checksum differs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    partial = folder / f"{source.name}.part"
+    digest = hashlib.md5(usedforsecurity=False)
+    try:
+        with urllib.request.urlopen(source.url, timeout=30) as answer, partial.open("wb") as file:
+            size = int(answer.headers.get("Content-Length", 0)) or None
+            with tqdm(total=size, unit="B", unit_scale=True, desc=source.name) as bar:
+                while chunk := answer.read(1 << 16):
+                    file.write(chunk)
+                    digest.update(chunk)
+                    bar.update(len(chunk))
+    except OSError as error:
+        raise ConnectionError(
+            f"{source.name} is not in {folder} and could not be downloaded from {source.url}: {error}"
+        ) from error
+    if digest.hexdigest() != source.md5:
+        raise ValueError(f"{source.name} has the checksum {digest.hexdigest()}, expected {source.md5}")
+    partial.replace(folder / source.name)

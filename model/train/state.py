@@ -1,0 +1,84 @@
+"""A run's state on disk, so that it can be killed at any time and goes on where it was.
+
+One safetensors file, replaced as a whole: tensors of the model, the optimizer and the film; the log as
+metadata. There is no random state in it, because every step draws from (seed, step).
+"""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+from torch.optim import Optimizer
+
+from model.train.film import Film, join
+from model.transformer import Transformer
+
+
+@dataclass(slots=True)
+class Progress:
+    """Where a run is: the phase, the step in it, and what was recorded so far."""
+
+    recipe: dict
+    phase: int = 0
+    step: int = 0
+    log: list[dict] = field(default_factory=list)
+    evaluations: list[dict] = field(default_factory=list)
+    film: Film | None = None
+
+    def add_shot(self, shot: Film) -> None:
+        self.film = shot if self.film is None else join((self.film, shot))
+
+
+def save_state(path: Path, progress: Progress, model: Transformer, optimizer: Optimizer) -> None:
+    tensors = {f"model.{name}": value for name, value in _own(model).items()}
+    for index, values in optimizer.state_dict()["state"].items():
+        tensors |= {f"optimizer.{index}.{name}": value for name, value in values.items()}
+    tensors |= {f"film.{name}": value for name, value in (progress.film or {}).items()}
+    words = {name: getattr(progress, name) for name in _IN_WORDS}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_suffix(".new")
+    save_file(
+        {name: value.contiguous() for name, value in tensors.items()}, beside, {"progress": json.dumps(words)}
+    )
+    beside.replace(path)
+
+
+def load_state(path: Path, model: Transformer, optimizer: Optimizer, recipe: dict) -> Progress:
+    """Fills model and optimizer; a fresh Progress where there is no file.
+
+    Raises ValueError where the file belongs to another recipe.
+    """
+    if not path.exists():
+        return Progress(recipe=recipe)
+    with safe_open(path, "pt") as file:
+        progress = Progress(**json.loads(file.metadata()["progress"]))
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    if progress.recipe != json.loads(json.dumps(recipe)):
+        raise ValueError(f"{path} is of a run by another recipe; --fresh starts over")
+    own = _own(model)
+    with torch.no_grad():
+        for name, value in _below("model.", tensors).items():
+            own[name].copy_(value)
+    states: dict[int, dict[str, Tensor]] = {}
+    for name, value in _below("optimizer.", tensors).items():
+        index, _, key = name.partition(".")
+        states.setdefault(int(index), {})[key] = value
+    optimizer.load_state_dict(optimizer.state_dict() | {"state": states})
+    progress.film = _below("film.", tensors) or None
+    return progress
+
+
+_IN_WORDS = ("recipe", "phase", "step", "log", "evaluations")
+
+
+def _own(model: Transformer) -> dict[str, Tensor]:
+    """Each parameter once, also where a module shares it under two names."""
+    return dict(model.named_parameters())
+
+
+def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}

@@ -1,0 +1,154 @@
+"""What stands behind the mask, and is the review positive?"""
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn import functional
+
+from model.evaluate import classification
+from model.train.corpus import Corpus, padded, similar_lengths
+from model.train.tasks import Batch, generator
+from model.transformer import Transformer
+
+IGNORED = -100  # the target where nothing is masked; cross_entropy's own default
+PAD, CLS, SEP, MASK, FIRST_WORD = 0, 2, 3, 4, 5  # places in model.text.SPECIAL_TOKENS
+
+
+class Masking:
+    """Hides tokens as in BERT: of the chosen, 80 % become [MASK], 10 % a random token, 10 % stay.
+
+    The chance to be chosen is `share` on average, and falls with the fourth root of a token's frequency:
+    more of the few guesses go to words than to commas (as in frequency-weighted masking, Zhang et al. 2023).
+    """
+
+    def __init__(self, corpus: Corpus, vocab_size: int, share: float) -> None:
+        counts = np.bincount(corpus.ids, minlength=vocab_size).clip(1)
+        weight = counts**-0.25
+        weight[:FIRST_WORD] = 0
+        chance = weight * share * counts.sum() / (weight * counts).sum()
+        self.chance = torch.from_numpy(chance.clip(max=0.5)).float()
+        self.vocab_size = vocab_size
+
+    def hide(
+        self, tokens: Int[Tensor, "batch position"], random: torch.Generator
+    ) -> tuple[Int[Tensor, "batch position"], Int[Tensor, "batch position"]]:
+        """The tokens with some hidden, and the targets: what was hidden, IGNORED elsewhere."""
+        hidden = torch.rand(tokens.shape, generator=random) < self.chance[tokens]
+        kind = torch.rand(tokens.shape, generator=random)
+        others = torch.randint(FIRST_WORD, self.vocab_size, tokens.shape, generator=random)
+        replaced = torch.where(kind < 0.8, MASK, torch.where(kind < 0.9, others, tokens))
+        return torch.where(hidden, replaced, tokens), torch.where(hidden, tokens, IGNORED)
+
+
+class MaskedTokens:
+    """Masked-token pre-training (Devlin et al. 2019) on a random window of each review."""
+
+    n_glance, n_check = 50, 200
+
+    def __init__(self, train: Corpus, held_out: Corpus, masking: Masking, *, window: int) -> None:
+        self.train, self.held_out, self.masking, self.window = train, held_out, masking, window
+        self.n_examples = len(train)
+        self._batches = Epochs(np.minimum(train.lengths, window - 2))
+
+    def batch(self, seed: int, step: int, size: int) -> Batch:
+        random = np.random.default_rng((seed, step))
+        rows = [self._window(self.train[index], random) for index in self._batches(seed, step, size)]
+        return self.masking.hide(padded(rows, PAD), generator(seed, step, 2))
+
+    def _window(self, ids: np.ndarray, random: np.random.Generator) -> np.ndarray:
+        start = random.integers(max(0, len(ids) - (self.window - 2)) + 1)
+        return closed(ids[start : start + self.window - 2])
+
+    def loss(self, model: Transformer, batch: Batch) -> Float[Tensor, ""]:
+        return masked_loss(model, model.encode(batch[0]), batch[1])
+
+    def evaluate(self, model: Transformer, at_most: int) -> dict[str, int | float]:
+        """On the beginnings of held-out reviews, with the same tokens masked every time."""
+        logits, targets = [], []
+        n = min(at_most, len(self.held_out))
+        for start in range(0, n, 50):
+            places = range(start, min(start + 50, n))
+            rows = [closed(self.held_out[place][: self.window - 2]) for place in places]
+            tokens, hidden = self.masking.hide(padded(rows, PAD), generator(start))
+            logits.append(model.predict_tokens(model.encode(tokens)[hidden != IGNORED]).float())
+            targets.append(hidden[hidden != IGNORED])
+        return classification(torch.cat(logits), torch.cat(targets))
+
+
+class Sentiment:
+    """Negative or positive; the masked-token task goes on beside it, so that it is not forgotten.
+
+    The training labels are probabilities of being positive.
+    """
+
+    n_glance, n_check = 200, 500
+
+    def __init__(
+        self,
+        train: tuple[Corpus, Float[Tensor, " train"]],
+        held_out: tuple[Corpus, Int[Tensor, " held_out"]],
+        masking: Masking,
+        *,
+        n_positions: int,
+        masked_token_weight: float,
+    ) -> None:
+        self.train, self.held_out, self.masking = train, held_out, masking
+        self.n_positions, self.masked_token_weight = n_positions, masked_token_weight
+        self.n_examples = len(train[0])
+        self._batches = Epochs(np.minimum(train[0].lengths, n_positions - 2))
+
+    def batch(self, seed: int, step: int, size: int) -> Batch:
+        chosen = self._batches(seed, step, size)
+        tokens = self._tokens(self.train[0], chosen)
+        return *self.masking.hide(tokens, generator(seed, step, 3)), self.train[1][chosen]
+
+    def _tokens(self, corpus: Corpus, chosen: np.ndarray) -> Int[Tensor, "batch position"]:
+        return padded([closed(corpus[index][: self.n_positions - 2]) for index in chosen], PAD)
+
+    def loss(self, model: Transformer, batch: Batch) -> Float[Tensor, ""]:
+        tokens, hidden, labels = batch
+        states = model.encode(tokens)
+        wanted = torch.stack((1 - labels, labels), dim=-1)
+        loss = functional.cross_entropy(model.classify(states, tokens).float(), wanted)
+        return loss + self.masked_token_weight * masked_loss(model, states, hidden)
+
+    def evaluate(self, model: Transformer, at_most: int) -> dict[str, int | float]:
+        corpus, labels = self.held_out
+        order = np.arange(min(at_most, len(corpus)))
+        order = order[np.argsort(corpus.lengths[order], kind="stable")]
+        parts = [order[start : start + 50] for start in range(0, len(order), 50)]
+        logits = torch.cat([model(self._tokens(corpus, part)).float() for part in parts])
+        return classification(logits, labels[order])
+
+
+class Epochs:
+    """The examples of a step, in batches of similar length; each epoch has an order of its own."""
+
+    def __init__(self, lengths: np.ndarray) -> None:
+        self.lengths = lengths
+        self._key, self._of_epoch = None, []
+
+    def __call__(self, seed: int, step: int, size: int) -> np.ndarray:
+        epoch, place = divmod(step, len(self.lengths) // size)
+        if self._key != (seed, epoch, size):
+            self._key, self._of_epoch = (
+                (seed, epoch, size),
+                similar_lengths(self.lengths, size, (seed, epoch)),
+            )
+        return self._of_epoch[place]
+
+
+def masked_loss(
+    model: Transformer,
+    states: Float[Tensor, "batch position d_model"],
+    targets: Int[Tensor, "batch position"],
+) -> Float[Tensor, ""]:
+    """Mean cross-entropy over the hidden tokens, in nats."""
+    hidden = targets != IGNORED
+    return functional.cross_entropy(model.predict_tokens(states[hidden]).float(), targets[hidden])
+
+
+def closed(ids: np.ndarray) -> np.ndarray:
+    """With [CLS] before and [SEP] after."""
+    return np.concatenate(([CLS], ids, [SEP]))

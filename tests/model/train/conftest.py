@@ -1,0 +1,82 @@
+import gzip
+import os
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from model.digits import examples
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="session")
+def few_digits(tmp_path_factory) -> Path:
+    """A folder with 60 digits as MNIST's training files."""
+    folder = tmp_path_factory.mktemp("digits")
+    images, labels = (values[:60] for values in examples())
+    for kind, values in (("images-idx3", images), ("labels-idx1", labels)):
+        header = bytes((0, 0, 8, values.ndim)) + struct.pack(f">{values.ndim}I", *values.shape)
+        content = gzip.compress(header + values.tobytes())
+        (folder / f"train-{kind}-ubyte.gz").write_bytes(content)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def few_reviews(tmp_path_factory) -> Path:
+    """A folder with 80 labelled and 40 unlabelled reviews of invented words."""
+    folder = tmp_path_factory.mktemp("reviews")
+    random = np.random.default_rng(0)
+    words = np.array(
+        ["film", "actor", "plot", "scene", "good", "bad", "fine", "dull", "the", "a", "not", "very"]
+    )
+
+    def review(label: int) -> str:
+        length = random.integers(5, 60)
+        return " ".join([*random.choice(words, length), ("awful", "lovely", "seen")[label]]) + ".<br />"
+
+    for part, labels in (("train", [0, 1] * 40), ("unsup", [-1] * 40)):
+        table = pd.DataFrame({"label": labels, "text": [review(label) for label in labels]})
+        table.to_csv(folder / f"imdb_{part}.csv", index=False)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def data(few_digits, few_reviews) -> dict[str, Path]:
+    """Where each checkpoint's data are."""
+    return {"mnist-pre-ln": few_digits, "mnist-post-ln": few_digits, "imdb-post-ln": few_reviews}
+
+
+@pytest.fixture(scope="session")
+def trained(data, tmp_path_factory):
+    """`trained(name)` is the folder of a checkpoint from a whole quick run; each is run once."""
+    folder = tmp_path_factory.mktemp("trained")
+
+    def once(name: str) -> Path:
+        if not (folder / name).exists():
+            run(command(name, data[name], folder))
+        return folder / name
+
+    return once
+
+
+def command(name: str, data: Path, folder: Path, processes: int = 1) -> list[str]:
+    """The training command, which writes below `folder`; `processes` > 1 starts it through torchrun."""
+    start = ["-m", "torch.distributed.run", f"--nproc-per-node={processes}"] if processes > 1 else []
+    folders = ["--data", data, "--out", folder, "--runs", folder / "runs"]
+    options = ["--quick", "--device", "cpu", *map(str, folders)]
+    return [sys.executable, *start, "-m", "model.train", name, *options]
+
+
+def run(arguments: list[str]) -> None:
+    """Runs a command to its end; shows what it said where it fails."""
+    done = subprocess.run(arguments, cwd=ROOT, env=environment(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def environment() -> dict[str, str]:
+    return os.environ | {"OMP_NUM_THREADS": "1"}

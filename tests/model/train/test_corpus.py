@@ -1,0 +1,37 @@
+import numpy as np
+
+from model.text import train_tokenizer
+from model.train.corpus import Corpus, padded, similar_lengths, tokenize
+
+
+def test_tokenize_keeps_whole_reviews_without_special_tokens(tmp_path):
+    texts = ["a good film", "a bad film " * 50]
+    tokenizer = train_tokenizer(texts, vocab_size=100, n_positions=8)
+    corpus = tokenize(tokenizer, texts)
+    assert len(corpus) == 2
+    assert tokenizer.decode(corpus[0].tolist()) == "a good film"
+    assert corpus.lengths.tolist() == [3, 150]
+    corpus.save(tmp_path / "ids")
+    again = Corpus.read(tmp_path / "ids")
+    np.testing.assert_array_equal(again.ids, corpus.ids)
+    np.testing.assert_array_equal(again[1], corpus[1])
+
+
+def test_every_example_comes_once_among_neighbours_of_its_length():
+    lengths = np.random.default_rng(0).integers(5, 300, 1000)
+    batches = similar_lengths(lengths, 10, seed=3)
+    assert sorted(np.concatenate(batches)) == list(range(1000))
+    spread = np.mean([np.ptp(lengths[batch]) for batch in batches])
+    assert spread < 15
+    again = similar_lengths(lengths, 10, seed=3)
+    assert all((one == other).all() for one, other in zip(batches, again, strict=True))
+    assert (batches[0] != similar_lengths(lengths, 10, seed=4)[0]).any()
+
+
+def test_an_incomplete_batch_is_left_for_the_next_epoch():
+    assert [len(batch) for batch in similar_lengths(np.arange(7), 3, seed=0)] == [3, 3]
+
+
+def test_padded():
+    rows = padded([np.array([5, 6]), np.array([7])], 0)
+    assert rows.tolist() == [[5, 6], [7, 0]]

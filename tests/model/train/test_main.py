@@ -1,0 +1,73 @@
+"""The training command as it is used: killed and resumed, shared between processes, refused."""
+
+import json
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from safetensors.torch import load_file
+
+from model.capture import capture
+from model.checkpoint import load
+from model.digits import examples
+from tests.model.train.conftest import ROOT, command, environment, run
+
+
+@pytest.mark.parametrize("name", ["mnist-pre-ln", "imdb-post-ln"])
+def test_killed_run_ends_with_the_same_weights(name, data, trained, tmp_path):
+    arguments = command(name, data[name], tmp_path)
+    killed = subprocess.Popen(arguments, cwd=ROOT, env=environment(), stderr=subprocess.PIPE, text=True)
+    for line in killed.stderr:  # an evaluation is printed every other step
+        if "'step': 19" in line:
+            break
+    killed.send_signal(signal.SIGKILL)
+    killed.stderr.close()
+    assert killed.wait() == -signal.SIGKILL
+    assert not (tmp_path / name).exists()
+    run(arguments)
+
+    for file in ("model.safetensors", "film.safetensors"):
+        assert (tmp_path / name / file).read_bytes() == (trained(name) / file).read_bytes()
+    assert history(tmp_path / name) == history(trained(name))
+
+
+def test_trained_checkpoint_opens_and_has_its_film(trained):
+    loaded = load(trained("mnist-pre-ln"), "cpu")
+    record = capture(loaded, examples()[0][0])
+    film = load_file(trained("mnist-pre-ln") / "film.safetensors")
+    moments = len(film["step"])
+    assert moments >= 15
+    assert film["pattern.0"].shape == (moments, *record.pattern.shape)
+    assert film["residual_norm.1"].shape == (moments, len(record.stages))
+    assert film["gradient_norm"].shape == (moments, 6)
+    assert film["entropy.0"].shape == (moments, 6, 4)
+    assert (film["gradient_norm"] > 0).all()
+    losses = [entry["loss"] for entry in loaded.history["log"]]
+    assert losses[-1] < losses[0]
+    assert loaded.history["recipe"]["quick"]
+    assert loaded.history["data"] == {"name": "MNIST", "train": 54, "held_out": 6}
+
+
+def test_two_processes_take_the_steps_of_one(data, trained, tmp_path):
+    run(command("mnist-pre-ln", data["mnist-pre-ln"], tmp_path, processes=2))
+    one, two = (history(folder)["log"][0] for folder in (trained("mnist-pre-ln"), tmp_path / "mnist-pre-ln"))
+    # the norm of the gradient over the whole batch, in bf16
+    assert two["gradient_norm"] == pytest.approx(one["gradient_norm"], rel=0.03)
+
+
+def test_state_of_another_recipe_is_refused(data, trained, tmp_path):
+    shutil.copytree(
+        trained("mnist-pre-ln").parent / "runs" / "mnist-pre-ln-quick",
+        tmp_path / "runs" / "mnist-post-ln-quick",
+    )
+    arguments = command("mnist-post-ln", data["mnist-post-ln"], tmp_path)
+    done = subprocess.run(arguments, cwd=ROOT, env=environment(), capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "is of a run by another recipe; --fresh starts over" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def history(folder: Path) -> dict:
+    return json.loads((folder / "history.json").read_text(encoding="utf-8"))

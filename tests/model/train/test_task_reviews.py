@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+import torch
+from torch import Generator
+
+from model.train.corpus import Corpus
+from model.train.task_reviews import CLS, IGNORED, MASK, PAD, SEP, MaskedTokens, Masking, Sentiment
+
+
+@pytest.fixture
+def corpus() -> Corpus:
+    random = np.random.default_rng(0)
+    # token 5 makes up half of the text
+    parts = [
+        np.where(random.random(n) < 0.5, 5, random.integers(6, 40, n)) for n in random.integers(20, 90, 64)
+    ]
+    return Corpus(np.concatenate(parts).astype(np.int32), np.cumsum([0, *map(len, parts)], dtype=np.int64))
+
+
+def test_masking_hides_its_share_of_words_and_never_a_special_token(corpus):
+    masking = Masking(corpus, 40, share=0.15)
+    tokens = torch.from_numpy(corpus.ids.astype(np.int64))[None].repeat(50, 1)
+    tokens[:, 0], tokens[:, -1], tokens[:, 1] = CLS, SEP, PAD
+    changed, targets = masking.hide(tokens, Generator().manual_seed(0))
+    hidden = targets != IGNORED
+    assert not hidden[:, [0, 1, -1]].any()
+    assert hidden.double().mean().item() == pytest.approx(0.15, abs=0.01)
+    assert torch.equal(targets[hidden], tokens[hidden])
+    assert torch.equal(changed[~hidden], tokens[~hidden])
+    assert (changed[hidden] == MASK).double().mean().item() == pytest.approx(0.8, abs=0.02)
+    assert (changed[hidden] == tokens[hidden]).double().mean().item() == pytest.approx(0.1, abs=0.06)
+
+
+def test_rare_tokens_are_hidden_more_often(corpus):
+    chance = Masking(corpus, 40, share=0.15).chance
+    counts = np.bincount(corpus.ids, minlength=40)
+    ratio = (counts[5] / counts[7]) ** 0.25
+    assert (chance[7] / chance[5]).item() == pytest.approx(ratio, rel=1e-5)
+
+
+def test_windows_are_closed_and_no_longer_than_asked(corpus):
+    task = MaskedTokens(corpus, corpus, Masking(corpus, 40, share=0.15), window=32)
+    tokens, targets = task.batch(0, 0, 8)
+    assert tokens.shape == targets.shape
+    assert tokens.shape[1] <= 32
+    assert (tokens[:, 0] == CLS).all()
+    assert ((tokens == SEP).sum(dim=1) == 1).all()
+
+
+def test_batches_depend_on_seed_and_step_alone(corpus):
+    tasks = [MaskedTokens(corpus, corpus, Masking(corpus, 40, share=0.15), window=32) for _ in range(2)]
+    tasks[0].batch(0, 0, 8)
+    for one, other in zip(*(task.batch(0, 5, 8) for task in tasks), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_sentiment_labels_follow_their_reviews(corpus):
+    labels = torch.arange(64) / 64
+    # hides nothing, so that a review can be recognised
+    masking = Masking(corpus, 40, share=0.0)
+    held_out = (corpus, torch.zeros(64, dtype=torch.int64))
+    task = Sentiment((corpus, labels), held_out, masking, n_positions=100, masked_token_weight=0.2)
+    tokens, targets, chosen = task.batch(1, 3, 4)
+    assert (targets == IGNORED).all()
+    for row, label in zip(tokens, chosen, strict=True):
+        review = corpus[int(label * 64)]
+        assert row[1 : len(review) + 1].tolist() == review.tolist()
