@@ -1,0 +1,21 @@
+import altair as alt
+import pandas as pd
+import pytest
+from PIL import ImageColor
+
+from tests.viz.scene import drawn
+from viz.theme import INK
+
+
+def luminance(colour):
+    channels = (value / 255 for value in ImageColor.getrgb(colour))
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize(("dark", "page"), [(True, "#0e1117"), (False, "#ffffff")])
+def test_ink_reads_on_the_page(dark, page):
+    text = alt.Chart(pd.DataFrame({"a": ["a"]})).mark_text(color=INK).encode(text="a:N")
+    ((item,),) = drawn(alt.layer(text), dark=dark)
+    lower, higher = sorted([luminance(item["fill"]), luminance(page)])
+    assert (higher + 0.05) / (lower + 0.05) > 12  # WCAG asks for 4.5, and for 7 at its strictest

@@ -1,0 +1,1 @@
+"""Figures from arrays and labels: one file a chart."""

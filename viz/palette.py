@@ -1,0 +1,86 @@
+"""The colours of every figure, and small images as data URIs.
+
+The server cannot know a reader's theme, so each scale is ink on whatever lies below: at zero it is
+transparent, and no attention is nothing to see on white and on black alike. Of the opaque scales, viridis,
+magma and cividis draw zero as a dark block on a white page, and a dozen nearly empty heads as a dark wall.
+"""
+
+import base64
+import io
+from typing import Literal
+
+import numpy as np
+from PIL import Image
+
+# Red, green, blue, opacity at evenly spaced weights from 0 to 1. The hue turns while the ink thickens: over a
+# single hue that lengthens the way through OKLab by more than half. The values come from a search there: steps
+# about equally wide, lightness strictly falling on white and rising on near-black, so that grey print keeps it.
+_ATTENTION = ((0, 159, 158, 0.0), (32, 142, 198, 0.55), (160, 72, 246, 0.78), (216, 42, 83, 1.0))
+# Blue for what the first has more of, orange for the second: apart for every common kind of colour blindness.
+_DIFFERENCE = (
+    (38, 118, 224, 1.0),
+    (38, 118, 224, 0.5),
+    (128, 128, 128, 0.0),
+    (217, 100, 8, 0.5),
+    (217, 100, 8, 1.0),
+)
+
+# Evenly spaced CSS colours, as `alt.Scale(range=...)` and Plotly's `colorscale` take them.
+ATTENTION = tuple(f"rgba{stop}" for stop in _ATTENTION)  # weights 0 to the maximum
+DIFFERENCE = tuple(f"rgba{stop}" for stop in _DIFFERENCE)  # -maximum over 0 to maximum
+ACCENT = "#16a34a"  # frames what is chosen: far from every colour of both scales
+EMPHASIS = "#2f8ac8"  # what stands out without being chosen: the largest class
+NEUTRAL = "#787d87"  # frames, lines and what is not emphasised
+MASKED = "#8b909a"  # what the mask forbids; hatched as well, since no weight may look like it
+
+ColourScale = Literal["fixed", "own"]  # from 0 to 1, or from 0 to the maximum of what is drawn
+
+
+def top(weights: np.ndarray, scale: ColourScale) -> float:
+    """The weight at the top end of the colour scale: 1, or the largest weight (1 where there is none)."""
+    if scale == "fixed":
+        return 1.0
+    if scale == "own":
+        return float(weights.max(initial=0)) or 1.0
+    raise ValueError(f"scale must be 'fixed' or 'own', got {scale!r}")
+
+
+def tile(matrix: np.ndarray, *, maximum: float = 1.0, at_most: int = 64, side: int = 192) -> str:
+    """A pattern [query, key] as a small PNG in the colours of `ATTENTION`, as a data URI.
+
+    Beyond `at_most` rows or columns neighbours are pooled to their maximum, so that a lone strong weight
+    stays visible. The picture is about `side` pixels wide: enlarged in whole steps, or the browser blurs it.
+    Raises ValueError where the pattern is empty.
+    """
+    if matrix.size == 0:
+        raise ValueError(f"a tile needs at least one query and one key, got shape {matrix.shape}")
+    levels = (np.clip(max_pool(matrix, at_most) / maximum, 0, 1) * 255).round().astype(np.uint8)
+    image = Image.fromarray(_enlarged(levels, side))
+    positions, fine = np.linspace(0, 1, len(_ATTENTION)), np.linspace(0, 1, 256)
+    *rgb, opacity = (np.interp(fine, positions, channel) for channel in np.transpose(_ATTENTION))
+    image.putpalette(np.stack(rgb, axis=1).round().astype(np.uint8).tobytes())
+    return _png(image, transparency=(opacity * 255).round().astype(np.uint8).tobytes())
+
+
+def max_pool(matrix: np.ndarray, at_most: int) -> np.ndarray:
+    """At most `at_most` rows and columns, each the maximum of a run of neighbours; [row, column]."""
+    for axis, n in enumerate(matrix.shape):
+        cells = min(n, at_most)
+        matrix = np.maximum.reduceat(matrix, np.arange(cells) * n // cells, axis=axis)
+    return matrix
+
+
+def data_uri(pixels: np.ndarray, *, side: int = 1) -> str:
+    """uint8 pixels [height, width], or with 3 or 4 channels behind, as a PNG; enlarged to about `side`."""
+    return _png(Image.fromarray(_enlarged(pixels, side)))
+
+
+def _enlarged(pixels: np.ndarray, side: int) -> np.ndarray:
+    times = max(1, round(side / max(pixels.shape[:2])))
+    return pixels.repeat(times, axis=0).repeat(times, axis=1)
+
+
+def _png(image: Image.Image, **options: bytes) -> str:
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", **options)
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()

@@ -1,0 +1,50 @@
+"""How a token is written in a figure, and how much room that takes: the server never sees the reader's font.
+
+Tokens are set in a monospace font and measured in cells, one for a Latin letter. The estimate is generous,
+since scripts that the font lacks come from another one, whose letters are wider.
+"""
+
+import unicodedata
+from itertools import accumulate
+
+# The first is what Streamlit brings along for code; a cell of each is about 0.6 of the font size.
+FONT = "'Source Code Pro', 'DejaVu Sans Mono', Menlo, Consolas, monospace"
+_CELL = 0.62
+_INVISIBLE = {"Mn", "Me", "Cf"}  # accents on the letter before, joiners, direction marks
+_JOINER = "\u200d"  # makes one emoji of two
+
+
+def visible(token: str) -> str:
+    """`token` with its spaces and control characters, which would leave no trace, as ␣."""
+    return "".join("␣" if _leaves_no_trace(letter) else letter for letter in token) or "␣"
+
+
+def label(token: str, at_most: int) -> str:
+    """`token` in at most that many cells: what does not fit is an ellipsis."""
+    shown = visible(token)
+    if cells(shown) <= at_most:
+        return shown
+    fitting = sum(total <= at_most - 1 for total in accumulate(map(_cells, shown)))
+    return shown[:fitting].rstrip(_JOINER) + "…"
+
+
+def cells(text: str) -> float:
+    """Estimated width, in cells; wide East Asian letters and emoji count double."""
+    return sum(map(_cells, text))
+
+
+def width(text: str, font_size: float) -> float:
+    """Estimated width, in pixels."""
+    return cells(text) * _CELL * font_size
+
+
+def _cells(letter: str) -> float:
+    if unicodedata.category(letter) in _INVISIBLE:
+        return 0
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 2
+    return 1 if letter < "\u0590" or letter in "␣…" else 1.5  # Latin, Greek, Cyrillic and Armenian come first
+
+
+def _leaves_no_trace(letter: str) -> bool:
+    return letter.isspace() or unicodedata.category(letter) in {"Cc", "Cs"}
