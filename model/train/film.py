@@ -23,7 +23,8 @@ def shot(loaded: Loaded, probes: Sequence[str | np.ndarray], phase: int, step: i
     """One moment, to be taken after the backward pass and before the gradients are cleared.
 
     pattern.I [1, layer, head, query, key] uint8 in 255ths, for probe I; entropy.I [1, layer, head],
-    normalised, mean over queries; residual_norm.I [1, stage], mean over positions; gradient_norm [1, layer].
+    normalised, mean over queries; residual_norm.I [1, stage], mean over positions; gradient_norm [1, layer],
+    as the optimizer sees it, after clipping.
     """
     film = {
         "phase": torch.tensor([phase]),

@@ -64,43 +64,43 @@ def _run_phase(
     )
     for step in bar:
         rate = learning_rate(step, n_steps, phase.learning_rate, warmup)
-        for group in optimizer.param_groups:
-            group["lr"] = rate
-            group["weight_decay"] = phase.weight_decay if group["decays"] else 0.0
-        batch = task.batch(recipe.seed, step, size)
-        # A process takes its share of the batch that a single one would take whole.
-        batch = tuple(values[_rank() :: _world()].to(setting.device) for values in batch)
-        seed = np.random.SeedSequence((recipe.seed, progress.phase, step, _rank()))
-        torch.manual_seed(int(seed.generate_state(1)[0]))
-        optimizer.zero_grad()
-        with torch.autocast(setting.device.type, torch.bfloat16):
-            loss = task.loss(model, batch)
-        loss.backward()
-        _average_gradients(model)
-        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.gradient_clip)
+        loss, norm = _gradients(task, model, recipe, progress.phase, step, size)
         if _rank() == 0 and step in filmed:
             accuracy = evaluate(task, model, n_glance)["accuracy"]
             progress.add_shot(shot(loaded, setting.probes, progress.phase, step, accuracy))
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+            group["weight_decay"] = phase.weight_decay if group["decays"] else 0.0
         optimizer.step()
+        here = {"phase": progress.phase, "step": step}
         if step in logged:
-            progress.log.append(
-                {
-                    "phase": progress.phase,
-                    "step": step,
-                    "loss": loss.item(),
-                    "learning_rate": rate,
-                    "gradient_norm": norm.item(),
-                }
-            )
-            bar.set_postfix(loss=f"{loss.item():.3f}")
+            progress.log.append(here | {"loss": loss, "learning_rate": rate, "gradient_norm": norm})
+            bar.set_postfix(loss=f"{loss:.3f}")
         progress.step = step + 1
         if _rank() == 0 and step in evaluated:
-            figures = {"phase": progress.phase, "step": step, **evaluate(task, model, n_check)}
-            progress.evaluations.append(figures)
-            bar.write(str(figures), file=sys.stderr)
+            progress.evaluations.append(here | evaluate(task, model, n_check))
+            bar.write(str(progress.evaluations[-1]), file=sys.stderr)
         if _rank() == 0 and (recipe.quick or time.monotonic() - saved > SAVE_EVERY_S):
             save_state(setting.state, progress, model, optimizer)
             saved = time.monotonic()
+
+
+def _gradients(
+    task: Task, model: Transformer, recipe: Recipe, phase: int, step: int, size: int
+) -> tuple[float, float]:
+    """Loss and gradient of one batch, the gradient clipped; returns the loss, and the norm before clipping."""
+    device = next(model.parameters()).device
+    # A process takes its share of the batch that a single one would take whole.
+    batch = tuple(values[_rank() :: _world()].to(device) for values in task.batch(recipe.seed, step, size))
+    seed = np.random.SeedSequence((recipe.seed, phase, step, _rank()))
+    torch.manual_seed(int(seed.generate_state(1)[0]))  # for dropout
+    model.zero_grad()
+    with torch.autocast(device.type, torch.bfloat16):
+        loss = task.loss(model, batch)
+    loss.backward()
+    _average_gradients(model)
+    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.gradient_clip)
+    return loss.item(), norm.item()
 
 
 def _optimizer(model: Transformer, recipe: Recipe) -> AdamW:

@@ -241,6 +241,14 @@ def test_the_same_for_text(text, changes, monkeypatch):
     refused(text, "the weights of text cannot be read: .* numbers are too few")
 
 
+def test_more_layers_than_tensors_are_refused_before_anything_is_built(home, monkeypatch):
+    # The vocabulary alone holds more numbers than a hundred such layers would.
+    save(home / "text", build(replace(TEXT, vocab_size=20_000)), HISTORY, tokenizer(12))
+    rewrite(home / "text" / "config.json", n_layers=100)
+    monkeypatch.setattr(checkpoint, "Transformer", None)
+    refused(home / "text", "the weights of text cannot be read: .* numbers are too few")
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [

@@ -204,6 +204,11 @@ def test_masked_softmax_by_hand():
     assert torch.equal(masked_softmax(scores, mask) > 0, mask)  # exactly zero where masked
 
 
+def test_a_masked_key_gets_nothing_however_low_the_others_score():
+    scores, mask = torch.tensor([[-1e30, 1e30]]), torch.tensor([[True, False]])
+    assert masked_softmax(scores, mask).tolist() == [[1, 0]]
+
+
 def test_a_fully_masked_row_gives_zeros_and_finite_gradients():
     ours, x = attention(TEXT), torch.randn(1, 3, 8, requires_grad=True)
     mask = torch.tensor([[True, True, True], [False, False, False], [True, False, False]])

@@ -1,0 +1,127 @@
+"""What the pages share: cached loaders, and what is chosen.
+
+A cache hands the same object to every session's thread: records and arrays are read-only, encoders are
+never changed. Keys are plain values, so that nothing which changes a result is left out of them.
+"""
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from model import checkpoint, digits, masked_tokens, measures
+from model.capture import capture
+from model.checkpoint import Loaded
+from model.masked_tokens import Guess
+from model.record import ForwardRecord
+from model.text import encode
+from viz.palette import ColourScale
+
+TEXT, DIGIT = "Text", "Digit"
+DIGIT_SHAPE = (28, 28)
+
+Given = str | bytes  # a text, or the grey levels of a digit row by row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What was chosen before the page runs, in the widgets that all pages share."""
+
+    checkpoint: str
+    given: Given
+    label: str | None  # the right answer, None where nobody knows it
+    layer: int
+    head: int
+    scale: ColourScale
+    top: DeltaGenerator  # the place above those widgets, for the prediction
+
+
+def select(selection: Selection) -> None:
+    st.session_state["selection"] = selection
+
+
+def selection() -> Selection:
+    """What the entrypoint selected in this run, before it ran the page."""
+    return st.session_state["selection"]
+
+
+@st.cache_resource(max_entries=8, show_spinner="Reading the checkpoint …")
+def loaded(name: str) -> Loaded:
+    """Raises as `model.checkpoint.load` does."""
+    return checkpoint.load(name)
+
+
+# A text of 256 tokens makes a record of about 10 MB.
+@st.cache_resource(max_entries=24, show_spinner=False)
+def record(name: str, given: Given) -> ForwardRecord:
+    if isinstance(given, str):
+        return capture(loaded(name), given)
+    return capture(loaded(name), np.frombuffer(given, np.uint8).reshape(DIGIT_SHAPE))
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def head_measures(name: str, given: Given) -> pd.DataFrame:
+    """One row a head: layer, head, and what the overview shows on hover."""
+    seen = record(name, given)
+    unit = "tokens" if seen.patch_grid is None else "patches"
+    by_head = {
+        "entropy": measures.entropy(seen.pattern, seen.mask).mean(axis=-1),
+        f"mean distance ({unit})": measures.mean_distance(seen.pattern, seen.patch_grid),
+    }
+    layer, head = np.indices(seen.pattern.shape[:2]).reshape(2, -1)
+    return pd.DataFrame({"layer": layer, "head": head} | {name: v.ravel() for name, v in by_head.items()})
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def guesses(name: str, given: Given) -> dict[int, list[Guess]]:
+    """As `model.masked_tokens.guesses`; a digit has no masked tokens."""
+    return masked_tokens.guesses(loaded(name), given) if isinstance(given, str) else {}
+
+
+def n_left_out(name: str, given: Given) -> int:
+    """Tokens of a text beyond the positions of the encoder."""
+    return encode(loaded(name).tokenizer, given).n_left_out if isinstance(given, str) else 0
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def test_digits() -> tuple[np.ndarray, np.ndarray]:
+    """Images uint8 [digit, row, column] and labels uint8 [digit]."""
+    return digits.examples()
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def predictions(name: str) -> dict[str, np.ndarray] | None:
+    """As `model.checkpoint.predictions`, but a damaged file counts as none: the orders are an extra."""
+    try:
+        return checkpoint.predictions(name)
+    except ValueError:
+        return None
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def sentences() -> dict[str, str]:
+    """Texts to begin with, by title."""
+    listed = json.loads((digits.EXAMPLES / "sentences.json").read_text(encoding="utf-8"))
+    return {sentence["title"]: sentence["text"] for sentence in listed}
+
+
+def checkpoints(kind: str) -> list[str]:
+    """Those that take this kind of input, and damaged ones: they say what is wrong when they are chosen."""
+    return [name for name in checkpoint.available() if _takes(name) in (kind, None)]
+
+
+def _takes(name: str) -> str | None:
+    try:
+        return TEXT if checkpoint.read_config(name).is_text else DIGIT
+    except ValueError:
+        return None
+
+
+def pair(name: str) -> tuple[str, str] | None:
+    """The pre-LN and the post-LN checkpoint that `name` is one of, None where either is missing."""
+    stem = name.removesuffix("-pre-ln").removesuffix("-post-ln")
+    both = (f"{stem}-pre-ln", f"{stem}-post-ln")
+    return both if name in both and set(both) <= set(checkpoint.available()) else None

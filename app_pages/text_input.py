@@ -1,0 +1,38 @@
+"""Typing a text, or starting from an example."""
+
+import streamlit as st
+
+from app_pages import state
+
+# The text travels in the page's address, and servers refuse addresses of more than 64 KB; a character may
+# take nine bytes there. Encoders read some 1,200 characters.
+LONGEST = 5000
+
+
+def text_input() -> tuple[str | None, None]:
+    """The text, None where it is empty. The box is what counts; an example only fills it."""
+    sentences = state.sentences()
+    titles = {text: title for title, text in sentences.items()}
+    first = next(iter(titles))
+    above = st.container()  # for the examples, which must know what is in the box
+    text = st.text_area(
+        "Text",
+        first,
+        key="text",
+        bind="query-params",
+        max_chars=LONGEST,
+        height=150,
+        help="Ctrl+Enter, or a click elsewhere, sends the text to the encoder.",
+    )
+    st.session_state["example"] = titles.get(text)
+    above.selectbox(
+        "Example", sentences, index=None, key="example", placeholder="your own text", on_change=_fill
+    )
+    if len(text) == LONGEST:
+        st.caption(f"The box holds {LONGEST:,} characters; what came after them was left out.")
+    return (text if text.strip() else None), None
+
+
+def _fill() -> None:
+    if (title := st.session_state["example"]) is not None:
+        st.session_state["text"] = state.sentences()[title]

@@ -1,0 +1,82 @@
+import base64
+import json
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages import state
+
+Open = Callable[..., AppTest]
+
+TEXT = "not great film"
+
+
+def shown(app: AppTest, key: str = "matrix") -> dict:
+    """The Plotly figure on the page."""
+    assert not app.exception
+    (chart,) = (chart for chart in app.get("plotly_chart") if chart.key == key)
+    return json.loads(chart.proto.spec)
+
+
+@pytest.mark.parametrize(
+    ("part", "title", "reduce"),
+    [
+        ("this head", "L1 H0", lambda heads: heads[0]),
+        ("mean", "L1, mean over its heads", lambda heads: heads.mean(axis=0)),
+        ("maximum", "L1, maximum over its heads", lambda heads: heads.max(axis=0)),
+    ],
+)
+def test_the_matrix_is_of_what_is_chosen(open_app: Open, part: str, title: str, reduce: Callable) -> None:
+    figure = shown(open_app(text=TEXT, checkpoint="imdb-pre-ln", layer="1", part=part))
+    assert figure["layout"]["title"]["text"] == title
+    expected = reduce(state.record("imdb-pre-ln", TEXT).pattern[1])
+    np.testing.assert_allclose(weights(figure), expected, rtol=1e-6)
+
+
+def weights(figure: dict) -> np.ndarray:
+    """Plotly sends arrays as base64 where they are large, as lists where they are small."""
+    z = figure["data"][0]["z"]
+    if isinstance(z, list):
+        return np.array(z, float)
+    flat = np.frombuffer(base64.b64decode(z["bdata"]), np.dtype(z["dtype"]))
+    return flat.reshape([int(side) for side in z["shape"].split(",")])
+
+
+def test_the_colour_scale_is_said(open_app: Open) -> None:
+    app = open_app(text=TEXT)
+    assert "maximum" in shown(app)["data"][0]["colorbar"]["title"]["text"]
+    app.segmented_control(key="scale").set_value("to 1").run()
+    assert "0 to 1" in shown(app)["data"][0]["colorbar"]["title"]["text"]
+
+
+def test_lines_take_the_place_of_the_matrix(open_app: Open) -> None:
+    app = open_app(text=TEXT, view="lines")
+    assert not app.exception
+    assert not app.get("plotly_chart")
+    assert app.toggle(key="all_queries").value
+    app.toggle(key="all_queries").set_value(False).run()
+    assert not app.exception
+
+
+def test_the_way_back_to_the_class_token(open_app: Open) -> None:
+    app = open_app(kind="Digit", query="r1c0")
+    assert app.selectbox(key="query").value == 3
+    app.button(key="to_class").click().run()
+    assert app.selectbox(key="query").value == 0
+    assert app.button(key="to_class").disabled
+
+
+def test_the_answer_and_whether_it_is_right(open_app: Open) -> None:
+    app = open_app(kind="Digit", digit="1")  # labelled 2
+    probabilities = state.record(
+        app.session_state["selection"].checkpoint, app.session_state["selection"].given
+    ).probabilities
+    said = str(probabilities.argmax())
+    assert app.metric[0].value == said
+    assert app.metric[0].delta == ("right" if said == "2" else "wrong, it is 2")
+
+
+def test_nobody_knows_whether_the_answer_to_a_text_is_right(open_app: Open) -> None:
+    assert not open_app().metric[0].delta

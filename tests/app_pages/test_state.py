@@ -1,0 +1,81 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app_pages import state
+from model import checkpoint
+
+DIGIT = bytes(range(196)) * 4  # 28 × 28
+
+
+@pytest.mark.usefixtures("checkpoints")
+def test_a_record_is_made_once_and_cannot_be_written_to() -> None:
+    record = state.record("imdb-pre-ln", "great film")
+    assert state.record("imdb-pre-ln", "great film") is record
+    assert state.record("imdb-post-ln", "great film") is not record
+    with pytest.raises(ValueError, match="read-only"):
+        record.pattern[0, 0, 0, 0] = 1
+
+
+@pytest.mark.usefixtures("checkpoints")
+@pytest.mark.parametrize("text", ["\x00", "great " * 20_000])
+def test_any_text_becomes_a_record(text: str) -> None:
+    assert np.isfinite(state.record("imdb-pre-ln", text).pattern).all()
+
+
+@pytest.mark.usefixtures("checkpoints")
+def test_the_tokens_beyond_the_encoder_are_counted() -> None:
+    assert state.n_left_out("imdb-pre-ln", "great " * 15) == 5  # of 12 positions two are [CLS] and [SEP]
+    assert state.n_left_out("imdb-pre-ln", "great") == 0
+    assert state.n_left_out("mnist-pre-ln", DIGIT) == 0
+
+
+@pytest.mark.usefixtures("checkpoints")
+@pytest.mark.parametrize(
+    ("name", "given", "unit"), [("imdb-pre-ln", "not great", "tokens"), ("mnist-pre-ln", DIGIT, "patches")]
+)
+def test_every_head_has_its_measures(name: str, given: state.Given, unit: str) -> None:
+    measures = state.head_measures(name, given)
+    assert measures[["layer", "head"]].to_numpy().tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    assert list(measures) == ["layer", "head", "entropy", f"mean distance ({unit})"]
+    assert measures["entropy"].between(0, 1).all()
+
+
+@pytest.mark.usefixtures("checkpoints")
+def test_the_measures_are_means_over_queries() -> None:
+    pattern = state.record("imdb-pre-ln", "not great").pattern[1, 0].astype(float)  # [CLS] not great [SEP]
+    shown = state.head_measures("imdb-pre-ln", "not great").iloc[2]
+    assert shown["entropy"] == pytest.approx(np.mean(-(pattern * np.log(pattern)).sum(axis=1)) / np.log(4))
+    distance = np.abs(np.subtract.outer(range(4), range(4)))
+    assert shown["mean distance (tokens)"] == pytest.approx((pattern * distance).sum(axis=1).mean())
+
+
+def test_checkpoints_are_listed_by_what_they_take(checkpoints: Path) -> None:
+    assert state.checkpoints(state.TEXT) == ["imdb-post-ln", "imdb-pre-ln"]
+    (checkpoints / "imdb-pre-ln" / "config.json").write_text("{")
+    assert state.checkpoints(state.TEXT) == ["imdb-post-ln", "imdb-pre-ln"]
+    assert state.checkpoints(state.DIGIT) == ["imdb-pre-ln", "mnist-post-ln", "mnist-pre-ln"]
+
+
+def test_a_pair_is_the_same_name_with_either_ending(checkpoints: Path) -> None:
+    both = ("mnist-pre-ln", "mnist-post-ln")
+    assert state.pair("mnist-pre-ln") == state.pair("mnist-post-ln") == both
+    (checkpoints / "mnist-post-ln").rename(checkpoints / "mnist")
+    assert state.pair("mnist-pre-ln") is None
+    assert state.pair("mnist") is None
+
+
+def test_damaged_predictions_count_as_none(checkpoints: Path) -> None:
+    (checkpoints / "mnist-pre-ln" / "predictions.safetensors").write_bytes(b"{")
+    assert state.predictions("mnist-pre-ln") is None
+    assert len(state.predictions("mnist-post-ln")["loss"]) == 10_000
+    with pytest.raises(ValueError, match=r"^mnist-pre-ln/predictions.safetensors cannot be read"):
+        checkpoint.predictions("mnist-pre-ln")
+
+
+def test_the_test_digits_are_there_and_read_only() -> None:
+    images, labels = state.test_digits()
+    assert (images.shape, labels.shape) == ((10_000, 28, 28), (10_000,))
+    assert not images.flags.writeable
+    assert not labels.flags.writeable

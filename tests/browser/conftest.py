@@ -1,0 +1,72 @@
+"""One server and one Chromium for all browser tests; a fresh context, and so a fresh session, for each."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.browser import chromium
+from tests.browser.server import serve
+from tests.browser.watching import Complaints
+
+# Milliseconds that a page may take: torch is imported for the first one, on a machine that may be busy.
+PATIENCE = 60_000
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # the app needs nothing from elsewhere
+)
+
+
+@pytest.fixture(scope="package")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of the app."""
+    with serve(tmp_path_factory.mktemp("home")) as address:
+        yield address
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    path = chromium.find()
+    assert path, chromium.NONE_FOUND
+    expect.set_options(timeout=PATIENCE)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="package")
+def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the last look of each test is kept, `pytest-of-.../screenshots0` in the temporary folder."""
+    return tmp_path_factory.mktemp("screenshots")
+
+
+@pytest.fixture
+def color_scheme() -> str:
+    """What the browser asks of pages: parametrize it as "light" and "dark" to see both themes."""
+    return "light"
+
+
+@pytest.fixture
+def page(
+    app: str, browser: Browser, color_scheme: str, screenshots: Path, request: pytest.FixtureRequest
+) -> Iterator[Page]:
+    """An empty window; `page.goto("/")` opens the app. Fails where this or another window complained."""
+    with browser.new_context(base_url=app, color_scheme=color_scheme) as context:
+        context.set_default_timeout(PATIENCE)
+        complaints = Complaints(context)
+        yield context.new_page()
+        for number, window in enumerate(context.pages):
+            name = re.sub(r"\W+", "-", f"{request.node.path.stem}-{request.node.name}-{number}")
+            window.screenshot(path=screenshots / f"{name}.png")
+            complaints.look_at(window)
+    if complaints:
+        pytest.fail("\n".join(complaints), pytrace=False)

@@ -1,0 +1,103 @@
+"""What was chosen by typing, clicking and drawing is in the address: a link opens the same view."""
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.watching import ready
+
+
+@pytest.mark.parametrize("color_scheme", ["light", "dark"])
+def test_a_text(page: Page, color_scheme: str) -> None:  # noqa: ARG001
+    page.goto("/")
+    ready(page)
+    box = page.get_by_role("textbox", name="Text")
+    box.fill("it is not a bad film")
+    box.press("Control+Enter")
+    expect(mark(page, "strip", "film")).to_be_attached()
+    press(page, mark(page, "overview", "L2 H1"))
+    expect(page).to_have_url(re.compile(r"[?&]layer=2&.*head=1|[?&]head=1&.*layer=2"))
+    press(page, mark(page, "strip", "film"))
+    expect(page).to_have_url(re.compile(r"[?&]query=\d"))
+    ready(page)
+
+    other = opened_elsewhere(page)
+    expect(other.get_by_role("textbox", name="Text")).to_have_value("it is not a bad film")
+    expect(mark(other, "strip", "film")).to_be_attached()
+    assert views(other) == views(page)
+
+
+def test_a_test_digit(page: Page) -> None:
+    page.goto("/?kind=Digit")
+    ready(page)
+    press(page, page.locator(".st-key-gallery [role=graphics-symbol]").nth(5))
+    expect(page).to_have_url(re.compile(r"[?&]digit=\d"))
+    press(page, mark(page, "overview", "L3 H2"))
+    expect(page).to_have_url(re.compile(r"[?&]layer=3"))
+    press(page, mark(page, "overlay", "r3c3"))
+    expect(page).to_have_url(re.compile(r"[?&]query=25"))  # the class token stands before 7 × 7 patches
+    ready(page)
+
+    other = opened_elsewhere(page)
+    expect(mark(other, "overlay", "r3c3")).to_be_attached()
+    assert views(other) == views(page)
+
+
+def test_a_drawn_digit(page: Page) -> None:
+    page.goto("/?kind=Digit&source=Draw")
+    ready(page)
+    canvas = page.locator(".st-key-canvas canvas")
+    place = canvas.bounding_box()
+    middle = place["x"] + place["width"] / 2
+    page.mouse.move(middle, place["y"] + place["height"] * 0.15)
+    page.mouse.down()
+    page.mouse.move(middle, place["y"] + place["height"] * 0.85, steps=10)
+    page.mouse.up()
+    expect(page).to_have_url(re.compile(r"[?&]drawing="))
+    expect(page.get_by_text("Prediction", exact=True)).to_be_visible()
+    press(page, mark(page, "overview", "L1 H1"))
+    expect(page).to_have_url(re.compile(r"[?&]layer=1"))
+    ready(page)
+
+    other = opened_elsewhere(page)
+    expect(mark(other, "overview", "L1 H1")).to_be_attached()
+    assert views(other) == views(page)
+    assert ink(other) == ink(page)
+
+
+def opened_elsewhere(page: Page) -> Page:
+    """Another window of the same browser, in a session of its own."""
+    other = page.context.new_page()
+    other.goto(page.url)
+    ready(other)
+    return other
+
+
+def mark(page: Page, key: str, name: str) -> Locator:
+    """The mark called `name` in the Altair chart in the place called `key`."""
+    return page.locator(f'.st-key-{key} [aria-label="{name}"]').first
+
+
+def press(page: Page, target: Locator) -> None:
+    """A click in its middle, as the mouse does it: what lies on top, transparent or not, gets it."""
+    target.scroll_into_view_if_needed()
+    place = target.bounding_box()
+    x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.click(x, y)
+
+
+def views(page: Page) -> tuple[dict, list[str]]:
+    """What the address says, and what each Altair chart says of itself: which head, query, input it is of."""
+    charts = page.locator('.stVegaLiteChart [role="graphics-document"]')
+    expect(charts.first).to_be_visible()
+    said = [charts.nth(number).get_attribute("aria-label") or "" for number in range(charts.count())]
+    return parse_qs(urlsplit(page.url).query), said
+
+
+def ink(page: Page) -> list[int]:
+    """The pixels of the drawing."""
+    script = "canvas => Array.from(canvas.getContext('2d').getImageData(0, 0, 28, 28).data)"
+    return page.locator(".st-key-canvas canvas").evaluate(script)

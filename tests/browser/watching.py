@@ -1,0 +1,38 @@
+"""What a test waits for in a page, and what nobody should ever see in one."""
+
+import re
+
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, WebError, expect
+
+# A deep link makes Streamlit ask below the page's own path first, and then at the root.
+HARMLESS = re.compile(r"/_stcore/(health|host-config)$")
+
+
+def ready(page: Page) -> None:
+    """Waits until the script has run and the parts of the page that load late have come.
+
+    A click starts the next run only after a moment: wait with `expect` for what the click changes.
+    """
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
+    expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
+
+
+class Complaints(list[str]):
+    """Everything that went wrong in the windows of one browser context, in the order in which it did."""
+
+    def __init__(self, context: BrowserContext) -> None:
+        super().__init__()
+        context.on("console", self._hear)
+        context.on("weberror", self._catch)
+
+    def look_at(self, page: Page) -> None:
+        """Adds the exceptions that the app shows in the page itself."""
+        self.extend(page.get_by_test_id("stException").all_inner_texts())
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        where = message.location["url"]
+        if message.type == "error" and not HARMLESS.search(where):
+            self.append(f"{message.text} ({where})")
+
+    def _catch(self, error: WebError) -> None:
+        self.append(str(error.error))

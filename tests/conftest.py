@@ -1,0 +1,59 @@
+"""The app over tiny checkpoints in place of the trained ones: random weights, the same names and kinds."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import streamlit as st
+from safetensors.numpy import save_file
+from streamlit.testing.v1 import AppTest
+
+from model import checkpoint
+from tests.model import tiny
+
+APP = Path(__file__).parents[1] / "app.py"
+FIGURES = {"n": 10_000, "accuracy": 0.9951, "loss": 0.0213, "data": "MNIST test digits"}
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder, rng = tmp_path_factory.mktemp("checkpoints"), np.random.default_rng(0)
+    for seed, name in enumerate(("imdb-post-ln", "imdb-pre-ln", "mnist-post-ln", "mnist-pre-ln")):
+        config = tiny.TEXT if name.startswith("imdb") else tiny.DIGIT
+        if name.endswith("post-ln"):
+            config = replace(config, norm_placement="post", final_norm=False)
+        loaded = tiny.loaded(config, seed)
+        history = {"figures": FIGURES} if name == "mnist-post-ln" else {}
+        checkpoint.save(folder / name, loaded.model, history, loaded.tokenizer)
+        if not loaded.config.is_text:
+            predicted, loss = rng.integers(0, 10, 10_000, np.uint8), rng.random(10_000, np.float32)
+            save_file({"predicted": predicted, "loss": loss}, folder / name / "predictions.safetensors")
+    return folder
+
+
+@pytest.fixture
+def checkpoints(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Their folder, for the test to do with as it likes: two for text, two for digits, one of them measured."""
+    folder = shutil.copytree(built, tmp_path / "checkpoints")
+    monkeypatch.setattr(checkpoint, "CHECKPOINTS", folder)
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    return folder
+
+
+@pytest.fixture
+def open_app(checkpoints: Path) -> Callable[..., AppTest]:  # noqa: ARG001
+    """`open_app(page, kind="Digit")` is the app after its first run, as `page` with `?kind=Digit` opens it."""
+
+    def opened(page: str | None = None, **query: str) -> AppTest:
+        app = AppTest.from_file(str(APP), default_timeout=120)
+        if page is not None:
+            app.switch_page(page)
+        for key, value in query.items():
+            app.query_params[key] = value
+        return app.run()
+
+    return opened

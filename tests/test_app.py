@@ -1,0 +1,179 @@
+"""The whole app, run headless: what the address says, what the sidebar does, and what goes wrong."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages.drawing.code import BLANK, to_code
+from app_pages.text_input import LONGEST
+
+Open = Callable[..., AppTest]
+
+PAGES = ("app_pages/attention.py", "app_pages/compare.py")
+DRAWING = BLANK.copy()
+DRAWING[5:20, 12:16] = 255
+
+
+def value(app: AppTest, key: str) -> object:
+    return app.get_by_key(key).value
+
+
+def prediction(app: AppTest) -> str:
+    assert not app.exception
+    return app.metric[0].value
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(
+    "query",
+    [{}, {"kind": "Digit"}, {"kind": "Digit", "source": "Draw", "drawing": to_code(DRAWING)}],
+    ids=["text", "test digit", "drawn digit"],
+)
+def test_every_page_shows_every_kind_of_input(open_app: Open, page: str, query: dict[str, str]) -> None:
+    app = open_app(page, **query)
+    assert not app.exception
+    assert not app.info
+    assert len(app.metric) == (1 if page == PAGES[0] else 2)
+    assert app.get("vega_lite_chart")
+    assert app.get("plotly_chart")
+
+
+def test_the_address_brings_back_what_was_chosen(open_app: Open) -> None:
+    app = open_app(
+        text="great film", checkpoint="imdb-pre-ln", layer="1", head="1", query="2 film", part="mean"
+    )
+    assert not app.exception
+    held = {key: value(app, key) for key in ("text", "checkpoint", "layer", "head", "query", "part")}
+    assert held == {
+        "text": "great film",
+        "checkpoint": "imdb-pre-ln",
+        "layer": 1,
+        "head": 1,
+        "query": 2,
+        "part": "mean",
+    }
+
+
+@pytest.mark.parametrize(
+    ("key", "nonsense"),
+    [
+        ("kind", "Sound"),
+        ("checkpoint", "foo"),
+        ("checkpoint", "../../etc"),
+        ("layer", "99"),
+        ("layer", "-1"),
+        ("head", "abc"),
+        ("query", "999 film"),
+        ("part", "median"),
+        ("scale", "<script>"),
+        ("all_queries", "perhaps"),
+        *((key, "") for key in ("kind", "checkpoint", "layer", "head", "query", "part", "scale", "view")),
+    ],
+)
+def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_app: Open, key: str, nonsense: str) -> None:
+    assert prediction(open_app(**{key: nonsense})) == prediction(open_app())
+
+
+@pytest.mark.parametrize("number", ["-1", "10000", "1e99", "nan", "seven"])
+def test_a_digit_that_there_is_not_is_the_first_one(open_app: Open, number: str) -> None:
+    app = open_app(kind="Digit", digit=number)
+    assert not app.exception
+    assert value(app, "digit") == 0
+
+
+def test_a_damaged_drawing_in_the_address_gives_one_sentence(open_app: Open) -> None:
+    app = open_app(kind="Digit", source="Draw", drawing="foo")
+    assert not app.exception
+    assert [warning.value for warning in app.warning] == [
+        "The drawing in this address is damaged, so the canvas starts empty."
+    ]
+    assert "Draw a digit" in app.info[0].value
+
+
+@pytest.mark.parametrize("text", ["", " \n\t "])
+def test_without_a_text_the_page_says_what_to_do(open_app: Open, text: str) -> None:
+    app = open_app()
+    app.text_area(key="text").set_value(text).run()
+    assert not app.exception
+    assert "Type a sentence" in app.info[0].value
+    app.text_area(key="text").set_value("great").run()
+    assert not app.info
+    assert prediction(app)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" * 100_000,
+        "\x00\x01\x1b[31m\u202e\u200b\ufeff",
+        "<script>alert(1)</script> $x$ **bold** :material/home: [a](b) `",
+        "👩‍👩‍👧‍👦 ﷽ नमस्ते 你好",
+    ],
+    ids=["long", "control characters", "markup", "scripts"],
+)
+@pytest.mark.parametrize("view", ["matrix", "lines"])
+def test_any_text_is_read(open_app: Open, text: str, view: str) -> None:
+    app = open_app(view=view)
+    app.text_area(key="text").set_value(text).run()
+    assert prediction(app) in ("negative", "positive")
+
+
+def test_the_page_says_how_many_tokens_were_left_out(open_app: Open) -> None:
+    app = open_app(text="great " * 15)  # of the encoder's 12 positions two are [CLS] and [SEP]
+    assert any("its last 5 tokens were left out" in caption.value for caption in app.caption)
+
+
+def test_the_page_says_where_the_text_box_ended(open_app: Open) -> None:
+    app = open_app(text="great " * LONGEST)
+    assert not app.exception
+    assert len(value(app, "text")) == LONGEST
+    assert any(f"The box holds {LONGEST:,} characters" in caption.value for caption in app.caption)
+
+
+@pytest.mark.parametrize("file", ["config.json", "model.safetensors", "tokenizer.json", "history.json"])
+def test_a_damaged_checkpoint_gives_one_sentence_and_another_can_be_chosen(
+    open_app: Open, checkpoints: Path, file: str
+) -> None:
+    (checkpoints / "imdb-post-ln" / file).write_bytes(b"{")
+    app = open_app(checkpoint="imdb-post-ln")
+    assert not app.exception
+    assert len(app.info) == 1
+    assert app.info[0].value.startswith("The checkpoint imdb-post-ln cannot be opened")
+    app.selectbox(key="checkpoint").select("imdb-pre-ln").run()
+    assert not app.info
+    assert prediction(app)
+
+
+def test_without_any_checkpoint_the_page_says_so(open_app: Open, checkpoints: Path) -> None:
+    for folder in checkpoints.glob("imdb*"):
+        folder.rename(checkpoints / f"not-a-checkpoint-{folder.name}") / "config.json"
+    for config in checkpoints.glob("not*/config.json"):
+        config.unlink()
+    app = open_app()
+    assert not app.exception
+    assert app.info[0].value.startswith("There is no checkpoint for this input")
+
+
+def test_the_other_kind_of_input_keeps_the_norm_placement_and_forgets_the_query(open_app: Open) -> None:
+    app = open_app(text="great film", checkpoint="imdb-pre-ln", query="1 great")
+    app.segmented_control(key="kind").set_value("Digit").run()
+    assert not app.exception
+    assert value(app, "checkpoint") == "mnist-pre-ln"
+    assert value(app, "query") == 0
+
+
+def test_a_shorter_text_keeps_the_query_within_it(open_app: Open) -> None:
+    app = open_app(text="not great film", layer="1", query="3 film")
+    app.text_area(key="text").set_value("").run()  # the widgets go, what they held stays
+    app.text_area(key="text").set_value("x").run()
+    assert not app.exception
+    assert value(app, "layer") == 1
+    assert value(app, "query") == 2  # of [CLS], x, [SEP]
+
+
+def test_the_choice_of_a_head_outlives_a_change_of_the_page(open_app: Open) -> None:
+    app = open_app(layer="1", head="1").switch_page(PAGES[1]).run()
+    assert not app.exception
+    assert (value(app, "layer"), value(app, "head")) == (1, 1)

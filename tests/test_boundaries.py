@@ -1,0 +1,149 @@
+"""Each folder knows only its own step: input to record (model), record to figure (viz), figure to page (app_pages)."""
+
+import ast
+import re
+import subprocess
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+# Beside the standard library; a name stands for what is below it as well.
+MAY_IMPORT = {
+    "app.py": {"streamlit", "app_pages", "model", "viz"},
+    "app_pages": {"streamlit", "numpy", "pandas", "PIL", "app_pages", "model", "viz"},
+    "model": {
+        "torch",
+        "numpy",
+        "pandas",
+        "sklearn",
+        "tokenizers",
+        "safetensors",
+        "jaxtyping",
+        "tqdm",
+        "model",
+    },
+    "viz": {"numpy", "pandas", "plotly", "altair", "PIL", "jaxtyping", "viz", "model.record"},
+}
+# Not even by way of something else that is imported.
+NEVER_LOADS = {
+    "model": {"streamlit", "plotly", "altair", "viz", "app_pages"},
+    "viz": {"torch", "streamlit", "app_pages"},
+}
+# Whatever unpickles runs code that came with the data; the encoder here is our own.
+NOWHERE = {"pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve", "torch.load", "transformers"}
+KEYWORDS_NOWHERE = {"allow_pickle", "use_container_width"}
+MOST_LINES = 350
+
+
+def files(*suffixes: str) -> list[Path]:
+    """The project's own files, relative to its root: hidden folders, and so the environment, left out."""
+    tops = (top for top in ROOT.iterdir() if not top.name.startswith("."))
+    found = (path for top in tops for path in (top, *top.rglob("*")) if path.suffix in suffixes)
+    return sorted(path.relative_to(ROOT) for path in found)
+
+
+def parse(path: Path) -> ast.Module:
+    return ast.parse((ROOT / path).read_text(encoding="utf-8"))
+
+
+def imported(tree: ast.AST) -> set[str]:
+    """Dotted names of all imports, those inside functions too; `from a import b` counts as a.b."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            names |= {f"{module}.{alias.name}" for alias in node.names}
+    return {name for name in names if name.partition(".")[0] not in sys.stdlib_module_names - NOWHERE}
+
+
+def below(name: str, allowed: set[str]) -> bool:
+    return any(f"{name}.".startswith(f"{prefix}.") for prefix in allowed)
+
+
+def forbidden(tree: ast.AST) -> set[str]:
+    """What the tree does that no file may do."""
+    attributes = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    keywords = {node.arg for node in ast.walk(tree) if isinstance(node, ast.keyword)}
+    names = {name for name in imported(tree) | attributes if below(name, NOWHERE)}
+    return names | (keywords & KEYWORDS_NOWHERE)
+
+
+def pins(name: str) -> dict[str, str]:
+    """Package to version; raises where a line is anything but an exact pin."""
+    lines = (ROOT / name).read_text().splitlines()
+    found = [re.fullmatch(r"([a-z0-9-]+)==([\w.]+)", line) for line in lines if not line.startswith("-r ")]
+    assert all(found), lines
+    return dict(match.groups() for match in found)
+
+
+PYTHON = files(".py")
+
+
+@pytest.mark.parametrize("part", MAY_IMPORT)
+def test_a_folder_imports_what_belongs_to_its_step(part: str) -> None:
+    sources = [path for path in PYTHON if path.parts[0] == part]
+    assert sources
+    wrong = {
+        str(path): names
+        for path in sources
+        if (names := {name for name in imported(parse(path)) if not below(name, MAY_IMPORT[part])})
+    }
+    assert not wrong
+
+
+@pytest.mark.parametrize("part", NEVER_LOADS)
+def test_a_folder_loads_nothing_of_a_later_step(part: str) -> None:
+    parts = [path.with_suffix("").parts for path in PYTHON if path.parts[0] == part]
+    modules = [".".join(names).removesuffix(".__init__") for names in parts]
+    script = "import importlib, sys; [importlib.import_module(m) for m in sys.argv[1:]]; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", script, *modules], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
+    ).stdout.split()
+    assert set(modules) <= set(loaded)
+    assert not NEVER_LOADS[part] & set(loaded)
+
+
+def test_no_file_unpickles_or_uses_what_is_deprecated() -> None:
+    assert not {str(path): found for path in PYTHON if (found := forbidden(parse(path)))}
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("import torch\nweights = torch.load('a')", {"torch.load"}),
+        ("from torch import load", {"torch.load"}),
+        ("def late():\n    import pickle", {"pickle"}),
+        ("from transformers import AutoModel", {"transformers.AutoModel"}),
+        ("np.load('a', allow_pickle=True)", {"allow_pickle"}),
+        ("st.button('a', use_container_width=True)", {"use_container_width"}),
+        ("from safetensors.torch import load_model\nimport json\njson.load(file)", set()),
+    ],
+)
+def test_forbidden_sees(source: str, found: set[str]) -> None:
+    assert forbidden(ast.parse(source)) == found
+
+
+def test_no_source_file_is_long() -> None:
+    lengths = {
+        path: len((ROOT / path).read_text().splitlines()) for path in files(".py", ".js", ".css", ".html")
+    }
+    assert not {str(path): length for path, length in lengths.items() if length > MOST_LINES}
+
+
+def test_the_requirements_are_what_is_imported() -> None:
+    packages = packages_distributions()
+    own = {path.parts[0] for path in PYTHON}
+    used = {"app": set(), "tests": set()}
+    for path in PYTHON:
+        tops = {name.partition(".")[0] for name in imported(parse(path))} - own
+        part = "tests" if path.parts[0] == "tests" else "app"
+        used[part] |= {packages.get(top, [top])[0].lower() for top in tops}
+    for_app, for_tests = pins("requirements.txt"), pins("requirements-dev.txt")
+    assert used["app"] == set(for_app)
+    assert used["tests"] <= set(for_app) | set(for_tests)
