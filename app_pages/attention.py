@@ -21,8 +21,6 @@ is_text = record.patch_grid is None
 with chosen.top:
     prediction(record, chosen.label, key="probabilities")
     masked_tokens(chosen)
-    if left_out := state.n_left_out(chosen.checkpoint, chosen.given):
-        st.caption(f"The text is longer than the encoder reads: its last {left_out:,} tokens were left out.")
 
 with st.container(horizontal=True, gap="medium"):
     with st.container(width=360):

@@ -1,16 +1,25 @@
 """Compare: the same input through the pre-LN and the post-LN checkpoint of a pair."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import state
 from app_pages.choice import choice
 from app_pages.head_choice import overview
+from app_pages.measures_note import measures_note
 from app_pages.prediction import prediction
 from viz.attention_heatmap import attention_heatmap
 from viz.difference_heatmap import difference_heatmap
 
 PLACEMENTS = ("pre-LN", "post-LN")
 SIDE_BY_SIDE, DIFFERENCE = "side by side", "post-LN minus pre-LN"
+
+
+def beside(row: str) -> list[DeltaGenerator]:
+    """A place for either of the pair; where the window is narrow, the second is below the first."""
+    with st.container(horizontal=True, gap="medium"):
+        return [st.container(key=f"side_{row}_{placement}") for placement in PLACEMENTS]
+
 
 chosen = state.selection()
 names = state.pair(chosen.checkpoint)
@@ -31,12 +40,12 @@ if pre.tokens != post.tokens or pre.pattern.shape != post.pattern.shape:
 
 layer, head, scale = chosen.layer, chosen.head, chosen.scale
 with chosen.top:
-    for placement, record, column in zip(PLACEMENTS, records, st.columns(2, gap="medium"), strict=True):
-        with column:
+    for placement, record, place in zip(PLACEMENTS, records, beside("answer"), strict=True):
+        with place:
             prediction(record, chosen.label, title=placement, key=f"probabilities_{placement}")
 
-for placement, name, column in zip(PLACEMENTS, names, st.columns(2, gap="medium"), strict=True):
-    with column:
+for placement, name, place in zip(PLACEMENTS, names, beside("overview"), strict=True):
+    with place:
         st.markdown(f"**{placement}**, all heads")
         overview(name, chosen.given, selected=(layer, head), scale=scale, key=f"overview_{placement}")
 
@@ -44,6 +53,7 @@ st.caption(
     "The two encoders were trained separately, so their heads do not correspond by number: "
     f"L{layer} H{head} of one may do what another head does in the other."
 )
+measures_note("tokens" if pre.patch_grid is None else "patches")
 view = choice(f"L{layer} H{head}", (SIDE_BY_SIDE, DIFFERENCE), key="compared")
 if view == DIFFERENCE:
     figure = difference_heatmap(
@@ -55,7 +65,7 @@ if view == DIFFERENCE:
     )
     st.plotly_chart(figure, key="difference")
 else:
-    for placement, record, column in zip(PLACEMENTS, records, st.columns(2, gap="medium"), strict=True):
+    for placement, record, place in zip(PLACEMENTS, records, beside("matrix"), strict=True):
         figure = attention_heatmap(
             record.pattern[layer, head],
             record.tokens,
@@ -63,4 +73,4 @@ else:
             scale=scale,
             title=f"{placement} L{layer} H{head}",
         )
-        column.plotly_chart(figure, key=f"matrix_{placement}")
+        place.plotly_chart(figure, key=f"matrix_{placement}")

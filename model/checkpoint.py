@@ -1,9 +1,10 @@
 """Trained encoders on disk: a folder each, with `config.json`, `model.safetensors`, `history.json`.
 
-Text encoders bring `tokenizer.json` as well; `film.safetensors` is what the run recorded of itself,
+Text encoders bring `tokenizer.json` as well; `film.safetensors.gz` is what the run recorded of itself,
 `predictions.safetensors` what a digit encoder makes of the test digits. Nothing is ever unpickled.
 """
 
+import gzip
 import json
 import math
 import shutil
@@ -16,7 +17,8 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load_file
 from safetensors.numpy import save_file as save_arrays
-from safetensors.torch import load_model, save_file, save_model
+from safetensors.torch import load_model, save_model
+from safetensors.torch import save as serialize
 from tokenizers import Tokenizer
 from torch import Tensor
 
@@ -105,7 +107,8 @@ def save(
         _write_json(new / "config.json", model.config.to_json())
         _write_json(new / "history.json", history)
         if film is not None:
-            save_file(film, new / "film.safetensors")
+            # Patterns are mostly zeros. Without the time of writing, the same film is the same file.
+            (new / "film.safetensors.gz").write_bytes(gzip.compress(serialize(film), mtime=0))
         if tokenizer is not None:
             tokenizer.save(str(new / "tokenizer.json"))
         old = _old(folder)

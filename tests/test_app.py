@@ -16,6 +16,18 @@ DRAWING = BLANK.copy()
 DRAWING[5:20, 12:16] = 255
 
 
+DEFAULTS = {
+    "kind": "Text",
+    "checkpoint": "imdb-post-ln",
+    "layer": 0,
+    "head": 0,
+    "query": 0,
+    "part": "this head",
+    "scale": "to own maximum",
+    "view": "matrix",
+}
+
+
 def value(app: AppTest, key: str) -> object:
     return app.get_by_key(key).value
 
@@ -68,12 +80,20 @@ def test_the_address_brings_back_what_was_chosen(open_app: Open) -> None:
         ("query", "999 film"),
         ("part", "median"),
         ("scale", "<script>"),
-        ("all_queries", "perhaps"),
-        *((key, "") for key in ("kind", "checkpoint", "layer", "head", "query", "part", "scale", "view")),
+        *((key, "") for key in DEFAULTS),
     ],
 )
 def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_app: Open, key: str, nonsense: str) -> None:
-    assert prediction(open_app(**{key: nonsense})) == prediction(open_app())
+    app = open_app(**{key: nonsense})
+    assert prediction(app)
+    assert value(app, key) in (DEFAULTS[key], None)
+
+
+@pytest.mark.parametrize("nonsense", ["perhaps", ""])
+def test_nonsense_for_the_lines_shows_all_of_them(open_app: Open, nonsense: str) -> None:
+    app = open_app(view="lines", all_queries=nonsense)
+    assert prediction(app)
+    assert value(app, "all_queries") is True
 
 
 @pytest.mark.parametrize("number", ["-1", "10000", "1e99", "nan", "seven"])
@@ -120,8 +140,9 @@ def test_any_text_is_read(open_app: Open, text: str, view: str) -> None:
     assert prediction(app) in ("negative", "positive")
 
 
-def test_the_page_says_how_many_tokens_were_left_out(open_app: Open) -> None:
-    app = open_app(text="great " * 15)  # of the encoder's 12 positions two are [CLS] and [SEP]
+@pytest.mark.parametrize("page", PAGES)
+def test_the_page_says_how_many_tokens_were_left_out(open_app: Open, page: str) -> None:
+    app = open_app(page, text="great " * 15)  # of the encoder's 12 positions two are [CLS] and [SEP]
     assert any("its last 5 tokens were left out" in caption.value for caption in app.caption)
 
 

@@ -1,5 +1,6 @@
 """The training command as it is used: killed and resumed, shared between processes, refused."""
 
+import gzip
 import json
 import shutil
 import signal
@@ -7,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from safetensors.torch import load_file
+from safetensors.torch import load as deserialize
 
 from model.capture import capture
 from model.checkpoint import load
@@ -28,7 +29,7 @@ def test_killed_run_ends_with_the_same_weights(name, data, trained, tmp_path):
     assert not (tmp_path / name).exists()
     run(arguments)
 
-    for file in ("model.safetensors", "film.safetensors"):
+    for file in ("model.safetensors", "film.safetensors.gz"):
         assert (tmp_path / name / file).read_bytes() == (trained(name) / file).read_bytes()
     assert history(tmp_path / name) == history(trained(name))
 
@@ -36,7 +37,7 @@ def test_killed_run_ends_with_the_same_weights(name, data, trained, tmp_path):
 def test_trained_checkpoint_opens_and_has_its_film(trained):
     loaded = load(trained("mnist-pre-ln"), "cpu")
     record = capture(loaded, examples()[0][0])
-    film = load_file(trained("mnist-pre-ln") / "film.safetensors")
+    film = deserialize(gzip.decompress((trained("mnist-pre-ln") / "film.safetensors.gz").read_bytes()))
     moments = len(film["step"])
     assert moments >= 15
     assert film["pattern.0"].shape == (moments, *record.pattern.shape)
