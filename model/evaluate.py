@@ -7,6 +7,7 @@ MNIST test digits in `examples/`; text on a CSV with the columns text and label 
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -97,6 +98,7 @@ def main() -> None:
     )
     parser.add_argument("--device", default="auto")
     arguments = parser.parse_args()
+    torch.set_num_threads(os.cpu_count() or 1)  # the app's single thread would leave cores idle here
     try:
         loaded = load(arguments.checkpoint, arguments.device)
         logits, labels = evaluate(loaded, arguments.csv)

@@ -22,7 +22,8 @@ FIGURES = {"n": 10_000, "accuracy": 0.9951, "loss": 0.0213, "data": "MNIST test 
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder, rng = tmp_path_factory.mktemp("checkpoints"), np.random.default_rng(0)
     for seed, name in enumerate(("imdb-post-ln", "imdb-pre-ln", "mnist-post-ln", "mnist-pre-ln")):
-        config = tiny.TEXT if name.startswith("imdb") else tiny.DIGIT
+        text = replace(tiny.TEXT, masked_token_output=True)
+        config = text if name.startswith("imdb") else tiny.DIGIT
         if name.endswith("post-ln"):
             config = replace(config, norm_placement="post", final_norm=False)
         loaded = tiny.loaded(config, seed)

@@ -80,3 +80,16 @@ def test_the_answer_and_whether_it_is_right(open_app: Open) -> None:
 
 def test_nobody_knows_whether_the_answer_to_a_text_is_right(open_app: Open) -> None:
     assert not open_app().metric[0].delta
+
+
+def test_a_typed_mask_is_filled(open_app: Open) -> None:
+    app = open_app(text="not [MASK] film", checkpoint="imdb-pre-ln")
+    assert not app.exception
+    ((place, found),) = state.guesses("imdb-pre-ln", "not [MASK] film").items()
+    (line,) = (block.value for block in app.markdown if "In place of" in block.value)
+    assert f"position {place}" in line
+    assert f"`{found[0].token}` {found[0].probability:.1%}" in line
+
+
+def test_without_a_mask_nothing_is_filled(open_app: Open) -> None:
+    assert not any("In place of" in block.value for block in open_app(text=TEXT).markdown)
