@@ -69,7 +69,7 @@ def _list(labels: np.ndarray, checkpoint: str | None) -> tuple[np.ndarray, list[
 def ordered(
     labels: np.ndarray, digit_class: str, order: str, predictions: list[dict[str, np.ndarray]]
 ) -> tuple[np.ndarray, list[str]]:
-    """Numbers of the digits to show, and under each its label and what was predicted where that differs.
+    """Numbers of the digits to show, and under each its label and what was predicted, where an order needs that.
 
     `predictions` are of one checkpoint for "hardest first", of the two that are compared for "disagree".
     """

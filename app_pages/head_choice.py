@@ -66,12 +66,18 @@ def choose_query(tokens: Sequence[str], *, numbered: bool) -> int:
         bind="query-params",
         width=160,
         help="The token or patch that looks. Click one in the figures to choose it.",
+        on_change=_show_alone,
+        persist_state="session",
     )
 
 
 def take_query(position: float) -> None:
     """For callbacks: the query from now on. In a head view its lines are shown alone."""
     st.session_state["query"] = int(position)
+    _show_alone()
+
+
+def _show_alone() -> None:
     st.session_state["all_queries"] = False
 
 

@@ -34,11 +34,13 @@ def text_detail(
 
 
 def _lines(chosen: Selection, record: ForwardRecord, pattern: np.ndarray, query: int) -> None:
-    every = st.toggle("Lines of all queries", True, key="all_queries", bind="query-params")
+    every = st.toggle(
+        "Lines of all queries", True, key="all_queries", bind="query-params", persist_state="session"
+    )
     view = head_view(pattern, record.tokens, query=None if every else query, scale=chosen.scale)
     if view.n_lines < view.n_all:
         drawn = f"The strongest {view.n_lines:,} of {view.n_all:,} lines"
-        st.caption(f"{drawn}; they hold {view.share:.0%} of all attention.")
+        st.caption(f"{drawn}; they hold {view.share:.0%} of the weight in this figure.")
     clickable(view.chart, key="lines", chosen=query, selection="token", take=_take_token)
 
 

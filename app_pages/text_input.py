@@ -5,7 +5,7 @@ import streamlit as st
 from app_pages import state
 
 # The text travels in the page's address, and servers refuse addresses of more than 64 KB; a character may
-# take nine bytes there. Encoders read some 1,200 characters.
+# take nine bytes there. Encoders read some 1,800 characters.
 LONGEST = 5000
 
 

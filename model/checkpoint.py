@@ -126,7 +126,9 @@ def record_figures(
     """Writes what was measured into `history.json`, and beside it what `predictions` reads."""
     folder = _folder(name_or_path)
     if by_example is not None:
-        save_arrays(by_example, folder / "predictions.safetensors")
+        predicted = folder / "predictions.new"
+        save_arrays(by_example, predicted)
+        predicted.replace(folder / "predictions.safetensors")
     beside = folder / "history.new"
     _write_json(beside, _read_json(folder / "history.json") | {"figures": figures})
     beside.replace(folder / "history.json")

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-import torch
 from torch import Tensor, nn
 
 Watcher = Callable[[Tensor], Tensor | None]
@@ -29,8 +28,6 @@ class HookPoint(nn.Module):
 
 
 def _look(point: HookPoint, _inputs: tuple[Tensor], activation: Tensor) -> Tensor | None:
-    if torch.compiler.is_compiling():  # a compiled copy is for training speed and cannot be watched
-        return None
     for watchers in _watching.get():
         replaced = watchers[point](activation) if point in watchers else None
         activation = activation if replaced is None else replaced

@@ -16,6 +16,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   } else if (state.sent === null && state.pen === null) {
     state.ink = Float32Array.from(data.pixels, (level) => parseInt(level, 16) / 15);
   }
+  state.pixels = data.pixels;
   paint(canvas, state.ink);
 
   canvas.onpointerdown = (event) => {
@@ -37,7 +38,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   canvas.onpointerup = canvas.onpointercancel = (event) => {
     if (state.pen === null || !event.isPrimary) return;
     state.pen = null;
-    state.sent = Array.from(state.ink, (ink) => Math.round(ink * 15).toString(16)).join("");
+    const drawn = Array.from(state.ink, (ink) => Math.round(ink * 15).toString(16)).join("");
+    if (drawn === state.pixels) return; // no news, and so no answer that would clear what was sent
+    state.sent = drawn;
     setTriggerValue("drawn", state.sent);
   };
 }

@@ -19,13 +19,14 @@ from model.checkpoint import CHECKPOINTS, save
 from model.train.loop import train
 from model.train.recipe import recipe, recipes
 from model.train.setting import setting
+from model.train.state import is_finished
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m model.train", description=__doc__.splitlines()[0])
     parser.add_argument("name", choices=recipes(), help="which checkpoint")
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the data sets")
-    parser.add_argument("--out", type=Path, default=CHECKPOINTS, help="folder of the checkpoints")
+    parser.add_argument("--out", type=Path, help="folder of the checkpoints")
     parser.add_argument("--runs", type=Path, default=Path("runs"), help="folder of unfinished runs")
     parser.add_argument("--quick", action="store_true", help="a run of about a minute")
     parser.add_argument("--fresh", action="store_true", help="start over, not where the last run stopped")
@@ -35,8 +36,8 @@ def main() -> None:
         distributed.init_process_group("nccl" if arguments.device == "cuda" else "gloo")
         if arguments.device == "cuda":
             torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    # torchrun gives each process its share; the app's single thread would leave cores idle here.
-    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
+    # The app's single thread would leave cores idle here; processes that torchrun started share them.
+    torch.set_num_threads(max(1, (os.cpu_count() or 1) // int(os.environ.get("LOCAL_WORLD_SIZE", "1"))))
     try:
         run(arguments)
     except (ValueError, OSError) as error:
@@ -49,11 +50,20 @@ def main() -> None:
 def run(arguments: argparse.Namespace) -> None:
     chosen = recipe(arguments.name, quick=arguments.quick)
     folder = arguments.runs / (arguments.name + "-quick" * arguments.quick)
+    # A quick run is a trial: it must not take the place of a trained checkpoint.
+    out = arguments.out or (arguments.runs / "quick" if arguments.quick else CHECKPOINTS)
     if arguments.fresh:
         shutil.rmtree(folder, ignore_errors=True)
+    is_first = not distributed.is_initialized() or distributed.get_rank() == 0
+    if not is_first:  # what is missing is downloaded and prepared once
+        distributed.barrier()
     where = setting(chosen, arguments.data, folder, torch.device(arguments.device))
+    if is_first and distributed.is_initialized():
+        distributed.barrier()
+    if is_finished(where.state, chosen) and (out / arguments.name).exists():
+        raise ValueError(f"{out / arguments.name} is finished; --fresh starts over")
     model, progress = train(chosen, where)
-    if distributed.is_initialized() and distributed.get_rank() > 0:
+    if not is_first:
         return
     history = {
         "recipe": chosen.to_json(),
@@ -66,8 +76,8 @@ def run(arguments: argparse.Namespace) -> None:
         "evaluations": progress.evaluations,
     }
     # Half the size on disk; every figure is measured on the weights as they are kept.
-    save(arguments.out / arguments.name, model.half(), history, where.tokenizer, progress.film)
-    print(f"{arguments.out / arguments.name} is written; measure it with python -m model.evaluate")
+    save(out / arguments.name, model.half(), history, where.tokenizer, progress.film)
+    print(f"{out / arguments.name} is written; measure it with python -m model.evaluate")
 
 
 if __name__ == "__main__":

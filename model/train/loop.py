@@ -30,7 +30,8 @@ def train(recipe: Recipe, setting: Setting) -> tuple[Transformer, Progress]:
         name=recipe.preset, model=model, tokenizer=setting.tokenizer, history={}, device=setting.device
     )
     optimizer = _optimizer(model, recipe)
-    progress = load_state(setting.state, model, optimizer, recipe.to_json())
+    described = recipe.to_json() | {"config": setting.config.to_json()}
+    progress = load_state(setting.state, model, optimizer, described)
     while progress.phase < len(recipe.phases):
         _run_phase(recipe, recipe.phases[progress.phase], setting, loaded, optimizer, progress)
         progress.phase, progress.step = progress.phase + 1, 0
@@ -115,7 +116,7 @@ def _optimizer(model: Transformer, recipe: Recipe) -> AdamW:
 
 
 def evaluate(task: Task, model: Transformer, at_most: int) -> dict[str, int | float]:
-    """In evaluation mode and, as in training, in bf16 where that pays."""
+    """In evaluation mode and, as in training, in bf16."""
     bf16 = torch.autocast(next(model.parameters()).device.type, torch.bfloat16)
     with torch.inference_mode(), evaluating(model), bf16:
         return task.evaluate(model, at_most)

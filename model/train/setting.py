@@ -122,5 +122,7 @@ def _prepared(
         tokenizer = train_tokenizer(texts, config.vocab_size, config.n_positions)
         tokenizer.save(str(words))
         tokenize(tokenizer, texts).save(ids)
-        save_file({"positive": torch.from_numpy(soft_labels(texts, labels))}, positive)
+        beside = positive.with_suffix(".new")  # comes last and whole, and says that all is there
+        save_file({"positive": torch.from_numpy(soft_labels(texts, labels))}, beside)
+        beside.replace(positive)
     return Tokenizer.from_file(str(words)), Corpus.read(ids), load_file(positive)["positive"]

@@ -33,8 +33,8 @@ IMDB = Source(
 
 def mnist_folder(folder: Path) -> Path:
     """Where MNIST's training digits are; downloads them into `folder` where they are missing."""
-    if not any(folder.rglob("train-images-idx3-ubyte*")):
-        for source in MNIST:
+    for source in MNIST:
+        if not any(folder.rglob(f"{source.name.removesuffix('.gz')}*")):
             download(source, folder)
     return folder
 
@@ -71,7 +71,7 @@ def _from_archive(path: Path) -> pd.DataFrame:
 def download(source: Source, folder: Path) -> None:
     """Raises ConnectionError where it cannot be fetched, ValueError where the checksum differs."""
     folder.mkdir(parents=True, exist_ok=True)
-    partial = folder / f"{source.name}.part"
+    partial = folder / f".{source.name}.part"  # no name that a search for the file itself would find
     digest = hashlib.md5(usedforsecurity=False)
     try:
         with urllib.request.urlopen(source.url, timeout=30) as answer, partial.open("wb") as file:
