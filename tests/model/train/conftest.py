@@ -28,7 +28,7 @@ def few_digits(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def few_reviews(tmp_path_factory) -> Path:
-    """A folder with 80 labelled and 40 unlabelled reviews of invented words."""
+    """A folder with 300 labelled and 100 unlabelled reviews of invented words."""
     folder = tmp_path_factory.mktemp("reviews")
     random = np.random.default_rng(0)
     words = np.array(
@@ -39,7 +39,7 @@ def few_reviews(tmp_path_factory) -> Path:
         length = random.integers(5, 60)
         return " ".join([*random.choice(words, length), ("awful", "lovely", "seen")[label]]) + ".<br />"
 
-    for part, labels in (("train", [0, 1] * 40), ("unsup", [-1] * 40)):
+    for part, labels in (("train", [0, 1] * 150), ("unsup", [-1] * 100)):
         table = pd.DataFrame({"label": labels, "text": [review(label) for label in labels]})
         table.to_csv(folder / f"imdb_{part}.csv", index=False)
     return folder

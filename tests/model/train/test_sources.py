@@ -11,7 +11,7 @@ from model.train.sources import Source, download, mnist_folder, reviews
 def test_reviews_from_tables(few_reviews):
     table = reviews(few_reviews)
     assert list(table.columns) == ["text", "label"]
-    assert table.label.value_counts().to_dict() == {0: 40, 1: 40, -1: 40}
+    assert table.label.value_counts().to_dict() == {0: 150, 1: 150, -1: 100}
 
 
 def test_reviews_from_the_published_archive(tmp_path):
