@@ -54,8 +54,8 @@ def loaded(name: str) -> Loaded:
     return checkpoint.load(name)
 
 
-# A text of 256 tokens makes a record of about 10 MB.
-@st.cache_resource(max_entries=24, show_spinner=False)
+# A text of 384 tokens makes a record of about 26 MB.
+@st.cache_resource(max_entries=12, show_spinner=False)
 def record(name: str, given: Given) -> ForwardRecord:
     if isinstance(given, str):
         return capture(loaded(name), given)
