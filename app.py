@@ -8,8 +8,8 @@ from pathlib import Path
 import streamlit as st
 
 from app_pages import state
-from app_pages.head_choice import choose_head, choose_scale
-from app_pages.sidebar import sidebar
+from app_pages.inputs.sidebar import sidebar
+from app_pages.widgets.head_choice import choose_head, choose_scale
 
 st.set_page_config("Attention Loupe", "🔍", layout="wide", initial_sidebar_state=310)
 page = st.navigation(

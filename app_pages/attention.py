@@ -3,13 +3,13 @@
 import streamlit as st
 
 from app_pages import state
-from app_pages.choice import choice
-from app_pages.digit_detail import digit_detail
-from app_pages.head_choice import choose_query, overview
-from app_pages.masked_tokens import masked_tokens
-from app_pages.measures_note import measures_note
-from app_pages.prediction import prediction
-from app_pages.text_detail import text_detail
+from app_pages.sections.attention.digit_detail import digit_detail
+from app_pages.sections.attention.text_detail import text_detail
+from app_pages.widgets.choice import choice
+from app_pages.widgets.head_choice import choose_query, overview
+from app_pages.widgets.masked_tokens import masked_tokens
+from app_pages.widgets.measures_note import measures_note
+from app_pages.widgets.prediction import prediction
 
 HEAD, MEAN, MAXIMUM = "this head", "mean", "maximum"
 

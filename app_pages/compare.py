@@ -4,12 +4,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import state
-from app_pages.choice import choice
-from app_pages.head_choice import overview
-from app_pages.measures_note import measures_note
-from app_pages.prediction import prediction
-from viz.attention_heatmap import attention_heatmap
-from viz.difference_heatmap import difference_heatmap
+from app_pages.widgets.choice import choice
+from app_pages.widgets.head_choice import overview
+from app_pages.widgets.measures_note import measures_note
+from app_pages.widgets.prediction import prediction
+from viz.attention.attention_heatmap import attention_heatmap
+from viz.attention.difference_heatmap import difference_heatmap
 
 PLACEMENTS = ("pre-LN", "post-LN")
 SIDE_BY_SIDE, DIFFERENCE = "side by side", "post-LN minus pre-LN"

@@ -12,10 +12,11 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from model import checkpoint, digits, masked_tokens, measures
+from model import checkpoint, digits, masked_tokens
 from model.capture import capture
 from model.checkpoint import Loaded
 from model.masked_tokens import Guess
+from model.measures import heads
 from model.record import ForwardRecord
 from model.text import encode
 from viz.palette import ColourScale
@@ -68,8 +69,8 @@ def head_measures(name: str, given: Given) -> pd.DataFrame:
     seen = record(name, given)
     unit = "tokens" if seen.patch_grid is None else "patches"
     by_head = {
-        "entropy": measures.entropy(seen.pattern, seen.mask).mean(axis=-1),
-        f"mean distance ({unit})": measures.mean_distance(seen.pattern, seen.patch_grid),
+        "entropy": heads.entropy(seen.pattern, seen.mask).mean(axis=-1),
+        f"mean distance ({unit})": heads.mean_distance(seen.pattern, seen.patch_grid),
     }
     layer, head = np.indices(seen.pattern.shape[:2]).reshape(2, -1)
     return pd.DataFrame({"layer": layer, "head": head} | {name: v.ravel() for name, v in by_head.items()})

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.drawing.code import BLANK, to_code
-from app_pages.text_input import LONGEST
+from app_pages.inputs.drawing.code import BLANK, to_code
+from app_pages.inputs.text_input import LONGEST
 
 Open = Callable[..., AppTest]
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from model.capture import capture
 from model.checkpoint import Loaded
-from model.measures import entropy
+from model.measures.heads import entropy
 from model.record import ForwardRecord
 from model.transformer import Transformer
 

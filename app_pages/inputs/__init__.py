@@ -1,0 +1,1 @@
+"""Where the input and the checkpoint are chosen: the sidebar and its parts."""

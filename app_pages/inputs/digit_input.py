@@ -1,0 +1,95 @@
+"""Picking one of the test digits, or drawing one."""
+
+import math
+
+import numpy as np
+import streamlit as st
+
+from app_pages import state
+from app_pages.inputs import drawing
+from app_pages.widgets.choice import choice
+from app_pages.widgets.clickable import clickable
+from viz.image_gallery import image_gallery
+
+TEST_DIGITS, DRAW = "Test digits", "Draw"
+AS_THEY_COME, HARDEST, DISAGREE = "as they come", "hardest first", "where the two checkpoints disagree"
+COLUMNS = 4
+PAGE = 3 * COLUMNS
+
+
+def digit_input(checkpoint: str | None) -> tuple[bytes | None, str | None]:
+    """The digit, None where nothing is drawn, and its label where it has one."""
+    source = choice(
+        "Source",
+        (TEST_DIGITS, DRAW),
+        key="source",
+        on_change=drawing.leave,
+        width="stretch",
+        label_visibility="collapsed",
+    )
+    if source == DRAW:
+        image = drawing.drawn_digit()
+        return (image.tobytes() if image.any() else None), None
+    images, labels = state.test_digits()
+    chosen = _test_digit(images, labels, checkpoint)
+    return images[chosen].tobytes(), str(labels[chosen])
+
+
+def _test_digit(images: np.ndarray, labels: np.ndarray, checkpoint: str | None) -> int:
+    gallery = st.container()
+    digit = st.number_input("Test digit number", 0, len(images) - 1, key="digit", bind="query-params")
+    with gallery:
+        ids, captions = _list(labels, checkpoint)
+        n_pages = max(1, math.ceil(len(ids) / PAGE))
+        pages = st.container()  # the thumbnails come first, and need to know which page it is
+        page = st.pagination(n_pages, key="gallery_page", max_visible_pages=5)
+        with pages:
+            part = slice((page - 1) * PAGE, page * PAGE)
+            thumbnails = image_gallery(
+                images[ids[part]], ids[part].tolist(), captions[part], selected=digit, columns=COLUMNS
+            )
+            clickable(
+                thumbnails, key="gallery", chosen=digit, selection="image", take=take_digit, width="content"
+            )
+    return digit
+
+
+def _list(labels: np.ndarray, checkpoint: str | None) -> tuple[np.ndarray, list[str]]:
+    """What the gallery lists; orders that need predictions are offered where these were written down."""
+    own = checkpoint and state.predictions(checkpoint)
+    pair = checkpoint and state.pair(checkpoint)
+    both = [made for name in pair or () if (made := state.predictions(name)) is not None]
+    orders = (AS_THEY_COME, *([HARDEST] if own else []), *([DISAGREE] if len(both) == 2 else []))
+    left, right = st.columns((2, 3))
+    classes = ("all", *map(str, range(10)))
+    digit_class = left.selectbox("Class", classes, key="digit_class", on_change=_first_page)
+    order = right.selectbox("Order", orders, key="digit_order", on_change=_first_page)
+    return ordered(labels, digit_class, order, [own] if order == HARDEST else both)
+
+
+def ordered(
+    labels: np.ndarray, digit_class: str, order: str, predictions: list[dict[str, np.ndarray]]
+) -> tuple[np.ndarray, list[str]]:
+    """Numbers of the digits to show, and under each its label and what was predicted, where an order needs that.
+
+    `predictions` are of one checkpoint for "hardest first", of the two that are compared for "disagree".
+    """
+    ids = np.arange(len(labels)) if digit_class == "all" else np.flatnonzero(labels == int(digit_class))
+    if order == AS_THEY_COME:
+        return ids, [str(label) for label in labels[ids]]
+    if order == DISAGREE:
+        first, second = (made["predicted"] for made in predictions)
+        ids = ids[first[ids] != second[ids]]
+    loss = sum(made["loss"] for made in predictions)
+    ids = ids[np.argsort(-loss[ids], kind="stable")]
+    said = zip(*(made["predicted"][ids].tolist() for made in predictions), strict=True)
+    return ids, [f"{label}→{'|'.join(map(str, each))}" for label, each in zip(labels[ids], said, strict=True)]
+
+
+def _first_page() -> None:
+    st.session_state["gallery_page"] = 1
+
+
+def take_digit(point: dict) -> None:
+    """For callbacks: the digit from now on."""
+    st.session_state["digit"] = int(point["id"])

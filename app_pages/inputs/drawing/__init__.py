@@ -1,0 +1,91 @@
+"""A canvas of 28×28 pixels to draw a digit on; the drawing lives in the address, as `?drawing=...`."""
+
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from app_pages.inputs.drawing.code import BLANK, from_code, to_code
+from app_pages.inputs.drawing.picture import centred, from_file
+
+HERE = Path(__file__).parent
+canvas = st.components.v2.component(
+    "drawing",
+    html='<canvas width="28" height="28" role="img" aria-label="Draw a digit here with mouse, pen or finger">',
+    css=(HERE / "canvas.css").read_text(encoding="utf-8"),
+    js=(HERE / "canvas.js").read_text(encoding="utf-8"),
+)
+
+
+def drawn_digit() -> np.ndarray:
+    """The drawing, uint8 [28, 28]."""
+    try:
+        image = from_code(_code())
+    except ValueError as error:
+        st.warning(str(error))
+        image = BLANK
+    canvas(key="canvas", data={"pixels": to_hex(image)}, on_drawn_change=take_drawing)
+    blank = not image.any()
+    with st.container(horizontal=True):
+        st.button("Clear", key="clear", on_click=_keep, args=(BLANK,), disabled=blank)
+        st.button(
+            "Centre and scale",
+            key="centre",
+            on_click=_keep,
+            args=(centred(image),),
+            disabled=blank,
+            help="Moves the drawing to the middle and gives it the size that the training digits have.",
+        )
+    st.file_uploader(
+        "Or upload a picture of a digit",
+        ("png", "jpg", "jpeg", "webp", "bmp"),
+        key="upload",
+        on_change=take_upload,
+    )
+    if problem := st.session_state.get("upload_problem"):
+        st.warning(problem)
+    return image
+
+
+def leave() -> None:
+    """For callbacks: the address is of something else now. The drawing stays for when one comes back."""
+    st.query_params.pop("drawing", None)
+
+
+def _code() -> str:
+    """The drawing in the address. Where a change of the page has dropped it from there, it is put back."""
+    if "drawing" in st.query_params:
+        st.session_state["drawing"] = st.query_params["drawing"]
+    elif st.session_state.get("drawing"):
+        st.query_params["drawing"] = st.session_state["drawing"]
+    return st.session_state.get("drawing", "")
+
+
+def to_hex(image: np.ndarray) -> str:
+    """A hexadecimal digit a pixel, row by row: 16 grey levels, as the canvas reads and sends them."""
+    return "".join(f"{level:x}" for level in np.round(image.ravel() / 17).astype(int))
+
+
+def from_hex(pixels: str) -> np.ndarray:
+    """uint8 [28, 28]. Raises ValueError where `pixels` is not 784 hexadecimal digits."""
+    if len(pixels) != BLANK.size:
+        raise ValueError(f"a drawing has {BLANK.size} pixels, got {len(pixels)}")
+    return np.array([int(level, 16) * 17 for level in pixels], np.uint8).reshape(BLANK.shape)
+
+
+def _keep(image: np.ndarray) -> None:
+    st.query_params["drawing"] = to_code(image)
+
+
+def take_drawing() -> None:
+    _keep(from_hex(st.session_state["canvas"].drawn))
+
+
+def take_upload() -> None:
+    st.session_state["upload_problem"] = None
+    if (file := st.session_state["upload"]) is None:
+        return
+    try:
+        _keep(from_file(file.getvalue()))
+    except ValueError as error:
+        st.session_state["upload_problem"] = str(error)

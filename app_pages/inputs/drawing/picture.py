@@ -1,0 +1,75 @@
+"""A picture of a digit, prepared as MNIST's own digits were.
+
+White ink on black, 20 pixels at its longer side, the centre of mass in the middle of 28×28 pixels
+(LeCun et al. 1998, section III.A).
+"""
+
+import io
+
+import numpy as np
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from app_pages.inputs.drawing.code import BLANK, SIDE
+
+INK_SIDE = 20
+MOST_PIXELS = 16_000_000  # what telephones take; more would only cost memory
+FORMATS = ("PNG", "JPEG", "WEBP", "BMP")
+FAINT = 0.2  # paper is never one grey; what is this close to it is not ink
+
+
+def from_file(content: bytes) -> np.ndarray:
+    """uint8 [28, 28]. Raises ValueError, in one sentence, where it is no picture, too large, or has no ink."""
+    try:
+        picture = Image.open(io.BytesIO(content), formats=FORMATS)  # reads the size, not the pixels
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        raise ValueError("This picture is too large: it has over 80 million pixels.") from None
+    except (UnidentifiedImageError, OSError, ValueError):
+        raise ValueError(f"This file is not a picture; {', '.join(FORMATS)} can be read.") from None
+    if picture.width * picture.height > MOST_PIXELS:
+        most = MOST_PIXELS // 1_000_000
+        raise ValueError(
+            f"This picture is too large: {picture.width} × {picture.height} pixels, at most {most} million can be read."
+        )
+    try:
+        picture = ImageOps.exif_transpose(picture)
+        if picture.has_transparency_data:
+            picture = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture.convert("RGBA"))
+        grey = np.asarray(picture.convert("L"), np.float32)
+    except (OSError, ValueError, SyntaxError) as error:  # the decoders raise all of these
+        raise ValueError(f"This picture is damaged: {error}.") from error
+    return centred(ink(grey))
+
+
+def ink(grey: np.ndarray) -> np.ndarray:
+    """How far each pixel is from the paper, 0 to 255; the paper is the median of the border."""
+    border = np.concatenate((grey[0], grey[-1], grey[:, 0], grey[:, -1]))
+    away = np.abs(grey - np.median(border))
+    strongest = away.max()
+    if strongest < 16:
+        raise ValueError("There is no digit to see in this picture: it is one grey all over.")
+    away /= strongest
+    return (np.where(away < FAINT, 0, away) * 255).astype(np.uint8)
+
+
+def centred(image: np.ndarray) -> np.ndarray:
+    """uint8 [28, 28] with the ink of `image` [height, width] at MNIST's size and place; blank stays blank."""
+    rows, columns = np.nonzero(image.any(axis=1))[0], np.nonzero(image.any(axis=0))[0]
+    if not len(rows):
+        return BLANK
+    box = image[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    times = INK_SIDE / max(box.shape)
+    size = [max(1, round(side * times)) for side in box.shape[::-1]]
+    small = np.asarray(
+        Image.fromarray(box).resize(size, Image.Resampling.BOX if times < 1 else Image.Resampling.BILINEAR)
+    )
+    weight = small.astype(np.float64)
+    centre = [
+        (np.arange(n) * weight.sum(axis=1 - axis)).sum() / weight.sum() for axis, n in enumerate(small.shape)
+    ]
+    top, left = (
+        int(np.clip(round((SIDE - 1) / 2 - middle), 0, SIDE - n))
+        for middle, n in zip(centre, small.shape, strict=True)
+    )
+    whole = BLANK.copy()
+    whole[top : top + small.shape[0], left : left + small.shape[1]] = small
+    return whole

@@ -1,0 +1,62 @@
+"""The sidebar: what goes in, through which checkpoint, and what that checkpoint is."""
+
+import streamlit as st
+
+from app_pages import state
+from app_pages.inputs import drawing
+from app_pages.inputs.digit_input import digit_input
+from app_pages.inputs.text_input import text_input
+from app_pages.widgets.choice import choice
+from model.checkpoint import Loaded
+
+INVITATION = {
+    state.TEXT: "Type a sentence in the sidebar, or choose an example there, and every head shows itself here.",
+    state.DIGIT: "Draw a digit in the sidebar, or upload a picture of one, and every head shows itself here.",
+}
+
+
+def sidebar() -> tuple[str, state.Given, str | None] | str:
+    """Draws the widgets. What they hold: checkpoint, input and its label; or why not, in one sentence."""
+    kind = choice("Input", (state.TEXT, state.DIGIT), key="kind", on_change=_change_kind, width="stretch")
+    above = st.container()  # the orders of the digits depend on the checkpoint, which stands below them
+    name = _checkpoint(state.checkpoints(kind))
+    with above:
+        given, label = text_input() if kind == state.TEXT else digit_input(name)
+    if name is None:
+        return f"There is no checkpoint for this input: none in `checkpoints/` takes a {kind.lower()}."
+    try:
+        _describe(state.loaded(name))
+    except (ValueError, OSError) as error:
+        return f"The checkpoint {name} cannot be opened, choose another one: {error}."
+    if given is None:
+        return INVITATION[kind]
+    return name, given, label
+
+
+def _change_kind() -> None:
+    """A token's position means nothing on a digit, nor a patch in a text."""
+    st.session_state["query"] = 0
+    drawing.leave()
+
+
+def _checkpoint(names: list[str]) -> str | None:
+    """One of `names`; after a change of the input kind, the one with the same norm placement."""
+    held = st.session_state.get("checkpoint")
+    if held is not None and held not in names:
+        alike = [name for name in names if name.partition("-")[2] == held.partition("-")[2]]
+        st.session_state["checkpoint"] = next(iter(alike + names), None)
+    return st.selectbox("Checkpoint", names, key="checkpoint", bind="query-params")
+
+
+def _describe(loaded: Loaded) -> None:
+    config = loaded.config
+    figures = loaded.history.get("figures")
+    measured = "accuracy not measured"
+    if figures:
+        measured = f"accuracy {figures['accuracy']:.2%} on {figures['n']:,} {figures['data']}, loss {figures['loss']:.3f}"
+    st.caption(
+        f"{loaded.n_parameters:,} parameters  \n"
+        f"{config.norm_placement}-LN, {config.n_layers} layers × {config.n_heads} heads  \n"
+        f"{measured}  \n"
+        f"runs on {loaded.device.type.upper()}"
+    )

@@ -1,0 +1,1 @@
+"""Controls and displays that several pages use."""

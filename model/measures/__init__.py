@@ -1,0 +1,1 @@
+"""Numbers that describe what an encoder did; formulas, sources and cautions stand in each docstring."""

@@ -1,0 +1,111 @@
+import io
+import struct
+import zlib
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from app_pages.inputs.drawing.code import BLANK
+from app_pages.inputs.drawing.picture import centred, from_file, ink
+
+
+def file(picture: Image.Image, kind: str = "PNG") -> bytes:
+    buffer = io.BytesIO()
+    picture.save(buffer, kind)
+    return buffer.getvalue()
+
+
+def page(paper: int = 255, pen: int = 0) -> np.ndarray:
+    """An upright bar, 100 pixels high and 20 wide, off the middle of a page of 200 × 300 pixels."""
+    grey = np.full((200, 300), paper, np.uint8)
+    grey[10:110, 20:40] = pen
+    return grey
+
+
+BAR = BLANK.copy()  # 20 × 4 pixels, as near to the middle as whole pixels come
+BAR[4:24, 12:16] = 255
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "BMP"])
+@pytest.mark.parametrize(("paper", "pen"), [(255, 0), (0, 255), (180, 90)])
+def test_ink_of_any_colour_becomes_white_centred_and_20_pixels_high(kind: str, paper: int, pen: int) -> None:
+    found = from_file(file(Image.fromarray(page(paper, pen)), kind))
+    assert np.abs(found.astype(int) - BAR).max() < 60  # lossy kinds smear the edges
+
+
+def test_a_clean_picture_is_exact() -> None:
+    np.testing.assert_array_equal(from_file(file(Image.fromarray(page()))), BAR)
+
+
+def test_transparent_paper_is_white() -> None:
+    picture = Image.new("RGBA", (300, 200), (0, 0, 0, 0))
+    picture.paste((0, 0, 0, 255), (20, 10, 40, 110))
+    np.testing.assert_array_equal(from_file(file(picture)), BAR)
+
+
+def test_faint_spots_on_the_paper_are_not_ink() -> None:
+    grey = page()
+    grey[190, 290] = 215
+    np.testing.assert_array_equal(from_file(file(Image.fromarray(grey))), BAR)
+
+
+def test_a_picture_lying_on_its_side_is_turned() -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6  # the camera was held upright
+    buffer = io.BytesIO()
+    Image.fromarray(np.rot90(page()).copy()).save(buffer, "PNG", exif=exif)
+    np.testing.assert_array_equal(from_file(buffer.getvalue()), BAR)
+
+
+def test_the_centre_of_mass_goes_to_the_middle() -> None:
+    image = np.zeros((20, 20), np.uint8)
+    image[:, :2] = 255  # an L: the heavy side stands left of the middle of its box
+    image[-2:] = 255
+    rows, columns = np.nonzero(centred(image))
+    assert abs(rows.mean() - 13.5) <= 0.5
+    assert abs(columns.mean() - 13.5) <= 0.5
+    assert (rows.min(), columns.min()) != (4, 4)
+
+
+def test_a_blank_image_stays_blank() -> None:
+    np.testing.assert_array_equal(centred(BLANK), BLANK)
+
+
+def test_a_picture_without_ink_is_refused() -> None:
+    with pytest.raises(ValueError, match="no digit to see"):
+        ink(np.full((28, 28), 200, np.float32))
+
+
+def test_a_picture_of_40_million_pixels_is_refused_without_being_decoded() -> None:
+    # Its pixels are missing: whoever looked for them would find the file damaged, not too large.
+    with pytest.raises(ValueError, match=r"too large: 8000 × 5000 pixels, at most 16 million"):
+        from_file(header(8000, 5000))
+
+
+def test_a_picture_beyond_what_pillow_warns_of_is_refused() -> None:
+    with pytest.raises(ValueError, match="too large"):
+        from_file(header(20_000, 20_000))
+
+
+@pytest.mark.parametrize("content", [b"", b"not a picture", b"\x89PNG\r\n\x1a\n"])
+def test_what_is_no_picture_is_refused(content: bytes) -> None:
+    with pytest.raises(ValueError, match="not a picture"):
+        from_file(content)
+
+
+def test_a_picture_that_was_cut_is_refused() -> None:
+    with pytest.raises(ValueError, match="damaged"):
+        from_file(file(Image.fromarray(np.random.default_rng(0).integers(0, 255, (64, 64), np.uint8)))[:-200])
+
+
+def header(width: int, height: int) -> bytes:
+    """A PNG that promises so many grey pixels and holds none."""
+
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        return (
+            struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+        )
+
+    size = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", size) + chunk(b"IDAT", b"") + chunk(b"IEND", b"")

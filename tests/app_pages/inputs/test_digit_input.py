@@ -1,0 +1,93 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from app_pages.inputs.digit_input import AS_THEY_COME, DISAGREE, HARDEST, ordered, take_digit
+
+Open = Callable[..., AppTest]
+
+LABELS = np.array([7, 2, 1, 7], np.uint8)
+FIRST = {"predicted": np.array([7, 2, 4, 1], np.uint8), "loss": np.array([0.1, 0.2, 3, 5], np.float32)}
+SECOND = {"predicted": np.array([7, 3, 4, 7], np.uint8), "loss": np.array([0.1, 9, 3, 0.1], np.float32)}
+
+
+def test_as_they_come() -> None:
+    ids, captions = ordered(LABELS, "all", AS_THEY_COME, [])
+    assert ids.tolist() == [0, 1, 2, 3]
+    assert captions == ["7", "2", "1", "7"]
+
+
+def test_one_class_alone() -> None:
+    assert ordered(LABELS, "7", AS_THEY_COME, [])[0].tolist() == [0, 3]
+    assert ordered(LABELS, "5", AS_THEY_COME, [])[0].tolist() == []
+
+
+def test_the_hardest_have_the_largest_loss_and_say_what_was_predicted() -> None:
+    ids, captions = ordered(LABELS, "all", HARDEST, [FIRST])
+    assert ids.tolist() == [3, 2, 1, 0]
+    assert captions == ["7→1", "1→4", "2→2", "7→7"]
+
+
+def test_the_hardest_of_a_class() -> None:
+    assert ordered(LABELS, "7", HARDEST, [FIRST])[0].tolist() == [3, 0]
+
+
+def test_where_the_two_disagree_the_more_lossy_comes_first() -> None:
+    ids, captions = ordered(LABELS, "all", DISAGREE, [FIRST, SECOND])
+    assert ids.tolist() == [1, 3]
+    assert captions == ["2→2|3", "7→1|7"]
+
+
+def offered(app: AppTest) -> list[str]:
+    assert not app.exception
+    return app.selectbox(key="digit_order").options
+
+
+def test_orders_are_offered_where_the_predictions_are_there(open_app: Open, checkpoints: Path) -> None:
+    assert offered(open_app(kind="Digit")) == [AS_THEY_COME, HARDEST, DISAGREE]
+    (checkpoints / "mnist-pre-ln" / "predictions.safetensors").unlink()
+    st.cache_resource.clear()
+    assert offered(open_app(kind="Digit", checkpoint="mnist-post-ln")) == [AS_THEY_COME, HARDEST]
+    assert offered(open_app(kind="Digit", checkpoint="mnist-pre-ln")) == [AS_THEY_COME]
+
+
+def test_an_order_that_another_checkpoint_lacks_is_left(open_app: Open, checkpoints: Path) -> None:
+    (checkpoints / "mnist-pre-ln" / "predictions.safetensors").unlink()
+    app = open_app(kind="Digit", checkpoint="mnist-post-ln")
+    app.selectbox(key="digit_order").select(HARDEST).run()
+    app.selectbox(key="checkpoint").select("mnist-pre-ln").run()
+    assert offered(app) == [AS_THEY_COME]
+    assert app.selectbox(key="digit_order").value == AS_THEY_COME
+
+
+def test_damaged_predictions_are_as_none(open_app: Open, checkpoints: Path) -> None:
+    (checkpoints / "mnist-post-ln" / "predictions.safetensors").write_bytes(b"{")
+    assert offered(open_app(kind="Digit", checkpoint="mnist-post-ln")) == [AS_THEY_COME]
+
+
+@pytest.mark.parametrize("order", [HARDEST, DISAGREE])
+@pytest.mark.parametrize("digit_class", ["all", "3"])
+def test_the_gallery_shows_every_order_and_class(open_app: Open, order: str, digit_class: str) -> None:
+    app = open_app(kind="Digit")
+    app.pagination(key="gallery_page").set_value(3).run()
+    app.selectbox(key="digit_order").select(order)
+    app.selectbox(key="digit_class").select(digit_class).run()
+    assert not app.exception
+    assert app.pagination(key="gallery_page").value == 1
+
+
+def test_the_number_chooses_the_digit(open_app: Open) -> None:
+    app = open_app(kind="Digit")
+    app.number_input(key="digit").set_value(1).run()
+    assert not app.exception
+    assert app.session_state["selection"].label == "2"
+
+
+def test_a_click_in_the_gallery_chooses_the_digit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(st, "session_state", {"digit": 0})
+    take_digit({"id": 5.0})
+    assert st.session_state == {"digit": 5}

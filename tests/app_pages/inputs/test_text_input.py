@@ -1,0 +1,36 @@
+from collections.abc import Callable
+
+from streamlit.testing.v1 import AppTest
+
+from app_pages import state
+from app_pages.inputs.text_input import LONGEST
+
+Open = Callable[..., AppTest]
+
+
+def test_an_example_fills_the_box(open_app: Open) -> None:
+    app = open_app()
+    app.selectbox(key="example").select("Plain praise").run()
+    assert app.text_area(key="text").value == state.sentences()["Plain praise"]
+
+
+def test_typing_wins_over_the_example(open_app: Open) -> None:
+    app = open_app()
+    assert app.selectbox(key="example").value == next(iter(state.sentences()))
+    app.text_area(key="text").set_value("great").run()
+    assert app.text_area(key="text").value == "great"
+    assert app.selectbox(key="example").value is None
+
+
+def test_an_example_that_is_taken_away_leaves_the_text(open_app: Open) -> None:
+    app = open_app()
+    before = app.text_area(key="text").value
+    app.selectbox(key="example").set_value(None).run()
+    assert app.text_area(key="text").value == before
+
+
+def test_every_example_fits_the_box() -> None:
+    sentences = state.sentences()
+    assert 10 <= len(sentences) <= 15
+    assert all(0 < len(text) < LONGEST and text == text.strip() for text in sentences.values())
+    assert len(set(sentences.values())) == len(sentences)

@@ -1,0 +1,49 @@
+from collections.abc import Callable
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from app_pages.widgets.head_choice import take_query
+
+Open = Callable[..., AppTest]
+
+
+@pytest.mark.parametrize(
+    ("key", "start", "end"),
+    [
+        ("right", (0, 0), (0, 1)),
+        ("left", (0, 1), (0, 0)),
+        ("down", (0, 1), (1, 1)),
+        ("up", (1, 0), (0, 0)),
+        ("right", (1, 1), (1, 0)),  # of two heads and two layers: at an edge it goes on at the other
+        ("up", (0, 1), (1, 1)),
+    ],
+)
+def test_a_step(open_app: Open, key: str, start: tuple[int, int], end: tuple[int, int]) -> None:
+    app = open_app(layer=str(start[0]), head=str(start[1]))
+    app.button(key=f"step_{key}").click().run()
+    assert not app.exception
+    assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == end
+
+
+def test_each_step_has_its_arrow_key(open_app: Open) -> None:
+    app = open_app()
+    shortcuts = {key: app.button(key=f"step_{key}").proto.shortcut for key in ("left", "right", "up", "down")}
+    assert shortcuts == {key: key for key in shortcuts}
+
+
+def test_the_query_is_named_by_its_place_and_token(open_app: Open) -> None:
+    assert open_app(text="great great").selectbox(key="query").options == [
+        "0 [CLS]",
+        "1 great",
+        "2 great",
+        "3 [SEP]",
+    ]
+    assert open_app(kind="Digit").selectbox(key="query").options == ["[CLS]", "r0c0", "r0c1", "r1c0", "r1c1"]
+
+
+def test_a_click_on_a_token_shows_its_lines_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(st, "session_state", {"query": 0, "all_queries": True})
+    take_query(3.0)
+    assert st.session_state == {"query": 3, "all_queries": False}

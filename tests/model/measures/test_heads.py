@@ -1,0 +1,144 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from model.measures.heads import distances, entropy, mean_distance
+
+EVERYWHERE = np.ones((1, 3), bool)
+
+
+def of_row(row: list[float], mask: np.ndarray = EVERYWHERE) -> float:
+    return entropy(np.array([row], np.float32), mask)[0]
+
+
+# By hand
+
+
+@pytest.mark.parametrize(
+    ("row", "by_hand"),
+    [
+        ([1, 0, 0], 0),
+        ([1 / 3, 1 / 3, 1 / 3], 1),
+        ([0.5, 0.5, 0], math.log(2) / math.log(3)),
+        ([0.5, 0.25, 0.25], 1.5 * math.log(2) / math.log(3)),
+        ([0, 0, 0], 0),
+    ],
+)
+def test_entropy_by_hand(row, by_hand):
+    assert of_row(row) == pytest.approx(by_hand, rel=1e-6)
+
+
+def test_entropy_counts_the_allowed_keys_alone():
+    two = np.array([[True, True, False]])
+    assert of_row([0.5, 0.5, 0], two) == pytest.approx(1, rel=1e-6)
+
+
+@pytest.mark.parametrize("mask", [[True, False, False], [False, False, False]])
+def test_entropy_of_a_row_without_a_choice_is_zero(mask):
+    row = [float(allowed) for allowed in mask]
+    assert of_row(row, np.array([mask])) == 0
+
+
+def test_entropy_of_a_sharp_row_is_not_minus_zero():
+    assert not np.signbit(of_row([0, 1, 0]))
+
+
+def test_distances_of_text_are_in_tokens():
+    assert distances(3).tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+
+
+def test_distances_of_patches_are_euclidean_on_the_grid():
+    # 0 1
+    # 2 3
+    diagonal = math.sqrt(2)
+    by_hand = [[0, 1, 1, diagonal], [1, 0, diagonal, 1], [1, diagonal, 0, 1], [diagonal, 1, 1, 0]]
+    np.testing.assert_allclose(distances(4, (2, 2)), by_hand)
+
+
+def test_the_class_token_has_no_place():
+    found = distances(5, (2, 2))
+    assert np.isnan(found[0]).all()
+    assert np.isnan(found[:, 0]).all()
+    np.testing.assert_array_equal(found[1:, 1:], distances(4, (2, 2)))
+
+
+def test_mean_distance_of_text_by_hand():
+    pattern = np.array([[1, 0, 0], [0, 0, 1], [0.5, 0.5, 0]])
+    assert mean_distance(pattern[None])[0] == pytest.approx((0 + 1 + 1.5) / 3)
+
+
+def test_mean_distance_of_patches_leaves_the_class_token_out():
+    pattern = np.zeros((5, 5))
+    pattern[0, 4] = 1  # the class token as query: not counted
+    pattern[1, 0] = 1  # as key: no distance
+    pattern[2] = [0.5, 0, 0, 0.5, 0]  # patch 1 looks at patch 2, on the diagonal
+    pattern[3, 4] = 1  # patch 2 at patch 3, beside it
+    pattern[4, 4] = 1
+    assert mean_distance(pattern[None], (2, 2))[0] == pytest.approx((0 + 0.5 * math.sqrt(2) + 1 + 0) / 4)
+
+
+def test_mean_distance_of_patches_without_a_class_token():
+    pattern = np.zeros((4, 4))
+    pattern[:, 0] = 1
+    assert mean_distance(pattern[None], (2, 2))[0] == pytest.approx((0 + 1 + 1 + math.sqrt(2)) / 4)
+
+
+# Against loops
+
+
+@st.composite
+def heads(draw, grid: bool = False):
+    """Patterns [layer, head, query, key] under random masks, some rows sharp, some fully masked."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    rows, columns = draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    n = rows * columns + draw(st.integers(0, 1)) if grid else draw(st.integers(1, 9))
+    shape = (draw(st.integers(1, 3)), draw(st.integers(1, 3)), n, n)
+    mask = random.random(shape) < draw(st.sampled_from([0.0, 0.4, 0.9, 1.0]))
+    weights = np.exp(random.normal(size=shape) * draw(st.sampled_from([0, 1, 50]))) * mask
+    total = weights.sum(axis=-1, keepdims=True)
+    pattern = (weights / np.where(total > 0, total, 1)).astype(np.float32)
+    return pattern, mask, (rows, columns)
+
+
+@settings(deadline=None, max_examples=60)
+@given(heads())
+def test_entropy_agrees_with_a_loop(drawn):
+    pattern, mask, _ = drawn
+    found = entropy(pattern, mask)
+    assert found.shape == pattern.shape[:-1]
+    assert ((found >= 0) & (found <= 1 + 1e-5)).all()
+    for index in np.ndindex(found.shape):
+        nats, n_allowed = 0.0, int(mask[index].sum())
+        for weight in map(float, pattern[index]):
+            nats -= weight * math.log(weight) if weight > 0 else 0
+        expected = nats / math.log(n_allowed) if n_allowed > 1 else 0
+        assert found[index] == pytest.approx(expected, abs=1e-5)
+
+
+@settings(deadline=None, max_examples=60)
+@given(heads())
+def test_mean_distance_of_text_agrees_with_a_loop(drawn):
+    pattern, _, _ = drawn
+    found, n = mean_distance(pattern), pattern.shape[-1]
+    for index in np.ndindex(found.shape):
+        total = sum(pattern[index][i, j] * abs(i - j) for i in range(n) for j in range(n))
+        assert found[index] == pytest.approx(total / n, abs=1e-5)
+
+
+@settings(deadline=None, max_examples=60)
+@given(heads(grid=True))
+def test_mean_distance_of_patches_agrees_with_a_loop(drawn):
+    pattern, _, grid = drawn
+    found = mean_distance(pattern, grid)
+    n, n_patches = pattern.shape[-1], grid[0] * grid[1]
+    first = n - n_patches  # 1 where a class token stands before the patches
+    for index in np.ndindex(found.shape):
+        total = 0.0
+        for i in range(n_patches):
+            for j in range(n_patches):
+                place, other = divmod(i, grid[1]), divmod(j, grid[1])
+                total += pattern[index][i + first, j + first] * math.dist(place, other)
+        assert found[index] == pytest.approx(total / n_patches, abs=1e-5)

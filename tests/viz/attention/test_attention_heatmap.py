@@ -1,0 +1,78 @@
+import numpy as np
+import pytest
+
+from tests.viz.picture import pixels
+from viz.attention.attention_heatmap import attention_heatmap
+
+TOKENS = ("[CLS]", "so", "so", "[SEP]")
+WEIGHTS = np.array(
+    [[0.1, 0.2, 0.3, 0.4], [0.7, 0.1, 0.1, 0.1], [0.0, 0.0, 0.5, 0.5], [0.25, 0.25, 0.25, 0.25]],
+    dtype=np.float32,
+)
+CAUSAL = np.tril(np.ones((4, 4), dtype=bool))
+
+
+def test_rows_are_queries_and_repeated_tokens_keep_apart():
+    (trace,) = attention_heatmap(WEIGHTS, TOKENS).data
+    assert (np.asarray(trace.z) == WEIGHTS).all()
+    assert trace.x == trace.y == ("[CLS]", "so ₁", "so ₂", "[SEP]")
+
+
+def test_hover_gives_the_exact_weight():
+    (trace,) = attention_heatmap(WEIGHTS, TOKENS).data
+    assert trace.hovertemplate == "query '%{y}' → key '%{x}': %{z:.4f}<extra></extra>"
+
+
+@pytest.mark.parametrize(
+    ("scale", "maximum", "reach"), [("fixed", 1, "0 to 1"), ("own", 0.7, "this map's maximum")]
+)
+def test_the_colour_bar_says_how_far_the_scale_reaches(scale, maximum, reach):
+    (trace,) = attention_heatmap(WEIGHTS, TOKENS, scale=scale).data
+    assert trace.zmin == 0
+    assert trace.zmax == pytest.approx(maximum)
+    assert trace.colorbar.tickvals[-1] == trace.zmax
+    assert trace.colorbar.title.text.endswith(reach)
+
+
+def test_masked_cells_have_no_colour_and_say_that_they_are_masked():
+    weights, forbidden = attention_heatmap(WEIGHTS, TOKENS, mask=CAUSAL).data
+    assert (np.isnan(weights.z) == ~CAUSAL).all()
+    assert (np.isnan(forbidden.z) == CAUSAL).all()
+    assert "masked" in forbidden.hovertemplate
+    assert weights.hoverongaps is False
+    assert forbidden.hoverongaps is False
+
+
+def test_masked_cells_are_hatched_and_no_others():
+    (image,) = attention_heatmap(WEIGHTS, TOKENS, mask=CAUSAL).layout.images
+    assert (image.x, image.y, image.sizex, image.sizey) == (-0.5, -0.5, 4, 4)
+    ink = pixels(image.source)[..., 3] > 0
+    height, width = ink.shape
+    cells = ink.reshape(4, height // 4, 4, width // 4).mean((1, 3))
+    assert (cells[CAUSAL] == 0).all()
+    assert ((cells[~CAUSAL] > 0.1) & (cells[~CAUSAL] < 0.6)).all()
+
+
+def test_a_mask_that_allows_everything_leaves_no_trace():
+    figure = attention_heatmap(WEIGHTS, TOKENS, mask=np.ones((4, 4), dtype=bool))
+    assert len(figure.data) == 1
+    assert not figure.layout.images
+
+
+def test_the_row_of_the_query_is_framed():
+    (frame,) = attention_heatmap(WEIGHTS, TOKENS, query=2).layout.shapes
+    assert (frame.x0, frame.x1, frame.y0, frame.y1) == (-0.5, 3.5, 1.5, 2.5)
+    assert not attention_heatmap(WEIGHTS, TOKENS).layout.shapes
+
+
+def test_no_tokens_make_an_empty_figure_with_its_axes():
+    figure = attention_heatmap(np.zeros((0, 0)), ())
+    assert figure.layout.xaxis.title.text == "key"
+    assert np.size(figure.data[0].z) == 0
+
+
+@pytest.mark.parametrize("mask", [None, np.ones((3, 3), dtype=bool)])
+def test_shapes_that_do_not_fit_are_refused(mask):
+    matrix = WEIGHTS[:3] if mask is None else WEIGHTS
+    with pytest.raises(ValueError, match=r"4 tokens need 4×4 .*\(3, "):
+        attention_heatmap(matrix, TOKENS, mask=mask)

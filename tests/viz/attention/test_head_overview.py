@@ -1,0 +1,115 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.viz.picture import pixels
+from tests.viz.scene import drawn
+from viz.attention.head_overview import head_overview
+from viz.palette import ACCENT
+
+
+def patterns(n_layers, n_heads, n):
+    scores = np.random.default_rng(0).normal(size=(n_layers, n_heads, n, n)).astype(np.float32)
+    weights = np.exp(scores)
+    return weights / weights.sum(-1, keepdims=True)
+
+
+def measures(n_layers, n_heads):
+    table = pd.DataFrame(list(np.ndindex(n_layers, n_heads)), columns=["layer", "head"], dtype=int)
+    table["entropy"] = table["layer"] + table["head"] / 10
+    return table
+
+
+def overview(n_layers=3, n_heads=2, n=5, **options):
+    options = {"selected": (1, 0), "hover": measures(n_layers, n_heads)} | options
+    return head_overview(patterns(n_layers, n_heads, n), **options)
+
+
+@pytest.mark.parametrize(("n_layers", "n_heads"), [(6, 4), (4, 8), (12, 12)])
+def test_layers_are_rows_and_heads_are_columns_of_square_tiles(n_layers, n_heads):
+    pictures, _ = drawn(overview(n_layers, n_heads))
+    assert len(pictures) == n_layers * n_heads
+    assert len({picture["x"] for picture in pictures}) == n_heads
+    assert len({picture["y"] for picture in pictures}) == n_layers
+    assert pictures[1]["x"] > pictures[0]["x"]
+    assert pictures[n_heads]["y"] > pictures[0]["y"]
+    assert all(picture["width"] == picture["height"] >= 38 for picture in pictures)
+
+
+def test_neighbouring_tiles_leave_a_gap():
+    pictures, _ = drawn(overview(2, 2))
+    across = sorted({picture["x"] for picture in pictures})
+    assert across[1] - across[0] > pictures[0]["width"]
+
+
+def test_each_tile_shows_its_own_head():
+    pictures, _ = drawn(overview(3, 2))
+    assert len({picture["url"] for picture in pictures}) == 6
+
+
+def test_only_the_selected_head_is_framed_in_the_accent():
+    _, frames = drawn(overview(selected=(2, 1)))
+    assert [frame["stroke"] == ACCENT for frame in frames] == [False] * 5 + [True]
+    assert not any(frame.get("fill") for frame in frames)  # a filled frame would hide the map
+
+
+def test_hover_names_the_head_and_its_measures_and_not_the_picture():
+    hover = measures(3, 2).assign(**{"mean distance": 1.25}).sample(frac=1, random_state=0)
+    chart = overview(hover=hover).to_dict()
+    shown = chart["layer"][0]["encoding"]["tooltip"]
+    assert [(field.get("title"), field["field"]) for field in shown] == [
+        ("head", "name"),
+        (None, "entropy"),
+        (None, "mean distance"),
+    ]
+    (tiles,) = chart["datasets"].values()
+    assert [(tile["name"], tile["entropy"]) for tile in tiles[2:4]] == [("L1 H0", 1.0), ("L1 H1", 1.1)]
+
+
+def test_a_screen_reader_hears_the_name_of_a_head():
+    pictures, _ = drawn(overview(1, 2))
+    assert [picture["description"] for picture in pictures] == ["L0 H0", "L0 H1"]
+
+
+def test_a_click_selects_layer_and_head():
+    (parameter,) = overview().to_dict()["params"]
+    assert parameter["name"] == "head"
+    assert parameter["select"]["type"] == "point"
+    assert parameter["select"]["fields"] == ["layer", "head"]
+
+
+def test_own_scale_brightens_a_faint_head():
+    faint = np.full((1, 1, 4, 4), 0.25, dtype=np.float32)
+    options = {"selected": (0, 0), "hover": measures(1, 1)}
+    urls = [drawn(head_overview(faint, scale=scale, **options))[0][0]["url"] for scale in ("fixed", "own")]
+    full = drawn(head_overview(np.ones_like(faint), scale="fixed", **options))[0][0]["url"]
+    assert urls[0] != full
+    assert urls[1] == full
+
+
+@pytest.mark.parametrize(("n", "line"), [(65, "2 × 2"), (256, "4 × 4")])
+def test_pooled_tiles_say_so(n, line):
+    assert line in overview(1, 1, n).to_dict()["title"]["text"][1]
+
+
+def test_small_patterns_are_shown_one_by_one():
+    assert len(overview(1, 1, 64).to_dict()["title"]["text"]) == 1
+
+
+def test_a_lone_weight_stays_strong_in_a_small_tile():
+    lone = np.zeros((1, 12, 128, 128), dtype=np.float32)
+    lone[:, :, 70, 9] = 1
+    chart = head_overview(lone, selected=(0, 0), hover=measures(1, 12))
+    picture = drawn(chart)[0][0]
+    cells = picture["width"]  # one for every pixel on the screen, so that shrinking averages nothing away
+    assert np.sqrt((pixels(picture["url"])[..., 3] == 255).mean()) == pytest.approx(1 / cells, rel=0.01)
+
+
+def test_no_heads_make_an_empty_chart():
+    empty = head_overview(np.zeros((0, 0, 0, 0)), selected=(0, 0), hover=measures(0, 0))
+    assert drawn(empty) == [[], []]
+
+
+def test_two_rows_for_one_head_are_refused():
+    with pytest.raises(ValueError, match="one-to-one"):
+        overview(hover=pd.concat([measures(3, 2)] * 2))

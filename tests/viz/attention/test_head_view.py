@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+
+from tests.viz.scene import drawn
+from viz.attention.head_view import head_view
+from viz.palette import ACCENT
+
+TOKENS = ["[CLS]", "good", "film", "good"]
+PATTERN = np.array([[0.1, 0.6, 0.3, 0], [1, 0, 0, 0], [0.25, 0.25, 0.25, 0.25], [0, 0.5, 0, 0.5]])
+
+
+def random_pattern(n):
+    scores = np.random.default_rng(0).normal(size=(n, n))
+    return np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+
+
+def test_every_weight_above_zero_is_a_line():
+    view = head_view(PATTERN, TOKENS, query=None)
+    assert (view.n_lines, view.n_all, view.share) == (10, 10, 1.0)
+    assert len(drawn(view.chart)[0]) == 10
+
+
+def test_the_strongest_lines_are_drawn_and_their_share_is_told():
+    view = head_view(PATTERN, TOKENS, query=None, at_most=4)
+    assert (view.n_lines, view.n_all) == (4, 10)
+    assert view.share == pytest.approx((1 + 0.6 + 0.5 + 0.5) / 4)
+
+
+def test_a_chosen_query_shows_its_lines_alone():
+    view = head_view(PATTERN, TOKENS, query=3)
+    assert (view.n_lines, view.n_all, view.share) == (2, 2, 1.0)
+    rules, texts, _ = drawn(view.chart)
+    heights = {text["text"]: text["y"] for text in texts if text["align"] == "right"}
+    assert {rule["y"] for rule in rules} == {heights["good"]}
+
+
+def test_lines_run_from_the_query_on_the_left_to_the_key_on_the_right():
+    rules, texts, _ = drawn(head_view(np.array([[0, 1.0], [0, 0]]), ["a", "b"], query=None).chart, width=500)
+    (rule,) = rules
+    place = {(text["text"], text["align"]): text for text in texts}
+    query, key = place["a", "right"], place["b", "left"]
+    assert (rule["y"], rule["y2"]) == (query["y"], key["y"])
+    assert query["x"] < rule["x"] < rule["x2"] < key["x"] < 500
+
+
+def test_equal_tokens_have_rows_of_their_own():
+    _, texts, _ = drawn(head_view(PATTERN, TOKENS, query=None).chart)
+    assert len({text["y"] for text in texts if text["text"] == "good"}) == 2
+
+
+def test_the_strongest_line_has_the_most_ink_and_lies_on_top():
+    rules, _, _ = drawn(head_view(PATTERN, TOKENS, query=None).chart)
+    assert rules[-1]["stroke"] == "rgb(216, 42, 83)"
+    assert [rule["stroke"] for rule in rules].count("rgb(216, 42, 83)") == 1
+
+
+def test_both_columns_can_be_clicked_and_the_chosen_query_is_outlined():
+    chart = head_view(PATTERN, TOKENS, query=1).chart
+    _, texts, cover = drawn(chart, width=500)
+    assert len(cover) == 8
+    assert [place for place, row in enumerate(cover) if row["stroke"] == ACCENT] == [1]
+    assert [text["text"] for text in texts if text["fontWeight"] == "bold"] == ["good"]
+    click, hover = chart.to_dict()["params"]
+    assert (click["name"], click["select"]["fields"]) == ("token", ["position"])
+    assert hover["name"] == "hover"
+    assert click["views"] == [chart.to_dict()["layer"][-1]["name"]]
+
+
+@pytest.mark.parametrize(("n", "token"), [(3, "great"), (17, "incomprehensible-indeed"), (256, "a")])
+def test_rows_stay_legible_and_apart(n, token):
+    view = head_view(random_pattern(n), [token] * n, query=None, at_most=50)
+    _, texts, _ = drawn(view.chart, width=400)
+    heights = sorted({text["y"] for text in texts})
+    assert len(heights) == n + 1
+    assert min(np.diff(heights)) >= texts[0]["fontSize"] >= 10
+    assert max(text["x"] for text in texts if text["align"] == "right") < min(
+        text["x"] for text in texts if text["align"] == "left"
+    )
+
+
+def test_a_fully_masked_head_has_no_lines():
+    view = head_view(np.zeros((2, 2)), ["a", "b"], query=None)
+    assert (view.n_lines, view.n_all, view.share) == (0, 0, 1.0)
+
+
+def test_no_tokens_leave_the_headings():
+    _, texts, cover = drawn(head_view(np.zeros((0, 0)), [], query=None).chart)
+    assert [text["text"] for text in texts] == ["queries", "keys"]
+    assert not cover
+
+
+def test_a_pattern_of_other_tokens_is_refused():
+    with pytest.raises(ValueError, match=r"3 tokens need a pattern of 3 × 3, got shape \(2, 2\)"):
+        head_view(np.eye(2), ["a", "b", "c"], query=None)

@@ -1,0 +1,106 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from tests.viz.scene import drawn
+from viz.attention.token_strip import token_strip
+from viz.palette import ACCENT
+
+TEXT = "[CLS] it is not a bad film , but far from the mas ##ter ##piece i had hoped for . [SEP]"
+SENTENCE = TEXT.split()
+
+
+def even(tokens):
+    return np.full(len(tokens), 1 / len(tokens))
+
+
+@pytest.mark.parametrize("width", [320, 700, 1500])
+def test_lines_fit_the_width_and_keep_the_order_of_the_text(width):
+    tokens = SENTENCE * 8
+    boxes, _, _ = drawn(token_strip(tokens, even(tokens), query=0), width=width)
+    assert len(boxes) == len(tokens)
+    for before, after in pairwise(boxes):
+        if after["y"] == before["y"]:
+            assert after["x"] >= before["x2"]
+        else:
+            assert after["y"] >= before["y"] + before["height"]
+            assert after["x"] == 0
+    assert max(box["x2"] for box in boxes) <= width
+
+
+def test_a_wider_page_needs_fewer_lines():
+    n_lines = [
+        len({box["y"] for box in drawn(token_strip(SENTENCE, even(SENTENCE), query=0), width=width)[0]})
+        for width in (300, 600, 2000)
+    ]
+    assert n_lines[0] > n_lines[1] > n_lines[2] == 1
+
+
+def test_the_pieces_of_a_word_touch_and_stay_on_one_line():
+    for width in (300, 420, 540):
+        boxes, texts, _ = drawn(token_strip(SENTENCE, even(SENTENCE), query=0), width=width)
+        mas, ter, piece = boxes[12:15]
+        assert mas["x2"] == pytest.approx(ter["x"])
+        assert ter["x2"] == pytest.approx(piece["x"])
+        assert mas["y"] == ter["y"] == piece["y"]
+        assert [text["text"] for text in texts[12:15]] == ["mas", "ter", "piece"]
+
+
+def test_two_hashes_of_the_text_itself_are_kept():
+    _, texts, _ = drawn(token_strip(["##a", "b", "##"], even("abc"), query=0))
+    assert [text["text"] for text in texts] == ["##a", "b", "##"]
+
+
+def test_a_word_of_endless_pieces_is_broken_to_fit():
+    tokens = ["donau", *["##dampfschiff"] * 30]
+    boxes, _, _ = drawn(token_strip(tokens, even(tokens), query=0), width=600)
+    assert max(box["x2"] for box in boxes) <= 600
+
+
+def test_colours_reach_to_the_rows_maximum_or_to_one():
+    weights = np.array([0.0, 0.3, 0.1])
+    own, _, _ = drawn(token_strip(["a", "b", "c"], weights, query=0))
+    fixed, _, _ = drawn(token_strip(["a", "b", "c"], weights, query=0, scale="fixed"))
+    assert own[0]["fill"].endswith(", 0)")  # nothing to see
+    assert own[1]["fill"] == "rgb(216, 42, 83)"
+    assert (
+        fixed[1]["fill"] == "rgba(32, 142, 198, 0.495)"
+    )  # 0.3 of the way to 1, and 0.9 to the second colour
+
+
+def test_the_query_alone_is_outlined():
+    _, texts, cover = drawn(token_strip(SENTENCE, even(SENTENCE), query=3))
+    assert [place for place, box in enumerate(cover) if box["stroke"] == ACCENT] == [3]
+    assert [text["text"] for text in texts if text["fontWeight"] == "bold"] == ["not"]
+
+
+def test_text_is_light_on_a_dark_page_and_dark_on_a_light_one_but_for_the_darkest_box():
+    chart = token_strip(["a", "b"], np.array([0.1, 0.9]), query=0)
+    assert [text["fill"] for text in drawn(chart)[1]] == ["#1a1c24", "#fafafa"]
+    assert [text["fill"] for text in drawn(chart, dark=True)[1]] == ["#fafafa", "#fafafa"]
+
+
+def test_a_click_anywhere_on_a_box_names_its_position():
+    chart = token_strip(SENTENCE, even(SENTENCE), query=0)
+    boxes, _, cover = drawn(chart)
+    assert [box["x"] for box in cover] == [box["x"] for box in boxes]
+    (click,) = chart.to_dict()["params"]
+    assert click["name"] == "token"
+    assert click["select"]["fields"] == ["position"]
+    assert click["views"] == [chart.to_dict()["layer"][-1]["name"]]
+
+
+def test_long_tokens_are_cut_and_markup_is_text():
+    _, texts, cover = drawn(token_strip(["<script>alert(1)</script>", "x" * 80], even("ab"), query=0))
+    assert [text["text"] for text in texts] == ["<script>alert(1)</scrip…", "x" * 23 + "…"]
+    assert cover[1]["description"] == "x" * 80
+
+
+def test_no_tokens_no_boxes():
+    assert not any(drawn(token_strip([], np.zeros(0), query=0)))
+
+
+def test_tokens_without_weights_are_refused():
+    with pytest.raises(ValueError, match="2 tokens need as many weights, got 3"):
+        token_strip(["a", "b"], np.zeros(3), query=0)

@@ -1,0 +1,85 @@
+"""One attention pattern, cell by cell, with the exact weight under the pointer."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from PIL import ImageColor
+
+from viz.attention.token_axes import colour_bar, position_labels, token_heatmap
+from viz.palette import ACCENT, ATTENTION, MASKED, ColourScale, data_uri, top
+
+_REACH = {"fixed": "0 to 1", "own": "0 to this map's maximum"}
+_HATCHED_PIXELS = 800
+
+
+def attention_heatmap(
+    matrix: np.ndarray,
+    tokens: Sequence[str],
+    *,
+    mask: np.ndarray | None = None,
+    query: int | None = None,
+    scale: ColourScale = "fixed",
+    title: str = "",
+) -> go.Figure:
+    """Weights [query, key] over `tokens`, queries from the top; the row of the chosen `query` is framed.
+
+    Cells that `mask` [query, key] forbids (False) are hatched and carry no weight, since the zero there says
+    nothing about the head. Raises ValueError where the shapes do not fit each other.
+    """
+    n = len(tokens)
+    mask = np.ones((n, n), dtype=bool) if mask is None else mask
+    if matrix.shape != (n, n) or mask.shape != (n, n):
+        raise ValueError(f"{n} tokens need {n}×{n} weights and mask, got {matrix.shape} and {mask.shape}")
+    labels = position_labels(tokens)
+    maximum = top(matrix, scale)
+    weights = go.Heatmap(
+        x=labels,
+        y=labels,
+        z=np.where(mask, matrix, np.nan),
+        zmin=0,
+        zmax=maximum,
+        colorscale=ATTENTION,
+        colorbar=colour_bar("attention weight", _REACH[scale], [0, maximum / 2, maximum]),
+        hoverongaps=False,
+        hovertemplate="query '%{y}' → key '%{x}': %{z:.4f}<extra></extra>",
+    )
+    figure = token_heatmap([weights], labels=labels, title=title)
+    if not mask.all():
+        figure.add_trace(_forbidden(mask, labels))
+        figure.add_layout_image(_hatching(mask))
+    if query is not None:
+        figure.add_shape(
+            type="rect",
+            x0=-0.5,
+            x1=n - 0.5,
+            y0=query - 0.5,
+            y1=query + 0.5,
+            line={"color": ACCENT, "width": 2 if n <= 64 else 1},  # a thin row must stay visible inside
+        )
+    return figure
+
+
+def _forbidden(mask: np.ndarray, labels: Sequence[str]) -> go.Heatmap:
+    """Says "masked" under the pointer; what one sees is the hatching."""
+    return go.Heatmap(
+        x=labels,
+        y=labels,
+        z=np.where(mask, np.nan, 0).astype(np.float32),
+        colorscale=("rgba(0, 0, 0, 0)",) * 2,
+        showscale=False,
+        hoverongaps=False,
+        hovertemplate="query '%{y}' → key '%{x}': masked<extra></extra>",
+    )
+
+
+def _hatching(mask: np.ndarray) -> dict:
+    """Diagonal grey lines over the forbidden cells, as a picture on the axes: Plotly cannot hatch a heatmap."""
+    n = len(mask)
+    times = max(1, _HATCHED_PIXELS // n)
+    row, column = np.indices((n * times, n * times))
+    lines = (row + column) % 12 < 3
+    pixels = np.zeros((*lines.shape, 4), dtype=np.uint8)
+    pixels[lines & ~mask.repeat(times, axis=0).repeat(times, axis=1)] = (*ImageColor.getrgb(MASKED), 255)
+    place = {"xref": "x", "yref": "y", "x": -0.5, "y": -0.5, "sizex": n, "sizey": n, "sizing": "stretch"}
+    return {"source": data_uri(pixels), "layer": "above", **place}

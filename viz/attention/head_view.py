@@ -1,0 +1,163 @@
+"""One head as lines from the queries on the left to the keys on the right, after BertViz' head view."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from viz.attention.attention_colour import attention_colour
+from viz.attention.token_label import FONT, label, visible
+from viz.attention.token_label import width as label_width
+from viz.palette import ACCENT, ColourScale
+from viz.pixels import pixel_x, pixel_y
+from viz.theme import INK
+
+_WIDTH = 640  # pixels, where the page gives none
+_WIDEST = 900  # lines across more than that are too flat to be followed
+_HEIGHT = 1000  # aimed at; rows stay legible, and close enough together
+_LOWEST_ROW, _HIGHEST_ROW = 13, 26
+_LONGEST_TOKEN = 16  # cells
+_GAP = 8  # between a token and its lines
+_FAINT = 0.04  # what is left of all other lines while the pointer is at a token
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadView:
+    """The figure, and how much of the head it shows."""
+
+    chart: alt.LayerChart
+    n_lines: int  # drawn
+    n_all: int  # weights above zero: each could be a line
+    share: float  # what the lines drawn hold of the sum of those weights; 1 where there is none
+
+
+def head_view(
+    pattern: np.ndarray,
+    tokens: Sequence[str],
+    *,
+    query: int | None,
+    at_most: int = 2000,
+    scale: ColourScale = "own",
+) -> HeadView:
+    """A line for each weight of pattern [query, key]; with a `query` chosen, for those of its row.
+
+    Of more than `at_most` lines the strongest are drawn. A token under the pointer shows its lines alone, a
+    click on it sets the point selection `token`, field `position`. Name `token` as the selection mode: were
+    `hover` one as well, each move of the pointer would rerun the page.
+    Raises ValueError where the pattern is not tokens × tokens.
+    """
+    n = len(tokens)
+    if pattern.shape != (n, n):
+        raise ValueError(f"{n} tokens need a pattern of {n} × {n}, got shape {pattern.shape}")
+    shown = pattern if query is None else np.where(np.arange(n)[:, None] == query, pattern, 0)
+    queries, keys = np.nonzero(shown)
+    weights = shown[queries, keys].astype(float)
+    strongest = np.argsort(weights, kind="stable")[-at_most:]  # the last lies on top
+    names = np.array([visible(token) for token in tokens], dtype=object)
+    lines = pd.DataFrame(
+        {
+            "query": queries[strongest],
+            "key": keys[strongest],
+            "query token": names[queries[strongest]],
+            "key token": names[keys[strongest]],
+            "weight": weights[strongest],
+        }
+    )
+    return HeadView(
+        chart=_chart(lines, tokens, query, scale),
+        n_lines=len(lines),
+        n_all=len(weights),
+        share=float(lines["weight"].sum() / weights.sum()) if len(weights) else 1.0,
+    )
+
+
+def _chart(
+    lines: pd.DataFrame, tokens: Sequence[str], query: int | None, scale: ColourScale
+) -> alt.LayerChart:
+    n = len(tokens)
+    row = float(np.clip(_HEIGHT / max(n, 1), _LOWEST_ROW, _HIGHEST_ROW))
+    font_size = min(14, row - 2)
+    labels = [label(token, _LONGEST_TOKEN) for token in tokens]
+    names = [visible(token) for token in tokens]
+    column = max(label_width(text, font_size) for text in ("queries", *labels)) + 2 * _GAP
+    keys_from = f"(min(width, {_WIDEST}) - {column})"  # the width is known in the browser alone
+
+    def middle(position: pd.Series) -> pd.Series:
+        return (position + 1.5) * row  # the headings fill the first row
+
+    rules = (
+        alt.Chart(lines.assign(start=middle(lines["query"]), end=middle(lines["key"])))
+        .transform_calculate(left=f"{column}", right=keys_from)
+        .mark_rule(strokeWidth=2, strokeCap="round", aria=False)
+        .encode(
+            x=pixel_x("left"),
+            x2="right:Q",
+            y=pixel_y("start"),
+            y2="end:Q",
+            color=attention_colour(lines["weight"].to_numpy(), scale, own="the strongest line's"),
+            opacity=alt.when("!isValid(hover.position) || datum[hover.column[0]] == hover.position[0]")
+            .then(alt.value(1))
+            .otherwise(alt.value(_FAINT)),
+            tooltip=[
+                alt.Tooltip("query token:N"),
+                alt.Tooltip("key token:N"),
+                alt.Tooltip("weight:Q", format=".4f", title="attention weight"),
+            ],
+        )
+    )
+    rows = pd.concat(
+        pd.DataFrame(
+            {"column": name, "position": range(-1, n), "label": [heading, *labels], "token": ["", *names]}
+        )
+        for name, heading in (("query", "queries"), ("key", "keys"))
+    )
+    rows = rows.assign(
+        middle=middle(rows["position"]),
+        chosen=(rows["column"] == "query") & (rows["position"] == query),
+    )
+    base = alt.Chart(rows).transform_calculate(
+        left=f"datum.column == 'query' ? 0 : {keys_from}",
+        right=f"datum.left + {column}",
+        edge=f"datum.column == 'query' ? datum.right - {_GAP} : datum.left + {_GAP}",
+        top=f"datum.middle - {row / 2}",
+        bottom=f"datum.middle + {row / 2}",
+    )
+    text = base.mark_text(
+        aria=False,
+        font=FONT,
+        fontSize=font_size,
+        fontStyle=alt.expr("datum.position < 0 ? 'italic' : 'normal'"),
+        fontWeight=alt.expr("datum.chosen ? 'bold' : 'normal'"),
+        align=alt.expr("datum.column == 'query' ? 'right' : 'left'"),
+        color=INK,
+        limit=column,
+    ).encode(x=pixel_x("edge"), y=pixel_y("middle"), text="label:N")
+    # On top and clear: a click on a letter counts as one on its row.
+    cover = (
+        base.transform_filter("datum.position >= 0")
+        .mark_rect(fill="transparent", cursor="pointer", cornerRadius=4, strokeWidth=2.5)
+        .encode(
+            x=pixel_x("left"),
+            x2="right:Q",
+            y=pixel_y("top"),
+            y2="bottom:Q",
+            stroke=alt.when("datum.chosen").then(alt.value(ACCENT)).otherwise(alt.value("transparent")),
+            description="token:N",
+            tooltip=[alt.Tooltip("token:N"), alt.Tooltip("position:Q"), alt.Tooltip("column:N", title="as")],
+        )
+        .add_params(
+            alt.selection_point(name="token", fields=["position"], toggle=False, clear=False),
+            alt.selection_point(
+                name="hover", fields=["column", "position"], on="pointerover", clear="pointerout"
+            ),
+        )
+    )
+    of = "every token" if query is None else f"token {query}, {names[query]},"
+    return alt.layer(rules, text, cover).properties(
+        width=_WIDTH,
+        height=row * (n + 1),
+        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),  # rows keep their height
+        description=f"Lines from {of} to the tokens that it attends to, the stronger the more attention",
+    )
