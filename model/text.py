@@ -4,13 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tokenizers import Tokenizer, decoders, normalizers
-from tokenizers.models import WordPiece
-from tokenizers.pre_tokenizers import BertPreTokenizer
+from tokenizers.models import WordLevel, WordPiece
+from tokenizers.pre_tokenizers import BertPreTokenizer, WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
-from tokenizers.trainers import WordPieceTrainer
+from tokenizers.trainers import WordLevelTrainer, WordPieceTrainer
 
 PADDING, UNKNOWN, CLASS, SEPARATOR, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
 SPECIAL_TOKENS = (PADDING, UNKNOWN, CLASS, SEPARATOR, MASK)
+BREAKS = normalizers.Replace("<br />", " ")  # the reviews' own line breaks
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,7 @@ def encode(tokenizer: Tokenizer, text: str) -> Encoded:
 def train_tokenizer(texts: Iterable[str], vocab_size: int, n_positions: int) -> Tokenizer:
     """WordPiece over lower-cased text; the same pieces, special tokens and truncation wherever it is loaded."""
     tokenizer = Tokenizer(WordPiece(unk_token=UNKNOWN))
-    breaks = normalizers.Replace("<br />", " ")  # the reviews' own line breaks
-    tokenizer.normalizer = normalizers.Sequence([breaks, normalizers.BertNormalizer(lowercase=True)])
+    tokenizer.normalizer = normalizers.Sequence([BREAKS, normalizers.BertNormalizer(lowercase=True)])
     tokenizer.pre_tokenizer = BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece()
     trainer = WordPieceTrainer(
@@ -44,5 +44,16 @@ def train_tokenizer(texts: Iterable[str], vocab_size: int, n_positions: int) -> 
     tokenizer.train_from_iterator(texts, trainer)
     ids = [(token, tokenizer.token_to_id(token)) for token in (CLASS, SEPARATOR)]
     tokenizer.post_processor = TemplateProcessing(single=f"{CLASS} $A {SEPARATOR}", special_tokens=ids)
+    tokenizer.enable_truncation(n_positions)
+    return tokenizer
+
+
+def train_word_tokenizer(texts: Iterable[str], vocab_size: int, n_positions: int) -> Tokenizer:
+    """Lower-cased words as white space parts them; without class token and separator."""
+    tokenizer = Tokenizer(WordLevel(unk_token=UNKNOWN))
+    tokenizer.normalizer = normalizers.Sequence([BREAKS, normalizers.Lowercase()])
+    tokenizer.pre_tokenizer = WhitespaceSplit()
+    trainer = WordLevelTrainer(vocab_size=vocab_size, special_tokens=[PADDING, UNKNOWN], show_progress=False)
+    tokenizer.train_from_iterator(texts, trainer)
     tokenizer.enable_truncation(n_positions)
     return tokenizer

@@ -17,8 +17,8 @@ from torch import distributed
 
 from model.checkpoint import CHECKPOINTS, save
 from model.train.loop import train
+from model.train.prepare import prepare
 from model.train.recipe import recipe, recipes
-from model.train.setting import setting
 from model.train.state import is_finished
 
 
@@ -36,8 +36,8 @@ def main() -> None:
         distributed.init_process_group("nccl" if arguments.device == "cuda" else "gloo")
         if arguments.device == "cuda":
             torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    # The app's single thread would leave cores idle here; processes that torchrun started share them.
-    torch.set_num_threads(max(1, (os.cpu_count() or 1) // int(os.environ.get("LOCAL_WORLD_SIZE", "1"))))
+    # The app's single thread would leave cores idle here; torchrun sets the variable for each process.
+    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
     try:
         run(arguments)
     except (ValueError, OSError) as error:
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> None:
     is_first = not distributed.is_initialized() or distributed.get_rank() == 0
     if not is_first:  # what is missing is downloaded and prepared once
         distributed.barrier()
-    where = setting(chosen, arguments.data, folder, torch.device(arguments.device))
+    where = prepare(chosen, arguments.data, folder, torch.device(arguments.device))
     if is_first and distributed.is_initialized():
         distributed.barrier()
     if is_finished(where.state, chosen) and (out / arguments.name).exists():
@@ -72,6 +72,7 @@ def run(arguments: argparse.Namespace) -> None:
         "device": arguments.device,
         "data": where.data,
         "probes": list(where.probe_names),
+        "film_gradients": "before clipping",
         "log": progress.log,
         "evaluations": progress.evaluations,
     }

@@ -20,11 +20,10 @@ Film = dict[str, Tensor]  # the first axis of each is the moment
 
 
 def shot(loaded: Loaded, probes: Sequence[str | np.ndarray], phase: int, step: int, accuracy: float) -> Film:
-    """One moment, to be taken after the backward pass and before the gradients are cleared.
+    """One moment, to be taken after the backward pass and before the gradients are clipped.
 
     pattern.I [1, layer, head, query, key] uint8 in 255ths, for probe I; entropy.I [1, layer, head],
-    normalised, mean over queries; residual_norm.I [1, stage], mean over positions; gradient_norm [1, layer],
-    as the optimizer sees it, after clipping.
+    normalised, mean over queries; residual_norm.I [1, stage], mean over positions; gradient_norm [1, layer].
     """
     film = {
         "phase": torch.tensor([phase]),

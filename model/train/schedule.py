@@ -5,10 +5,12 @@ import math
 import numpy as np
 
 
-def learning_rate(step: int, n_steps: int, peak: float, warmup: int) -> float:
-    """Rises linearly over `warmup` steps, then falls along half a cosine to zero."""
+def learning_rate(step: int, n_steps: int, peak: float, warmup: int, *, falls: bool = True) -> float:
+    """Rises linearly over `warmup` steps, then falls along half a cosine to zero, or stays."""
     if step < warmup:
         return peak * (step + 1) / warmup
+    if not falls:
+        return peak
     return peak * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, n_steps - warmup)))
 
 

@@ -34,10 +34,11 @@ class Progress:
         self.film = shot if self.film is None else join((self.film, shot))
 
 
-def save_state(path: Path, progress: Progress, model: Transformer, optimizer: Optimizer) -> None:
+def save_state(path: Path, progress: Progress, model: Transformer, optimizers: list[Optimizer]) -> None:
     tensors = {f"model.{name}": value for name, value in _own(model).items()}
-    for index, values in optimizer.state_dict()["state"].items():
-        tensors |= {f"optimizer.{index}.{name}": value for name, value in values.items()}
+    for place, optimizer in enumerate(optimizers):
+        for index, values in optimizer.state_dict()["state"].items():
+            tensors |= {f"optimizer.{place}.{index}.{name}": value for name, value in values.items()}
     tensors |= {f"film.{name}": value for name, value in (progress.film or {}).items()}
     words = {name: getattr(progress, name) for name in _IN_WORDS}
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -48,8 +49,8 @@ def save_state(path: Path, progress: Progress, model: Transformer, optimizer: Op
     beside.replace(path)
 
 
-def load_state(path: Path, model: Transformer, optimizer: Optimizer, recipe: dict) -> Progress:
-    """Fills model and optimizer; a fresh Progress where there is no file.
+def load_state(path: Path, model: Transformer, optimizers: list[Optimizer], recipe: dict) -> Progress:
+    """Fills model and optimizers; a fresh Progress where there is no file.
 
     Raises ValueError where the file belongs to another recipe.
     """
@@ -64,11 +65,12 @@ def load_state(path: Path, model: Transformer, optimizer: Optimizer, recipe: dic
     with torch.no_grad():
         for name, value in _below("model.", tensors).items():
             own[name].copy_(value)
-    states: dict[int, dict[str, Tensor]] = {}
-    for name, value in _below("optimizer.", tensors).items():
-        index, _, key = name.partition(".")
-        states.setdefault(int(index), {})[key] = value
-    optimizer.load_state_dict(optimizer.state_dict() | {"state": states})
+    for place, optimizer in enumerate(optimizers):
+        states: dict[int, dict[str, Tensor]] = {}
+        for name, value in _below(f"optimizer.{place}.", tensors).items():
+            index, _, key = name.partition(".")
+            states.setdefault(int(index), {})[key] = value
+        optimizer.load_state_dict(optimizer.state_dict() | {"state": states})
     progress.film = _below("film.", tensors) or None
     return progress
 

@@ -7,14 +7,12 @@ from torch.nn import functional
 
 from model.evaluate import classification
 from model.train.augment import augment
-from model.train.tasks import Batch, generator
+from model.train.tasks import Batch, device_of, generator
 from model.transformer import Transformer
-
-LABEL_SMOOTHING = 0.05
 
 
 class Digits:
-    """Classifies digits, slightly changed each time they come."""
+    """Classifies digits; above a strength of 0 they come slightly changed each time."""
 
     n_glance, n_check = 500, 5000
 
@@ -24,22 +22,28 @@ class Digits:
         held_out: tuple[Float[Tensor, "held_out size size"], Int[Tensor, " held_out"]],
         *,
         strength: float,
+        label_smoothing: float = 0.05,
     ) -> None:
-        self.train, self.held_out, self.strength = train, held_out, strength
+        self.train, self.held_out = train, held_out
+        self.strength, self.label_smoothing = strength, label_smoothing
         self.n_examples = len(train[0])
 
     def batch(self, seed: int, step: int, size: int) -> Batch:
         places = chosen(self.n_examples, seed, step, size)
         images, labels = (values[places] for values in self.train)
+        if not self.strength:
+            return images, labels
         return augment(images, generator(seed, step, 1), self.strength), labels
 
     def loss(self, model: Transformer, batch: Batch) -> Float[Tensor, ""]:
         images, labels = batch
-        return functional.cross_entropy(model(images).float(), labels, label_smoothing=LABEL_SMOOTHING)
+        return functional.cross_entropy(model(images).float(), labels, label_smoothing=self.label_smoothing)
 
     def evaluate(self, model: Transformer, at_most: int) -> dict[str, int | float]:
         images, labels = (values[:at_most] for values in self.held_out)
-        return classification(torch.cat([model(part) for part in images.split(500)]), labels)
+        return classification(
+            torch.cat([model(part.to(device_of(model))).cpu() for part in images.split(500)]), labels
+        )
 
 
 def chosen(n_examples: int, seed: int, step: int, size: int) -> Int[Tensor, " size"]:

@@ -1,5 +1,7 @@
 """What stands behind the mask, and is the review positive?"""
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from jaxtyping import Float, Int
@@ -8,7 +10,7 @@ from torch.nn import functional
 
 from model.evaluate import classification
 from model.train.corpus import Corpus, padded, similar_lengths
-from model.train.tasks import Batch, generator
+from model.train.tasks import Batch, device_of, generator
 from model.transformer import Transformer
 
 IGNORED = -100  # the target where nothing is masked; cross_entropy's own default
@@ -16,25 +18,16 @@ PAD, CLS, SEP, MASK, FIRST_WORD = 0, 2, 3, 4, 5  # places in model.text.SPECIAL_
 
 
 class Masking:
-    """Hides tokens as in BERT: of the chosen, 80 % become [MASK], 10 % a random token, 10 % stay.
+    """Hides a share of the tokens as in BERT: of these, 80 % become [MASK], 10 % a random token, 10 % stay."""
 
-    The chance to be chosen is `share` on average, and falls with the fourth root of a token's frequency:
-    more of the few guesses go to words than to commas (as in frequency-weighted masking, Zhang et al. 2023).
-    """
-
-    def __init__(self, corpus: Corpus, vocab_size: int, share: float) -> None:
-        counts = np.bincount(corpus.ids, minlength=vocab_size).clip(1)
-        weight = counts**-0.25
-        weight[:FIRST_WORD] = 0
-        chance = weight * share * counts.sum() / (weight * counts).sum()
-        self.chance = torch.from_numpy(chance.clip(max=0.5)).float()
-        self.vocab_size = vocab_size
+    def __init__(self, vocab_size: int, share: float) -> None:
+        self.vocab_size, self.share = vocab_size, share
 
     def hide(
         self, tokens: Int[Tensor, "batch position"], random: torch.Generator
     ) -> tuple[Int[Tensor, "batch position"], Int[Tensor, "batch position"]]:
         """The tokens with some hidden, and the targets: what was hidden, IGNORED elsewhere."""
-        hidden = torch.rand(tokens.shape, generator=random) < self.chance[tokens]
+        hidden = (torch.rand(tokens.shape, generator=random) < self.share) & (tokens >= FIRST_WORD)
         kind = torch.rand(tokens.shape, generator=random)
         others = torch.randint(FIRST_WORD, self.vocab_size, tokens.shape, generator=random)
         replaced = torch.where(kind < 0.8, MASK, torch.where(kind < 0.9, others, tokens))
@@ -71,7 +64,8 @@ class MaskedTokens:
             places = range(start, min(start + 50, n))
             rows = [closed(self.held_out[place][: self.window - 2]) for place in places]
             tokens, hidden = self.masking.hide(padded(rows, PAD), generator(start))
-            logits.append(model.predict_tokens(model.encode(tokens)[hidden != IGNORED]).float())
+            states = model.encode(tokens.to(device_of(model)))[(hidden != IGNORED).to(device_of(model))]
+            logits.append(model.predict_tokens(states).float().cpu())
             targets.append(hidden[hidden != IGNORED])
         return classification(torch.cat(logits), torch.cat(targets))
 
@@ -114,12 +108,53 @@ class Sentiment:
         return loss + self.masked_token_weight * masked_loss(model, states, hidden)
 
     def evaluate(self, model: Transformer, at_most: int) -> dict[str, int | float]:
-        corpus, labels = self.held_out
-        order = np.arange(min(at_most, len(corpus)))
-        order = order[np.argsort(corpus.lengths[order], kind="stable")]
-        parts = [order[start : start + 50] for start in range(0, len(order), 50)]
-        logits = torch.cat([model(self._tokens(corpus, part)).float() for part in parts])
-        return classification(logits, labels[order])
+        return judged(model, *self.held_out, self._tokens, at_most)
+
+
+class TrueLabels:
+    """Negative or positive by the label alone, words only, as far as the positions reach."""
+
+    n_glance, n_check = 200, 2500
+
+    def __init__(
+        self,
+        train: tuple[Corpus, Int[Tensor, " train"]],
+        held_out: tuple[Corpus, Int[Tensor, " held_out"]],
+        *,
+        n_positions: int,
+    ) -> None:
+        self.train, self.held_out, self.n_positions = train, held_out, n_positions
+        self.n_examples = len(train[0])
+        self._batches = Epochs(np.minimum(train[0].lengths, n_positions))
+
+    def batch(self, seed: int, step: int, size: int) -> Batch:
+        chosen = self._batches(seed, step, size)
+        return self._tokens(self.train[0], chosen), self.train[1][chosen]
+
+    def _tokens(self, corpus: Corpus, chosen: np.ndarray) -> Int[Tensor, "batch position"]:
+        return padded([corpus[index][: self.n_positions] for index in chosen], PAD)
+
+    def loss(self, model: Transformer, batch: Batch) -> Float[Tensor, ""]:
+        tokens, labels = batch
+        return functional.cross_entropy(model(tokens).float(), labels)
+
+    def evaluate(self, model: Transformer, at_most: int) -> dict[str, int | float]:
+        return judged(model, *self.held_out, self._tokens, at_most)
+
+
+def judged(
+    model: Transformer,
+    corpus: Corpus,
+    labels: Int[Tensor, " review"],
+    tokens: Callable[[Corpus, np.ndarray], Int[Tensor, "batch position"]],
+    at_most: int,
+) -> dict[str, int | float]:
+    """n, accuracy and loss of the classifier on the first `at_most` reviews, in batches of similar length."""
+    order = np.arange(min(at_most, len(corpus)))
+    order = order[np.argsort(corpus.lengths[order], kind="stable")]
+    parts = [order[start : start + 50] for start in range(0, len(order), 50)]
+    logits = [model(tokens(corpus, part).to(device_of(model))).float().cpu() for part in parts]
+    return classification(torch.cat(logits), labels[order])
 
 
 class Epochs:

@@ -3,9 +3,10 @@
 A batch is drawn from (seed, step) alone, so that a run can stop and go on at any step.
 """
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
+import torch
 from jaxtyping import Float
 from torch import Generator, Tensor
 
@@ -14,6 +15,7 @@ from model.transformer import Transformer
 Batch = tuple[Tensor, ...]
 
 
+@runtime_checkable
 class Task(Protocol):
     n_examples: int
     n_glance: int  # held-out examples for a moment of the film
@@ -32,3 +34,7 @@ class Task(Protocol):
 
 def generator(*numbers: int) -> Generator:
     return Generator().manual_seed(int(np.random.SeedSequence(numbers).generate_state(1)[0]))
+
+
+def device_of(model: Transformer) -> torch.device:
+    return next(model.parameters()).device

@@ -1,6 +1,6 @@
 import pytest
 
-from model.text import encode
+from model.text import encode, train_word_tokenizer
 from tests.model.tiny import tokenizer
 
 
@@ -52,3 +52,11 @@ def test_a_mask_can_be_typed(words):
 )
 def test_what_the_tokenizer_does_not_know(words, text, tokens):
     assert encode(words, text).tokens == ("[CLS]", *tokens, "[SEP]")
+
+
+def test_words_are_what_white_space_parts():
+    words = train_word_tokenizer(["Good film.<br />Good plot", "good plot"], vocab_size=5, n_positions=4)
+    assert words.get_vocab() == {"[PAD]": 0, "[UNK]": 1, "good": 2, "plot": 3, "film.": 4}
+    encoded = encode(words, "GOOD film. bad plot good")
+    assert encoded.tokens == ("good", "film.", "[UNK]", "plot")
+    assert encoded.n_left_out == 1

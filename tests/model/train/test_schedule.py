@@ -15,6 +15,14 @@ def test_learning_rate_rises_then_falls_to_zero():
     assert learning_rate(100, 100, 2.0, 10) == pytest.approx(0.0)
 
 
+def test_learning_rate_that_does_not_fall_stays_at_its_peak():
+    assert [learning_rate(step, 9, 2.0, 2, falls=False) for step in (0, 1, 2, 8)] == [1.0, 2.0, 2.0, 2.0]
+
+
+def test_without_warmup_it_begins_at_its_peak():
+    assert learning_rate(0, 9, 2.0, 0) == 2.0
+
+
 def test_moments_are_spaced_geometrically_from_first_to_last_step():
     taken = moments(10_000, 28)
     assert taken[0] == 0

@@ -4,7 +4,17 @@ import torch
 from torch import Generator
 
 from model.train.corpus import Corpus
-from model.train.task_reviews import CLS, IGNORED, MASK, PAD, SEP, MaskedTokens, Masking, Sentiment
+from model.train.task_reviews import (
+    CLS,
+    IGNORED,
+    MASK,
+    PAD,
+    SEP,
+    MaskedTokens,
+    Masking,
+    Sentiment,
+    TrueLabels,
+)
 
 
 @pytest.fixture
@@ -18,7 +28,7 @@ def corpus() -> Corpus:
 
 
 def test_masking_hides_its_share_of_words_and_never_a_special_token(corpus):
-    masking = Masking(corpus, 40, share=0.15)
+    masking = Masking(40, share=0.15)
     tokens = torch.from_numpy(corpus.ids.astype(np.int64))[None].repeat(50, 1)
     tokens[:, 0], tokens[:, -1], tokens[:, 1] = CLS, SEP, PAD
     changed, targets = masking.hide(tokens, Generator().manual_seed(0))
@@ -31,15 +41,8 @@ def test_masking_hides_its_share_of_words_and_never_a_special_token(corpus):
     assert (changed[hidden] == tokens[hidden]).double().mean().item() == pytest.approx(0.1, abs=0.06)
 
 
-def test_rare_tokens_are_hidden_more_often(corpus):
-    chance = Masking(corpus, 40, share=0.15).chance
-    counts = np.bincount(corpus.ids, minlength=40)
-    ratio = (counts[5] / counts[7]) ** 0.25
-    assert (chance[7] / chance[5]).item() == pytest.approx(ratio, rel=1e-5)
-
-
 def test_windows_are_closed_and_no_longer_than_asked(corpus):
-    task = MaskedTokens(corpus, corpus, Masking(corpus, 40, share=0.15), window=32)
+    task = MaskedTokens(corpus, corpus, Masking(40, share=0.15), window=32)
     tokens, targets = task.batch(0, 0, 8)
     assert tokens.shape == targets.shape
     assert tokens.shape[1] <= 32
@@ -48,7 +51,7 @@ def test_windows_are_closed_and_no_longer_than_asked(corpus):
 
 
 def test_batches_depend_on_seed_and_step_alone(corpus):
-    tasks = [MaskedTokens(corpus, corpus, Masking(corpus, 40, share=0.15), window=32) for _ in range(2)]
+    tasks = [MaskedTokens(corpus, corpus, Masking(40, share=0.15), window=32) for _ in range(2)]
     tasks[0].batch(0, 0, 8)
     for one, other in zip(*(task.batch(0, 5, 8) for task in tasks), strict=True):
         assert torch.equal(one, other)
@@ -57,7 +60,7 @@ def test_batches_depend_on_seed_and_step_alone(corpus):
 def test_sentiment_labels_follow_their_reviews(corpus):
     labels = torch.arange(64) / 64
     # hides nothing, so that a review can be recognised
-    masking = Masking(corpus, 40, share=0.0)
+    masking = Masking(40, share=0.0)
     held_out = (corpus, torch.zeros(64, dtype=torch.int64))
     task = Sentiment((corpus, labels), held_out, masking, n_positions=100, masked_token_weight=0.2)
     tokens, targets, chosen = task.batch(1, 3, 4)
@@ -65,3 +68,14 @@ def test_sentiment_labels_follow_their_reviews(corpus):
     for row, label in zip(tokens, chosen, strict=True):
         review = corpus[int(label * 64)]
         assert row[1 : len(review) + 1].tolist() == review.tolist()
+
+
+def test_true_labels_follow_their_reviews_as_far_as_the_positions_reach(corpus):
+    labels = torch.arange(64)
+    task = TrueLabels((corpus, labels), (corpus, labels), n_positions=30)
+    tokens, chosen = task.batch(1, 3, 4)
+    assert tokens.shape[1] <= 30
+    for row, label in zip(tokens, chosen, strict=True):
+        review = corpus[int(label)][:30]
+        assert row[: len(review)].tolist() == review.tolist()
+        assert (row[len(review) :] == PAD).all()

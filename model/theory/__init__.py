@@ -1,0 +1,1 @@
+"""Mathematics and fresh models: what needs no checkpoint."""

@@ -1,0 +1,36 @@
+"""MNIST's training digits, the last 2,500 held out."""
+
+from pathlib import Path
+
+import torch
+
+from model.config import ModelConfig
+from model.digits import examples, read_mnist, to_input, to_labels
+from model.train.setting import Setting
+from model.train.sources import mnist_folder
+from model.train.task_digits import Digits
+
+HELD_OUT = 2500  # or a tenth, of less than 25,000
+PROBES = (3, 18)  # test digits by index: a plain 0, and a 3 that is easily misread
+
+
+def prepare_digits(config: ModelConfig, data: Path, runs: Path, device: torch.device) -> Setting:
+    images, labels = read_mnist(mnist_folder(data), "train")
+    images, labels = to_input(images, config), to_labels(labels)
+    n = len(labels) - min(HELD_OUT, len(labels) // 10)
+    parts = (images[:n], labels[:n]), (images[n:], labels[n:])
+    probes = examples()[0]
+    return Setting(
+        config=config,
+        tasks={
+            "digits": Digits(*parts, strength=1.0),
+            "gently changed digits": Digits(*parts, strength=0.5),
+            "unchanged digits": Digits(*parts, strength=0.0, label_smoothing=0.0),
+        },
+        probes=[probes[index] for index in PROBES],
+        probe_names=[f"test digit {index}" for index in PROBES],
+        tokenizer=None,
+        data={"name": "MNIST", "train": n, "held_out": len(labels) - n},
+        state=runs / "state.safetensors",
+        device=device,
+    )

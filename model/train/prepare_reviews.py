@@ -1,0 +1,131 @@
+"""IMDB's training reviews; 2,500 labelled ones are held out, from vocabulary and pre-training as well."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
+from torch import Tensor
+
+from model.config import ModelConfig
+from model.text import train_tokenizer, train_word_tokenizer
+from model.train.corpus import Corpus, tokenize
+from model.train.setting import Setting
+from model.train.sources import reviews
+from model.train.task_reviews import MaskedTokens, Masking, Sentiment, TrueLabels
+from model.train.teacher import soft_labels
+
+HELD_OUT = 2500  # or a tenth, of less than 25,000
+PROBES = (
+    "It is not a bad film.",
+    "The actors are good, but the story is dull and far too long.",
+    "I expected nothing, and yet I laughed, I cried and I want to see it again.",
+)
+SHORT_WINDOW, WINDOW = 32, 128
+
+
+@dataclass(frozen=True, slots=True)
+class Reviews:
+    """Texts and labels (0 negative, 1 positive, -1 unknown) to learn from, and those to be judged on."""
+
+    texts: list[str]
+    labels: np.ndarray
+    held_out_texts: list[str]
+    held_out_labels: np.ndarray
+
+
+def prepare_reviews(config: ModelConfig, data: Path, runs: Path, device: torch.device) -> Setting:
+    """For masked tokens first and the sentiment after, with soft labels for what has none."""
+    table = split(data, runs.parent)
+    tokenizer, corpus = _tokenized(table.texts, config, runs.parent, train_tokenizer)
+    positive = _soft_labels(table, runs.parent / "imdb-positive")
+    unseen = tokenize(tokenizer, table.held_out_texts)
+    hiding = {share: Masking(config.vocab_size, share) for share in (0.15, 0.07)}
+    tasks = {
+        "masked tokens, short windows": MaskedTokens(corpus, unseen, hiding[0.15], window=SHORT_WINDOW),
+        "masked tokens": MaskedTokens(corpus, unseen, hiding[0.15], window=WINDOW),
+        "sentiment": Sentiment(
+            (corpus, positive),
+            (unseen, torch.from_numpy(table.held_out_labels)),
+            hiding[0.07],
+            n_positions=config.n_positions,
+            masked_token_weight=0.2,
+        ),
+    }
+    n_labelled = int((table.labels >= 0).sum())
+    counts = {"train": n_labelled, "unlabelled": len(table.labels) - n_labelled}
+    return _setting(config, tasks, tokenizer, counts, table, runs, device)
+
+
+def prepare_words(config: ModelConfig, data: Path, runs: Path, device: torch.device) -> Setting:
+    """For an encoder that learns from the labelled reviews alone, word by word."""
+    table = split(data, runs.parent)
+    known = np.flatnonzero(table.labels >= 0)
+    texts = [table.texts[place] for place in known]
+    tokenizer, corpus = _tokenized(texts, config, runs.parent, train_word_tokenizer)
+    unseen = tokenize(tokenizer, table.held_out_texts)
+    task = TrueLabels(
+        (corpus, torch.from_numpy(table.labels[known])),
+        (unseen, torch.from_numpy(table.held_out_labels)),
+        n_positions=config.n_positions,
+    )
+    return _setting(config, {"true labels": task}, tokenizer, {"train": len(known)}, table, runs, device)
+
+
+def split(data: Path, folder: Path) -> Reviews:
+    """The same split every time; what is held out is also left in `folder`, to be evaluated on."""
+    table = reviews(data)
+    labels = table.label.to_numpy()
+    labelled = np.random.default_rng(0).permutation(np.flatnonzero(labels >= 0))
+    held_out = labelled[: min(HELD_OUT, len(labelled) // 10)]
+    # Some reviews stand in the set twice.
+    kept = np.flatnonzero(~table.text.isin(table.text[held_out]))
+    folder.mkdir(parents=True, exist_ok=True)
+    table.loc[held_out].to_csv(folder / "imdb-held-out.csv", index=False)
+    return Reviews(table.text[kept].tolist(), labels[kept], table.text[held_out].tolist(), labels[held_out])
+
+
+def _setting(
+    config: ModelConfig,
+    tasks: dict,
+    tokenizer: Tokenizer,
+    counts: dict[str, int],
+    table: Reviews,
+    runs: Path,
+    device: torch.device,
+) -> Setting:
+    return Setting(
+        config=config,
+        tasks=tasks,
+        probes=PROBES,
+        probe_names=PROBES,
+        tokenizer=tokenizer,
+        data={"name": "IMDB", **counts, "held_out": len(table.held_out_labels)},
+        state=runs / "state.safetensors",
+        device=device,
+    )
+
+
+def _tokenized(
+    texts: list[str], config: ModelConfig, folder: Path, make: Callable[..., Tokenizer]
+) -> tuple[Tokenizer, Corpus]:
+    """Tokenizer and token ids, made once in `folder` and shared by a pair of runs."""
+    words, ids = (folder / f"imdb-{config.vocab_size}-{part}" for part in ("words.json", "ids"))
+    if not ids.exists():
+        tokenizer = make(texts, config.vocab_size, config.n_positions)
+        tokenizer.save(str(words))
+        beside = ids.with_suffix(".new")  # comes last and whole, and says that both are there
+        tokenize(tokenizer, texts).save(beside)
+        beside.replace(ids)
+    return Tokenizer.from_file(str(words)), Corpus.read(ids)
+
+
+def _soft_labels(table: Reviews, path: Path) -> Tensor:
+    if not path.exists():
+        beside = path.with_suffix(".new")
+        save_file({"positive": torch.from_numpy(soft_labels(table.texts, table.labels))}, beside)
+        beside.replace(path)
+    return load_file(path)["positive"]

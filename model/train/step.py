@@ -1,0 +1,74 @@
+"""One step of training: a batch, its gradient, shared between processes where there are several."""
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor, distributed
+from torch.optim import AdamW, Muon, Optimizer
+
+from model.train.recipe import Recipe
+from model.train.tasks import Batch, Task, device_of
+from model.transformer import Transformer
+
+
+def batches(task: Task, seed: int, steps: range, size: int) -> Iterator[Batch]:
+    """The batch of each step; while one is learned, the next is made."""
+    with ThreadPoolExecutor(1) as ahead:
+        waiting = [ahead.submit(task.batch, seed, step, size) for step in steps[:1]]
+        for step in steps:
+            if step + 1 in steps:
+                waiting.append(ahead.submit(task.batch, seed, step + 1, size))
+            yield waiting.pop(0).result()
+
+
+def gradients(task: Task, model: Transformer, batch: Batch, seed: int | tuple[int, ...]) -> Float[Tensor, ""]:
+    """Loss of one batch, in bf16; its gradient is left in the parameters. `seed` is that of the dropout."""
+    device = device_of(model)
+    # A process takes its share of the batch that a single one would take whole.
+    batch = tuple(values[rank() :: world()].to(device) for values in batch)
+    torch.manual_seed(int(np.random.SeedSequence(seed).generate_state(1)[0]))
+    model.zero_grad()
+    with torch.autocast(device.type, torch.bfloat16):
+        loss = task.loss(model, batch)
+    loss.backward()
+    if world() > 1:
+        for parameter in model.parameters():
+            if parameter.grad is not None:
+                distributed.all_reduce(parameter.grad)
+                parameter.grad /= world()
+    return loss.detach()
+
+
+def optimizers(model: Transformer, recipe: Recipe) -> list[Optimizer]:
+    """Every parameter in one of them. Weight decay on matrices alone, not on biases, norms and embeddings."""
+    embeddings = set(model.embedding.parameters())
+    matrices = [p for p in model.parameters() if p.ndim > 1 and p not in embeddings]
+    by_muon = set()
+    if recipe.optimizer == "muon":
+        by_muon = {p for p in model.blocks.parameters() if p.ndim == 2}
+    groups = [
+        {"params": [p for p in matrices if p not in by_muon], "decays": True},
+        {"params": [p for p in model.parameters() if p not in set(matrices)], "decays": False},
+    ]
+    made: list[Optimizer] = [AdamW(groups, betas=recipe.betas, fused=True)]
+    if by_muon:
+        ours = [p for p in matrices if p in by_muon]  # in the order of the model, which a set has not
+        made.append(Muon([{"params": ours, "decays": True}], adjust_lr_fn="match_rms_adamw"))
+    return made
+
+
+def set_rate(optimizers: Iterable[Optimizer], learning_rate: float, weight_decay: float) -> None:
+    for group in (group for optimizer in optimizers for group in optimizer.param_groups):
+        group["lr"] = learning_rate
+        group["weight_decay"] = weight_decay if group["decays"] else 0.0
+
+
+def rank() -> int:
+    return distributed.get_rank() if distributed.is_initialized() else 0
+
+
+def world() -> int:
+    return distributed.get_world_size() if distributed.is_initialized() else 1

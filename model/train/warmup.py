@@ -1,0 +1,87 @@
+"""Short runs of both digit encoders over a grid of learning rate and warm-up.
+
+    python -m model.train.warmup --data FOLDER
+
+The runs that are in the file already are not repeated, so it can be stopped and started again.
+"""
+
+import argparse
+import itertools
+import math
+import os
+from pathlib import Path
+
+import torch
+from torch.nn.utils import clip_grad_norm_
+from tqdm import tqdm
+
+from model.checkpoint import CHECKPOINTS
+from model.theory.warmup import RUNS, WarmupRun, read_runs, write_runs
+from model.train.loop import evaluate
+from model.train.prepare import prepare
+from model.train.recipe import recipe
+from model.train.schedule import learning_rate
+from model.train.setting import Setting
+from model.train.step import batches, gradients, optimizers, set_rate
+from model.transformer import Transformer
+
+PRESETS = ("mnist-pre-ln", "mnist-post-ln")
+LEARNING_RATES = (1e-3, 3e-3, 1e-2)
+WARMUPS = (0, 30, 100)
+N_STEPS, BATCH_SIZE, N_JUDGED = 300, 64, 1000
+MEAN_OVER = 20  # steps at the end whose mean is the final loss
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m model.train.warmup", description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the data sets")
+    parser.add_argument("--out", type=Path, default=CHECKPOINTS / RUNS, help="the file of the runs")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    arguments = parser.parse_args()
+    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
+    runs = read_runs(arguments.out)
+    done = {(run.norm_placement, run.learning_rate, run.warmup) for run in runs}
+    for preset in PRESETS:
+        where = prepare(recipe(preset), arguments.data, Path("runs"), torch.device(arguments.device))
+        for rate, warmup in itertools.product(LEARNING_RATES, WARMUPS):
+            if (where.config.norm_placement, rate, warmup) not in done:
+                runs.append(warmup_run(preset, where, rate, warmup))
+                write_runs(arguments.out, runs)
+
+
+def warmup_run(preset: str, where: Setting, peak: float, warmup: int, *, n_steps: int = N_STEPS) -> WarmupRun:
+    """Trains as the recipe of `preset` does, but for the schedule: after the warm-up the rate stays."""
+    chosen, task = recipe(preset), where.tasks["digits"]
+    phase = chosen.phases[0]
+    torch.manual_seed(chosen.seed)
+    model = Transformer(where.config).to(where.device)
+    made = optimizers(model, chosen)
+    losses = []
+    bar = tqdm(range(n_steps), desc=f"{preset}, {peak:g}, warm-up of {warmup} steps", mininterval=1)
+    size = min(BATCH_SIZE, task.n_examples)
+    for step, batch in zip(bar, batches(task, chosen.seed, range(n_steps), size), strict=True):
+        set_rate(made, learning_rate(step, n_steps, peak, warmup, falls=False), phase.weight_decay)
+        losses.append(gradients(task, model, batch, (chosen.seed, step)).item())
+        clip_grad_norm_(model.parameters(), chosen.gradient_clip)
+        for optimizer in made:
+            optimizer.step()
+    kept = range(0, n_steps, max(1, n_steps // 100))
+    return WarmupRun(
+        task="digits",
+        norm_placement=where.config.norm_placement,
+        learning_rate=peak,
+        warmup=warmup,
+        n_steps=n_steps,
+        steps=tuple(kept),
+        losses=tuple(_finite(losses[step]) for step in kept),
+        final_loss=_finite(sum(losses[-MEAN_OVER:]) / len(losses[-MEAN_OVER:])),
+        accuracy=_finite(evaluate(task, model, N_JUDGED)["accuracy"]),
+    )
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+if __name__ == "__main__":
+    main()

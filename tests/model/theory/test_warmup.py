@@ -1,0 +1,123 @@
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from model.theory import warmup
+from model.theory.fresh import Setting
+from model.theory.training import accuracy, digit_encoder, train
+from model.theory.warmup import WarmupRun, read_runs, run, write_runs
+from model.train.schedule import learning_rate
+
+SETTING = Setting(d_model=16, n_heads=2, initialisation="Xavier")
+RUN = WarmupRun(
+    task="masked tokens",
+    norm_placement="post",
+    learning_rate=1e-3,
+    warmup=0,
+    n_steps=30,
+    steps=(0, 10, 20),
+    losses=(9.25, 8.5, None),
+    final_loss=None,
+    accuracy=0.125,
+)
+
+
+# Run live
+
+
+def test_a_run_is_the_small_training_with_the_schedule_of_the_long_ones():
+    made = run(SETTING, "post-LN", 2, learning_rate=2e-3, warmup=5, n_steps=20, seed=1)
+    model = digit_encoder(SETTING, "post-LN", 2, 1)
+    rates = [learning_rate(step, 20, 2e-3, 5, falls=False) for step in range(20)]
+    losses = list(train(model, rates, batch_size=warmup.BATCH_SIZE, seed=1))
+    assert made.losses == pytest.approx(losses)
+    assert made.steps == tuple(range(20))
+    assert made.final_loss == pytest.approx((losses[-2] + losses[-1]) / 2)
+    assert made.accuracy == accuracy(model)
+    assert (made.task, made.norm_placement, made.learning_rate) == ("digits", "post", 2e-3)
+    assert (made.warmup, made.n_steps) == (5, 20)
+
+
+def test_a_run_that_diverges_says_so_and_ends(monkeypatch):
+    monkeypatch.setattr(warmup, "train", lambda *_, **__: iter([2.3, 7.0, math.nan, 1.0]))
+    made = run(SETTING, "pre-LN", 1, learning_rate=1.0, warmup=0, n_steps=30, seed=0)
+    assert made.losses == (2.3, 7.0, None)
+    assert made.steps == (0, 1, 2)
+    assert made.final_loss is None
+    assert made.accuracy is None
+
+
+# Stored
+
+
+def stored(tmp_path: Path, text: str) -> Path:
+    (tmp_path / "runs.json").write_text(text)
+    return tmp_path / "runs.json"
+
+
+def test_runs_survive_the_file(tmp_path):
+    runs = [RUN, replace(RUN, task="digits", final_loss=0.5, losses=(1.0, 0.75, 0.5), warmup=100)]
+    write_runs(tmp_path / "warmup" / "runs.json", runs)
+    assert read_runs(tmp_path / "warmup" / "runs.json") == runs
+    assert [path.name for path in (tmp_path / "warmup").iterdir()] == ["runs.json"]
+
+
+def test_no_runs_survive_the_file(tmp_path):
+    write_runs(tmp_path / "runs.json", [])
+    assert read_runs(tmp_path / "runs.json") == []
+
+
+def test_numbers_may_lack_their_point(tmp_path):
+    (read,) = read_runs(stored(tmp_path, rows(learning_rate=1, losses=[2, 1], final_loss=1, accuracy=1)))
+    assert (read.learning_rate, read.losses, read.final_loss, read.accuracy) == (1.0, (2.0, 1.0), 1.0, 1.0)
+
+
+def test_without_a_file_there_are_no_runs(tmp_path):
+    assert read_runs(tmp_path / "runs.json") == []
+
+
+def rows(**changes: object) -> str:
+    """A file of one run."""
+    row = {
+        "task": "digits",
+        "norm_placement": "pre",
+        "learning_rate": 0.001,
+        "warmup": 0,
+        "n_steps": 2,
+        "steps": [0, 1],
+        "losses": [1.0, None],
+        "final_loss": None,
+        "accuracy": None,
+    }
+    return json.dumps([row | changes])
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[", "cannot be read: Expecting value"),
+        ("{}", "it must hold a list of runs"),
+        ("[1]", "a run has exactly the fields accuracy, final_loss"),
+        (rows(extra=1), "a run has exactly the fields"),
+        (rows(task="chess"), "task must be one of"),
+        (rows(task=3), "the task of a run cannot be 3"),
+        (rows(warmup="0"), "the warmup of a run cannot be '0'"),
+        (rows(warmup=-1), "a warm-up of at least 0"),
+        (rows(learning_rate=0), "a learning rate above 0"),
+        (rows(n_steps=0), "at least 1 step"),
+        (rows(n_steps=True), "the n_steps of a run cannot be True"),
+        (rows(losses=[1.0]), "2 steps need as many losses, got 1"),
+        (rows(losses="no"), "the losses of a run are not a list of numbers"),
+        (rows(steps=[0, 0.5]), "the steps of a run are not a list of numbers"),
+        (rows(final_loss=math.nan), "not finite"),
+        (rows(losses=[math.inf, 1.0]), "not finite"),
+        ("[" * 100_000, "cannot be read"),
+    ],
+)
+def test_a_damaged_file_is_said_in_a_sentence(tmp_path, text, sentence):
+    with pytest.raises(ValueError, match=sentence) as raised:
+        read_runs(stored(tmp_path, text))
+    assert "\n" not in str(raised.value)

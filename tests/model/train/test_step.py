@@ -1,0 +1,100 @@
+import pytest
+import torch
+
+from model.train.recipe import Phase, Recipe
+from model.train.step import batches, gradients, optimizers, set_rate
+from tests.model.tiny import TEXT, build
+
+
+class Counting:
+    """Batches that say which step they belong to; the loss is the model's on them."""
+
+    n_examples, n_glance, n_check = 8, 1, 1
+
+    def __init__(self) -> None:
+        self.made = []
+
+    def batch(self, seed, step, size):  # noqa: ARG002
+        self.made.append(step)
+        return (torch.full((size, 3), step + 5),)
+
+    def loss(self, model, batch):
+        return model(batch[0]).square().mean()
+
+    def evaluate(self, model, at_most):  # noqa: ARG002
+        return {"n": at_most}
+
+
+def recipe(optimizer: str) -> Recipe:
+    phase = Phase(task="sentiment", epochs=1, batch_size=2, learning_rate=1e-2)
+    return Recipe(preset="imdb-pre-ln", phases=(phase,), optimizer=optimizer)
+
+
+def test_every_step_gets_its_own_batch_once():
+    task = Counting()
+    firsts = [batch[0][0, 0].item() for batch in batches(task, 0, range(3, 7), 2)]
+    assert firsts == [8, 9, 10, 11]
+    assert task.made == [3, 4, 5, 6]
+
+
+def test_no_steps_make_no_batch():
+    task = Counting()
+    assert list(batches(task, 0, range(4, 4), 2)) == []
+    assert task.made == []
+
+
+def test_an_error_in_making_a_batch_is_raised():
+    class Broken(Counting):
+        def batch(self, *_):
+            raise OSError("the disk is gone")
+
+    with pytest.raises(OSError, match="the disk is gone"):
+        list(batches(Broken(), 0, range(2), 2))
+
+
+@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
+def test_every_parameter_is_in_one_optimizer_and_changes(optimizer):
+    model = build(TEXT)
+    made = optimizers(model, recipe(optimizer))
+    held = [p for one in made for group in one.param_groups for p in group["params"]]
+    assert sorted(map(id, held)) == sorted(map(id, model.parameters()))
+    before = [p.detach().clone() for p in model.parameters()]
+    set_rate(made, 1e-2, 0.0)
+    gradients(Counting(), model, (torch.full((4, 3), 7),), seed=0)
+    moved = [p.grad is not None and bool(p.grad.any()) for p in model.parameters()]
+    for one in made:
+        one.step()
+    changed = [not torch.equal(p, old) for p, old in zip(model.parameters(), before, strict=True)]
+    assert any(moved)
+    assert all(now for now, had in zip(changed, moved, strict=True) if had)
+
+
+def test_muon_takes_the_matrices_of_the_blocks_and_nothing_else():
+    model = build(TEXT)
+    _, muon = optimizers(model, recipe("muon"))
+    held = {id(p) for group in muon.param_groups for p in group["params"]}
+    assert held == {id(p) for name, p in model.named_parameters() if "blocks." in name and p.ndim == 2}
+
+
+def test_weight_decay_leaves_biases_norms_and_embeddings_alone():
+    model = build(TEXT)
+    made = optimizers(model, recipe("adamw"))
+    set_rate(made, 1e-3, 0.5)
+    decayed = {
+        id(p) for one in made for group in one.param_groups if group["weight_decay"] for p in group["params"]
+    }
+    names = {name for name, p in model.named_parameters() if id(p) in decayed}
+    assert names == {
+        name for name, p in model.named_parameters() if p.ndim == 2 and not name.startswith("embedding.")
+    }
+
+
+def test_gradient_is_that_of_the_loss_in_bf16():
+    model, task = build(TEXT), Counting()
+    batch = task.batch(0, 1, 4)
+    loss = gradients(task, model, batch, seed=0)
+    own = model.classifier.weight.grad.clone()
+    model.zero_grad()
+    task.loss(model, batch).backward()
+    assert loss.item() == pytest.approx(task.loss(model, batch).item(), rel=0.05)
+    torch.testing.assert_close(own, model.classifier.weight.grad, rtol=0.1, atol=0.02)

@@ -1,0 +1,49 @@
+import pytest
+import torch
+
+from model.train.task_digits import Digits, chosen
+from tests.model.tiny import DIGIT, build
+
+
+@pytest.fixture
+def parts():
+    torch.manual_seed(0)
+    images, labels = torch.rand(20, 8, 8), torch.arange(20) % 10
+    return (images, labels), (images[:7], labels[:7])
+
+
+def test_each_example_comes_once_an_epoch_in_a_new_order():
+    epochs = [torch.cat([chosen(12, 0, epoch * 3 + place, 4) for place in range(3)]) for epoch in range(2)]
+    for epoch in epochs:
+        assert sorted(epoch.tolist()) == list(range(12))
+    assert epochs[0].tolist() != epochs[1].tolist()
+
+
+def test_without_strength_the_digits_are_themselves(parts):
+    images, labels = Digits(*parts, strength=0.0).batch(3, 1, 5)
+    places = chosen(20, 3, 1, 5)
+    assert torch.equal(images, parts[0][0][places])
+    assert torch.equal(labels, parts[0][1][places])
+    changed, _ = Digits(*parts, strength=1.0).batch(3, 1, 5)
+    assert not torch.equal(changed, images)
+
+
+def test_label_smoothing_is_part_of_the_loss_alone(parts):
+    model = build(DIGIT)
+    batch = parts[1]
+    plain = Digits(*parts, strength=0.0, label_smoothing=0.0).loss(model, batch)
+    smooth = Digits(*parts, strength=0.0, label_smoothing=0.5).loss(model, batch)
+    with torch.no_grad():
+        log_p = model(batch[0]).log_softmax(-1)
+    right = log_p[torch.arange(7), batch[1]]
+    assert plain.item() == pytest.approx(-right.mean().item(), rel=1e-5)
+    assert smooth.item() == pytest.approx(-(0.5 * right + 0.5 * log_p.mean(-1)).mean().item(), rel=1e-5)
+
+
+def test_evaluation_is_on_what_was_held_out(parts):
+    model = build(DIGIT)
+    with torch.inference_mode():
+        found = Digits(*parts, strength=1.0).evaluate(model, 5)
+        right = (model(parts[1][0][:5]).argmax(-1) == parts[1][1][:5]).double().mean().item()
+    assert found["n"] == 5
+    assert found["accuracy"] == pytest.approx(right)
