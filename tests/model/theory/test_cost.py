@@ -1,0 +1,143 @@
+"""The counts against sums written out by hand, the built encoders, and PyTorch's own counter of operations."""
+
+import re
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.utils.flop_counter import FlopCounterMode
+
+from model.config import ModelConfig, preset, presets
+from model.theory.cost import balance, n_multiply_adds, n_parameters, parts
+from model.transformer import Transformer
+from tests.model import tiny
+
+
+def counts(config: ModelConfig) -> dict[str, tuple[int, int]]:
+    return {part.name: (part.parameters, part.multiply_adds) for part in parts(config)}
+
+
+def test_a_text_encoder_by_hand() -> None:
+    # d = 8, L = 2, h = 2, d_k = d_v = 4, d_ff = 16, n = 12, V = 100, c = 2, one norm at the end
+    assert counts(tiny.TEXT) == {
+        "embedding": (100 * 8, 0),
+        "q, k, v": (2 * 3 * (8 * 8 + 8), 2 * 3 * 12 * 8 * 8),  # two layers, three maps from 8 to 2 × 4
+        "scores, weighted sum": (0, 2 * 2 * (12 * 12 * 4 + 12 * 12 * 4)),
+        "W_O": (2 * (8 * 8 + 8), 2 * 12 * 8 * 8),
+        "feed-forward": (2 * (8 * 16 + 16 + 16 * 8 + 8), 2 * 12 * (8 * 16 + 16 * 8)),
+        "norms": (5 * (8 + 8), 5 * 3 * 12 * 8),
+        "classifier": (8 * 2 + 2, 8 * 2),
+    }
+    assert n_parameters(tiny.TEXT) == 800 + 432 + 144 + 560 + 80 + 18 == 2034
+    assert n_multiply_adds(tiny.TEXT) == 4608 + 4608 + 1536 + 6144 + 1440 + 16 == 18352
+
+
+def test_an_image_encoder_by_hand() -> None:
+    # d = 8, L = 2, h = 2, d_k = 3, d_v = 5, d_ff = 16, four patches of 4 × 4 and the class token, c = 10
+    assert counts(tiny.DIGIT) == {
+        "embedding": (16 * 8 + 8 + 8 + 5 * 8, 4 * 16 * 8),  # map, its bias, class token, positions
+        "q, k, v": (2 * (2 * (8 * 6 + 6) + 8 * 10 + 10), 2 * 5 * (8 * 6 + 8 * 6 + 8 * 10)),
+        "scores, weighted sum": (0, 2 * 2 * (5 * 5 * 3 + 5 * 5 * 5)),
+        "W_O": (2 * (10 * 8 + 8), 2 * 5 * 10 * 8),
+        "feed-forward": (2 * (8 * 16 + 16 + 16 * 8 + 8), 2 * 5 * (8 * 16 + 16 * 8)),
+        "norms": (5 * 16, 5 * 3 * 5 * 8),
+        "classifier": (8 * 10 + 10, 8 * 10),
+    }
+
+
+def test_the_base_encoder_by_hand() -> None:
+    assert n_parameters(preset("base")) == 37_000 * 512 + 6 * (
+        4 * (512 * 512 + 512) + (512 * 2048 + 2048) + (2048 * 512 + 512) + 2 * 2 * 512
+    )
+    # a layer's maps: 4 × 512² + 2 × 512 × 2048 = 3 × 2^20 a position; scores and weighted sum: 2 × 512 a pair
+    assert balance(preset("base")) == 3 * 2**20 / 2**10 == 3072
+
+
+@pytest.mark.parametrize("name", presets())
+def test_every_preset_has_the_parameters_that_are_built(name: str) -> None:
+    assert n_parameters(preset(name)) == built(preset(name))
+
+
+def built(config: ModelConfig) -> int:
+    """The parameters of the module itself; no memory is taken for them."""
+    with torch.device("meta"):
+        return sum(parameter.numel() for parameter in Transformer(config).parameters())
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    sizes=st.fixed_dictionaries(
+        {name: st.integers(1, 9) for name in ("n_layers", "n_heads", "d_k", "d_ff", "n_positions")}
+    ),
+    half=st.integers(1, 9),
+    d_v=st.integers(1, 9),
+    variant=st.fixed_dictionaries(
+        {
+            "final_norm": st.booleans(),
+            "embedding_norm": st.booleans(),
+            "positions": st.sampled_from(("sinusoidal", "learned")),
+            "masked_token_output": st.booleans(),
+        }
+    ),
+    shared=st.booleans(),
+    n_classes=st.integers(0, 3),
+)
+def test_any_text_encoder_is_counted_as_built(
+    sizes: dict, half: int, d_v: int, variant: dict, shared: bool, n_classes: int
+) -> None:
+    config = ModelConfig(
+        **sizes,
+        **variant,
+        d_model=2 * half,
+        d_v=sizes["d_k"] if shared else d_v,
+        shared_qkv=shared,
+        vocab_size=20,
+        class_names=tuple("abc"[:n_classes]),
+    )
+    assert n_parameters(config) == built(config)
+    assert_formulas_hold(config)
+
+
+@pytest.mark.parametrize("name", presets())
+def test_matrix_products_are_those_that_pytorch_counts(name: str) -> None:
+    config = tiny.small(name)
+    model = tiny.build(config)
+    if config.is_text:
+        inputs = torch.randint(1, config.vocab_size, (1, config.n_positions))
+    else:
+        inputs = torch.rand(1, config.image_size, config.image_size)
+    with FlopCounterMode(display=False) as counter:
+        model(inputs)
+    expected = n_multiply_adds(config) - counts(config)["norms"][1]
+    assert counter.get_total_flops() == 2 * expected  # it counts product and addition as two
+
+
+@pytest.mark.parametrize("name", presets())
+def test_the_formulas_are_what_is_computed(name: str) -> None:
+    assert_formulas_hold(preset(name))
+
+
+def assert_formulas_hold(config: ModelConfig) -> None:
+    for part in parts(config):
+        assert evaluated(part.parameters_formula, config) == part.parameters, part
+        assert evaluated(part.multiply_adds_formula, config) == part.multiply_adds, part
+
+
+def evaluated(formula: str, config: ModelConfig) -> int:
+    """The value of a LaTeX product or sum of products, in which what stands side by side is multiplied."""
+    values = {
+        "d_{ff}": config.d_ff,
+        "d_k": config.d_k,
+        "d_v": config.d_v,
+        "d": config.d_model,
+        "h": config.n_heads,
+        "L": config.n_layers,
+        "n": config.n_positions,
+        "V": config.vocab_size,
+        "p": config.patch_size,
+        "c": config.n_classes,
+    }
+    tokens = re.findall(r"d_\{ff\}|d_[kv]|[dhLnVpc]|\d+|\^2|[-+()]", re.sub(r"\\,|\\cdot", " ", formula))
+    code = " ".join({"^2": "** 2"}.get(token, str(values.get(token, token))) for token in tokens)
+    return eval(re.sub(r"(?<=[\d)]) (?=[\d(])(?<!\*\* )", " * ", code))

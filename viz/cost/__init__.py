@@ -1,0 +1,1 @@
+"""Figures of what encoders and layers cost."""
