@@ -3,6 +3,8 @@
 An encoder takes a mask of shape [query, key], or any that broadcasts to [batch, layer, head, query, key].
 """
 
+from collections.abc import Iterable
+
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
@@ -31,3 +33,31 @@ def patch_window(grid: tuple[int, int], radius: int, class_token: bool) -> Bool[
     rows_near = (row[:, None] - row).abs() <= radius
     near = rows_near & ((column[:, None] - column).abs() <= radius)
     return torch.nn.functional.pad(near, (1, 0, 1, 0), value=True) if class_token else near
+
+
+def blocked_keys(n: int, keys: Iterable[int]) -> Bool[Tensor, "query key"]:
+    """No query may attend to any of `keys`; these still attend to the others."""
+    mask = torch.ones(n, n, dtype=torch.bool)
+    mask[:, list(keys)] = False
+    return mask
+
+
+def blocked_cells(n: int, cells: Iterable[tuple[int, int]]) -> Bool[Tensor, "query key"]:
+    """Each of `cells` forbids one query one key."""
+    mask = torch.ones(n, n, dtype=torch.bool)
+    for query, key in cells:
+        mask[query, key] = False
+    return mask
+
+
+def within(
+    mask: Bool[Tensor, "query key"],
+    n_layers: int,
+    n_heads: int,
+    layers: Iterable[int],
+    heads: Iterable[int],
+) -> Bool[Tensor, "layer head query key"]:
+    """The mask in these `heads` of these `layers`; everywhere else all may attend to all."""
+    held = torch.zeros(n_layers, n_heads, 1, 1, dtype=torch.bool)
+    held[torch.tensor(list(layers), dtype=torch.long)[:, None], list(heads)] = True
+    return mask | ~held

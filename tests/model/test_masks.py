@@ -1,6 +1,6 @@
 import torch
 
-from model.masks import causal, key_padding, local_window, patch_window
+from model.masks import blocked_cells, blocked_keys, causal, key_padding, local_window, patch_window, within
 
 
 def rows(mask: torch.Tensor) -> list[str]:
@@ -38,3 +38,20 @@ def test_patch_window_counts_rows_and_columns():
 
 def test_the_class_token_sees_every_patch_and_is_seen():
     assert rows(patch_window((1, 3), 1, class_token=True)) == ["xxxx", "xxx.", "xxxx", "x.xx"]
+
+
+def test_blocked_keys_are_closed_to_every_query():
+    assert rows(blocked_keys(3, (0, 2))) == [".x.", ".x.", ".x."]
+    assert blocked_keys(3, ()).all()
+
+
+def test_blocked_cells():
+    assert rows(blocked_cells(3, ((0, 1), (2, 0)))) == ["x.x", "xxx", ".xx"]
+
+
+def test_a_mask_within_chosen_heads_of_chosen_layers():
+    mask = within(causal(2), n_layers=3, n_heads=2, layers=(0, 2), heads=(1,))
+    assert mask.shape == (3, 2, 2, 2)
+    held = [[not bool(head.all()) for head in layer] for layer in mask]
+    assert held == [[False, True], [False, False], [False, True]]
+    assert rows(mask[2, 1]) == ["x.", "xx"]

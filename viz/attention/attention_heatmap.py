@@ -45,19 +45,32 @@ def attention_heatmap(
         hovertemplate="query '%{y}' → key '%{x}': %{z:.4f}<extra></extra>",
     )
     figure = token_heatmap([weights], labels=labels, title=title)
-    if not mask.all():
-        figure.add_trace(_forbidden(mask, labels))
-        figure.add_layout_image(_hatching(mask))
+    draw_masked(figure, mask, labels)
     if query is not None:
-        figure.add_shape(
-            type="rect",
-            x0=-0.5,
-            x1=n - 0.5,
-            y0=query - 0.5,
-            y1=query + 0.5,
-            line={"color": ACCENT, "width": 2 if n <= 64 else 1},  # a thin row must stay visible inside
-        )
+        frame_query(figure, query, n)
     return figure
+
+
+def draw_masked(figure: go.Figure, mask: np.ndarray, labels: Sequence[str]) -> None:
+    """Hatches what `mask` [query, key] forbids, on the axes of `labels`; the cells below must be empty."""
+    if mask.all():
+        return
+    n = len(mask)
+    figure.add_trace(_forbidden(mask, labels))
+    place = {"xref": "x", "yref": "y", "x": -0.5, "y": -0.5, "sizex": n, "sizey": n, "sizing": "stretch"}
+    figure.add_layout_image({"source": hatching(mask), "layer": "above", **place})
+
+
+def frame_query(figure: go.Figure, query: int, n: int) -> None:
+    """A frame around the row of `query`, across `n` keys."""
+    figure.add_shape(
+        type="rect",
+        x0=-0.5,
+        x1=n - 0.5,
+        y0=query - 0.5,
+        y1=query + 0.5,
+        line={"color": ACCENT, "width": 2 if n <= 64 else 1},  # a thin row must stay visible inside
+    )
 
 
 def _forbidden(mask: np.ndarray, labels: Sequence[str]) -> go.Heatmap:
@@ -73,13 +86,12 @@ def _forbidden(mask: np.ndarray, labels: Sequence[str]) -> go.Heatmap:
     )
 
 
-def _hatching(mask: np.ndarray) -> dict:
-    """Diagonal grey lines over the forbidden cells, as a picture on the axes: Plotly cannot hatch a heatmap."""
-    n = len(mask)
-    times = max(1, _HATCHED_PIXELS // n)
-    row, column = np.indices((n * times, n * times))
+def hatching(mask: np.ndarray) -> str:
+    """Diagonal grey lines over the forbidden cells, as a picture: Plotly and Vega cannot hatch a cell."""
+    n_rows, n_columns = mask.shape
+    times = max(1, _HATCHED_PIXELS // max(mask.shape))
+    row, column = np.indices((n_rows * times, n_columns * times))
     lines = (row + column) % 12 < 3
     pixels = np.zeros((*lines.shape, 4), dtype=np.uint8)
     pixels[lines & ~mask.repeat(times, axis=0).repeat(times, axis=1)] = (*ImageColor.getrgb(MASKED), 255)
-    place = {"xref": "x", "yref": "y", "x": -0.5, "y": -0.5, "sizex": n, "sizey": n, "sizing": "stretch"}
-    return {"source": data_uri(pixels), "layer": "above", **place}
+    return data_uri(pixels)

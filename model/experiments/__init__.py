@@ -1,0 +1,1 @@
+"""Interventions on a trained encoder: what a page changes, and what follows."""

@@ -1,0 +1,29 @@
+import numpy as np
+import pytest
+
+from viz.masks.attention_shift import attention_shift
+
+TOKENS = ("[CLS]", "not", "film", "[SEP]")
+BEFORE, AFTER = np.array([0.1, 0.4, 0.3, 0.2]), np.array([0.25, 0.0, 0.55, 0.2])
+ALLOWED = np.array([True, False, True, True])
+
+
+def rows(chart) -> list[dict]:
+    return chart.data.to_dict("records")
+
+
+def test_keys_go_from_the_largest_loss_to_the_largest_gain():
+    found = rows(attention_shift(BEFORE, AFTER, TOKENS, allowed=ALLOWED))
+    assert [row["key"] for row in found] == ["1 not", "3 [SEP]", "0 [CLS]", "2 film"]
+    assert found[0]["change"] == pytest.approx(-0.4)
+    assert [row["end"] for row in found] == ["masked", "after", "after", "after"]
+
+
+def test_of_many_keys_those_that_changed_most_are_shown():
+    found = rows(attention_shift(BEFORE, AFTER, TOKENS, allowed=ALLOWED, at_most=2))
+    assert [row["key"] for row in found] == ["1 not", "2 film"]
+
+
+def test_lengths_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match=r"4 tokens need as many .* got \(4, 3, 4\)"):
+        attention_shift(BEFORE, AFTER[:3], TOKENS, allowed=ALLOWED)

@@ -1,0 +1,35 @@
+import numpy as np
+import pytest
+
+from tests.viz.picture import pixels
+from tests.viz.scene import drawn
+from viz.masks.cell_board import cell_board
+
+TOKENS = ("[CLS]", 'a"b', "[SEP]")
+MASK = np.array([[True, True, True], [True, False, True], [True, True, True]])
+WEIGHTS = MASK / MASK.sum(axis=1, keepdims=True)
+
+
+def test_every_cell_says_which_it_is():
+    cells, _, _ = drawn(cell_board(WEIGHTS, TOKENS, mask=MASK, query=2))
+    assert [cell["description"] for cell in cells][3:5] == ['1 a"b to 0 [CLS]', '1 a"b to 1 a"b, masked']
+    assert [cell["strokeWidth"] for cell in cells][3:5] == [0.3, 2]
+
+
+def test_masked_cells_are_hatched_and_the_row_of_the_query_is_framed():
+    cells, (hatched,), (row,) = drawn(cell_board(WEIGHTS, TOKENS, mask=MASK, query=2))
+    ink = pixels(hatched["url"])[..., 3] > 0
+    side = ink.shape[0] // 3
+    assert (ink.reshape(3, side, 3, side).any(axis=(1, 3)) == ~MASK).all()
+    assert row["y"] == cells[6]["y"]
+    assert row["height"] == cells[6]["height"]
+
+
+def test_a_click_names_the_cell_and_whether_it_is_blocked():
+    (click,) = cell_board(WEIGHTS, TOKENS, mask=MASK, query=0).to_dict()["params"]
+    assert (click["name"], click["select"]["fields"]) == ("cell", ["query", "key", "blocked"])
+
+
+def test_shapes_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match="3 tokens need 3×3 weights and mask"):
+        cell_board(WEIGHTS[:2], TOKENS, mask=MASK, query=0)

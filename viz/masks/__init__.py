@@ -1,0 +1,1 @@
+"""Figures of masks and of what follows from them."""

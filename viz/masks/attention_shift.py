@@ -1,0 +1,74 @@
+"""What one query gave to each key before and after: what it lost, and where that went."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from viz.attention.token_label import label
+from viz.palette import DIFFERENCE, EMPHASIS, MASKED, NEUTRAL
+
+_ROW = 24  # pixels
+_LONGEST_TOKEN = 16  # cells
+_STATES = _BEFORE, _AFTER, _MASKED = "before", "after", "masked"
+_LEGEND = alt.Legend(title=None, orient="top")
+
+
+def attention_shift(
+    before: np.ndarray, after: np.ndarray, tokens: Sequence[str], *, allowed: np.ndarray, at_most: int = 20
+) -> alt.LayerChart:
+    """Attention weights [key] before and after, a row a key, from the largest loss to the largest gain.
+
+    Of more than `at_most` keys those that changed most are shown. A key that is not `allowed` [key] (False) ends
+    in a cross. Raises ValueError where the lengths differ.
+    """
+    if not len(before) == len(after) == len(allowed) == len(tokens):
+        lengths = (len(before), len(after), len(allowed))
+        raise ValueError(f"{len(tokens)} tokens need as many weights and allowed keys, got {lengths}")
+    change = after - before
+    most = np.argsort(-np.abs(change), kind="stable")[:at_most]
+    places = most[np.argsort(change[most], kind="stable")]
+    keys = pd.DataFrame(
+        {
+            "key": [f"{place} {label(tokens[place], _LONGEST_TOKEN)}" for place in places],
+            _BEFORE: before[places].astype(float),
+            _AFTER: after[places].astype(float),
+            "change": change[places].astype(float),
+            "end": np.where(allowed[places], _AFTER, _MASKED),
+        }
+    )
+    base = alt.Chart(keys).encode(
+        y=alt.Y("key:N", sort=None, title="key (position and token)", axis=alt.Axis(labelLimit=0)),
+        tooltip=[
+            alt.Tooltip("key:N"),
+            alt.Tooltip(f"{_BEFORE}:Q", format=".4f"),
+            alt.Tooltip(f"{_AFTER}:Q", format=".4f"),
+            alt.Tooltip("change:Q", format="+.4f"),
+        ],
+    )
+    x = alt.X(f"{_BEFORE}:Q", title="attention weight (share of the row)", scale=alt.Scale(domainMin=0))
+    rules = base.mark_rule(strokeWidth=3, aria=False).encode(
+        x=x,
+        x2=f"{_AFTER}:Q",
+        color=alt.when("datum.change < 0")
+        .then(alt.value(DIFFERENCE[0]))
+        .otherwise(alt.value(DIFFERENCE[-1])),
+    )
+    points = [
+        base.transform_calculate(state=state)
+        .mark_point(size=80, strokeWidth=2.5, opacity=1)
+        .encode(
+            x=alt.X(f"{at}:Q"),
+            shape=alt.Shape("state:N", scale=alt.Scale(domain=_STATES, range=["circle", "diamond", "cross"])),
+            color=alt.Color(
+                "state:N", scale=alt.Scale(domain=_STATES, range=[NEUTRAL, EMPHASIS, MASKED]), legend=_LEGEND
+            ),
+        )
+        for at, state in ((_BEFORE, f"'{_BEFORE}'"), (_AFTER, "datum.end"))
+    ]
+    return alt.layer(rules, *points).properties(
+        height=_ROW * max(len(keys), 1),
+        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
+        description=f"Attention weight before and after the mask, for {len(keys)} keys, as pairs of points",
+    )

@@ -1,0 +1,93 @@
+"""How a mask changes the entropy of every head: layers down, heads across."""
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from viz.palette import ACCENT, DIFFERENCE, NEUTRAL
+from viz.theme import INK
+
+_WIDTH = 640  # pixels for all heads together, while a cell stays between the narrowest and the widest
+_NARROWEST, _WIDEST, _HEIGHT = 40, 80, 40
+_ROUNDING = 1e-6  # no change is larger; it must not be drawn as one
+
+
+def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int, int]) -> alt.LayerChart:
+    """After minus before [layer, head], blue for less and orange for more; the `selected` head is framed.
+
+    A click on a cell sets the point selection `head`, fields `layer` and `head`.
+    Raises ValueError where the shapes differ.
+    """
+    if before.shape != after.shape:
+        raise ValueError(f"entropies must be of the same heads, got {before.shape} and {after.shape}")
+    layer, head = np.indices(before.shape).reshape(2, -1)
+    cells = pd.DataFrame(
+        {
+            "layer": layer,
+            "head": head,
+            "name": [f"L{layer} H{head}" for layer, head in zip(layer, head, strict=True)],
+            "before": before.ravel().astype(float),
+            "after": after.ravel().astype(float),
+            "change": (after - before).ravel().astype(float),
+        }
+    )
+    cells["selected"] = (cells["layer"] == selected[0]) & (cells["head"] == selected[1])
+    largest = float(cells["change"].abs().max())
+    largest = largest if largest > _ROUNDING else 1.0
+    n_layers, n_heads = before.shape
+    step = int(np.clip(_WIDTH // n_heads, _NARROWEST, _WIDEST))
+    base = alt.Chart(cells.sort_values("selected", kind="stable")).encode(
+        x=alt.X("head:O", title="head", axis=_axis("H", orient="top")),
+        y=alt.Y("layer:O", title="layer", axis=_axis("L", orient="left")),
+    )
+    click = alt.selection_point(name="head", fields=["layer", "head"], toggle=False, clear=False)
+    colours = (
+        base.mark_rect(cursor="pointer")
+        .encode(
+            color=alt.Color(
+                "change:Q",
+                scale=alt.Scale(
+                    domain=[-largest, 0, largest], range=[DIFFERENCE[0], DIFFERENCE[2], DIFFERENCE[4]]
+                ),
+                legend=alt.Legend(
+                    title="change of the entropy H / ln n (no unit)",
+                    titleLimit=0,
+                    orient="bottom",
+                    direction="horizontal",
+                    gradientLength=180,
+                    gradientThickness=8,
+                    values=[-largest, 0, largest],
+                    format="+.2~g",
+                ),
+            ),
+            stroke=alt.when("datum.selected").then(alt.value(ACCENT)).otherwise(alt.value(NEUTRAL)),
+            strokeWidth=alt.when("datum.selected").then(alt.value(3)).otherwise(alt.value(0.5)),
+            description="name:N",
+            tooltip=[
+                alt.Tooltip("name:N", title="head"),
+                alt.Tooltip("before:Q", format=".4f"),
+                alt.Tooltip("after:Q", format=".4f"),
+                alt.Tooltip("change:Q", format="+.4f"),
+            ],
+        )
+        .add_params(click)
+    )
+    numbers = base.mark_text(color=INK, aria=False).encode(text=alt.Text("change:Q", format="+.3f"))
+    return alt.layer(colours, numbers).properties(
+        width=step * n_heads,
+        height=_HEIGHT * n_layers,
+        autosize="pad",
+        description=f"Change of the entropy of {n_layers} layers of {n_heads} heads; "
+        f"L{selected[0]} H{selected[1]} is chosen.",
+    )
+
+
+def _axis(letter: str, *, orient: str) -> alt.Axis:
+    return alt.Axis(
+        labelExpr=f"'{letter}' + datum.label",
+        labelAngle=0,
+        ticks=False,
+        domain=False,
+        grid=False,
+        orient=orient,
+    )
