@@ -20,6 +20,7 @@ MAY_IMPORT = {
         "numpy",
         "pandas",
         "sklearn",
+        "scipy",
         "tokenizers",
         "safetensors",
         "jaxtyping",

@@ -91,10 +91,10 @@ def overview(
         hover=state.head_measures(name, given),
         scale=scale,
     )
-    clickable(chart, key=key, chosen=selected, selection="head", take=_take_head, width="content")
+    clickable(chart, key=key, chosen=selected, selection="head", take=take_head, width="content")
 
 
-def _take_head(point: dict) -> None:
+def take_head(point: dict) -> None:
     st.session_state["layer"], st.session_state["head"] = int(point["layer"]), int(point["head"])
 
 

@@ -44,3 +44,22 @@ def mean_distance(
     dist = distances(pattern.shape[-1], patch_grid)
     placed = ~np.isnan(np.diagonal(dist))
     return (pattern * np.nan_to_num(dist)).sum(axis=-1)[..., placed].mean(axis=-1)
+
+
+def head_distance(
+    one: Float[np.ndarray, "query key"], others: Float[np.ndarray, "head query key"]
+) -> Float[np.ndarray, " head"]:
+    """mean_i JSD(A'_i, B'_i) in nats, A' = 0.999 A + 0.001 / n: from 0 (alike) to ln 2 (no key in common).
+
+    Between one head and each of many, whose rows must sum to 1. Clark et al. 2019, section 6; they sum over
+    the rows, the mean lets inputs of different lengths compare. Without the 0.001 of uniform attention a
+    divergence would hang on weights that are zero but for rounding.
+    """
+    a, b = (0.999 * pattern + 0.001 / one.shape[-1] for pattern in (one, others))
+    divergence = _nats((a + b) / 2) - (_nats(a) + _nats(b)) / 2
+    return np.maximum(divergence, 0).mean(axis=-1)  # rounding can take equal rows below 0
+
+
+def _nats(rows: Float[np.ndarray, "*axes key"]) -> Float[np.ndarray, "*axes"]:
+    """-sum_j p_j ln p_j, for p_j > 0."""
+    return -np.einsum("...k,...k->...", rows, np.log(rows))

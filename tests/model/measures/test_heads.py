@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial.distance import jensenshannon
 
-from model.measures.heads import distances, entropy, mean_distance
+from model.measures.heads import distances, entropy, head_distance, mean_distance
 
 EVERYWHERE = np.ones((1, 3), bool)
 
@@ -86,7 +87,20 @@ def test_mean_distance_of_patches_without_a_class_token():
     assert mean_distance(pattern[None], (2, 2))[0] == pytest.approx((0 + 1 + 1 + math.sqrt(2)) / 4)
 
 
-# Against loops
+def test_head_distance_of_equal_heads_is_zero():
+    assert head_distance(np.eye(3), np.eye(3)[None]) == [0]
+
+
+def test_head_distance_by_hand():
+    a, b = np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([[0.0, 1.0], [1.0, 0.0]])
+    much, little = 0.9995, 0.0005  # 0.999 + 0.001 / 2, and 0.001 / 2
+    own = -much * math.log(much) - little * math.log(little)
+    first_row = math.log(2) - own  # the rows' middle is (1/2, 1/2); the second rows are equal
+    assert head_distance(a, b[None]) == pytest.approx([first_row / 2])
+    assert first_row < math.log(2)
+
+
+# Against loops, and scipy
 
 
 @st.composite
@@ -142,3 +156,18 @@ def test_mean_distance_of_patches_agrees_with_a_loop(drawn):
                 place, other = divmod(i, grid[1]), divmod(j, grid[1])
                 total += pattern[index][i + first, j + first] * math.dist(place, other)
         assert found[index] == pytest.approx(total / n_patches, abs=1e-5)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 2**32), st.integers(1, 9), st.sampled_from([0.01, 1, 100]))
+def test_head_distance_agrees_with_scipy(seed, n, concentration):
+    a, b = np.random.default_rng(seed).dirichlet(np.full(n, concentration), size=(2, n))
+    rows = [0.999 * pattern + 0.001 / n for pattern in (a, b)]
+    with np.errstate(invalid="ignore"):  # scipy takes the root of a rounded zero, which can be below it
+        expected = np.mean([np.nan_to_num(jensenshannon(p, q)) ** 2 for p, q in zip(*rows, strict=True)])
+    assert head_distance(a, b[None]) == pytest.approx([expected], abs=1e-7)
+    assert head_distance(b, a[None]) == pytest.approx([expected], abs=1e-7)
+    single = head_distance(a.astype(np.float32), b[None].astype(np.float32))
+    assert single.dtype == np.float32
+    assert single == pytest.approx([expected], abs=1e-5)
+    assert 0 <= expected <= math.log(2)

@@ -1,0 +1,155 @@
+"""Heads side by side: all of them, and a pair of them in detail."""
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from app_pages import state
+from app_pages.sections.attention.text_detail import HEIGHT, LONG
+from app_pages.sections.compare.pairing import Head, Pairing, name, take_head
+from app_pages.sections.compare.sides import Side, as_input, beside, same_position, take_from_second
+from app_pages.widgets.choice import choice
+from app_pages.widgets.clickable import clickable
+from app_pages.widgets.head_choice import choose_query, overview, take_query
+from app_pages.widgets.measures_note import measures_note
+from viz.attention.attention_heatmap import attention_heatmap
+from viz.attention.digit_overlay import digit_overlay
+from viz.attention.head_overview import head_overview
+from viz.attention.token_strip import token_strip
+from viz.compare.distance_heatmap import distance_heatmap
+
+ONE_QUERY, ALL_WEIGHTS, DISTANCES = "one query", "all weights", "distances of all heads"
+
+
+def heads(chosen: state.Selection, first: Side, second: Side, pairing: Pairing) -> None:
+    head = (chosen.layer, chosen.head)
+    partner = pairing.partners.get(head)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        view = choice("Show", (ONE_QUERY, ALL_WEIGHTS, DISTANCES), key="compare_view")
+        if view != DISTANCES:
+            query = choose_query(first.record.tokens, numbered=first.is_text)
+    if view == DISTANCES:
+        _distances(first, second, pairing, head)
+        return
+    left, right = beside("overview")
+    with left:
+        st.markdown(f"**{first.title}**, all heads")
+        overview(first.checkpoint, first.given, selected=head, scale=chosen.scale, key="overview_first")
+    with right:
+        st.markdown(f"**{second.title}**, all heads")
+        _partners(chosen, second, pairing, partner)
+    pairs = zip(("first", "second"), (first, second), (head, partner), beside("detail"), strict=True)
+    for number, side, shown, place in pairs:
+        with place:
+            if shown is None:
+                st.info(f"{side.title} has no partner for {name(head)}.")
+            else:
+                at, take = query, take_query
+                if number == "second":
+                    at, take = same_position(first, second, query), partial(take_from_second, first, second)
+                if view == ALL_WEIGHTS:
+                    _all_weights(chosen, side, shown, at, key=f"matrix_{number}")
+                else:
+                    _one_query(chosen, side, shown, at, take, key=f"query_{number}")
+    measures_note("tokens" if first.is_text else "patches")
+
+
+def _partners(chosen: state.Selection, second: Side, pairing: Pairing, partner: Head | None) -> None:
+    """All heads of the second side; a click on one chooses the head of the first whose partner it is."""
+    chart = head_overview(
+        second.record.pattern,
+        selected=partner or (-1, -1),
+        hover=state.head_measures(second.checkpoint, second.given),
+        scale=chosen.scale,
+    )
+    if partner is None:
+        chart = chart.properties(description=f"Attention of the heads of {second.title}; none is a partner.")
+
+    def take(point: dict) -> None:
+        if (head := pairing.of((int(point["layer"]), int(point["head"])))) is not None:
+            take_head(head)
+
+    clickable(chart, key="overview_second", chosen=partner, selection="head", take=take, width="content")
+
+
+def _all_weights(chosen: state.Selection, side: Side, head: Head, query: int | None, *, key: str) -> None:
+    record = side.record
+    figure = attention_heatmap(
+        record.pattern[head],
+        record.tokens,
+        mask=record.mask[head],
+        query=query,
+        scale=chosen.scale,
+        title=f"{side.title} {name(head)}",
+    )
+    st.plotly_chart(figure, key=key)
+
+
+def _one_query(
+    chosen: state.Selection,
+    side: Side,
+    head: Head,
+    query: int | None,
+    take: Callable[[int], None],
+    *,
+    key: str,
+) -> None:
+    """The row of `query`; a click takes its position instead."""
+    st.markdown(f"**{name(head)}** of {side.title}")
+    if query is None:
+        st.caption("The chosen query has no counterpart here.")
+        return
+    weights = side.record.pattern[head][query]
+    draw = partial(clickable, key=key, chosen=query)
+    if side.is_text:
+        strip = token_strip(side.record.tokens, weights, query=query, scale=chosen.scale)
+        with st.container(height=HEIGHT if len(side.record.tokens) > LONG else "content", border=False):
+            draw(strip, selection="token", take=lambda token: take(int(token["position"])))
+        return
+    patches = int(side.record.has_class_token)  # position of the first
+    overlay = digit_overlay(
+        as_input(side.given),
+        weights[patches:],
+        side.record.patch_grid,
+        query=query - patches if query >= patches else None,
+        scale=chosen.scale,
+    )
+    draw(
+        overlay,
+        selection="patch",
+        take=lambda patch: take(int(patch["position"]) + patches),
+        width="content",
+    )
+
+
+def _distances(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
+    if pairing.matrix is None:
+        st.info(
+            "Head distances compare rows of weights over the same keys, and these sides have none in common."
+        )
+        return
+    n_heads = tuple(side.record.config.n_heads for side in (first, second))
+    partners = [-1] * len(pairing.matrix)
+    for one, other in pairing.partners.items():
+        partners[one[0] * n_heads[0] + one[1]] = other[0] * n_heads[1] + other[1]
+    chart = distance_heatmap(
+        pairing.matrix,
+        partners,
+        n_heads=n_heads,
+        names=(first.title, second.title),
+        selected=head[0] * n_heads[0] + head[1],
+    )
+    st.markdown(
+        r"**Head distance** of two heads $A$ and $B$: $\frac{1}{n} \sum_i \mathrm{JSD}(A'_i, B'_i)$ with "
+        r"$A' = 0.999\,A + 0.001 / n$, the Jensen-Shannon divergence of their rows, from 0 to $\ln 2 \approx 0.693$ nats "
+        "(Clark et al. 2019, who sum over the rows). Rings are the pairs; a click chooses the head of its row."
+    )
+    clickable(
+        chart,
+        key="distances",
+        chosen=head,
+        selection="pair",
+        take=lambda pair: take_head(divmod(int(pair["one"]), n_heads[0])),
+        width="content",
+    )

@@ -1,0 +1,137 @@
+"""What goes into the first block: the content of each position, its position vector, and how alike vectors are."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float, Float32, UInt8
+from torch import Tensor
+
+from model.capture import evaluating, prepare
+from model.checkpoint import Loaded
+from model.hooks import watch
+from model.transformer import cut_patches
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingParts:
+    """The two summands of an encoder's input, for one text or image: read-only, a row a position."""
+
+    tokens: tuple[str, ...]
+    looked_up: Float32[np.ndarray, "position d_model"]  # a token's row of the table, a projected patch
+    content: Float32[np.ndarray, "position d_model"]  # the same as it is added, times sqrt(d_model) or not
+    positions: Float32[np.ndarray, "position d_model"]
+
+    @property
+    def total(self) -> Float32[np.ndarray, "position d_model"]:
+        """Content and positions added, before the norm that some encoders put behind the sum."""
+        return self.content + self.positions
+
+
+def embedding_parts(loaded: Loaded, text_or_image: str | np.ndarray) -> EmbeddingParts:
+    """Raises ValueError as `model.capture.capture` does."""
+    inputs, tokens = prepare(loaded, text_or_image)
+    embedding = loaded.model.embedding
+    kept: dict[str, Tensor] = {}
+    watchers = {f"embedding.{name}": partial(kept.__setitem__, name) for name in ("content", "positions")}
+    with torch.inference_mode(), evaluating(loaded.model), watch(loaded.model, watchers):
+        embedding(inputs)
+    content = kept["content"][0]
+    looked_up = content / embedding.scale
+    if embedding.class_token is not None:  # joins the patches after they were scaled
+        looked_up[0] = content[0]
+    arrays = {"looked_up": looked_up, "content": content, "positions": kept["positions"]}
+    return EmbeddingParts(tokens=tokens, **{name: _read_only(values) for name, values in arrays.items()})
+
+
+def position_table(loaded: Loaded) -> Float32[np.ndarray, "position d_model"]:
+    """The vectors that the encoder adds, one for each position that it has."""
+    return _read_only(loaded.model.embedding.position_table)
+
+
+def token_table(loaded: Loaded) -> tuple[tuple[str, ...], Float32[np.ndarray, "token d_model"]]:
+    """All pieces of a text encoder's vocabulary by id, and the vector of each, times sqrt(d_model) or not.
+
+    Raises ValueError for an encoder of images.
+    """
+    if loaded.tokenizer is None:
+        raise ValueError(f"{loaded.name} reads images: it has no vocabulary")
+    embedding = loaded.model.embedding
+    pieces = tuple(loaded.tokenizer.id_to_token(at) or "" for at in range(loaded.config.vocab_size))
+    return pieces, _read_only(embedding.tokens.weight * embedding.scale)
+
+
+def patch_pictures(loaded: Loaded, image: np.ndarray) -> UInt8[np.ndarray, "patch size size"]:
+    """The patches into which an image encoder cuts `image`, at the size at which it sees them.
+
+    Raises ValueError as `model.capture.capture` does.
+    """
+    inputs, _ = prepare(loaded, image)
+    size = loaded.config.patch_size
+    patches = cut_patches(inputs, size)[0].unflatten(-1, (size, size))
+    return _read_only((patches * 255).round().to(torch.uint8))
+
+
+def first_words(pieces: tuple[str, ...], n: int) -> list[int]:
+    """Ids of the first `n` pieces that begin a word and are made of three letters or more.
+
+    WordPiece training forms what is frequent first, so that these are frequent; some are only beginnings of
+    words ("charact"), since the pieces of a word are formed before the word.
+    """
+    words = (at for at, piece in enumerate(pieces) if piece.isalpha() and len(piece) >= 3)
+    return [at for at, _ in zip(words, range(n), strict=False)]
+
+
+def cosine_similarities(
+    a: Float[np.ndarray, "row d_model"], b: Float[np.ndarray, "column d_model"]
+) -> Float[np.ndarray, "row column"]:
+    """a·b / (|a| |b|), from -1 to 1; NaN for a vector of zeros, which has no direction."""
+    return np.clip(_directions(a) @ _directions(b).T, -1, 1)
+
+
+class Neighbour(NamedTuple):
+    index: int
+    cosine: float
+
+
+class GridMeans(NamedTuple):
+    beside: float
+    above: float
+    others: float
+
+
+def grid_means(cosines: Float[np.ndarray, "patch patch"], patch_grid: tuple[int, int]) -> GridMeans:
+    """Mean similarity of patches side by side, of patches one above the other, and of all other pairs.
+
+    NaN where a grid has no such pair.
+    """
+    row, column = np.unravel_index(np.arange(len(cosines)), patch_grid)
+    rows, columns = (np.abs(place[:, None] - place) for place in (row, column))
+    beside, above = (rows == 0) & (columns == 1), (rows == 1) & (columns == 0)
+    others = ~(beside | above) & ~np.eye(len(cosines), dtype=bool)
+    return GridMeans(*(float(cosines[at].mean()) if at.any() else np.nan for at in (beside, above, others)))
+
+
+def nearest(
+    vector: Float[np.ndarray, " d_model"], others: Float[np.ndarray, "other d_model"], n: int
+) -> list[Neighbour]:
+    """The `n` of `others` (fewer where there are fewer) with the largest cosine similarity, the nearest first.
+
+    Vectors of zeros are nobody's neighbours.
+    """
+    cosines = cosine_similarities(vector[None], others)[0]
+    ranked = np.argsort(-cosines, kind="stable")  # NaN comes last
+    return [Neighbour(int(at), float(cosines[at])) for at in ranked[:n] if not np.isnan(cosines[at])]
+
+
+def _directions(vectors: np.ndarray) -> np.ndarray:
+    norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.divide(vectors, norms, out=np.full_like(vectors, np.nan), where=norms > 0)
+
+
+def _read_only(values: Tensor) -> np.ndarray:
+    array = values.detach().cpu().numpy().copy()
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,58 @@
+"""Many-dimensional vectors in two dimensions, through scikit-learn: PCA keeps variance, t-SNE neighbourhoods."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from sklearn.decomposition import PCA
+from sklearn.manifold import TSNE
+
+FEWEST_FOR_TSNE = 4
+_STEPS = 500  # twice as many move a few hundred vectors hardly further, and take twice as long
+
+
+class Projection(NamedTuple):
+    places: Float[np.ndarray, "vector 2"]
+    explained: tuple[float, float]  # share of the variance along each axis; NaN where there is none to share
+
+
+class Neighbourhoods(NamedTuple):
+    places: Float[np.ndarray, "vector 2"]
+    perplexity: int  # the one used
+
+
+def pca(vectors: Float[np.ndarray, "vector d_model"]) -> Projection:
+    """The two directions of the largest variance. Fewer than three vectors leave the second axis empty."""
+    vectors = np.asarray(vectors, dtype=np.float64)
+    places, explained = np.zeros((len(vectors), 2)), np.zeros(2)
+    if not _differ(vectors):
+        return Projection(places, (np.nan, np.nan))
+    fitted = PCA(n_components=min(2, *vectors.shape), svd_solver="full").fit(vectors)
+    found = fitted.n_components_
+    places[:, :found] = fitted.transform(vectors)
+    explained[:found] = fitted.explained_variance_ratio_
+    return Projection(places, (float(explained[0]), float(explained[1])))
+
+
+def t_sne(
+    vectors: Float[np.ndarray, "vector d_model"], *, perplexity: int, seed: int
+) -> Neighbourhoods | None:
+    """Places in which near neighbours stay near (van der Maaten & Hinton 2008), begun from the PCA.
+
+    `perplexity`, about how many neighbours count, must be below the number of vectors: a larger one is made
+    as large as may be. None for fewer than four vectors, or where all are the same: there is nothing to place.
+    """
+    n = len(vectors)
+    if n < FEWEST_FOR_TSNE or not _differ(vectors):
+        return None
+    perplexity = min(perplexity, n - 1)
+    # Exact: Barnes-Hut pays beyond some thousand vectors, and its threads quarrel with those of other sessions.
+    method = TSNE(
+        n_components=2, perplexity=perplexity, init="pca", max_iter=_STEPS, method="exact", random_state=seed
+    )
+    places = method.fit_transform(np.asarray(vectors, dtype=np.float32))
+    return Neighbourhoods(np.asarray(places, dtype=np.float64), perplexity)
+
+
+def _differ(vectors: np.ndarray) -> bool:
+    return len(vectors) > 1 and bool((vectors != vectors[0]).any())

@@ -1,0 +1,70 @@
+"""Measures of the residual stream: how long its vectors are, what the sublayers add, how alike the tokens become."""
+
+from functools import partial
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model.capture import prepare
+from model.checkpoint import Loaded
+from model.hooks import watch
+from model.record import ForwardRecord
+
+SUBLAYERS = ("attention", "feed_forward")
+
+
+def norms(residual: Float[np.ndarray, "stage position d_model"]) -> Float[np.ndarray, "stage position"]:
+    """Euclidean length of each state."""
+    return np.linalg.norm(residual, axis=-1)
+
+
+def sublayer_outputs(
+    loaded: Loaded, text_or_image: str | np.ndarray
+) -> Float[np.ndarray, "layer sublayer position d_model"]:
+    """What attention and feed-forward hand over, before it is added to the stream. Raises as `capture` does."""
+    inputs, tokens = prepare(loaded, text_or_image)
+    config = loaded.config
+    outputs = torch.full((config.n_layers, len(SUBLAYERS), len(tokens), config.d_model), torch.nan)
+    watchers = {
+        f"blocks.{layer}.{sublayer}_out": partial(_keep, outputs[layer, place])
+        for layer in range(config.n_layers)
+        for place, sublayer in enumerate(SUBLAYERS)
+    }
+    with torch.inference_mode(), watch(loaded.model, watchers):
+        loaded.model(inputs)
+    return outputs.numpy()
+
+
+def _keep(slot: Tensor, activation: Tensor) -> None:
+    slot.copy_(activation[0])
+
+
+def shares(
+    residual: Float[np.ndarray, "stage position d_model"],
+    outputs: Float[np.ndarray, "layer sublayer position d_model"],
+) -> Float[np.ndarray, " place"]:
+    """mean_i ‖F_i‖ / (‖x_i‖ + ‖F_i‖) for each sublayer in order: F is its output, x the stream it is added to.
+
+    0: the sublayer adds nothing; 0.5: it adds as much as was there; 1: there was nothing. The same in both
+    placements, before post-LN normalises the sum. Lengths alone: what points the other way takes away.
+    """
+    added = np.linalg.norm(outputs, axis=-1).reshape(-1, outputs.shape[2])
+    there = norms(residual[:-1])  # stage s is what sublayer s adds to
+    return (added / (there + added)).mean(axis=-1)
+
+
+def uniformity(residual: Float[np.ndarray, "stage position d_model"]) -> Float[np.ndarray, " stage"]:
+    """‖X − 1 x̄ᵀ‖ / ‖X‖ (Frobenius), x̄ the mean state: 0 where all tokens are alike, 1 where their mean is 0.
+
+    Dong et al. 2021 show that pure attention drives it to 0, and that skip connections and feed-forward
+    layers hold it up; they measure in another norm.
+    """
+    apart = residual - residual.mean(axis=1, keepdims=True)
+    return np.linalg.norm(apart, axis=(1, 2)) / np.linalg.norm(residual, axis=(1, 2))
+
+
+def logits_gap(record: ForwardRecord) -> float:
+    """How far the logits read off the last stage are from the true ones: the largest difference."""
+    return float(np.abs(record.logits_by_layer[-1] - record.logits).max(initial=0))

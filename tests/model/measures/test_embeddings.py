@@ -1,0 +1,120 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from model.capture import capture
+from model.measures.embeddings import (
+    cosine_similarities,
+    embedding_parts,
+    first_words,
+    grid_means,
+    nearest,
+    patch_pictures,
+    position_table,
+    token_table,
+)
+from model.transformer import sinusoidal
+from tests.model import tiny
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_the_parts_of_a_text(scaled):
+    loaded = tiny.loaded(replace(tiny.TEXT, embedding_scaled=scaled))
+    parts = embedding_parts(loaded, "great film")
+    assert parts.tokens == ("[CLS]", "great", "film", "[SEP]")
+    rows = loaded.model.embedding.tokens.weight.detach().numpy()[loaded.tokenizer.encode("great film").ids]
+    np.testing.assert_allclose(parts.looked_up, rows, rtol=1e-6)
+    np.testing.assert_allclose(parts.content, rows * (np.sqrt(8) if scaled else 1), rtol=1e-6)
+    np.testing.assert_array_equal(parts.positions, sinusoidal(12, 8)[:4].numpy())
+    np.testing.assert_allclose(parts.total, capture(loaded, "great film").residual[0], atol=1e-6)
+
+
+def test_the_class_token_of_patches_is_not_scaled(image):
+    loaded = tiny.loaded(replace(tiny.DIGIT, embedding_scaled=True))
+    parts = embedding_parts(loaded, image)
+    class_token = loaded.model.embedding.class_token.detach().numpy()
+    np.testing.assert_array_equal(parts.looked_up[0], class_token)
+    np.testing.assert_array_equal(parts.content[0], class_token)
+    np.testing.assert_allclose(parts.content[1:], parts.looked_up[1:] * np.sqrt(8), rtol=1e-6)
+
+
+def test_what_is_handed_out_cannot_change_the_encoder(digit_loaded):
+    table = position_table(digit_loaded)
+    np.testing.assert_array_equal(table, digit_loaded.model.embedding.position_table.detach().numpy())
+    with pytest.raises(ValueError, match="read-only"):
+        table[0] = 0
+    assert not np.shares_memory(table, digit_loaded.model.embedding.position_table.detach().numpy())
+
+
+def test_the_token_table_is_in_the_order_of_the_ids():
+    loaded = tiny.loaded(replace(tiny.TEXT, embedding_scaled=True))
+    pieces, vectors = token_table(loaded)
+    assert len(pieces) == len(vectors) == 100
+    assert pieces[loaded.tokenizer.token_to_id("film")] == "film"
+    parts = embedding_parts(loaded, "film")
+    np.testing.assert_allclose(vectors[pieces.index("film")], parts.content[1], rtol=1e-6)
+
+
+def test_an_encoder_of_images_has_no_vocabulary(digit_loaded):
+    with pytest.raises(ValueError, match="reads images"):
+        token_table(digit_loaded)
+
+
+def test_the_first_words_are_whole_pieces_of_three_letters():
+    pieces = ("[CLS]", "a", "##ing", "th", "the", "9th", "film", "and")
+    assert first_words(pieces, 2) == [4, 6]
+    assert first_words(pieces, 99) == [4, 6, 7]
+
+
+def test_cosines_by_hand():
+    a = np.array([[3.0, 4.0], [0.0, 0.0]])
+    b = np.array([[6.0, 8.0], [4.0, -3.0], [-1.0, 0.0]])
+    found = cosine_similarities(a, b)
+    assert found[0].tolist() == pytest.approx([1, 0, -0.6])
+    assert np.isnan(found[1]).all()
+
+
+vectors = arrays(np.float64, (5, 3), elements=st.floats(-9, 9).map(lambda x: round(x, 3)))
+
+
+@given(vectors, st.floats(0.1, 9))
+def test_cosines_are_symmetric_and_know_no_length(rows, times):
+    found = cosine_similarities(rows, rows)
+    np.testing.assert_allclose(found, found.T, atol=1e-12)
+    np.testing.assert_allclose(cosine_similarities(rows * times, rows), found, atol=1e-9)
+    long = np.linalg.norm(rows, axis=1) > 0
+    np.testing.assert_allclose(np.diagonal(found)[long], 1)
+
+
+def test_the_nearest_by_hand():
+    others = np.array([[0.0, 2.0], [1.0, 1.0], [0.0, 0.0], [-5.0, 0.0], [9.0, 0.0]])
+    found = nearest(np.array([1.0, 0.0]), others, 3)
+    assert [at for at, _ in found] == [4, 1, 0]
+    assert [cosine for _, cosine in found] == pytest.approx([1, 0.5**0.5, 0])
+    assert len(nearest(np.array([1.0, 0.0]), others, 9)) == 4
+    assert nearest(np.zeros(2), others, 3) == []
+
+
+def test_the_patches_as_pictures(digit_loaded, image):
+    patches = patch_pictures(digit_loaded, image)
+    assert patches.shape == (4, 4, 4)
+    np.testing.assert_array_equal(patches[1], image[:4, 4:])
+    np.testing.assert_array_equal(patches[2], image[4:, :4])
+
+
+def test_the_means_over_a_grid_by_hand():
+    # 0 1
+    # 2 3
+    cosines = np.array([[1, 0.5, 0.25, -1], [0.5, 1, -0.5, 0], [0.25, -0.5, 1, 0.75], [-1, 0, 0.75, 1]])
+    means = grid_means(cosines, (2, 2))
+    assert means == pytest.approx(((0.5 + 0.75) / 2, (0.25 + 0) / 2, (-1 - 0.5) / 2))
+
+
+def test_a_row_of_patches_has_none_above():
+    means = grid_means(np.eye(2), (1, 2))
+    assert means.beside == 0
+    assert np.isnan([means.above, means.others]).all()

@@ -1,0 +1,80 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from model.capture import capture, prepare
+from model.measures.stream import logits_gap, norms, shares, sublayer_outputs, uniformity
+from tests.model import tiny
+
+TEXT = "not great film"
+VARIANTS = {
+    "pre": tiny.TEXT,
+    "post": replace(tiny.TEXT, norm_placement="post", final_norm=False),
+    "mean": replace(tiny.TEXT, pooling="mean"),
+    "max": replace(tiny.TEXT, pooling="max", norm_placement="post"),
+}
+
+
+@pytest.fixture(params=VARIANTS)
+def loaded(request):
+    return tiny.loaded(VARIANTS[request.param])
+
+
+def test_norms_by_hand():
+    assert norms(np.array([[[3.0, 4.0], [0.0, 2.0]]])).tolist() == [[5, 2]]
+
+
+def test_shares_by_hand():
+    residual = np.array([[[3.0, 4.0]], [[6.0, 8.0]], [[1.0, 0.0]]])
+    outputs = np.array([[[[5.0, 0.0]], [[0.0, 30.0]]]])
+    assert shares(residual, outputs) == pytest.approx([5 / (5 + 5), 30 / (10 + 30)])
+
+
+def test_shares_are_means_over_the_tokens():
+    residual = np.array([[[1.0], [1.0]], [[1.0], [1.0]], [[0.0], [0.0]]])
+    outputs = np.array([[[[1.0], [3.0]], [[0.0], [0.0]]]])
+    assert shares(residual, outputs) == pytest.approx([(0.5 + 0.75) / 2, 0])
+
+
+def test_uniformity_by_hand():
+    alike = [[1.0, 2.0], [1.0, 2.0]]
+    opposite = [[1.0, 0.0], [-1.0, 0.0]]
+    apart = [[2.0, 0.0], [0.0, 0.0]]  # mean (1, 0), so each is 1 away, of a norm of 2
+    assert uniformity(np.array([alike, opposite, apart])) == pytest.approx([0, 1, math.sqrt(2) / 2])
+
+
+def test_the_sublayers_outputs_are_what_the_stream_gains(loaded):
+    record, outputs = capture(loaded, TEXT), sublayer_outputs(loaded, TEXT)
+    steps = outputs.reshape(-1, *outputs.shape[2:])
+    summed = torch.from_numpy(record.residual[:-1] + steps)
+    if loaded.config.norm_placement == "post":
+        norms_of = [(block.norm_attention, block.norm_feed_forward) for block in loaded.model.blocks]
+        with torch.inference_mode():
+            summed = torch.stack([norm(state) for norm, state in zip(sum(norms_of, ()), summed, strict=True)])
+    np.testing.assert_allclose(summed, record.residual[1:], atol=1e-5)
+
+
+def test_logits_by_layer_are_those_of_a_truncated_encoder(loaded):
+    """An encoder of the first layers alone, rebuilt from the weights: no hook, no captured state."""
+    record = capture(loaded, TEXT)
+    inputs, _ = prepare(loaded, TEXT)
+    for n_layers in range(1, loaded.config.n_layers + 1):
+        shallow = tiny.build(replace(loaded.config, n_layers=n_layers))
+        kept = {
+            name: value for name, value in loaded.model.state_dict().items() if name in shallow.state_dict()
+        }
+        shallow.load_state_dict(kept)
+        with torch.inference_mode():
+            logits = shallow(inputs)[0]
+        np.testing.assert_allclose(record.logits_by_layer[2 * n_layers], logits, atol=1e-5)
+    assert logits_gap(record) <= 1e-6
+
+
+def test_the_gap_is_the_largest_difference():
+    record = capture(tiny.loaded(tiny.TEXT), TEXT)
+    off = np.array(record.logits_by_layer)
+    off[-1, 1] += 0.25
+    assert logits_gap(replace(record, logits_by_layer=off)) == pytest.approx(0.25, abs=1e-6)

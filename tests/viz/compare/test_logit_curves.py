@@ -1,0 +1,30 @@
+import numpy as np
+import pytest
+
+from tests.viz.scene import drawn
+from viz.compare.logit_curves import logit_curves
+
+LOGITS = np.array([[0.0, 1.0, 2.0], [3.0, -1.0, 0.0]])
+
+
+def test_a_marked_class_has_its_colour_and_its_name_at_the_end():
+    chart = logit_curves(LOGITS, ("embed", "L0 mid"), ("a", "b", "c"), marked={"c": "#112233"})
+    *_, names = drawn(chart, width=400)
+    ((name),) = names
+    assert (name["text"], name["fill"]) == ("c", "#112233")
+
+
+def test_every_class_has_its_logit_and_probability_at_every_stage():
+    chart = logit_curves(LOGITS, ("embed", "L0 mid"), ("a", "b", "c"), marked={})
+    (rows,) = chart.to_dict()["datasets"].values()
+    assert [(row["stage"], row["class"], row["logit"]) for row in rows[2:4]] == [
+        ("embed", "c", 2.0),
+        ("L0 mid", "a", 3.0),
+    ]
+    assert sum(row["probability"] for row in rows[:3]) == pytest.approx(1)
+    assert rows[2]["probability"] == pytest.approx(np.exp(2) / np.exp([0, 1, 2]).sum())
+
+
+def test_shapes_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match=r"1 stages of 3 classes, got logits of \(2, 3\)"):
+        logit_curves(LOGITS, ("embed",), ("a", "b", "c"), marked={})

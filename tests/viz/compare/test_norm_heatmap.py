@@ -1,0 +1,27 @@
+import numpy as np
+import pytest
+
+from viz.compare.norm_heatmap import norm_heatmap
+
+NORMS = np.array([[1.0, 2.0, 3.0], [4.0, 8.0, 6.0]])
+
+
+def test_stages_are_rows_and_tokens_are_columns():
+    (trace,) = norm_heatmap(NORMS, ("embed", "L0 mid"), ("the", "<b>", "the")).data
+    assert np.asarray(trace.z).tolist() == NORMS.tolist()
+    assert list(trace.y) == ["embed", "L0 mid"]
+    assert list(trace.x) == ["the ₀", "&lt;b&gt;", "the ₂"]
+    assert (trace.zmin, trace.zmax) == (0, 8)
+
+
+def test_the_first_stage_is_on_top():
+    assert norm_heatmap(NORMS, ("embed", "L0 mid"), "abc").layout.yaxis.autorange == "reversed"
+
+
+def test_shapes_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match=r"2 stages of 2 tokens, got norms of \(2, 3\)"):
+        norm_heatmap(NORMS, ("embed", "L0 mid"), "ab")
+
+
+def test_no_tokens_make_an_empty_figure_with_its_axes():
+    assert norm_heatmap(np.zeros((0, 0)), (), ()).layout.xaxis.title.text == "token"

@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+
+from tests.viz.scene import drawn
+from viz.compare.similarity_heatmap import similarity_heatmap
+
+VALUES = np.array([[np.nan, 0.25, 1.0], [0.5, 0.75, np.nan]])
+
+
+def heatmap(values=VALUES, **options):
+    rows, columns = ("z", "a")[: len(values)], ("q", "p", "o")[: values.shape[1]]
+    options = {"names": ("pre", "post"), "what": "CKA", "signed": False, "side": 300} | options
+    return similarity_heatmap(values, rows, columns, **options)
+
+
+def test_rows_and_columns_stand_as_given_even_where_nothing_is_defined():
+    cells, text = drawn(heatmap())
+    assert len(cells) == 6
+    assert [mark["text"] for mark in sorted(text, key=lambda mark: (mark["y"], mark["x"]))] == [
+        "–", "0.25", "1.00", "0.50", "0.75", "–",
+    ]  # fmt: skip
+
+
+def test_hover_says_why_a_number_is_missing():
+    (cells,) = heatmap(undefined="all alike").to_dict()["datasets"].values()
+    assert [cell["exact"] for cell in cells] == [
+        "all alike",
+        "0.2500",
+        "1.0000",
+        "0.5000",
+        "0.7500",
+        "all alike",
+    ]
+
+
+@pytest.mark.parametrize(("signed", "domain"), [(False, [0, 1]), (True, [-1, 1])])
+def test_the_scale_does_not_hang_on_the_values(signed, domain):
+    chart = heatmap(signed=signed).to_dict()
+    assert chart["layer"][0]["encoding"]["color"]["scale"]["domain"] == domain
+
+
+def test_cells_too_small_for_numbers_have_none():
+    names = [f"s{number}" for number in range(30)]
+    options = {"names": ("a", "b"), "what": "CKA", "signed": False, "side": 300}
+    assert len(drawn(similarity_heatmap(np.ones((30, 30)), names, names, **options))) == 1
+
+
+def test_shapes_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match=r"1 rows and 1 columns, got values of \(2, 2\)"):
+        similarity_heatmap(np.eye(2), ("a",), ("b",), names=("a", "b"), what="", signed=False, side=300)

@@ -1,0 +1,1 @@
+"""Figures that set two encoders, or two inputs, side by side."""
