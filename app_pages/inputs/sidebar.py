@@ -54,9 +54,11 @@ def _describe(loaded: Loaded) -> None:
     measured = "accuracy not measured"
     if figures:
         measured = f"accuracy {figures['accuracy']:.2%} on {figures['n']:,} {figures['data']}, loss {figures['loss']:.3f}"
+    published = loaded.history.get("recipe", {}).get("published")
     st.caption(
         f"{loaded.n_parameters:,} parameters  \n"
         f"{config.norm_placement}-LN, {config.n_layers} layers × {config.n_heads} heads  \n"
         f"{measured}  \n"
-        f"runs on {loaded.device.type.upper()}"
+        + (f"published: {published}  \n" if published else "")
+        + f"runs on {loaded.device.type.upper()}"
     )

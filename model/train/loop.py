@@ -5,6 +5,7 @@ import sys
 import time
 
 import torch
+from torch import nn
 from torch.nn.utils import clip_grad_norm_
 from torch.optim import Optimizer
 from tqdm import tqdm
@@ -28,6 +29,9 @@ def train(recipe: Recipe, setting: Setting) -> tuple[Transformer, Progress]:
     """Runs every phase that is not done yet, and returns the trained encoder with what was recorded."""
     torch.manual_seed(recipe.seed)
     model = Transformer(setting.config).to(setting.device)
+    if recipe.position_std is not None:
+        for start in (model.embedding.position_table, model.embedding.class_token):
+            nn.init.normal_(start, std=recipe.position_std)
     loaded = Loaded(
         name=recipe.preset, model=model, tokenizer=setting.tokenizer, history={}, device=setting.device
     )

@@ -32,10 +32,13 @@ class Recipe:
     phases: tuple[Phase, ...]
     # AdamW for all, or Muon (Jordan et al. 2024) for the matrices of the blocks and AdamW for the rest
     optimizer: Literal["adamw", "muon"] = "adamw"
+    # of learned positions and class token at the start; None leaves them as the encoder begins
+    position_std: float | None = None
     seed: int = 0
     betas: tuple[float, float] = (0.9, 0.98)
     gradient_clip: float | None = 1.0
     n_moments: int = 28  # of the film, a phase
+    published: str | None = None  # what the source of the recipe reached
     quick: bool = False
 
     def to_json(self) -> dict:
@@ -85,7 +88,18 @@ _RECIPES = {
         Recipe(preset="mnist-post-ln", phases=(_DIGITS, _GENTLE_DIGITS)),
         Recipe(preset="imdb-pre-ln", **_REVIEWS),
         Recipe(preset="imdb-post-ln", **_REVIEWS),
-        Recipe(preset="looker", phases=(_LOOKER,), **_PLAIN),
-        Recipe(preset="imdb-article", phases=(_ARTICLE,), **_PLAIN),
+        Recipe(
+            preset="looker",
+            phases=(_LOOKER,),
+            position_std=1.0,  # as torch.randn gives them
+            published="97.4 to 97.6 % on the MNIST test digits (Some Code Is All You Need)",
+            **_PLAIN,
+        ),
+        Recipe(
+            preset="imdb-article",
+            phases=(_ARTICLE,),
+            published="75.4 % of its validation reviews (Understand Transformer Paper Through Implementation)",
+            **_PLAIN,
+        ),
     )
 }
