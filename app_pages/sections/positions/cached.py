@@ -1,0 +1,102 @@
+"""What the checkpoint makes of its positions, kept between runs; keys are plain values."""
+
+import numpy as np
+import streamlit as st
+
+from app_pages import state
+from model.experiments import positions as experiments
+from model.measures import embeddings
+from model.measures.embeddings import EmbeddingParts
+from model.measures.projection import Neighbourhoods, Projection, pca, t_sne
+from model.record import ForwardRecord
+
+
+def readable(given: state.Given) -> str | np.ndarray:
+    """What an encoder takes: the text, or the picture as uint8 [height, width]."""
+    return given if isinstance(given, str) else np.frombuffer(given, np.uint8).reshape(state.DIGIT_SHAPE)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def parts(name: str, given: state.Given) -> EmbeddingParts:
+    return embeddings.embedding_parts(state.loaded(name), readable(given))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def table(name: str) -> np.ndarray:
+    """All position vectors [position, d_model]."""
+    return embeddings.position_table(state.loaded(name))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def table_cosines(name: str) -> np.ndarray:
+    """Of all pairs [position, position]."""
+    cosines = embeddings.cosine_similarities(table(name), table(name))
+    cosines.setflags(write=False)
+    return cosines
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def vocabulary(name: str) -> tuple[tuple[str, ...], np.ndarray]:
+    """As `model.measures.embeddings.token_table`."""
+    return embeddings.token_table(state.loaded(name))
+
+
+# A text of 384 tokens makes a record of tens of MB.
+@st.cache_resource(max_entries=6, show_spinner=False)
+def repositioned(
+    name: str,
+    given: state.Given,
+    *,
+    order: tuple[int, ...] | None = None,
+    zeroed: bool = False,
+    shift: int = 0,
+) -> ForwardRecord:
+    """As `model.experiments.positions.repositioned`."""
+    loaded = state.loaded(name)
+    return experiments.repositioned(loaded, readable(given), order=order, zeroed=zeroed, shift=shift)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def largest_deviation(name: str, given: state.Given, *, order: tuple[int, ...], zeroed: bool) -> float:
+    """Of any attention weight, once the shuffled tokens are put back."""
+    before = repositioned(name, given, zeroed=zeroed)
+    after = repositioned(name, given, order=order, zeroed=zeroed)
+    return experiments.largest_deviation(before.pattern, after.pattern, order)
+
+
+@st.cache_data(max_entries=32, show_spinner="Running many orders …")
+def over_orders(name: str, given: state.Given, n_seeds: int, *, zeroed: bool) -> np.ndarray:
+    """Probabilities [seed, class] of the shuffles with seeds from 0."""
+    tokens = state.record(name, given).tokens
+    orders = [experiments.shuffled(tokens, seed) for seed in range(n_seeds)]
+    return experiments.over_orders(state.loaded(name), readable(given), orders, zeroed=zeroed)
+
+
+@st.cache_data(max_entries=32, show_spinner="Running many shifts …")
+def over_shifts(name: str, given: state.Given, shifts: tuple[int, ...]) -> np.ndarray:
+    """Probabilities [shift, class]."""
+    return experiments.over_shifts(state.loaded(name), readable(given), shifts)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def vectors(name: str, given: state.Given, *, positioned: bool, n_words: int) -> np.ndarray:
+    """Of the input's tokens, then of the first words of the vocabulary: [vector, d_model], as they are added."""
+    seen = parts(name, given)
+    own = seen.total if positioned else seen.content
+    if not n_words:
+        return own
+    pieces, rows = vocabulary(name)
+    return np.concatenate((own, rows[embeddings.first_words(pieces, n_words)]))
+
+
+@st.cache_data(max_entries=32, show_spinner="Finding the axes of the largest variance …")
+def pca_of(name: str, given: state.Given, *, positioned: bool, n_words: int) -> Projection:
+    return pca(vectors(name, given, positioned=positioned, n_words=n_words))
+
+
+@st.cache_data(max_entries=32, show_spinner="Placing neighbours near each other …")
+def t_sne_of(
+    name: str, given: state.Given, *, positioned: bool, n_words: int, perplexity: int, seed: int
+) -> Neighbourhoods | None:
+    shown = vectors(name, given, positioned=positioned, n_words=n_words)
+    return t_sne(shown, perplexity=perplexity, seed=seed)

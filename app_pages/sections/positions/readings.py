@@ -1,0 +1,150 @@
+"""One input, read twice: the prediction, what was read and the attention, before and after."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app_pages import state
+from app_pages.sections.positions import cached
+from app_pages.state import Selection
+from app_pages.widgets.choice import choice
+from app_pages.widgets.clickable import clickable
+from app_pages.widgets.head_choice import choose_query, take_query
+from app_pages.widgets.prediction import prediction
+from model.experiments.positions import restored, shuffled_picture
+from model.record import ForwardRecord
+from viz.attention.attention_heatmap import attention_heatmap
+from viz.attention.difference_heatmap import difference_heatmap
+from viz.attention.digit_overlay import digit_overlay
+from viz.attention.token_strip import token_strip
+
+SIDE_BY_SIDE, DIFFERENCE = "side by side", "after minus before"
+AS_READ, BACK = "as they are read", "put back in order"
+LONG, HEIGHT = 80, 320  # a text of more tokens scrolls in so many pixels
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What the encoder did with the input once."""
+
+    side: str  # "before" or "after"
+    name: str
+    record: ForwardRecord
+    order: tuple[int, ...]  # order[i] is the token, counted as the input has them, that is read at place i
+
+    def place(self, token: int) -> int:
+        return self.order.index(token)
+
+    @property
+    def in_order(self) -> bool:
+        return self.order == tuple(sorted(self.order))
+
+
+def consequence(chosen: Selection, before: Reading, after: Reading) -> None:
+    """What became of the prediction, and of the chosen head's attention. `before` is in order."""
+    st.markdown(_verdict(before.record, after.record))
+    for reading, place in zip((before, after), _beside("prediction"), strict=True):
+        with place:
+            key = f"positions_try_prediction_{reading.side}"
+            prediction(reading.record, chosen.label, key=key, title=reading.name)
+    is_text = before.record.patch_grid is None
+    query = choose_query(before.record.tokens, numbered=is_text)
+    head = f"L{chosen.layer} H{chosen.head}"
+    st.markdown(f"**What the encoder reads**, in the colours of what the query attends to in {head}")
+    for reading, place in zip((before, after), _beside("input"), strict=True):
+        with place:
+            st.caption(reading.name)
+            (_strip if is_text else _overlay)(chosen, reading, query)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        view = choice(f"All weights of {head}", (SIDE_BY_SIDE, DIFFERENCE), key="positions_try_maps")
+        put_back = view == SIDE_BY_SIDE and not after.in_order and _put_back()
+    if view == DIFFERENCE:
+        _difference(chosen, before, after)
+    else:
+        _maps(chosen, before, after, query, put_back)
+
+
+def _verdict(before: ForwardRecord, after: ForwardRecord) -> str:
+    """The consequence, in one sentence."""
+    first, second = before.probabilities, after.probabilities
+    was, now = int(first.argmax()), int(second.argmax())
+    names = before.class_names
+    if was == now:
+        return f"The prediction stays **{names[was]}**: {first[was]:.2%} before, {second[was]:.2%} after."
+    return (
+        f"The prediction turns from **{names[was]}** ({first[was]:.2%}) to **{names[now]}** ({second[now]:.2%}); "
+        f"{names[was]} is left with {second[was]:.2%}."
+    )
+
+
+def _beside(row: str) -> list[DeltaGenerator]:
+    """A place for before and after; where the window is narrow, the second is below the first."""
+    with st.container(horizontal=True, gap="medium"):
+        return [st.container(key=f"side_positions_{row}_{side}") for side in ("before", "after")]
+
+
+def _put_back() -> bool:
+    return choice("Rows and columns of the second", (AS_READ, BACK), key="positions_try_rows") == BACK
+
+
+def _strip(chosen: Selection, reading: Reading, query: int) -> None:
+    record, at = reading.record, reading.place(query)
+    weights = record.pattern[chosen.layer, chosen.head, at]
+    strip = token_strip(record.tokens, weights, query=at, scale=chosen.scale)
+    with st.container(height=HEIGHT if len(record.tokens) > LONG else "content", border=False):
+        clickable(
+            strip,
+            key=f"positions_try_strip_{reading.side}",
+            chosen=at,
+            selection="token",
+            take=lambda point: take_query(reading.order[int(point["position"])]),
+        )
+
+
+def _overlay(chosen: Selection, reading: Reading, query: int) -> None:
+    record, at = reading.record, reading.place(query)
+    first = int(record.has_class_token)
+    image = cached.readable(chosen.given)
+    overlay = digit_overlay(
+        shuffled_picture(state.loaded(chosen.checkpoint), image, reading.order),
+        record.pattern[chosen.layer, chosen.head, at, first:],
+        record.patch_grid,
+        query=at - first if at >= first else None,
+        scale=chosen.scale,
+    )
+    clickable(
+        overlay,
+        key=f"positions_try_overlay_{reading.side}",
+        chosen=at,
+        selection="patch",
+        take=lambda point: take_query(reading.order[int(point["position"]) + first]),
+        width="content",
+    )
+
+
+def _maps(chosen: Selection, before: Reading, after: Reading, query: int, put_back: bool) -> None:
+    """All weights of the chosen head, either time."""
+    layer, head = chosen.layer, chosen.head
+    for reading, place in zip((before, after), _beside("map"), strict=True):
+        pattern, mask = reading.record.pattern[layer, head], reading.record.mask[layer, head]
+        tokens, at = reading.record.tokens, reading.place(query)
+        if put_back:
+            pattern, mask = restored(pattern, reading.order), restored(mask, reading.order)
+            tokens, at = before.record.tokens, query
+        title = f"{reading.name}, L{layer} H{head}"
+        figure = attention_heatmap(pattern, tokens, mask=mask, query=at, scale=chosen.scale, title=title)
+        place.plotly_chart(figure, key=f"positions_try_map_{reading.side}", alt=f"Attention weights: {title}")
+
+
+def _difference(chosen: Selection, before: Reading, after: Reading) -> None:
+    """The change of each weight, token by token."""
+    layer, head = chosen.layer, chosen.head
+    first = before.record.pattern[layer, head]
+    second = restored(after.record.pattern[layer, head], after.order)
+    title = f"L{layer} H{head}, after minus before"
+    figure = difference_heatmap(first, second, before.record.tokens, names=("before", "after"), title=title)
+    st.plotly_chart(figure, key="positions_try_difference", alt=f"Change of each attention weight: {title}")
+    back = "" if after.in_order else ", with rows and columns put back in order"
+    st.caption(f"Largest change of any weight in this head: {np.abs(second - first).max():.2g}{back}.")

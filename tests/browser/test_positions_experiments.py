@@ -1,0 +1,53 @@
+"""What a click in the figures about positions chooses."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_links import mark, opened_elsewhere, press, views
+from tests.browser.watching import ready
+
+
+def test_an_order_and_a_token(page: Page) -> None:
+    page.goto("/positions?positions=Experiments&text=it+is+not+a+bad+film")
+    ready(page)
+    press(page, mark(page, "positions_try_orders", "with positions, seed 5"))
+    expect(page).to_have_url(re.compile(r"[?&]positions_try_seed=5"))
+    ready(page)
+    # The token chosen where it is read second is the query where it is read first.
+    press(page, mark(page, "positions_try_strip_after", "bad"))
+    expect(page).to_have_url(re.compile(r"[?&]query=5\+bad"))
+    ready(page)
+    other = opened_elsewhere(page)
+    expect(mark(other, "positions_try_strip_after", "bad")).to_be_attached()
+    assert views(other) == views(page)
+
+
+def test_a_shift(page: Page) -> None:
+    page.goto("/positions?kind=Digit&positions=Experiments&positions_try=shift+the+positions")
+    ready(page)
+    expect(page.get_by_text("Shifted by 1", exact=True).first).to_be_visible()
+    press(page, mark(page, "positions_try_shifts", "shift 9"))
+    expect(page).to_have_url(re.compile(r"[?&]positions_try_shift=9"))
+    expect(page.get_by_text("Shifted by 9", exact=True).first).to_be_visible()
+    page.get_by_role("slider", name="Shift").press("ArrowRight")
+    expect(page).to_have_url(re.compile(r"[?&]positions_try_shift=10"))
+
+
+def test_a_patch_and_its_position(page: Page) -> None:
+    page.goto("/positions?kind=Digit&positions=This+checkpoint")
+    ready(page)
+    press(page, mark(page, "positions_own_grid", "r2c4"))
+    expect(page).to_have_url(re.compile(r"[?&]query=r2c4"))
+    expect(page.get_by_text("The position of r2c4")).to_be_visible()
+    press(page, mark(page, "positions_own_map", "r5c1"))
+    expect(page).to_have_url(re.compile(r"[?&]query=r5c1"))
+    expect(page.get_by_text("The position of r5c1")).to_be_visible()
+
+
+def test_a_vector(page: Page) -> None:
+    page.goto("/positions?positions=Embeddings&text=it+is+not+a+bad+film")
+    ready(page)
+    press(page, mark(page, "positions_map", "film"))
+    expect(page).to_have_url(re.compile(r"[?&]query=6\+film"))
+    expect(page.locator('.st-key-positions_map [aria-label*="film is chosen"]')).to_be_attached()

@@ -1,0 +1,1 @@
+"""Figures of positions and of the vectors that they are added to."""
