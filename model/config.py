@@ -32,7 +32,8 @@ class ModelConfig:
     image_size: int | None = None
     patch_size: int | None = None
     # variants
-    norm_placement: Literal["pre", "post"] = "pre"
+    norm_placement: Literal["pre", "post", "deepnorm", "b2t"] = "pre"
+    residual: bool = True  # without, a sublayer's output takes the place of the stream
     final_norm: bool = True
     embedding_norm: bool = False
     embedding_scaled: bool = False
@@ -66,6 +67,12 @@ class ModelConfig:
                 raise ValueError(f"these patches need n_positions {expected}, got {self.n_positions}")
         if self.shared_qkv and self.d_k != self.d_v:
             raise ValueError(f"a shared q/k/v projection needs d_k == d_v, got {self.d_k} and {self.d_v}")
+        if self.norm_placement in ("deepnorm", "b2t") and not self.residual:
+            raise ValueError(
+                f"{self.norm_placement!r} is a kind of residual connection, but residual is False"
+            )
+        if self.norm_placement == "deepnorm" and self.shared_qkv:
+            raise ValueError("'deepnorm' starts v smaller than q and k, but shared_qkv makes them one")
         if self.positions == "sinusoidal" and self.d_model % 2:
             raise ValueError(f"sinusoidal positions need an even d_model, got {self.d_model}")
 

@@ -146,6 +146,10 @@ class Block(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.norm_placement = config.norm_placement
+        # α, how much of x goes past a sublayer: all of it, or nothing without residual connections.
+        self.skip = float(config.residual)
+        if config.norm_placement == "deepnorm":  # (2N)^(1/4) in an encoder (Wang et al. 2022, figure 2)
+            self.skip = (2 * config.n_layers) ** 0.25
         self.norm_attention = nn.LayerNorm(config.d_model)
         self.attention_in = HookPoint()
         self.attention = Attention(config)
@@ -161,12 +165,15 @@ class Block(nn.Module):
     def forward(
         self, x: Positions, mask: Bool[Tensor, "#batch #head #query #key"] | None = None
     ) -> Positions:
-        if self.norm_placement == "pre":  # x + F(LN(x))
-            x = self.resid_mid(x + self._attend(self.norm_attention(x), mask))
-            x = self.resid_post(x + self._feed(self.norm_feed_forward(x)))
-        else:  # LN(x + F(x))
-            x = self.resid_mid(self.norm_attention(x + self._attend(x, mask)))
-            x = self.resid_post(self.norm_feed_forward(x + self._feed(x)))
+        if self.norm_placement == "pre":  # αx + F(LN(x)), with α = 1
+            x = self.resid_mid(self.skip * x + self._attend(self.norm_attention(x), mask))
+            x = self.resid_post(self.skip * x + self._feed(self.norm_feed_forward(x)))
+        elif self.norm_placement in ("post", "deepnorm"):  # LN(αx + F(x)); in post-LN α = 1
+            x = self.resid_mid(self.norm_attention(self.skip * x + self._attend(x, mask)))
+            x = self.resid_post(self.norm_feed_forward(self.skip * x + self._feed(x)))
+        else:  # h = LN(x + F(x)), LN(x + h + F(h)): the B2T connection (Takase et al. 2022)
+            h = self.resid_mid(self.norm_attention(x + self._attend(x, mask)))
+            x = self.resid_post(self.norm_feed_forward(x + h + self._feed(h)))
         return x
 
     def _attend(self, x: Positions, mask: Bool[Tensor, "..."] | None) -> Positions:
@@ -206,6 +213,8 @@ class Transformer(nn.Module):
         self.classifier = nn.Linear(config.d_model, config.n_classes) if config.n_classes else nn.Identity()
         self.masked_token_output = MaskedTokenOutput(config) if config.masked_token_output else None
         self.apply(self._initialise)
+        if config.norm_placement == "deepnorm":
+            self.shrink_sublayers()
 
     def _initialise(self, part: nn.Module) -> None:
         if isinstance(part, nn.Linear):
@@ -216,6 +225,15 @@ class Transformer(nn.Module):
             nn.init.normal_(part.weight, std=self.config.d_model**-0.5)
             if part.padding_idx is not None:
                 nn.init.zeros_(part.weight[part.padding_idx])
+
+    @torch.no_grad()
+    def shrink_sublayers(self) -> None:
+        """DeepNorm's start: feed-forward, V and O times β = (8N)^(-1/4) (Wang et al. 2022, figure 2)."""
+        beta = (8 * self.config.n_layers) ** -0.25
+        for block in self.blocks:
+            attention, feed = block.attention, block.feed_forward
+            for part in (attention.w_v, attention.w_o, feed.expand, feed.contract):
+                part.weight.mul_(beta)
 
     def forward(
         self,

@@ -1,0 +1,58 @@
+"""Runs over learning rate and warm-up: a grid a placement of the norm, and the losses over time."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app_pages.widgets.choice import choice
+from model.theory.warmup import WarmupRun
+from viz.theory.loss_curves import loss_curves
+from viz.theory.warmup_grid import warmup_grid
+
+GUESSING = {"digits": math.log(10)}  # the loss of saying every class alike
+
+Grid = dict[str, list[WarmupRun]]  # by placement, as named on screen
+
+
+def places(names: Iterable[str], *, key: str) -> dict[str, DeltaGenerator]:
+    """One place for each, side by side, to be drawn anew while runs come in."""
+    with st.container(horizontal=True, gap="medium"):
+        return {name: st.container(key=f"side_{key}_{name.replace(' ', '_')}").empty() for name in names}
+
+
+def draw_grids(
+    grid: Grid, where: dict[str, DeltaGenerator], *, rates: Sequence[float], warmups: Sequence[int]
+) -> None:
+    """All in the same colours and on the same axes."""
+    highest = _highest([run.final_loss for runs in grid.values() for run in runs], grid)
+    for name, runs in grid.items():
+        cells = [(run.learning_rate, run.warmup, run.final_loss, run.accuracy) for run in runs]
+        with where[name].container():
+            st.altair_chart(warmup_grid(cells, rates=rates, warmups=warmups, highest=highest, title=name))
+            if diverged := [run for run in runs if run.final_loss is None]:
+                listed = "; ".join(f"{run.learning_rate:g} with warm-up {run.warmup}" for run in diverged)
+                st.markdown(f"**Diverged**, the loss was no finite number any more: learning rate {listed}.")
+
+
+def draw_losses(grid: Grid, *, key: str) -> None:
+    """Loss over steps of the runs with one learning rate, a line a warm-up."""
+    rates = sorted({run.learning_rate for runs in grid.values() for run in runs})
+    chosen = choice("Losses at learning rate", [f"{rate:g}" for rate in rates], key=f"theory_{key}_rate")
+    at_rate = {
+        name: [run for run in runs if f"{run.learning_rate:g}" == chosen] for name, runs in grid.items()
+    }
+    highest = _highest([loss for runs in at_rate.values() for run in runs for loss in run.losses], grid)
+    for name, place in places(at_rate, key=f"{key}_losses").items():
+        curves = {
+            run.warmup: (run.steps, run.losses) for run in sorted(at_rate[name], key=lambda run: run.warmup)
+        }
+        place.altair_chart(loss_curves(curves, highest=highest, title=name))
+
+
+def _highest(losses: Iterable[float | None], grid: Grid) -> float:
+    """Where colours and axes end: the largest loss, but where that of guessing is known from it to twice as much."""
+    largest = max((loss for loss in losses if loss is not None), default=0.0)
+    guessing = max((GUESSING.get(run.task, 0.0) for runs in grid.values() for run in runs), default=0.0)
+    return min(max(largest, guessing), 2 * guessing) if guessing else largest or 1.0

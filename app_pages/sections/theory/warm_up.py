@@ -1,0 +1,120 @@
+"""Learning rate by warm-up: short runs made while one looks, and longer ones that were stored."""
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app_pages.sections.theory.run_grid import GUESSING, Grid, draw_grids, draw_losses, places
+from app_pages.widgets.choice import choice
+from model import checkpoint
+from model.theory import warmup
+from model.theory.fresh import Setting
+from model.theory.warmup import WarmupRun
+
+RATES, WARMUPS = (1e-3, 3e-3, 1e-2), (0, 10, 30)
+LAYERS, STEPS = (2, 6, 12, 18), (60, 120, 240)
+SMALL = Setting(d_model=32, n_heads=4, expansion=2, initialisation="Xavier")
+NAMES = {"pre": "pre-LN", "post": "post-LN", "deepnorm": "DeepNorm", "b2t": "B2T"}
+# In the session: the runs that are being made, and those that are done. What came of them lies in the cache.
+RUNNING, DONE = "theory_grid_running", "theory_grid_done"
+
+
+@st.cache_data(max_entries=1024, show_spinner=False)
+def trained(variant: str, n_layers: int, rate: float, n_warmup: int, n_steps: int) -> WarmupRun:
+    return warmup.run(SMALL, variant, n_layers, learning_rate=rate, warmup=n_warmup, n_steps=n_steps, seed=0)
+
+
+def live_grid(variants: list[str]) -> None:
+    """One run after the other, until all are done or somebody stops it; what is done stays."""
+    st.subheader("Small, run here and now")
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        n_layers = _one_of("Layers", LAYERS, 6, "layers")
+        n_steps = _one_of("Steps a run", STEPS, 60, "steps")
+        button = st.empty()
+    st.caption(
+        f"The digits that come with the app, read as 16 patches; width {SMALL.d_model}, batches of "
+        f"{warmup.BATCH_SIZE}, Adam (β 0.9 and 0.98), one seed. The learning rate rises linearly over the warm-up "
+        "and stays. Final loss: mean of the last tenth of the steps; to guess "
+        f"costs ln 10 = {GUESSING['digits']:.2f}."
+    )
+    cells = [
+        (variant, n_layers, rate, n_warmup, n_steps)
+        for n_warmup in WARMUPS
+        for rate in RATES
+        for variant in variants
+    ]
+    done: set = st.session_state.setdefault(DONE, set())
+    left = [cell for cell in cells if cell not in done]
+    running = st.session_state.get(RUNNING) == cells
+    _start_or_stop(button, cells, running, len(left))
+    bar = st.empty()
+    where = places(variants, key="live")
+    grid: Grid = {variant: [] for variant in variants}
+    for cell in cells:
+        if cell in done:
+            grid[cell[0]].append(trained(*cell))
+    if any(grid.values()):
+        draw_grids(grid, where, rates=RATES, warmups=WARMUPS)
+    if running:
+        for number, cell in enumerate(left):
+            bar.progress(number / len(left), f"Run {number + 1} of {len(left)}")
+            grid[cell[0]].append(trained(*cell))
+            done.add(cell)
+            draw_grids(grid, where, rates=RATES, warmups=WARMUPS)
+        st.session_state[RUNNING] = None
+        st.rerun()
+    if any(grid.values()):
+        draw_losses(grid, key="live")
+
+
+def stored_grid() -> None:
+    """Longer runs at the checkpoints' size, where they come with the project."""
+    st.subheader("Longer, at the checkpoints' size, stored")
+    try:
+        runs = warmup.read_runs(checkpoint.CHECKPOINTS / warmup.RUNS)
+    except ValueError as error:
+        st.info(f"The stored runs cannot be shown: {error}.")
+        return
+    if not runs:
+        st.info("There are no stored runs: checkpoints/warmup/runs.json is not there.")
+        return
+    tasks = list(dict.fromkeys(run.task for run in runs))
+    task = choice("Task", tasks, key="theory_task") if len(tasks) > 1 else tasks[0]
+    grid: Grid = {}
+    for run in runs:
+        if run.task == task:
+            grid.setdefault(NAMES.get(run.norm_placement, run.norm_placement), []).append(run)
+    shown = [run for runs in grid.values() for run in runs]
+    lengths = " or ".join(f"{length:,}" for length in sorted({run.n_steps for run in shown}))
+    st.caption(
+        f"{len(shown)} runs of {lengths} steps each; the learning rate rises linearly over the warm-up."
+    )
+    rates, warmups = sorted({run.learning_rate for run in shown}), sorted({run.warmup for run in shown})
+    draw_grids(grid, places(grid, key="stored"), rates=rates, warmups=warmups)
+    draw_losses(grid, key="stored")
+
+
+def _start_or_stop(place: DeltaGenerator, cells: list[tuple], running: bool, n_left: int) -> None:
+    def press() -> None:
+        st.session_state[RUNNING] = None if running else cells
+
+    label = "Stop" if running else f"Start {n_left} short runs" if n_left else "All runs are done"
+    place.button(
+        label,
+        on_click=press,
+        key="theory_grid_run",
+        icon=f":material/{'stop' if running else 'play_arrow' if n_left else 'check'}:",
+        type="secondary" if running else "primary",
+        disabled=not n_left,
+    )
+
+
+def _one_of(label: str, options: tuple[int, ...], default: int, key: str) -> int:
+    return st.select_slider(
+        label,
+        options,
+        default,
+        key=f"theory_grid_{key}",
+        bind="query-params",
+        persist_state="session",
+        width=180,
+    )

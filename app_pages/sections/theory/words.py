@@ -1,0 +1,142 @@
+"""What is said beside the figures of fresh encoders: formulas, papers, and what was just measured."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from model.theory.fresh import Setting
+from model.theory.placement import EPSILON, N_POSITIONS, N_SEQUENCES, slope
+
+PRE, POST = "pre-LN", "post-LN"
+FORMULAS = {
+    PRE: r"$x + F(\mathrm{LN}(x))$, one norm at the end",
+    POST: r"$\mathrm{LN}(x + F(x))$ (Vaswani et al. 2017)",
+    "DeepNorm": r"$\mathrm{LN}(\alpha x + F(x))$, $\alpha = (2L)^{1/4}$, feed-forward, $V$ and $O$ times $(8L)^{-1/4}$ "
+    "at the start (Wang et al. 2022)",
+    "B2T": r"$h = \mathrm{LN}(x + F(x))$, then $\mathrm{LN}(x + h + F(h))$ (Takase et al. 2022)",
+    "pre-LN without residual": r"$F(\mathrm{LN}(x))$",
+    "post-LN without residual": r"$\mathrm{LN}(F(x))$",
+}
+LAST = rf"""
+$\Big\|\dfrac{{\partial \mathcal{{L}}}}{{\partial W^{{2,L}}}}\Big\|_F$, the gradient at the second matrix of the last
+feed-forward: mean over {N_SEQUENCES} sequences of {N_POSITIONS} positions.
+
+Xiong et al. 2020, Theorem 1, bound it by $O(d\sqrt{{\ln d}})$ in post-LN and by $O(d\sqrt{{\ln d / L}})$ in pre-LN.
+A norm that follows its bound has slope 0 or −0.5 on these axes; the dotted guide falls as $1/\sqrt{{L}}$.
+About other placements, or without residual connections, the theorem says nothing.
+"""
+BY_LAYER = r"""
+$\Big\|\dfrac{\partial \mathcal{L}}{\partial W^{2,l}}\Big\|_F$ in each layer $l$ of the deepest encoder, untrained.
+
+What others measured, each elsewhere:
+- Xiong et al. 2020, figure 3: norm of the gradient averaged over mini-batches, 6-6 translation model at the start;
+  it grows with the layer in post-LN and stays about the same in pre-LN.
+- Shleifer et al. 2021 (NormFormer): in pre-LN, during pretraining, larger at early layers than at late ones.
+- Wang et al. 2022 (DeepNet), figures 3 and 4: decoder layers of an 18-18 post-LN model early in training;
+  without warm-up they vanish after a large first update.
+"""
+HIDDEN = r"""
+Mean over positions of $\|x\|^2$. Xiong et al. 2020, Lemma 2, for pre-LN behind $l$ layers:
+
+$(1 + \tfrac{l}{2})\,d \;\le\; \mathbb{E}\|x_l\|^2 \;\le\; (1 + \tfrac{3l}{2})\,d$ (the grey band),
+
+and for post-LN, before the second norm of each layer: $\mathbb{E}\|x_l\|^2 = \tfrac{3}{2}\,d$ (the dotted line).
+The lemma is for those two, with residual connections, in the setting of Theorem 1. Of DeepNorm and B2T, what the
+second norm takes is drawn as well.
+"""
+UPDATE = r"""
+$\|F(x, \theta_t) - F(x, \theta_0)\|$, where $F$ are the vectors that the last layer hands on and $\theta_t$ the
+weights after $t$ steps of Adam on digits: mean over the positions of 16 held-out digits.
+
+Wang et al. 2022 (DeepNet, section 3) hold that exploding gradients are not the root of post-LN's instability, and
+that this update is, which explodes at the very beginning of training. Warm-up and a smaller start relieve it,
+DeepNorm is made to bound it.
+"""
+
+
+def formulas(variants: Sequence[str]) -> str:
+    """One line: what a sublayer F and its norm do to the stream x in each of the variants."""
+    return " · ".join(f"**{variant}** {FORMULAS[variant]}" for variant in variants)
+
+
+def last_layer(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> str:
+    """Slopes of norms [seed, depth] on log axes, by variant."""
+    if len(depths) < 2:
+        return f"{LAST}\nOne depth has no slope: choose more layers."
+    lines = ["| | slope | over the seeds |", "|---|---|---|"]
+    for variant, by_seed in norms.items():
+        found = [slope(tuple(depths), one) for one in by_seed]
+        lines.append(
+            f"| {variant} | **{_signed(np.mean(found))}** | {_signed(min(found))} to {_signed(max(found))} |"
+        )
+    fitted = f"Least squares through the logarithms, L = {depths[0]} to {depths[-1]}:"
+    return "\n".join([LAST, fitted, "", *lines])
+
+
+def by_layer(norms: Mapping[str, np.ndarray]) -> str:
+    """The last layer over the first, of norms [seed, layer]."""
+    lines = ["| measured here | first layer | last layer | last / first |", "|---|---|---|---|"]
+    for variant, by_seed in norms.items():
+        first, last = by_seed.mean(axis=0)[[0, -1]]
+        lines.append(f"| {variant} | {first:.3g} | {last:.3g} | **{last / first:.2f}** |")
+    return "\n".join([BY_LAYER, *lines])
+
+
+def hidden(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> str:
+    """Norms [seed, layer] against `lemma` [3, layer]."""
+    low, high, post = lemma
+    lines = []
+    for variant, by_seed in norms.items():
+        mean = by_seed.mean(axis=0)
+        if variant == PRE:
+            inside = int(((low <= mean) & (mean <= high)).sum())
+            lines.append(f"- {variant}: inside the band behind **{inside} of {len(mean)}** layers.")
+        elif variant == POST:
+            off = np.abs(mean / post - 1).max()
+            lines.append(f"- {variant}: at most **{off:.0%}** away from the line, at any layer.")
+        else:
+            lines.append(f"- {variant}: {mean.min():.3g} to {mean.max():.3g}.")
+    return "\n".join([HIDDEN, "Measured here:", *lines])
+
+
+def assumptions(setting: Setting) -> dict[str, bool]:
+    """What Theorem 1 assumes and this page sets, and whether the setting agrees."""
+    theory = setting.initialisation == "theory"
+    return {
+        r"$W_Q = W_K = 0$: every position attends to all alike": theory,
+        r"one head, no $W_O$ (with uniform attention the heads together do what one does)": theory,
+        r"$W_V$, $W_1$, $W_2$ of $d \times d$, Gaussian with Xavier's variance $1/d$": theory
+        and setting.expansion == 1
+        and setting.gain == 1,
+        r"biases 0; norms with $\gamma = 1$, $\beta = 0$; ReLU": True,
+        "input vectors drawn from one Gaussian": True,
+        "softmax over the words at each position; the loss of a sequence is the mean over its positions": True,
+    }
+
+
+def concentration(excess: Mapping[str, float]) -> str:
+    """The theorem's last condition, measured: δ by variant."""
+    found = ", ".join(f"{variant} {delta:.2f}" for variant, delta in excess.items())
+    return (
+        rf"$\|x\|^2$ before the last norm is $(\varepsilon, \delta)$-bounded with both small. Measured at "
+        rf"$\varepsilon = {EPSILON}$, $L$ the deepest: $\delta$ = {found}. (Xiong et al.: 0.125 in their model.)"
+    )
+
+
+def first_steps(updates: Mapping[str, np.ndarray], d_model: int) -> str:
+    """Updates [seed, step]; what the first step does, and what all do."""
+    n_steps = next(iter(updates.values())).shape[1] - 1
+    lines = [f"| measured here | after 1 step | after {n_steps} |", "|---|---|---|"]
+    for variant, by_seed in updates.items():
+        mean = by_seed.mean(axis=0)
+        lines.append(f"| {variant} | **{mean[1]:.2f}** | {mean[-1]:.2f} |")
+    scale = (
+        rf"At the start $F$ comes out of a norm, so $\|F\| = \sqrt{{d}} = {d_model**0.5:.1f}$; two unrelated "
+        rf"vectors of that length are $\sqrt{{2d}} = {(2 * d_model) ** 0.5:.1f}$ apart."
+    )
+    return "\n".join([UPDATE, *lines, "", scale])
+
+
+def _signed(value: float) -> str:
+    rounded = round(value, 2)
+    return f"{rounded:+.2f}".replace("-", "−") if rounded else "0.00"

@@ -1,0 +1,78 @@
+"""Untrained encoders, alike but for where the norm stands and how deep they are."""
+
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Literal
+
+import torch
+from torch import nn
+
+from model.config import ModelConfig
+from model.transformer import Transformer
+
+# Fields of the configuration, by the name on screen.
+VARIANTS: dict[str, dict[str, Any]] = {
+    "pre-LN": {"norm_placement": "pre", "final_norm": True},
+    "post-LN": {"norm_placement": "post", "final_norm": False},
+    "DeepNorm": {"norm_placement": "deepnorm", "final_norm": False},
+    "B2T": {"norm_placement": "b2t", "final_norm": False},
+    "pre-LN without residual": {"norm_placement": "pre", "final_norm": True, "residual": False},
+    "post-LN without residual": {"norm_placement": "post", "final_norm": False, "residual": False},
+}
+Initialisation = Literal["theory", "Xavier"]
+
+# torch draws initial weights from one generator for all threads.
+_drawing = Lock()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What the compared encoders share.
+
+    "theory" is the start that Xiong et al. 2020 (section 3.3) analyse: W_Q = W_K = 0, the other matrices
+    Gaussian with variance 2 / (n_in + n_out). Their attention has no W_O, so here it is the identity.
+    "Xavier" is the start of every encoder here: the same variance, uniform, for all matrices.
+    """
+
+    d_model: int = 64
+    n_heads: int = 4
+    expansion: int = 1  # d_ff / d_model
+    initialisation: Initialisation = "theory"
+    gain: float = 1.0  # on every matrix of the layers
+
+
+def fresh(setting: Setting, variant: str, n_layers: int, seed: int, **fields: Any) -> Transformer:
+    """An encoder of that setting; `fields` are those of the configuration that say what it reads."""
+    d_head = setting.d_model // setting.n_heads
+    config = ModelConfig(
+        d_model=setting.d_model,
+        n_layers=n_layers,
+        n_heads=setting.n_heads,
+        d_k=d_head,
+        d_v=d_head,
+        d_ff=setting.d_model * setting.expansion,
+        activation="relu",
+        **VARIANTS[variant],
+        **fields,
+    )
+    with _drawing, torch.random.fork_rng(devices=()), torch.no_grad():
+        torch.manual_seed(seed)
+        model = Transformer(config)
+        if setting.initialisation == "theory":
+            _start_as_in_theory(model)
+        for part in model.blocks.modules():
+            if isinstance(part, nn.Linear):
+                part.weight.mul_(setting.gain)
+    return model.eval()
+
+
+def _start_as_in_theory(model: Transformer) -> None:
+    for block in model.blocks:
+        attention, feed = block.attention, block.feed_forward
+        for part in (attention.w_q, attention.w_k):
+            nn.init.zeros_(part.weight)
+        for part in (attention.w_v, feed.expand, feed.contract):
+            nn.init.xavier_normal_(part.weight)
+        nn.init.eye_(attention.w_o.weight)
+    if model.config.norm_placement == "deepnorm":
+        model.shrink_sublayers()

@@ -1,0 +1,94 @@
+"""Gradients and hidden norms of fresh encoders, before any training.
+
+What is measured here is what Theorem 1 and Lemma 2 of Xiong et al. 2020 are about ("On Layer Normalization
+in the Transformer Architecture", section 3.3): vectors from a Gaussian go in, each output predicts a random
+word through the word embeddings, and the loss of a sequence is the mean over its positions.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float64
+from torch.nn import functional
+
+from model.hooks import watch
+from model.theory.fresh import Setting, fresh
+
+N_SEQUENCES, N_POSITIONS, VOCABULARY = 32, 16, 1024
+DEPTHS = (2, 3, 4, 6, 8, 12, 16, 24)
+EPSILON = 0.1  # as Xiong et al. took it, section 3.4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtStart:
+    """One fresh encoder; layers from the first to the last.
+
+    `gradient` is the mean over sequences of ‖∂L/∂W²‖_F, `mean_gradient` the norm of the mean over sequences
+    of ∂L/∂W², where W² is the second matrix of the layer's feed-forward.
+    `hidden` is the mean over positions of ‖x‖², as Lemma 2 takes it: in pre-LN of the residual stream behind
+    the layer, otherwise of what the last norm of the layer takes.
+    `excess` is the share of positions at which ‖x‖² before the last norm of all is over its mean by more
+    than `EPSILON` of it: the δ of "(ε, δ)-bounded" in Theorem 1.
+    """
+
+    gradient: Float64[np.ndarray, " layer"]
+    mean_gradient: Float64[np.ndarray, " layer"]
+    hidden: Float64[np.ndarray, " layer"]
+    excess: float
+
+
+def at_start(setting: Setting, variant: str, n_layers: int, seed: int) -> AtStart:
+    """Measures one encoder on `N_SEQUENCES` sequences; weights and data are those of `seed`."""
+    model = fresh(
+        setting, variant, n_layers, seed, vocab_size=VOCABULARY, n_positions=N_POSITIONS, class_names=()
+    )
+    rng = torch.Generator().manual_seed(seed)
+    inputs = torch.randn(N_SEQUENCES, N_POSITIONS, setting.d_model, generator=rng)
+    targets = torch.randint(VOCABULARY, inputs.shape[:2], generator=rng)
+    hidden, fed, norms = [], [], []
+    watchers = {"embedding.output": lambda _: inputs}
+    for layer, block in enumerate(model.blocks):
+        watchers[f"blocks.{layer}.feed_forward.hidden"] = hidden.append
+        watchers[f"blocks.{layer}.feed_forward_out"] = fed.append
+        if model.config.norm_placement == "pre":
+            watchers[f"blocks.{layer}.resid_post"] = lambda x: norms.append(_squared(x))
+        else:  # no hook point stands before a norm, but this encoder is nobody else's
+            block.norm_feed_forward.register_forward_pre_hook(lambda _, x: norms.append(_squared(x[0])))
+    with watch(model, watchers):
+        states = model.encode(torch.zeros_like(targets))
+    logits = states @ model.embedding.tokens.weight.T
+    # Summed over the sequences, so that the gradient at each is that of its own loss.
+    loss = functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="sum") / N_POSITIONS
+    at_output = torch.autograd.grad(loss, fed)
+    gradients = [
+        torch.einsum("bpo,bph->boh", delta, activation.detach())
+        for delta, activation in zip(at_output, hidden, strict=True)
+    ]
+    last = norms[-1]
+    return AtStart(
+        gradient=np.array([each.flatten(1).norm(dim=1).mean().item() for each in gradients]),
+        mean_gradient=np.array([each.mean(dim=0).norm().item() for each in gradients]),
+        hidden=np.array([each.mean().item() for each in norms]),
+        excess=(last > (1 + EPSILON) * last.mean()).double().mean().item(),
+    )
+
+
+def _squared(x: torch.Tensor) -> torch.Tensor:
+    return x.detach().square().sum(dim=-1)
+
+
+def depths_to(deepest: int) -> tuple[int, ...]:
+    """The depths of a sweep, about evenly spaced on a log axis."""
+    return (*(depth for depth in DEPTHS if depth < deepest), deepest)
+
+
+def slope(depths: tuple[int, ...], values: Float64[np.ndarray, " depth"]) -> float:
+    """Of the straight line through the logarithms (least squares): p where value ∝ depth^p."""
+    return float(np.polyfit(np.log(depths), np.log(values), 1)[0])
+
+
+def lemma_2(n_layers: int, d_model: int) -> Float64[np.ndarray, "3 layer"]:
+    """Pre-LN's lower and upper bound of E‖x‖² behind layers 1 to `n_layers`, and post-LN's 3d/2."""
+    layer = np.arange(1, n_layers + 1)
+    return d_model * np.array([1 + layer / 2, 1 + 3 * layer / 2, np.full(n_layers, 1.5)])

@@ -1,0 +1,34 @@
+from tests.viz.scene import drawn
+from viz.theory.loss_curves import loss_curves
+
+CURVES = {0: ((0, 1, 2), (2.0, 5.0, None)), 10: ((0, 1, 2), (2.0, 1.5, 1.0))}
+
+
+def rows(curves: dict) -> list[dict]:
+    return next(iter(loss_curves(curves, highest=3, title="pre-LN").to_dict()["datasets"].values()))
+
+
+def test_a_line_a_warm_up_that_ends_where_the_run_diverged():
+    assert [(row["warm-up"], row["step"], row["loss"]) for row in rows(CURVES)] == [
+        ("none", 0, 2.0),
+        ("none", 1, 5.0),
+        ("10 steps", 0, 2.0),
+        ("10 steps", 1, 1.5),
+        ("10 steps", 2, 1.0),
+    ]
+
+
+def test_colours_are_those_of_the_legend_in_the_order_given():
+    scale = loss_curves(CURVES, highest=3, title="pre-LN").to_dict()["encoding"]["color"]["scale"]
+    assert scale["domain"] == ["none", "10 steps"]
+    assert len(set(scale["range"])) == 2
+
+
+def test_many_warm_ups_have_a_colour_each():
+    many = dict.fromkeys(range(0, 60, 10), ((0,), (1.0,)))
+    scale = loss_curves(many, highest=3, title="").to_dict()["encoding"]["color"]["scale"]
+    assert len(set(scale["range"])) == 6
+
+
+def test_no_runs_make_an_empty_chart():
+    assert not any(drawn(loss_curves({}, highest=3, title="")))

@@ -1,0 +1,68 @@
+"""Final losses over learning rate and warm-up: a cell a run."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import pandas as pd
+
+from viz.palette import ATTENTION, MASKED
+from viz.theme import DARK_INK, INK, LIGHT_INK
+
+_STEP = 46  # pixels a row
+DIVERGED = "diverged"
+
+Cell = tuple[float, int, float | None, float | None]
+
+
+def warmup_grid(
+    cells: Sequence[Cell], *, rates: Sequence[float], warmups: Sequence[int], highest: float, title: str
+) -> alt.LayerChart:
+    """Cells of (learning rate, warm-up in steps, final loss, accuracy), the loss None where a run diverged.
+
+    `rates` and `warmups` are the axes, and the colours reach from 0 to `highest`, so that several grids compare.
+    """
+    rows = pd.DataFrame(
+        [
+            {
+                "rate": f"{rate:g}",
+                "warmup": warmup,
+                "loss": loss,
+                "said": DIVERGED if loss is None else f"{loss:.2f}",
+                "accuracy": "not measured" if accuracy is None else f"{accuracy:.1%}",
+            }
+            for rate, warmup, loss, accuracy in cells
+        ],
+        columns=["rate", "warmup", "loss", "said", "accuracy"],
+    ).astype({"loss": float})
+    base = alt.Chart(rows).encode(
+        x=alt.X(
+            "rate:O",
+            title="learning rate",
+            scale=alt.Scale(domain=[f"{rate:g}" for rate in rates]),
+            axis=alt.Axis(labelAngle=0),
+        ),
+        y=alt.Y("warmup:O", title="warm-up (steps)", scale=alt.Scale(domain=list(warmups))),
+    )
+    colours = alt.Scale(domain=[0, highest], range=list(ATTENTION), clamp=True)
+    rect = base.mark_rect(stroke=MASKED, strokeWidth=0.5, invalid="show").encode(
+        fill=alt.when(alt.datum.said == DIVERGED)
+        .then(alt.value(MASKED))
+        .otherwise(alt.Fill("loss:Q", scale=colours, legend=None)),
+        tooltip=[
+            alt.Tooltip("rate:O", title="learning rate"),
+            alt.Tooltip("warmup:O", title="warm-up (steps)"),
+            alt.Tooltip("said:N", title="final loss"),
+            alt.Tooltip("accuracy:N", title="accuracy, held out"),
+        ],
+    )
+    # The strongest colours are too dark for the dark ink of a light page, the grey too light for light ink.
+    ink = f"datum.loss > {0.8 * highest} ? '{LIGHT_INK}' : {INK.expr}"
+    text = base.mark_text(
+        fontSize=14, color=alt.expr(f"datum.said == '{DIVERGED}' ? '{DARK_INK}' : {ink}")
+    ).encode(text="said:N")
+    return alt.layer(rect, text).properties(
+        height=alt.Step(_STEP),
+        title=title,
+        autosize={"type": "fit-x", "contains": "padding"},
+        description=f"{title}: final loss over learning rate and warm-up, a cell a run.",
+    )
