@@ -9,12 +9,14 @@ import json
 import math
 import shutil
 import tempfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
+from safetensors.numpy import load as deserialize
 from safetensors.numpy import load_file
 from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import load_model, save_model
@@ -26,6 +28,7 @@ from model.config import ModelConfig
 from model.transformer import Transformer
 
 CHECKPOINTS = Path(__file__).parents[1] / "checkpoints"
+LARGEST_FILM = 2**28  # bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +73,24 @@ def predictions(name: str) -> dict[str, np.ndarray] | None:
     try:
         return load_file(path)
     except (SafetensorError, OSError) as error:
+        raise ValueError(f"{name}/{path.name} cannot be read: {error}") from error
+
+
+def film_arrays(name: str) -> dict[str, np.ndarray] | None:
+    """What a run recorded of itself, by the names of `model.train.film.shot`; None where there is none.
+
+    Raises ValueError, in one sentence, where the file is damaged, or larger than any film.
+    """
+    path = _folder(name) / "film.safetensors.gz"
+    if not path.is_file():
+        return None
+    try:
+        with gzip.open(path) as file:
+            content = file.read(LARGEST_FILM + 1)  # a few kilobytes can unpack to all the memory there is
+        if len(content) > LARGEST_FILM:
+            raise ValueError(f"it unpacks to more than {LARGEST_FILM >> 20} MB")
+        return deserialize(content)
+    except (SafetensorError, OSError, EOFError, ValueError, zlib.error) as error:
         raise ValueError(f"{name}/{path.name} cannot be read: {error}") from error
 
 

@@ -8,14 +8,40 @@ from pathlib import Path
 import numpy as np
 import pytest
 import streamlit as st
+import torch
 from safetensors.numpy import save_file
 from streamlit.testing.v1 import AppTest
 
 from model import checkpoint
+from model.checkpoint import Loaded
+from model.digits import examples
+from model.train.film import join, shot
 from tests.model import tiny
 
 APP = Path(__file__).parents[1] / "app.py"
 FIGURES = {"n": 10_000, "accuracy": 0.9951, "loss": 0.0213, "data": "MNIST test digits"}
+# What a run of two phases with 2 and 3 steps leaves behind.
+RECORDED = {
+    "recipe": {"phases": [{"task": "digits"}, {"task": "gently changed digits"}]},
+    "probes": ["test digit 3", "test digit 18"],
+    "log": [
+        {"phase": phase, "step": step, "loss": 2.0 - step, "learning_rate": 1e-3, "gradient_norm": 3.0}
+        for phase, steps in enumerate((2, 3))
+        for step in range(steps)
+    ],
+    "evaluations": [
+        {"phase": phase, "step": step, "n": 10, "accuracy": 0.5, "loss": 1.0}
+        for phase, step in ((0, 1), (1, 2))
+    ],
+}
+
+
+def film(loaded: Loaded) -> dict[str, torch.Tensor]:
+    """Of the first and the last step of each of the two phases."""
+    probes = [examples()[0][index] for index in (3, 18)]
+    torch.manual_seed(0)
+    loaded.model(torch.rand(3, 8, 8)).sum().backward()
+    return join([shot(loaded, probes, *when, 0.5) for when in ((0, 0), (0, 1), (1, 0), (1, 2))])
 
 
 @pytest.fixture(scope="session")
@@ -28,8 +54,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
             config = replace(config, norm_placement="post", final_norm=False)
         loaded = tiny.loaded(config, seed)
         history = {"figures": FIGURES} if name == "mnist-post-ln" else {}
-        checkpoint.save(folder / name, loaded.model, history, loaded.tokenizer)
-        if not loaded.config.is_text:
+        recorded = None if loaded.config.is_text else film(loaded)
+        checkpoint.save(folder / name, loaded.model, RECORDED | history, loaded.tokenizer, recorded)
+        if recorded is not None:
             predicted, loss = rng.integers(0, 10, 10_000, np.uint8), rng.random(10_000, np.float32)
             save_file({"predicted": predicted, "loss": loss}, folder / name / "predictions.safetensors")
     return folder

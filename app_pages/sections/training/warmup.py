@@ -1,0 +1,64 @@
+"""The same encoder with and without warm-up, at several learning rates, for both placements."""
+
+import pandas as pd
+import streamlit as st
+
+from app_pages.widgets.choice import choice
+from model import checkpoint
+from model.theory.warmup import RUNS, WarmupRun, read_runs
+from viz.training.run_curves import run_curves
+
+
+def warmup() -> None:
+    """Raises ValueError where the file of the runs is damaged."""
+    runs = read_runs(checkpoint.CHECKPOINTS / RUNS)
+    if not runs:
+        st.info("There are no stored runs: `python -m model.train.warmup --data FOLDER` makes them.")
+        return
+    n_steps = max(run.n_steps for run in runs)
+    st.markdown(
+        f"Both digit encoders at their full size, {n_steps:,} steps each. The learning rate rises linearly over the "
+        "warm-up, which is its number of steps, and then stays. Everything else is as in the recipe of the checkpoints."
+    )
+    rates = sorted({run.learning_rate for run in runs})
+    rate = choice("Highest learning rate", rates, key="warmup_rate", format_func=lambda rate: f"{rate:g}")
+    chosen = [run for run in runs if run.learning_rate == rate]
+    top = max((loss for run in chosen for loss in run.losses if loss is not None), default=1.0)
+    for column, placement in zip(st.columns(2, gap="medium"), ("pre", "post"), strict=True):
+        with column:
+            _side([run for run in chosen if run.norm_placement == placement], placement, top)
+
+
+def _side(runs: list[WarmupRun], placement: str, top: float) -> None:
+    table = pd.DataFrame(
+        [
+            {"step": step, "value": loss, "line": run.warmup, "run": f"{placement}-LN"}
+            for run in runs
+            for step, loss in zip(run.steps, run.losses, strict=True)
+        ],
+        columns=["step", "value", "line", "run"],
+    )
+    chart = run_curves(
+        table,
+        y_title="training loss in nats",
+        runs=[f"{placement}-LN"],
+        line_title="warm-up in steps",
+        domain=(0.0, top),
+        title=f"{placement}-LN",
+    )
+    st.altair_chart(chart, key=f"warmup_{placement}")
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "warm-up": [run.warmup for run in runs],
+                "final loss": [_number(run.final_loss, ".3f") for run in runs],
+                "held-out accuracy": [_number(run.accuracy, ".1%") for run in runs],
+            }
+        ),
+        hide_index=True,
+        key=f"warmup_table_{placement}",
+    )
+
+
+def _number(value: float | None, form: str) -> str:
+    return "not finite" if value is None else f"{value:{form}}"

@@ -1,0 +1,95 @@
+"""A training run as it recorded itself: at each moment the patterns of a few fixed inputs, and norms by layer."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int, UInt8
+
+from model.capture import prepare
+from model.checkpoint import Loaded, film_arrays
+from model.digits import examples
+from model.measures.heads import head_distance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """One of the fixed inputs, and what the encoder made of it while it learned."""
+
+    name: str
+    tokens: tuple[str, ...]
+    pattern: UInt8[np.ndarray, "moment layer head query key"]  # in 255ths
+    entropy: Float[np.ndarray, "moment layer head"]  # normalised, mean over queries
+    residual_norm: Float[np.ndarray, "moment stage"]  # mean over positions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Film:
+    """All arrays have one entry a moment; moments are spaced geometrically within each phase of the run."""
+
+    tasks: tuple[str, ...]  # of each phase
+    phase: Int[np.ndarray, " moment"]
+    step: Int[np.ndarray, " moment"]  # within its phase
+    at: Int[np.ndarray, " moment"]  # steps since the beginning
+    accuracy: Float[np.ndarray, " moment"]  # of the phase's own task, on some held-out examples
+    gradient_norm: Float[np.ndarray, "moment layer"]
+    is_clipped: bool  # whether gradients were clipped before their norms were taken
+    probes: tuple[Probe, ...]
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+
+def read_film(loaded: Loaded) -> Film | None:
+    """The film of a checkpoint, None where it has none. Raises ValueError, in one sentence, where it is damaged."""
+    arrays = film_arrays(loaded.name)
+    if arrays is None:
+        return None
+    try:
+        phases = loaded.history["recipe"]["phases"]
+        phase, step = arrays["phase"], arrays["step"]
+        lengths = [int(step[phase == number].max()) + 1 for number in range(len(phases))]
+        starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
+        return Film(
+            tasks=tuple(phase["task"] for phase in phases),
+            phase=phase,
+            step=step,
+            at=starts[phase] + step,
+            accuracy=arrays["accuracy"],
+            gradient_norm=arrays["gradient_norm"],
+            is_clipped=loaded.history.get("film_gradients") != "before clipping",
+            probes=tuple(_probe(loaded, arrays, *named) for named in enumerate(loaded.history["probes"])),
+        )
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise ValueError(f"the film of {loaded.name} does not fit its history: {error}") from error
+
+
+def _probe(loaded: Loaded, arrays: dict[str, np.ndarray], number: int, name: str) -> Probe:
+    given = name if loaded.config.is_text else examples()[0][int(name.rpartition(" ")[2])]
+    return Probe(
+        name=name,
+        tokens=prepare(loaded, given)[1],
+        pattern=arrays[f"pattern.{number}"],
+        entropy=arrays[f"entropy.{number}"],
+        residual_norm=arrays[f"residual_norm.{number}"],
+    )
+
+
+def way_to_form(
+    pattern: UInt8[np.ndarray, "moment layer head query key"],
+) -> Float[np.ndarray, "moment layer head"]:
+    """Head distance of every head at each moment to itself at the last one; 0 at the end."""
+    n_layers, n_heads = pattern.shape[1:3]
+    way = np.empty(pattern.shape[:3])
+    for layer, head in np.ndindex(n_layers, n_heads):
+        rows = pattern[:, layer, head].astype(np.float64)
+        rows /= np.maximum(rows.sum(axis=-1, keepdims=True), 1)  # 255ths do not add up exactly
+        way[:, layer, head] = head_distance(rows[-1], rows)
+    return way
+
+
+def formed_at(way: Float[np.ndarray, "moment layer head"]) -> Int[np.ndarray, "layer head"]:
+    """The first moment from which on a head is less than half as far from its last form as it was at first."""
+    far = way >= way[0] / 2
+    far[-1] = False
+    last_far = len(way) - 1 - np.argmax(far[::-1], axis=0)
+    return np.where(far.any(axis=0), last_far + 1, 0)

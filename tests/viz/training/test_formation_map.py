@@ -1,0 +1,25 @@
+import numpy as np
+
+from tests.viz.scene import drawn
+from viz.training.formation_map import formation_map
+
+
+def test_every_head_says_its_step():
+    chart = formation_map(np.array([[0, 5], [1200, 9]]), last=2000, title="pre-LN")
+    rects, texts = drawn(chart)
+    assert len(rects) == 4
+    assert [item["text"] for item in texts] == ["0", "5", "1.2k", "9"]
+    cells = chart.data.to_dict("records")
+    assert [(cell["name"], cell["step"]) for cell in cells] == [
+        ("L0 H0", 0),
+        ("L0 H1", 5),
+        ("L1 H0", 1200),
+        ("L1 H1", 9),
+    ]
+
+
+def test_what_formed_later_is_drawn_in_more_ink():
+    rects, _ = drawn(formation_map(np.array([[0, 1999]]), last=2000))
+    opacities = [float(item["fill"].rstrip(")").rpartition(",")[2]) for item in rects]
+    assert opacities[0] == 0
+    assert opacities[1] > 0.7

@@ -1,0 +1,48 @@
+import pandas as pd
+import pytest
+
+from tests.viz.scene import drawn
+from viz.training.run_curves import run_curves, shades
+
+TABLE = pd.DataFrame(
+    {"step": [0, 9, 0, 9], "value": [2.0, 1.0, 3.0, None], "run": ["pre", "pre", "post", "post"]}
+)
+
+
+def rows(chart) -> list[dict]:
+    return chart.layer[0].data.to_dict("records")
+
+
+def test_a_logarithmic_axis_begins_at_one():
+    assert {
+        row["shown"] for row in rows(run_curves(TABLE, y_title="loss", runs=["pre", "post"], log_x=True))
+    } == {1, 10}
+    assert {row["shown"] for row in rows(run_curves(TABLE, y_title="loss", runs=["pre", "post"]))} == {0, 9}
+
+
+def test_it_draws_with_gaps_marks_and_further_columns():
+    table = TABLE.assign(line=[0, 0, 1, 1], task=["a", "b", "a", "b"])
+    chart = run_curves(
+        table, y_title="loss", runs=["pre"], line_title="layer", at=9, breaks=[4], log_y=True, title="Both"
+    )
+    assert sum(map(len, drawn(chart))) > 0
+    tooltips = [tooltip.to_dict()["field"] for tooltip in chart.layer[0].encoding.tooltip]
+    assert tooltips == ["run", "line", "step", "task", "value"]
+    assert chart.layer[1].data.to_dict("records") == [{"shown": 4, "now": False}, {"shown": 9, "now": True}]
+
+
+def test_an_empty_table_gives_its_axes():
+    empty = TABLE.iloc[:0]
+    chart = run_curves(empty, y_title="loss", runs=["pre", "post"])
+    assert not any(drawn(chart))
+    assert chart.to_dict()["layer"][0]["encoding"]["y"]["title"] == "loss"
+
+
+def test_missing_columns_are_named():
+    with pytest.raises(ValueError, match="line"):
+        run_curves(TABLE, y_title="loss", runs=["pre"], line_title="layer")
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 13])
+def test_lines_have_a_colour_each(n):
+    assert len(set(shades(n))) == n

@@ -1,0 +1,52 @@
+"""When each head took its form: a cell a head, layers down, heads across."""
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from viz.theme import INK
+
+
+def formation_map(steps: np.ndarray, *, last: int, title: str = "") -> alt.LayerChart:
+    """Training steps [layer, head], on a logarithmic scale of blue from step 0 to the `last` one."""
+    heads = list(np.ndindex(*steps.shape))
+    cells = pd.DataFrame(heads, columns=["layer", "head"], dtype=int)
+    cells["name"] = [f"L{layer} H{head}" for layer, head in heads]
+    cells["step"] = [int(steps[place]) for place in heads]
+    cells["shown"] = cells["step"] + 1
+    base = alt.Chart(cells).encode(
+        x=alt.X("head:O", title=None, axis=_axis("H", "top")),
+        y=alt.Y("layer:O", title=None, axis=_axis("L", "left")),
+        tooltip=[
+            alt.Tooltip("name:N", title="head"),
+            alt.Tooltip("step:Q", title="formed at step", format=","),
+        ],
+    )
+    # Ink over whatever page lies below, as everywhere: a head that took its form at once is clear.
+    ink = alt.Color(
+        "shown:Q",
+        scale=alt.Scale(
+            type="log", domain=[1, last + 1], range=["rgba(32,142,198,0.0)", "rgba(32,142,198,0.75)"]
+        ),
+        legend=None,
+    )
+    return alt.layer(
+        base.mark_rect(stroke="#787d87", strokeWidth=0.5).encode(color=ink),
+        base.mark_text(color=INK, fontSize=13).encode(text=alt.Text("step:Q", format=".2~s")),
+    ).properties(
+        width=alt.Step(62),
+        height=alt.Step(34),
+        title=alt.Title(title, anchor="start", fontSize=13, limit=0),
+        description="The training step at which each head took its form.",
+    )
+
+
+def _axis(letter: str, orient: str) -> alt.Axis:
+    return alt.Axis(
+        labelExpr=f"'{letter}' + datum.label",
+        labelAngle=0,
+        ticks=False,
+        domain=False,
+        grid=False,
+        orient=orient,
+    )
