@@ -18,7 +18,7 @@ def warmup() -> None:
     n_steps = max(run.n_steps for run in runs)
     st.markdown(
         f"Both digit encoders at their full size, {n_steps:,} steps each. The learning rate rises linearly over the "
-        "warm-up, which is its number of steps, and then stays. Everything else is as in the recipe of the checkpoints."
+        "warm-up and then stays. Everything else but the size of the batches is as in the recipe of the checkpoints."
     )
     rates = sorted({run.learning_rate for run in runs})
     rate = choice("Highest learning rate", rates, key="warmup_rate", format_func=lambda rate: f"{rate:g}")
