@@ -1,0 +1,125 @@
+"""Attention reads a set: what happens to a head when its vectors come in another order."""
+
+import numpy as np
+import streamlit as st
+
+from app_pages import state
+from app_pages.sections.inside_a_head.chosen import as_input, chosen_query
+from app_pages.state import Given, Selection
+from app_pages.widgets.choice import choice
+from model.theory.sets import Reordered, reorder
+from viz.inside.permutation import permutation
+
+SHUFFLED, REVERSED, SHIFTED, SWAPPED = "shuffled", "reversed", "shifted by one", "first two swapped"
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+NONE, CAUSAL = "no mask", "causal mask"
+
+
+def set_to_set(chosen: Selection) -> None:
+    record = state.record(chosen.checkpoint, chosen.given)
+    n, query = len(record.tokens), chosen_query(record)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        kind = choice("Order of P X", (SHUFFLED, REVERSED, SHIFTED, SWAPPED), key="inside_order")
+        seed = 0
+        if kind == SHUFFLED:
+            seed = st.number_input(
+                "Shuffle",
+                *(0, 9999, 1),
+                key="inside_seed",
+                bind="query-params",
+                persist_state="session",
+                width=150,
+                help="Each number is another order.",
+            )
+        mask = choice("Mask", (NONE, CAUSAL), key="inside_mask")
+    st.latex(r"\mathrm{Attention}(PX) = P\,\mathrm{Attention}(X)")
+    st.markdown(
+        r"since softmax works row by row: $\mathrm{softmax}((PQ)(PK)^{\top})\,PV = "
+        r"P\,\mathrm{softmax}(QK^{\top})\,P^{\top} P\,V = P\,\mathrm{softmax}(QK^{\top})\,V$"
+    )
+    order = in_order(n, kind, seed)
+    found = {
+        each: reordered(
+            chosen.checkpoint, chosen.given, chosen.layer, chosen.head, kind, seed, each == CAUSAL
+        )
+        for each in (NONE, CAUSAL)
+    }
+    apart = {each: float(np.abs(found[each].difference).max()) for each in found}
+    size = float(np.abs(found[NONE].output).max())
+    with st.container(horizontal=True, gap="large"):
+        for each in (NONE, CAUSAL):
+            st.metric(
+                f"Largest deviation, {each}",
+                _written(apart[each]),
+                f"{_written(apart[each] / size)} times the largest output" if size else None,
+                delta_color="off",
+                delta_arrow="off",
+                width=250,
+            )
+    st.plotly_chart(
+        permutation(
+            found[mask].output,
+            found[mask].output_of_reordered,
+            order,
+            record.tokens,
+            query=query,
+            holds=bool(apart[mask] <= 1e-4 * max(size, 1e-12)),
+        ),
+        key="permutation",
+    )
+    where = int(np.flatnonzero(order == query)[0])
+    moved = f"moves from row {query} to row {where}" if where != query else f"keeps its row {query}"
+    if mask == NONE:
+        st.markdown(
+            f"The framed token {moved} and takes its output along unchanged: each row is a weighted mean over the same "
+            "set of vectors, whichever order they stand in. What deviation there is comes from rounding, since sums in "
+            "another order round otherwise."
+        )
+    else:
+        st.markdown(
+            f"The framed token {moved} and now sees {_keys(where + 1)} instead of {_keys(query + 1)}: itself and what "
+            "stands before it. Which keys are allowed hangs on the row, so the mask does not move along with the "
+            "vectors, and the equation fails."
+        )
+    st.caption(
+        f"X is what the attention of layer {chosen.layer} receives for this input, L{chosen.layer} H{chosen.head} is "
+        "run on X and on P X. The block itself knows no positions: those were added to the vectors before the first "
+        "layer and move with them."
+    )
+
+
+def _written(value: float) -> str:
+    """Two digits, and a power of ten where that is shorter."""
+    mantissa, _, power = f"{value:.2g}".partition("e")
+    return f"{mantissa} · 10{str(int(power)).translate(_RAISED)}" if power else mantissa
+
+
+def _keys(n: int) -> str:
+    return "one key" if n == 1 else f"{n} keys"
+
+
+def in_order(n: int, kind: str, seed: int) -> np.ndarray:
+    """Row i of P X is row `in_order(...)[i]` of X."""
+    plain = np.arange(n)
+    if kind == SHUFFLED:
+        return np.random.default_rng(seed).permutation(n)
+    if kind == REVERSED:
+        return plain[::-1].copy()
+    if kind == SHIFTED:
+        return np.roll(plain, 1)
+    return np.r_[plain[:2][::-1], plain[2:]]
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def reordered(
+    name: str, given: Given, layer: int, head: int, kind: str, seed: int, is_causal: bool
+) -> Reordered:
+    n = len(state.record(name, given).tokens)
+    return reorder(
+        state.loaded(name),
+        as_input(given),
+        layer=layer,
+        head=head,
+        order=in_order(n, kind, seed),
+        is_causal=is_causal,
+    )

@@ -1,0 +1,101 @@
+import numpy as np
+import pytest
+
+from tests.viz.scene import drawn
+from viz.inside.vector_rows import vector_rows
+from viz.palette import ACCENT
+
+ROWS = {"0 a": np.array([0.0, 2.0, -4.0]), "1 b": np.array([1.0, 0.0, 0.5])}
+
+
+def test_a_row_a_vector_and_a_cell_a_component():
+    (cells,) = drawn(vector_rows(ROWS, what="x"), width=400)
+    assert len(cells) == 6
+    assert len({cell["y"] for cell in cells}) == 2
+    assert cells[0]["y"] == cells[2]["y"] < cells[3]["y"]
+    for before, after in ((0, 1), (1, 2)):
+        assert cells[after]["x"] == pytest.approx(cells[before]["x"] + cells[before]["width"])
+
+
+def test_colours_are_symmetric_about_zero_and_reach_to_the_largest_of_all_rows():
+    (cells,) = drawn(vector_rows(ROWS, what="x"))
+    assert cells[0]["fill"].endswith(", 0)")  # nothing to see
+    assert [cells[place]["fill"] for place in (1, 2)] == ["rgba(217, 100, 8, 0.5)", "rgb(38, 118, 224)"]
+    (legend,) = [
+        layer["encoding"]["color"]["legend"] for layer in vector_rows(ROWS, what="x").to_dict()["layer"]
+    ]
+    assert legend["values"] == [-4, 0, 4]
+
+
+def test_vectors_of_different_length_share_their_columns():
+    (cells,) = drawn(vector_rows(ROWS | {"v": np.ones(5)}, what="x"))
+    assert cells[6]["x"] == cells[0]["x"]
+    assert cells[6]["width"] == pytest.approx(cells[0]["width"])
+
+
+def test_totals_are_bars_from_a_common_zero_and_numbers():
+    rows = ROWS | {"2 c": np.ones(3)}
+    totals = {"0 a": -2.0, "1 b": 1.5, "2 c": 3.0}
+    cells, bars, numbers = drawn(vector_rows(rows, what="x", totals=totals, total="sum"), width=600)
+    assert [text["text"] for text in numbers] == ["−2.00", "1.50", "3.00"]
+    assert [bar["width"] for bar in bars] == pytest.approx(
+        [bars[2]["width"] * part for part in (2 / 3, 0.5, 1)]
+    )
+    assert bars[0]["x"] + bars[0]["width"] == pytest.approx(bars[1]["x"]) == pytest.approx(bars[2]["x"])
+    assert [bar["fill"] for bar in bars] == ["rgba(38, 118, 224, 1.0)", *["rgba(217, 100, 8, 1.0)"] * 2]
+    assert min(bar["x"] for bar in bars) > max(cell["x"] + cell["width"] for cell in cells)
+    assert max(text["x"] for text in numbers) <= 600
+
+
+def test_a_row_without_a_total_and_room_without_totals():
+    with_one = drawn(vector_rows(ROWS, what="x", totals={"1 b": 1.5}, total="sum"), width=400)
+    assert [len(layer) for layer in with_one] == [6, 1, 1]
+    (without,) = drawn(vector_rows(ROWS, what="x", totals={}), width=400)
+    assert [cell["x"] for cell in without] == [cell["x"] for cell in with_one[0]]
+
+
+def test_the_chosen_row_alone_is_framed():
+    cells, frames = drawn(vector_rows(ROWS, what="x", chosen="1 b"))
+    assert [frame["stroke"] for frame in frames] == [ACCENT]
+    assert frames[0]["y"] == cells[3]["y"]
+    assert frames[0]["width"] == pytest.approx(sum(cell["width"] for cell in cells[3:]))
+
+
+def test_groups_are_equally_wide_and_the_chosen_one_is_on_top():
+    chart = vector_rows({"z": np.arange(8.0)}, what="z", groups=["H0", "H1", "H2", "H3"], chosen="H1")
+    cells, frames = drawn(chart)
+    assert [frame["stroke"] == ACCENT for frame in frames] == [False, False, False, True]
+    assert frames[-1]["x"] == pytest.approx(cells[2]["x"])
+    assert frames[-1]["width"] == pytest.approx(2 * cells[0]["width"])
+    axis = chart.to_dict()["layer"][0]["encoding"]["x"]["axis"]
+    assert axis["values"] == [1, 3, 5, 7]
+    assert '["H0", "H1", "H2", "H3"]' in axis["labelExpr"]
+
+
+def test_a_click_on_a_cell_names_its_row():
+    chart = vector_rows(ROWS, what="x", chosen="0 a", clicks=True).to_dict()
+    (click,) = chart["params"]
+    assert (click["name"], click["select"]["fields"]) == ("row", ["row"])
+    assert click["views"] == [chart["layer"][0]["name"]]
+    (cells,) = [table for name, table in chart["datasets"].items() if len(table) == 6]
+    assert [cell["row"] for cell in cells] == [0, 0, 0, 1, 1, 1]
+    assert "params" not in vector_rows(ROWS, what="x").to_dict()
+
+
+def test_names_are_text_whatever_they_hold():
+    names = ['0 "', "1 '</script>", "2 \\"]
+    rows = {name: np.ones(2) for name in names}
+    for name in names:
+        assert len(drawn(vector_rows(rows, what="x", chosen=name))[1]) == 1
+
+
+def test_zeros_and_nothing_can_be_drawn():
+    (cells,) = drawn(vector_rows({"a": np.zeros(3)}, what="x"))
+    assert all(cell["fill"].endswith(", 0)") for cell in cells)
+    assert drawn(vector_rows({}, what="x")) == [[]]
+    assert drawn(vector_rows({"a": np.zeros(0)}, what="x")) == [[]]
+
+
+def test_a_screen_reader_hears_what_it_is():
+    said = vector_rows(ROWS, what="product", chosen="1 b").to_dict()["description"]
+    assert said == "product of 0 a, 1 b: 2 rows of up to 3 components, 1 b framed"

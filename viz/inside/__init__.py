@@ -1,0 +1,1 @@
+"""Figures of what happens between the numbers of one head."""
