@@ -1,0 +1,31 @@
+"""Positions: how an encoder knows where a token stands. The theory of sinusoids, and what the checkpoint does."""
+
+from functools import partial
+
+from app_pages import state
+from app_pages.sections.positions.adding import adding
+from app_pages.sections.positions.checkpoint import checkpoint_positions
+from app_pages.sections.positions.embeddings import embedding_map
+from app_pages.sections.positions.experiments import position_experiments
+from app_pages.sections.positions.products import products
+from app_pages.sections.positions.shift import shift
+from app_pages.sections.positions.sinusoids import sinusoids
+from app_pages.widgets.choice import choice
+from app_pages.widgets.prediction import prediction
+
+chosen = state.selection()
+with chosen.top:
+    record = state.record(chosen.checkpoint, chosen.given)
+    prediction(record, chosen.label, key="probabilities")
+
+PARTS = {
+    "Sinusoids": sinusoids,
+    "Dot products": products,
+    "Shift": shift,
+    "Adding": partial(adding, chosen),
+    "This checkpoint": partial(checkpoint_positions, chosen),
+    "Experiments": partial(position_experiments, chosen),
+    "Embeddings": partial(embedding_map, chosen),
+}
+part = choice("Part", PARTS, key="positions")
+PARTS[part]()

@@ -1,0 +1,15 @@
+"""Numbers as they stand in formulas."""
+
+
+def scientific(value: float) -> str:
+    """For `$...$`: two digits and a power of ten where it is small, else three decimals; 0 is exact."""
+    if value == 0 or value >= 0.001:
+        return f"{value:.3f}" if value else "0"
+    digits, _, power = f"{value:.1e}".partition("e")
+    return rf"{{{digits} \times 10^{{{int(power)}}}}}"  # in braces, so that no line breaks within
+
+
+def column(values: list[float]) -> str:
+    r"""A column vector of four decimals, for `st.latex`."""
+    rows = r" \\ ".join(f"{value:.4f}" for value in values)
+    return rf"\begin{{bmatrix}} {rows} \end{{bmatrix}}"

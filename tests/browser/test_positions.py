@@ -1,0 +1,39 @@
+"""The page on positions: sliders by keyboard, and a link that opens the same part of it."""
+
+import re
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.test_links import opened_elsewhere
+from tests.browser.watching import ready
+
+
+def test_a_position_is_stepped_to_with_the_keyboard(page: Page) -> None:
+    page.goto("/positions")
+    ready(page)
+    expect(clock(page, "k 0: 1.592 turns")).to_be_attached()  # 10 / 2 pi
+    page.get_by_role("slider", name=re.compile("Position t")).focus()
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile(r"[?&]positions_t=11"))
+    expect(clock(page, "k 0: 1.751 turns")).to_be_attached()
+    expect(page.get_by_text("Position 11 as 32 clocks")).to_be_visible()
+
+
+def test_a_link_opens_the_part_that_was_chosen(page: Page) -> None:
+    page.goto("/positions")
+    ready(page)
+    page.locator(".st-key-positions").get_by_text("Shift", exact=True).click()
+    ready(page)
+    page.get_by_role("slider", name=re.compile("Offset")).focus()
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile(r"[?&]positions_offset=6"))
+    expect(page.get_by_text("in any dimension")).to_be_visible()
+
+    other = opened_elsewhere(page)
+    expect(other.locator(".st-key-positions_shift_matrix")).to_be_visible()
+    expect(clock(other, "k 0: 2.546 turns")).to_be_attached()  # 16 / 2 pi
+
+
+def clock(page: Page, name: str) -> Locator:
+    """The face of the clock that says of itself where its hand is."""
+    return page.locator(f'[aria-label="{name}"]')

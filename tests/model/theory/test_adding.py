@@ -1,0 +1,60 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from model.capture import capture
+from model.measures.embeddings import embedding_parts
+from model.theory.adding import concatenated, query_key_weights, summed
+from tests.model import tiny
+
+SIZES = st.integers(1, 6)
+VALUES = st.floats(-4, 4, width=32)
+
+
+@st.composite
+def products(draw: st.DrawFn) -> tuple[np.ndarray, ...]:
+    """X, P, W1 and W2 whose shapes fit."""
+    n, d_model, d_position, d_out = (draw(SIZES) for _ in range(4))
+    shapes = ((n, d_model), (n, d_position), (d_model, d_out), (d_position, d_out))
+    return tuple(draw(arrays(np.float64, shape, elements=VALUES)) for shape in shapes)
+
+
+def test_both_ways_by_hand():
+    x, p = np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])
+    w1, w2 = np.array([[1.0], [10.0]]), np.array([[100.0], [1000.0]])
+    assert concatenated(x, p, w1, w2).tolist() == [[1 + 20 + 300 + 4000]]
+    assert summed(x, p, w1, w2).tolist() == [[21 + 4300]]
+
+
+@settings(deadline=None)
+@given(products())
+def test_concatenating_is_adding_two_products(given_):
+    np.testing.assert_allclose(concatenated(*given_), summed(*given_), atol=1e-12)
+
+
+@settings(deadline=None)
+@given(products())
+def test_with_tied_weights_it_is_adding_first(given_):
+    x, _, w, _ = given_
+    p = x[::-1]
+    np.testing.assert_allclose(concatenated(x, p, w, w), (x + p) @ w, atol=1e-12)
+
+
+@pytest.mark.parametrize("head", [0, 1])
+def test_the_weights_are_those_of_the_head(head: int):
+    """Where no norm comes first, x W + b is the q and k that the encoder computed."""
+    post = tiny.loaded(replace(tiny.TEXT, norm_placement="post", final_norm=False))
+    record, total = capture(post, "not great"), embedding_parts(post, "not great").total
+    attention, of_head = post.model.blocks[0].attention, slice(4 * head, 4 * head + 4)
+    for weights, part, seen in zip(
+        query_key_weights(post.model, 0, head),
+        (attention.w_q, attention.w_k),
+        (record.q, record.k),
+        strict=True,
+    ):
+        bias = part.bias.detach().numpy()[of_head]
+        np.testing.assert_allclose(total @ weights + bias, seen[0, head], atol=1e-5)
