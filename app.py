@@ -12,17 +12,25 @@ from app_pages.inputs.sidebar import sidebar
 from app_pages.widgets.head_choice import choose_head, choose_scale
 
 st.set_page_config("Attention Loupe", "🔍", layout="wide", initial_sidebar_state=310)
-page = st.navigation(
-    [
-        st.Page("app_pages/attention.py", title="Attention", icon=":material/grid_view:", default=True),
-        st.Page("app_pages/compare.py", title="Compare", icon=":material/compare:"),
-    ],
-    position="top",
-)
+on_an_input = [
+    st.Page("app_pages/attention.py", title="Attention", default=True),
+    st.Page("app_pages/masks.py", title="Masks"),
+    st.Page("app_pages/positions.py", title="Positions"),
+    st.Page("app_pages/inside_a_head.py", title="Inside a head"),
+    st.Page("app_pages/compare.py", title="Compare"),
+]
+by_themselves = [
+    st.Page("app_pages/theory.py", title="Theory"),
+    st.Page("app_pages/training.py", title="Training"),
+    st.Page("app_pages/cost.py", title="Cost"),
+]
+page = st.navigation([*on_an_input, *by_themselves], position="top")
 st.html(Path(__file__).parent / "app_pages" / "style.css")
 with st.sidebar:
     chosen = sidebar()
-if isinstance(chosen, str):
+if page in by_themselves:
+    page.run()
+elif isinstance(chosen, str):
     st.info(chosen, icon=":material/info:")
 else:
     checkpoint, given, label = chosen

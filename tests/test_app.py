@@ -12,6 +12,8 @@ from app_pages.inputs.text_input import LONGEST
 Open = Callable[..., AppTest]
 
 PAGES = ("app_pages/attention.py", "app_pages/compare.py")
+ON_AN_INPUT = (*PAGES, *(f"app_pages/{name}.py" for name in ("masks", "positions", "inside_a_head")))
+BY_THEMSELVES = tuple(f"app_pages/{name}.py" for name in ("theory", "training", "cost"))
 DRAWING = BLANK.copy()
 DRAWING[5:20, 12:16] = 255
 
@@ -37,7 +39,7 @@ def prediction(app: AppTest) -> str:
     return app.metric[0].value
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", ON_AN_INPUT)
 @pytest.mark.parametrize(
     "query",
     [{}, {"kind": "Digit"}, {"kind": "Digit", "source": "Draw", "drawing": to_code(DRAWING)}],
@@ -47,9 +49,17 @@ def test_every_page_shows_every_kind_of_input(open_app: Open, page: str, query: 
     app = open_app(page, **query)
     assert not app.exception
     assert not app.info
-    assert len(app.metric) == (1 if page == PAGES[0] else 2)
+    assert app.metric[0].value in (*map(str, range(10)), "negative", "positive")
     assert app.get("vega_lite_chart")
-    assert app.get("plotly_chart")
+
+
+@pytest.mark.parametrize("page", BY_THEMSELVES)
+def test_other_pages_need_no_input(open_app: Open, page: str) -> None:
+    app = open_app(page)
+    app.text_area(key="text").set_value("").run()
+    assert not app.exception
+    assert not any("Type a sentence" in info.value for info in app.info)
+    assert app.get("vega_lite_chart") or app.get("plotly_chart") or app.info
 
 
 def test_the_address_brings_back_what_was_chosen(open_app: Open) -> None:
@@ -140,7 +150,7 @@ def test_any_text_is_read(open_app: Open, text: str, view: str) -> None:
     assert prediction(app) in ("negative", "positive")
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", ON_AN_INPUT)
 def test_the_page_says_how_many_tokens_were_left_out(open_app: Open, page: str) -> None:
     app = open_app(page, text="great " * 15)  # of the encoder's 12 positions two are [CLS] and [SEP]
     assert any("its last 5 tokens were left out" in caption.value for caption in app.caption)
@@ -198,3 +208,20 @@ def test_the_choice_of_a_head_outlives_a_change_of_the_page(open_app: Open) -> N
     app = open_app(layer="1", head="1").switch_page(PAGES[1]).run()
     assert not app.exception
     assert (value(app, "layer"), value(app, "head")) == (1, 1)
+
+
+def test_what_was_chosen_on_a_page_is_still_chosen_after_a_look_at_another(open_app: Open) -> None:
+    app = open_app(text="great film", part="mean", view="lines", query="1 great")
+    app.switch_page(PAGES[1]).run()
+    app.switch_page(PAGES[0]).run()
+    assert not app.exception
+    held = {key: value(app, key) for key in ("part", "view", "query")}
+    assert held == {"part": "mean", "view": "lines", "query": 1}
+
+
+def test_choosing_a_query_shows_its_lines_alone(open_app: Open) -> None:
+    app = open_app(text="great film", view="lines")
+    assert value(app, "all_queries") is True
+    app.selectbox(key="query").select_index(2).run()
+    assert not app.exception
+    assert value(app, "all_queries") is False
