@@ -18,7 +18,7 @@ test: .venv/test-installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m tests.browser.chromium
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 .venv/run-installed: requirements.txt | .venv/bin/pip
 	$(INSTALL) requirements.txt

@@ -28,6 +28,11 @@ class Corpus:
     def lengths(self) -> Int[np.ndarray, " review"]:
         return np.diff(self.starts)
 
+    def chosen(self, places: Int[np.ndarray, " chosen"]) -> "Corpus":
+        """The reviews at `places`, in that order."""
+        rows = [self[place] for place in places]
+        return Corpus(np.concatenate(rows), np.cumsum([0, *map(len, rows)], dtype=np.int64))
+
     def save(self, path: Path) -> None:
         save_file({"ids": self.ids, "starts": self.starts}, path)
 

@@ -44,19 +44,18 @@ def prepare_reviews(config: ModelConfig, data: Path, runs: Path, device: torch.d
     positive = _soft_labels(table, runs.parent / "imdb-positive")
     unseen = tokenize(tokenizer, table.held_out_texts)
     hiding = {share: Masking(config.vocab_size, share) for share in (0.15, 0.07)}
+    known = np.flatnonzero(table.labels >= 0)
+    judged_on = (unseen, torch.from_numpy(table.held_out_labels))
+    about = {"n_positions": config.n_positions, "masked_token_weight": 0.2}
     tasks = {
         "masked tokens, short windows": MaskedTokens(corpus, unseen, hiding[0.15], window=SHORT_WINDOW),
         "masked tokens": MaskedTokens(corpus, unseen, hiding[0.15], window=WINDOW),
-        "sentiment": Sentiment(
-            (corpus, positive),
-            (unseen, torch.from_numpy(table.held_out_labels)),
-            hiding[0.07],
-            n_positions=config.n_positions,
-            masked_token_weight=0.2,
+        "sentiment": Sentiment((corpus, positive), judged_on, hiding[0.07], **about),
+        "sentiment, true labels": Sentiment(
+            (corpus.chosen(known), positive[torch.from_numpy(known)]), judged_on, hiding[0.07], **about
         ),
     }
-    n_labelled = int((table.labels >= 0).sum())
-    counts = {"train": n_labelled, "unlabelled": len(table.labels) - n_labelled}
+    counts = {"train": len(known), "unlabelled": len(table.labels) - len(known)}
     return _setting(config, tasks, tokenizer, counts, table, runs, device)
 
 

@@ -1,5 +1,8 @@
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
+import torch
 
 from model.checkpoint import Loaded
 from tests.model import tiny
@@ -18,3 +21,11 @@ def digit_loaded() -> Loaded:
 @pytest.fixture
 def image() -> np.ndarray:
     return np.random.default_rng(0).integers(0, 256, (8, 8), dtype=np.uint8)
+
+
+@pytest.fixture(autouse=True)
+def threads() -> Iterator[None]:
+    """A command that takes all cores leaves the next test the single thread of the app."""
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)

@@ -9,7 +9,7 @@ from viz.attention.token_axes import colour_bar
 from viz.palette import ACCENT, DIFFERENCE, NEUTRAL
 
 # Under a horizontal colour bar Plotly forgets the tick labels when it places the title of the x axis.
-STANDOFF = 44  # pixels
+STANDOFF = 50  # pixels
 
 
 def sinusoid_heatmap(rows: np.ndarray, *, position: int, dimensions: Sequence[int] = ()) -> go.Figure:

@@ -12,7 +12,7 @@ from viz.positions.wave_curves import wave_curves
 
 MOST_CURVES = 6
 ROWS = 16  # of the counter
-FINEST = 1600  # points of a curve
+FINEST = 800  # points of a curve
 
 
 def sinusoids() -> None:

@@ -17,6 +17,12 @@ def test_tokenize_keeps_whole_reviews_without_special_tokens(tmp_path):
     np.testing.assert_array_equal(again[1], corpus[1])
 
 
+def test_chosen_reviews_are_themselves_in_the_order_asked_for():
+    corpus = Corpus(np.arange(6, dtype=np.int32), np.array([0, 1, 3, 6]))
+    two = corpus.chosen(np.array([2, 0]))
+    assert [two[place].tolist() for place in range(len(two))] == [[3, 4, 5], [0]]
+
+
 def test_every_example_comes_once_among_neighbours_of_its_length():
     lengths = np.random.default_rng(0).integers(5, 300, 1000)
     batches = similar_lengths(lengths, 10, seed=3)
