@@ -110,8 +110,9 @@ def sentences() -> dict[str, str]:
 
 
 def checkpoints(kind: str) -> list[str]:
-    """Those that take this kind of input, and damaged ones: they say what is wrong when they are chosen."""
-    return [name for name in checkpoint.available() if _takes(name) in (kind, None)]
+    """Those that take this kind of input, pairs first; damaged ones too, which say what is wrong when chosen."""
+    names = [name for name in checkpoint.available() if _takes(name) in (kind, None)]
+    return sorted(names, key=lambda name: pair(name) is None)
 
 
 def _takes(name: str) -> str | None:

@@ -1,3 +1,4 @@
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -79,3 +80,9 @@ def test_the_test_digits_are_there_and_read_only() -> None:
     assert (images.shape, labels.shape) == ((10_000, 28, 28), (10_000,))
     assert not images.flags.writeable
     assert not labels.flags.writeable
+
+
+def test_pairs_come_first(checkpoints: Path) -> None:
+    shutil.copytree(checkpoints / "imdb-pre-ln", checkpoints / "an-encoder")
+    assert state.checkpoints(state.TEXT) == ["imdb-post-ln", "imdb-pre-ln", "an-encoder"]
+    assert state.checkpoints(state.DIGIT) == ["mnist-post-ln", "mnist-pre-ln"]
