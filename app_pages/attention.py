@@ -23,7 +23,8 @@ with chosen.top:
     masked_tokens(chosen)
 
 with st.container(horizontal=True, gap="medium"):
-    with st.container(width=54 + min(76 * record.config.n_heads, 612)):  # as wide as the overview is
+    # As wide as the overview is; of few heads, as the line above it needs.
+    with st.container(width=max(240, 54 + min(76 * record.config.n_heads, 612))):
         overview(chosen.checkpoint, chosen.given, selected=(layer, head), scale=chosen.scale, key="overview")
         measures_note("tokens" if is_text else "patches")
     with st.container(key="detail"):

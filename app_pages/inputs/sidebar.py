@@ -57,8 +57,12 @@ def _describe(loaded: Loaded) -> None:
     published = loaded.history.get("recipe", {}).get("published")
     st.caption(
         f"{loaded.n_parameters:,} parameters  \n"
-        f"{config.norm_placement}-LN, {config.n_layers} layers × {config.n_heads} heads  \n"
+        f"{config.norm_placement}-LN, {_several(config.n_layers, 'layer')} × {_several(config.n_heads, 'head')}  \n"
         f"{measured}  \n"
         + (f"published: {published}  \n" if published else "")
         + f"runs on {loaded.device.type.upper()}"
     )
+
+
+def _several(n: int, what: str) -> str:
+    return f"{n} {what}{'s' * (n != 1)}"

@@ -24,11 +24,14 @@ def player(names: tuple[str, ...]) -> None:
         return
     first = next(iter(films.values()))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        probe = choice(
+        probe = st.selectbox(
             "Input",
             range(len(first.probes)),
             key="training_probe",
+            bind="query-params",
             format_func=lambda number: first.probes[number].name,
+            persist_state="session",
+            width=420,
             help="Every run was watched on the same few inputs.",
         )
         measure = choice("Curves", (ACCURACY, ENTROPY, NORMS, GRADIENTS), key="training_curves")
