@@ -128,7 +128,9 @@ WRONG_KIND = {
     f"d_model must be a whole number from 1 to {LARGEST}, got 1000000000": {"d_model": 10**9},
     f"n_layers must be a whole number from 1 to {LARGEST}, got None": {"n_layers": None},
     "padding_id '0' is none of the 100 tokens": {"padding_id": "0"},
-    "norm_placement must be one of ('pre', 'post', 'deepnorm', 'b2t'), got 'between'": {"norm_placement": "between"},
+    "norm_placement must be one of ('pre', 'post', 'deepnorm', 'b2t'), got 'between'": {
+        "norm_placement": "between"
+    },
     "positions must be one of ('sinusoidal', 'learned'), got 'rotary'": {"positions": "rotary"},
     "pooling must be one of ('class', 'mean', 'max'), got ['class']": {"pooling": ["class"]},
     "activation must be one of ('relu', 'gelu'), got None": {"activation": None},
