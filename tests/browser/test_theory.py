@@ -20,4 +20,4 @@ def test_a_running_grid_can_be_stopped(page: Page) -> None:
     expect(button).to_contain_text(re.compile(r"Start 1\d short runs"))
     ready(page)
     expect(grid).to_be_visible()
-    expect(page.get_by_text("Losses at learning rate")).to_be_visible()
+    expect(page.get_by_text("Losses at learning rate").first).to_be_visible()
