@@ -1,8 +1,8 @@
 """One forward pass, watched: `capture(loaded, text_or_image) -> ForwardRecord`."""
 
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from functools import partial
 
 import numpy as np
 import torch
@@ -41,8 +41,9 @@ def capture(
         with intervening, watch(model, kept.watchers):
             logits = model(inputs, mask)
         kept.check()
-        states = model.final_norm(kept.buffers["residual"])
-        by_layer = torch.cat([model.classify(state[None], inputs) for state in states])
+        states = model.final_norm(kept.buffers["residual"][:-1])  # the last one's are the logits
+        earlier = model.classify(states, inputs.expand(len(states), *inputs.shape[1:]))
+        by_layer = torch.cat((earlier, logits))
         allowed = model.full_mask(inputs, mask)
     whole = torch.ones((), dtype=torch.bool) if allowed is None else allowed[0]
     return ForwardRecord(
@@ -97,23 +98,38 @@ class Kept:
             **dict.fromkeys(("v", "z"), (layers, heads, n, config.d_v)),
             "residual": (1 + 2 * layers, n, config.d_model),
         }
-        self.buffers = {name: torch.empty(shape, device=device) for name, shape in shapes.items()}
-        slots = {"embedding.output": self.buffers["residual"][0]}
+        sizes = [math.prod(shape) for shape in shapes.values()]
+        # One piece, and numpy's: for that the system gives large pages, which come faster than many small ones.
+        parts = torch.from_numpy(np.empty(sum(sizes), np.float32)).to(device).split(sizes)
+        self.buffers = {
+            name: part.view(shape) for part, (name, shape) in zip(parts, shapes.items(), strict=True)
+        }
+        rooms = {
+            name: buffer.unsqueeze(1).unbind() for name, buffer in self.buffers.items()
+        }  # a batch of one
+        self.watchers = {"embedding.output": Keeper(rooms["residual"][0])}
         for layer in range(layers):
-            slots[f"blocks.{layer}.resid_mid"] = self.buffers["residual"][1 + 2 * layer]
-            slots[f"blocks.{layer}.resid_post"] = self.buffers["residual"][2 + 2 * layer]
+            self.watchers[f"blocks.{layer}.resid_mid"] = Keeper(rooms["residual"][1 + 2 * layer])
+            self.watchers[f"blocks.{layer}.resid_post"] = Keeper(rooms["residual"][2 + 2 * layer])
             for name in BY_LAYER:
-                slots[f"blocks.{layer}.attention.{name}"] = self.buffers[name][layer]
-        self.watchers = {name: partial(self._keep, name, slot) for name, slot in slots.items()}
-        self._missing = set(slots)
-
-    def _keep(self, name: str, slot: Tensor, activation: Tensor) -> None:
-        slot.copy_(activation[0])
-        self._missing.discard(name)
+                self.watchers[f"blocks.{layer}.attention.{name}"] = Keeper(rooms[name][layer])
 
     def check(self) -> None:
-        if self._missing:
-            raise RuntimeError(f"these activations were never seen: {sorted(self._missing)}")
+        if missing := sorted(name for name, keeper in self.watchers.items() if not keeper.has_seen):
+            raise RuntimeError(f"these activations were never seen: {missing}")
+
+
+class Keeper:
+    """Copies an activation into its room, unless it was computed in there."""
+
+    def __init__(self, room: Tensor) -> None:
+        self.room = room
+        self.has_seen = False
+
+    def __call__(self, activation: Tensor) -> None:
+        if activation is not self.room:
+            self.room.copy_(activation)
+        self.has_seen = True
 
 
 def _numpy(values: Tensor) -> np.ndarray:

@@ -7,6 +7,8 @@ watching *in this thread*. Hooks registered per call would fire for other thread
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import MappingProxyType
+from weakref import WeakKeyDictionary
 
 from torch import Tensor, nn
 
@@ -26,6 +28,14 @@ class HookPoint(nn.Module):
     def forward(self, activation: Tensor) -> Tensor:
         return activation
 
+    @property
+    def room(self) -> Tensor | None:
+        """Where the activation may be written as it is computed: the `room` of a watcher that has one."""
+        for watchers in _watching.get():
+            if (room := getattr(watchers.get(self), "room", None)) is not None:
+                return room
+        return None
+
 
 def _look(point: HookPoint, _inputs: tuple[Tensor], activation: Tensor) -> Tensor | None:
     for watchers in _watching.get():
@@ -34,9 +44,16 @@ def _look(point: HookPoint, _inputs: tuple[Tensor], activation: Tensor) -> Tenso
     return activation
 
 
-def hook_points(model: nn.Module) -> dict[str, HookPoint]:
+# Finding the points of an encoder takes as long as one of its layers: it is done once.
+_points: WeakKeyDictionary[nn.Module, Mapping[str, HookPoint]] = WeakKeyDictionary()
+
+
+def hook_points(model: nn.Module) -> Mapping[str, HookPoint]:
     """All hook points of `model` by dotted name, in the order in which a forward passes them."""
-    return {name: part for name, part in model.named_modules() if isinstance(part, HookPoint)}
+    if model not in _points:
+        named = model.named_modules()
+        _points[model] = MappingProxyType({name: part for name, part in named if isinstance(part, HookPoint)})
+    return _points[model]
 
 
 @contextmanager

@@ -102,8 +102,10 @@ class Attention(nn.Module):
         q = self.q(self._split_heads(self.w_q(x)))
         k = self.k(self._split_heads(self.w_k(memory)))
         v = self.v(self._split_heads(self.w_v(memory)))
-        scores = self.scores(q @ k.transpose(-2, -1) / math.sqrt(self.d_k))
-        pattern = self.pattern(masked_softmax(scores, mask))
+        # Both go straight into the room of whoever keeps them, where somebody does.
+        scores = torch.matmul(q / math.sqrt(self.d_k), k.transpose(-2, -1), out=self.scores.room)
+        scores = self.scores(scores)
+        pattern = self.pattern(masked_softmax(scores, mask, out=self.pattern.room))
         z = self.z(self.dropout(pattern) @ v)
         return self.w_o(z.transpose(1, 2).flatten(2))
 
@@ -114,14 +116,17 @@ class Attention(nn.Module):
 
 
 def masked_softmax(
-    scores: Float[Tensor, "*axes query key"], mask: Bool[Tensor, "..."] | None
+    scores: Float[Tensor, "*axes query key"],
+    mask: Bool[Tensor, "..."] | None,
+    out: Float[Tensor, "*axes query key"] | None = None,
 ) -> Float[Tensor, "*axes query key"]:
-    """Softmax over the keys that the mask allows; a row without any is all zeros."""
+    """Softmax over the keys that the mask allows; a row without any is all zeros. Written into `out`, if given."""
     if mask is None:
-        return scores.softmax(dim=-1)
+        return torch.softmax(scores, dim=-1, out=out)
     # The lowest finite number and not -inf: exp of it is 0 just as well, while a fully masked row
     # stays finite, also in the backward pass, until it is made zero.
-    pattern = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(dim=-1)
+    allowed = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    pattern = torch.softmax(allowed, dim=-1, out=out)
     has_key = mask.any(dim=-1, keepdim=True)
     return pattern if has_key.all() else pattern.masked_fill(~has_key, 0.0)
 

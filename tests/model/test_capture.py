@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from model.capture import BY_LAYER, capture, evaluating
+from model.capture import BY_LAYER, capture, evaluating, prepare
 from model.checkpoint import Loaded
 from model.config import preset, presets
 from model.digits import to_input
@@ -122,6 +122,9 @@ def test_what_was_captured_recomputes_what_the_encoder_computed(encoder):
         fed = block.feed_forward(block.norm_feed_forward(mid) if pre else mid)
         expected = mid + fed if pre else block.norm_feed_forward(mid + fed)
         np.testing.assert_allclose(after, expected, **CLOSE)
+    inputs, _ = prepare(encoder, an_input(config))
+    for state, logits in zip(residual, record.logits_by_layer, strict=True):
+        np.testing.assert_allclose(model.classify(model.final_norm(state), inputs)[0], logits, **CLOSE)
 
 
 def test_the_residual_of_post_ln_is_the_one_after_the_norm():

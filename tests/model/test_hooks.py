@@ -153,3 +153,26 @@ def test_threads_do_not_see_each_other(model):
     thread.join()
     assert torch.equal(during, plain)
     assert heard == []
+
+
+class Roomy:
+    """A watcher with room for what it watches, which it leaves as it is."""
+
+    def __init__(self, *shape: int) -> None:
+        self.room, self.seen = torch.full(shape, torch.nan), None
+
+    def __call__(self, activation: torch.Tensor) -> None:
+        self.seen = activation
+
+
+def test_what_a_watcher_has_room_for_is_computed_in_there(model):
+    plain, n = model(TOKENS), TOKENS.shape[1]
+    points, seen = hook_points(model), []
+    shape = (len(TOKENS), model.config.n_heads, n, n)
+    roomy = {PATTERN: Roomy(*shape), PATTERN.replace("pattern", "scores"): Roomy(*shape)}
+    with watch(model, {PATTERN: seen.append}), torch.inference_mode(), watch(model, roomy):
+        assert points[PATTERN].room is roomy[PATTERN].room
+        assert torch.equal(model(TOKENS), plain)
+    assert points[PATTERN].room is None
+    assert all(watcher.seen is watcher.room for watcher in roomy.values())
+    assert torch.equal(seen[0], roomy[PATTERN].room)
