@@ -35,8 +35,8 @@ elif isinstance(chosen, str):
 else:
     checkpoint, given, label = chosen
     top = st.container()
-    if left_out := state.n_left_out(checkpoint, given):
-        st.caption(f"The text is longer than the encoder reads: its last {left_out:,} tokens were left out.")
+    if left_out := state.left_out(checkpoint, given):
+        st.caption(f"The text is longer than the encoder reads: it leaves out the {left_out}.")
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         layer, head = choose_head(state.loaded(checkpoint).config)
         scale = choose_scale()

@@ -24,11 +24,9 @@ if isinstance(sides, str):
     st.stop()
 first, second = sides
 with chosen.top:
-    left_out = state.n_left_out(second.checkpoint, second.given)
-    if left_out and left_out != state.n_left_out(first.checkpoint, first.given):
-        st.caption(
-            f"{second.title} is longer than the encoder reads: its last {left_out:,} tokens were left out."
-        )
+    left_out = state.left_out(second.checkpoint, second.given)
+    if left_out and left_out != state.left_out(first.checkpoint, first.given):
+        st.caption(f"{second.title} is longer than the encoder reads: it leaves out the {left_out}.")
     for number, side, place in zip(("first", "second"), sides, beside("answer"), strict=True):
         with place:
             prediction(side.record, side.label, title=side.title, key=f"probabilities_{number}")

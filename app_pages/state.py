@@ -82,9 +82,12 @@ def guesses(name: str, given: Given) -> dict[int, list[Guess]]:
     return masked_tokens.guesses(loaded(name), given) if isinstance(given, str) else {}
 
 
-def n_left_out(name: str, given: Given) -> int:
-    """Tokens of a text beyond the positions of the encoder."""
-    return encode(loaded(name).tokenizer, given).n_left_out if isinstance(given, str) else 0
+def left_out(name: str, given: Given) -> str:
+    """Which tokens of a text are too many for the encoder's positions, such as "first 5 tokens"; "" where none."""
+    if not isinstance(given, str) or not (encoded := encode(loaded(name).tokenizer, given)).n_left_out:
+        return ""
+    tokens = "token" if encoded.n_left_out == 1 else f"{encoded.n_left_out:,} tokens"
+    return f"{'first' if encoded.from_start else 'last'} {tokens}"
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)

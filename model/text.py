@@ -21,6 +21,7 @@ class Encoded:
     ids: tuple[int, ...]
     tokens: tuple[str, ...]
     n_left_out: int
+    from_start: bool  # whether the left-out tokens are the text's first ones, or else its last
 
 
 def encode(tokenizer: Tokenizer, text: str) -> Encoded:
@@ -29,7 +30,8 @@ def encode(tokenizer: Tokenizer, text: str) -> Encoded:
     text = text.encode("utf-8", "replace").decode("utf-8")
     encoding = tokenizer.encode(text)
     n_left_out = sum(part.special_tokens_mask.count(0) for part in encoding.overflowing)
-    return Encoded(tuple(encoding.ids), tuple(encoding.tokens), n_left_out)
+    from_start = (tokenizer.truncation or {}).get("direction") == "left"
+    return Encoded(tuple(encoding.ids), tuple(encoding.tokens), n_left_out, from_start)
 
 
 def train_tokenizer(texts: Iterable[str], vocab_size: int, n_positions: int) -> Tokenizer:
@@ -44,7 +46,7 @@ def train_tokenizer(texts: Iterable[str], vocab_size: int, n_positions: int) -> 
     tokenizer.train_from_iterator(texts, trainer)
     ids = [(token, tokenizer.token_to_id(token)) for token in (CLASS, SEPARATOR)]
     tokenizer.post_processor = TemplateProcessing(single=f"{CLASS} $A {SEPARATOR}", special_tokens=ids)
-    tokenizer.enable_truncation(n_positions)
+    tokenizer.enable_truncation(n_positions, direction="left")  # a long review's verdict is at its end
     return tokenizer
 
 

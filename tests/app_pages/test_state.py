@@ -26,10 +26,12 @@ def test_any_text_becomes_a_record(text: str) -> None:
 
 
 @pytest.mark.usefixtures("checkpoints")
-def test_the_tokens_beyond_the_encoder_are_counted() -> None:
-    assert state.n_left_out("imdb-pre-ln", "great " * 15) == 5  # of 12 positions two are [CLS] and [SEP]
-    assert state.n_left_out("imdb-pre-ln", "great") == 0
-    assert state.n_left_out("mnist-pre-ln", DIGIT) == 0
+def test_the_tokens_beyond_the_encoder_are_named() -> None:
+    # of 12 positions two are [CLS] and [SEP]
+    assert state.left_out("imdb-pre-ln", "great " * 15) == "last 5 tokens"
+    assert state.left_out("imdb-pre-ln", "great " * 11) == "last token"
+    assert state.left_out("imdb-pre-ln", "great") == ""
+    assert state.left_out("mnist-pre-ln", DIGIT) == ""
 
 
 @pytest.mark.usefixtures("checkpoints")

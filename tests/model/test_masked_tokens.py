@@ -44,7 +44,7 @@ def test_nothing_is_guessed_without_a_mask(reader):
 
 
 def test_a_mask_beyond_the_positions_is_not_read(reader):
-    assert guesses(reader, "film " * 20 + "[MASK]") == {}
+    assert guesses(reader, "[MASK]" + " film" * 20) == {}
 
 
 def test_an_encoder_without_that_output_guesses_nothing(reader):

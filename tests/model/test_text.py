@@ -1,6 +1,6 @@
 import pytest
 
-from model.text import encode, train_word_tokenizer
+from model.text import encode, train_tokenizer, train_word_tokenizer
 from tests.model.tiny import tokenizer
 
 
@@ -30,6 +30,15 @@ def test_what_exceeds_the_positions_is_left_out_and_counted(words, text, n_left_
     encoded = encode(words, text)
     assert encoded.tokens == ("[CLS]", "film", "film", "film", "film", "[SEP]")
     assert encoded.n_left_out == n_left_out
+    assert not encoded.from_start
+
+
+def test_a_trained_tokenizer_leaves_out_the_beginning():
+    words = train_tokenizer(["film great plot"] * 3, vocab_size=100, n_positions=5)
+    encoded = encode(words, "film film great plot plot")
+    assert encoded.tokens == ("[CLS]", "great", "plot", "plot", "[SEP]")
+    assert encoded.n_left_out == 2
+    assert encoded.from_start
 
 
 def test_empty_text(words):
