@@ -1,13 +1,14 @@
-"""What the two heatmaps share: queries down, keys across, and a name for each position."""
+"""What the heatmaps over tokens share: queries down, keys across, and a name for each position."""
 
 from collections import Counter
 from collections.abc import Sequence
-from html import escape
+from html import escape, unescape
 
 import plotly.graph_objects as go
 
 from viz.attention.token_label import label
 
+_NARROW, _LETTER = 320, 6.5  # pixels: a map in a narrow column, a letter of a tick label
 _SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -44,11 +45,22 @@ def token_heatmap(traces: Sequence[go.Heatmap], *, title: str, labels: Sequence[
             "title": {"text": escape(title, quote=False), "x": 0, "xref": "container"},
             "height": 640,
             "margin": {"l": 10, "r": 10, "t": 120 if title else 80, "b": 10},
-            "xaxis": axis | {"title": "key", "constraintoward": "left"},
+            "xaxis": axis | names_across(labels, title="key") | {"constraintoward": "left"},
             "yaxis": axis
             | {"title": "query", "constraintoward": "top", "scaleanchor": "x", "autorange": "reversed"},
         },
     )
+
+
+def names_across(labels: Sequence[str], *, title: str) -> dict:
+    """Angle of the labels and place of the title of a horizontal axis: upright where they would overlap."""
+    longest = _LETTER * max((len(unescape(text)) for text in labels), default=0)
+    upright = longest * len(labels) > _NARROW
+    return {
+        # Under a horizontal colour bar Plotly forgets the tick labels when it places the title.
+        "title": {"text": title, "standoff": 12 + (longest if upright else 12)},
+        "tickangle": 90 if upright else 0,
+    }
 
 
 def colour_bar(what: str, reach: str, ticks: Sequence[float]) -> dict:

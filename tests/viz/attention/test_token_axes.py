@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,3 +40,13 @@ def test_queries_run_down_and_keys_across():
 def test_titles_are_text():
     assert token_heatmap([], title="<b>", labels=[]).layout.title.text == "&lt;b&gt;"
     assert colour_bar("<i>", "0 to 1", [0, 1])["title"]["text"] == "&lt;i&gt;,<br>0 to 1"
+
+
+@pytest.mark.parametrize(
+    ("labels", "angle"), [(["a", "film"], 0), ([f"film {place}" for place in range(20)], 90), ([], 0)]
+)
+def test_labels_that_do_not_fit_side_by_side_stand_upright_above_the_title(labels, angle):
+    axis = token_heatmap([], title="", labels=labels).layout.xaxis
+    assert axis.tickangle == angle
+    longest = max(map(len, labels), default=0)
+    assert axis.title.standoff > (6 * longest if angle else 12)  # a letter is about 6 pixels wide, 12 high
