@@ -1,6 +1,9 @@
+import gzip
 from collections.abc import Callable
 
 import pytest
+import torch
+from safetensors.torch import load, save
 from streamlit.testing.v1 import AppTest
 
 from model.theory.warmup import RUNS, WarmupRun, write_runs
@@ -48,6 +51,17 @@ def test_the_film_plays_to_its_end_and_begins_again(open_app: Open) -> None:
 def test_every_curve(open_app: Open, curves: str) -> None:
     app = open_app(PAGE, kind="Digit", training_curves=curves)
     assert ("after the gradient was clipped" in text(app)) == (curves == "gradient norms")
+
+
+def test_an_accuracy_that_was_not_measured_is_not_drawn_as_one(open_app: Open, checkpoints) -> None:
+    path = checkpoints / "mnist-pre-ln" / "film.safetensors.gz"
+    film = load(gzip.decompress(path.read_bytes()))
+    film["accuracy"][1:3] = torch.nan
+    path.write_bytes(gzip.compress(save(film)))
+    shown = text(open_app(PAGE, kind="Digit", moment="1"))
+    assert "**mnist-pre-ln**: step 1 of 5, learning digits; accuracy on held-out data not measured" in shown
+    assert "**mnist-post-ln**: step 1 of 5, learning digits; accuracy on held-out data 50.0%" in shown
+    assert "Where the line is interrupted, the run did not measure its accuracy." in shown
 
 
 def test_without_a_film_the_page_says_so(open_app: Open) -> None:

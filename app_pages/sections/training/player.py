@@ -97,10 +97,10 @@ def _play_or_pause(n: int) -> None:
 
 
 def _when(shown: Film, moment: int) -> str:
-    task = shown.tasks[shown.phase[moment]]
+    task, accuracy = shown.tasks[shown.phase[moment]], shown.accuracy[moment]
     return (
         f"step {shown.at[moment]:,} of {shown.at[-1] + 1:,}, learning {task}; "
-        f"accuracy on held-out data {shown.accuracy[moment]:.1%}"
+        f"accuracy on held-out data {'not measured' if np.isnan(accuracy) else f'{accuracy:.1%}'}"
     )
 
 
@@ -135,6 +135,8 @@ def _curves(name: str, shown: Film, probe: int, measure: str, moment: int) -> No
             "This run took these norms after the gradient was clipped to a norm of 1 in all: they compare the layers "
             "of one encoder at one moment, not encoders or moments. The whole norm before clipping is in the histories."
         )
+    elif measure == ACCURACY and np.isnan(values).any():
+        st.caption("Where the line is interrupted, the run did not measure its accuracy.")
     elif measure == NORMS:
         st.caption(
             "Mean over positions; stage 0 is the embedding, then attention and feed-forward of each layer."
