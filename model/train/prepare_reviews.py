@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from jaxtyping import Int
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from torch import Tensor
@@ -18,7 +19,6 @@ from model.train.sources import reviews
 from model.train.task_reviews import MaskedTokens, Masking, Sentiment, TrueLabels
 from model.train.teacher import soft_labels
 
-HELD_OUT = 2500  # or a tenth, of less than 25,000
 PROBES = (
     "It is not a bad film.",
     "The actors are good, but the story is dull and far too long.",
@@ -75,16 +75,25 @@ def prepare_words(config: ModelConfig, data: Path, runs: Path, device: torch.dev
 
 
 def split(data: Path, folder: Path) -> Reviews:
-    """The same split every time; what is held out is also left in `folder`, to be evaluated on."""
+    """The same split every time; what is held out is also left in `folder`, to be evaluated on.
+
+    Reviews of one film stand together in the set, and mostly agree. Whole stretches are held out, so that
+    no film's name gives its label away: the labelled test reviews are of other films as well.
+    """
     table = reviews(data)
     labels = table.label.to_numpy()
-    labelled = np.random.default_rng(0).permutation(np.flatnonzero(labels >= 0))
-    held_out = labelled[: min(HELD_OUT, len(labelled) // 10)]
+    held_out = np.concatenate([_stretches(np.flatnonzero(labels == label)) for label in (0, 1)])
+    held_out = np.random.default_rng(0).permutation(held_out)  # so that the first ones are of both classes
     # Some reviews stand in the set twice.
     kept = np.flatnonzero(~table.text.isin(table.text[held_out]))
     folder.mkdir(parents=True, exist_ok=True)
     table.loc[held_out].to_csv(folder / "imdb-held-out.csv", index=False)
     return Reviews(table.text[kept].tolist(), labels[kept], table.text[held_out].tolist(), labels[held_out])
+
+
+def _stretches(places: Int[np.ndarray, " review"]) -> Int[np.ndarray, " held_out"]:
+    """The first tenth of each fifth."""
+    return np.concatenate([fifth[: len(fifth) // 10] for fifth in np.array_split(places, 5)])
 
 
 def _setting(

@@ -40,7 +40,8 @@ def mnist_folder(folder: Path) -> Path:
 
 
 def reviews(folder: Path) -> pd.DataFrame:
-    """IMDB's 75,000 training reviews: columns text and label (0 negative, 1 positive, -1 unlabelled).
+    """IMDB's 75,000 training reviews: columns text and label (0 negative, 1 positive, -1 unlabelled),
+    in the order of their numbers, in which reviews of one film follow one another.
 
     Reads `imdb_train.csv*` and `imdb_unsup.csv*`, or else the archive as it is published.
     """

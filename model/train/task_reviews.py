@@ -87,18 +87,19 @@ class Sentiment:
         n_positions: int,
         masked_token_weight: float,
     ) -> None:
-        self.train, self.held_out, self.masking = train, held_out, masking
+        (self.corpus, self.labels), self.held_out, self.masking = train, held_out, masking
         self.n_positions, self.masked_token_weight = n_positions, masked_token_weight
-        self.n_examples = len(train[0])
-        self._batches = Epochs(np.minimum(train[0].lengths, n_positions - 2))
+        self.n_examples = len(self.corpus)
+        self._batches = Epochs(np.minimum(self.corpus.lengths, n_positions - 2))
 
     def batch(self, seed: int, step: int, size: int) -> Batch:
         chosen = self._batches(seed, step, size)
-        tokens = self._tokens(self.train[0], chosen)
-        return *self.masking.hide(tokens, generator(seed, step, 3)), self.train[1][chosen]
+        tokens = self._tokens(self.corpus, chosen)
+        return *self.masking.hide(tokens, generator(seed, step, 3)), self.labels[chosen]
 
     def _tokens(self, corpus: Corpus, chosen: np.ndarray) -> Int[Tensor, "batch position"]:
-        return padded([closed(corpus[index][: self.n_positions - 2]) for index in chosen], PAD)
+        # of a long review its end, where the verdict is; the tokenizer cuts so as well
+        return padded([closed(corpus[index][-(self.n_positions - 2) :]) for index in chosen], PAD)
 
     def loss(self, model: Transformer, batch: Batch) -> Float[Tensor, ""]:
         tokens, hidden, labels = batch

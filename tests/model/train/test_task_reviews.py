@@ -70,6 +70,17 @@ def test_sentiment_labels_follow_their_reviews(corpus):
         assert row[1 : len(review) + 1].tolist() == review.tolist()
 
 
+def test_of_a_long_review_the_end_is_read(corpus):
+    held_out = (corpus, torch.zeros(64, dtype=torch.int64))
+    labels = torch.arange(64) / 64
+    task = Sentiment(
+        (corpus, labels), held_out, Masking(40, share=0.0), n_positions=12, masked_token_weight=0.2
+    )
+    tokens, _, chosen = task.batch(0, 0, 4)
+    for row, label in zip(tokens, chosen, strict=True):
+        assert row.tolist() == [CLS, *corpus[int(label * 64)][-10:], SEP]
+
+
 def test_true_labels_follow_their_reviews_as_far_as_the_positions_reach(corpus):
     labels = torch.arange(64)
     task = TrueLabels((corpus, labels), (corpus, labels), n_positions=30)

@@ -1,0 +1,41 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from model.train.prepare_reviews import split
+
+
+@pytest.fixture
+def reviews(tmp_path):
+    """100 negative, 100 positive and 20 unlabelled reviews, numbered; one stands in the set twice."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for part, labels in (("train", [0] * 100 + [1] * 100), ("unsup", [-1] * 20)):
+        texts = [f"{part} {number}" for number in range(len(labels))]
+        if part == "unsup":
+            texts[3] = "train 21"  # which is held out
+        pd.DataFrame({"label": labels, "text": texts}).to_csv(folder / f"imdb_{part}.csv", index=False)
+    return split(folder, tmp_path)
+
+
+def test_whole_stretches_of_both_classes_are_held_out(reviews):
+    numbers = [int(text.split()[-1]) for text in reviews.held_out_texts]
+    # of each fifth of a class, 20 reviews here, the first two
+    assert sorted(numbers) == [number for start in range(0, 200, 20) for number in (start, start + 1)]
+    assert reviews.held_out_labels.tolist() == [int(number >= 100) for number in numbers]
+
+
+def test_the_first_of_the_held_out_are_of_both_classes(reviews):
+    assert 0 < reviews.held_out_labels[:8].mean() < 1
+
+
+def test_what_is_held_out_is_learned_nowhere(reviews):
+    assert not set(reviews.texts) & set(reviews.held_out_texts)
+    assert len(reviews.texts) == 199
+    assert np.bincount(reviews.labels + 1).tolist() == [19, 90, 90]
+
+
+def test_what_is_held_out_is_left_to_be_evaluated_on(reviews, tmp_path):
+    table = pd.read_csv(tmp_path / "imdb-held-out.csv")
+    assert table.text.tolist() == reviews.held_out_texts
+    assert table.label.tolist() == reviews.held_out_labels.tolist()

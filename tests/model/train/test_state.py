@@ -1,0 +1,52 @@
+import pytest
+import torch
+
+from model.train.recipe import recipe
+from model.train.state import Progress, is_finished, load_state, save_state
+from model.train.step import optimizers
+from tests.model import tiny
+
+RECIPE = recipe("imdb-pre-ln")
+DESCRIBED = {"preset": "imdb-pre-ln", "betas": (0.9, 0.98)}
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "run" / "state.safetensors"
+
+
+def test_a_run_goes_on_with_what_it_had(path):
+    model = tiny.build(tiny.TEXT)
+    made = optimizers(model, RECIPE)
+    model(torch.tensor([[2, 5, 3]])).sum().backward()
+    for optimizer in made:
+        optimizer.step()
+    film = {"step": torch.tensor([4])}
+    progress = Progress(recipe=DESCRIBED, phase=2, step=5, log=[{"loss": 1.5}], evaluations=[], film=film)
+    save_state(path, progress, model, made)
+
+    other = tiny.build(tiny.TEXT, seed=1)
+    others = optimizers(other, RECIPE)
+    loaded = load_state(path, other, others, DESCRIBED)
+    assert (loaded.phase, loaded.step, loaded.log, loaded.evaluations) == (2, 5, [{"loss": 1.5}], [])
+    assert torch.equal(loaded.film["step"], film["step"])
+    for one, two in zip(model.parameters(), other.parameters(), strict=True):
+        assert torch.equal(one, two)
+    for one, two in zip(made, others, strict=True):
+        before, after = one.state_dict()["state"], two.state_dict()["state"]
+        assert before.keys() == after.keys()
+        assert all(torch.equal(before[at][name], after[at][name]) for at in before for name in before[at])
+
+
+def test_without_a_file_a_run_begins(path):
+    model = tiny.build(tiny.TEXT)
+    progress = load_state(path, model, optimizers(model, RECIPE), DESCRIBED)
+    assert (progress.phase, progress.step, progress.film) == (0, 0, None)
+    assert not is_finished(path, RECIPE)
+
+
+def test_a_run_is_finished_after_its_last_phase(path):
+    model = tiny.build(tiny.TEXT)
+    for phase in (1, len(RECIPE.phases)):
+        save_state(path, Progress(recipe=DESCRIBED, phase=phase), model, optimizers(model, RECIPE))
+        assert is_finished(path, RECIPE) == (phase == len(RECIPE.phases))
