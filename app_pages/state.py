@@ -49,6 +49,11 @@ def selection() -> Selection:
     return st.session_state["selection"]
 
 
+def as_input(given: Given) -> str | np.ndarray:
+    """What `model` takes: the text, or the grey levels [row, column] of the digit."""
+    return given if isinstance(given, str) else np.frombuffer(given, np.uint8).reshape(DIGIT_SHAPE)
+
+
 @st.cache_resource(max_entries=8, show_spinner="Reading the checkpoint …")
 def loaded(name: str) -> Loaded:
     """Raises as `model.checkpoint.load` does."""
@@ -58,9 +63,7 @@ def loaded(name: str) -> Loaded:
 # A text of 384 tokens makes a record of about 26 MB.
 @st.cache_resource(max_entries=12, show_spinner=False)
 def record(name: str, given: Given) -> ForwardRecord:
-    if isinstance(given, str):
-        return capture(loaded(name), given)
-    return capture(loaded(name), np.frombuffer(given, np.uint8).reshape(DIGIT_SHAPE))
+    return capture(loaded(name), as_input(given))
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

@@ -20,13 +20,15 @@ if part != WARM_UP:
         setting = choose_setting()
 st.markdown(formulas(variants))
 
-if not variants:
-    st.info("Choose at least one placement of the norm.")
-elif part == AT_START:
-    at_start(setting, variants, depth, seeds)
-elif part == FIRST_STEPS:
-    first_steps(setting, variants, depth, seeds)
-else:
-    live_grid(variants)
+live = st.container()
 if part == WARM_UP:
-    stored_grid()
+    stored_grid()  # before the live runs: after them it would stand below them faded, as long as they take
+with live:
+    if not variants:
+        st.info("Choose at least one placement of the norm.")
+    elif part == AT_START:
+        at_start(setting, variants, depth, seeds)
+    elif part == FIRST_STEPS:
+        first_steps(setting, variants, depth, seeds)
+    else:
+        live_grid(variants)

@@ -143,7 +143,7 @@ def test_the_requirements_are_what_is_imported() -> None:
     used = {"app": set(), "tests": set()}
     for path in PYTHON:
         tops = {name.partition(".")[0] for name in imported(parse(path))} - own
-        part = "tests" if path.parts[0] == "tests" else "app"
+        part = "tests" if path.parts[0] in ("tests", "benchmarks") else "app"
         used[part] |= {packages.get(top, [top])[0].lower() for top in tops}
     for_app, for_tests = pins("requirements.txt"), pins("requirements-dev.txt")
     assert used["app"] == set(for_app)

@@ -10,8 +10,9 @@ from viz.palette import EMPHASIS, NEUTRAL
 from viz.theme import INK
 
 _STEP = 20  # pixels a class
+_TEXT = 56  # pixels behind a full bar, for ">99.9 %"
 _NAMES = alt.Axis(labelOverlap=False, labelFlush=False)  # every name, each at its bar
-_PERCENT = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format="%", grid=False)
+_PERCENT = alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format="%", grid=False, labelPadding=6, labelFlush=False)
 
 
 def probabilities(values: np.ndarray, names: Sequence[str]) -> alt.LayerChart:
@@ -25,13 +26,21 @@ def probabilities(values: np.ndarray, names: Sequence[str]) -> alt.LayerChart:
         {
             "class": list(names),
             "probability": np.asarray(values, dtype=float),
-            "percent": [_percent(value) for value in values],
+            "percent": [
+                _percent(value, alone=not np.delete(values, place).any())
+                for place, value in enumerate(values)
+            ],
             "largest": np.arange(len(values)) == (np.argmax(values) if len(values) else -1),
         }
     )
     base = alt.Chart(bars).encode(
-        # a little beyond 1, for the text behind a full bar
-        x=alt.X("probability:Q", title=None, stack=None, scale=alt.Scale(domain=[0, 1.15]), axis=_PERCENT),
+        x=alt.X(
+            "probability:Q",
+            title=None,
+            stack=None,
+            scale=alt.Scale(domain=[0, 1], range=[0, alt.expr(f"max(width - {_TEXT}, 1)")]),
+            axis=_PERCENT,
+        ),
         y=alt.Y("class:N", title=None, sort=None, axis=_NAMES),
         tooltip=[alt.Tooltip("class:N"), alt.Tooltip("probability:Q", format=".4f")],
     )
@@ -47,10 +56,10 @@ def probabilities(values: np.ndarray, names: Sequence[str]) -> alt.LayerChart:
     )
 
 
-def _percent(value: float) -> str:
-    """A probability that rounds to 0 % or 100 % without being it says so."""
+def _percent(value: float, *, alone: bool) -> str:
+    """A probability that rounds to 0 % or 100 % without being it says so; it is 100 % only where it is `alone`."""
     if 0 < value < 0.0005:
         return "<0.1 %"
-    if 0.9995 <= value < 1:
+    if value >= 0.9995 and not (value == 1 and alone):
         return ">99.9 %"
     return f"{value:.1%}".replace("%", " %")

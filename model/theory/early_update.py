@@ -9,8 +9,7 @@ import torch
 from jaxtyping import Float64
 
 from model.theory.fresh import Setting
-from model.theory.training import digit_encoder, digits, train
-from model.train import schedule
+from model.theory.training import digit_encoder, digits, train, warmed_up
 
 N_PROBES, BATCH_SIZE = 16, 32
 
@@ -34,9 +33,7 @@ def model_update(
     probes = digits()[0][-N_PROBES:]
     with torch.no_grad():
         start = model.encode(probes)
-    rates = [
-        schedule.learning_rate(step, n_steps, learning_rate, warmup, falls=False) for step in range(n_steps)
-    ]
+    rates = warmed_up(n_steps, learning_rate, warmup)
     moved = [0.0]
     for _ in train(model, rates, batch_size=BATCH_SIZE, seed=seed):
         with torch.no_grad():

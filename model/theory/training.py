@@ -12,6 +12,7 @@ from torch.nn import functional
 from model.config import DIGITS
 from model.digits import examples
 from model.theory.fresh import Setting, fresh
+from model.train import schedule
 from model.transformer import Transformer
 
 # Adam as Xiong et al. 2020 (section 3.2) and Vaswani et al. 2017 set it; no weight decay, no clipping.
@@ -38,6 +39,11 @@ def digit_encoder(setting: Setting, variant: str, n_layers: int, seed: int) -> T
         class_names=DIGITS,
         positions="learned",
     )
+
+
+def warmed_up(n_steps: int, peak: float, warmup: int) -> list[float]:
+    """Learning rates of so many steps, which rise linearly over `warmup` of them to `peak` and stay."""
+    return [schedule.learning_rate(step, n_steps, peak, warmup, falls=False) for step in range(n_steps)]
 
 
 def train(model: Transformer, rates: list[float], *, batch_size: int, seed: int) -> Iterator[float]:

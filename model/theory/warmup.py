@@ -8,8 +8,7 @@ from types import NoneType
 
 from model.checkpoint import CHECKPOINTS
 from model.theory.fresh import Setting
-from model.theory.training import accuracy, digit_encoder, train
-from model.train import schedule
+from model.theory.training import accuracy, digit_encoder, train, warmed_up
 
 RUNS = Path("warmup") / "runs.json"  # below the checkpoints
 BATCH_SIZE = 32
@@ -64,9 +63,7 @@ def run(
     The final loss is the mean over the last tenth of the steps.
     """
     model = digit_encoder(setting, variant, n_layers, seed)
-    rates = [
-        schedule.learning_rate(step, n_steps, learning_rate, warmup, falls=False) for step in range(n_steps)
-    ]
+    rates = warmed_up(n_steps, learning_rate, warmup)
     losses: list[float | None] = []
     for loss in train(model, rates, batch_size=BATCH_SIZE, seed=seed):
         losses.append(loss if math.isfinite(loss) else None)

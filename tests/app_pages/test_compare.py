@@ -213,7 +213,7 @@ def test_other_patches_are_not_matched_nor_subtracted(open_compare: Open, checkp
     app = open_compare(compare_part="Difference", **query)
     assert titles(app) == []
     assert "2 × 2 patches and a class token, fine sees 4 × 4 patches" in app.info[0].value
-    assert app.warning[0].value.startswith("Paired by number")
+    assert app.warning[0].value.startswith("Paired by number, since a matching needs the same keys")
     assert not any("mean distance" in said for said in descriptions(app))
     for part in ("Heads", "Knock-out", "Stream", "Representations"):
         assert not open_compare(compare_part=part, query="r1c0", **query).exception
@@ -272,7 +272,7 @@ def test_a_class_that_one_side_does_not_know(open_compare: Open, checkpoints: Pa
         ("norms", "mean length of the states, over 5 stages"),
         ("shares", "share of the sublayer, over 4 stages"),
         ("logits by layer", "{}-pre-ln: logits of"),
-        ("token uniformity", "what tells the tokens apart, over 5 stages"),
+        ("token uniformity", "relative distance from the mean state, over 5 stages"),
         ("cosines", "mean cosine of 5 stages"),
     ],
 )
@@ -288,6 +288,13 @@ def test_the_last_logits_are_checked(open_compare: Open) -> None:
     assert "Checked: through the final norm, the last stage gives the true logits" in said
 
 
+def test_one_answer_of_both_sides_is_said_once(open_compare: Open) -> None:
+    query = {"checkpoint": "imdb-pre-ln", "compare_part": "Stream", "compare_stream": "logits by layer"}
+    said = captions(open_compare(compare_what="two inputs", text=TEXT, compare_text=TEXT, **query))
+    record = state.record("imdb-pre-ln", TEXT)
+    assert f"Both say **{record.class_names[record.logits.argmax()]}**" in said
+
+
 def test_the_stream_of_encoders_of_other_depth(open_compare: Open, checkpoints: Path) -> None:
     put(checkpoints, "imdb-pre-ln", replace(tiny.TEXT, n_layers=3))
     for shown in ("norms", "shares", "logits by layer", "token uniformity", "cosines"):
@@ -301,9 +308,11 @@ def test_the_representations_say_what_was_used(open_compare: Open) -> None:
     app = open_compare(kind="Digit", compare_part="Representations")
     assert "CKA of 5 stages of mnist-post-ln and 5 of mnist-pre-ln" in descriptions(app)
     assert "the first 300 test digits, the class token of each" in captions(app)
+    assert "A dash: all examples have the same state" in captions(app)  # the class token before any layer
     app = open_compare(text=TEXT, compare_part="Representations")
     assert "CKA of 5 stages of imdb-post-ln and 5 of imdb-pre-ln" in descriptions(app)
     assert "tokens of the 14 example sentences and of what was typed" in captions(app)
+    assert "A dash" not in captions(app)
 
 
 def test_texts_cut_differently_have_no_states_in_common(open_compare: Open, checkpoints: Path) -> None:

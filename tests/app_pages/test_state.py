@@ -10,6 +10,11 @@ from model import checkpoint
 DIGIT = bytes(range(196)) * 4  # 28 × 28
 
 
+def test_a_text_stays_and_a_digit_becomes_its_picture() -> None:
+    assert state.as_input("great film") == "great film"
+    assert state.as_input(DIGIT)[7, :3].tolist() == [0, 1, 2]  # 196 pixels are 7 rows of 28
+
+
 @pytest.mark.usefixtures("checkpoints")
 def test_a_record_is_made_once_and_cannot_be_written_to() -> None:
     record = state.record("imdb-pre-ln", "great film")

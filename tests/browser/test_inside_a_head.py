@@ -37,7 +37,7 @@ def test_from_the_diagram_to_a_key(page: Page, kind: str, color_scheme: str) -> 
 def test_a_click_on_the_text_makes_another_query(page: Page) -> None:
     page.goto("/inside_a_head?text=a+great+film")
     ready(page)
-    press(page, mark(page, "inside_strip", "film"))
+    press(page, mark(page, "inside_input", "film"))
     expect(page).to_have_url(re.compile(r"[?&]query=3"))
     expect(page.get_by_text("query 3 film", exact=False)).to_be_visible()
     press(page, mark(page, "inside_map", "1  x"))

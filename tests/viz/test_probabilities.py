@@ -19,9 +19,11 @@ def test_the_largest_alone_is_emphasised():
     assert [bar["fill"] == EMPHASIS for bar in bars] == [False, True, False]
 
 
-def test_a_full_bar_leaves_room_for_its_text():
-    bars, _ = drawn(probabilities(np.array([1.0, 0.0]), ["a", "b"]), width=400)
-    assert bars[0]["width"] < 400 - 45
+@pytest.mark.parametrize("width", [160, 220, 400, 900])
+def test_a_full_bar_leaves_room_for_its_text(width):
+    bars, texts = drawn(probabilities(np.array([0.9999, 0.0001]), ["a", "b"]), width=width)
+    assert texts[0]["text"] == ">99.9 %"
+    assert bars[0]["width"] + 50 < width - 10  # the names of the classes take some as well
 
 
 @pytest.mark.parametrize(
@@ -39,6 +41,11 @@ def test_a_full_bar_leaves_room_for_its_text():
 def test_nothing_is_rounded_to_certainty(value, text):
     _, texts = drawn(probabilities(np.array([value]), ["a"]))
     assert texts[0]["text"] == text
+
+
+def test_what_is_one_in_single_precision_is_not_certain_beside_another_class():
+    _, texts = drawn(probabilities(np.array([1.0, 3e-9], dtype=np.float32), ["a", "b"]))
+    assert [text["text"] for text in texts] == [">99.9 %", "<0.1 %"]
 
 
 def test_hover_gives_the_class_and_its_probability():

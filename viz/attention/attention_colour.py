@@ -3,6 +3,7 @@
 import altair as alt
 import numpy as np
 
+from viz.colour_legend import colour_legend
 from viz.palette import ATTENTION, ColourScale, top
 
 
@@ -13,16 +14,7 @@ def attention_colour(weights: np.ndarray, scale: ColourScale, *, own: str) -> al
     return alt.Color(
         "weight:Q",
         scale=alt.Scale(domain=[0, maximum], range=list(ATTENTION), clamp=True),
-        legend=alt.Legend(
-            title=f"attention weight, 0 to {end}",
-            titleLimit=0,
-            orient="bottom",
-            direction="horizontal",
-            offset=8,
-            padding=0,
-            gradientLength=180,
-            gradientThickness=8,
-            values=[0, maximum],
-            format=".3~g",
+        legend=colour_legend(
+            f"attention weight, 0 to {end}", [0, maximum], format=".3~g", offset=8, padding=0
         ),
     )

@@ -2,14 +2,12 @@
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
 from viz.attention.attention_colour import attention_colour
-from viz.digit_ink import CHOOSE, digit_ink
-from viz.palette import ACCENT, NEUTRAL, ColourScale
+from viz.digit_patches import digit_patches
+from viz.palette import ColourScale
 
 _SIDE = 420  # pixels, of the longer side
-_INK_OPACITY = 0.55  # the digit lies over the colours, and they must still show
 
 
 def digit_overlay(
@@ -20,60 +18,21 @@ def digit_overlay(
     query: int | None,
     scale: ColourScale,
 ) -> alt.LayerChart:
-    """A uint8 image [height, width] over weights [patch], which fill `patch_grid` (rows, columns) row by row.
+    """A uint8 image [height, width] over weights [patch], as `digit_patches` lays it over values.
 
     The patch `query` is outlined; None is the class token, which has no place. A click on a patch sets the
-    point selection `patch`, field `position`, counted from 0. The pixels are sharp at the chart's own width,
-    so give it no other.
+    point selection `patch`, field `position`, counted from 0.
     Raises ValueError where the weights do not fill the grid.
     """
-    rows, columns = patch_grid
-    if weights.shape != (rows * columns,):
-        raise ValueError(f"{rows} × {columns} patches need as many weights, got shape {weights.shape}")
-    side = _SIDE / max(rows, columns)
-    size = {"width": side * columns, "height": side * rows}
-    patches = pd.DataFrame(
-        {
-            "position": position,
-            "patch": f"r{row}c{column}",
-            "row": row,
-            "column": column,
-            "weight": weights[position],
-            "chosen": position == query,
-        }
-        for position, (row, column) in enumerate(np.ndindex(rows, columns))
-    )
-    # The chosen patch comes last: no neighbour's border lies on its outline.
-    base = alt.Chart(patches.sort_values("chosen", kind="stable")).encode(
-        x=alt.X("column:O", axis=None, scale=alt.Scale(padding=0)),
-        y=alt.Y("row:O", axis=None, scale=alt.Scale(padding=0)),
-    )
-    colours = base.mark_rect(aria=False).encode(
-        color=attention_colour(weights, scale, own="this query's maximum"),
-    )
-    digit = (
-        alt.Chart(pd.DataFrame([digit_ink(image, side=_SIDE, opacity=_INK_OPACITY)]))
-        .transform_calculate(url=CHOOSE)
-        .mark_image(x=0, y=0, align="left", baseline="top", tooltip=None, aria=False, **size)
-        .encode(url="url:N")
-    )
-    # On top and clear: a click on a stroke counts as one on its patch.
-    cover = (
-        base.mark_rect(fill="transparent", cursor="pointer")
-        .encode(
-            stroke=alt.when("datum.chosen").then(alt.value(ACCENT)).otherwise(alt.value(NEUTRAL)),
-            strokeWidth=alt.when("datum.chosen").then(alt.value(4)).otherwise(alt.value(0.5)),
-            description="patch:N",
-            tooltip=[
-                alt.Tooltip("patch:N"),
-                alt.Tooltip("weight:Q", format=".4f", title="attention weight"),
-            ],
-        )
-        .add_params(alt.selection_point(name="patch", fields=["position"], toggle=False, clear=False))
-    )
-    where = "the class token" if query is None else "row {}, column {}".format(*divmod(query, columns))
-    return alt.layer(colours, digit, cover).properties(
-        **size,
-        autosize="pad",  # Streamlit would squeeze the patches, but not the image, to make room for the legend
-        description=f"The digit over the attention of {where} to its {len(patches)} patches",
+    where = "the class token" if query is None else "row {}, column {}".format(*divmod(query, patch_grid[1]))
+    return digit_patches(
+        image,
+        weights,
+        patch_grid,
+        query=query,
+        name="weight",
+        colour=attention_colour(weights, scale, own="this query's maximum"),
+        tooltip=alt.Tooltip("weight:Q", format=".4f", title="attention weight"),
+        side=_SIDE,
+        description=f"The digit over the attention of {where} to its {len(weights)} patches",
     )

@@ -4,6 +4,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from viz.head_axis import head_axis
 from viz.palette import ACCENT, NEUTRAL, ColourScale, tile, top
 
 AT_MOST = 64  # cells a side of a tile; with more positions, or fewer pixels, neighbours are pooled
@@ -43,8 +44,8 @@ def head_overview(
     pooled = -(-max(n_queries, n_keys) // at_most)
     band = alt.Scale(paddingInner=_GAP / step, paddingOuter=_GAP / step)
     base = alt.Chart(tiles).encode(
-        x=alt.X("head:O", title=None, scale=band, axis=_axis("H", orient="top")),
-        y=alt.Y("layer:O", title=None, scale=band, axis=_axis("L", orient="left")),
+        x=alt.X("head:O", title=None, scale=band, axis=head_axis("H", orient="top")),
+        y=alt.Y("layer:O", title=None, scale=band, axis=head_axis("L", orient="left")),
         description="name:N",  # left alone, Vega would read the picture's whole address aloud
         tooltip=[
             alt.Tooltip("name:N", title="head"),
@@ -63,12 +64,6 @@ def head_overview(
         autosize="pad",  # Streamlit would squeeze the tiles to make room for the labels
         title=alt.Title(_reading(pooled, scale), anchor="start", fontSize=12, fontWeight="normal", limit=0),
         description=f"Attention of {n_layers} layers of {n_heads} heads; L{selected[0]} H{selected[1]} is chosen.",
-    )
-
-
-def _axis(letter: str, **options: str) -> alt.Axis:
-    return alt.Axis(
-        labelExpr=f"'{letter}' + datum.label", labelAngle=0, ticks=False, domain=False, grid=False, **options
     )
 
 

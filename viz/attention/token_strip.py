@@ -91,7 +91,7 @@ def token_strip(
     return alt.layer(colours, text, cover).properties(
         width=width,
         height=alt.Step(_LINE),
-        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
+        autosize="pad",  # the number of lines makes the height, and Vega fits nothing to a size of such a kind
         description=f"The {len(tokens)} tokens of the text, coloured by the attention of token {query} to them",
     )
 

@@ -4,10 +4,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from viz.colour_legend import colour_legend
 from viz.palette import ACCENT, ATTENTION, NEUTRAL
 from viz.theme import INK
 
-_SIDE = 620  # pixels of the longer side, while a cell stays between the smallest and the largest
+_SIDE = 540  # pixels of the longer side, while a cell stays between the smallest and the largest
 _SMALLEST, _LARGEST = 10, 26
 
 
@@ -21,8 +22,8 @@ def distance_heatmap(
 ) -> alt.LayerChart:
     """Distances [one, other] in nats, heads numbered layer by layer with `n_heads` a layer on either side.
 
-    `partners` [one] is the number of each head's partner, -1 for none: that cell is ringed; the row of
-    `selected` is framed. A click on a cell sets the point selection `pair`, fields `one` and `other`.
+    `partners` [one] is the number of each head's partner, -1 for none: that cell is ringed, and framed
+    where the head is `selected`. A click on a cell sets the point selection `pair`, fields `one` and `other`.
     """
     ones, others = np.indices(distances.shape).reshape(2, -1)
     cells = pd.DataFrame(
@@ -52,15 +53,8 @@ def distance_heatmap(
         color=alt.Color(
             "distance:Q",
             scale=alt.Scale(domain=[0, _top(distances)], range=list(ATTENTION)),
-            legend=alt.Legend(
-                title="head distance (nats), 0 to the largest here",
-                titleLimit=0,
-                orient="bottom",
-                direction="horizontal",
-                gradientLength=180,
-                gradientThickness=8,
-                values=[0, _top(distances)],
-                format=".3f",
+            legend=colour_legend(
+                "head distance (nats), 0 to the largest here", [0, _top(distances)], format=".3f"
             ),
         )
     )
@@ -76,7 +70,7 @@ def distance_heatmap(
         .add_params(alt.selection_point(name="pair", fields=["one", "other"], toggle=False, clear=False))
     )
     chosen = alt.Chart(cells[cells["one"] == selected]).mark_rect(
-        fill=None, stroke=ACCENT, strokeWidth=2.5, aria=False
+        fill=None, stroke=ACCENT, strokeWidth=4, aria=False
     )
     frame = chosen.transform_filter("datum.matched").encode(
         x=alt.X("second:N", sort=None), y=alt.Y("first:N", sort=None)

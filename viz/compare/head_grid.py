@@ -4,6 +4,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from viz.head_axis import head_axis
 from viz.palette import ACCENT, ATTENTION, DIFFERENCE, NEUTRAL
 from viz.theme import INK, LIGHT_INK
 
@@ -36,8 +37,8 @@ def head_grid(
             "head": head,
             "name": [f"L{row} H{column}" for row, column in zip(layer, head, strict=True)],
             "value": flat,
-            "written": [f"{value:{sign}.{digits}f}" if np.isfinite(value) else "–" for value in flat],
-            "exact": [f"{value:{sign}.4f}" if np.isfinite(value) else "no partner" for value in flat],
+            "written": [_written(value, f"{sign}.{digits}f", otherwise="–") for value in flat],
+            "exact": [_written(value, f"{sign}.4f", otherwise="no partner") for value in flat],
             "note": notes or [""] * len(flat),
             "strong": np.abs(np.nan_to_num(flat)) > _STRONG * largest,
             "selected": [place == selected for place in np.ndindex(values.shape)],
@@ -45,8 +46,8 @@ def head_grid(
     )
     # The chosen one comes last: no neighbour's border lies on its frame.
     base = alt.Chart(cells.sort_values("selected", kind="stable")).encode(
-        x=alt.X("head:O", title=None, axis=_axis("H", orient="top")),
-        y=alt.Y("layer:O", title=None, axis=_axis("L", orient="left")),
+        x=alt.X("head:O", title=None, axis=head_axis("H", orient="top")),
+        y=alt.Y("layer:O", title=None, axis=head_axis("L", orient="left")),
     )
     colours = base.mark_rect(aria=False).encode(
         color=alt.Color(
@@ -92,13 +93,9 @@ def head_grid(
     )
 
 
-def _axis(letter: str, **options: str) -> alt.Axis:
-    return alt.Axis(
-        labelExpr=f"'{letter}' + datum.label",
-        labelAngle=0,
-        labelFlush=False,
-        ticks=False,
-        domain=False,
-        grid=False,
-        **options,
-    )
+def _written(value: float, form: str, *, otherwise: str) -> str:
+    """`otherwise` where there is no value; what rounds to zero has no sign."""
+    if not np.isfinite(value):
+        return otherwise
+    text = f"{value:{form}}".replace("-", "−")
+    return text if float(text.replace("−", "-")) else text.lstrip("+−")

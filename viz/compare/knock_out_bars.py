@@ -47,7 +47,7 @@ def knock_out_bars(
             "change:Q",
             title=f"Δ{what}",
             scale=alt.Scale(domain=[-limit, limit], nice=False),
-            axis=alt.Axis(format="+.3~g", tickCount=5),
+            axis=alt.Axis(labelExpr="datum.value ? format(datum.value, '+.3~g') : '0'", tickCount=5),
         ),
         color=alt.when("datum.change < 0").then(alt.value(falls)).otherwise(alt.value(rises)),
     )
@@ -70,6 +70,7 @@ def knock_out_bars(
     )
     zero = alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(color=NEUTRAL).encode(y="zero:Q")
     return alt.layer(coloured, zero, cover).properties(
-        height=230,
+        height=170,
+        autosize={"type": "fit-x", "contains": "padding"},  # the names below take nothing from the bars
         description=f"Change of {what} with each of {len(tokens)} tokens masked out of the keys",
     )

@@ -8,6 +8,8 @@ import pandas as pd
 
 from viz.palette import NEUTRAL
 
+_GAP, _LETTER = 8, 8  # pixels: from a curve to its name, and for each letter of that
+
 
 def logit_curves(
     logits: np.ndarray,
@@ -36,14 +38,18 @@ def logit_curves(
         }
     )
     rows["marked"] = rows["class"].isin(list(marked))
+    beyond = _GAP + _LETTER * max(map(len, marked), default=0)  # the names of classes
     base = alt.Chart(rows).encode(
         x=alt.X(
             "stage:N",
             sort=list(stages),
             title="read off at",
+            scale=alt.Scale(range=[0, alt.expr(f"max(width - {beyond}, 1)")]),
             axis=alt.Axis(labelAngle=-45, labelOverlap="greedy"),
         ),
-        y=alt.Y("logit:Q", title="logit", scale=alt.Scale(domain=domain) if domain else alt.Undefined),
+        y=alt.Y(
+            "logit:Q", title="logit", scale=alt.Scale(domain=domain, padding=10) if domain else alt.Undefined
+        ),
         color=alt.Color(
             "class:N",
             scale=alt.Scale(
@@ -63,11 +69,12 @@ def logit_curves(
     strong = base.transform_filter("datum.marked").mark_line(strokeWidth=3, point={"size": 55})
     names = (
         base.transform_filter("datum.marked && datum.last")
-        .mark_text(align="left", dx=8, fontSize=13, fontWeight="bold")
+        .mark_text(align="left", dx=_GAP, fontSize=13, fontWeight="bold")
         .encode(text="class:N")
     )
     return alt.layer(faint, strong, names).properties(
-        height=320,
+        height=240,
+        autosize={"type": "fit-x", "contains": "padding"},  # the names below take nothing from the curves
         title=alt.Title(title, anchor="start", fontSize=13, limit=0),
         description=f"{title}: logits of {len(class_names)} classes at {len(stages)} stages",
     )

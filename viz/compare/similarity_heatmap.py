@@ -6,6 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from viz.colour_legend import colour_legend
 from viz.palette import ATTENTION, DIFFERENCE, NEUTRAL
 from viz.theme import INK, LIGHT_INK
 
@@ -61,14 +62,8 @@ def similarity_heatmap(
         color=alt.Color(
             "value:Q",
             scale=alt.Scale(domain=[low, 1], range=list(DIFFERENCE if signed else ATTENTION), clamp=True),
-            legend=alt.Legend(
-                title=f"{what}, {low} to 1",
-                titleLimit=0,
-                orient="bottom",
-                direction="horizontal",
-                gradientLength=180,
-                gradientThickness=8,
-                values=[low, 0, 1] if signed else [0, 1],
+            legend=colour_legend(
+                f"{what}, {'−1' if signed else '0'} to 1", [low, 0, 1] if signed else [0, 1], format="~g"
             ),
         ),
         tooltip=[

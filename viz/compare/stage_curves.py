@@ -34,6 +34,7 @@ def stage_curves(
         columns=["side", "stage", "value"],
     )
     top = from_zero_to or (float(rows["value"].max()) if len(rows) else 1.0) or 1.0
+    legend = alt.Legend(title=None, orient="top", labelLimit=0)
     base = alt.Chart(rows).encode(
         x=alt.X(
             "stage:N",
@@ -45,17 +46,18 @@ def stage_curves(
         color=alt.Color(
             "side:N",
             scale=alt.Scale(domain=list(curves), range=[FIRST, SECOND]),
-            legend=alt.Legend(title=None, orient="top", symbolType="stroke", labelLimit=0),
+            legend=legend,
         ),
         tooltip=["side:N", "stage:N", alt.Tooltip("value:Q", format=".4f", title=y_title)],
     )
     points = base.mark_point(filled=True, size=70, opacity=1).encode(
         shape=alt.Shape(
-            "side:N", scale=alt.Scale(domain=list(curves), range=["circle", "square"]), legend=None
+            "side:N", scale=alt.Scale(domain=list(curves), range=["circle", "square"]), legend=legend
         )
     )
     return alt.layer(base.mark_line(strokeWidth=2.5), points).properties(
-        height=320,
+        height=240,
+        autosize={"type": "fit-x", "contains": "padding"},  # the names below take nothing from the curves
         title=alt.Title(title, anchor="start", fontSize=13, limit=0),
         description=f"{title or y_title}, over {len(stages)} stages, of {' and '.join(curves)}",
     )

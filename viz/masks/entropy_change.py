@@ -4,6 +4,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from viz.colour_legend import colour_legend
+from viz.head_axis import head_axis
 from viz.palette import ACCENT, DIFFERENCE, NEUTRAL
 from viz.theme import INK
 
@@ -37,8 +39,8 @@ def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int
     n_layers, n_heads = before.shape
     step = int(np.clip(_WIDTH // n_heads, _NARROWEST, _WIDEST))
     base = alt.Chart(cells.sort_values("selected", kind="stable")).encode(
-        x=alt.X("head:O", title="head", axis=_axis("H", orient="top")),
-        y=alt.Y("layer:O", title="layer", axis=_axis("L", orient="left")),
+        x=alt.X("head:O", title="head", axis=head_axis("H", orient="top")),
+        y=alt.Y("layer:O", title="layer", axis=head_axis("L", orient="left")),
     )
     click = alt.selection_point(name="head", fields=["layer", "head"], toggle=False, clear=False)
     colours = (
@@ -49,15 +51,8 @@ def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int
                 scale=alt.Scale(
                     domain=[-largest, 0, largest], range=[DIFFERENCE[0], DIFFERENCE[2], DIFFERENCE[4]]
                 ),
-                legend=alt.Legend(
-                    title="change of the entropy H / ln n (no unit)",
-                    titleLimit=0,
-                    orient="bottom",
-                    direction="horizontal",
-                    gradientLength=180,
-                    gradientThickness=8,
-                    values=[-largest, 0, largest],
-                    format="+.2~g",
+                legend=colour_legend(
+                    "change of the entropy H / ln n (no unit)", [-largest, 0, largest], format="+.2~g"
                 ),
             ),
             stroke=alt.when("datum.selected").then(alt.value(ACCENT)).otherwise(alt.value(NEUTRAL)),
@@ -79,15 +74,4 @@ def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int
         autosize="pad",
         description=f"Change of the entropy of {n_layers} layers of {n_heads} heads; "
         f"L{selected[0]} H{selected[1]} is chosen.",
-    )
-
-
-def _axis(letter: str, *, orient: str) -> alt.Axis:
-    return alt.Axis(
-        labelExpr=f"'{letter}' + datum.label",
-        labelAngle=0,
-        ticks=False,
-        domain=False,
-        grid=False,
-        orient=orient,
     )

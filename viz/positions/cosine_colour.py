@@ -2,6 +2,7 @@
 
 import altair as alt
 
+from viz.colour_legend import colour_legend
 from viz.palette import DIFFERENCE
 
 
@@ -10,15 +11,5 @@ def cosine_colour() -> alt.Color:
     return alt.Color(
         "cosine:Q",
         scale=alt.Scale(domain=[-1, -0.5, 0, 0.5, 1], range=list(DIFFERENCE)),
-        legend=alt.Legend(
-            title="cosine similarity, -1 to 1",
-            titleLimit=0,
-            orient="bottom",
-            direction="horizontal",
-            offset=8,
-            padding=0,
-            gradientLength=180,
-            gradientThickness=8,
-            values=[-1, 0, 1],
-        ),
+        legend=colour_legend("cosine similarity, -1 to 1", [-1, 0, 1], offset=8, padding=0),
     )

@@ -8,6 +8,7 @@ import pandas as pd
 from PIL import ImageColor
 
 from viz.attention.token_label import label, visible
+from viz.colour_legend import colour_legend
 from viz.digit_ink import CHOOSE, digit_ink
 from viz.palette import ACCENT, NEUTRAL
 from viz.theme import INK
@@ -137,16 +138,7 @@ def _marks(own: pd.DataFrame, n_pictures: int, axes: tuple[str, str]) -> alt.Cha
     )
     last = max(len(own) - 1, 1)
     along = alt.Scale(domain=[0, last], range=list(_ALONG))
-    legend = alt.Legend(
-        type="gradient",
-        title="position",
-        orient="bottom",
-        direction="horizontal",
-        gradientLength=180,
-        gradientThickness=8,
-        values=[0, last],
-        format="d",
-    )
+    legend = colour_legend("position", [0, last], type="gradient", format="d")
     return (
         # The chosen one comes last, and so on top.
         alt.Chart(looks.sort_values("chosen", kind="stable"))

@@ -15,6 +15,7 @@ def loss_curves(
     curves: Mapping[int, tuple[Sequence[int], Sequence[float | None]]], *, highest: float, title: str
 ) -> alt.Chart:
     """By warm-up in steps: the steps and the losses, None from where a run diverged. The axis ends at `highest`."""
+    curves = dict(sorted(curves.items()))
     rows = pd.DataFrame(
         [
             {"warm-up": f"{warmup} steps" if warmup else "none", "step": step, "loss": loss}
@@ -30,7 +31,7 @@ def loss_curves(
         .mark_line(clip=True, strokeWidth=1.8)
         .encode(
             x=alt.X("step:Q", title="step", axis=alt.Axis(format="d", tickMinStep=1)),
-            y=alt.Y("loss:Q", title="loss of the batch", scale=alt.Scale(domain=[0, highest])),
+            y=alt.Y("loss:Q", title="loss of the batch (nats)", scale=alt.Scale(domain=[0, highest])),
             color=alt.Color(
                 "warm-up:N",
                 scale=alt.Scale(domain=names, range=list(_COLOURS[: len(names)])),

@@ -32,17 +32,12 @@ def seed_spread(
     rows = spread(values, positions)
     if y_scale == "log":  # a zero, where nothing has moved yet, has no place there
         rows = rows[rows["least"] > 0]
-    solid = alt.value([1, 0])
-    base = alt.Chart(rows).encode(
-        x=position_axis(positions, title=x, scale=x_scale), **variant_colours(list(values))
-    )
+    channels = variant_colours(list(values))
+    base = alt.Chart(rows).encode(x=position_axis(positions, title=x, scale=x_scale), color=channels["color"])
     mean = value_axis("mean", title=y, scale=y_scale)
-    band = base.mark_area(opacity=0.18).encode(
-        y=value_axis("least", title=y, scale=y_scale), y2="largest:Q", strokeDash=solid
-    )
+    band = base.mark_area(opacity=0.18).encode(y=value_axis("least", title=y, scale=y_scale), y2="largest:Q")
     points = base.mark_point(filled=True, size=50, opacity=1).encode(
         y=mean,
-        strokeDash=solid,
         tooltip=[
             alt.Tooltip("variant:N", title="placement"),
             alt.Tooltip("position:Q", title=x),
@@ -52,7 +47,8 @@ def seed_spread(
             alt.Tooltip("seeds:Q"),
         ],
     )
-    return alt.layer(*guides, band, base.mark_line(strokeWidth=2.5).encode(y=mean), points).properties(
+    line = base.mark_line(strokeWidth=2.5).encode(y=mean, strokeDash=channels["strokeDash"])
+    return alt.layer(*guides, band, line, points).properties(
         height=HEIGHT, autosize={"type": "fit-x", "contains": "padding"}, description=description
     )
 
@@ -64,7 +60,7 @@ def position_axis(positions: Sequence[int], *, title: str, scale: Scale) -> alt.
     return alt.X(
         "position:Q",
         title=title,
-        scale=alt.Scale(type=scale, domain=domain, nice=False, padding=12, zero=False),
+        scale=alt.Scale(type=scale, domain=domain, nice=False, padding=12),
         axis=alt.Axis(values=list(positions)[::every], format="d", labelOverlap=True),
     )
 

@@ -39,9 +39,14 @@ def warmup_grid(
             "rate:O",
             title="learning rate",
             scale=alt.Scale(domain=[f"{rate:g}" for rate in rates]),
-            axis=alt.Axis(labelAngle=0),
+            axis=alt.Axis(labelAngle=0, labelFlush=False),
         ),
-        y=alt.Y("warmup:O", title="warm-up (steps)", scale=alt.Scale(domain=list(warmups))),
+        y=alt.Y(
+            "warmup:O",
+            title="warm-up (steps)",
+            scale=alt.Scale(domain=list(warmups)),
+            axis=alt.Axis(labelFlush=False),
+        ),
     )
     colours = alt.Scale(domain=[0, highest], range=list(ATTENTION), clamp=True)
     rect = base.mark_rect(stroke=MASKED, strokeWidth=0.5, invalid="show").encode(
@@ -61,8 +66,8 @@ def warmup_grid(
         fontSize=14, color=alt.expr(f"datum.said == '{DIVERGED}' ? '{DARK_INK}' : {ink}")
     ).encode(text="said:N")
     return alt.layer(rect, text).properties(
-        height=alt.Step(_STEP),
-        title=title,
+        height=_STEP * max(len(warmups), 1),
+        title=f"{title}: final loss",
         autosize={"type": "fit-x", "contains": "padding"},
         description=f"{title}: final loss over learning rate and warm-up, a cell a run.",
     )

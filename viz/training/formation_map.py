@@ -4,6 +4,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from viz.head_axis import head_axis
 from viz.theme import INK
 
 
@@ -15,8 +16,8 @@ def formation_map(steps: np.ndarray, *, last: int, title: str = "") -> alt.Layer
     cells["step"] = [int(steps[place]) for place in heads]
     cells["shown"] = cells["step"] + 1
     base = alt.Chart(cells).encode(
-        x=alt.X("head:O", title=None, axis=_axis("H", "top")),
-        y=alt.Y("layer:O", title=None, axis=_axis("L", "left")),
+        x=alt.X("head:O", title=None, axis=head_axis("H", orient="top")),
+        y=alt.Y("layer:O", title=None, axis=head_axis("L", orient="left")),
         tooltip=[
             alt.Tooltip("name:N", title="head"),
             alt.Tooltip("step:Q", title="formed at step", format=","),
@@ -38,15 +39,4 @@ def formation_map(steps: np.ndarray, *, last: int, title: str = "") -> alt.Layer
         height=alt.Step(34),
         title=alt.Title(title, anchor="start", fontSize=13, limit=0),
         description="The training step at which each head took its form.",
-    )
-
-
-def _axis(letter: str, orient: str) -> alt.Axis:
-    return alt.Axis(
-        labelExpr=f"'{letter}' + datum.label",
-        labelAngle=0,
-        ticks=False,
-        domain=False,
-        grid=False,
-        orient=orient,
     )

@@ -9,6 +9,7 @@ import pandas as pd
 from viz.palette import NEUTRAL
 
 PRE, POST = "#2f8ac8", "#d96408"  # the two placements, wherever curves stand beside each other
+_HEIGHT = 320
 _SHADES = ((34, 166, 160), (47, 138, 200), (124, 92, 214), (216, 70, 91), (217, 140, 8))  # first line to last
 
 
@@ -23,16 +24,13 @@ def run_curves(
     breaks: Sequence[int] = (),
     log_x: bool = False,
     log_y: bool = False,
-    domain: tuple[float, float] | None = None,
-    y_format: str = ".4~g",
-    height: int = 320,
     title: str = "",
 ) -> alt.LayerChart:
     """Columns step, value, run and, with `line_title`, line: a number that orders the curves of one run.
 
     Curves of different `runs` differ in colour, or, where each run has several, the lines do. `at` marks a
-    step, `breaks` those where something new began; further columns are said on hover. `domain` is that of the values, else what they need. Steps count from 0, and the axis shows step + 1
-    where it is logarithmic. Raises ValueError where columns are missing.
+    step, `breaks` those where something new began; further columns are said on hover. Steps count
+    from 0, and the axis shows step + 1 where it is logarithmic. Raises ValueError where columns are missing.
     """
     needed = {"step", "value", "run"} | ({"line"} if line_title else set())
     if missing := sorted(needed - set(table.columns)):
@@ -62,10 +60,8 @@ def run_curves(
             y=alt.Y(
                 "value:Q",
                 title=y_title,
-                scale=alt.Scale(
-                    type="log" if log_y else "linear", zero=False, domain=domain or alt.Undefined
-                ),
-                axis=alt.Axis(format=y_format, tickCount=5),
+                scale=alt.Scale(type="log" if log_y else "linear", zero=False),
+                axis=alt.Axis(format=".4~g", tickCount=5),
             ),
             color=colour,
             tooltip=[
@@ -92,7 +88,7 @@ def run_curves(
         )
     )
     return alt.layer(curves, rules).properties(
-        height=height,
+        height=_HEIGHT,
         title=alt.Title(title, anchor="start", fontSize=13, limit=0),
         description=f"{title or y_title} over the steps of training, of {' and '.join(runs)}.",
     )

@@ -7,22 +7,19 @@ from app_pages.state import Selection
 from app_pages.widgets.choice import choice
 from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import take_query
+from app_pages.widgets.input_in_colours import input_in_colours
 from model.record import ForwardRecord
 from viz.attention.attention_heatmap import attention_heatmap
 from viz.attention.head_view import head_view
-from viz.attention.token_strip import token_strip
 
 MATRIX, LINES = "matrix", "lines"
-LONG, HEIGHT = 80, 400  # a sentence of more tokens scrolls in so many pixels: the rest must not be far below
 
 
 def text_detail(
     chosen: Selection, record: ForwardRecord, pattern: np.ndarray, *, query: int, title: str
 ) -> None:
     """Figures of `pattern` [query, key]; a click on a token in them makes it the query."""
-    strip = token_strip(record.tokens, pattern[query], query=query, scale=chosen.scale)
-    with st.container(height=HEIGHT if len(record.tokens) > LONG else "content", border=False):
-        clickable(strip, key="strip", chosen=query, selection="token", take=_take_token)
+    input_in_colours(chosen.given, record, pattern[query], query=query, scale=chosen.scale, key="strip")
     if choice("All weights as", (MATRIX, LINES), key="view") == MATRIX:
         mask = record.mask[chosen.layer, chosen.head]
         figure = attention_heatmap(
@@ -41,8 +38,10 @@ def _lines(chosen: Selection, record: ForwardRecord, pattern: np.ndarray, query:
     if view.n_lines < view.n_all:
         drawn = f"The strongest {view.n_lines:,} of {view.n_all:,} lines"
         st.caption(f"{drawn}; they hold {view.share:.0%} of the weight in this figure.")
-    clickable(view.chart, key="lines", chosen=query, selection="token", take=_take_token)
-
-
-def _take_token(point: dict) -> None:
-    take_query(point["position"])
+    clickable(
+        view.chart,
+        key="lines",
+        chosen=query,
+        selection="token",
+        take=lambda token: take_query(token["position"]),
+    )

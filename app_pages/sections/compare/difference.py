@@ -76,7 +76,8 @@ def _by_head(chosen: state.Selection, first: Side, second: Side, pairing: Pairin
                 )
     st.caption(
         f"Rows and columns are the layers and heads of {first.title}, each against its partner. Orange: {second.title} "
-        "has more; blue: it has less. A click chooses the pair."
+        "has more; blue: it has less. A click chooses the pair. Entropies are divided by that of equal weights, so they "
+        "lie between 0 and 1."
     )
 
 

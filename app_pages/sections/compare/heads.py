@@ -6,17 +6,15 @@ from functools import partial
 import streamlit as st
 
 from app_pages import state
-from app_pages.sections.attention.text_detail import HEIGHT, LONG
 from app_pages.sections.compare.pairing import Head, Pairing, name, take_head
-from app_pages.sections.compare.sides import Side, as_input, beside, same_position, take_from_second
+from app_pages.sections.compare.sides import Side, beside, same_position, take_from_second
 from app_pages.widgets.choice import choice
 from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import choose_query, overview, take_query
+from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.measures_note import measures_note
 from viz.attention.attention_heatmap import attention_heatmap
-from viz.attention.digit_overlay import digit_overlay
 from viz.attention.head_overview import head_overview
-from viz.attention.token_strip import token_strip
 from viz.compare.distance_heatmap import distance_heatmap
 
 ONE_QUERY, ALL_WEIGHTS, DISTANCES = "one query", "all weights", "distances of all heads"
@@ -100,26 +98,14 @@ def _one_query(
     if query is None:
         st.caption("The chosen query has no counterpart here.")
         return
-    weights = side.record.pattern[head][query]
-    draw = partial(clickable, key=key, chosen=query)
-    if side.is_text:
-        strip = token_strip(side.record.tokens, weights, query=query, scale=chosen.scale)
-        with st.container(height=HEIGHT if len(side.record.tokens) > LONG else "content", border=False):
-            draw(strip, selection="token", take=lambda token: take(int(token["position"])))
-        return
-    patches = int(side.record.has_class_token)  # position of the first
-    overlay = digit_overlay(
-        as_input(side.given),
-        weights[patches:],
-        side.record.patch_grid,
-        query=query - patches if query >= patches else None,
+    input_in_colours(
+        state.as_input(side.given),
+        side.record,
+        side.record.pattern[head][query],
+        query=query,
         scale=chosen.scale,
-    )
-    draw(
-        overlay,
-        selection="patch",
-        take=lambda patch: take(int(patch["position"]) + patches),
-        width="content",
+        key=key,
+        take=take,
     )
 
 

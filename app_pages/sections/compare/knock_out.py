@@ -8,7 +8,7 @@ import streamlit as st
 
 from app_pages import state
 from app_pages.sections.compare.in_steps import in_steps
-from app_pages.sections.compare.sides import Side, as_input, beside, same_position, take_from_second
+from app_pages.sections.compare.sides import Side, beside, same_position, take_from_second
 from app_pages.widgets.choice import choice
 from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import choose_query, take_query
@@ -50,7 +50,7 @@ def knock_out(first: Side, second: Side) -> None:
             else:
                 at, take = same_position(first, second, query), partial(take_from_second, first, second)
             _draw(side, change, limit, asked, query=at, take=take, key=f"knock_out_{number}")
-    st.caption(f"Both scales reach to {limit:.4f}, the largest change on either side.")
+    st.caption(f"Both scales reach to {limit:.3g}, the largest change on either side.")
 
 
 def _knocked_out(side: Side) -> np.ndarray:
@@ -62,7 +62,7 @@ def _knocked_out(side: Side) -> np.ndarray:
 
 @st.cache_data(max_entries=1024, show_spinner=False)
 def _chunk(name: str, given: state.Given, positions: tuple[int, ...]) -> np.ndarray:
-    return experiment.knock_out(state.loaded(name), as_input(given), positions)
+    return experiment.knock_out(state.loaded(name), state.as_input(given), positions)
 
 
 def _change(side: Side, without: np.ndarray, asked: str) -> np.ndarray | None:
@@ -112,8 +112,9 @@ def _draw(
     first = int(side.record.has_class_token)
     at = query - first if query is not None and query >= first else None
     patches = knock_out_patches(
-        as_input(side.given), change[first:], side.record.patch_grid, query=at, limit=limit, what=what
+        state.as_input(side.given), change[first:], side.record.patch_grid, query=at, limit=limit, what=what
     )
     draw(patches, selection="patch", take=lambda patch: take(int(patch["position"]) + first), width="content")
     if first:
-        st.caption(f"Without the class token among the keys: {change[0]:+.4f}")
+        answer = side.record.probabilities[side.record.class_names.index(asked)] + change[0]
+        st.caption(f"Without the class token among the keys, {what} is {answer:.2%}.")

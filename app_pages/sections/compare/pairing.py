@@ -66,16 +66,16 @@ def why_cells_differ(first: Side, second: Side) -> str | None:
     one, other = first.record, second.record
     if one.patch_grid != other.patch_grid or one.has_class_token != other.has_class_token:
         sees = [f"{side.title} sees {_pieces(side)}" for side in (first, second)]
-        return f"{sees[0]}, {sees[1]}: no cell of one map is a cell of the other."
+        return f"No cell of one map is a cell of the other: {sees[0]}, {sees[1]}."
     if len(one.tokens) != len(other.tokens):
         return (
-            f"{first.title} has {len(one.tokens)} tokens, {second.title} {len(other.tokens)}: "
-            "no cell of one map is a cell of the other."
+            f"No cell of one map is a cell of the other: {first.title} has {len(one.tokens)} tokens, "
+            f"{second.title} {len(other.tokens)}."
         )
     if first.checkpoint != second.checkpoint and one.tokens != other.tokens:
         return (
-            f"{first.title} and {second.title} cut the text into different tokens: "
-            "no cell of one map is a cell of the other."
+            f"No cell of one map is a cell of the other: {first.title} and {second.title} cut the text into "
+            "different tokens."
         )
     return None
 
@@ -128,8 +128,9 @@ def about(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
             f"{same} of {len(pairing.partners)} pairs have the same number on both sides."
         )
     elif first.checkpoint != second.checkpoint:
+        why = "" if pairing.matrix is not None else ", since a matching needs the same keys on both sides"
         st.warning(
-            "Paired by number: the encoders were trained separately, and nothing says that heads of one number do "
+            f"Paired by number{why}: the encoders were trained separately, and nothing says that heads of one number do "
             "the same.",
             icon=":material/warning:",
         )

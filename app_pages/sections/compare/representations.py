@@ -48,6 +48,8 @@ def representations(first: Side, second: Side) -> None:
         undefined="all examples have the same state here",
     )
     st.altair_chart(chart, key="cka", width="content")
+    if np.isnan(found).any():
+        st.caption("A dash: all examples have the same state at that stage, and nothing can be compared.")
     _what_was_used(first, second, n, by_chance)
 
 

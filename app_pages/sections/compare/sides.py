@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -39,11 +38,6 @@ class Side:
     def said(self) -> str:
         """The most probable class."""
         return self.record.class_names[self.record.logits.argmax()]
-
-
-def as_input(given: state.Given) -> str | np.ndarray:
-    """What `model` takes: the text, or the grey levels [row, column] of the digit."""
-    return given if isinstance(given, str) else np.frombuffer(given, np.uint8).reshape(state.DIGIT_SHAPE)
 
 
 def beside(row: str) -> list[DeltaGenerator]:

@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages import state
-from app_pages.sections.compare.sides import Side, as_input, beside
+from app_pages.sections.compare.sides import Side, beside
 from app_pages.widgets.choice import choice
 from model.measures import similarity
 from model.measures import stream as measures
@@ -31,7 +31,7 @@ def stream(first: Side, second: Side) -> None:
 
 def _norms(sides: tuple[Side, Side]) -> None:
     st.markdown(
-        r"$\lVert x_i \rVert$ of each token $i$: after the embedding, after each attention (mid) and each feed-forward "
+        r"$\lVert x_i \rVert$ at each position $i$: after the embedding, after each attention (mid) and each feed-forward "
         "(post). In post-LN that is after the norm, which sets the length; in pre-LN nothing does until the norm at the end."
     )
     lengths = {side.title: measures.norms(side.record.residual) for side in sides}
@@ -40,7 +40,13 @@ def _norms(sides: tuple[Side, Side]) -> None:
         stage_curves(means, _stages(sides), y_title="mean length of the states"), key="stream_mean"
     )
     for number, side, place in zip(("first", "second"), sides, beside("norms"), strict=True):
-        figure = norm_heatmap(lengths[side.title], side.record.stages, side.record.tokens, title=side.title)
+        figure = norm_heatmap(
+            lengths[side.title],
+            side.record.stages,
+            side.record.tokens,
+            unit="token" if side.is_text else "patch",
+            title=side.title,
+        )
         place.plotly_chart(figure, key=f"norms_{number}")
 
 
@@ -59,7 +65,7 @@ def _shares(sides: tuple[Side, Side]) -> None:
 
 @st.cache_data(max_entries=32, show_spinner=False)
 def _shares_of(name: str, given: state.Given) -> np.ndarray:
-    outputs = measures.sublayer_outputs(state.loaded(name), as_input(given))
+    outputs = measures.sublayer_outputs(state.loaded(name), state.as_input(given))
     return measures.shares(state.record(name, given).residual, outputs)
 
 
@@ -84,8 +90,11 @@ def _logits(sides: tuple[Side, Side]) -> None:
         )
         place.altair_chart(chart, key=f"logits_{number}")
         place.caption(_checked(side))
-    said = " and ".join(f"**{side.said}** is what {side.title} says" for side in sides)
-    st.caption(f"{said}; the other classes are grey.")
+    if sides[0].said == sides[1].said:
+        said = f"Both say **{sides[0].said}**"
+    else:
+        said = " and ".join(f"**{side.said}** is what {side.title} says" for side in sides)
+    st.caption(f"{said}; any other class is grey.")
 
 
 def _checked(side: Side) -> str:
@@ -103,7 +112,9 @@ def _uniformity(sides: tuple[Side, Side]) -> None:
         "feed-forward layers hold them apart (they measure in another norm)."
     )
     curves = {side.title: measures.uniformity(side.record.residual) for side in sides}
-    chart = stage_curves(curves, _stages(sides), y_title="what tells the tokens apart", from_zero_to=1)
+    chart = stage_curves(
+        curves, _stages(sides), y_title="relative distance from the mean state", from_zero_to=1
+    )
     st.altair_chart(chart, key="stream_uniformity")
 
 

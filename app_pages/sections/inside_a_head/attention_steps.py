@@ -3,12 +3,10 @@
 import numpy as np
 import streamlit as st
 
-from app_pages.sections.inside_a_head.chosen import as_input
 from app_pages.sections.inside_a_head.view import FEW, View
+from app_pages.state import as_input
 from app_pages.widgets.clickable import clickable
-from app_pages.widgets.head_choice import take_query
-from viz.attention.digit_overlay import digit_overlay
-from viz.attention.token_strip import token_strip
+from app_pages.widgets.input_in_colours import input_in_colours
 from viz.inside.value_bars import value_bars
 from viz.inside.vector_rows import vector_rows
 
@@ -137,7 +135,14 @@ def softmax(view: View) -> None:
     _scrolled(view, chart, key="inside_weights")
     _how_many(view)
     st.markdown("The same weights on the input; a click here chooses another query.")
-    _on_the_input(view)
+    input_in_colours(
+        as_input(view.chosen.given),
+        view.record,
+        view.steps.attention.pattern,
+        query=view.query,
+        scale=view.chosen.scale,
+        key="inside_input",
+    )
 
 
 def values(view: View) -> None:
@@ -216,37 +221,6 @@ def _how_many(view: View) -> None:
             f"{len(view.keys)} of {view.n} keys, those with the largest weights and the chosen one; they hold "
             f"{share:.1%} of the weight. The switch at the top shows all."
         )
-
-
-def _on_the_input(view: View) -> None:
-    """The weights over the text or the digit itself."""
-    weights, record = view.steps.attention.pattern, view.record
-    if record.patch_grid is None:
-        with st.container(height=HEIGHT if view.n > 150 else "content", border=False):
-            clickable(
-                token_strip(record.tokens, weights, query=view.query, scale=view.chosen.scale),
-                key="inside_strip",
-                chosen=view.query,
-                selection="token",
-                take=lambda token: take_query(token["position"]),
-            )
-        return
-    first = int(record.has_class_token)
-    overlay = digit_overlay(
-        as_input(view.chosen.given),
-        weights[first:],
-        record.patch_grid,
-        query=view.query - first if view.query >= first else None,
-        scale=view.chosen.scale,
-    )
-    clickable(
-        overlay,
-        key="inside_overlay",
-        chosen=view.query,
-        selection="patch",
-        take=lambda patch: take_query(patch["position"] + first),
-        width="content",
-    )
 
 
 def _number(value: float) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages import state
-from app_pages.sections.inside_a_head.chosen import as_input, chosen_query
+from app_pages.sections.inside_a_head.chosen import chosen_query
 from app_pages.state import Given, Selection
 from app_pages.widgets.choice import choice
 from model.head_steps import Norm, between, head_steps
@@ -194,6 +194,6 @@ def _term(x: float) -> str:
 @st.cache_data(max_entries=64, show_spinner=False)
 def norms(name: str, given: Given, layer: int, query: int) -> tuple[Norm, Norm]:
     """Those of the attention and of the feed-forward layer. Raises as `model.head_steps.head_steps` does."""
-    loaded, seen = state.loaded(name), between(state.loaded(name), as_input(given), layer)
+    loaded, seen = state.loaded(name), between(state.loaded(name), state.as_input(given), layer)
     steps = head_steps(loaded, state.record(name, given), seen, layer=layer, head=0, query=query)
     return steps.norm_attention, steps.norm_feed_forward

@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages import state
-from app_pages.sections.inside_a_head.chosen import as_input, chosen_query
+from app_pages.sections.inside_a_head.chosen import chosen_query
 from app_pages.state import Given, Selection
 from app_pages.widgets.choice import choice
 from model.theory.sets import Reordered, reorder
@@ -117,7 +117,7 @@ def reordered(
     n = len(state.record(name, given).tokens)
     return reorder(
         state.loaded(name),
-        as_input(given),
+        state.as_input(given),
         layer=layer,
         head=head,
         order=in_order(n, kind, seed),

@@ -6,18 +6,16 @@ import numpy as np
 import streamlit as st
 
 from app_pages import state
-from app_pages.sections.inside_a_head.chosen import as_input, chosen_query
+from app_pages.sections.inside_a_head.chosen import chosen_query
 from app_pages.state import Given, Selection
 from app_pages.widgets.choice import choice
 from app_pages.widgets.clickable import clickable
-from app_pages.widgets.head_choice import take_query
+from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.prediction import prediction
 from model.capture import capture
 from model.experiments.temperature import at_temperature, probabilities_over
 from model.measures.heads import entropy
 from model.record import ForwardRecord
-from viz.attention.digit_overlay import digit_overlay
-from viz.attention.token_strip import token_strip
 from viz.inside.temperature_curve import temperature_curve
 
 TEMPERATURES = (
@@ -110,37 +108,14 @@ def _patterns(chosen: Selection, record: ForwardRecord, changed: ForwardRecord, 
                 st.markdown(
                     f"**{title}**: weights of query {query} in L{layer} H{head}, entropy {share:.2f} of 1"
                 )
-                _row(chosen, seen, weights[query], query, key=key)
-
-
-def _row(chosen: Selection, record: ForwardRecord, weights: np.ndarray, query: int, *, key: str) -> None:
-    if record.patch_grid is None:
-        chart = token_strip(record.tokens, weights, query=query, scale=chosen.scale)
-        with st.container(height=260 if len(record.tokens) > 60 else "content", border=False):
-            clickable(
-                chart,
-                key=f"inside_row_{key}",
-                chosen=query,
-                selection="token",
-                take=lambda token: take_query(token["position"]),
-            )
-    else:
-        first = int(record.has_class_token)
-        chart = digit_overlay(
-            as_input(chosen.given),
-            weights[first:],
-            record.patch_grid,
-            query=query - first if query >= first else None,
-            scale=chosen.scale,
-        )
-        clickable(
-            chart,
-            key=f"inside_row_{key}",
-            chosen=query,
-            selection="patch",
-            take=lambda patch: take_query(patch["position"] + first),
-            width="content",
-        )
+                input_in_colours(
+                    state.as_input(chosen.given),
+                    seen,
+                    weights[query],
+                    query=query,
+                    scale=chosen.scale,
+                    key=f"inside_row_{key}",
+                )
 
 
 def _take(t: float) -> None:
@@ -158,10 +133,10 @@ def record_at(
 ) -> ForwardRecord:
     loaded = state.loaded(name)
     watchers = at_temperature(loaded.config, temperature, layer=layer, head=head)
-    return capture(loaded, as_input(given), watchers=watchers)
+    return capture(loaded, state.as_input(given), watchers=watchers)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def answers_over(name: str, given: Given, layer: int | None, head: int | None) -> np.ndarray:
     """Probabilities [temperature, class]."""
-    return probabilities_over(state.loaded(name), as_input(given), TEMPERATURES, layer=layer, head=head)
+    return probabilities_over(state.loaded(name), state.as_input(given), TEMPERATURES, layer=layer, head=head)

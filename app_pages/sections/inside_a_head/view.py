@@ -7,7 +7,6 @@ import numpy as np
 import streamlit as st
 
 from app_pages import state
-from app_pages.sections.inside_a_head.chosen import as_input
 from app_pages.state import Given, Selection
 from model.head_steps import HeadSteps, between, head_steps
 from model.record import ForwardRecord
@@ -92,7 +91,7 @@ def choose_view(chosen: Selection, query: int) -> View:
 
 @st.cache_resource(max_entries=24, show_spinner=False)
 def _between(name: str, given: Given, layer: int) -> dict[str, np.ndarray]:
-    return between(state.loaded(name), as_input(given), layer)
+    return between(state.loaded(name), state.as_input(given), layer)
 
 
 @st.cache_resource(max_entries=24, show_spinner=False)

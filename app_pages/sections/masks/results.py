@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
 import streamlit as st
 
 from app_pages import state
@@ -41,7 +40,7 @@ def results(name: str, given: state.Given, choice: MaskChoice) -> Results:
 # As large as those in `state.record`.
 @st.cache_resource(max_entries=8, show_spinner=False)
 def masked(name: str, given: state.Given, choice: MaskChoice) -> ForwardRecord:
-    return masking.masked(state.loaded(name), _input(given), choice)
+    return masking.masked(state.loaded(name), state.as_input(given), choice)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
@@ -62,11 +61,5 @@ def outcomes(
 ) -> Outcomes:
     """As `model.experiments.masking.outcomes`."""
     return masking.outcomes(
-        state.loaded(name), _input(given), choice, layer=layer, head=head, value=value, closed=closed
+        state.loaded(name), state.as_input(given), choice, layer=layer, head=head, value=value, closed=closed
     )
-
-
-def _input(given: state.Given) -> str | np.ndarray:
-    if isinstance(given, str):
-        return given
-    return np.frombuffer(given, np.uint8).reshape(state.DIGIT_SHAPE)

@@ -5,13 +5,12 @@ A click blocks or frees where keys or cells are blocked one by one; elsewhere it
 
 from functools import partial
 
-import numpy as np
 import streamlit as st
 
 from app_pages.sections.masks.controls import CELLS, KEYS
 from app_pages.sections.masks.places import toggle
 from app_pages.sections.masks.results import Results
-from app_pages.state import DIGIT_SHAPE, Selection
+from app_pages.state import Selection, as_input
 from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import take_query
 from model.experiments.masking import Kind, MaskChoice
@@ -61,7 +60,7 @@ def click_target(chosen: Selection, found: Results, choice: MaskChoice, query: i
         return
     first = int(found.before.has_class_token)
     patches = blocked_patches(
-        np.frombuffer(chosen.given, np.uint8).reshape(DIGIT_SHAPE),
+        as_input(chosen.given),
         pattern[query, first:],
         found.before.patch_grid,
         allowed=mask[query, first:],

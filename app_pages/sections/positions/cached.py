@@ -11,14 +11,9 @@ from model.measures.projection import Neighbourhoods, Projection, pca, t_sne
 from model.record import ForwardRecord
 
 
-def readable(given: state.Given) -> str | np.ndarray:
-    """What an encoder takes: the text, or the picture as uint8 [height, width]."""
-    return given if isinstance(given, str) else np.frombuffer(given, np.uint8).reshape(state.DIGIT_SHAPE)
-
-
 @st.cache_resource(max_entries=16, show_spinner=False)
 def parts(name: str, given: state.Given) -> EmbeddingParts:
-    return embeddings.embedding_parts(state.loaded(name), readable(given))
+    return embeddings.embedding_parts(state.loaded(name), state.as_input(given))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -53,7 +48,7 @@ def repositioned(
 ) -> ForwardRecord:
     """As `model.experiments.positions.repositioned`."""
     loaded = state.loaded(name)
-    return experiments.repositioned(loaded, readable(given), order=order, zeroed=zeroed, shift=shift)
+    return experiments.repositioned(loaded, state.as_input(given), order=order, zeroed=zeroed, shift=shift)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -69,13 +64,13 @@ def over_orders(name: str, given: state.Given, n_seeds: int, *, zeroed: bool) ->
     """Probabilities [seed, class] of the shuffles with seeds from 0."""
     tokens = state.record(name, given).tokens
     orders = [experiments.shuffled(tokens, seed) for seed in range(n_seeds)]
-    return experiments.over_orders(state.loaded(name), readable(given), orders, zeroed=zeroed)
+    return experiments.over_orders(state.loaded(name), state.as_input(given), orders, zeroed=zeroed)
 
 
 @st.cache_data(max_entries=32, show_spinner="Running many shifts …")
 def over_shifts(name: str, given: state.Given, shifts: tuple[int, ...]) -> np.ndarray:
     """Probabilities [shift, class]."""
-    return experiments.over_shifts(state.loaded(name), readable(given), shifts)
+    return experiments.over_shifts(state.loaded(name), state.as_input(given), shifts)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)

@@ -154,7 +154,7 @@ def _t_sne(chosen: Selection, positioned: bool, n_words: int, perplexity: int, s
 
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _thumbnails(name: str, given: bytes) -> np.ndarray:
-    return patch_pictures(state.loaded(name), cached.readable(given))
+    return patch_pictures(state.loaded(name), state.as_input(given))
 
 
 def _others(vectors: np.ndarray, query: int) -> list[Neighbour]:

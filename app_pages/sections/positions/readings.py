@@ -7,22 +7,18 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import state
-from app_pages.sections.positions import cached
 from app_pages.state import Selection
 from app_pages.widgets.choice import choice
-from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import choose_query, take_query
+from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.prediction import prediction
 from model.experiments.positions import restored, shuffled_picture
 from model.record import ForwardRecord
 from viz.attention.attention_heatmap import attention_heatmap
 from viz.attention.difference_heatmap import difference_heatmap
-from viz.attention.digit_overlay import digit_overlay
-from viz.attention.token_strip import token_strip
 
 SIDE_BY_SIDE, DIFFERENCE = "side by side", "after minus before"
 AS_READ, BACK = "as they are read", "put back in order"
-LONG, HEIGHT = 80, 320  # a text of more tokens scrolls in so many pixels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +52,7 @@ def consequence(chosen: Selection, before: Reading, after: Reading) -> None:
     for reading, place in zip((before, after), _beside("input"), strict=True):
         with place:
             st.caption(reading.name)
-            (_strip if is_text else _overlay)(chosen, reading, query)
+            _input(chosen, reading, query)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         view = choice(f"All weights of {head}", (SIDE_BY_SIDE, DIFFERENCE), key="positions_try_maps")
         put_back = view == SIDE_BY_SIDE and not after.in_order and _put_back()
@@ -89,38 +85,18 @@ def _put_back() -> bool:
     return choice("Rows and columns of the second", (AS_READ, BACK), key="positions_try_rows") == BACK
 
 
-def _strip(chosen: Selection, reading: Reading, query: int) -> None:
-    record, at = reading.record, reading.place(query)
-    weights = record.pattern[chosen.layer, chosen.head, at]
-    strip = token_strip(record.tokens, weights, query=at, scale=chosen.scale)
-    with st.container(height=HEIGHT if len(record.tokens) > LONG else "content", border=False):
-        clickable(
-            strip,
-            key=f"positions_try_strip_{reading.side}",
-            chosen=at,
-            selection="token",
-            take=lambda point: take_query(reading.order[int(point["position"])]),
-        )
-
-
-def _overlay(chosen: Selection, reading: Reading, query: int) -> None:
-    record, at = reading.record, reading.place(query)
-    first = int(record.has_class_token)
-    image = cached.readable(chosen.given)
-    overlay = digit_overlay(
-        shuffled_picture(state.loaded(chosen.checkpoint), image, reading.order),
-        record.pattern[chosen.layer, chosen.head, at, first:],
-        record.patch_grid,
-        query=at - first if at >= first else None,
+def _input(chosen: Selection, reading: Reading, query: int) -> None:
+    record, at, read = reading.record, reading.place(query), state.as_input(chosen.given)
+    if record.patch_grid is not None:
+        read = shuffled_picture(state.loaded(chosen.checkpoint), read, reading.order)
+    input_in_colours(
+        read,
+        record,
+        record.pattern[chosen.layer, chosen.head, at],
+        query=at,
         scale=chosen.scale,
-    )
-    clickable(
-        overlay,
-        key=f"positions_try_overlay_{reading.side}",
-        chosen=at,
-        selection="patch",
-        take=lambda point: take_query(reading.order[int(point["position"]) + first]),
-        width="content",
+        key=f"positions_try_input_{reading.side}",
+        take=lambda place: take_query(reading.order[place]),
     )
 
 

@@ -14,7 +14,7 @@ class Row(NamedTuple):
 
 
 def row(key: str) -> Row:
-    with st.container(horizontal=True, gap="large"):
-        figure = st.container(key=f"side_{key}")
-        words = st.container(key=f"side_{key}_words", width=460)
+    with st.container(horizontal=True, gap="medium"):
+        figure = st.container(key=f"figure_{key}")
+        words = st.container(key=f"words_{key}")
     return Row(figure.empty(), words.empty())

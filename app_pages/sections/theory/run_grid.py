@@ -45,9 +45,7 @@ def draw_losses(grid: Grid, *, key: str) -> None:
     }
     highest = _highest([loss for runs in at_rate.values() for run in runs for loss in run.losses], grid)
     for name, place in places(at_rate, key=f"{key}_losses").items():
-        curves = {
-            run.warmup: (run.steps, run.losses) for run in sorted(at_rate[name], key=lambda run: run.warmup)
-        }
+        curves = {run.warmup: (run.steps, run.losses) for run in at_rate[name]}
         place.altair_chart(loss_curves(curves, highest=highest, title=name))
 
 

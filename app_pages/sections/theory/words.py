@@ -55,8 +55,9 @@ DeepNorm is made to bound it.
 
 
 def formulas(variants: Sequence[str]) -> str:
-    """One line: what a sublayer F and its norm do to the stream x in each of the variants."""
-    return " · ".join(f"**{variant}** {FORMULAS[variant]}" for variant in variants)
+    """What a sublayer F and its norm do to the stream x in each of the variants: two on one line, more on one each."""
+    between = " · " if len(variants) < 3 else "  \n"
+    return between.join(f"**{variant}** {FORMULAS[variant]}" for variant in variants)
 
 
 def last_layer(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> str:

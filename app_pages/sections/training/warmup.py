@@ -6,7 +6,7 @@ import streamlit as st
 from app_pages.widgets.choice import choice
 from model import checkpoint
 from model.theory.warmup import RUNS, WarmupRun, read_runs
-from viz.training.run_curves import run_curves
+from viz.theory.loss_curves import loss_curves
 
 
 def warmup() -> None:
@@ -30,22 +30,8 @@ def warmup() -> None:
 
 
 def _side(runs: list[WarmupRun], placement: str, top: float) -> None:
-    table = pd.DataFrame(
-        [
-            {"step": step, "value": loss, "line": run.warmup, "run": f"{placement}-LN"}
-            for run in runs
-            for step, loss in zip(run.steps, run.losses, strict=True)
-        ],
-        columns=["step", "value", "line", "run"],
-    )
-    chart = run_curves(
-        table,
-        y_title="training loss in nats",
-        runs=[f"{placement}-LN"],
-        line_title="warm-up in steps",
-        domain=(0.0, top),
-        title=f"{placement}-LN",
-    )
+    curves = {run.warmup: (run.steps, run.losses) for run in runs}
+    chart = loss_curves(curves, highest=top, title=f"{placement}-LN")
     st.altair_chart(chart, key=f"warmup_{placement}")
     st.dataframe(
         pd.DataFrame(

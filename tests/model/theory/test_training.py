@@ -3,7 +3,7 @@ import torch
 from torch.nn import functional
 
 from model.theory.fresh import VARIANTS, Setting
-from model.theory.training import BETAS, N_HELD_OUT, accuracy, digit_encoder, digits, train
+from model.theory.training import BETAS, N_HELD_OUT, accuracy, digit_encoder, digits, train, warmed_up
 
 SETTING = Setting(d_model=16, n_heads=2, initialisation="Xavier")
 
@@ -30,6 +30,11 @@ def test_a_step_is_one_of_adam_with_the_loss_before_it(variant):
     assert loss == pytest.approx(expected.item(), rel=1e-5)
     for (name, one), other in zip(ours.named_parameters(), by_hand.parameters(), strict=True):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5, msg=name)
+
+
+def test_rates_rise_over_the_warm_up_and_stay():
+    assert warmed_up(5, 4.0, 3) == pytest.approx([4 / 3, 8 / 3, 4, 4, 4])
+    assert warmed_up(2, 1e-3, 0) == [1e-3, 1e-3]
 
 
 def test_training_lowers_the_loss_and_raises_the_accuracy():

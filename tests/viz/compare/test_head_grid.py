@@ -19,7 +19,7 @@ def test_every_head_has_its_number_in_its_place():
         cell["description"]: (cell["x"] + cell["width"] / 2, cell["y"] + cell["height"] / 2) for cell in cover
     }
     assert {name: written[place] for name, place in places.items()} == {
-        "L0 H0": "+0.50", "L0 H1": "-0.25", "L1 H0": "–", "L1 H1": "+0.00", "L2 H0": "+0.10", "L2 H1": "+0.20",
+        "L0 H0": "+0.50", "L0 H1": "−0.25", "L1 H0": "–", "L1 H1": "0.00", "L2 H0": "+0.10", "L2 H1": "+0.20",
     }  # fmt: skip
 
 
@@ -41,7 +41,7 @@ def test_hover_says_the_pair_and_the_exact_value():
     notes = [f"note {number}" for number in range(6)]
     (cells,) = grid(notes=notes).to_dict()["datasets"].values()
     by_name = {cell["name"]: cell for cell in cells}
-    assert (by_name["L0 H1"]["exact"], by_name["L0 H1"]["note"]) == ("-0.2500", "note 1")
+    assert (by_name["L0 H1"]["exact"], by_name["L0 H1"]["note"]) == ("−0.2500", "note 1")
     assert by_name["L1 H0"]["exact"] == "no partner"
 
 

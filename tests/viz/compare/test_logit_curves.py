@@ -14,6 +14,15 @@ def test_a_marked_class_has_its_colour_and_its_name_at_the_end():
     assert (name["text"], name["fill"]) == ("c", "#112233")
 
 
+@pytest.mark.parametrize("width", [300, 700])
+def test_a_long_name_stays_within_the_chart(width):
+    classes = ("negative", "positive", "c")
+    chart = logit_curves(LOGITS, ("embed", "L0 mid"), classes, marked={"negative": "#112233"})
+    *_, names = drawn(chart, width=width)
+    ((name),) = names
+    assert name["x"] + 8 + 60 < width - 40  # its letters, and the axis on the left
+
+
 def test_every_class_has_its_logit_and_probability_at_every_stage():
     chart = logit_curves(LOGITS, ("embed", "L0 mid"), ("a", "b", "c"), marked={})
     (rows,) = chart.to_dict()["datasets"].values()

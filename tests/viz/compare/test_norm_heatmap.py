@@ -25,3 +25,9 @@ def test_shapes_that_do_not_fit_are_refused():
 
 def test_no_tokens_make_an_empty_figure_with_its_axes():
     assert norm_heatmap(np.zeros((0, 0)), (), ()).layout.xaxis.title.text == "token"
+
+
+@pytest.mark.parametrize(("given", "title"), [({}, "token"), ({"unit": "patch"}, "patch")])
+def test_the_axis_says_what_stands_across(given, title):
+    axis = norm_heatmap(NORMS, ("embed", "L0 mid"), ("r0c0", "r0c1", "r0c2"), **given).layout.xaxis
+    assert axis.title.text == title

@@ -36,7 +36,9 @@ def test_hover_says_why_a_number_is_missing():
 @pytest.mark.parametrize(("signed", "domain"), [(False, [0, 1]), (True, [-1, 1])])
 def test_the_scale_does_not_hang_on_the_values(signed, domain):
     chart = heatmap(signed=signed).to_dict()
-    assert chart["layer"][0]["encoding"]["color"]["scale"]["domain"] == domain
+    colour = chart["layer"][0]["encoding"]["color"]
+    assert colour["scale"]["domain"] == domain
+    assert colour["legend"]["title"] == f"CKA, {'−1' if signed else '0'} to 1"
 
 
 def test_cells_too_small_for_numbers_have_none():

@@ -28,6 +28,11 @@ def test_the_axis_starts_at_zero(given, domain):
     assert chart["layer"][0]["encoding"]["y"]["scale"]["domain"] == domain
 
 
+def test_one_legend_has_the_colours_and_the_shapes():
+    _, points = stage_curves(CURVES, STAGES, y_title="norm").to_dict()["layer"]
+    assert points["encoding"]["color"]["legend"] == points["encoding"]["shape"]["legend"]
+
+
 def test_more_values_than_stages_are_refused():
     with pytest.raises(ValueError, match="3 values need as many stages, got 2"):
         stage_curves(CURVES, STAGES[:2], y_title="norm")

@@ -18,8 +18,9 @@ def test_a_line_a_warm_up_that_ends_where_the_run_diverged():
     ]
 
 
-def test_colours_are_those_of_the_legend_in_the_order_given():
-    scale = loss_curves(CURVES, highest=3, title="pre-LN").to_dict()["encoding"]["color"]["scale"]
+def test_the_legend_begins_with_the_shortest_warm_up():
+    backwards = dict(reversed(CURVES.items()))
+    scale = loss_curves(backwards, highest=3, title="pre-LN").to_dict()["encoding"]["color"]["scale"]
     assert scale["domain"] == ["none", "10 steps"]
     assert len(set(scale["range"])) == 2
 

@@ -40,5 +40,9 @@ def test_hover_gives_the_accuracy_where_it_was_measured():
     assert said == ["90.0%", "not measured", "not measured"]
 
 
+def test_the_title_says_what_the_numbers_are():
+    assert warmup_grid(CELLS, **AXES).to_dict()["title"] == "post-LN: final loss"
+
+
 def test_no_runs_make_an_empty_grid():
     assert not any(drawn(warmup_grid([], **AXES)))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from app_pages.sections.compare import sides
-from app_pages.sections.compare.sides import Side, as_input, same_position, take_from_second
+from app_pages.sections.compare.sides import Side, same_position, take_from_second
 from model.capture import capture
 from tests.model import tiny
 
@@ -19,11 +19,6 @@ def text(given: str) -> Side:
 def digit(config=tiny.DIGIT) -> Side:
     record = capture(tiny.loaded(config), np.zeros((8, 8), np.uint8))
     return Side(title="digit", checkpoint="tiny", given=bytes(784), label=None, record=record)
-
-
-def test_a_digit_is_an_image_again_for_the_model() -> None:
-    assert as_input("text") == "text"
-    assert as_input(bytes(range(196)) * 4)[0, :3].tolist() == [0, 1, 2]
 
 
 def test_positions_of_texts_correspond_as_far_as_both_reach() -> None:

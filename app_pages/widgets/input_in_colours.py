@@ -1,0 +1,49 @@
+"""The input itself, a text or a digit, in the colours of what one query attends to."""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from app_pages.widgets.clickable import clickable
+from app_pages.widgets.head_choice import take_query
+from model.record import ForwardRecord
+from viz.attention.digit_overlay import digit_overlay
+from viz.attention.token_strip import token_strip
+from viz.palette import ColourScale
+
+LONG, HEIGHT = 80, 400  # a text of more tokens scrolls in so many pixels: the rest must not be far below
+
+
+def input_in_colours(
+    read: str | np.ndarray,
+    record: ForwardRecord,
+    weights: np.ndarray,
+    *,
+    query: int,
+    scale: ColourScale,
+    key: str,
+    take: Callable[[int], None] = take_query,
+) -> None:
+    """`weights` [key] of `query` over what the encoder `read`; a click hands the position to `take`."""
+    draw = partial(clickable, key=key, chosen=query)
+    if record.patch_grid is None:
+        strip = token_strip(record.tokens, weights, query=query, scale=scale)
+        with st.container(height=HEIGHT if len(record.tokens) > LONG else "content", border=False):
+            draw(strip, selection="token", take=lambda token: take(int(token["position"])))
+        return
+    first = int(record.has_class_token)  # position of the first patch
+    overlay = digit_overlay(
+        read,
+        weights[first:],
+        record.patch_grid,
+        query=query - first if query >= first else None,
+        scale=scale,
+    )
+    draw(
+        overlay,
+        selection="patch",
+        take=lambda patch: take(int(patch["position"]) + first),
+        width="content",
+    )

@@ -1,0 +1,53 @@
+from dataclasses import replace
+
+import altair as alt
+import numpy as np
+import pytest
+
+from app_pages.widgets import input_in_colours as widget
+from model.capture import capture
+from model.record import ForwardRecord
+from tests.model import tiny
+
+IMAGE = np.zeros((8, 8), np.uint8)
+TEXT = capture(tiny.loaded(tiny.TEXT), "not great film")
+DIGIT = capture(tiny.loaded(tiny.DIGIT), IMAGE)
+WITHOUT_CLASS = capture(tiny.loaded(replace(tiny.DIGIT, pooling="mean", n_positions=4)), IMAGE)
+
+
+def shown(
+    monkeypatch: pytest.MonkeyPatch, record: ForwardRecord, query: int
+) -> tuple[alt.LayerChart, dict, list[int]]:
+    """The chart, how it was put up, and what a click on its mark 1 took."""
+    put_up, taken = [], []
+    monkeypatch.setattr(widget, "clickable", lambda chart, **options: put_up.append((chart, options)))
+    read = "not great film" if record.patch_grid is None else IMAGE
+    weights = record.pattern[0, 0, query]
+    widget.input_in_colours(read, record, weights, query=query, scale="own", key="x", take=taken.append)
+    ((chart, options),) = put_up
+    options["take"]({"position": 1.0})
+    return chart, options, taken
+
+
+def outlined(chart: alt.LayerChart) -> list[int]:
+    rows = next(rows for rows in chart.to_dict()["datasets"].values() if "chosen" in rows[0])
+    return [row["position"] for row in rows if row["chosen"]]
+
+
+@pytest.mark.parametrize(
+    ("record", "query", "outline", "position"),
+    [
+        (TEXT, 2, [2], 1),
+        (DIGIT, 0, [], 2),  # the class token has no place
+        (DIGIT, 3, [2], 2),
+        (WITHOUT_CLASS, 3, [3], 1),
+    ],
+)
+def test_marks_and_clicks_stand_for_positions(
+    monkeypatch: pytest.MonkeyPatch, record: ForwardRecord, query: int, outline: list[int], position: int
+) -> None:
+    chart, options, taken = shown(monkeypatch, record, query)
+    assert outlined(chart) == outline
+    assert taken == [position]
+    assert (options["key"], options["chosen"]) == ("x", query)
+    assert options["selection"] == ("token" if record is TEXT else "patch")
