@@ -104,9 +104,8 @@ class Kept:
         self.buffers = {
             name: part.view(shape) for part, (name, shape) in zip(parts, shapes.items(), strict=True)
         }
-        rooms = {
-            name: buffer.unsqueeze(1).unbind() for name, buffer in self.buffers.items()
-        }  # a batch of one
+        # By layer or stage, each a batch of one.
+        rooms = {name: buffer.unsqueeze(1).unbind() for name, buffer in self.buffers.items()}
         self.watchers = {"embedding.output": Keeper(rooms["residual"][0])}
         for layer in range(layers):
             self.watchers[f"blocks.{layer}.resid_mid"] = Keeper(rooms["residual"][1 + 2 * layer])

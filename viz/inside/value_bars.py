@@ -88,7 +88,8 @@ def value_bars(
         click = alt.selection_point(name="row", fields=["row"], toggle=False, clear=False)
         layers[-1] = layers[-1].add_params(click)
     return alt.layer(*layers).properties(
-        height=alt.Step(_ROW if len(table) < _MANY else _LOW_ROW),
+        # A number, for which the width can still be fitted: with a step it could not.
+        height=max(len(table), 1) * (_ROW if len(table) < _MANY else _LOW_ROW),
         autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
         description=f"{what} of {', '.join(list(values)[:12])}: {len(table)} bars"
         + (f", {chosen} framed" if chosen else ""),

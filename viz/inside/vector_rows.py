@@ -73,7 +73,8 @@ def vector_rows(
     if totals:
         layers += [layer.encode(y=y) for layer in _totals(totals, total, width)]
     return alt.layer(*layers).properties(
-        height=alt.Step(_ROW if len(rows) < _MANY else _LOW_ROW),
+        # A number, for which the width can still be fitted: with a step it could not.
+        height=max(len(rows), 1) * (_ROW if len(rows) < _MANY else _LOW_ROW),
         autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
         description=f"{what} of {', '.join(list(rows)[:12])}: {len(rows)} rows of up to {width} components"
         + (f", {chosen} framed" if chosen else ""),
