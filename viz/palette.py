@@ -28,6 +28,7 @@ _DIFFERENCE = (
 # Evenly spaced CSS colours, as `alt.Scale(range=...)` and Plotly's `colorscale` take them.
 ATTENTION = tuple(f"rgba{stop}" for stop in _ATTENTION)  # weights 0 to the maximum
 DIFFERENCE = tuple(f"rgba{stop}" for stop in _DIFFERENCE)  # -maximum over 0 to maximum
+FIRST, SECOND = "#2676e0", "#d96408"  # its ends: two sides compared; pre-LN comes first, post-LN second
 ACCENT = "#16a34a"  # frames what is chosen: far from every colour of both scales
 EMPHASIS = "#2f8ac8"  # what stands out without being chosen: the largest class
 NEUTRAL = "#787d87"  # frames, lines and what is not emphasised

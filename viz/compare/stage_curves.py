@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.compare.sides import FIRST, SECOND
+from viz.palette import FIRST, SECOND
 
 
 def stage_curves(

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import altair as alt
 
-# Pre-LN and post-LN in the two colours of a difference between them.
-_COLOURS = {"pre-LN": "#2676e0", "post-LN": "#d96408", "DeepNorm": "#009f9e", "B2T": "#a048f6"}
+from viz.palette import FIRST, SECOND
+
+_COLOURS = {"pre-LN": FIRST, "post-LN": SECOND, "DeepNorm": "#009f9e", "B2T": "#a048f6"}
 _SOLID, _DASHED = [1, 0], [5, 4]
 
 

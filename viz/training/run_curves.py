@@ -6,9 +6,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.palette import NEUTRAL
+from viz.palette import FIRST, NEUTRAL, SECOND
 
-PRE, POST = "#2f8ac8", "#d96408"  # the two placements, wherever curves stand beside each other
 _HEIGHT = 320
 _SHADES = ((34, 166, 160), (47, 138, 200), (124, 92, 214), (216, 70, 91), (217, 140, 8))  # first line to last
 
@@ -42,7 +41,7 @@ def run_curves(
         lines = sorted(table["line"].unique())
         colour = alt.Color("line:O", scale=alt.Scale(domain=lines, range=shades(len(lines))), legend=legend)
     else:
-        colour = alt.Color("run:N", scale=alt.Scale(domain=list(runs), range=[PRE, POST]), legend=legend)
+        colour = alt.Color("run:N", scale=alt.Scale(domain=list(runs), range=[FIRST, SECOND]), legend=legend)
     curves = (
         alt.Chart(shown)
         .mark_line(

@@ -10,9 +10,9 @@ from model.measures import similarity
 from model.measures import stream as measures
 from viz.compare.logit_curves import logit_curves
 from viz.compare.norm_heatmap import norm_heatmap
-from viz.compare.sides import FIRST, SECOND
 from viz.compare.similarity_heatmap import similarity_heatmap
 from viz.compare.stage_curves import stage_curves
+from viz.palette import FIRST, SECOND
 
 NORMS, SHARES, LOGITS, UNIFORMITY, COSINES = (
     "norms",

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn
-from viz.compare.sides import FIRST, SECOND
 from viz.compare.stage_curves import stage_curves
+from viz.palette import FIRST, SECOND
 
 STAGES = ("embed", "L0 mid", "L0 post")
 CURVES = {"z": np.array([1.0, 2.0, 4.0]), "a": np.array([0.5, 0.0])}
