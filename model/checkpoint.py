@@ -25,6 +25,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from model.config import ModelConfig
+from model.history import check_history
 from model.transformer import Transformer
 
 CHECKPOINTS = Path(__file__).parents[1] / "checkpoints"
@@ -107,7 +108,7 @@ def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
         name=folder.name,
         model=_read_weights(folder / "model.safetensors", config).to(device).eval(),
         tokenizer=_read_tokenizer(folder / "tokenizer.json", config) if config.is_text else None,
-        history=_read_json(folder / "history.json"),
+        history=_read_history(folder),
         device=torch.device(device),
     )
 
@@ -177,6 +178,15 @@ def _read_config(folder: Path) -> ModelConfig:
         raise ValueError(f"{folder.name}/config.json is damaged: {error}") from error
 
 
+def _read_history(folder: Path) -> dict:
+    values = _read_json(folder / "history.json")
+    try:
+        check_history(values)
+    except ValueError as error:
+        raise ValueError(f"{folder.name}/history.json is damaged: {error}") from error
+    return values
+
+
 def _read_weights(path: Path, config: ModelConfig) -> Transformer:
     try:
         with safe_open(path, "pt") as file:
@@ -230,5 +240,6 @@ def _read_tokenizer(path: Path, config: ModelConfig) -> Tokenizer:
         raise ValueError(
             f"{path.parent.name} knows {config.vocab_size} tokens, its tokenizer {tokenizer.get_vocab_size()}"
         )
-    tokenizer.enable_truncation(config.n_positions)
+    which_end = (tokenizer.truncation or {}).get("direction", "right")
+    tokenizer.enable_truncation(config.n_positions, direction=which_end)
     return tokenizer

@@ -16,6 +16,7 @@ from model import checkpoint
 from model.capture import capture
 from model.checkpoint import available, load, predictions, read_config, record_figures, save
 from model.config import LARGEST
+from model.text import encode, train_tokenizer, train_word_tokenizer
 from tests.model.tiny import DIGIT, TEXT, build, tokenizer
 
 HISTORY = {"seed": 1, "note": "größer"}
@@ -83,6 +84,22 @@ def test_a_shared_projection_is_still_shared_when_it_is_loaded(home):
 @pytest.mark.usefixtures("text")
 def test_a_text_encoder_brings_its_tokenizer_cut_to_its_positions():
     assert len(capture(load("text"), "film " * 50).tokens) == TEXT.n_positions
+
+
+def test_what_is_left_out_of_a_long_text_is_what_was_left_out_in_training(home):
+    text = " ".join(["film"] * 50 + ["end"] * 50)
+    reads_the_end = train_tokenizer([text], vocab_size=30, n_positions=12)
+    save(home / "end", build(TEXT), HISTORY, reads_the_end)
+    read = encode(load("end").tokenizer, text)
+    assert set(read.tokens) == {"[CLS]", "end", "[SEP]"}
+    assert read.from_start
+    assert len(read.tokens) == TEXT.n_positions
+
+    reads_the_start = train_word_tokenizer([text], vocab_size=30, n_positions=12)
+    save(home / "start", build(TEXT), HISTORY, reads_the_start)
+    read = encode(load("start").tokenizer, text)
+    assert set(read.tokens) == {"film"}
+    assert not read.from_start
 
 
 @pytest.mark.usefixtures("digit")
@@ -153,9 +170,10 @@ def test_predictions_of_the_test_digits(digit):
 
 def test_figures_are_added_to_the_history(digit):
     by_example = {"predicted": np.array([7, 2], np.uint8), "loss": np.array([0.5, 1], np.float32)}
-    record_figures("digit", {"accuracy": 0.5}, by_example)
-    record_figures(digit, {"accuracy": 0.75})
-    assert load("digit").history == HISTORY | {"figures": {"accuracy": 0.75}}
+    figures = {"n": 4, "accuracy": 0.75, "loss": 0.5, "data": "four digits"}
+    record_figures("digit", figures | {"accuracy": 0.5}, by_example)
+    record_figures(digit, figures)
+    assert load("digit").history == HISTORY | {"figures": figures}
     assert predictions("digit")["loss"].tolist() == [0.5, 1]
 
 
@@ -192,6 +210,11 @@ def test_missing_files(text, name):
 def test_json_that_is_none(text, name, content):
     (text / name).write_bytes(content)
     refused(text, f"text/{name} (cannot be read|must hold a JSON object)")
+
+
+def test_a_history_that_the_pages_could_not_read(digit):
+    (digit / "history.json").write_text('{"recipe": "by heart"}')
+    refused(digit, r"digit/history\.json is damaged: recipe: 'by heart' is not of type 'object'")
 
 
 @pytest.mark.parametrize(

@@ -54,4 +54,6 @@ def tasks(name: str) -> list[str]:
 
 def _length(history: dict, phase: int) -> int:
     """Steps of a phase: its last evaluation stands at its last step."""
-    return max((row["step"] + 1 for row in history["evaluations"] if row["phase"] == phase), default=0)
+    return max(
+        (row["step"] + 1 for row in history.get("evaluations", []) if row["phase"] == phase), default=0
+    )
