@@ -41,9 +41,8 @@ def capture(
         with intervening, watch(model, kept.watchers):
             logits = model(inputs, mask)
         kept.check()
-        states = model.final_norm(kept.buffers["residual"][:-1])  # the last one's are the logits
-        earlier = model.classify(states, inputs.expand(len(states), *inputs.shape[1:]))
-        by_layer = torch.cat((earlier, logits))
+        states = model.final_norm(kept.buffers["residual"])
+        by_layer = model.classify(states, inputs.expand(len(states), *inputs.shape[1:]))
         allowed = model.full_mask(inputs, mask)
     whole = torch.ones((), dtype=torch.bool) if allowed is None else allowed[0]
     return ForwardRecord(
@@ -64,6 +63,8 @@ def prepare(loaded: Loaded, text_or_image: str | np.ndarray) -> tuple[Tensor, tu
         raise ValueError(f"{loaded.name} takes {kind}, got {type(text_or_image).__name__}")
     if config.is_text:
         encoded = encode(loaded.tokenizer, text_or_image)
+        if not encoded.ids:
+            raise ValueError(f"{loaded.name} finds no token in this text")
         return torch.tensor([encoded.ids], device=loaded.device), encoded.tokens
     if text_or_image.dtype != np.uint8 or text_or_image.ndim != 2 or not text_or_image.size:
         shape, dtype = text_or_image.shape, text_or_image.dtype

@@ -69,16 +69,19 @@ def _texts(loaded: Loaded, csv: Path) -> tuple[Batches, Int[Tensor, " text"]]:
         raise ValueError(f"{csv.name} lacks the columns {sorted(missing)}")
     labels = torch.tensor([_class(label, loaded.config.class_names) for label in table.label])
     encodings = [loaded.tokenizer.encode(text) for text in table.text]
-    # Neighbours of similar length need little padding.
-    order = np.argsort([len(encoding.ids) for encoding in encodings], kind="stable")
-    parts = torch.from_numpy(order).split(BATCH)
+    lengths = [len(encoding.ids) for encoding in encodings]
+    if 0 in lengths:
+        raise ValueError(f"{csv.name}: in text {lengths.index(0) + 1} there is no token")
+    # Neighbours of similar length need little padding; without padding each goes alone.
+    order = np.argsort(lengths, kind="stable")
+    parts = torch.from_numpy(order).split(1 if loaded.config.padding_id is None else BATCH)
     return ((part, _padded([encodings[place].ids for place in part], loaded)) for part in parts), labels
 
 
 def _class(label: object, names: tuple[str, ...]) -> int:
     word = str(label).strip().lower()
-    if word in names:
-        return names.index(word)
+    if word in (lowered := [name.lower() for name in names]):
+        return lowered.index(word)
     if word.isdecimal() and int(word) < len(names):
         return int(word)
     raise ValueError(f"a label must be one of {names} or a number below {len(names)}, got {label!r}")
@@ -86,7 +89,9 @@ def _class(label: object, names: tuple[str, ...]) -> int:
 
 def _padded(rows: list[list[int]], loaded: Loaded) -> Int[Tensor, "text longest"]:
     tensors = [torch.tensor(row) for row in rows]
-    return torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True, padding_value=loaded.config.padding_id)
+    return torch.nn.utils.rnn.pad_sequence(
+        tensors, batch_first=True, padding_value=loaded.config.padding_id or 0
+    )
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
 """The app over tiny checkpoints in place of the trained ones: random weights, the same names and kinds."""
 
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,6 +18,9 @@ from model.checkpoint import Loaded
 from model.digits import examples
 from model.train.film import join, shot
 from tests.model import tiny
+
+# Figures are compared to the last bit, and with the CPU's; what a test starts inherits this.
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
 
 APP = Path(__file__).parents[1] / "app.py"
 FIGURES = {"n": 10_000, "accuracy": 0.9951, "loss": 0.0213, "data": "MNIST test digits"}

@@ -8,6 +8,7 @@ from app_pages.inputs.digit_input import digit_input
 from app_pages.inputs.text_input import text_input
 from app_pages.widgets.choice import choice
 from model.checkpoint import Loaded
+from model.text import encode
 
 INVITATION = {
     state.TEXT: "Type a sentence in the sidebar, or choose an example there, and every head shows itself here.",
@@ -28,7 +29,11 @@ def sidebar() -> tuple[str, state.Given, str | None] | str:
         _describe(state.loaded(name))
     except (ValueError, OSError) as error:
         return f"The checkpoint {name} cannot be opened, choose another one: {error}."
-    if given is None:
+    if not state.loaded(name).config.n_classes:
+        return (
+            f"The checkpoint {name} has no classes, and these pages begin with an answer: choose another one."
+        )
+    if given is None or (kind == state.TEXT and not encode(state.loaded(name).tokenizer, given).ids):
         return INVITATION[kind]
     return name, given, label
 

@@ -7,6 +7,7 @@ from app_pages import state
 # The text travels in the page's address, and servers refuse addresses of more than 64 KB; a character may
 # take nine bytes there. Encoders read some 1,800 characters.
 LONGEST = 5000
+AT_MOST = f"The box takes no text of more than {LONGEST:,} characters."
 
 
 def text_input() -> tuple[str | None, None]:
@@ -22,14 +23,14 @@ def text_input() -> tuple[str | None, None]:
         bind="query-params",
         max_chars=LONGEST,
         height=150,
-        help="Ctrl+Enter, or a click elsewhere, sends the text to the encoder.",
+        help="Ctrl+Enter, or a click elsewhere, sends the text to the encoder. " + AT_MOST,
     )
     st.session_state["example"] = titles.get(text)
     above.selectbox(
         "Example", sentences, index=None, key="example", placeholder="your own text", on_change=_fill
     )
-    if len(text) == LONGEST:
-        st.caption(f"The box holds {LONGEST:,} characters; what came after them was left out.")
+    if len(text) == LONGEST:  # of a longer one in the address, Streamlit takes the beginning
+        st.caption(AT_MOST)
     return (text if text.strip() else None), None
 
 

@@ -74,7 +74,7 @@ def masked(loaded: Loaded, text_or_image: str | np.ndarray, choice: MaskChoice) 
 
 def attending_to_padding(loaded: Loaded, text: str, n_padding: int) -> ForwardRecord:
     """What would happen if the [PAD] tokens appended to a text were not masked. Raises as `with_padding` does."""
-    everywhere = torch.ones(loaded.config.n_layers, 1, 1, 1, dtype=torch.bool)
+    everywhere = torch.ones(loaded.config.n_layers, 1, 1, 1, dtype=torch.bool, device=loaded.device)
     watchers = applied(everywhere, partial(replaced, value=-torch.inf))
     record = capture(with_padding(loaded, text, n_padding), text, watchers=watchers)
     return replace(record, mask=np.ones_like(record.mask))

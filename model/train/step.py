@@ -34,12 +34,15 @@ def gradients(task: Task, model: Transformer, batch: Batch, seed: int | tuple[in
     with torch.autocast(device.type, torch.bfloat16):
         loss = task.loss(model, batch)
     loss.backward()
+    loss = loss.detach()
     if world() > 1:
+        distributed.all_reduce(loss)
+        loss /= world()
         for parameter in model.parameters():
             if parameter.grad is not None:
                 distributed.all_reduce(parameter.grad)
                 parameter.grad /= world()
-    return loss.detach()
+    return loss
 
 
 def optimizers(model: Transformer, recipe: Recipe) -> list[Optimizer]:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,12 +11,14 @@ import torch
 from torch.nn import functional
 
 from model import evaluate as module
+from model.capture import capture
 from model.checkpoint import Loaded, load, predictions, save
 from model.config import preset
 from model.digits import to_input
 from model.evaluate import classification, evaluate
-from model.text import train_tokenizer
+from model.text import train_tokenizer, train_word_tokenizer
 from model.transformer import Transformer
+from tests.model import tiny
 
 
 def test_classification_by_hand():
@@ -115,6 +118,27 @@ def test_bad_csv_is_refused_in_one_sentence(review_folder, tmp_path, content, se
     csv.write_text(content, encoding="utf-8")
     with pytest.raises(ValueError, match=sentence):
         evaluate(load(review_folder, "cpu"), csv)
+
+
+def test_class_names_may_have_capitals_and_padding_may_be_unknown(tmp_path):
+    config = replace(tiny.TEXT, class_names=("Sad", "Happy"), padding_id=None)
+    save(tmp_path / "own", tiny.build(config), {}, tiny.tokenizer(config.n_positions))
+    csv = tmp_path / "reviews.csv"
+    csv.write_text("text,label\na good film,happy\nfilm,SAD\n", encoding="utf-8")
+    loaded = load(tmp_path / "own", "cpu")
+    logits, labels = evaluate(loaded, csv)
+    assert labels.tolist() == [1, 0]
+    for text, row in zip(("a good film", "film"), logits, strict=True):
+        np.testing.assert_allclose(row, capture(loaded, text).logits, atol=1e-5)
+
+
+def test_a_text_in_which_there_is_no_token_is_refused(tmp_path):
+    words = train_word_tokenizer(["a good film"], vocab_size=30, n_positions=12)
+    save(tmp_path / "words", tiny.build(tiny.TEXT), {}, words)
+    csv = tmp_path / "reviews.csv"
+    csv.write_text('text,label\na good film,1\n"<br />",0\n', encoding="utf-8")
+    with pytest.raises(ValueError, match="in text 2 there is no token"):
+        evaluate(load(tmp_path / "words", "cpu"), csv)
 
 
 def test_data_of_the_wrong_kind_are_refused(review_folder, digit_folder, tmp_path):

@@ -1,6 +1,13 @@
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
+
+from app_pages.inputs.sidebar import INVITATION
+from model import checkpoint
+from model.text import train_word_tokenizer
+from tests.model import tiny
 
 Open = Callable[..., AppTest]
 
@@ -16,7 +23,7 @@ def test_what_a_checkpoint_is(open_app: Open) -> None:
         "post-LN, 2 layers × 2 heads",
         "accuracy 99.51% on 10,000 MNIST test digits, loss 0.021",
     ]
-    assert lines[3] in ("runs on CPU", "runs on CUDA")
+    assert lines[3] == "runs on CPU"
     # patches 16·8+8, class token 8, positions 5·8; a layer: q, k 2·(8·6+6), v 8·10+10, output 10·8+8,
     # norms 4·8, feed-forward 2·8·16+16+8; classifier 8·10+10
     layer = 2 * (8 * 6 + 6) + 8 * 10 + 10 + 10 * 8 + 8 + 4 * 8 + 2 * 8 * 16 + 16 + 8
@@ -25,3 +32,32 @@ def test_what_a_checkpoint_is(open_app: Open) -> None:
 
 def test_what_was_not_measured_says_so(open_app: Open) -> None:
     assert facts(open_app(kind="Digit", checkpoint="mnist-pre-ln"))[2] == "accuracy not measured"
+
+
+def test_a_text_in_which_the_encoder_finds_no_token_is_none(open_app: Open, checkpoints: Path) -> None:
+    words = train_word_tokenizer(["a good film"], vocab_size=30, n_positions=12)
+    checkpoint.save(checkpoints / "words", tiny.build(tiny.TEXT), {}, words)
+    app = open_app(checkpoint="words", text="<br />")
+    assert not app.exception
+    assert [said.value for said in app.info] == [INVITATION["Text"]]
+
+
+def test_an_encoder_without_classes_has_no_answer_to_show(open_app: Open, checkpoints: Path) -> None:
+    checkpoint.save(checkpoints / "headless", tiny.build(replace(tiny.DIGIT, class_names=())), {})
+    app = open_app(kind="Digit", checkpoint="headless")
+    assert not app.exception
+    assert [said.value for said in app.info] == [
+        "The checkpoint headless has no classes, and these pages begin with an answer: choose another one."
+    ]
+    app.selectbox(key="checkpoint").set_value("mnist-pre-ln").run()
+    assert not app.info
+
+
+def test_a_history_of_nonsense_is_refused_in_one_sentence(open_app: Open, checkpoints: Path) -> None:
+    (checkpoints / "mnist-pre-ln" / "history.json").write_text('{"figures": {"accuracy": "high"}}')
+    app = open_app(kind="Digit", checkpoint="mnist-pre-ln")
+    assert not app.exception
+    (said,) = (said.value for said in app.info)
+    assert said.startswith(
+        "The checkpoint mnist-pre-ln cannot be opened, choose another one: mnist-pre-ln/history.json"
+    )

@@ -1,0 +1,35 @@
+"""Where there is a GPU, it says what the CPU says. Every other test is kept from it (`tests/conftest.py`)."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+NO_GPU = 77
+SCRIPT = f"""
+import numpy as np, torch
+if not torch.cuda.is_available():
+    raise SystemExit({NO_GPU})
+from model.capture import capture
+from model.checkpoint import load
+from model.digits import examples
+from model.experiments.masking import MaskChoice, attending_to_padding, masked
+for name, given in (("mnist-pre-ln", examples()[0][0]), ("imdb-post-ln", "It is not a bad film.")):
+    here, there = (load(name, device) for device in ("cpu", "cuda"))
+    pairs = [[capture(each, given) for each in (here, there)]]
+    pairs += [[masked(each, given, MaskChoice(kind="causal")) for each in (here, there)]]
+    if isinstance(given, str):
+        pairs += [[attending_to_padding(each, given, 3) for each in (here, there)]]
+    for cpu, gpu in pairs:
+        for field in ("pattern", "residual", "logits_by_layer"):
+            np.testing.assert_allclose(getattr(gpu, field), getattr(cpu, field), atol=2e-3, rtol=2e-3)
+"""
+
+
+def test_the_gpu_says_what_the_cpu_says():
+    seen = {name: value for name, value in os.environ.items() if name != "CUDA_VISIBLE_DEVICES"}
+    done = subprocess.run([sys.executable, "-c", SCRIPT], env=seen, capture_output=True, text=True)
+    if done.returncode == NO_GPU:
+        pytest.skip("there is no GPU")
+    assert done.returncode == 0, done.stderr
