@@ -181,6 +181,24 @@ def test_the_class_token_and_what_it_lost(open_masks: Open) -> None:
     assert f"{100 * before:.1f} %" in said
 
 
+def test_a_key_that_some_heads_of_the_layer_mask_is_not_said_to_be_free(open_masks: Open) -> None:
+    query = {"masks_keys": "1", "masks_heads": "H0", "masks_part": "What follows"}
+    app = open_masks(masks_lost="mean of the layer", **query)
+    (said,) = (block.proto.body for block in app.get("html") if "for the class token" in block.proto.body)
+    assert "No key is masked for the class token in all heads of this layer; 1 of them mask some." in said
+
+
+@pytest.mark.parametrize(
+    ("kind", "key"), [("Local window", "masks_radius"), ("Key padding", "masks_padding")]
+)
+def test_a_choice_that_another_input_has_no_room_for(open_masks: Open, kind: str, key: str) -> None:
+    app = open_masks(masks_kind=kind)
+    app.slider(key=key).set_value(app.slider(key=key).max).run()
+    app.segmented_control(key="kind").set_value("Digit").run()
+    assert not app.exception
+    assert app.slider(key=key).value <= app.slider(key=key).max
+
+
 def test_tokens_are_never_markup(open_masks: Open) -> None:
     app = open_masks(text="<b>", masks_keys="1.2.3", masks_part="4 × 4 by hand")
     assert "<b>" not in sentence(app)

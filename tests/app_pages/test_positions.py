@@ -168,6 +168,18 @@ def test_the_maps_add_up(open_positions: Open) -> None:
     assert "not the same as adding" not in said(app)
 
 
+def test_one_matrix_for_queries_and_keys_leaves_no_other(open_positions: Open, checkpoints: Path) -> None:
+    config = replace(tiny.TEXT, shared_qkv=True, embedding_norm=True)
+    checkpoint.save(checkpoints / "shared", tiny.build(config), {}, tiny.tokenizer(config.n_positions))
+    app = open_positions("Adding", text=TEXT, checkpoint="shared", positions_w2="another, W_K")
+    assert app.segmented_control(key="positions_w2").options == ["the same, W_Q"]
+    assert "In shared one matrix serves as $W_Q$, $W_K$ and $W_V$" in said(app)
+    assert "not the same as adding" not in said(app)
+    assert r"What enters the first layer is $\text{LN}(x_t + p_t)$" in said(
+        open_positions("This checkpoint", text=TEXT, checkpoint="shared")
+    )
+
+
 def test_untied_weights_are_not_adding(open_positions: Open) -> None:
     app = open_positions("Adding", text=TEXT)
     app.segmented_control(key="positions_w2").set_value("another, W_K").run()

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from html import unescape
 
 import altair as alt
 import numpy as np
@@ -34,7 +35,8 @@ def cell_board(
         {"query": queries, "key": keys, "weight": pattern.ravel().astype(float), "blocked": ~mask.ravel()}
     )
     names = json.dumps([f"{place} {token}" for place, token in enumerate(tokens)])
-    axis = {"labelExpr": f"{json.dumps(position_labels(tokens))}[datum.value]", "labelLimit": _LONGEST_LABEL}
+    labels = [unescape(label) for label in position_labels(tokens)]  # Vega reads no HTML
+    axis = {"labelExpr": f"{json.dumps(labels)}[datum.value]", "labelLimit": _LONGEST_LABEL}
     axis |= {"labelOverlap": "greedy", "ticks": False, "domain": False}
     board = (
         alt.Chart(cells)

@@ -62,17 +62,21 @@ def _lost(chosen: Selection, found: Results, query: int) -> None:
     before, after = (
         record.pattern[chosen.layer, some, at].mean(axis=0) for record in (found.unmasked, found.after)
     )
-    allowed = found.after.mask[chosen.layer, some, at].any(axis=0)
+    in_heads = found.after.mask[chosen.layer, some, at]  # [head, key]
+    allowed = in_heads.any(axis=0)
     tokens = found.after.tokens
-    st.html(f"<p>{escape(_in_words(who, before, tokens, allowed))}</p>")
+    st.html(f"<p>{escape(_in_words(who, before, tokens, in_heads))}</p>")
     st.altair_chart(attention_shift(before, after, tokens, allowed=allowed), key="masks_shift")
 
 
-def _in_words(who: str, before: np.ndarray, tokens: tuple[str, ...], allowed: np.ndarray) -> str:
-    """How much went to keys that are masked now, and to which of them most."""
+def _in_words(who: str, before: np.ndarray, tokens: tuple[str, ...], in_heads: np.ndarray) -> str:
+    """How much went to keys that are masked now in all of these heads, and to which of them most."""
+    allowed = in_heads.any(axis=0)
     lost = np.where(allowed, 0, before)
-    if allowed.all():
+    if in_heads.all():
         return f"No key is masked for {who} here; what changes comes from masks elsewhere."
+    if allowed.all():
+        return f"No key is masked for {who} in all heads of this layer; {(~in_heads.all(axis=1)).sum()} of them mask some."
     most = np.argsort(-lost, kind="stable")[: min(3, (~allowed).sum())]
     named = ", ".join(f"“{tokens[key]}” {share(lost[key])}" for key in most)
     more = " and others" if (~allowed).sum() > len(most) else ""

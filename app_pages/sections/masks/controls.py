@@ -6,6 +6,7 @@ import streamlit as st
 
 from app_pages.sections.masks.places import block, blocked
 from app_pages.widgets.choice import choice
+from app_pages.widgets.slider import slider_up_to
 from model.config import ModelConfig
 from model.experiments.masking import Kind, MaskChoice
 from model.record import ForwardRecord
@@ -98,16 +99,7 @@ def _free_all(name: str, *, disabled: bool) -> None:
 
 def _choose_radius(config: ModelConfig) -> int:
     unit, widest = ("tokens", WIDEST) if config.is_text else ("patches", max(config.patch_grid) - 1)
-    return st.slider(
-        f"Radius, in {unit}",
-        0,
-        max(widest, 1),
-        1,
-        key="masks_radius",
-        bind="query-params",
-        persist_state="session",
-        width=SLIDER,
-    )
+    return slider_up_to(f"Radius, in {unit}", max(widest, 1), 1, key="masks_radius", width=SLIDER)
 
 
 def _choose_padding(record: ForwardRecord) -> int:
@@ -122,16 +114,7 @@ def _choose_padding(record: ForwardRecord) -> int:
         most = min(most, MOST_PADDING)
     else:
         label, most, first = "Last patches taken as padding", config.n_patches, max(config.patch_grid)
-    return st.slider(
-        label,
-        0,
-        most,
-        min(first, most),
-        key="masks_padding",
-        bind="query-params",
-        persist_state="session",
-        width=SLIDER,
-    )
+    return slider_up_to(label, most, min(first, most), key="masks_padding", width=SLIDER)
 
 
 def _choose_heads(config: ModelConfig) -> dict[str, tuple[int, ...] | None]:

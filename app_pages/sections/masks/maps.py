@@ -4,11 +4,18 @@ import streamlit as st
 
 from app_pages.sections.masks.results import Results
 from app_pages.state import Selection
+from app_pages.widgets.slider import slider_up_to
 from viz.attention.attention_heatmap import attention_heatmap
 from viz.masks.map_window import map_window
 from viz.masks.pattern_change import pattern_change
 from viz.masks.score_heatmap import score_heatmap
 
+ALT = {
+    "scores": "Scores",
+    "masked": "Scores after the mask",
+    "pattern": "Attention under the mask",
+    "change": "Change of attention by the mask",
+}
 LEGIBLE = 64  # positions; of more, a part is shown to begin with
 
 
@@ -44,7 +51,10 @@ def maps(chosen: Selection, found: Results, query: int) -> None:
             ):
                 for name in pair:
                     with st.container(key=f"side_{name}"):
-                        st.plotly_chart(map_window(figures[name], first, last), key=f"masks_map_{name}")
+                        figure = map_window(figures[name], first, last)
+                        st.plotly_chart(
+                            figure, key=f"masks_map_{name}", alt=f"{ALT[name]}, queries down, keys across"
+                        )
     st.caption(
         "Scores of later layers are already those of states that the mask changed below. "
         "The change is the pattern minus that of the same forward without any mask."
@@ -55,12 +65,4 @@ def _shown(n: int) -> tuple[int, int]:
     """First and last position in all four maps."""
     if n <= LEGIBLE:
         return 0, n - 1
-    return st.slider(
-        "Positions in the maps",
-        0,
-        n - 1,
-        (0, LEGIBLE - 1),
-        key="masks_shown",
-        bind="query-params",
-        persist_state="session",
-    )
+    return slider_up_to("Positions in the maps", n - 1, (0, LEGIBLE - 1), key="masks_shown")

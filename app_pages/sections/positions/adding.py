@@ -38,7 +38,14 @@ def adding(chosen: state.Selection) -> None:
     )
     head = f"L{chosen.layer} H{chosen.head}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        tied = choice(f"$W_1$ is $W_Q$ of {head}; $W_2$ is", (TIED, UNTIED), key="positions_w2") == TIED
+        halves = (TIED,) if loaded.config.shared_qkv else (TIED, UNTIED)
+        if st.session_state.get("positions_w2", TIED) not in halves:
+            st.session_state["positions_w2"] = TIED
+        tied = choice(f"$W_1$ is $W_Q$ of {head}; $W_2$ is", halves, key="positions_w2") == TIED
+    if loaded.config.shared_qkv:
+        st.caption(
+            f"In {chosen.checkpoint} one matrix serves as $W_Q$, $W_K$ and $W_V$: there is no other to take."
+        )
     w1, w2 = w_q, w_q if tied else w_k
     x, p = parts.content, parts.positions
     whole = concatenated(x, p, w1, w2)

@@ -61,11 +61,14 @@ def _what_is_added(name: str, config: ModelConfig) -> str:
         if config.is_text
         else "are the projected pixels of a patch"
     )
+    added, about = "x_t + p_t", f"$x_t$ {content}, not multiplied by anything"
     if config.embedding_scaled:
-        root = f"{math.sqrt(config.d_model):.1f}"
-        added = rf"$\sqrt{{d_\text{{model}}}}\, x_t + p_t$, with $\sqrt{{{config.d_model}}} = {root}$"
-        return f"{table} What enters the first layer is {added}; $x_t$ {content} (section 3.4)."
-    return f"{table} What enters the first layer is $x_t + p_t$; $x_t$ {content}, not multiplied by anything."
+        added = r"\sqrt{d_\text{model}}\, x_t + p_t"
+        root = rf"$\sqrt{{{config.d_model}}} = {math.sqrt(config.d_model):.1f}$"
+        about = f"{root} (section 3.4), and $x_t$ {content}"
+    if config.embedding_norm:
+        added = rf"\text{{LN}}({added})"
+    return f"{table} What enters the first layer is ${added}$; {about}."
 
 
 def _grid(chosen: Selection, config: ModelConfig, query: int) -> None:

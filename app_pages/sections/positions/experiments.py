@@ -162,17 +162,11 @@ def _leave_out(chosen: Selection) -> None:
 
 
 def _choose_shift(config: ModelConfig) -> int:
-    most = _most_shift(config)
-    if st.session_state.get("positions_try_shift", 0) > most:  # another checkpoint can have fewer
-        st.session_state["positions_try_shift"] = most
-    return st.slider(
+    return slider_up_to(
         "Shift $k$",
-        0,
-        most,
+        _most_shift(config),
         1,
         key="positions_try_shift",
-        bind="query-params",
-        persist_state="session",
         width=300,
         help="With the slider in focus, the arrow keys step through the shifts.",
     )

@@ -4,7 +4,8 @@ import numpy as np
 import streamlit as st
 
 from app_pages.sections.positions.notation import column, scientific
-from app_pages.sections.positions.sizes import choose_below, choose_position, choose_width
+from app_pages.sections.positions.sizes import choose_position, choose_width
+from app_pages.widgets.slider import slider_up_to
 from model.theory import shift as theory
 from model.theory.sinusoids import frequencies, table, wavelengths
 from viz.positions.clock_hands import clock_hands
@@ -30,9 +31,9 @@ def shift() -> None:
     )
     with st.container(horizontal=True, gap="large"):
         d_model = choose_width()
-        offset = choose_below(LARGEST + 1, "Offset φ", first=5, key="positions_offset")
+        offset = slider_up_to("Offset φ", LARGEST, 5, key="positions_offset")
         t = choose_position(N - LARGEST)
-        k = choose_below(d_model // 2, "Frequency k", first=1, key="positions_k")
+        k = slider_up_to("Frequency k", d_model // 2 - 1, 1, key="positions_k")
     _worked(d_model, offset, t, k)
     angles = frequencies(d_model)
     st.markdown(

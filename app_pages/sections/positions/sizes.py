@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from app_pages.widgets.slider import slider_up_to
+
 WIDTHS = (8, 16, 32, 64, 128, 256, 512)
 LENGTHS = (32, 64, 128, 256, 512)
 
@@ -31,15 +33,4 @@ def choose_length() -> int:
 
 def choose_position(n: int) -> int:
     """One of the positions 0 ... n - 1."""
-    return choose_below(n, "Position t", first=10, key="positions_t")
-
-
-def choose_below(n: int, label: str, *, first: int, key: str) -> int:
-    """One of 0 ... n - 1, to begin with `first`; what was chosen is kept where `n` changes, or is the last then."""
-    held = st.session_state.get(key)
-    too_large = held is not None and held >= n
-    if too_large:
-        st.session_state[key] = n - 1
-    # Streamlit takes either a first value or one from the session state.
-    value = None if too_large else first
-    return st.slider(label, 0, n - 1, value, key=key, bind="query-params", persist_state="session")
+    return slider_up_to("Position t", n - 1, 10, key="positions_t")

@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,16 @@ def test_every_cell_says_which_it_is():
     cells, _, _ = drawn(cell_board(WEIGHTS, TOKENS, mask=MASK, query=2))
     assert [cell["description"] for cell in cells][3:5] == ['1 a"b to 0 [CLS]', '1 a"b to 1 a"b, masked']
     assert [cell["strokeWidth"] for cell in cells][3:5] == [0.3, 2]
+
+
+def test_labels_are_the_tokens_themselves():
+    chart = cell_board(WEIGHTS, ("<b>", "&", "&"), mask=MASK, query=0).to_dict()
+    (axis,) = {
+        layer["encoding"]["x"]["axis"]["labelExpr"]
+        for layer in chart["layer"]
+        if "x" in layer.get("encoding", {})
+    }
+    assert json.loads(axis.removesuffix("[datum.value]")) == ["<b>", "& ₁", "& ₂"]
 
 
 def test_masked_cells_are_hatched_and_the_row_of_the_query_is_framed():
