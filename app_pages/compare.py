@@ -26,7 +26,12 @@ first, second = sides
 with chosen.top:
     left_out = state.left_out(second.checkpoint, second.given)
     if left_out and left_out != state.left_out(first.checkpoint, first.given):
-        st.caption(f"{second.title} is longer than the encoder reads: it leaves out the {left_out}.")
+        what = (
+            "The second text"
+            if second.checkpoint == first.checkpoint
+            else f"For {second.checkpoint} the text"
+        )
+        st.caption(f"{what} is longer than the encoder reads: it leaves out the {left_out}.")
     for number, side, place in zip(("first", "second"), sides, beside("answer"), strict=True):
         with place:
             prediction(side.record, side.label, title=side.title, key=f"probabilities_{number}")

@@ -61,6 +61,7 @@ def test_an_accuracy_that_was_not_measured_is_not_drawn_as_one(open_app: Open, c
     shown = text(open_app(PAGE, kind="Digit", moment="1"))
     assert "**mnist-pre-ln**: step 1 of 5, learning digits; accuracy on held-out data not measured" in shown
     assert "**mnist-post-ln**: step 1 of 5, learning digits; accuracy on held-out data 50.0%" in shown
+    assert "Of what is being learned: digits, then gently changed digits." in shown
     assert "Where the line is interrupted, the run did not measure its accuracy." in shown
 
 

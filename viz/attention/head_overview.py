@@ -15,11 +15,11 @@ _SMALLEST, _LARGEST, _GAP = 44, 76, 6
 def head_overview(
     patterns: np.ndarray,
     *,
-    selected: tuple[int, int],
+    selected: tuple[int, int] | None,
     hover: pd.DataFrame,
     scale: ColourScale = "fixed",
 ) -> alt.LayerChart:
-    """Tiles of patterns [layer, head, query, key]; the `selected` (layer, head) is framed.
+    """Tiles of patterns [layer, head, query, key]; the `selected` (layer, head), if any, is framed.
 
     `hover` has a row a head: `layer`, `head` and any measures, which the tooltip shows under their column
     names. With `scale` "own" each tile reaches to its own maximum. A click sets the point selection `head`,
@@ -63,7 +63,8 @@ def head_overview(
         height=step * n_layers + _GAP,
         autosize="pad",  # Streamlit would squeeze the tiles to make room for the labels
         title=alt.Title(_reading(pooled, scale), anchor="start", fontSize=12, fontWeight="normal", limit=0),
-        description=f"Attention of {n_layers} layers of {n_heads} heads; L{selected[0]} H{selected[1]} is chosen.",
+        description=f"Attention of {n_layers} layers of {n_heads} heads"
+        + (f"; L{selected[0]} H{selected[1]} is chosen." if selected else "; none is chosen."),
     )
 
 

@@ -25,7 +25,7 @@ def text_detail(
         figure = attention_heatmap(
             pattern, record.tokens, mask=mask, query=query, scale=chosen.scale, title=title
         )
-        st.plotly_chart(figure, key="matrix")
+        st.plotly_chart(figure, key="matrix", alt=f"Attention of {title}, queries down, keys across")
     else:
         _lines(chosen, record, pattern, query)
 

@@ -24,14 +24,15 @@ def difference(chosen: state.Selection, first: Side, second: Side, pairing: Pair
     if (reason := why_cells_differ(first, second)) is not None:
         st.info(f"{reason} Their weights cannot be subtracted.")
     elif partner is not None:
+        title = f"{second.title} {name(partner)} minus {first.title} {name(head)}"
         figure = difference_heatmap(
             first.record.pattern[head],
             second.record.pattern[partner],
             common_tokens(first, second),
             names=(first.title, second.title),
-            title=f"{second.title} {name(partner)} minus {first.title} {name(head)}",
+            title=title,
         )
-        st.plotly_chart(figure, key="difference")
+        st.plotly_chart(figure, key="difference", alt=f"Difference of attention, {title}")
 
 
 def _by_head(chosen: state.Selection, first: Side, second: Side, pairing: Pairing) -> None:

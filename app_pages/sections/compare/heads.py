@@ -57,12 +57,10 @@ def _partners(chosen: state.Selection, second: Side, pairing: Pairing, partner: 
     """All heads of the second side; a click on one chooses the head of the first whose partner it is."""
     chart = head_overview(
         second.record.pattern,
-        selected=partner or (-1, -1),
+        selected=partner,
         hover=state.head_measures(second.checkpoint, second.given),
         scale=chosen.scale,
     )
-    if partner is None:
-        chart = chart.properties(description=f"Attention of the heads of {second.title}; none is a partner.")
 
     def take(point: dict) -> None:
         if (head := pairing.of((int(point["layer"]), int(point["head"])))) is not None:
@@ -81,7 +79,7 @@ def _all_weights(chosen: state.Selection, side: Side, head: Head, query: int | N
         scale=chosen.scale,
         title=f"{side.title} {name(head)}",
     )
-    st.plotly_chart(figure, key=key)
+    st.plotly_chart(figure, key=key, alt=f"Attention of {side.title} {name(head)}, queries down, keys across")
 
 
 def _one_query(

@@ -12,6 +12,7 @@ from app_pages.sections.compare.sides import Side, beside, same_position, take_f
 from app_pages.widgets.choice import choice
 from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import choose_query, take_query
+from app_pages.widgets.words import as_code
 from model.experiments import knock_out as experiment
 from viz.compare.knock_out_bars import knock_out_bars
 from viz.compare.knock_out_patches import knock_out_patches
@@ -82,11 +83,8 @@ def _in_words(side: Side, without: np.ndarray, change: np.ndarray, asked: str) -
     others = (
         f"{flips} of {len(record.tokens)} {unit}, each alone, change" if flips else "No single one changes"
     )
-    token = record.tokens[strongest].replace(
-        "`", "ˋ"
-    )  # as code, a token with markup of its own stays a token
     return (
-        f"**{side.title}**: P({asked}) is {before:.2%}; without `{token}` "
+        f"**{side.title}**: P({asked}) is {before:.2%}; without {as_code(record.tokens[strongest])} "
         f"{'(position ' + str(strongest) + ') ' if side.is_text else ''}it is {before + change[strongest]:.2%}, "
         f"the largest change. {others} the answer."
     )

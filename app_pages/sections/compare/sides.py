@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import state
-from app_pages.inputs.text_input import LONGEST
+from app_pages.inputs.text_input import AT_MOST, LONGEST
 from app_pages.sections.compare.disagreement import next_disagreement
 from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import take_query
@@ -47,8 +47,13 @@ def beside(row: str) -> list[DeltaGenerator]:
 
 
 def same_position(first: Side, second: Side, query: int) -> int | None:
-    """The query of the second side; None where a position of the first means nothing there."""
-    if first.record.patch_grid != second.record.patch_grid:
+    """The query of the second side; None where a position of the first means nothing there.
+
+    Two texts on one checkpoint are compared position by position; one text that two tokenizers cut differently
+    has no such order in common.
+    """
+    cut_otherwise = first.checkpoint != second.checkpoint and first.record.tokens != second.record.tokens
+    if cut_otherwise or first.record.patch_grid != second.record.patch_grid:
         both = first.record.has_class_token and second.record.has_class_token
         return 0 if query == 0 and both else None
     return query if query < len(second.record.tokens) else None
@@ -89,6 +94,8 @@ def choose_sides(chosen: state.Selection) -> tuple[Side, Side] | str:
 def _side(title: str, what: tuple[str, state.Given, str | None]) -> Side:
     checkpoint, given, label = what
     record = state.record(checkpoint, given)
+    if not record.class_names:
+        raise ValueError(f"{checkpoint} has no classes")
     return Side(title=title, checkpoint=checkpoint, given=given, label=label, record=record)
 
 
@@ -113,7 +120,8 @@ def _second_text() -> tuple[str | None, None]:
         max_chars=LONGEST,
         height=80,
         width=520,
-        help="Ctrl+Enter, or a click elsewhere, sends it. Change one word of the first, and the two line up.",
+        help="Ctrl+Enter, or a click elsewhere, sends it. Change one word of the first, and the two line up. "
+        + AT_MOST,
     )
     return (text if text and text.strip() else None), None
 

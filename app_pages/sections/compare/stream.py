@@ -47,7 +47,9 @@ def _norms(sides: tuple[Side, Side]) -> None:
             unit="token" if side.is_text else "patch",
             title=side.title,
         )
-        place.plotly_chart(figure, key=f"norms_{number}")
+        place.plotly_chart(
+            figure, key=f"norms_{number}", alt=f"Length of the states of {side.title}, a row a stage"
+        )
 
 
 def _shares(sides: tuple[Side, Side]) -> None:

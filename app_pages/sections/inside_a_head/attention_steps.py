@@ -174,11 +174,16 @@ def values(view: View) -> None:
 def concatenate(view: View) -> None:
     z = view.steps.attention.z
     n_heads, d_v = z.shape
-    st.latex(
-        rf"[\, z_i^{{(0)}}; \ldots; z_i^{{({n_heads - 1})}} \,] \in \mathbb{{R}}^{{{n_heads} \cdot {d_v}}} "
-        rf"= \mathbb{{R}}^{{{n_heads * d_v}}}"
-    )
-    st.markdown(f"The other heads of layer {view.chosen.layer} did the same with their own $W_Q, W_K, W_V$.")
+    if n_heads == 1:
+        st.markdown(f"Layer {view.chosen.layer} has this one head: there is nothing to join.")
+    else:
+        st.latex(
+            rf"[\, z_i^{{(0)}}; \ldots; z_i^{{({n_heads - 1})}} \,] \in \mathbb{{R}}^{{{n_heads} \cdot {d_v}}} "
+            rf"= \mathbb{{R}}^{{{n_heads * d_v}}}"
+        )
+        st.markdown(
+            f"The other heads of layer {view.chosen.layer} did the same with their own $W_Q, W_K, W_V$."
+        )
     heads = [f"H{head}" for head in range(n_heads)]
     chart = vector_rows({"[z; …; z]": z.ravel()}, what="z", groups=heads, chosen=heads[view.chosen.head])
     st.altair_chart(chart, key="inside_rows_concatenate")

@@ -10,6 +10,7 @@ from app_pages import state
 from app_pages.sections.inside_a_head.chosen import chosen_query
 from app_pages.state import Given, Selection
 from app_pages.widgets.choice import choice
+from app_pages.widgets.words import as_code, in_formula
 from model.head_steps import Norm, between, head_steps
 from model.theory.layer_norm import normalise
 from viz.inside.averaged_axis import averaged_axis
@@ -92,8 +93,8 @@ def _own(chosen: Selection) -> None:
         st.info(f"{str(error).capitalize()}.", icon=":material/info:")
         return
     norm = of_attention if sublayer == ATTENTION else of_feed_forward
-    name = record.tokens[query].replace("`", "ˋ")
-    st.markdown(f"Query {query}, `{name}`: {_where(record.config.norm_placement, sublayer)}")
+    token = as_code(record.tokens[query])
+    st.markdown(f"Query {query}, {token}: {_where(record.config.norm_placement, sublayer)}")
     _steps(norm.x, norm.mean, float(norm.x.var()), norm.deviation)
     stages = (
         ("x", "green: mean, one σ to either side", norm.x),
@@ -162,9 +163,9 @@ def _numbers(line: str) -> list[float]:
         try:
             number = float(part)
         except ValueError:
-            raise ValueError(f"“{part[:20]}” is no number") from None
+            raise ValueError(f"{as_code(part[:20])} is no number") from None
         if not abs(number) <= LARGEST:
-            raise ValueError(f"Numbers go up to a million here, and “{part[:20]}” does not fit")
+            raise ValueError(f"Numbers go up to a million here, and {as_code(part[:20])} does not fit")
         found.append(number)
     return found
 
@@ -174,9 +175,9 @@ def _steps(x: np.ndarray, mean: float, variance: float, deviation: float) -> Non
     shown = [_term(value) for value in x]
     around = _term(mean)
     squares = [rf"({value.strip('()')} - {around})^2" for value in shown]
-    st.markdown(rf"$\mu = \tfrac{{1}}{{{len(x)}}} ({_sum(shown)}) = {mean:.4g}$")
-    st.markdown(rf"$\sigma^2 = \tfrac{{1}}{{{len(x)}}} ({_sum(squares)}) = {variance:.4g}$")
-    st.markdown(rf"$\sqrt{{\sigma^2 + \varepsilon}} = \mathbf{{{deviation:.3g}}}$")
+    st.markdown(rf"$\mu = \tfrac{{1}}{{{len(x)}}} ({_sum(shown)}) = {in_formula(mean, 4)}$")
+    st.markdown(rf"$\sigma^2 = \tfrac{{1}}{{{len(x)}}} ({_sum(squares)}) = {in_formula(variance, 4)}$")
+    st.markdown(rf"$\sqrt{{\sigma^2 + \varepsilon}} = \mathbf{{{in_formula(deviation)}}}$")
 
 
 def _sum(terms: list[str]) -> str:
@@ -187,7 +188,7 @@ def _sum(terms: list[str]) -> str:
 
 def _term(x: float) -> str:
     """Two decimals at most, in brackets where a sign would follow another."""
-    text = f"{round(float(x), 2):g}"
+    text = in_formula(round(float(x), 2), 8)
     return f"({text})" if x < 0 else text
 
 

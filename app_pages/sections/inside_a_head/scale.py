@@ -9,6 +9,7 @@ from app_pages.state import Given, Selection
 from app_pages.widgets.choice import choice
 from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import take_head
+from app_pages.widgets.words import in_formula
 from model.theory import scaling
 from viz.inside.dot_product_distribution import dot_product_distribution
 from viz.inside.head_points import variance_of_heads, with_and_without
@@ -59,8 +60,8 @@ def _random_vectors() -> None:
     found = spread(d_k, power)
     st.latex(r"\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d_k} \operatorname{Var}(q_i k_i) = d_k")
     st.markdown(
-        rf"With the scale $c = {_latex(factor)}$: $\operatorname{{Var}}(c \; q \cdot k) = c^2 d_k "
-        rf"= {_latex(factor**2 * d_k)}$; measured: ${_latex(found['variance'])}$."
+        rf"With the scale $c = {in_formula(factor)}$: $\operatorname{{Var}}(c \; q \cdot k) = c^2 d_k "
+        rf"= {in_formula(factor**2 * d_k)}$; measured: ${in_formula(found['variance'])}$."
     )
     st.markdown(
         f"At $d_k = {d_k}$ with this scale a query's weights have entropy **{found['entropy']:.2f}** of 1, and the "
@@ -170,9 +171,3 @@ def over_widths(powers: tuple[float, ...]) -> pd.DataFrame:
 def of_heads(name: str, given: Given) -> pd.DataFrame:
     record = state.record(name, given)
     return scaling.of_heads(record.q, record.k, record.mask)
-
-
-def _latex(value: float) -> str:
-    """Three digits, and no exponent in letters."""
-    mantissa, _, exponent = f"{value:.3g}".partition("e")
-    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa

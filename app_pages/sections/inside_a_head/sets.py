@@ -56,6 +56,7 @@ def set_to_set(chosen: Selection) -> None:
                 delta_arrow="off",
                 width=250,
             )
+    holds = bool(apart[mask] <= 1e-4 * max(size, 1e-12))
     st.plotly_chart(
         permutation(
             found[mask].output,
@@ -63,9 +64,10 @@ def set_to_set(chosen: Selection) -> None:
             order,
             record.tokens,
             query=query,
-            holds=bool(apart[mask] <= 1e-4 * max(size, 1e-12)),
+            holds=holds,
         ),
         key="permutation",
+        alt="Heatmaps of the outputs for X and for P X, a row a token, side by side",
     )
     where = int(np.flatnonzero(order == query)[0])
     moved = f"moves from row {query} to row {where}" if where != query else f"keeps its row {query}"
@@ -74,6 +76,10 @@ def set_to_set(chosen: Selection) -> None:
             f"The framed token {moved} and takes its output along unchanged: each row is a weighted mean over the same "
             "set of vectors, whichever order they stand in. What deviation there is comes from rounding, since sums in "
             "another order round otherwise."
+        )
+    elif holds:
+        st.markdown(
+            f"The framed token {moved}. In this order every row's output is what it was, mask and all."
         )
     else:
         st.markdown(

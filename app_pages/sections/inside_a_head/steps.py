@@ -11,6 +11,7 @@ from app_pages.sections.inside_a_head import attention_steps, block_steps
 from app_pages.sections.inside_a_head.view import View, choose_view
 from app_pages.state import Selection
 from app_pages.widgets.clickable import clickable
+from app_pages.widgets.words import as_code
 from model.config import ModelConfig
 from viz.inside.block_diagram import block_diagram
 
@@ -99,7 +100,7 @@ def step_by_step(chosen: Selection, query: int, controls: DeltaGenerator) -> Non
         return
     apart, order = view.steps.apart, view.steps.order
     st.caption(
-        f"{view.head}, query {view.name(query)}. Every step is computed anew from the block's input and its weights, "
+        f"{view.head}, query {as_code(view.name(query))}. Every step is computed anew from the block's input and its weights, "
         f"in double precision: recomputed within {within(max(apart.values()))} of what the encoder itself had."
     )
     with st.container(horizontal=True, gap="medium"):

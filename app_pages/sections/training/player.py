@@ -52,7 +52,7 @@ def _screen(films: dict[str, Film], probe: int, measure: str, playing: bool) -> 
             st.altair_chart(
                 head_overview(
                     shown.probes[probe].pattern[here] / np.float32(255),
-                    selected=(-1, -1),
+                    selected=None,
                     hover=_hover(shown, probe, here),
                     scale="own",
                 ),
@@ -135,18 +135,19 @@ def _curves(name: str, shown: Film, probe: int, measure: str, moment: int) -> No
             "This run took these norms after the gradient was clipped to a norm of 1 in all: they compare the layers "
             "of one encoder at one moment, not encoders or moments. The whole norm before clipping is in the histories."
         )
-    elif measure == ACCURACY and np.isnan(values).any():
-        st.caption("Where the line is interrupted, the run did not measure its accuracy.")
     elif measure == NORMS:
         st.caption(
             "Mean over positions; stage 0 is the embedding, then attention and feed-forward of each layer."
         )
-    elif measure == ACCURACY and len(shown.tasks) > 1:
-        st.caption(
-            "Of what is being learned: "
-            + ", then ".join(shown.tasks)
-            + ". A thin line stands where the next begins."
-        )
+    elif measure == ACCURACY:
+        said = []
+        if len(shown.tasks) > 1:
+            said += [
+                f"Of what is being learned: {', then '.join(shown.tasks)}. A thin line stands where the next begins."
+            ]
+        if np.isnan(values).any():
+            said += ["Where the line is interrupted, the run did not measure its accuracy."]
+        st.caption(" ".join(said))
 
 
 def _formation(films: dict[str, Film], probe: int) -> None:

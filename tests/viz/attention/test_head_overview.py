@@ -53,6 +53,13 @@ def test_only_the_selected_head_is_framed_in_the_accent():
     assert not any(frame.get("fill") for frame in frames)  # a filled frame would hide the map
 
 
+def test_no_head_need_be_selected():
+    chart = overview(selected=None)
+    _, frames = drawn(chart)
+    assert ACCENT not in {frame["stroke"] for frame in frames}
+    assert chart.to_dict()["description"] == "Attention of 3 layers of 2 heads; none is chosen."
+
+
 def test_hover_names_the_head_and_its_measures_and_not_the_picture():
     hover = measures(3, 2).assign(**{"mean distance": 1.25}).sample(frac=1, random_state=0)
     chart = overview(hover=hover).to_dict()

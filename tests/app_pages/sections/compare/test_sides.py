@@ -26,6 +26,13 @@ def test_positions_of_texts_correspond_as_far_as_both_reach() -> None:
     assert [same_position(long, short, query) for query in range(5)] == [0, 1, 2, None, None]
 
 
+def test_one_text_that_two_tokenizers_cut_differently_has_the_class_token_in_common() -> None:
+    here, there = text("not great film"), replace(text("film"), checkpoint="another")
+    assert [same_position(here, there, query) for query in range(3)] == [0, None, None]
+    alike = replace(text("not great film"), checkpoint="another")
+    assert [same_position(here, alike, query) for query in range(3)] == [0, 1, 2]
+
+
 def test_of_other_patches_the_class_tokens_alone_correspond() -> None:
     assert [same_position(digit(), digit(FINE), query) for query in (0, 1, 4)] == [0, None, None]
     without = digit(replace(FINE, pooling="mean", n_positions=16))

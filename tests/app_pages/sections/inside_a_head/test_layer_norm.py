@@ -42,6 +42,12 @@ def test_other_numbers_come_from_the_address(opened: Open) -> None:
     assert r"(1 + 2 + 3 + 4) = 2.5$" in said(opened(inside_vectors="1 2 3 4"))
 
 
+def test_large_numbers_hold_no_letter(opened: Open) -> None:
+    text = said(opened(inside_vectors="500, -300, 85"))
+    assert r"= 1.067 \cdot 10^{5}$" in text
+    assert "e+" not in text
+
+
 def test_many_terms_are_left_out(opened: Open) -> None:
     assert r"(1 + 2 + \dots + 6) = 3.5$" in said(opened(inside_vectors="1 2 3 4 5 6"))
 
@@ -49,12 +55,12 @@ def test_many_terms_are_left_out(opened: Open) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("one, two", "“one” is no number."),
-        ("<b>1</b>", "“<b>1</b>” is no number."),
+        ("one, two", "`one` is no number."),
+        ("<b>1</b>", "`<b>1</b>` is no number."),
         ("7", "at least two numbers"),
         ("1, 2\n3", "of one length"),
-        ("1, nan", "“nan” does not fit"),
-        ("1, 1e99", "“1e99” does not fit"),
+        ("1, nan", "`nan` does not fit"),
+        ("1, 1e99", "`1e99` does not fit"),
         (" ".join("123456789"), "There is room for"),
         ("1 2\n" * 7, "There is room for"),
     ],

@@ -52,6 +52,11 @@ def test_the_order_that_changes_nothing(opened: Open) -> None:
     app = opened(inside_seed=str(seed))
     assert list(deviations(app).values()) == ["0", "0"]
     assert "keeps its row 0" in "\n".join(block.value for block in app.markdown)
+    app.segmented_control(key="inside_mask").set_value("causal mask").run()
+    assert "<b>=</b>" in annotations(app)
+    said = "\n".join(block.value for block in app.markdown)
+    assert "every row's output is what it was" in said
+    assert "the equation fails" not in said
 
 
 @pytest.mark.parametrize("query", [{"inside_seed": "-5"}, {"inside_order": "best"}, {"inside_mask": ""}])

@@ -1,0 +1,12 @@
+"""What a page writes into Markdown that is not its own: a reader's words, and numbers in formulas."""
+
+
+def as_code(words: str) -> str:
+    """As code, so that asterisks, dollar signs and brackets stay what they are."""
+    return f"`{words.replace('`', 'ˋ')}`"
+
+
+def in_formula(value: float, digits: int = 3) -> str:
+    """For `$...$`: so many digits, and no exponent in letters, which TeX would set as a variable."""
+    mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
