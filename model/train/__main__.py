@@ -1,8 +1,8 @@
 """Trains a checkpoint: `python -m model.train mnist-pre-ln --data FOLDER`.
 
 It goes on where it was when started again; `torchrun --nproc-per-node 2 -m model.train ...` shares the
-work between processes; `--quick` cuts the run down to about a minute. What is missing in FOLDER is
-downloaded into it.
+work between processes; `--quick` cuts the run down to about a minute, once the data are prepared. What is
+missing in FOLDER is downloaded into it.
 """
 
 import argparse

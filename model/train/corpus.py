@@ -28,10 +28,15 @@ class Corpus:
     def lengths(self) -> Int[np.ndarray, " review"]:
         return np.diff(self.starts)
 
-    def chosen(self, places: Int[np.ndarray, " chosen"]) -> "Corpus":
-        """The reviews at `places`, in that order."""
-        rows = [self[place] for place in places]
-        return Corpus(np.concatenate(rows), np.cumsum([0, *map(len, rows)], dtype=np.int64))
+    def pieces(self, shortest: int, longest: int) -> "Corpus":
+        """Every review cut into pieces of random lengths between these two; what is over is one of its own."""
+        random = np.random.default_rng(0)
+        starts = [0]
+        for end in self.starts[1:]:
+            while (start := starts[-1] + int(random.integers(shortest, longest + 1))) < end:
+                starts.append(start)
+            starts.append(int(end))
+        return Corpus(self.ids, np.array(starts))
 
     def save(self, path: Path) -> None:
         save_file({"ids": self.ids, "starts": self.starts}, path)

@@ -1,6 +1,8 @@
 """IMDB's training reviews; 2,500 labelled ones are held out, from vocabulary and pre-training as well."""
 
-from collections.abc import Callable
+import hashlib
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,8 +18,8 @@ from model.text import train_tokenizer, train_word_tokenizer
 from model.train.corpus import Corpus, tokenize
 from model.train.setting import Setting
 from model.train.sources import reviews
-from model.train.task_reviews import MaskedTokens, Masking, Sentiment, TrueLabels
-from model.train.teacher import soft_labels
+from model.train.task_reviews import MaskedTokens, Masking, Sentiment, TrueLabels, as_read
+from model.train.teacher import Teacher
 
 PROBES = (
     "It is not a bad film.",
@@ -25,6 +27,8 @@ PROBES = (
     "I expected nothing, and yet I laughed, I cried and I want to see it again.",
 )
 SHORT_WINDOW, WINDOW = 32, 128
+PIECE = 16, 96  # tokens, from and up to
+CONTRACTION = re.compile(r" ' (?=(?:t|s|m|d|re|ve|ll)\b)")  # what the tokenizer makes of "don't"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +42,25 @@ class Reviews:
 
 
 def prepare_reviews(config: ModelConfig, data: Path, runs: Path, device: torch.device) -> Setting:
-    """For masked tokens first and the sentiment after, with soft labels for what has none."""
+    """For masked tokens first and the sentiment after, with a teacher's labels for what has none."""
     table = split(data, runs.parent)
     tokenizer, corpus = _tokenized(table.texts, config, runs.parent, train_tokenizer)
-    positive = _soft_labels(table, runs.parent / "imdb-positive")
+    pieces = corpus.pieces(*PIECE)
+    all_that_counts = (*table.texts, str(table.labels.tolist()), str(PIECE))
+    kept = _prepared(runs.parent, all_that_counts, f"{config.vocab_size}-labels")
+    of_reviews, of_pieces = _soft_labels(table, tokenizer, corpus, pieces, kept)
     unseen = tokenize(tokenizer, table.held_out_texts)
     hiding = {share: Masking(config.vocab_size, share) for share in (0.15, 0.07)}
-    known = np.flatnonzero(table.labels >= 0)
     judged_on = (unseen, torch.from_numpy(table.held_out_labels))
     about = {"n_positions": config.n_positions, "masked_token_weight": 0.2}
     tasks = {
         "masked tokens, short windows": MaskedTokens(corpus, unseen, hiding[0.15], window=SHORT_WINDOW),
         "masked tokens": MaskedTokens(corpus, unseen, hiding[0.15], window=WINDOW),
-        "sentiment": Sentiment((corpus, positive), judged_on, hiding[0.07], **about),
-        "sentiment, true labels": Sentiment(
-            (corpus.chosen(known), positive[torch.from_numpy(known)]), judged_on, hiding[0.07], **about
-        ),
+        "sentiment of pieces": Sentiment((pieces, of_pieces), judged_on, hiding[0.07], **about),
+        "sentiment": Sentiment((corpus, of_reviews), judged_on, hiding[0.07], **about),
     }
-    counts = {"train": len(known), "unlabelled": len(table.labels) - len(known)}
+    known = int((table.labels >= 0).sum())
+    counts = {"train": known, "unlabelled": len(table.labels) - known}
     return _setting(config, tasks, tokenizer, counts, table, runs, device)
 
 
@@ -121,7 +126,7 @@ def _tokenized(
     texts: list[str], config: ModelConfig, folder: Path, make: Callable[..., Tokenizer]
 ) -> tuple[Tokenizer, Corpus]:
     """Tokenizer and token ids, made once in `folder` and shared by a pair of runs."""
-    words, ids = (folder / f"imdb-{config.vocab_size}-{part}" for part in ("words.json", "ids"))
+    words, ids = (_prepared(folder, texts, f"{config.vocab_size}-{part}") for part in ("words.json", "ids"))
     if not ids.exists():
         tokenizer = make(texts, config.vocab_size, config.n_positions)
         tokenizer.save(str(words))
@@ -131,9 +136,35 @@ def _tokenized(
     return Tokenizer.from_file(str(words)), Corpus.read(ids)
 
 
-def _soft_labels(table: Reviews, path: Path) -> Tensor:
+def _prepared(folder: Path, texts: Iterable[str], what: str) -> Path:
+    """Where lies what was made of these texts; what is made of others has another name."""
+    digest = hashlib.sha256("\n".join(texts).encode()).hexdigest()[:8]
+    return folder / f"imdb-{digest}-{what}"
+
+
+def _soft_labels(
+    table: Reviews, tokenizer: Tokenizer, corpus: Corpus, pieces: Corpus, path: Path
+) -> tuple[Tensor, Tensor]:
+    """Of each review and of each piece the probability of being positive: its label, or else the teacher's.
+
+    The teacher reads no more of a review than the encoder does.
+    """
     if not path.exists():
+        teacher = Teacher.fit(_in_words(tokenizer, corpus), table.labels)
+        n_words = tokenizer.truncation["max_length"] - 2
+        of_reviews = teacher.positive(_in_words(tokenizer, corpus, n_words))
+        of_reviews = np.where(table.labels < 0, of_reviews, table.labels).astype(np.float32)
+        of_pieces = teacher.positive(_in_words(tokenizer, pieces))
         beside = path.with_suffix(".new")
-        save_file({"positive": torch.from_numpy(soft_labels(table.texts, table.labels))}, beside)
+        made = {"reviews": of_reviews, "pieces": of_pieces}
+        save_file({name: torch.from_numpy(values) for name, values in made.items()}, beside)
         beside.replace(path)
-    return load_file(path)["positive"]
+    labels = load_file(path)
+    return labels["reviews"], labels["pieces"]
+
+
+def _in_words(tokenizer: Tokenizer, corpus: Corpus, n_words: int | None = None) -> list[str]:
+    """Each review or piece, or as much of it as is read of `n_words`, in the words that the teacher counts."""
+    rows = (corpus[place] for place in range(len(corpus)))
+    read = [(row if n_words is None else as_read(row, n_words)).tolist() for row in rows]
+    return [CONTRACTION.sub("'", text) for text in tokenizer.decode_batch(read)]

@@ -98,8 +98,7 @@ class Sentiment:
         return *self.masking.hide(tokens, generator(seed, step, 3)), self.labels[chosen]
 
     def _tokens(self, corpus: Corpus, chosen: np.ndarray) -> Int[Tensor, "batch position"]:
-        # of a long review its end, where the verdict is; the tokenizer cuts so as well
-        return padded([closed(corpus[index][-(self.n_positions - 2) :]) for index in chosen], PAD)
+        return padded([closed(as_read(corpus[index], self.n_positions - 2)) for index in chosen], PAD)
 
     def loss(self, model: Transformer, batch: Batch) -> Float[Tensor, ""]:
         tokens, hidden, labels = batch
@@ -183,6 +182,11 @@ def masked_loss(
     """Mean cross-entropy over the hidden tokens, in nats."""
     hidden = targets != IGNORED
     return functional.cross_entropy(model.predict_tokens(states[hidden]).float(), targets[hidden])
+
+
+def as_read(ids: np.ndarray, n_words: int) -> np.ndarray:
+    """Of a long review its end, where the verdict is; the tokenizer cuts so as well."""
+    return ids[-n_words:]
 
 
 def closed(ids: np.ndarray) -> np.ndarray:

@@ -17,10 +17,18 @@ def test_tokenize_keeps_whole_reviews_without_special_tokens(tmp_path):
     np.testing.assert_array_equal(again[1], corpus[1])
 
 
-def test_chosen_reviews_are_themselves_in_the_order_asked_for():
-    corpus = Corpus(np.arange(6, dtype=np.int32), np.array([0, 1, 3, 6]))
-    two = corpus.chosen(np.array([2, 0]))
-    assert [two[place].tolist() for place in range(len(two))] == [[3, 4, 5], [0]]
+def test_pieces_are_the_reviews_cut_where_they_end_or_sooner():
+    lengths = [1, 9, 40, 200]
+    corpus = Corpus(np.arange(250, dtype=np.int32), np.cumsum([0, *lengths]))
+    pieces = corpus.pieces(4, 12)
+    np.testing.assert_array_equal(np.concatenate([pieces[place] for place in range(len(pieces))]), corpus.ids)
+    assert set(corpus.starts) <= set(pieces.starts)
+    assert pieces.lengths.min() >= 1
+    assert pieces.lengths.max() <= 12
+    inner = pieces.lengths[~np.isin(pieces.starts[1:], corpus.starts)]  # the last of a review may be shorter
+    assert inner.min() >= 4
+    assert len(set(inner)) > 3
+    np.testing.assert_array_equal(pieces.starts, corpus.pieces(4, 12).starts)
 
 
 def test_every_example_comes_once_among_neighbours_of_its_length():
