@@ -23,6 +23,7 @@ MAY_IMPORT = {
         "scipy",
         "tokenizers",
         "safetensors",
+        "jsonschema",
         "jaxtyping",
         "tqdm",
         "model",

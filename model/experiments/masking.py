@@ -119,7 +119,7 @@ def zeroed(
     return scores.softmax(dim=-1) * mask
 
 
-def applied(mask: Bool[Tensor, "layer #head #query #key"], way: Way) -> dict[str, Watcher]:
+def applied(mask: Bool[Tensor, "layer #head #query #key"], way: Way) -> dict[str, Watcher]:  # noqa: F821
     """Watchers that put `way(scores, mask)` in the place of every layer's pattern, whatever it was masked with.
 
     They remember the scores between two points of one forward: make new ones for each.

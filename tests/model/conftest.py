@@ -1,11 +1,16 @@
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from model.checkpoint import Loaded
+from model import checkpoint
+from model.checkpoint import Loaded, save
 from tests.model import tiny
+from tests.model.tiny import DIGIT, TEXT, build, tokenizer
+
+HISTORY = {"seed": 1, "note": "größer"}
 
 
 @pytest.fixture(scope="session")
@@ -29,3 +34,24 @@ def threads() -> Iterator[None]:
     before = torch.get_num_threads()
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch) -> Path:
+    """An empty folder in the place of the project's checkpoints."""
+    folder = tmp_path / "checkpoints"
+    folder.mkdir()
+    monkeypatch.setattr(checkpoint, "CHECKPOINTS", folder)
+    return folder
+
+
+@pytest.fixture
+def digit(home) -> Path:
+    save(home / "digit", build(DIGIT), HISTORY)
+    return home / "digit"
+
+
+@pytest.fixture
+def text(home) -> Path:
+    save(home / "text", build(TEXT), HISTORY, tokenizer(TEXT.n_positions))
+    return home / "text"

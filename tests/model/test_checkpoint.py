@@ -1,5 +1,4 @@
 import gzip
-import json
 import re
 import shutil
 from dataclasses import replace
@@ -10,42 +9,13 @@ import pytest
 import torch
 from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import load as deserialize
-from safetensors.torch import load_file, save_file
 
 from model import checkpoint
 from model.capture import capture
 from model.checkpoint import available, load, predictions, read_config, record_figures, save
-from model.config import LARGEST
 from model.text import encode, train_tokenizer, train_word_tokenizer
+from tests.model.conftest import HISTORY
 from tests.model.tiny import DIGIT, TEXT, build, tokenizer
-
-HISTORY = {"seed": 1, "note": "größer"}
-
-
-@pytest.fixture
-def home(tmp_path, monkeypatch) -> Path:
-    """An empty folder in the place of the project's checkpoints."""
-    folder = tmp_path / "checkpoints"
-    folder.mkdir()
-    monkeypatch.setattr(checkpoint, "CHECKPOINTS", folder)
-    return folder
-
-
-@pytest.fixture
-def digit(home) -> Path:
-    save(home / "digit", build(DIGIT), HISTORY)
-    return home / "digit"
-
-
-@pytest.fixture
-def text(home) -> Path:
-    save(home / "text", build(TEXT), HISTORY, tokenizer(TEXT.n_positions))
-    return home / "text"
-
-
-def rewrite(path: Path, **changes) -> None:
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-
 
 # Round trip
 
@@ -175,126 +145,6 @@ def test_figures_are_added_to_the_history(digit):
     record_figures(digit, figures)
     assert load("digit").history == HISTORY | {"figures": figures}
     assert predictions("digit")["loss"].tolist() == [0.5, 1]
-
-
-# Damage
-
-
-def refused(folder: Path, sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence) as caught:
-        load(folder.name)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("left", [0, 7, 200, 0.5, -1])
-def test_truncated_weights(digit, left):
-    path = digit / "model.safetensors"
-    content = path.read_bytes()
-    path.write_bytes(content[: int(len(content) * left) if isinstance(left, float) else left])
-    refused(digit, "the weights of digit cannot be read: ")
-
-
-@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "history.json", "tokenizer.json"])
-def test_missing_files(text, name):
-    (text / name).unlink()
-    with pytest.raises(ValueError, match=r"text.* cannot be read: "):
-        load(text)
-
-
-@pytest.mark.parametrize("name", ["config.json", "history.json", "tokenizer.json"])
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"{", b"[1, 2]", b"\xff\xfe{}", b"[" * 100_000],
-    ids=["empty", "cut", "list", "bytes", "deep"],
-)
-def test_json_that_is_none(text, name, content):
-    (text / name).write_bytes(content)
-    refused(text, f"text/{name} (cannot be read|must hold a JSON object)")
-
-
-def test_a_history_that_the_pages_could_not_read(digit):
-    (digit / "history.json").write_text('{"recipe": "by heart"}')
-    refused(digit, r"digit/history\.json is damaged: recipe: 'by heart' is not of type 'object'")
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"colour": "red"}, r"unknown fields in the configuration: \['colour'\]"),
-        ({"d_model": 10**9}, f"d_model must be a whole number from 1 to {LARGEST}, got 1000000000"),
-        ({"class_names": "ten"}, "class_names must be a list"),
-        ({"patch_size": 3}, "patch_size 3 must divide image_size 8"),
-    ],
-    ids=str,
-)
-def test_a_configuration_with_unknown_or_absurd_values(digit, changes, sentence):
-    rewrite(digit / "config.json", **changes)
-    refused(digit, f"digit/config.json is damaged: {sentence}")
-
-
-ABSURD = [
-    {"d_model": LARGEST},
-    {"n_layers": LARGEST},
-    {"n_heads": LARGEST},
-    {"d_k": LARGEST, "d_v": LARGEST},
-    {"d_ff": LARGEST},
-    {"image_size": 2**17, "patch_size": 2**17, "n_positions": 2},
-    {"image_size": 500, "patch_size": 1, "n_positions": 250_001},
-]
-
-
-@pytest.mark.parametrize("changes", ABSURD, ids=lambda changes: "-".join(changes))
-def test_sizes_far_beyond_the_weights_are_refused_before_anything_is_built(digit, changes, monkeypatch):
-    rewrite(digit / "config.json", **changes)
-    monkeypatch.setattr(checkpoint, "Transformer", None)
-    refused(digit, "the weights of digit cannot be read: .* numbers are too few")
-
-
-@pytest.mark.parametrize(
-    "changes", [{"vocab_size": LARGEST}, {"d_model": LARGEST, "masked_token_output": True}]
-)
-def test_the_same_for_text(text, changes, monkeypatch):
-    rewrite(text / "config.json", **changes)
-    monkeypatch.setattr(checkpoint, "Transformer", None)
-    refused(text, "the weights of text cannot be read: .* numbers are too few")
-
-
-def test_more_layers_than_tensors_are_refused_before_anything_is_built(home, monkeypatch):
-    # The vocabulary alone holds more numbers than a hundred such layers would.
-    save(home / "text", build(replace(TEXT, vocab_size=20_000)), HISTORY, tokenizer(12))
-    rewrite(home / "text" / "config.json", n_layers=100)
-    monkeypatch.setattr(checkpoint, "Transformer", None)
-    refused(home / "text", "the weights of text cannot be read: .* numbers are too few")
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"d_ff": 15}, r"blocks\.0\.feed_forward\.\S+ is \(.*16.*\), but config\.json asks for \(.*15.*\)"),
-        ({"n_layers": 1}, r"blocks\.1\.\S+ is \(.*\), but config\.json asks for None"),
-        ({"class_names": ["yes", "no"]}, r"classifier\.\S+ is \(10.*\), but config\.json asks for \(2"),
-        ({"final_norm": False}, r"final_norm\.\S+ is .* asks for None"),
-        ({"embedding_norm": True}, r"embedding\.norm\.bias is missing, but config\.json asks for it"),
-    ],
-    ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
-)
-def test_weights_of_another_shape_than_the_configuration(digit, changes, sentence):
-    rewrite(digit / "config.json", **changes)
-    refused(digit, f"the weights of digit cannot be read: .*{sentence}")
-
-
-def test_weights_with_one_left_out_or_added(digit):
-    path = digit / "model.safetensors"
-    tensors = load_file(path)
-    save_file({name: value for name, value in tensors.items() if name != "classifier.bias"}, path)
-    refused(digit, r"the weights of digit cannot be read: .*classifier\.bias")
-    save_file(tensors | {"one.more": torch.zeros(1)}, path)
-    refused(digit, r"one\.more is \(1,\), but config\.json asks for None")
-
-
-def test_a_tokenizer_that_knows_more_tokens_than_the_encoder(home):
-    save(home / "text", build(replace(TEXT, vocab_size=50)), HISTORY, tokenizer(12))
-    refused(home / "text", "text knows 50 tokens, its tokenizer ")
 
 
 # A kill during save

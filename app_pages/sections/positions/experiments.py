@@ -10,6 +10,7 @@ from app_pages.sections.positions.readings import Reading, consequence
 from app_pages.state import Selection
 from app_pages.widgets.choice import choice
 from app_pages.widgets.clickable import clickable
+from app_pages.widgets.slider import slider_up_to
 from model.config import ModelConfig
 from model.experiments.positions import shuffled
 from viz.positions.shift_curve import shift_curve
