@@ -19,6 +19,20 @@ def test_a_position_is_stepped_to_with_the_keyboard(page: Page) -> None:
     expect(page.get_by_text("Position 11 as 32 clocks")).to_be_visible()
 
 
+def test_a_longer_table_keeps_the_position_and_a_shorter_one_its_last(page: Page) -> None:
+    page.goto("/positions?positions_t=50")
+    ready(page)
+    length = page.get_by_role("slider", name=re.compile("Length in positions"))
+    length.press("ArrowRight")
+    expect(page).to_have_url(re.compile(r"[?&]positions_length=256"))
+    expect(page.get_by_text("Position 50 as 32 clocks")).to_be_visible()
+    for _ in range(3):
+        length.press("ArrowLeft")
+        ready(page)
+    expect(page).to_have_url(re.compile(r"[?&]positions_length=32"))
+    expect(page.get_by_text("Position 31 as 32 clocks")).to_be_visible()
+
+
 def test_a_link_opens_the_part_that_was_chosen(page: Page) -> None:
     page.goto("/positions")
     ready(page)
