@@ -27,7 +27,8 @@ def run_curves(
 ) -> alt.LayerChart:
     """Columns step, value, run and, with `line_title`, line: a number that orders the curves of one run.
 
-    Curves of different `runs` differ in colour, or, where each run has several, the lines do. `at` marks a
+    Curves of different `runs` differ in colour, also where `table` holds one of them alone; where each run has
+    several, the lines differ. `at` marks a
     step, `breaks` those where something new began; further columns are said on hover. Steps count
     from 0, and the axis shows step + 1 where it is logarithmic. Raises ValueError where columns are missing.
     """
@@ -36,9 +37,12 @@ def run_curves(
         raise ValueError(f"the columns {missing} are missing, got {list(table.columns)}")
     said = [name for name in table.columns if name not in ("step", "value", "run", "line")]
     shown = table.assign(shown=table["step"] + log_x)
-    legend = alt.Legend(title=line_title, orient="top", symbolType="stroke", labelLimit=0, columns=7)
+    named = [run for run in runs if run in set(table["run"])] or list(runs)
+    lines = sorted(table["line"].unique()) if line_title else []
+    legend = alt.Legend(
+        title=line_title, values=lines or named, orient="top", symbolType="stroke", labelLimit=0, columns=7
+    )
     if line_title:
-        lines = sorted(table["line"].unique())
         colour = alt.Color("line:O", scale=alt.Scale(domain=lines, range=shades(len(lines))), legend=legend)
     else:
         colour = alt.Color("run:N", scale=alt.Scale(domain=list(runs), range=[FIRST, SECOND]), legend=legend)
@@ -89,7 +93,7 @@ def run_curves(
     return alt.layer(curves, rules).properties(
         height=_HEIGHT,
         title=alt.Title(title, anchor="start", fontSize=13, limit=0),
-        description=f"{title or y_title} over the steps of training, of {' and '.join(runs)}.",
+        description=f"{title or y_title} over the steps of training, of {' and '.join(named)}.",
     )
 
 

@@ -10,6 +10,7 @@ from app_pages.sections.masks.words import share
 from app_pages.state import Selection
 from app_pages.widgets.choice import choice
 from app_pages.widgets.clickable import clickable
+from app_pages.widgets.head_choice import take_head
 from model.measures import heads
 from model.record import ForwardRecord
 from viz.masks.attention_shift import attention_shift
@@ -35,7 +36,7 @@ def _entropies(chosen: Selection, found: Results) -> None:
         key="masks_entropy",
         chosen=selected,
         selection="head",
-        take=_take_head,
+        take=take_head,
         width="content",
     )
     st.markdown(
@@ -47,10 +48,6 @@ def _entropies(chosen: Selection, found: Results) -> None:
 
 def _entropy(record: ForwardRecord) -> np.ndarray:
     return heads.entropy(record.pattern, record.mask).mean(axis=-1)
-
-
-def _take_head(point: dict) -> None:
-    st.session_state["layer"], st.session_state["head"] = int(point["layer"]), int(point["head"])
 
 
 def _lost(chosen: Selection, found: Results, query: int) -> None:
@@ -76,7 +73,8 @@ def _in_words(who: str, before: np.ndarray, tokens: tuple[str, ...], in_heads: n
     if in_heads.all():
         return f"No key is masked for {who} here; what changes comes from masks elsewhere."
     if allowed.all():
-        return f"No key is masked for {who} in all heads of this layer; {(~in_heads.all(axis=1)).sum()} of them mask some."
+        n_masking = (~in_heads.all(axis=1)).sum()
+        return f"No key is masked for {who} in all heads of this layer, but some are in {n_masking} of {len(in_heads)}."
     most = np.argsort(-lost, kind="stable")[: min(3, (~allowed).sum())]
     named = ", ".join(f"“{tokens[key]}” {share(lost[key])}" for key in most)
     more = " and others" if (~allowed).sum() > len(most) else ""

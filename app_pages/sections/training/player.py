@@ -59,7 +59,7 @@ def _screen(films: dict[str, Film], probe: int, measure: str, playing: bool) -> 
                 width="content",
                 key=f"film_{name}",
             )
-            _curves(name, shown, probe, measure, here)
+            _curves(name, films, probe, measure, here)
 
 
 def _moment(n: int, playing: bool) -> int:
@@ -110,7 +110,8 @@ def _hover(shown: Film, probe: int, moment: int) -> pd.DataFrame:
     return pd.DataFrame({"layer": layer, "head": head, "entropy": entropy.ravel()})
 
 
-def _curves(name: str, shown: Film, probe: int, measure: str, moment: int) -> None:
+def _curves(name: str, films: dict[str, Film], probe: int, measure: str, moment: int) -> None:
+    shown = films[name]
     watched = shown.probes[probe]
     values, title, line, log_y = {
         ACCURACY: (shown.accuracy[:, None], "accuracy", None, False),
@@ -122,7 +123,7 @@ def _curves(name: str, shown: Film, probe: int, measure: str, moment: int) -> No
     chart = run_curves(
         table,
         y_title=title,
-        runs=[name],
+        runs=list(films),
         line_title=line,
         x_title="moment of training",
         at=moment,

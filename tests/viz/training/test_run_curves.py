@@ -2,6 +2,7 @@ import pandas as pd
 import pytest
 
 from tests.viz.scene import drawn
+from viz.palette import SECOND
 from viz.training.run_curves import run_curves, shades
 
 TABLE = pd.DataFrame(
@@ -29,6 +30,14 @@ def test_it_draws_with_gaps_marks_and_further_columns():
     tooltips = [tooltip.to_dict()["field"] for tooltip in chart.layer[0].encoding.tooltip]
     assert tooltips == ["run", "line", "step", "task", "value"]
     assert chart.layer[1].data.to_dict("records") == [{"shown": 4, "now": False}, {"shown": 9, "now": True}]
+
+
+def test_a_run_keeps_its_colour_where_it_is_drawn_alone():
+    chart = run_curves(TABLE[TABLE["run"] == "post"], y_title="loss", runs=["pre", "post"])
+    colour = chart.to_dict()["layer"][0]["encoding"]["color"]
+    assert dict(zip(colour["scale"]["domain"], colour["scale"]["range"], strict=True))["post"] == SECOND
+    assert colour["legend"]["values"] == ["post"]
+    assert chart.to_dict()["description"] == "loss over the steps of training, of post."
 
 
 def test_an_empty_table_gives_its_axes():
