@@ -1,4 +1,4 @@
-"""Runs over a grid of learning rate and warm-up: how their records are kept, and the small ones run live."""
+"""Runs on digits over a grid of learning rate and warm-up: how their records are kept, and the small ones run live."""
 
 import json
 import math
@@ -12,7 +12,6 @@ from model.theory.training import accuracy, digit_encoder, train, warmed_up
 
 RUNS = Path("warmup") / "runs.json"  # below the checkpoints
 BATCH_SIZE = 32
-TASKS = ("digits", "masked tokens")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +22,6 @@ class WarmupRun:
     Raises ValueError where the values contradict each other.
     """
 
-    task: str  # one of `TASKS`
     norm_placement: str
     learning_rate: float
     warmup: int  # steps, 0 for none
@@ -34,8 +32,6 @@ class WarmupRun:
     accuracy: float | None  # share right on held-out examples, None where it was not measured
 
     def __post_init__(self) -> None:
-        if self.task not in TASKS:
-            raise ValueError(f"task must be one of {TASKS}, got {self.task!r}")
         if not self.learning_rate > 0 or self.warmup < 0 or self.n_steps < 1:
             raise ValueError(
                 "a run needs a learning rate above 0, a warm-up of at least 0 and at least 1 step, "
@@ -71,7 +67,6 @@ def run(
             break
     last = losses[-max(1, n_steps // 10) :]
     return WarmupRun(
-        task="digits",
         norm_placement=model.config.norm_placement,
         learning_rate=learning_rate,
         warmup=warmup,
@@ -108,7 +103,6 @@ def write_runs(path: Path, runs: list[WarmupRun]) -> None:
 # What JSON may hold in each field; a number of Python's is written with or without its point.
 _NUMBER, _MAYBE = (int, float), (int, float, NoneType)
 _KINDS = {
-    "task": (str,),
     "norm_placement": (str,),
     "learning_rate": _NUMBER,
     "warmup": (int,),

@@ -67,7 +67,6 @@ def warmup_run(preset: str, where: Setting, peak: float, warmup: int, *, n_steps
             optimizer.step()
     kept = range(0, n_steps, max(1, n_steps // 100))
     return WarmupRun(
-        task="digits",
         norm_placement=where.config.norm_placement,
         learning_rate=peak,
         warmup=warmup,

@@ -19,7 +19,6 @@ PAGE = "app_pages/theory.py"
 SMALL = {"theory_depth": "4", "theory_seeds": "2", "theory_width": "32"}
 STEPS, WARM_UP = "first steps", "learning rate and warm-up"
 RUN = WarmupRun(
-    task="digits",
     norm_placement="pre",
     learning_rate=1e-3,
     warmup=0,
@@ -30,7 +29,6 @@ RUN = WarmupRun(
     accuracy=0.9,
 )
 DIVERGED = WarmupRun(
-    task="digits",
     norm_placement="post",
     learning_rate=1e-2,
     warmup=0,

@@ -97,7 +97,6 @@ def test_warmup_says_what_is_missing_and_shows_what_there_is(open_app: Open, che
     assert "There are no stored runs" in text(app)
     runs = [
         WarmupRun(
-            task="digits",
             norm_placement=placement,
             learning_rate=1e-3,
             warmup=warmup,

@@ -11,7 +11,7 @@ from model.theory.warmup import WarmupRun
 from viz.theory.loss_curves import loss_curves
 from viz.theory.warmup_grid import warmup_grid
 
-GUESSING = {"digits": math.log(10)}  # the loss of saying every class alike
+GUESSING = math.log(10)  # the loss of saying every digit alike
 
 Grid = dict[str, list[WarmupRun]]  # by placement, as named on screen
 
@@ -26,7 +26,7 @@ def draw_grids(
     grid: Grid, where: dict[str, DeltaGenerator], *, rates: Sequence[float], warmups: Sequence[int]
 ) -> None:
     """All in the same colours and on the same axes."""
-    highest = _highest([run.final_loss for runs in grid.values() for run in runs], grid)
+    highest = _highest([run.final_loss for runs in grid.values() for run in runs])
     for name, runs in grid.items():
         cells = [(run.learning_rate, run.warmup, run.final_loss, run.accuracy) for run in runs]
         with where[name].container():
@@ -43,14 +43,13 @@ def draw_losses(grid: Grid, *, key: str) -> None:
     at_rate = {
         name: [run for run in runs if f"{run.learning_rate:g}" == chosen] for name, runs in grid.items()
     }
-    highest = _highest([loss for runs in at_rate.values() for run in runs for loss in run.losses], grid)
+    highest = _highest([loss for runs in at_rate.values() for run in runs for loss in run.losses])
     for name, place in places(at_rate, key=f"{key}_losses").items():
         curves = {run.warmup: (run.steps, run.losses) for run in at_rate[name]}
         place.altair_chart(loss_curves(curves, highest=highest, title=name))
 
 
-def _highest(losses: Iterable[float | None], grid: Grid) -> float:
-    """Where colours and axes end: the largest loss, but where that of guessing is known from it to twice as much."""
+def _highest(losses: Iterable[float | None]) -> float:
+    """Where colours and axes end: the largest loss, but from that of guessing to twice as much."""
     largest = max((loss for loss in losses if loss is not None), default=0.0)
-    guessing = max((GUESSING.get(run.task, 0.0) for runs in grid.values() for run in runs), default=0.0)
-    return min(max(largest, guessing), 2 * guessing) if guessing else largest or 1.0
+    return min(max(largest, GUESSING), 2 * GUESSING)

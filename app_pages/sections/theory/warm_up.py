@@ -4,7 +4,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.sections.theory.run_grid import GUESSING, Grid, draw_grids, draw_losses, places
-from app_pages.widgets.choice import choice
 from model import checkpoint
 from model.theory import warmup
 from model.theory.fresh import Setting
@@ -34,7 +33,7 @@ def live_grid(variants: list[str]) -> None:
         f"The digits that come with the app, read as 16 patches; width {SMALL.d_model}, batches of "
         f"{warmup.BATCH_SIZE}, Adam (β 0.9 and 0.98), one seed. The learning rate rises linearly over the warm-up "
         "and stays. Final loss: mean of the last tenth of the steps; to guess "
-        f"costs ln 10 = {GUESSING['digits']:.2f}."
+        f"costs ln 10 = {GUESSING:.2f}."
     )
     cells = [
         (variant, n_layers, rate, n_warmup, n_steps)
@@ -77,18 +76,14 @@ def stored_grid() -> None:
     if not runs:
         st.info("There are no stored runs: checkpoints/warmup/runs.json is not there.")
         return
-    tasks = list(dict.fromkeys(run.task for run in runs))
-    task = choice("Task", tasks, key="theory_task") if len(tasks) > 1 else tasks[0]
     grid: Grid = {}
     for run in runs:
-        if run.task == task:
-            grid.setdefault(NAMES.get(run.norm_placement, run.norm_placement), []).append(run)
-    shown = [run for runs in grid.values() for run in runs]
-    lengths = " or ".join(f"{length:,}" for length in sorted({run.n_steps for run in shown}))
+        grid.setdefault(NAMES.get(run.norm_placement, run.norm_placement), []).append(run)
+    lengths = " or ".join(f"{length:,}" for length in sorted({run.n_steps for run in runs}))
     st.caption(
-        f"{len(shown)} runs of {lengths} steps each; the learning rate rises linearly over the warm-up."
+        f"{len(runs)} runs of {lengths} steps each; the learning rate rises linearly over the warm-up."
     )
-    rates, warmups = sorted({run.learning_rate for run in shown}), sorted({run.warmup for run in shown})
+    rates, warmups = sorted({run.learning_rate for run in runs}), sorted({run.warmup for run in runs})
     draw_grids(grid, places(grid, key="stored"), rates=rates, warmups=warmups)
     draw_losses(grid, key="stored")
 

@@ -13,7 +13,6 @@ from model.train.schedule import learning_rate
 
 SETTING = Setting(d_model=16, n_heads=2, initialisation="Xavier")
 RUN = WarmupRun(
-    task="masked tokens",
     norm_placement="post",
     learning_rate=1e-3,
     warmup=0,
@@ -37,7 +36,7 @@ def test_a_run_is_the_small_training_with_the_schedule_of_the_long_ones():
     assert made.steps == tuple(range(20))
     assert made.final_loss == pytest.approx((losses[-2] + losses[-1]) / 2)
     assert made.accuracy == accuracy(model)
-    assert (made.task, made.norm_placement, made.learning_rate) == ("digits", "post", 2e-3)
+    assert (made.norm_placement, made.learning_rate) == ("post", 2e-3)
     assert (made.warmup, made.n_steps) == (5, 20)
 
 
@@ -59,7 +58,7 @@ def stored(tmp_path: Path, text: str) -> Path:
 
 
 def test_runs_survive_the_file(tmp_path):
-    runs = [RUN, replace(RUN, task="digits", final_loss=0.5, losses=(1.0, 0.75, 0.5), warmup=100)]
+    runs = [RUN, replace(RUN, final_loss=0.5, losses=(1.0, 0.75, 0.5), warmup=100)]
     write_runs(tmp_path / "warmup" / "runs.json", runs)
     assert read_runs(tmp_path / "warmup" / "runs.json") == runs
     assert [path.name for path in (tmp_path / "warmup").iterdir()] == ["runs.json"]
@@ -82,7 +81,6 @@ def test_without_a_file_there_are_no_runs(tmp_path):
 def rows(**changes: object) -> str:
     """A file of one run."""
     row = {
-        "task": "digits",
         "norm_placement": "pre",
         "learning_rate": 0.001,
         "warmup": 0,
@@ -102,8 +100,7 @@ def rows(**changes: object) -> str:
         ("{}", "it must hold a list of runs"),
         ("[1]", "a run has exactly the fields accuracy, final_loss"),
         (rows(extra=1), "a run has exactly the fields"),
-        (rows(task="chess"), "task must be one of"),
-        (rows(task=3), "the task of a run cannot be 3"),
+        (rows(norm_placement=3), "the norm_placement of a run cannot be 3"),
         (rows(warmup="0"), "the warmup of a run cannot be '0'"),
         (rows(warmup=-1), "a warm-up of at least 0"),
         (rows(learning_rate=0), "a learning rate above 0"),
