@@ -6,14 +6,14 @@ from app_pages import state
 from app_pages.sections.attention.digit_detail import digit_detail
 from app_pages.sections.attention.text_detail import text_detail
 from app_pages.widgets.choice import choice
-from app_pages.widgets.head_choice import choose_query, overview
+from app_pages.widgets.head_choice import choose_head, choose_query, overview
 from app_pages.widgets.masked_tokens import masked_tokens
 from app_pages.widgets.measures_note import measures_note
 from app_pages.widgets.prediction import prediction
 
 HEAD, MEAN, MAXIMUM = "this head", "mean", "maximum"
 
-chosen = state.selection()
+chosen = choose_head(state.selection())
 layer, head = chosen.layer, chosen.head
 record = state.record(chosen.checkpoint, chosen.given)
 is_text = record.patch_grid is None

@@ -11,6 +11,7 @@ from app_pages.sections.compare.representations import representations
 from app_pages.sections.compare.sides import beside, choose_sides
 from app_pages.sections.compare.stream import stream
 from app_pages.widgets.choice import choice
+from app_pages.widgets.head_choice import choose_head
 from app_pages.widgets.prediction import prediction
 
 HEADS, DIFFERENCE, KNOCK_OUT = "Heads", "Difference", "Knock-out"
@@ -40,6 +41,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     part = choice("Part", (HEADS, DIFFERENCE, KNOCK_OUT, STREAM, REPRESENTATIONS), key="compare_part")
     pairing = pair_heads(first, second) if part in (HEADS, DIFFERENCE) else None
 if pairing is not None:
+    chosen = choose_head(chosen)
     about(first, second, pairing, (chosen.layer, chosen.head))
     draw = heads if part == HEADS else difference
     draw(chosen, first, second, pairing)

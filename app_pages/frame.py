@@ -1,4 +1,4 @@
-"""What stands around every page: navigation, sidebar, and for pages about an input the choice of a head."""
+"""What stands around every page: navigation, sidebar, and for pages about an input what was chosen there."""
 
 from pathlib import Path
 
@@ -6,7 +6,6 @@ import streamlit as st
 
 from app_pages import state
 from app_pages.inputs.sidebar import sidebar
-from app_pages.widgets.head_choice import choose_head, choose_scale
 
 
 def draw() -> None:
@@ -41,9 +40,5 @@ def _select(checkpoint: str, given: state.Given, label: str | None) -> state.Sel
     top = st.container()
     if left_out := state.left_out(checkpoint, given):
         st.caption(f"The text is longer than the encoder reads: it leaves out the {left_out}.")
-    with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
-        layer, head = choose_head(state.loaded(checkpoint).config)
-        scale = choose_scale()
-    return state.Selection(
-        checkpoint=checkpoint, given=given, label=label, layer=layer, head=head, scale=scale, top=top
-    )
+    controls = st.container(horizontal=True, vertical_alignment="bottom", key="controls")
+    return state.Selection(checkpoint=checkpoint, given=given, label=label, top=top, controls=controls)

@@ -8,12 +8,12 @@ from app_pages.sections.inside_a_head.scale import why_the_scale
 from app_pages.sections.inside_a_head.sets import set_to_set
 from app_pages.sections.inside_a_head.steps import step_by_step
 from app_pages.widgets.choice import choice
-from app_pages.widgets.head_choice import choose_query
+from app_pages.widgets.head_choice import choose_head, choose_query
 from app_pages.widgets.prediction import prediction
 
 STEPS, SCALE, NORM, SETS = "Step by step", "Why √d_k", "LayerNorm", "Sets"
 
-chosen = state.selection()
+chosen = choose_head(state.selection())
 record = state.record(chosen.checkpoint, chosen.given)
 
 with chosen.top:

@@ -13,11 +13,11 @@ from app_pages.sections.masks.ways import ways
 from app_pages.sections.masks.words import explained
 from app_pages.sections.masks.worked_example import worked_example
 from app_pages.widgets.choice import choice
-from app_pages.widgets.head_choice import choose_query
+from app_pages.widgets.head_choice import choose_head, choose_query
 
 MAPS, CONSEQUENCES, WAYS, EXAMPLE = "Step by step", "What follows", "Ways of masking", "4 × 4 by hand"
 
-chosen = state.selection()
+chosen = choose_head(state.selection())
 record = state.record(chosen.checkpoint, chosen.given)
 is_text = record.patch_grid is None
 

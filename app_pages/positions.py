@@ -1,7 +1,5 @@
 """Positions: how an encoder knows where a token stands. The theory of sinusoids, and what the checkpoint does."""
 
-from functools import partial
-
 from app_pages import state
 from app_pages.sections.positions.adding import adding
 from app_pages.sections.positions.checkpoint import checkpoint_positions
@@ -11,6 +9,7 @@ from app_pages.sections.positions.products import products
 from app_pages.sections.positions.shift import shift
 from app_pages.sections.positions.sinusoids import sinusoids
 from app_pages.widgets.choice import choice
+from app_pages.widgets.head_choice import choose_head
 from app_pages.widgets.prediction import prediction
 
 chosen = state.selection()
@@ -22,10 +21,10 @@ PARTS = {
     "Sinusoids": sinusoids,
     "Dot products": products,
     "Shift": shift,
-    "Adding": partial(adding, chosen),
-    "This checkpoint": partial(checkpoint_positions, chosen),
-    "Experiments": partial(position_experiments, chosen),
-    "Embeddings": partial(embedding_map, chosen),
+    "Adding": lambda: adding(choose_head(chosen)),
+    "This checkpoint": lambda: checkpoint_positions(chosen),
+    "Experiments": lambda: position_experiments(choose_head(chosen)),
+    "Embeddings": lambda: embedding_map(chosen),
 }
 part = choice("Part", PARTS, key="positions")
 PARTS[part]()

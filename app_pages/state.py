@@ -27,17 +27,24 @@ DIGIT_SHAPE = (28, 28)
 Given = str | bytes  # a text, or the grey levels of a digit row by row
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Selection:
-    """What was chosen before the page runs, in the widgets that all pages share."""
+    """What was chosen before the page runs, and the two places above it that the page fills."""
 
     checkpoint: str
     given: Given
     label: str | None  # the right answer, None where nobody knows it
+    top: DeltaGenerator  # for the prediction
+    controls: DeltaGenerator  # below it, for the choice of a head; see `app_pages.widgets.head_choice`
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadSelection(Selection):
+    """With the head that a page, or a part of it, is about."""
+
     layer: int
     head: int
     scale: ColourScale
-    top: DeltaGenerator  # the place above those widgets, for the prediction
 
 
 def select(selection: Selection) -> None:
@@ -117,8 +124,13 @@ def sentences() -> dict[str, str]:
 
 def checkpoints(kind: str) -> list[str]:
     """Those that take this kind of input, pairs first; damaged ones too, which say what is wrong when chosen."""
-    names = [name for name in checkpoint.available() if _takes(name) in (kind, None)]
-    return sorted(names, key=lambda name: pair(name) is None)
+    return sorted((name for name in checkpoint.available() if _takes(name) in (kind, None)), key=_place)
+
+
+def _place(name: str) -> tuple:
+    """Pairs before others, and of a pair pre-LN first, which most of today's encoders are."""
+    both = pair(name)
+    return (False, both, both.index(name)) if both else (True, (name,), 0)
 
 
 def _takes(name: str) -> str | None:

@@ -23,15 +23,21 @@ ARROWS = (  # key, what it does, steps in layer and head
 SCALES: dict[str, ColourScale] = {"to own maximum": "own", "to 1": "fixed"}
 
 
-def choose_head(config: ModelConfig) -> tuple[int, int]:
-    """Layer and head, in two boxes, and four buttons that the arrow keys press as well."""
-    _hold_below("layer", config.n_layers)
-    _hold_below("head", config.n_heads)
+def choose_head(chosen: state.Selection) -> state.HeadSelection:
+    """Layer, head and colours, in the place above the page; a part that is about no head leaves them out."""
+    with chosen.controls:
+        layer, head = _choose_layer_and_head(state.loaded(chosen.checkpoint).config)
+        scale = _choose_scale()
+    return state.HeadSelection(**vars(chosen), layer=layer, head=head, scale=scale)
+
+
+def _choose_layer_and_head(config: ModelConfig) -> tuple[int, int]:
+    """Two boxes, and four buttons that the arrow keys press as well."""
     with st.container(
         horizontal=True, vertical_alignment="bottom", gap="xsmall", width="content", key="head_choice"
     ):
-        layer = st.selectbox("Layer", range(config.n_layers), key="layer", bind="query-params", width=80)
-        head = st.selectbox("Head", range(config.n_heads), key="head", bind="query-params", width=80)
+        layer = _choose_one("Layer", config.n_layers)
+        head = _choose_one("Head", config.n_heads)
         for key, what, layers, heads in ARROWS:
             st.button(
                 "",  # Streamlit shows the key itself, as an arrow
@@ -44,7 +50,13 @@ def choose_head(config: ModelConfig) -> tuple[int, int]:
     return layer, head
 
 
-def choose_scale() -> ColourScale:
+def _choose_one(label: str, n: int) -> int:
+    key = label.lower()
+    _hold_below(key, n)
+    return st.selectbox(label, range(n), key=key, bind="query-params", persist_state="session", width=80)
+
+
+def _choose_scale() -> ColourScale:
     """What the colours of every map of attention weights on the page reach to."""
     chosen = choice(
         "Colours from 0",

@@ -141,7 +141,7 @@ def test_nonsense_in_the_address_falls_back(open_compare: Open) -> None:
     app = open_compare(
         compare_what="x", compare_with="y", compare_part="z", compare_pairing="w", compare_view="v"
     )
-    assert [metric.label for metric in app.metric] == ["imdb-post-ln", "imdb-pre-ln"]
+    assert [metric.label for metric in app.metric] == ["imdb-pre-ln", "imdb-post-ln"]
     assert not app.exception
     assert not open_compare(kind="Digit", compare_what="two inputs", compare_digit="x").exception
 
@@ -185,7 +185,7 @@ def test_the_way_to_the_pair_that_differs_most(open_compare: Open) -> None:
 
 def test_the_matrix_of_distances(open_compare: Open) -> None:
     said = descriptions(open_compare(text=TEXT, compare_view="distances of all heads"))
-    assert "Distances of the 4 heads of imdb-post-ln from the 4 of imdb-pre-ln" in said
+    assert "Distances of the 4 heads of imdb-pre-ln from the 4 of imdb-post-ln" in said
 
 
 def test_the_difference_says_which_way_it_goes(open_compare: Open) -> None:
@@ -306,11 +306,11 @@ def test_the_stream_of_encoders_of_other_depth(open_compare: Open, checkpoints: 
 
 def test_the_representations_say_what_was_used(open_compare: Open) -> None:
     app = open_compare(kind="Digit", compare_part="Representations")
-    assert "CKA of 5 stages of mnist-post-ln and 5 of mnist-pre-ln" in descriptions(app)
+    assert "CKA of 5 stages of mnist-pre-ln and 5 of mnist-post-ln" in descriptions(app)
     assert "the first 300 test digits, the class token of each" in captions(app)
     assert "A dash: all examples have the same state" in captions(app)  # the class token before any layer
     app = open_compare(text=TEXT, compare_part="Representations")
-    assert "CKA of 5 stages of imdb-post-ln and 5 of imdb-pre-ln" in descriptions(app)
+    assert "CKA of 5 stages of imdb-pre-ln and 5 of imdb-post-ln" in descriptions(app)
     assert "tokens of the 14 example sentences and of what was typed" in captions(app)
     assert "A dash" not in captions(app)
 

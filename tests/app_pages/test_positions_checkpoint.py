@@ -76,7 +76,7 @@ def test_a_digit_checkpoint_shows_its_learned_positions_patch_by_patch(open_part
     assert "has **learned** its positions: a table of 5 × 8 numbers" in said(app)
     assert "**The position of r1c0**" in said(app)
     described(app, "How alike the position vectors of 4 patches are")
-    rows = position_table(checkpoint.load("mnist-post-ln"))
+    rows = position_table(checkpoint.load("mnist-pre-ln"))
     expected = cosine_similarities(rows[3:4], rows[1:])[0]
     cells = table(app, "How alike the position vector of r1c0", "name", "cosine").set_index("name")["cosine"]
     assert cells[["r0c0", "r0c1", "r1c0", "r1c1"]].tolist() == pytest.approx(expected, abs=1e-6)
@@ -94,14 +94,14 @@ def test_all_pairs_of_a_text_are_those_of_the_input_or_all(open_part: Open) -> N
     app = open_part(text=TEXT, positions_own="all pairs")
     assert weights(shown(app, "positions_own_pairs")).shape == (5, 5)
     app.segmented_control(key="positions_own_range").set_value("all").run()
-    rows = position_table(checkpoint.load("imdb-post-ln"))
+    rows = position_table(checkpoint.load("imdb-pre-ln"))
     found = weights(shown(app, "positions_own_pairs"))
     np.testing.assert_allclose(found, cosine_similarities(rows, rows), atol=1e-6)
 
 
 def test_the_numbers_are_the_table(open_part: Open) -> None:
     app = open_part(kind="Digit", positions_own="the numbers")
-    rows = position_table(checkpoint.load("mnist-post-ln"))
+    rows = position_table(checkpoint.load("mnist-pre-ln"))
     np.testing.assert_allclose(weights(shown(app, "positions_own_numbers")), rows, rtol=1e-6)
 
 

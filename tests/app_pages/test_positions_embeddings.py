@@ -24,7 +24,7 @@ def open_part(open_app: Open) -> Open:
 @pytest.mark.parametrize("positioned", [False, True])
 def test_the_neighbours_are_those_of_the_full_space(open_part: Open, positioned: bool) -> None:
     app = open_part(query="2 film", **({"positions_map_vectors": SUM} if positioned else {}))
-    parts = embedding_parts(checkpoint.load("imdb-post-ln"), TEXT)
+    parts = embedding_parts(checkpoint.load("imdb-pre-ln"), TEXT)
     vectors = parts.total if positioned else parts.content
     cosines = cosine_similarities(vectors[2:3], vectors)[0]
     ranked = [at for at in np.argsort(-cosines, kind="stable") if at != 2]
@@ -50,10 +50,10 @@ def test_the_whole_vocabulary_is_searched_for_content_alone(open_part: Open) -> 
 
 
 def test_padding_has_no_neighbours(open_part: Open, checkpoints: Path) -> None:
-    loaded = checkpoint.load("imdb-post-ln")
+    loaded = checkpoint.load("imdb-pre-ln")
     with_zeros = loaded.model.state_dict()
     with_zeros["embedding.tokens.weight"][0] = 0
-    checkpoint.save(checkpoints / "imdb-post-ln", loaded.model, {}, loaded.tokenizer)
+    checkpoint.save(checkpoints / "imdb-pre-ln", loaded.model, {}, loaded.tokenizer)
     app = open_part(text="[PAD] film", query="1 [PAD]")
     assert "all zeros: without a direction" in said(app)
 

@@ -98,9 +98,9 @@ def test_an_order_that_moves_nothing_says_so(open_app: Open) -> None:
 
 def test_left_out_positions_are_zeros(open_part: Open) -> None:
     app = open_part(positions_try=LEAVE_OUT, layer="1", head="1")
-    after = repositioned(checkpoint.load("imdb-post-ln"), TEXT, zeroed=True)
+    after = repositioned(checkpoint.load("imdb-pre-ln"), TEXT, zeroed=True)
     np.testing.assert_allclose(weights(shown(app, "positions_try_map_after")), after.pattern[1, 1], atol=1e-6)
-    change = np.abs(after.pattern - state.record("imdb-post-ln", TEXT).pattern).max()
+    change = np.abs(after.pattern - state.record("imdb-pre-ln", TEXT).pattern).max()
     assert f"**{change:.4f}**" in said(app)
     assert [metric.label for metric in app.metric[1:]] == ["With positions", "Without positions"]
 

@@ -60,10 +60,10 @@ def test_the_measures_are_means_over_queries() -> None:
 
 
 def test_checkpoints_are_listed_by_what_they_take(checkpoints: Path) -> None:
-    assert state.checkpoints(state.TEXT) == ["imdb-post-ln", "imdb-pre-ln"]
+    assert state.checkpoints(state.TEXT) == ["imdb-pre-ln", "imdb-post-ln"]
     (checkpoints / "imdb-pre-ln" / "config.json").write_text("{")
-    assert state.checkpoints(state.TEXT) == ["imdb-post-ln", "imdb-pre-ln"]
-    assert state.checkpoints(state.DIGIT) == ["imdb-pre-ln", "mnist-post-ln", "mnist-pre-ln"]
+    assert state.checkpoints(state.TEXT) == ["imdb-pre-ln", "imdb-post-ln"]
+    assert state.checkpoints(state.DIGIT) == ["imdb-pre-ln", "mnist-pre-ln", "mnist-post-ln"]
 
 
 def test_a_pair_is_the_same_name_with_either_ending(checkpoints: Path) -> None:
@@ -91,5 +91,5 @@ def test_the_test_digits_are_there_and_read_only() -> None:
 
 def test_pairs_come_first(checkpoints: Path) -> None:
     shutil.copytree(checkpoints / "imdb-pre-ln", checkpoints / "an-encoder")
-    assert state.checkpoints(state.TEXT) == ["imdb-post-ln", "imdb-pre-ln", "an-encoder"]
-    assert state.checkpoints(state.DIGIT) == ["mnist-post-ln", "mnist-pre-ln"]
+    assert state.checkpoints(state.TEXT) == ["imdb-pre-ln", "imdb-post-ln", "an-encoder"]
+    assert state.checkpoints(state.DIGIT) == ["mnist-pre-ln", "mnist-post-ln"]

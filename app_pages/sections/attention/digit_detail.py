@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from app_pages.state import Selection, as_input
+from app_pages.state import HeadSelection, as_input
 from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from model.record import ForwardRecord
@@ -11,7 +11,7 @@ from viz.attention.attention_heatmap import attention_heatmap
 
 
 def digit_detail(
-    chosen: Selection, record: ForwardRecord, pattern: np.ndarray, *, query: int, title: str
+    chosen: HeadSelection, record: ForwardRecord, pattern: np.ndarray, *, query: int, title: str
 ) -> None:
     """Figures of `pattern` [query, key]; a click on a patch makes it the query."""
     with st.container(horizontal=True):

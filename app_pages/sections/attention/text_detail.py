@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from app_pages.state import Selection
+from app_pages.state import HeadSelection
 from app_pages.widgets.choice import choice
 from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import take_query
@@ -16,7 +16,7 @@ MATRIX, LINES = "matrix", "lines"
 
 
 def text_detail(
-    chosen: Selection, record: ForwardRecord, pattern: np.ndarray, *, query: int, title: str
+    chosen: HeadSelection, record: ForwardRecord, pattern: np.ndarray, *, query: int, title: str
 ) -> None:
     """Figures of `pattern` [query, key]; a click on a token in them makes it the query."""
     input_in_colours(chosen.given, record, pattern[query], query=query, scale=chosen.scale, key="strip")
@@ -30,7 +30,7 @@ def text_detail(
         _lines(chosen, record, pattern, query)
 
 
-def _lines(chosen: Selection, record: ForwardRecord, pattern: np.ndarray, query: int) -> None:
+def _lines(chosen: HeadSelection, record: ForwardRecord, pattern: np.ndarray, query: int) -> None:
     every = st.toggle(
         "Lines of all queries", True, key="all_queries", bind="query-params", persist_state="session"
     )

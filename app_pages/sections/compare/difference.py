@@ -17,7 +17,7 @@ from viz.attention.difference_heatmap import difference_heatmap
 from viz.compare.head_grid import head_grid
 
 
-def difference(chosen: state.Selection, first: Side, second: Side, pairing: Pairing) -> None:
+def difference(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairing) -> None:
     _by_head(chosen, first, second, pairing)
     head = (chosen.layer, chosen.head)
     partner = pairing.partners.get(head)
@@ -35,7 +35,7 @@ def difference(chosen: state.Selection, first: Side, second: Side, pairing: Pair
         st.plotly_chart(figure, key="difference", alt=f"Difference of attention, {title}")
 
 
-def _by_head(chosen: state.Selection, first: Side, second: Side, pairing: Pairing) -> None:
+def _by_head(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairing) -> None:
     """A small table for each measure, laid out as the heads of the first side are."""
     shape = first.record.pattern.shape[:2]
     tables = {}

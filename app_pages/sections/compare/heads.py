@@ -20,7 +20,7 @@ from viz.compare.distance_heatmap import distance_heatmap
 ONE_QUERY, ALL_WEIGHTS, DISTANCES = "one query", "all weights", "distances of all heads"
 
 
-def heads(chosen: state.Selection, first: Side, second: Side, pairing: Pairing) -> None:
+def heads(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairing) -> None:
     head = (chosen.layer, chosen.head)
     partner = pairing.partners.get(head)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -53,7 +53,7 @@ def heads(chosen: state.Selection, first: Side, second: Side, pairing: Pairing) 
     measures_note("tokens" if first.is_text else "patches")
 
 
-def _partners(chosen: state.Selection, second: Side, pairing: Pairing, partner: Head | None) -> None:
+def _partners(chosen: state.HeadSelection, second: Side, pairing: Pairing, partner: Head | None) -> None:
     """All heads of the second side; a click on one chooses the head of the first whose partner it is."""
     chart = head_overview(
         second.record.pattern,
@@ -69,7 +69,7 @@ def _partners(chosen: state.Selection, second: Side, pairing: Pairing, partner: 
     clickable(chart, key="overview_second", chosen=partner, selection="head", take=take, width="content")
 
 
-def _all_weights(chosen: state.Selection, side: Side, head: Head, query: int | None, *, key: str) -> None:
+def _all_weights(chosen: state.HeadSelection, side: Side, head: Head, query: int | None, *, key: str) -> None:
     record = side.record
     figure = attention_heatmap(
         record.pattern[head],
@@ -83,7 +83,7 @@ def _all_weights(chosen: state.Selection, side: Side, head: Head, query: int | N
 
 
 def _one_query(
-    chosen: state.Selection,
+    chosen: state.HeadSelection,
     side: Side,
     head: Head,
     query: int | None,

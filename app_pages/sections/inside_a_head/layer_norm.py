@@ -8,7 +8,7 @@ import streamlit as st
 
 from app_pages import state
 from app_pages.sections.inside_a_head.chosen import chosen_query
-from app_pages.state import Given, Selection
+from app_pages.state import Given, HeadSelection
 from app_pages.widgets.choice import choice
 from app_pages.widgets.words import as_code, in_formula
 from model.head_steps import Norm, between, head_steps
@@ -22,7 +22,7 @@ ATTENTION, FEED_FORWARD = "of the attention", "of the feed-forward layer"
 _WRITTEN = 4  # terms of a sum that are written out
 
 
-def layer_norm(chosen: Selection) -> None:
+def layer_norm(chosen: HeadSelection) -> None:
     st.latex(
         r"\mathrm{LN}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta, \qquad "
         r"\mu = \frac1d \sum_{i=1}^{d} x_i, \qquad \sigma^2 = \frac1d \sum_{i=1}^{d} (x_i - \mu)^2"
@@ -81,7 +81,7 @@ def _typed() -> np.ndarray | None:
     return values
 
 
-def _own(chosen: Selection) -> None:
+def _own(chosen: HeadSelection) -> None:
     """The residual vector of the chosen query, through a norm of the chosen layer."""
     record = state.record(chosen.checkpoint, chosen.given)
     query = chosen_query(record)

@@ -5,7 +5,7 @@ import streamlit as st
 
 from app_pages import state
 from app_pages.sections.inside_a_head.temperature import temperature
-from app_pages.state import Given, Selection
+from app_pages.state import Given, HeadSelection
 from app_pages.widgets.choice import choice
 from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import take_head
@@ -22,7 +22,7 @@ SCALES = {"1/√d_k": 0.5, "1": 0.0, "1/d_k": 1.0, "free": None}  # powers p of 
 GRADIENT = r"\lVert \mathrm{diag}(a) - a\,a^{\top} \rVert_F"
 
 
-def why_the_scale(chosen: Selection) -> None:
+def why_the_scale(chosen: HeadSelection) -> None:
     part = choice("Experiment on", (RANDOM, CHECKPOINT, TEMPERATURE), key="inside_scale")
     if part == RANDOM:
         _random_vectors()
@@ -101,7 +101,7 @@ def _random_vectors() -> None:
     )
 
 
-def _own_vectors(chosen: Selection) -> None:
+def _own_vectors(chosen: HeadSelection) -> None:
     record = state.record(chosen.checkpoint, chosen.given)
     layer, head, d_k = chosen.layer, chosen.head, record.config.d_k
     with st.spinner("Measuring every head …"):
@@ -153,7 +153,7 @@ def _own_vectors(chosen: Selection) -> None:
     )
 
 
-def _clickable_heads(chart: object, chosen: Selection, key: str) -> None:
+def _clickable_heads(chart: object, chosen: HeadSelection, key: str) -> None:
     clickable(chart, key=key, chosen=(chosen.layer, chosen.head), selection="head", take=take_head)
 
 

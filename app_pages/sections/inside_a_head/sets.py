@@ -5,7 +5,7 @@ import streamlit as st
 
 from app_pages import state
 from app_pages.sections.inside_a_head.chosen import chosen_query
-from app_pages.state import Given, Selection
+from app_pages.state import Given, HeadSelection
 from app_pages.widgets.choice import choice
 from model.theory.sets import Reordered, reorder
 from viz.inside.permutation import permutation
@@ -15,7 +15,7 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NONE, CAUSAL = "no mask", "causal mask"
 
 
-def set_to_set(chosen: Selection) -> None:
+def set_to_set(chosen: HeadSelection) -> None:
     record = state.record(chosen.checkpoint, chosen.given)
     n, query = len(record.tokens), chosen_query(record)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):

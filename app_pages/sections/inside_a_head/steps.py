@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.sections.inside_a_head import attention_steps, block_steps
 from app_pages.sections.inside_a_head.view import View, choose_view
-from app_pages.state import Selection
+from app_pages.state import HeadSelection
 from app_pages.widgets.clickable import clickable
 from app_pages.widgets.words import as_code
 from model.config import ModelConfig
@@ -88,7 +88,7 @@ STEPS = {
 OPEN_AT_FIRST = ("products", "softmax", "values")
 
 
-def step_by_step(chosen: Selection, query: int, controls: DeltaGenerator) -> None:
+def step_by_step(chosen: HeadSelection, query: int, controls: DeltaGenerator) -> None:
     """The whole section for the position `query`; its own boxes and buttons go into `controls`."""
     try:
         with controls:

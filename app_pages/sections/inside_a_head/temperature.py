@@ -7,7 +7,7 @@ import streamlit as st
 
 from app_pages import state
 from app_pages.sections.inside_a_head.chosen import chosen_query
-from app_pages.state import Given, Selection
+from app_pages.state import Given, HeadSelection
 from app_pages.widgets.choice import choice
 from app_pages.widgets.clickable import clickable
 from app_pages.widgets.input_in_colours import input_in_colours
@@ -26,7 +26,7 @@ EVERYWHERE, LAYER, HEAD = "all heads", "this layer", "this head"
 KEY = "inside_temperature"
 
 
-def temperature(chosen: Selection) -> None:
+def temperature(chosen: HeadSelection) -> None:
     record = state.record(chosen.checkpoint, chosen.given)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         where = choice("Applied to", (EVERYWHERE, LAYER, HEAD), key="inside_where")
@@ -94,7 +94,7 @@ def _what_follows(record: ForwardRecord, changed: ForwardRecord) -> str:
     )
 
 
-def _patterns(chosen: Selection, record: ForwardRecord, changed: ForwardRecord, t: float) -> None:
+def _patterns(chosen: HeadSelection, record: ForwardRecord, changed: ForwardRecord, t: float) -> None:
     """The row of the chosen query, as trained and at temperature `t`."""
     layer, head, query = chosen.layer, chosen.head, chosen_query(record)
     rows = {"As trained": record} | ({} if t == 1 else {f"At T = {named(t)}": changed})

@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages import state
-from app_pages.state import Given, Selection
+from app_pages.state import Given, HeadSelection
 from model.head_steps import HeadSteps, between, head_steps
 from model.record import ForwardRecord
 from viz.attention.token_label import label
@@ -20,7 +20,7 @@ KEY, STRONGEST = "inside_key", "strongest"
 class View:
     """One query's steps, and which of its keys are looked at."""
 
-    chosen: Selection
+    chosen: HeadSelection
     record: ForwardRecord
     steps: HeadSteps
     query: int
@@ -54,7 +54,7 @@ class View:
             st.session_state[KEY] = self.keys[int(row["row"])]
 
 
-def choose_view(chosen: Selection, query: int) -> View:
+def choose_view(chosen: HeadSelection, query: int) -> View:
     """Draws the boxes for the key, and for all keys where these are many.
 
     Raises ValueError as `model.head_steps.head_steps` does.

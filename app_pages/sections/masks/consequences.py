@@ -7,7 +7,7 @@ import streamlit as st
 
 from app_pages.sections.masks.results import Results
 from app_pages.sections.masks.words import share
-from app_pages.state import Selection
+from app_pages.state import HeadSelection
 from app_pages.widgets.choice import choice
 from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import take_head
@@ -19,7 +19,7 @@ from viz.masks.entropy_change import entropy_change
 HEAD, MEAN = "this head", "mean of the layer"
 
 
-def consequences(chosen: Selection, found: Results, query: int) -> None:
+def consequences(chosen: HeadSelection, found: Results, query: int) -> None:
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_entropy"):
             _entropies(chosen, found)
@@ -27,7 +27,7 @@ def consequences(chosen: Selection, found: Results, query: int) -> None:
             _lost(chosen, found, query)
 
 
-def _entropies(chosen: Selection, found: Results) -> None:
+def _entropies(chosen: HeadSelection, found: Results) -> None:
     st.markdown("**Entropy of every head, with the mask minus without**")
     before, after = _entropy(found.unmasked), _entropy(found.after)
     selected = (chosen.layer, chosen.head)
@@ -50,7 +50,7 @@ def _entropy(record: ForwardRecord) -> np.ndarray:
     return heads.entropy(record.pattern, record.mask).mean(axis=-1)
 
 
-def _lost(chosen: Selection, found: Results, query: int) -> None:
+def _lost(chosen: HeadSelection, found: Results, query: int) -> None:
     at = 0 if found.before.has_class_token else query
     who = "the class token" if found.before.has_class_token else f"query {query}"
     st.markdown(f"**What {who} attends to, before and after**")

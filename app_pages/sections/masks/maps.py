@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app_pages.sections.masks.results import Results
-from app_pages.state import Selection
+from app_pages.state import HeadSelection
 from app_pages.widgets.slider import slider_up_to
 from viz.attention.attention_heatmap import attention_heatmap
 from viz.masks.map_window import map_window
@@ -19,7 +19,7 @@ ALT = {
 LEGIBLE = 64  # positions; of more, a part is shown to begin with
 
 
-def maps(chosen: Selection, found: Results, query: int) -> None:
+def maps(chosen: HeadSelection, found: Results, query: int) -> None:
     layer, head = chosen.layer, chosen.head
     after, tokens = found.after, found.after.tokens
     mask = after.mask[layer, head]

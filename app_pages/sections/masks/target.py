@@ -10,7 +10,7 @@ import streamlit as st
 from app_pages.sections.masks.controls import CELLS, KEYS
 from app_pages.sections.masks.places import toggle
 from app_pages.sections.masks.results import Results
-from app_pages.state import Selection, as_input
+from app_pages.state import HeadSelection, as_input
 from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import take_query
 from model.experiments.masking import Kind, MaskChoice
@@ -26,7 +26,7 @@ def has_board(kind: Kind, n: int) -> bool:
     return kind == "cells" and n <= LARGEST_BOARD
 
 
-def click_target(chosen: Selection, found: Results, choice: MaskChoice, query: int) -> None:
+def click_target(chosen: HeadSelection, found: Results, choice: MaskChoice, query: int) -> None:
     """A board of cells where these are blocked and can be hit; otherwise the text or the digit."""
     layer, head = chosen.layer, chosen.head
     pattern, mask = found.after.pattern[layer, head], found.after.mask[layer, head]

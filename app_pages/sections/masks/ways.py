@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from app_pages.sections.masks.results import Results, outcomes
-from app_pages.state import Selection
+from app_pages.state import HeadSelection
 from app_pages.widgets.choice import choice
 from model.experiments.masking import MaskChoice, Outcome
 from viz.masks.row_sums import row_sums
@@ -13,7 +13,7 @@ from viz.masks.row_sums import row_sums
 NUMBERS = {"−1e9": -1e9, "−1e4": -1e4, "−10": -10.0}
 
 
-def ways(chosen: Selection, found: Results, mask: MaskChoice, query: int) -> None:
+def ways(chosen: HeadSelection, found: Results, mask: MaskChoice, query: int) -> None:
     layer, head, tokens = chosen.layer, chosen.head, found.after.tokens
     number = choice(
         "The finite number c",

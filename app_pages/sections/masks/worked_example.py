@@ -6,13 +6,13 @@ import numpy as np
 import streamlit as st
 
 from app_pages.sections.masks.results import masked
-from app_pages.state import Selection
+from app_pages.state import HeadSelection
 from model.experiments.masking import MaskChoice
 
 SIZE = 4
 
 
-def worked_example(chosen: Selection) -> None:
+def worked_example(chosen: HeadSelection) -> None:
     record = masked(chosen.checkpoint, chosen.given, MaskChoice(kind="causal"))
     n = min(SIZE, len(record.tokens))
     corner = np.s_[chosen.layer, chosen.head, :n, :n]

@@ -14,7 +14,7 @@ from viz.positions.sum_of_maps import sum_of_maps
 TIED, UNTIED = "the same, W_Q", "another, W_K"
 
 
-def adding(chosen: state.Selection) -> None:
+def adding(chosen: state.HeadSelection) -> None:
     loaded = state.loaded(chosen.checkpoint)
     parts = cached.parts(chosen.checkpoint, chosen.given)
     w_q, w_k = query_key_weights(loaded.model, chosen.layer, chosen.head)

@@ -7,7 +7,7 @@ from app_pages import state
 from app_pages.sections.positions import cached
 from app_pages.sections.positions.notation import scientific
 from app_pages.sections.positions.readings import Reading, consequence
-from app_pages.state import Selection
+from app_pages.state import HeadSelection
 from app_pages.widgets.choice import choice
 from app_pages.widgets.clickable import clickable
 from app_pages.widgets.slider import slider_up_to
@@ -22,7 +22,7 @@ N_SEEDS, LARGEST_SEED = 32, 9999
 N_SHIFTS = 49  # on the curve: every shift of 7 × 7 patches
 
 
-def position_experiments(chosen: Selection) -> None:
+def position_experiments(chosen: HeadSelection) -> None:
     bar = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     with bar:
         experiment = choice("Experiment", (SHUFFLE, LEAVE_OUT, SHIFT), key="positions_try")
@@ -61,7 +61,7 @@ def _next_seed() -> None:
     st.session_state["positions_try_seed"] = (st.session_state["positions_try_seed"] + 1) % (LARGEST_SEED + 1)
 
 
-def _shuffle(chosen: Selection, seed: int, zeroed: bool) -> None:
+def _shuffle(chosen: HeadSelection, seed: int, zeroed: bool) -> None:
     name, given = chosen.checkpoint, chosen.given
     in_order = _in_order(chosen)
     order = shuffled(state.record(name, given).tokens, seed)
@@ -110,7 +110,7 @@ def _what_is_permuted(is_text: bool) -> str:
     )
 
 
-def _many_orders(chosen: Selection, seed: int) -> None:
+def _many_orders(chosen: HeadSelection, seed: int) -> None:
     """One order is one draw: what do many do?"""
     name, given = chosen.checkpoint, chosen.given
     record, zeroed = state.record(name, given), cached.repositioned(name, given, zeroed=True)
@@ -143,7 +143,7 @@ def _take_seed(point: dict) -> None:
 # Leaving out
 
 
-def _leave_out(chosen: Selection) -> None:
+def _leave_out(chosen: HeadSelection) -> None:
     before = state.record(chosen.checkpoint, chosen.given)
     after = cached.repositioned(chosen.checkpoint, chosen.given, zeroed=True)
     order = _in_order(chosen)
@@ -177,7 +177,7 @@ def _most_shift(config: ModelConfig) -> int:
     return max(1, (config.n_positions if config.is_text else config.n_patches) - 1)
 
 
-def _shift(chosen: Selection, k: int) -> None:
+def _shift(chosen: HeadSelection, k: int) -> None:
     config = state.loaded(chosen.checkpoint).config
     before = state.record(chosen.checkpoint, chosen.given)
     after = cached.repositioned(chosen.checkpoint, chosen.given, shift=k)
@@ -220,7 +220,7 @@ def _take_shift(point: dict) -> None:
     st.session_state["positions_try_shift"] = int(point["shift"])
 
 
-def _in_order(chosen: Selection) -> tuple[int, ...]:
+def _in_order(chosen: HeadSelection) -> tuple[int, ...]:
     return tuple(range(len(state.record(chosen.checkpoint, chosen.given).tokens)))
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import state
-from app_pages.state import Selection
+from app_pages.state import HeadSelection
 from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_query, take_query
 from app_pages.widgets.input_in_colours import input_in_colours
@@ -38,7 +38,7 @@ class Reading:
         return self.order == tuple(sorted(self.order))
 
 
-def consequence(chosen: Selection, before: Reading, after: Reading) -> None:
+def consequence(chosen: HeadSelection, before: Reading, after: Reading) -> None:
     """What became of the prediction, and of the chosen head's attention. `before` is in order."""
     st.markdown(_verdict(before.record, after.record))
     for reading, place in zip((before, after), _beside("prediction"), strict=True):
@@ -85,7 +85,7 @@ def _put_back() -> bool:
     return choice("Rows and columns of the second", (AS_READ, BACK), key="positions_try_rows") == BACK
 
 
-def _input(chosen: Selection, reading: Reading, query: int) -> None:
+def _input(chosen: HeadSelection, reading: Reading, query: int) -> None:
     record, at, read = reading.record, reading.place(query), state.as_input(chosen.given)
     if record.patch_grid is not None:
         read = shuffled_picture(state.loaded(chosen.checkpoint), read, reading.order)
@@ -100,7 +100,7 @@ def _input(chosen: Selection, reading: Reading, query: int) -> None:
     )
 
 
-def _maps(chosen: Selection, before: Reading, after: Reading, query: int, put_back: bool) -> None:
+def _maps(chosen: HeadSelection, before: Reading, after: Reading, query: int, put_back: bool) -> None:
     """All weights of the chosen head, either time."""
     layer, head = chosen.layer, chosen.head
     for reading, place in zip((before, after), _beside("map"), strict=True):
@@ -114,7 +114,7 @@ def _maps(chosen: Selection, before: Reading, after: Reading, query: int, put_ba
         place.plotly_chart(figure, key=f"positions_try_map_{reading.side}", alt=f"Attention weights: {title}")
 
 
-def _difference(chosen: Selection, before: Reading, after: Reading) -> None:
+def _difference(chosen: HeadSelection, before: Reading, after: Reading) -> None:
     """The change of each weight, token by token."""
     layer, head = chosen.layer, chosen.head
     first = before.record.pattern[layer, head]

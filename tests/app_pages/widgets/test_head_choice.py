@@ -47,3 +47,20 @@ def test_a_click_on_a_token_shows_its_lines_alone(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(st, "session_state", {"query": 0, "all_queries": True})
     take_query(3.0)
     assert st.session_state == {"query": 3, "all_queries": False}
+
+
+@pytest.mark.parametrize(
+    ("page", "key", "without", "about_a_head"),
+    [
+        ("app_pages/compare.py", "compare_part", "Stream", "Heads"),
+        ("app_pages/positions.py", "positions", "Sinusoids", "Adding"),
+    ],
+)
+def test_a_part_about_no_head_leaves_the_choice_out_and_does_not_lose_it(
+    open_app: Open, page: str, key: str, without: str, about_a_head: str
+) -> None:
+    app = open_app(page, layer="1", head="1", **{key: about_a_head})
+    app.segmented_control(key=key).set_value(without).run()
+    assert not {"layer", "head"} & {box.key for box in app.selectbox}
+    app.segmented_control(key=key).set_value(about_a_head).run()
+    assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == (1, 1)
