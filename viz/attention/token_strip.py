@@ -24,13 +24,12 @@ _CONTINUATION = "##"
 
 
 def token_strip(
-    tokens: Sequence[str], weights: np.ndarray, *, query: int, width: int = 1000, scale: ColourScale = "own"
+    tokens: Sequence[str], weights: np.ndarray, *, query: int, scale: ColourScale = "own"
 ) -> alt.LayerChart:
     """Tokens in lines like text, coloured by weights [position]; the token `query` is outlined.
 
     The pieces of a word touch each other and lose their "##". A click on a token sets the point selection
-    `token`, field `position`. The lines are broken in the browser and fit any width that Streamlit gives;
-    `width`, in pixels, is for where it gives none.
+    `token`, field `position`. The lines are broken in the browser and fit any width that Streamlit gives.
     Raises ValueError where tokens and weights differ in number.
     """
     if len(tokens) != len(weights):
@@ -89,7 +88,7 @@ def token_strip(
         .add_params(alt.selection_point(name="token", fields=["position"], toggle=False, clear=False))
     )
     return alt.layer(colours, text, cover).properties(
-        width=width,
+        width=1000,  # pixels, where Streamlit gives none
         height=alt.Step(_LINE),
         autosize="pad",  # the number of lines makes the height, and Vega fits nothing to a size of such a kind
         description=f"The {len(tokens)} tokens of the text, coloured by the attention of token {query} to them",

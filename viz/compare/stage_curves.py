@@ -16,7 +16,6 @@ def stage_curves(
     y_title: str,
     x_title: str = "stage of the stream",
     from_zero_to: float | None = None,
-    title: str = "",
 ) -> alt.LayerChart:
     """Values [stage] of the two sides by name, over `stages` in order; the shallower side ends earlier.
 
@@ -58,6 +57,5 @@ def stage_curves(
     return alt.layer(base.mark_line(strokeWidth=2.5), points).properties(
         height=240,
         autosize={"type": "fit-x", "contains": "padding"},  # the names below take nothing from the curves
-        title=alt.Title(title, anchor="start", fontSize=13, limit=0),
-        description=f"{title or y_title}, over {len(stages)} stages, of {' and '.join(curves)}",
+        description=f"{y_title}, over {len(stages)} stages, of {' and '.join(curves)}",
     )

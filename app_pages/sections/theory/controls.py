@@ -12,19 +12,19 @@ THEORY, XAVIER = "theory", "Xavier"
 NARROW, WIDE = "d", "4 d"
 
 
-def choose_variants(variants: Sequence[str] = tuple(VARIANTS)) -> list[str]:
+def choose_variants() -> list[str]:
     """Where the norm stands: any number of the variants, in their own order."""
     chosen = st.pills(
         "Placement of the norm",
-        variants,
+        VARIANTS,
         selection_mode="multi",
-        default=list(variants[:2]),
+        default=list(VARIANTS)[:2],
         key="theory_variants",
         bind="query-params",
         persist_state="session",
         help="Shows or hides a curve.",
     )
-    return [variant for variant in variants if variant in chosen]
+    return [variant for variant in VARIANTS if variant in chosen]
 
 
 def choose_depth() -> int:
