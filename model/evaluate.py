@@ -67,6 +67,8 @@ def _texts(loaded: Loaded, csv: Path) -> tuple[Batches, Int[Tensor, " text"]]:
     table = pd.read_csv(csv, dtype={"text": str}, keep_default_na=False)
     if missing := {"text", "label"} - set(table.columns):
         raise ValueError(f"{csv.name} lacks the columns {sorted(missing)}")
+    if table.empty:
+        raise ValueError(f"{csv.name} holds no text")
     labels = torch.tensor([_class(label, loaded.config.class_names) for label in table.label])
     encodings = [loaded.tokenizer.encode(text) for text in table.text]
     lengths = [len(encoding.ids) for encoding in encodings]

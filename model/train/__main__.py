@@ -16,10 +16,10 @@ import torch
 from torch import distributed
 
 from model.checkpoint import CHECKPOINTS, save
+from model.device import find_device
 from model.train.loop import train
 from model.train.prepare import prepare
 from model.train.recipe import recipe, recipes
-from model.train.state import is_finished
 
 
 def main() -> None:
@@ -30,16 +30,18 @@ def main() -> None:
     parser.add_argument("--runs", type=Path, default=Path("runs"), help="folder of unfinished runs")
     parser.add_argument("--quick", action="store_true", help="a run of about a minute")
     parser.add_argument("--fresh", action="store_true", help="start over, not where the last run stopped")
-    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--device", default="auto")
     arguments = parser.parse_args()
-    if "RANK" in os.environ:  # started by torchrun
-        distributed.init_process_group("nccl" if arguments.device == "cuda" else "gloo")
-        if arguments.device == "cuda":
-            torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     # The app's single thread would leave cores idle here; torchrun sets the variable for each process.
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
     try:
-        run(arguments)
+        device = find_device(arguments.device)
+        if "RANK" in os.environ:  # started by torchrun
+            distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
+            if device.type == "cuda":
+                torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+                device = torch.device("cuda")
+        run(arguments, device)
     except (ValueError, OSError) as error:
         sys.exit(f"model.train: {error}")
     finally:
@@ -47,7 +49,7 @@ def main() -> None:
             distributed.destroy_process_group()
 
 
-def run(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace, device: torch.device) -> None:
     chosen = recipe(arguments.name, quick=arguments.quick)
     folder = arguments.runs / (arguments.name + "-quick" * arguments.quick)
     # A quick run is a trial: it must not take the place of a trained checkpoint.
@@ -57,10 +59,11 @@ def run(arguments: argparse.Namespace) -> None:
     is_first = not distributed.is_initialized() or distributed.get_rank() == 0
     if not is_first:  # what is missing is downloaded and prepared once
         distributed.barrier()
-    where = prepare(chosen, arguments.data, folder, torch.device(arguments.device))
+    where = prepare(chosen, arguments.data, folder, device)
     if is_first and distributed.is_initialized():
         distributed.barrier()
-    if is_finished(where.state, chosen) and (out / arguments.name).exists():
+    written = folder / "written"
+    if written.exists() and (out / arguments.name).exists():
         raise ValueError(f"{out / arguments.name} is finished; --fresh starts over")
     model, progress = train(chosen, where)
     if not is_first:
@@ -69,7 +72,7 @@ def run(arguments: argparse.Namespace) -> None:
         "recipe": chosen.to_json(),
         "finished": datetime.now(UTC).date().isoformat(),
         "torch": torch.__version__,
-        "device": arguments.device,
+        "device": device.type,
         "data": where.data,
         "probes": list(where.probe_names),
         "film_gradients": "before clipping",
@@ -78,6 +81,7 @@ def run(arguments: argparse.Namespace) -> None:
     }
     # Half the size on disk; every figure is measured on the weights as they are kept.
     save(out / arguments.name, model.half(), history, where.tokenizer, progress.film)
+    written.touch()  # and not before: a kill in between must not cost the run
     print(f"{out / arguments.name} is written; measure it with python -m model.evaluate")
 
 

@@ -2,7 +2,9 @@
 
 import hashlib
 import re
+import tempfile
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,9 +48,7 @@ def prepare_reviews(config: ModelConfig, data: Path, runs: Path, device: torch.d
     table = split(data, runs.parent)
     tokenizer, corpus = _tokenized(table.texts, config, runs.parent, train_tokenizer)
     pieces = corpus.pieces(*PIECE)
-    all_that_counts = (*table.texts, str(table.labels.tolist()), str(PIECE))
-    kept = _prepared(runs.parent, all_that_counts, f"{config.vocab_size}-labels")
-    of_reviews, of_pieces = _soft_labels(table, tokenizer, corpus, pieces, kept)
+    of_reviews, of_pieces = _soft_labels(table, tokenizer, corpus, pieces, runs.parent)
     unseen = tokenize(tokenizer, table.held_out_texts)
     hiding = {share: Masking(config.vocab_size, share) for share in (0.15, 0.07)}
     judged_on = (unseen, torch.from_numpy(table.held_out_labels))
@@ -123,44 +123,57 @@ def _setting(
 
 
 def _tokenized(
-    texts: list[str], config: ModelConfig, folder: Path, make: Callable[..., Tokenizer]
+    texts: list[str], config: ModelConfig, runs: Path, make: Callable[..., Tokenizer]
 ) -> tuple[Tokenizer, Corpus]:
-    """Tokenizer and token ids, made once in `folder` and shared by a pair of runs."""
-    words, ids = (_prepared(folder, texts, f"{config.vocab_size}-{part}") for part in ("words.json", "ids"))
-    if not ids.exists():
+    """Tokenizer and token ids, made once in `runs` and shared by a pair of runs."""
+
+    def fill(folder: Path) -> None:
         tokenizer = make(texts, config.vocab_size, config.n_positions)
-        tokenizer.save(str(words))
-        beside = ids.with_suffix(".new")  # comes last and whole, and says that both are there
-        tokenize(tokenizer, texts).save(beside)
-        beside.replace(ids)
-    return Tokenizer.from_file(str(words)), Corpus.read(ids)
+        tokenizer.save(str(folder / "words.json"))
+        tokenize(tokenizer, texts).save(folder / "ids")
 
-
-def _prepared(folder: Path, texts: Iterable[str], what: str) -> Path:
-    """Where lies what was made of these texts; what is made of others has another name."""
-    digest = hashlib.sha256("\n".join(texts).encode()).hexdigest()[:8]
-    return folder / f"imdb-{digest}-{what}"
+    sizes = f"{config.vocab_size}-{config.n_positions}"
+    folder = _prepared(runs, texts, f"{sizes}-tokens", fill)
+    return Tokenizer.from_file(str(folder / "words.json")), Corpus.read(folder / "ids")
 
 
 def _soft_labels(
-    table: Reviews, tokenizer: Tokenizer, corpus: Corpus, pieces: Corpus, path: Path
+    table: Reviews, tokenizer: Tokenizer, corpus: Corpus, pieces: Corpus, runs: Path
 ) -> tuple[Tensor, Tensor]:
     """Of each review and of each piece the probability of being positive: its label, or else the teacher's.
 
     The teacher reads no more of a review than the encoder does.
     """
-    if not path.exists():
+
+    def fill(folder: Path) -> None:
         teacher = Teacher.fit(_in_words(tokenizer, corpus), table.labels)
         n_words = tokenizer.truncation["max_length"] - 2
         of_reviews = teacher.positive(_in_words(tokenizer, corpus, n_words))
         of_reviews = np.where(table.labels < 0, of_reviews, table.labels).astype(np.float32)
         of_pieces = teacher.positive(_in_words(tokenizer, pieces))
-        beside = path.with_suffix(".new")
         made = {"reviews": of_reviews, "pieces": of_pieces}
-        save_file({name: torch.from_numpy(values) for name, values in made.items()}, beside)
-        beside.replace(path)
-    labels = load_file(path)
+        save_file({name: torch.from_numpy(values) for name, values in made.items()}, folder / "positive")
+
+    all_that_counts = (*table.texts, str(table.labels.tolist()), str(PIECE), tokenizer.to_str())
+    labels = load_file(_prepared(runs, all_that_counts, "labels", fill) / "positive")
     return labels["reviews"], labels["pieces"]
+
+
+def _prepared(runs: Path, made_of: Iterable[str], what: str, fill: Callable[[Path], None]) -> Path:
+    """A folder that `fill` fills if it is not there; what is made of something else has another name.
+
+    Two runs may begin at the same time: the folder of the first to be done counts for both.
+    """
+    digest = hashlib.sha256("\n".join(made_of).encode()).hexdigest()[:8]
+    folder = runs / f"imdb-{digest}-{what}"
+    if not folder.exists():
+        with tempfile.TemporaryDirectory(dir=runs, prefix=f".{folder.name}-") as scratch:
+            new = Path(scratch) / "new"
+            new.mkdir()
+            fill(new)
+            with suppress(OSError):  # it is there by now
+                new.rename(folder)
+    return folder
 
 
 def _in_words(tokenizer: Tokenizer, corpus: Corpus, n_words: int | None = None) -> list[str]:

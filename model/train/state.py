@@ -15,7 +15,6 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from model.train.film import Film, join
-from model.train.recipe import Recipe
 from model.transformer import Transformer
 
 
@@ -73,14 +72,6 @@ def load_state(path: Path, model: Transformer, optimizers: list[Optimizer], reci
         optimizer.load_state_dict(optimizer.state_dict() | {"state": states})
     progress.film = _below("film.", tensors) or None
     return progress
-
-
-def is_finished(path: Path, recipe: Recipe) -> bool:
-    """Whether every phase of the run whose state is at `path` is done."""
-    if not path.exists():
-        return False
-    with safe_open(path, "pt") as file:
-        return json.loads(file.metadata()["progress"])["phase"] == len(recipe.phases)
 
 
 _IN_WORDS = ("recipe", "phase", "step", "log", "evaluations")

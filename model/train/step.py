@@ -69,6 +69,15 @@ def set_rate(optimizers: Iterable[Optimizer], learning_rate: float, weight_decay
         group["weight_decay"] = weight_decay if group["decays"] else 0.0
 
 
+def per_process(n: Tensor) -> Tensor:
+    """The mean over all processes of something counted: a sum divided by it gives `gradients` the whole mean."""
+    n = n.float()
+    if world() > 1:
+        distributed.all_reduce(n)
+        n /= world()
+    return n
+
+
 def rank() -> int:
     return distributed.get_rank() if distributed.is_initialized() else 0
 

@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from model.evaluate import classification
 from model.train.corpus import Corpus, padded, similar_lengths
+from model.train.step import per_process, world
 from model.train.tasks import Batch, device_of, generator
 from model.transformer import Transformer
 
@@ -179,9 +180,11 @@ def masked_loss(
     states: Float[Tensor, "batch position d_model"],
     targets: Int[Tensor, "batch position"],
 ) -> Float[Tensor, ""]:
-    """Mean cross-entropy over the hidden tokens, in nats."""
+    """Mean cross-entropy over the hidden tokens of all processes, in nats; 0 where none is hidden."""
     hidden = targets != IGNORED
-    return functional.cross_entropy(model.predict_tokens(states[hidden]).float(), targets[hidden])
+    logits = model.predict_tokens(states[hidden]).float()
+    whole = functional.cross_entropy(logits, targets[hidden], reduction="sum")
+    return whole / per_process(hidden.sum()).clamp(min=1 / world())
 
 
 def as_read(ids: np.ndarray, n_words: int) -> np.ndarray:

@@ -9,6 +9,7 @@ import argparse
 import itertools
 import math
 import os
+import sys
 from pathlib import Path
 
 import torch
@@ -16,6 +17,8 @@ from torch.nn.utils import clip_grad_norm_
 from tqdm import tqdm
 
 from model.checkpoint import CHECKPOINTS
+from model.config import preset
+from model.device import find_device
 from model.theory.warmup import RUNS, WarmupRun, read_runs, write_runs
 from model.train.loop import evaluate
 from model.train.prepare import prepare
@@ -36,28 +39,38 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m model.train.warmup", description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the data sets")
     parser.add_argument("--out", type=Path, default=CHECKPOINTS / RUNS, help="the file of the runs")
-    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--device", default="auto")
     arguments = parser.parse_args()
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
-    runs = read_runs(arguments.out)
+    try:
+        make_missing(arguments.data, arguments.out, find_device(arguments.device))
+    except (ValueError, OSError) as error:
+        sys.exit(f"model.train.warmup: {error}")
+
+
+def make_missing(data: Path, out: Path, device: torch.device) -> None:
+    """Adds to the file of the runs those that are not in it, one at a time."""
+    runs = read_runs(out)
     done = {(run.norm_placement, run.learning_rate, run.warmup) for run in runs}
-    for preset in PRESETS:
-        where = prepare(recipe(preset), arguments.data, Path("runs"), torch.device(arguments.device))
-        for rate, warmup in itertools.product(LEARNING_RATES, WARMUPS):
-            if (where.config.norm_placement, rate, warmup) not in done:
-                runs.append(warmup_run(preset, where, rate, warmup))
-                write_runs(arguments.out, runs)
+    grid = itertools.product(PRESETS, LEARNING_RATES, WARMUPS)
+    missing = [cell for cell in grid if (preset(cell[0]).norm_placement, *cell[1:]) not in done]
+    if not missing:
+        print(f"all runs are in {out} already; --out names another file")
+    for name, rate, warmup in missing:
+        where = prepare(recipe(name), data, Path("runs"), device)
+        runs.append(warmup_run(name, where, rate, warmup))
+        write_runs(out, runs)
 
 
-def warmup_run(preset: str, where: Setting, peak: float, warmup: int, *, n_steps: int = N_STEPS) -> WarmupRun:
-    """Trains as the recipe of `preset` does, but for the schedule: after the warm-up the rate stays."""
-    chosen, task = recipe(preset), where.tasks["digits"]
+def warmup_run(name: str, where: Setting, peak: float, warmup: int, *, n_steps: int = N_STEPS) -> WarmupRun:
+    """Trains as the recipe of `name` does, but for the schedule: after the warm-up the rate stays."""
+    chosen, task = recipe(name), where.tasks["digits"]
     phase = chosen.phases[0]
     torch.manual_seed(chosen.seed)
     model = Transformer(where.config).to(where.device)
     made = optimizers(model, chosen)
     losses = []
-    bar = tqdm(range(n_steps), desc=f"{preset}, {peak:g}, warm-up of {warmup} steps", mininterval=1)
+    bar = tqdm(range(n_steps), desc=f"{name}, {peak:g}, warm-up of {warmup} steps", mininterval=1)
     size = min(BATCH_SIZE, task.n_examples)
     for step, batch in zip(bar, batches(task, chosen.seed, range(n_steps), size), strict=True):
         set_rate(made, learning_rate(step, n_steps, peak, warmup, falls=False), phase.weight_decay)

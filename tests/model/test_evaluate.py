@@ -110,6 +110,7 @@ def test_command_prints_one_line_and_records_it(few_digits, digit_folder, monkey
     [
         ("text,label\ngood,maybe\n", "a label must be one of"),
         ("text,label\ngood,2\n", "a label must be one of"),
+        ("text,label\n", "reviews.csv holds no text"),
         ("review,label\ngood,1\n", "lacks the columns \\['text'\\]"),
     ],
 )

@@ -20,10 +20,7 @@ from tests.model.train.conftest import ROOT, command, environment, run
 def test_killed_run_ends_with_the_same_weights(name, data, trained, tmp_path):
     arguments = command(name, data[name], tmp_path)
     # The tokenizers library orders letters of equal frequency at random: both runs begin with one vocabulary.
-    (tmp_path / "runs").mkdir()
-    for prepared in (trained(name).parent / "runs").glob("imdb-*"):
-        if prepared.is_file():
-            shutil.copy(prepared, tmp_path / "runs")
+    copy_prepared(trained(name).parent, tmp_path)
     killed = subprocess.Popen(arguments, cwd=ROOT, env=environment(), stderr=subprocess.PIPE, text=True)
     evaluations = (line for line in killed.stderr if "'accuracy'" in line)
     for _ in range(3):  # of twenty in the first phase
@@ -56,9 +53,11 @@ def test_trained_checkpoint_opens_and_has_its_film(trained):
     assert loaded.history["data"] == {"name": "MNIST", "train": 54, "held_out": 6}
 
 
-def test_two_processes_take_the_steps_of_one(data, trained, tmp_path):
-    run(command("mnist-pre-ln", data["mnist-pre-ln"], tmp_path, processes=2))
-    one, two = (history(folder)["log"][0] for folder in (trained("mnist-pre-ln"), tmp_path / "mnist-pre-ln"))
+@pytest.mark.parametrize("name", ["mnist-pre-ln", "imdb-post-ln"])
+def test_two_processes_take_the_steps_of_one(name, data, trained, tmp_path):
+    copy_prepared(trained(name).parent, tmp_path)
+    run(command(name, data[name], tmp_path, processes=2))
+    one, two = (history(folder)["log"][0] for folder in (trained(name), tmp_path / name))
     # the norm of the gradient over the whole batch, in bf16
     assert two["gradient_norm"] == pytest.approx(one["gradient_norm"], rel=0.03)
     assert two["loss"] == pytest.approx(one["loss"], rel=0.01)
@@ -74,6 +73,31 @@ def test_state_of_another_recipe_is_refused(data, trained, tmp_path):
     assert done.returncode == 1
     assert "is of a run by another recipe; --fresh starts over" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_run_that_was_killed_before_it_was_written_is_written(data, trained, tmp_path):
+    name = "mnist-pre-ln"
+    runs = shutil.copytree(
+        trained(name).parent / "runs" / f"{name}-quick", tmp_path / "runs" / f"{name}-quick"
+    )
+    (tmp_path / name).mkdir()  # the checkpoint that this run is to replace
+    done = subprocess.run(
+        command(name, data[name], tmp_path), cwd=ROOT, env=environment(), capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "is finished; --fresh starts over" in done.stderr
+    (runs / "written").unlink()
+    run(command(name, data[name], tmp_path))
+    assert (tmp_path / name / "model.safetensors").read_bytes() == (
+        trained(name) / "model.safetensors"
+    ).read_bytes()
+
+
+def copy_prepared(one: Path, other: Path) -> None:
+    """What the runs of one folder prepared."""
+    (other / "runs").mkdir()
+    for prepared in (one / "runs").glob("imdb-????????-*"):
+        shutil.copytree(prepared, other / "runs" / prepared.name)
 
 
 def history(folder: Path) -> dict:

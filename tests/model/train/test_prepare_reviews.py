@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from model.train.prepare_reviews import split
+from model.train.prepare_reviews import _prepared, split
 
 
 @pytest.fixture
@@ -39,3 +39,24 @@ def test_what_is_held_out_is_left_to_be_evaluated_on(reviews, tmp_path):
     table = pd.read_csv(tmp_path / "imdb-held-out.csv")
     assert table.text.tolist() == reviews.held_out_texts
     assert table.label.tolist() == reviews.held_out_labels.tolist()
+
+
+def test_what_was_prepared_is_not_prepared_again(tmp_path):
+    made = []
+    for _ in range(2):
+        folder = _prepared(tmp_path, ["a", "text"], "tokens", made.append)
+    assert len(made) == 1
+    assert _prepared(tmp_path, ["another"], "tokens", made.append) != folder
+
+
+def test_of_two_runs_that_prepare_at_once_the_first_to_be_done_counts(tmp_path):
+    def first(folder):
+        (folder / "by").write_text("the first")
+
+    def second(folder):
+        (folder / "by").write_text("the second")
+        _prepared(tmp_path, ["a text"], "tokens", first)
+
+    folder = _prepared(tmp_path, ["a text"], "tokens", second)
+    assert (folder / "by").read_text() == "the first"
+    assert list(tmp_path.iterdir()) == [folder]

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from model.train.recipe import recipe
-from model.train.state import Progress, is_finished, load_state, save_state
+from model.train.state import Progress, load_state, save_state
 from model.train.step import optimizers
 from tests.model import tiny
 
@@ -42,11 +42,3 @@ def test_without_a_file_a_run_begins(path):
     model = tiny.build(tiny.TEXT)
     progress = load_state(path, model, optimizers(model, RECIPE), DESCRIBED)
     assert (progress.phase, progress.step, progress.film) == (0, 0, None)
-    assert not is_finished(path, RECIPE)
-
-
-def test_a_run_is_finished_after_its_last_phase(path):
-    model = tiny.build(tiny.TEXT)
-    for phase in (1, len(RECIPE.phases)):
-        save_state(path, Progress(recipe=DESCRIBED, phase=phase), model, optimizers(model, RECIPE))
-        assert is_finished(path, RECIPE) == (phase == len(RECIPE.phases))

@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from torch import Generator
+from torch.nn import functional
 
 from model.train.corpus import Corpus
 from model.train.task_reviews import (
@@ -14,7 +17,9 @@ from model.train.task_reviews import (
     Masking,
     Sentiment,
     TrueLabels,
+    masked_loss,
 )
+from tests.model import tiny
 
 
 @pytest.fixture
@@ -90,3 +95,13 @@ def test_true_labels_follow_their_reviews_as_far_as_the_positions_reach(corpus):
         review = corpus[int(label)][:30]
         assert row[: len(review)].tolist() == review.tolist()
         assert (row[len(review) :] == PAD).all()
+
+
+def test_the_masked_loss_is_the_mean_over_what_is_hidden_and_nothing_where_nothing_is():
+    model = tiny.build(replace(tiny.TEXT, masked_token_output=True))
+    states = torch.randn(2, 3, 8, generator=Generator().manual_seed(0))
+    targets = torch.tensor([[IGNORED, 7, IGNORED], [9, IGNORED, 11]])
+    logits = model.predict_tokens(torch.stack((states[0, 1], states[1, 0], states[1, 2])))
+    expected = functional.cross_entropy(logits, torch.tensor([7, 9, 11]))
+    torch.testing.assert_close(masked_loss(model, states, targets), expected)
+    assert masked_loss(model, states, torch.full((2, 3), IGNORED)).item() == 0

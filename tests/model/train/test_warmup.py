@@ -2,10 +2,11 @@ import math
 
 import torch
 
-from model.theory.warmup import read_runs, write_runs
+from model.checkpoint import CHECKPOINTS
+from model.theory.warmup import RUNS, read_runs, write_runs
 from model.train.prepare import prepare
 from model.train.recipe import recipe
-from model.train.warmup import warmup_run
+from model.train.warmup import make_missing, warmup_run
 
 
 def test_a_run_keeps_its_losses_and_one_that_fails_says_so(few_digits, tmp_path):
@@ -21,3 +22,8 @@ def test_a_run_keeps_its_losses_and_one_that_fails_says_so(few_digits, tmp_path)
     assert bad.final_loss is None
     write_runs(tmp_path / "runs.json", [good, bad])
     assert read_runs(tmp_path / "runs.json") == [good, bad]
+
+
+def test_where_no_run_is_missing_it_says_so(tmp_path, capsys):
+    make_missing(tmp_path / "no data", CHECKPOINTS / RUNS, torch.device("cpu"))
+    assert "already; --out names another file" in capsys.readouterr().out

@@ -1,0 +1,22 @@
+import pytest
+import torch
+
+from model.device import find_device
+
+
+def test_a_device_by_name():
+    assert find_device("cpu") == torch.device("cpu")
+
+
+def test_the_gpu_is_taken_where_there_is_one(monkeypatch):
+    assert find_device() == torch.device("cpu")  # tests see no GPU
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    with pytest.raises(ValueError, match="the device 'cuda' cannot be used: "):
+        find_device()  # and it is no use to claim that there is one
+
+
+@pytest.mark.parametrize("name", ["cuda", "cuda:7", "toaster", ""])
+def test_a_device_that_is_not_there_is_refused_in_one_sentence(name):
+    with pytest.raises(ValueError, match=f"the device '{name}' cannot be used: ") as caught:
+        find_device(name)
+    assert "\n" not in str(caught.value)
