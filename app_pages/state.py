@@ -108,11 +108,12 @@ def test_digits() -> tuple[np.ndarray, np.ndarray]:
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def predictions(name: str) -> dict[str, np.ndarray] | None:
-    """As `model.checkpoint.predictions`, but a damaged file counts as none: the orders are an extra."""
+    """As `model.checkpoint.predictions`, but a file that is damaged or of other digits counts as none."""
     try:
-        return checkpoint.predictions(name)
+        found = checkpoint.predictions(name)
     except ValueError:
         return None
+    return found if found and found["loss"].shape == test_digits()[1].shape else None
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)

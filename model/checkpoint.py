@@ -25,7 +25,9 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from model.config import ModelConfig
+from model.device import find_device
 from model.history import check_history
+from model.seeded import seeded
 from model.transformer import Transformer
 
 CHECKPOINTS = Path(__file__).parents[1] / "checkpoints"
@@ -41,6 +43,7 @@ class Loaded:
     tokenizer: Tokenizer | None
     history: dict
     device: torch.device
+    folder: Path | None = None  # where it was read; None where it comes from elsewhere
 
     @property
     def config(self) -> ModelConfig:
@@ -72,17 +75,20 @@ def predictions(name: str) -> dict[str, np.ndarray] | None:
     if not path.is_file():
         return None
     try:
-        return load_file(path)
-    except (SafetensorError, OSError) as error:
+        arrays = load_file(path)
+        if set(arrays) != {"predicted", "loss"} or arrays["predicted"].shape != arrays["loss"].shape:
+            raise ValueError("it must hold `predicted` and `loss`, one of each a digit")
+    except (SafetensorError, OSError, ValueError) as error:
         raise ValueError(f"{name}/{path.name} cannot be read: {error}") from error
+    return arrays
 
 
-def film_arrays(name: str) -> dict[str, np.ndarray] | None:
+def film_arrays(folder: Path) -> dict[str, np.ndarray] | None:
     """What a run recorded of itself, by the names of `model.train.film.shot`; None where there is none.
 
     Raises ValueError, in one sentence, where the file is damaged, or larger than any film.
     """
-    path = _folder(name) / "film.safetensors.gz"
+    path = folder / "film.safetensors.gz"
     if not path.is_file():
         return None
     try:
@@ -92,24 +98,24 @@ def film_arrays(name: str) -> dict[str, np.ndarray] | None:
             raise ValueError(f"it unpacks to more than {LARGEST_FILM >> 20} MB")
         return deserialize(content)
     except (SafetensorError, OSError, EOFError, ValueError, zlib.error) as error:
-        raise ValueError(f"{name}/{path.name} cannot be read: {error}") from error
+        raise ValueError(f"{folder.name}/{path.name} cannot be read: {error}") from error
 
 
 def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
-    """A checkpoint by name, or by the path of its folder; "auto" takes the GPU where there is one.
+    """A checkpoint by name, or by the path of its folder; `device` is as in `model.device.find_device`.
 
     Raises FileNotFoundError where there is none, ValueError, in one sentence, where it is damaged.
     """
     folder = _folder(name_or_path)
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
+    device = find_device(device)
     config = _read_config(folder)
     return Loaded(
         name=folder.name,
         model=_read_weights(folder / "model.safetensors", config).to(device).eval(),
         tokenizer=_read_tokenizer(folder / "tokenizer.json", config) if config.is_text else None,
         history=_read_history(folder),
-        device=torch.device(device),
+        device=device,
+        folder=folder,
     )
 
 
@@ -195,7 +201,8 @@ def _read_weights(path: Path, config: ModelConfig) -> Transformer:
         # Looked at before anything is built: a few bytes of config.json could ask for all the memory there is.
         if config.n_layers > len(shapes) or _least_size(config) > n_numbers:
             raise ValueError(f"{n_numbers:,} numbers are too few for the encoder that config.json describes")
-        model = Transformer(config)
+        with seeded(0):  # weights that are written over, but not with the numbers of somebody else's seed
+            model = Transformer(config)
         expected = {name: tuple(value.shape) for name, value in model.state_dict().items()}
         for name in shapes:
             if shapes[name] != expected.get(name):
@@ -203,6 +210,9 @@ def _read_weights(path: Path, config: ModelConfig) -> Transformer:
         missing, _ = load_model(model, path, strict=False)
         if missing:
             raise ValueError(f"{min(missing)} is missing, but config.json asks for it")
+        for name, value in model.named_parameters():
+            if not value.isfinite().all():
+                raise ValueError(f"{name} holds numbers that are not finite")
     except (SafetensorError, OSError, ValueError) as error:
         raise ValueError(f"the weights of {path.parent.name} cannot be read: {error}") from error
     return model
@@ -236,10 +246,12 @@ def _read_tokenizer(path: Path, config: ModelConfig) -> Tokenizer:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises plain Exception
         raise ValueError(f"{path.parent.name}/tokenizer.json cannot be read: {error}") from error
-    if tokenizer.get_vocab_size() > config.vocab_size:
+    largest = max(tokenizer.get_vocab().values(), default=0)
+    if largest >= config.vocab_size:
         raise ValueError(
-            f"{path.parent.name} knows {config.vocab_size} tokens, its tokenizer {tokenizer.get_vocab_size()}"
+            f"{path.parent.name} knows {config.vocab_size} tokens, its tokenizer numbers them up to {largest}"
         )
+    tokenizer.no_padding()
     which_end = (tokenizer.truncation or {}).get("direction", "right")
     tokenizer.enable_truncation(config.n_positions, direction=which_end)
     return tokenizer

@@ -43,7 +43,7 @@ class Film:
 
 def read_film(loaded: Loaded) -> Film | None:
     """The film of a checkpoint, None where it has none. Raises ValueError, in one sentence, where it is damaged."""
-    arrays = film_arrays(loaded.name)
+    arrays = film_arrays(loaded.folder) if loaded.folder else None
     if arrays is None:
         return None
     try:

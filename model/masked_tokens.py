@@ -28,8 +28,10 @@ def guesses(loaded: Loaded, text: str, n: int = 5) -> dict[int, list[Guess]]:
         probabilities, ids = model.predict_tokens(model.encode(inputs)[0, places]).softmax(dim=-1).topk(n)
     return {
         place: [
-            Guess(loaded.tokenizer.id_to_token(token), probability)
-            for token, probability in zip(ids[row].tolist(), probabilities[row].tolist(), strict=True)
+            Guess(token, probability)
+            for number, probability in zip(ids[row].tolist(), probabilities[row].tolist(), strict=True)
+            if (token := loaded.tokenizer.id_to_token(number))
+            is not None  # a vocabulary may have empty places
         ]
         for row, place in enumerate(places)
     }

@@ -15,7 +15,7 @@ from model.config import ModelConfig
 from model.hooks import HookPoint
 from model.masks import key_padding
 
-Positions = Float[Tensor, "batch position d_model"]
+States = Float[Tensor, "batch position d_model"]
 
 
 def sinusoidal(n_positions: int, d_model: int) -> Float[Tensor, "{n_positions} {d_model}"]:
@@ -52,9 +52,7 @@ class Embedding(nn.Module):
         self.positions = HookPoint()
         self.output = HookPoint()
 
-    def forward(
-        self, inputs: Int[Tensor, "batch position"] | Float[Tensor, "batch height width"]
-    ) -> Positions:
+    def forward(self, inputs: Int[Tensor, "batch position"] | Float[Tensor, "batch height width"]) -> States:
         if self.patch_size is None:
             content = self.tokens(inputs) * self.scale
         else:
@@ -141,7 +139,7 @@ class FeedForward(nn.Module):
         self.contract = nn.Linear(config.d_ff, config.d_model)
         self.hidden = HookPoint()
 
-    def forward(self, x: Positions) -> Positions:
+    def forward(self, x: States) -> States:
         return self.contract(self.hidden(self.activation(self.expand(x))))
 
 
@@ -167,9 +165,7 @@ class Block(nn.Module):
         self.resid_post = HookPoint()
         self.dropout = nn.Dropout(config.dropout_sublayer)
 
-    def forward(
-        self, x: Positions, mask: Bool[Tensor, "#batch #head #query #key"] | None = None
-    ) -> Positions:
+    def forward(self, x: States, mask: Bool[Tensor, "#batch #head #query #key"] | None = None) -> States:
         if self.norm_placement == "pre":  # αx + F(LN(x)), with α = 1
             x = self.resid_mid(self.skip * x + self._attend(self.norm_attention(x), mask))
             x = self.resid_post(self.skip * x + self._feed(self.norm_feed_forward(x)))
@@ -181,11 +177,11 @@ class Block(nn.Module):
             x = self.resid_post(self.norm_feed_forward(x + h + self._feed(h)))
         return x
 
-    def _attend(self, x: Positions, mask: Bool[Tensor, "..."] | None) -> Positions:
+    def _attend(self, x: States, mask: Bool[Tensor, "..."] | None) -> States:
         out = self.attention(self.attention_in(x), mask=mask)
         return self.attention_out(self.dropout(out))
 
-    def _feed(self, x: Positions) -> Positions:
+    def _feed(self, x: States) -> States:
         out = self.feed_forward(self.feed_forward_in(x))
         return self.feed_forward_out(self.dropout(out))
 
@@ -257,7 +253,7 @@ class Transformer(nn.Module):
         self,
         inputs: Int[Tensor, "batch position"] | Float[Tensor, "batch height width"],
         mask: Bool[Tensor, "..."] | None = None,
-    ) -> Positions:
+    ) -> States:
         """The state after the last block and the final norm, where there is one."""
         self._check(inputs)
         mask = self.full_mask(inputs, mask)
@@ -267,7 +263,7 @@ class Transformer(nn.Module):
         return self.final_norm(x)
 
     def classify(
-        self, states: Positions, inputs: Int[Tensor, "batch position"] | Float[Tensor, "batch height width"]
+        self, states: States, inputs: Int[Tensor, "batch position"] | Float[Tensor, "batch height width"]
     ) -> Float[Tensor, "batch class"]:
         """Pools what `encode` returned, leaving padding out, and reads the classes off it."""
         if self.config.pooling == "class":

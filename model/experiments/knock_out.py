@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from jaxtyping import Float32
 
-from model.capture import prepare
+from model.capture import evaluating, prepare
 from model.checkpoint import Loaded
 
 _WEIGHTS_AT_ONCE = 2**19  # attention weights of one head that are in memory together
@@ -24,7 +24,7 @@ def knock_out(
     inputs, tokens = prepare(loaded, text_or_image)
     mask = torch.ones(len(positions), 1, 1, 1, len(tokens), dtype=torch.bool)
     mask[torch.arange(len(positions)), ..., torch.tensor(positions, dtype=torch.long)] = False
-    with torch.inference_mode():
+    with torch.inference_mode(), evaluating(loaded.model):
         logits = loaded.model(inputs.expand(len(positions), *inputs.shape[1:]), mask)
         return logits.softmax(dim=-1).cpu().numpy()
 

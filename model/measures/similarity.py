@@ -5,7 +5,7 @@ import torch
 from jaxtyping import Float, Float32, UInt8
 from torch import Tensor
 
-from model.capture import prepare
+from model.capture import evaluating, prepare
 from model.checkpoint import Loaded
 from model.digits import to_input
 from model.hooks import watch
@@ -41,7 +41,11 @@ def _residual(loaded: Loaded, inputs: Tensor) -> Float[Tensor, "stage example po
         f"blocks.{layer}.resid_{part}" for layer in range(loaded.config.n_layers) for part in ("mid", "post")
     ]
     seen: list[Tensor] = []
-    with torch.inference_mode(), watch(loaded.model, dict.fromkeys(names, seen.append)):
+    with (
+        torch.inference_mode(),
+        evaluating(loaded.model),
+        watch(loaded.model, dict.fromkeys(names, seen.append)),
+    ):
         loaded.model(inputs)
     return torch.stack(seen)
 

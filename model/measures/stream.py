@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.capture import prepare
+from model.capture import evaluating, prepare
 from model.checkpoint import Loaded
 from model.hooks import watch
 from model.record import ForwardRecord
@@ -32,7 +32,7 @@ def sublayer_outputs(
         for layer in range(config.n_layers)
         for place, sublayer in enumerate(SUBLAYERS)
     }
-    with torch.inference_mode(), watch(loaded.model, watchers):
+    with torch.inference_mode(), evaluating(loaded.model), watch(loaded.model, watchers):
         loaded.model(inputs)
     return outputs.numpy()
 

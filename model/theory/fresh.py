@@ -1,13 +1,13 @@
 """Untrained encoders, alike but for where the norm stands and how deep they are."""
 
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any, Literal
 
 import torch
 from torch import nn
 
 from model.config import ModelConfig
+from model.seeded import seeded
 from model.transformer import Transformer
 
 # Fields of the configuration, by the name on screen.
@@ -20,9 +20,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "post-LN without residual": {"norm_placement": "post", "final_norm": False, "residual": False},
 }
 Initialisation = Literal["theory", "Xavier"]
-
-# torch draws initial weights from one generator for all threads.
-_drawing = Lock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +52,7 @@ def fresh(setting: Setting, variant: str, n_layers: int, seed: int, **fields: An
         **VARIANTS[variant],
         **fields,
     )
-    with _drawing, torch.random.fork_rng(devices=()), torch.no_grad():
-        torch.manual_seed(seed)
+    with seeded(seed), torch.no_grad():
         model = Transformer(config)
         if setting.initialisation == "theory":
             _start_as_in_theory(model)

@@ -15,6 +15,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
+from model.seeded import seeded
+
 SELF_ATTENTION, RESTRICTED = "self-attention", "restricted self-attention"
 RECURRENT, CONVOLUTIONAL = "recurrent", "convolutional"
 
@@ -100,8 +102,9 @@ def seconds(
     disturbs the machine for a moment spoils one run of each rather than all runs of one. `progress` is told
     the share that is done.
     """
-    functions = layers(d, radius=radius, kernel=kernel)
-    inputs = [torch.randn(n, d) for n in lengths]
+    with seeded(0):
+        functions = layers(d, radius=radius, kernel=kernel)
+        inputs = [torch.randn(n, d) for n in lengths]
     taken = {name: np.empty((rounds, len(inputs))) for name in functions}
     with torch.inference_mode():
         for turn in range(-1, rounds):  # the first only warms up: its row is written over

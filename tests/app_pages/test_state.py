@@ -3,6 +3,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import streamlit as st
+from safetensors.numpy import save_file
 
 from app_pages import state
 from model import checkpoint
@@ -78,6 +80,10 @@ def test_damaged_predictions_count_as_none(checkpoints: Path) -> None:
     (checkpoints / "mnist-pre-ln" / "predictions.safetensors").write_bytes(b"{")
     assert state.predictions("mnist-pre-ln") is None
     assert len(state.predictions("mnist-post-ln")["loss"]) == 10_000
+    of_two = {"predicted": np.array([7, 2], np.uint8), "loss": np.array([0.5, 1], np.float32)}
+    save_file(of_two, checkpoints / "mnist-post-ln" / "predictions.safetensors")
+    st.cache_resource.clear()
+    assert state.predictions("mnist-post-ln") is None
     with pytest.raises(ValueError, match=r"^mnist-pre-ln/predictions.safetensors cannot be read"):
         checkpoint.predictions("mnist-pre-ln")
 

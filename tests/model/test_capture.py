@@ -176,6 +176,14 @@ def test_watchers_intervene_and_what_they_return_is_kept(text_loaded):
     assert not np.array_equal(record.logits, capture(text_loaded, SENTENCE).logits)
 
 
+def test_a_watcher_may_return_a_view_of_what_it_was_given(text_loaded):
+    name = "blocks.0.attention.scores"
+    turned = capture(text_loaded, SENTENCE, watchers={name: lambda scores: scores.mT})
+    copied = capture(text_loaded, SENTENCE, watchers={name: lambda scores: scores.mT.contiguous()})
+    assert_same(turned, copied)
+    np.testing.assert_array_equal(turned.scores[0], capture(text_loaded, SENTENCE).scores[0].swapaxes(-1, -2))
+
+
 def test_a_watch_around_the_capture_intervenes_as_well(text_loaded):
     within = capture(text_loaded, SENTENCE, watchers={"blocks.0.attention.z": torch.zeros_like})
     with watch(text_loaded.model, {"blocks.0.attention.z": torch.zeros_like}):

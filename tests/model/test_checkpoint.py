@@ -129,11 +129,32 @@ def test_the_configuration_can_be_read_without_the_weights(digit):
     assert read_config("digit") == DIGIT
 
 
+def test_a_tokenizer_that_fills_up_does_not_here(home):
+    padding = tokenizer(12)
+    padding.enable_padding(length=12)
+    save(home / "text", build(TEXT), HISTORY, padding)
+    assert len(load("text", "cpu").tokenizer.encode("great film").ids) == 4
+
+
+def test_loading_takes_no_random_numbers(digit):
+    torch.manual_seed(0)
+    expected = torch.rand(3)
+    torch.manual_seed(0)
+    load(digit, "cpu")
+    assert torch.equal(torch.rand(3), expected)
+
+
 def test_predictions_of_the_test_digits(digit):
     assert predictions("digit") is None
-    save_arrays({"predicted": np.array([7, 2], np.uint8)}, digit / "predictions.safetensors")
+    path = digit / "predictions.safetensors"
+    predicted, loss = np.array([7, 2], np.uint8), np.array([0.5, 1], np.float32)
+    save_arrays({"predicted": predicted, "loss": loss}, path)
     assert predictions("digit")["predicted"].tolist() == [7, 2]
-    (digit / "predictions.safetensors").write_bytes(b"cut")
+    for wrong in ({"predicted": predicted}, {"predicted": predicted, "loss": loss[:1]}):
+        save_arrays(wrong, path)
+        with pytest.raises(ValueError, match="cannot be read: it must hold `predicted` and `loss`"):
+            predictions("digit")
+    path.write_bytes(b"cut")
     with pytest.raises(ValueError, match=r"digit/predictions\.safetensors cannot be read"):
         predictions("digit")
 

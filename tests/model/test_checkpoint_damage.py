@@ -133,4 +133,20 @@ def test_weights_with_one_left_out_or_added(digit):
 
 def test_a_tokenizer_that_knows_more_tokens_than_the_encoder(home):
     save(home / "text", build(replace(TEXT, vocab_size=50)), HISTORY, tokenizer(12))
-    refused(home / "text", "text knows 50 tokens, its tokenizer ")
+    refused(home / "text", "text knows 50 tokens, its tokenizer numbers them up to ")
+
+
+def test_token_ids_beyond_the_embedding_though_the_tokens_are_few(text):
+    path = text / "tokenizer.json"
+    written = json.loads(path.read_text())
+    written["model"]["vocab"]["film"] = TEXT.vocab_size
+    path.write_text(json.dumps(written))
+    refused(text, "text knows 100 tokens, its tokenizer numbers them up to 100")
+
+
+def test_weights_that_are_no_numbers(digit):
+    path = digit / "model.safetensors"
+    tensors = load_file(path)
+    tensors["blocks.1.feed_forward.expand.weight"][0, 0] = torch.nan
+    save_file(tensors, path)
+    refused(digit, r"blocks\.1\.feed_forward\.expand\.weight holds numbers that are not finite")

@@ -1,4 +1,5 @@
 import gzip
+import shutil
 
 import numpy as np
 import pytest
@@ -53,6 +54,13 @@ def test_a_run_that_does_not_say_so_clipped_its_gradients(filmed):
     loaded = checkpoint.load(filmed, "cpu")
     del loaded.history["film_gradients"]
     assert read_film(loaded).is_clipped
+
+
+def test_a_film_comes_from_where_the_checkpoint_lies(filmed, tmp_path_factory):
+    film = read_film(checkpoint.load(filmed, "cpu"))
+    own = shutil.copytree(filmed, tmp_path_factory.mktemp("own") / filmed.name)
+    (filmed / "film.safetensors.gz").unlink()  # the project's, of the same name
+    assert read_film(checkpoint.load(own, "cpu")).at.tolist() == film.at.tolist()
 
 
 def test_without_a_film_there_is_none(filmed):

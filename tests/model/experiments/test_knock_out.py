@@ -71,3 +71,11 @@ def test_the_chunks_are_all_positions_once(n):
 def test_a_sentence_and_a_digit_are_one_chunk_and_a_long_text_is_several():
     assert len(in_chunks(50)) == 1
     assert len(in_chunks(384)) > 10
+
+
+def test_a_model_in_training_is_looked_at_without_dropout_and_trained_on():
+    loaded = tiny.loaded(replace(tiny.TEXT, dropout_sublayer=0.5))
+    expected = knock_out(loaded, TEXT, range(5))
+    loaded.model.train()
+    np.testing.assert_array_equal(knock_out(loaded, TEXT, range(5)), expected)
+    assert loaded.model.training

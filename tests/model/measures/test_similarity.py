@@ -88,3 +88,11 @@ def test_the_class_token_is_the_same_for_every_digit_before_the_first_layer():
     states = digit_states(loaded, images)
     assert np.isnan(linear_cka(states, states)[0]).all()
     assert np.isfinite(linear_cka(states, states)[1:, 1:]).all()
+
+
+def test_a_model_in_training_is_looked_at_without_dropout_and_trained_on():
+    loaded = tiny.loaded(replace(tiny.TEXT, dropout_sublayer=0.5))
+    expected = text_states(loaded, "not great")
+    loaded.model.train()
+    np.testing.assert_array_equal(text_states(loaded, "not great"), expected)
+    assert loaded.model.training

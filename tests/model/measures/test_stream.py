@@ -78,3 +78,11 @@ def test_the_gap_is_the_largest_difference():
     off = np.array(record.logits_by_layer)
     off[-1, 1] += 0.25
     assert logits_gap(replace(record, logits_by_layer=off)) == pytest.approx(0.25, abs=1e-6)
+
+
+def test_a_model_in_training_is_looked_at_without_dropout_and_trained_on():
+    loaded = tiny.loaded(replace(tiny.TEXT, dropout_sublayer=0.5))
+    expected = sublayer_outputs(loaded, TEXT)
+    loaded.model.train()
+    np.testing.assert_array_equal(sublayer_outputs(loaded, TEXT), expected)
+    assert loaded.model.training
