@@ -31,13 +31,21 @@ def from_file(content: bytes) -> np.ndarray:
             f"This picture is too large: {picture.width} × {picture.height} pixels, at most {most} million can be read."
         )
     try:
-        picture = ImageOps.exif_transpose(picture)
-        if picture.has_transparency_data:
-            picture = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture.convert("RGBA"))
-        grey = np.asarray(picture.convert("L"), np.float32)
+        grey = _grey(ImageOps.exif_transpose(picture))
     except (OSError, ValueError, SyntaxError) as error:  # the decoders raise all of these
         raise ValueError(f"This picture is damaged: {error}.") from error
     return centred(ink(grey))
+
+
+def _grey(picture: Image.Image) -> np.ndarray:
+    """float32 [height, width] from 0 to 255. What is transparent is white, or black where that shows more."""
+    if picture.mode.startswith("I"):  # 16 bits
+        return np.asarray(picture, np.float32) / 257
+    if not picture.has_transparency_data:
+        return np.asarray(picture.convert("L"), np.float32)
+    papers = (Image.new("RGBA", picture.size, colour) for colour in ("white", "black"))
+    greys = (Image.alpha_composite(paper, picture.convert("RGBA")).convert("L") for paper in papers)
+    return max((np.asarray(grey, np.float32) for grey in greys), key=np.ptp)
 
 
 def ink(grey: np.ndarray) -> np.ndarray:

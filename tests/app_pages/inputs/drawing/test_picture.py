@@ -38,10 +38,15 @@ def test_a_clean_picture_is_exact() -> None:
     np.testing.assert_array_equal(from_file(file(Image.fromarray(page()))), BAR)
 
 
-def test_transparent_paper_is_white() -> None:
+@pytest.mark.parametrize("pen", [(0, 0, 0, 255), (255, 255, 255, 255), (200, 30, 30, 255)])
+def test_ink_on_transparent_paper(pen: tuple[int, int, int, int]) -> None:
     picture = Image.new("RGBA", (300, 200), (0, 0, 0, 0))
-    picture.paste((0, 0, 0, 255), (20, 10, 40, 110))
+    picture.paste(pen, (20, 10, 40, 110))
     np.testing.assert_array_equal(from_file(file(picture)), BAR)
+
+
+def test_a_picture_of_16_bits() -> None:
+    np.testing.assert_array_equal(from_file(file(Image.fromarray(page().astype(np.uint16) * 257))), BAR)
 
 
 def test_faint_spots_on_the_paper_are_not_ink() -> None:
