@@ -83,6 +83,8 @@ def paint(browser: Browser, app: Path, landmarks: Mapping[str, str]) -> dict[str
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         while not _answers(f"{address}/_stcore/health"):
+            if server.poll() is not None:
+                sys.exit(f"streamlit run {app} ended before it answered")
             time.sleep(0.02)
         page = browser.new_page(viewport={"width": 1280, "height": 1000})
         page.add_init_script(f"const landmarks = {json.dumps(landmarks)};{LOOK_OUT}")

@@ -12,7 +12,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 PLAYWRIGHT = (sys.executable, "-m", "playwright", "install", "chromium")
 NONE_FOUND = (
     "The browser tests need a Chromium, and none could be installed: "
-    f"put one of {', '.join(NAMES)} on PATH, or run `{' '.join(PLAYWRIGHT)}` where there is a network."
+    f"put one of {', '.join(NAMES)} on PATH, or run `{' '.join(PLAYWRIGHT)} --with-deps` where there is a network."
 )
 
 
