@@ -36,7 +36,7 @@ def draw() -> None:
         page.run()
 
 
-def _select(checkpoint: str, given: state.Given, label: str | None) -> state.Selection:
+def _select(checkpoint: str, given: state.Given, label: int | None) -> state.Selection:
     top = st.container()
     if left_out := state.left_out(checkpoint, given):
         st.caption(f"The text is longer than the encoder reads: it leaves out the {left_out}.")

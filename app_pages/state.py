@@ -33,7 +33,7 @@ class Selection:
 
     checkpoint: str
     given: Given
-    label: str | None  # the right answer, None where nobody knows it
+    label: int | None  # which class is right, None where nobody knows it
     top: DeltaGenerator  # for the prediction
     controls: DeltaGenerator  # below it, for the choice of a head; see `app_pages.widgets.head_choice`
 

@@ -17,7 +17,7 @@ COLUMNS = 4
 PAGE = 3 * COLUMNS
 
 
-def digit_input(checkpoint: str | None) -> tuple[bytes | None, str | None]:
+def digit_input(checkpoint: str | None) -> tuple[bytes | None, int | None]:
     """The digit, None where nothing is drawn, and its label where it has one."""
     source = choice(
         "Source",
@@ -32,7 +32,7 @@ def digit_input(checkpoint: str | None) -> tuple[bytes | None, str | None]:
         return (image.tobytes() if image.any() else None), None
     images, labels = state.test_digits()
     chosen = _test_digit(images, labels, checkpoint)
-    return images[chosen].tobytes(), str(labels[chosen])
+    return images[chosen].tobytes(), int(labels[chosen])
 
 
 def _test_digit(images: np.ndarray, labels: np.ndarray, checkpoint: str | None) -> int:

@@ -7,6 +7,7 @@ from app_pages.inputs import drawing
 from app_pages.inputs.digit_input import digit_input
 from app_pages.inputs.text_input import text_input
 from app_pages.widgets.choice import choice
+from app_pages.widgets.words import PLACEMENTS
 from model.checkpoint import Loaded
 from model.text import encode
 
@@ -16,7 +17,7 @@ INVITATION = {
 }
 
 
-def sidebar() -> tuple[str, state.Given, str | None] | str:
+def sidebar() -> tuple[str, state.Given, int | None] | str:
     """Draws the widgets. What they hold: checkpoint, input and its label; or why not, in one sentence."""
     kind = choice("Input", (state.TEXT, state.DIGIT), key="kind", on_change=_change_kind, width="stretch")
     above = st.container()  # the orders of the digits depend on the checkpoint, which stands below them
@@ -62,7 +63,7 @@ def _describe(loaded: Loaded) -> None:
     published = loaded.history.get("recipe", {}).get("published")
     st.caption(
         f"{loaded.n_parameters:,} parameters  \n"
-        f"{config.norm_placement}-LN, {_several(config.n_layers, 'layer')} × {_several(config.n_heads, 'head')}  \n"
+        f"{PLACEMENTS[config.norm_placement]}, {_several(config.n_layers, 'layer')} × {_several(config.n_heads, 'head')}  \n"
         f"{measured}  \n"
         + (f"published: {published}  \n" if published else "")
         + f"runs on {loaded.device.type.upper()}"

@@ -3,11 +3,17 @@
 import streamlit as st
 
 from app_pages import state
+from app_pages.widgets.words import as_code
+from model.text import MASK
 
 
 def masked_tokens(selection: state.Selection) -> None:
     """A line for each [MASK]; nothing where there is none."""
+    if not isinstance(selection.given, str):
+        return
     for place, found in state.guesses(selection.checkpoint, selection.given).items():
         # As code, a token with markup of its own stays a token.
         words = ", ".join(f"`{guess.token}` {guess.probability:.1%}" for guess in found)
         st.markdown(f"In place of **[MASK]**, position {place}: {words}")
+    if MASK in selection.given and not state.loaded(selection.checkpoint).config.masked_token_output:
+        st.caption(f"This encoder has not learned what to expect behind {as_code(MASK)}.")

@@ -2,6 +2,10 @@
 
 import streamlit as st
 
+CLASS_TOKEN = (
+    "A class token has no place there: it is left out as a query, and weight on it counts as no distance."
+)
+
 
 def measures_note(unit: str) -> None:
     with st.expander("What the numbers mean", icon=":material/function:"):
@@ -15,5 +19,5 @@ def measures_note(unit: str) -> None:
         )
         st.markdown(
             rf"**mean distance**: mean over queries of $\sum_j A_{{ij}} \, \mathrm{{dist}}(i, j)$, in {unit}"
-            + (", $|i - j|$." if unit == "tokens" else ", Euclidean on the grid, the class token left out.")
+            + (", $|i - j|$." if unit == "tokens" else f", Euclidean on the grid. {CLASS_TOKEN}")
         )

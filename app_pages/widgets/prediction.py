@@ -6,11 +6,16 @@ from model.record import ForwardRecord
 from viz.probabilities import probabilities
 
 
-def prediction(record: ForwardRecord, label: str | None, *, key: str, title: str = "Prediction") -> None:
-    """The most probable class, whether it is the right one where `label` says so, and every probability."""
+def prediction(record: ForwardRecord, label: int | None, *, key: str, title: str = "Prediction") -> None:
+    """The most probable class, whether it is the right one where `label` says which that is, and all of them."""
     values = record.probabilities
-    said = record.class_names[values.argmax()]
-    verdict = {None: None, said: "right"}.get(label, f"wrong, it is {label}")
+    said = int(values.argmax())
+    verdict = None if label is None else "right" if label == said else f"wrong, it is {_name(record, label)}"
     with st.container(horizontal=True, vertical_alignment="center", width=720):
-        st.metric(title, said, verdict, delta_color="off", delta_arrow="off", width=170)
+        st.metric(title, _name(record, said), verdict, delta_color="off", delta_arrow="off", width=170)
         st.altair_chart(probabilities(values, record.class_names), key=key)
+
+
+def _name(record: ForwardRecord, label: int) -> str:
+    """Of a class; an encoder may have fewer than the data."""
+    return record.class_names[label] if label < len(record.class_names) else str(label)

@@ -1,4 +1,6 @@
-"""What a page writes into Markdown that is not its own: a reader's words, and numbers in formulas."""
+"""How pages write what is not their own: a reader's words, numbers in formulas, placements of the norm."""
+
+PLACEMENTS = {"pre": "pre-LN", "post": "post-LN", "deepnorm": "DeepNorm", "b2t": "B2T"}  # by norm_placement
 
 
 def as_code(words: str) -> str:

@@ -45,7 +45,7 @@ def shares(
     residual: Float[np.ndarray, "stage position d_model"],
     outputs: Float[np.ndarray, "layer sublayer position d_model"],
 ) -> Float[np.ndarray, " place"]:
-    """mean_i ‖F_i‖ / (‖x_i‖ + ‖F_i‖) for each sublayer in order: F is its output, x the stream it is added to.
+    """mean_i ‖F_i‖ / (‖x_i‖ + ‖F_i‖) for each sublayer in order: F is its output, x the stream before it.
 
     0: the sublayer adds nothing; 0.5: it adds as much as was there; 1: there was nothing. The same in both
     placements, before post-LN normalises the sum. Lengths alone: what points the other way takes away.

@@ -1,12 +1,16 @@
 import base64
 import json
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages import state
+from model import checkpoint
+from tests.model import tiny
 
 Open = Callable[..., AppTest]
 
@@ -78,6 +82,19 @@ def test_the_answer_and_whether_it_is_right(open_app: Open) -> None:
     assert app.metric[0].delta == ("right" if said == "2" else "wrong, it is 2")
 
 
+def test_the_label_is_a_class_whatever_that_is_called(open_app: Open, checkpoints: Path) -> None:
+    names = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+    loaded = tiny.loaded(replace(tiny.DIGIT, class_names=names))
+    checkpoint.save(checkpoints / "in-words", loaded.model, {})
+    verdicts = set()
+    for digit in range(12):
+        metric = open_app(kind="Digit", checkpoint="in-words", digit=str(digit)).metric[0]
+        label = names[state.test_digits()[1][digit]]
+        assert metric.delta == ("right" if metric.value == label else f"wrong, it is {label}")
+        verdicts.add(metric.delta)
+    assert len(verdicts) > 2
+
+
 def test_nobody_knows_whether_the_answer_to_a_text_is_right(open_app: Open) -> None:
     assert not open_app().metric[0].delta
 
@@ -89,6 +106,13 @@ def test_a_typed_mask_is_filled(open_app: Open) -> None:
     (line,) = (block.value for block in app.markdown if "In place of" in block.value)
     assert f"position {place}" in line
     assert f"`{found[0].token}` {found[0].probability:.1%}" in line
+
+
+def test_an_encoder_that_never_learned_to_fill_a_mask_says_so(open_app: Open, checkpoints: Path) -> None:
+    loaded = tiny.loaded(tiny.TEXT)
+    checkpoint.save(checkpoints / "plain", loaded.model, {}, loaded.tokenizer)
+    said = [caption.value for caption in open_app(text="not [MASK] film", checkpoint="plain").caption]
+    assert "This encoder has not learned what to expect behind `[MASK]`." in said
 
 
 def test_without_a_mask_nothing_is_filled(open_app: Open) -> None:

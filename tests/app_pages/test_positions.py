@@ -145,7 +145,9 @@ def test_the_shift_is_worked_in_numbers(open_positions: Open) -> None:
 
 
 def test_a_shift_by_nothing_is_exact(open_positions: Open) -> None:
-    assert "by at most **$0$**" in said(open_positions("Shift", positions_offset="0"))
+    worked = said(open_positions("Shift", positions_offset="0"))
+    assert "by at most **$0$**" in worked
+    assert "**With sines alone** a shift by nothing is exact as well" in worked
 
 
 def test_a_narrower_table_has_fewer_frequencies(open_positions: Open) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
+from tokenizers.processors import TemplateProcessing
 
 from model import checkpoint
 from model.measures.embeddings import cosine_similarities, position_table
@@ -103,6 +104,18 @@ def test_the_numbers_are_the_table(open_part: Open) -> None:
     app = open_part(kind="Digit", positions_own="the numbers")
     rows = position_table(checkpoint.load("mnist-pre-ln"))
     np.testing.assert_allclose(weights(shown(app, "positions_own_numbers")), rows, rtol=1e-6)
+
+
+def test_one_token_alone(open_app: Open, checkpoints: Path) -> None:
+    loaded = tiny.loaded(replace(tiny.TEXT, pooling="mean"))
+    loaded.tokenizer.post_processor = TemplateProcessing(single="$A", special_tokens=[])
+    checkpoint.save(checkpoints / "bare", loaded.model, {}, loaded.tokenizer)
+    alone = {"text": "film", "checkpoint": "bare"}
+    app = open_app(PAGE, positions=PART, positions_own="all pairs", **alone)
+    assert weights(shown(app, "positions_own_pairs")).shape == (1, 1)
+    assert "Two different positions" not in said(app)
+    embeddings = open_app(PAGE, positions="Embeddings", **alone)
+    assert "No other vector is drawn that could be near to this one." in said(embeddings)
 
 
 @pytest.mark.parametrize("kind", ["Text", "Digit"])

@@ -37,7 +37,7 @@ def distance_heatmap(
         }
     )
     cells["pair"] = [f"{one} and {other}" for one, other in zip(cells["first"], cells["second"], strict=True)]
-    cells["paired"] = np.where(cells["matched"], "matched", "not matched")
+    cells["paired"] = np.where(cells["matched"], "one of the pairs", "none")
     step = int(np.clip(_SIDE // max(*distances.shape, 1), _SMALLEST, _LARGEST))
     tooltip = [
         alt.Tooltip("first:N", title=names[0]),

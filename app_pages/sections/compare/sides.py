@@ -27,7 +27,7 @@ class Side:
     title: str
     checkpoint: str
     given: state.Given
-    label: str | None
+    label: int | None
     record: ForwardRecord
 
     @property
@@ -91,7 +91,7 @@ def choose_sides(chosen: state.Selection) -> tuple[Side, Side] | str:
     return left, right
 
 
-def _side(title: str, what: tuple[str, state.Given, str | None]) -> Side:
+def _side(title: str, what: tuple[str, state.Given, int | None]) -> Side:
     checkpoint, given, label = what
     record = state.record(checkpoint, given)
     if not record.class_names:
@@ -126,10 +126,10 @@ def _second_text() -> tuple[str | None, None]:
     return (text if text and text.strip() else None), None
 
 
-def _second_digit() -> tuple[bytes, str]:
+def _second_digit() -> tuple[bytes, int]:
     images, labels = state.test_digits()
     bound = partial(st.number_input, bind="query-params", persist_state="session", width=200)
     number = bound("Second digit, test digit number", 0, len(images) - 1, SECOND_DIGIT, key="compare_digit")
     thumbnail = image_gallery(images[[number]], [number], [str(labels[number])], selected=None, columns=1)
     st.altair_chart(thumbnail, key="compare_thumbnail", width="content")
-    return images[number].tobytes(), str(labels[number])
+    return images[number].tobytes(), int(labels[number])

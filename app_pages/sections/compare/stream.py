@@ -55,8 +55,8 @@ def _norms(sides: tuple[Side, Side]) -> None:
 def _shares(sides: tuple[Side, Side]) -> None:
     st.markdown(
         r"$\frac{1}{n} \sum_i \lVert F_i \rVert / (\lVert x_i \rVert + \lVert F_i \rVert)$: $F$ is what the sublayer hands "
-        "over, $x$ the stream that it is added to. 0.5: it is as long as all that was there. Lengths alone: where $F$ "
-        "points against $x$, the sum becomes shorter."
+        "over, $x$ the stream before it. 0.5: it is as long as all that was there. Lengths alone: where $F$ points "
+        "against $x$, the sum becomes shorter."
     )
     shares = {side.title: _shares_of(side.checkpoint, side.given) for side in sides}
     deepest = max(side.record.config.n_layers for side in sides)
@@ -73,9 +73,9 @@ def _shares_of(name: str, given: state.Given) -> np.ndarray:
 
 def _logits(sides: tuple[Side, Side]) -> None:
     st.markdown(
-        "What the classifier would answer if it read the stream at each stage: $W\\,\\mathrm{LN}(x) + b$ where the encoder "
-        "ends in a norm, as pre-LN does; $W x + b$ where it has none, since the states of post-LN are normed already. "
-        "The classifier was trained on the last stage alone."
+        "What the classifier would answer if it read the stream at each stage: $W\\,\\mathrm{pool}(\\mathrm{LN}(x)) + b$ "
+        "where the encoder ends in a norm, as pre-LN mostly does, $W\\,\\mathrm{pool}(x) + b$ where it does not; the pool "
+        "is the class token, the mean or the maximum. The classifier was trained on the last stage alone."
     )
     marked = {sides[1].said: SECOND} | {sides[0].said: FIRST}
     every = np.concatenate([side.record.logits_by_layer.ravel() for side in sides])

@@ -82,10 +82,12 @@ def set_to_set(chosen: HeadSelection) -> None:
             f"The framed token {moved}. In this order every row's output is what it was, mask and all."
         )
     else:
+        sees = f"now sees {_keys(where + 1)} instead of {_keys(query + 1)}: itself and what stands before it"
+        if where == query:
+            sees = "sees as many keys as before, itself and whatever stands before it now"
         st.markdown(
-            f"The framed token {moved} and now sees {_keys(where + 1)} instead of {_keys(query + 1)}: itself and what "
-            "stands before it. Which keys are allowed hangs on the row, so the mask does not move along with the "
-            "vectors, and the equation fails."
+            f"The framed token {moved} and {sees}. Which keys are allowed hangs on the row, so the mask does not move "
+            "along with the vectors, and the equation fails."
         )
     st.caption(
         f"X is what the attention of layer {chosen.layer} receives for this input, L{chosen.layer} H{chosen.head} is "

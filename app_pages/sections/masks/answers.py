@@ -11,7 +11,7 @@ from app_pages.widgets.prediction import prediction
 from model.experiments.masking import MaskChoice
 
 
-def answers(found: Results, choice: MaskChoice, label: str | None) -> None:
+def answers(found: Results, choice: MaskChoice, label: int | None) -> None:
     """The sentence, and predictions side by side; for a padded text also the one that ignores its mask."""
     st.html(
         f'<p style="font-size: 1.25rem; margin: 0">{escape(in_words(choice, found.before, found.after))}</p>'

@@ -40,7 +40,8 @@ def ways(chosen: HeadSelection, found: Results, mask: MaskChoice, query: int) ->
     closed = outcomes(chosen.checkpoint, chosen.given, mask, **here, closed=query)
     st.table(pd.DataFrame({name: _row(closed.ways[way], query, names) for way, name in LABELS.items()}).T)
     st.markdown(
-        r"$-\infty$ in a whole row makes its softmax $0 / 0$, which is NaN, and NaN spreads to every number after it. "
+        r"$-\infty$ in a whole row makes its softmax $0 / 0$, which is NaN, and so is all that is computed from it; "
+        "in the last layer that is the answer only if the answer is read from this row. "
         r"A finite $c$ in a whole row cancels, $e^c / \sum e^c = 1/n$: the query attends to all keys alike, masked or "
         r"not. Added to a whole row, $c$ cancels too and leaves the row as if nothing were masked, unless $c$ is so "
         "large that float32 no longer holds the scores beside it. This encoder sets such a row to zeros."

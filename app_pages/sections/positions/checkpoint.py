@@ -182,10 +182,11 @@ def _pairs(chosen: Selection, config: ModelConfig, n: int) -> None:
         key="positions_own_pairs",
         alt=f"Cosine similarities of the position vectors of {n} positions, all pairs",
     )
-    off = cosines[~np.eye(n, dtype=bool)]
-    st.markdown(
-        f"Two different positions: from **{off.min():.2f}** to **{off.max():.2f}**, mean **{off.mean():.2f}**."
-    )
+    if n > 1:
+        off = cosines[~np.eye(n, dtype=bool)]
+        st.markdown(
+            f"Two different positions: from **{off.min():.2f}** to **{off.max():.2f}**, mean **{off.mean():.2f}**."
+        )
     st.caption(COSINE)
 
 

@@ -67,7 +67,10 @@ def embedding_map(chosen: Selection) -> None:
                 )
                 st.caption(picture.caption)
         with st.container(width=300):
-            _neighbours(chosen, query, found, [*tokens, *words], positioned=positioned)
+            if vectors[query].any():
+                _neighbours(chosen, query, found, [*tokens, *words], positioned=positioned)
+            else:
+                st.markdown("This vector is all zeros: without a direction it has no neighbours.")
     st.markdown(_how_many_differ(vectors[: len(tokens)], is_text))
 
 
@@ -169,7 +172,7 @@ def _neighbours(
     n_tokens = len(state.record(chosen.checkpoint, chosen.given).tokens)
     is_text = isinstance(chosen.given, str)
     if not found:
-        st.markdown("This vector is all zeros: without a direction it has no neighbours.")
+        st.markdown("No other vector is drawn that could be near to this one.")
         return
     st.markdown("**Nearest among the vectors drawn**")
     bars = neighbour_bars(

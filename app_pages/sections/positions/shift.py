@@ -86,6 +86,9 @@ def _misses(d_model: int, offset: int) -> dict[str, np.ndarray]:
 
 
 def _without_cosines(d_model: int, offset: int) -> None:
+    if offset == 0:
+        st.markdown("**With sines alone** a shift by nothing is exact as well: choose another offset.")
+        return
     misses = _misses(d_model, offset)
     largest = {name: scientific(np.abs(miss).max()) for name, miss in misses.items()}
     typical = {name: scientific(np.sqrt((miss**2).mean())) for name, miss in misses.items()}

@@ -4,6 +4,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.sections.theory.run_grid import GUESSING, Grid, draw_grids, draw_losses, places
+from app_pages.widgets.words import PLACEMENTS
 from model import checkpoint
 from model.theory import warmup
 from model.theory.fresh import Setting
@@ -12,7 +13,6 @@ from model.theory.warmup import WarmupRun
 RATES, WARMUPS = (1e-3, 3e-3, 1e-2), (0, 10, 30)
 LAYERS, STEPS = (2, 6, 12, 18), (60, 120, 240)
 SMALL = Setting(d_model=32, n_heads=4, expansion=2, initialisation="Xavier")
-NAMES = {"pre": "pre-LN", "post": "post-LN", "deepnorm": "DeepNorm", "b2t": "B2T"}
 # In the session: the runs that are being made, and those that are done. What came of them lies in the cache.
 RUNNING, DONE = "theory_grid_running", "theory_grid_done"
 
@@ -78,7 +78,7 @@ def stored_grid() -> None:
         return
     grid: Grid = {}
     for run in runs:
-        grid.setdefault(NAMES.get(run.norm_placement, run.norm_placement), []).append(run)
+        grid.setdefault(PLACEMENTS.get(run.norm_placement, run.norm_placement), []).append(run)
     lengths = " or ".join(f"{length:,}" for length in sorted({run.n_steps for run in runs}))
     st.caption(
         f"{len(runs)} runs of {lengths} steps each; the learning rate rises linearly over the warm-up."

@@ -105,7 +105,8 @@ def assumptions(setting: Setting) -> dict[str, bool]:
     theory = setting.initialisation == "theory"
     return {
         r"$W_Q = W_K = 0$: every position attends to all alike": theory,
-        r"one head, no $W_O$ (with uniform attention the heads together do what one does)": theory,
+        r"one head, no $W_O$ (with uniform attention the heads together do what one does)": theory
+        and setting.gain == 1,
         r"$W_V$, $W_1$, $W_2$ of $d \times d$, Gaussian with Xavier's variance $1/d$": theory
         and setting.expansion == 1
         and setting.gain == 1,

@@ -84,7 +84,7 @@ def test_the_number_chooses_the_digit(open_app: Open) -> None:
     app = open_app(kind="Digit")
     app.number_input(key="digit").set_value(1).run()
     assert not app.exception
-    assert app.session_state["selection"].label == "2"
+    assert app.session_state["selection"].label == 2
 
 
 def test_a_click_in_the_gallery_chooses_the_digit(monkeypatch: pytest.MonkeyPatch) -> None:
