@@ -57,11 +57,11 @@ _SHORT_WINDOWS = Phase(
     task="masked tokens, short windows", epochs=2.5, batch_size=80, learning_rate=4e-3, warmup=0.06
 )
 _LONG_WINDOWS = Phase(task="masked tokens", epochs=1.5, batch_size=24, learning_rate=3e-3, warmup=0.06)
+# The rate went down to zero and rises once more: post-LN was still far from done, pre-LN not quite either.
+_LONGER = replace(_LONG_WINDOWS, epochs=3.0)
 # A label for every 56 tokens or so says sooner which words matter than one for every 250.
-_PIECES = Phase(task="sentiment of pieces", epochs=1.0, batch_size=64, learning_rate=2e-3, warmup=0.06)
-_SENTIMENT = Phase(
-    task="sentiment", epochs=1.75, batch_size=16, learning_rate=8e-4, warmup=0.06, dropout=True
-)
+_PIECES = Phase(task="sentiment of pieces", epochs=0.6, batch_size=64, learning_rate=2e-3, warmup=0.06)
+_SENTIMENT = Phase(task="sentiment", epochs=2.0, batch_size=16, learning_rate=8e-4, warmup=0.06, dropout=True)
 
 
 def recipe(name: str, quick: bool = False) -> Recipe:
@@ -85,7 +85,7 @@ _LOOKER = Phase(
 _ARTICLE = Phase(
     task="true labels", epochs=50, batch_size=64, learning_rate=1e-3, falls=False, weight_decay=0.01
 )
-_REVIEWS = {"phases": (_SHORT_WINDOWS, _LONG_WINDOWS, _PIECES, _SENTIMENT), "optimizer": "muon"}
+_REVIEWS = {"phases": (_SHORT_WINDOWS, _LONG_WINDOWS, _LONGER, _PIECES, _SENTIMENT), "optimizer": "muon"}
 _RECIPES = {
     recipe.preset: recipe
     for recipe in (

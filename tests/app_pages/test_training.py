@@ -6,6 +6,7 @@ import torch
 from safetensors.torch import load, save
 from streamlit.testing.v1 import AppTest
 
+from app_pages.sections.training.films import in_words
 from model.theory.warmup import RUNS, WarmupRun, write_runs
 
 Open = Callable[..., AppTest]
@@ -113,3 +114,10 @@ def test_warmup_says_what_is_missing_and_shows_what_there_is(open_app: Open, che
     app.run()
     assert "2 steps each" in text(app)
     assert app.dataframe[0].value["final loss"].tolist() == ["not finite", "not finite"]
+
+
+def test_a_phase_that_goes_on_with_another_schedule_is_not_told_as_another_task() -> None:
+    assert in_words(("masked tokens", "masked tokens", "sentiment")) == (
+        "masked tokens, then masked tokens again, then sentiment"
+    )
+    assert in_words(()) == ""

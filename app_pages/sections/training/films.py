@@ -1,5 +1,8 @@
 """What the Training page reads: films and histories, cached, and as tables for the curves."""
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -50,6 +53,12 @@ def logged(name: str, value: str, entries: str = "log") -> pd.DataFrame:
 def tasks(name: str) -> list[str]:
     """What the checkpoint learned, phase by phase."""
     return [phase["task"] for phase in state.loaded(name).history.get("recipe", {}).get("phases", [])]
+
+
+def in_words(tasks: Sequence[str]) -> str:
+    """What was learned, one after the other."""
+    named = [f"{task} again" if task == before else task for before, task in pairwise(["", *tasks])]
+    return ", then ".join(named)
 
 
 def _length(history: dict, phase: int) -> int:

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from app_pages import state
-from app_pages.sections.training.films import logged, tasks
+from app_pages.sections.training.films import in_words, logged, tasks
 from viz.training.run_curves import run_curves
 
 SMOOTH = 8  # logged losses are of single batches: the mean over so many entries is drawn
@@ -55,4 +55,4 @@ def _figures(name: str) -> None:
     reached = (
         f"{figures['accuracy']:.2%} of {figures['n']:,} {figures['data']}" if figures else "not measured"
     )
-    st.markdown(f"**{name}**: {', then '.join(tasks(name)) or 'no recipe is known'}; {reached}")
+    st.markdown(f"**{name}**: {in_words(tasks(name)) or 'no recipe is known'}; {reached}")

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app_pages.sections.training.films import by_line, film, formation
+from app_pages.sections.training.films import by_line, film, formation, in_words
 from app_pages.widgets.choice import choice
 from model.film import Film
 from viz.attention.head_overview import head_overview
@@ -144,7 +144,7 @@ def _curves(name: str, films: dict[str, Film], probe: int, measure: str, moment:
         said = []
         if len(shown.tasks) > 1:
             said += [
-                f"Of what is being learned: {', then '.join(shown.tasks)}. A thin line stands where the next begins."
+                f"Of what is being learned: {in_words(shown.tasks)}. A thin line stands where the next begins."
             ]
         if np.isnan(values).any():
             said += ["Where the line is interrupted, the run did not measure its accuracy."]
