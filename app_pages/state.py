@@ -129,7 +129,7 @@ def checkpoints(kind: str) -> list[str]:
 
 
 def _place(name: str) -> tuple:
-    """Pairs before others, and of a pair pre-LN first, which most of today's encoders are."""
+    """Pairs before others, and of a pair pre-LN first."""
     both = pair(name)
     return (False, both, both.index(name)) if both else (True, (name,), 0)
 

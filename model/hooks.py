@@ -30,11 +30,13 @@ class HookPoint(nn.Module):
 
     @property
     def room(self) -> Tensor | None:
-        """Where the activation may be written as it is computed: the `room` of a watcher that has one."""
-        for watchers in _watching.get():
-            if (room := getattr(watchers.get(self), "room", None)) is not None:
-                return room
-        return None
+        """Where the activation may be written as it is computed: the `room` of whoever sees it first.
+
+        Not of a later one: the first may keep what it saw, or return a view of it, and a later one's room is
+        written to once more.
+        """
+        first = next((watchers[self] for watchers in _watching.get() if self in watchers), None)
+        return getattr(first, "room", None)
 
 
 def _look(point: HookPoint, _inputs: tuple[Tensor], activation: Tensor) -> Tensor | None:

@@ -17,7 +17,7 @@ class Guess(NamedTuple):
 def guesses(loaded: Loaded, text: str, n: int = 5) -> dict[int, list[Guess]]:
     """By position of each [MASK] that the encoder reads: the `n` most probable tokens, the likeliest first.
 
-    Softmax over the whole vocabulary. Empty where there is no [MASK], or no masked-token output.
+    Softmax over the whole vocabulary, in which a place without a token is no guess. Empty where there is no [MASK], or no masked-token output.
     """
     inputs, tokens = prepare(loaded, text)
     places = [position for position, token in enumerate(tokens) if token == MASK]
@@ -30,8 +30,7 @@ def guesses(loaded: Loaded, text: str, n: int = 5) -> dict[int, list[Guess]]:
         place: [
             Guess(token, probability)
             for number, probability in zip(ids[row].tolist(), probabilities[row].tolist(), strict=True)
-            if (token := loaded.tokenizer.id_to_token(number))
-            is not None  # a vocabulary may have empty places
+            if (token := loaded.tokenizer.id_to_token(number)) is not None
         ]
         for row, place in enumerate(places)
     }

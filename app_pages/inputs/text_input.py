@@ -23,8 +23,8 @@ def text_input() -> tuple[str | None, None]:
         bind="query-params",
         max_chars=LONGEST,
         height=150,
-        help="Ctrl+Enter, or a click elsewhere, sends the text to the encoder. Write `[MASK]` for a word, and the page "
-        "says what the encoder expects there. " + AT_MOST,
+        help="Ctrl+Enter, or a click elsewhere, sends the text to the encoder. Write `[MASK]` for a word, and the "
+        "Attention page says what the encoder expects there. " + AT_MOST,
     )
     st.session_state["example"] = titles.get(text)
     above.selectbox(

@@ -12,8 +12,7 @@ def masked_tokens(selection: state.Selection) -> None:
     if not isinstance(selection.given, str):
         return
     for place, found in state.guesses(selection.checkpoint, selection.given).items():
-        # As code, a token with markup of its own stays a token.
-        words = ", ".join(f"`{guess.token}` {guess.probability:.1%}" for guess in found)
+        words = ", ".join(f"{as_code(guess.token)} {guess.probability:.1%}" for guess in found)
         st.markdown(f"In place of **[MASK]**, position {place}: {words}")
     if MASK in selection.given and not state.loaded(selection.checkpoint).config.masked_token_output:
         st.caption(f"This encoder has not learned what to expect behind {as_code(MASK)}.")

@@ -2,10 +2,6 @@
 
 import streamlit as st
 
-CLASS_TOKEN = (
-    "A class token has no place there: it is left out as a query, and weight on it counts as no distance."
-)
-
 
 def measures_note(unit: str) -> None:
     with st.expander("What the numbers mean", icon=":material/function:"):
@@ -19,5 +15,10 @@ def measures_note(unit: str) -> None:
         )
         st.markdown(
             rf"**mean distance**: mean over queries of $\sum_j A_{{ij}} \, \mathrm{{dist}}(i, j)$, in {unit}"
-            + (", $|i - j|$." if unit == "tokens" else f", Euclidean on the grid. {CLASS_TOKEN}")
+            + (
+                ", $|i - j|$."
+                if unit == "tokens"
+                else ", Euclidean on the grid. A class token has no place there: it is left out as a query, and weight "
+                "on it counts as no distance."
+            )
         )

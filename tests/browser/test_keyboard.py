@@ -24,7 +24,6 @@ def test_arrow_keys_step_through_heads(page: Page) -> None:
     page.keyboard.press("ArrowRight")
     box.fill("great film")
     page.keyboard.press("Control+Enter")
-    expect(page).to_have_url(
-        re.compile(r"[?&]text=great")
-    )  # a head chosen by the arrow would stand there by now
+    expect(page).to_have_url(re.compile(r"[?&]text=great"))
+    # A head that the arrow had chosen would stand there by now.
     expect(page).not_to_have_url(re.compile(r"[?&]head="))

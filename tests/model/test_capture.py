@@ -184,6 +184,17 @@ def test_a_watcher_may_return_a_view_of_what_it_was_given(text_loaded):
     np.testing.assert_array_equal(turned.scores[0], capture(text_loaded, SENTENCE).scores[0].swapaxes(-1, -2))
 
 
+def test_what_a_watcher_saw_stays_what_it_was(text_loaded):
+    name, seen = "blocks.0.attention.pattern", []
+
+    def keep_and_replace(pattern):
+        seen.append(pattern)
+        return torch.zeros_like(pattern)
+
+    capture(text_loaded, SENTENCE, watchers={name: keep_and_replace})
+    np.testing.assert_array_equal(seen[0][0], capture(text_loaded, SENTENCE).pattern[0])
+
+
 def test_a_watch_around_the_capture_intervenes_as_well(text_loaded):
     within = capture(text_loaded, SENTENCE, watchers={"blocks.0.attention.z": torch.zeros_like})
     with watch(text_loaded.model, {"blocks.0.attention.z": torch.zeros_like}):

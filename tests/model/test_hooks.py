@@ -10,7 +10,7 @@ from tests.model import tiny
 from tests.model.tiny import TEXT
 
 TOKENS = torch.tensor([[2, 5, 6, 7, 3]])
-PATTERN, Z = "blocks.0.attention.pattern", "blocks.0.attention.z"
+SCORES, PATTERN, Z = (f"blocks.0.attention.{name}" for name in ("scores", "pattern", "z"))
 
 
 @pytest.fixture(scope="module")
@@ -165,14 +165,26 @@ class Roomy:
         self.seen = activation
 
 
+def rooms(model) -> dict[str, Roomy]:
+    n = TOKENS.shape[1]
+    return {name: Roomy(len(TOKENS), model.config.n_heads, n, n) for name in (SCORES, PATTERN)}
+
+
 def test_what_a_watcher_has_room_for_is_computed_in_there(model):
-    plain, n = model(TOKENS), TOKENS.shape[1]
-    points, seen = hook_points(model), []
-    shape = (len(TOKENS), model.config.n_heads, n, n)
-    roomy = {PATTERN: Roomy(*shape), PATTERN.replace("pattern", "scores"): Roomy(*shape)}
-    with watch(model, {PATTERN: seen.append}), torch.inference_mode(), watch(model, roomy):
+    plain, points, roomy, seen = model(TOKENS), hook_points(model), rooms(model), []
+    with torch.inference_mode(), watch(model, roomy), watch(model, {PATTERN: seen.append}):
         assert points[PATTERN].room is roomy[PATTERN].room
         assert torch.equal(model(TOKENS), plain)
     assert points[PATTERN].room is None
     assert all(watcher.seen is watcher.room for watcher in roomy.values())
-    assert torch.equal(seen[0], roomy[PATTERN].room)
+    assert seen == [roomy[PATTERN].room]
+
+
+def test_nothing_is_computed_in_the_room_of_one_who_comes_later(model):
+    plain, points, roomy, seen = model(TOKENS), hook_points(model), rooms(model), []
+    with torch.inference_mode(), watch(model, {PATTERN: seen.append}), watch(model, roomy):
+        assert points[PATTERN].room is None
+        assert points[SCORES].room is roomy[SCORES].room
+        assert torch.equal(model(TOKENS), plain)
+    assert roomy[PATTERN].seen is seen[0]
+    assert roomy[PATTERN].room.isnan().all()

@@ -28,9 +28,8 @@ def run_curves(
     """Columns step, value, run and, with `line_title`, line: a number that orders the curves of one run.
 
     Curves of different `runs` differ in colour, also where `table` holds one of them alone; where each run has
-    several, the lines differ. `at` marks a
-    step, `breaks` those where something new began; further columns are said on hover. Steps count
-    from 0, and the axis shows step + 1 where it is logarithmic. Raises ValueError where columns are missing.
+    several, the lines differ. `at` marks a step, `breaks` those where something new began; further columns are
+    said on hover. Steps count from 0, and the axis shows step + 1 where it is logarithmic. Raises ValueError where columns are missing.
     """
     needed = {"step", "value", "run"} | ({"line"} if line_title else set())
     if missing := sorted(needed - set(table.columns)):

@@ -11,7 +11,7 @@ from app_pages.sections.inside_a_head import attention_steps, block_steps
 from app_pages.sections.inside_a_head.view import View, choose_view
 from app_pages.state import HeadSelection
 from app_pages.widgets.clickable import clickable
-from app_pages.widgets.words import as_code
+from app_pages.widgets.words import PLACEMENTS, as_code
 from model.config import ModelConfig
 from viz.inside.block_diagram import block_diagram
 
@@ -112,7 +112,7 @@ def step_by_step(chosen: HeadSelection, query: int, controls: DeltaGenerator) ->
             {name: STEPS[name].short for name in order},
             opened=opened,
             head=view.head,
-            placement=f"{view.record.config.norm_placement}-LN",
+            placement=PLACEMENTS[view.record.config.norm_placement],
         )
         clickable(
             chart,

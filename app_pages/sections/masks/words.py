@@ -31,11 +31,9 @@ def explained(choice: MaskChoice, record: ForwardRecord) -> str:
     what, input_ = ("token", "text") if text else ("patch", "digit")
     match choice.kind:
         case "keys":
-            apart = (
-                ""
-                if text or not record.has_class_token
-                else " The class token has no patch: block it in the box."
-            )
+            apart = ""
+            if record.has_class_token and not text:
+                apart = " The class token has no patch: block it in the box."
             return (
                 f"Click a {what} to block it as a key for every query; a second click frees it.{apart} "
                 "What a blocked position knows of itself still goes through its own stream."

@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from app_pages.widgets.choice import choice
+from app_pages.widgets.words import PLACEMENTS
 from model import checkpoint
 from model.theory.warmup import RUNS, WarmupRun, read_runs
 from viz.theory.loss_curves import loss_curves
@@ -31,7 +32,7 @@ def warmup() -> None:
 
 def _side(runs: list[WarmupRun], placement: str, top: float) -> None:
     curves = {run.warmup: (run.steps, run.losses) for run in runs}
-    chart = loss_curves(curves, highest=top, title=f"{placement}-LN")
+    chart = loss_curves(curves, highest=top, title=PLACEMENTS[placement])
     st.altair_chart(chart, key=f"warmup_{placement}")
     st.dataframe(
         pd.DataFrame(
