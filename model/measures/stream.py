@@ -11,6 +11,7 @@ from model.capture import evaluating, prepare
 from model.checkpoint import Loaded
 from model.hooks import watch
 from model.record import ForwardRecord
+from model.transformer import Transformer
 
 SUBLAYERS = ("attention", "feed_forward")
 
@@ -41,18 +42,27 @@ def _keep(slot: Tensor, activation: Tensor) -> None:
     slot.copy_(activation[0])
 
 
+def gone_past(
+    model: Transformer, residual: Float[np.ndarray, "stage position d_model"]
+) -> Float[np.ndarray, "place position d_model"]:
+    """What the output of each sublayer, in order, is added to, before any norm of the sum."""
+    past = model.blocks[0].skip * residual[:-1]  # stage s is what goes into sublayer s
+    if model.config.norm_placement == "b2t":
+        past[1::2] += residual[:-1:2]  # beside a feed-forward the layer's input goes past as well
+    return past
+
+
 def shares(
-    residual: Float[np.ndarray, "stage position d_model"],
+    past: Float[np.ndarray, "place position d_model"],
     outputs: Float[np.ndarray, "layer sublayer position d_model"],
 ) -> Float[np.ndarray, " place"]:
-    """mean_i ‖F_i‖ / (‖x_i‖ + ‖F_i‖) for each sublayer in order: F is its output, x the stream before it.
+    """mean_i ‖F_i‖ / (‖x_i‖ + ‖F_i‖) for each sublayer in order: F is its output, x what that is added to.
 
-    0: the sublayer adds nothing; 0.5: it adds as much as was there; 1: there was nothing. The same in both
-    placements, before post-LN normalises the sum. Lengths alone: what points the other way takes away.
+    0: the sublayer adds nothing; 0.5: it adds as much as was there; 1: there was nothing. Lengths alone:
+    what points the other way takes away.
     """
     added = np.linalg.norm(outputs, axis=-1).reshape(-1, outputs.shape[2])
-    there = norms(residual[:-1])  # stage s is what sublayer s adds to
-    return (added / (there + added)).mean(axis=-1)
+    return (added / (norms(past) + added)).mean(axis=-1)
 
 
 def uniformity(residual: Float[np.ndarray, "stage position d_model"]) -> Float[np.ndarray, " stage"]:

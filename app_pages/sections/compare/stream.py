@@ -55,7 +55,7 @@ def _norms(sides: tuple[Side, Side]) -> None:
 def _shares(sides: tuple[Side, Side]) -> None:
     st.markdown(
         r"$\frac{1}{n} \sum_i \lVert F_i \rVert / (\lVert x_i \rVert + \lVert F_i \rVert)$: $F$ is what the sublayer hands "
-        "over, $x$ the stream before it. 0.5: it is as long as all that was there. Lengths alone: where $F$ points "
+        "over, $x$ what that is added to. 0.5: it is as long as all that was there. Lengths alone: where $F$ points "
         "against $x$, the sum becomes shorter."
     )
     shares = {side.title: _shares_of(side.checkpoint, side.given) for side in sides}
@@ -67,8 +67,9 @@ def _shares(sides: tuple[Side, Side]) -> None:
 
 @st.cache_data(max_entries=32, show_spinner=False)
 def _shares_of(name: str, given: state.Given) -> np.ndarray:
-    outputs = measures.sublayer_outputs(state.loaded(name), state.as_input(given))
-    return measures.shares(state.record(name, given).residual, outputs)
+    loaded = state.loaded(name)
+    outputs = measures.sublayer_outputs(loaded, state.as_input(given))
+    return measures.shares(measures.gone_past(loaded.model, state.record(name, given).residual), outputs)
 
 
 def _logits(sides: tuple[Side, Side]) -> None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from model.capture import capture, prepare
-from model.measures.stream import logits_gap, norms, shares, sublayer_outputs, uniformity
+from model.measures.stream import gone_past, logits_gap, norms, shares, sublayer_outputs, uniformity
 from tests.model import tiny
 
 TEXT = "not great film"
@@ -15,6 +15,9 @@ VARIANTS = {
     "post": replace(tiny.TEXT, norm_placement="post", final_norm=False),
     "mean": replace(tiny.TEXT, pooling="mean"),
     "max": replace(tiny.TEXT, pooling="max", norm_placement="post"),
+    "deepnorm": replace(tiny.TEXT, norm_placement="deepnorm"),
+    "b2t": replace(tiny.TEXT, norm_placement="b2t"),
+    "without residual": replace(tiny.TEXT, residual=False),
 }
 
 
@@ -28,15 +31,15 @@ def test_norms_by_hand():
 
 
 def test_shares_by_hand():
-    residual = np.array([[[3.0, 4.0]], [[6.0, 8.0]], [[1.0, 0.0]]])
+    past = np.array([[[3.0, 4.0]], [[6.0, 8.0]]])
     outputs = np.array([[[[5.0, 0.0]], [[0.0, 30.0]]]])
-    assert shares(residual, outputs) == pytest.approx([5 / (5 + 5), 30 / (10 + 30)])
+    assert shares(past, outputs) == pytest.approx([5 / (5 + 5), 30 / (10 + 30)])
 
 
 def test_shares_are_means_over_the_tokens():
-    residual = np.array([[[1.0], [1.0]], [[1.0], [1.0]], [[0.0], [0.0]]])
+    past = np.array([[[1.0], [1.0]], [[1.0], [1.0]]])
     outputs = np.array([[[[1.0], [3.0]], [[0.0], [0.0]]]])
-    assert shares(residual, outputs) == pytest.approx([(0.5 + 0.75) / 2, 0])
+    assert shares(past, outputs) == pytest.approx([(0.5 + 0.75) / 2, 0])
 
 
 def test_uniformity_by_hand():
@@ -46,14 +49,20 @@ def test_uniformity_by_hand():
     assert uniformity(np.array([alike, opposite, apart])) == pytest.approx([0, 1, math.sqrt(2) / 2])
 
 
-def test_the_sublayers_outputs_are_what_the_stream_gains(loaded):
+def test_where_nothing_goes_past_the_sublayers_are_all_there_is():
+    loaded = tiny.loaded(VARIANTS["without residual"])
+    past = gone_past(loaded.model, capture(loaded, TEXT).residual)
+    assert shares(past, sublayer_outputs(loaded, TEXT)).tolist() == [1.0] * 2 * loaded.config.n_layers
+
+
+def test_the_sublayers_outputs_and_what_goes_past_them_make_the_stream(loaded):
     record, outputs = capture(loaded, TEXT), sublayer_outputs(loaded, TEXT)
-    steps = outputs.reshape(-1, *outputs.shape[2:])
-    summed = torch.from_numpy(record.residual[:-1] + steps)
-    if loaded.config.norm_placement == "post":
+    summed = gone_past(loaded.model, record.residual) + outputs.reshape(-1, *outputs.shape[2:])
+    if loaded.config.norm_placement != "pre":
         norms_of = [(block.norm_attention, block.norm_feed_forward) for block in loaded.model.blocks]
         with torch.inference_mode():
-            summed = torch.stack([norm(state) for norm, state in zip(sum(norms_of, ()), summed, strict=True)])
+            pairs = zip(sum(norms_of, ()), torch.from_numpy(summed), strict=True)
+            summed = torch.stack([norm(state) for norm, state in pairs])
     np.testing.assert_allclose(summed, record.residual[1:], atol=1e-5)
 
 
