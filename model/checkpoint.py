@@ -28,10 +28,16 @@ from model.config import ModelConfig
 from model.device import find_device
 from model.history import check_history
 from model.seeded import seeded
+from model.text import encode
 from model.transformer import Transformer
 
 CHECKPOINTS = Path(__file__).parents[1] / "checkpoints"
 LARGEST_FILM = 2**28  # bytes
+# numbers; a few bytes of config.json could ask for all the memory there is
+LARGEST_POSITION_TABLE = 2**26
+LARGEST_PATTERNS = 2**29  # of all heads, for an input as long as the encoder reads
+# what safetensors raises on numbers that numpy does not have
+UNREADABLE = (SafetensorError, OSError, ValueError, KeyError, TypeError, AttributeError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +84,7 @@ def predictions(name: str) -> dict[str, np.ndarray] | None:
         arrays = load_file(path)
         if set(arrays) != {"predicted", "loss"} or arrays["predicted"].shape != arrays["loss"].shape:
             raise ValueError("it must hold `predicted` and `loss`, one of each a digit")
-    except (SafetensorError, OSError, ValueError) as error:
+    except UNREADABLE as error:
         raise ValueError(f"{name}/{path.name} cannot be read: {error}") from error
     return arrays
 
@@ -97,7 +103,7 @@ def film_arrays(folder: Path) -> dict[str, np.ndarray] | None:
         if len(content) > LARGEST_FILM:
             raise ValueError(f"it unpacks to more than {LARGEST_FILM >> 20} MB")
         return deserialize(content)
-    except (SafetensorError, OSError, EOFError, ValueError, zlib.error) as error:
+    except (*UNREADABLE, EOFError, zlib.error) as error:
         raise ValueError(f"{folder.name}/{path.name} cannot be read: {error}") from error
 
 
@@ -139,6 +145,8 @@ def save(
             (new / "film.safetensors.gz").write_bytes(gzip.compress(serialize(film), mtime=0))
         if tokenizer is not None:
             tokenizer.save(str(new / "tokenizer.json"))
+        # safetensors lets nobody but the owner read what it wrote
+        shutil.copymode(new / "config.json", new / "model.safetensors")
         old = _old(folder)
         if folder.exists():
             shutil.rmtree(old, ignore_errors=True)
@@ -156,6 +164,7 @@ def record_figures(
     if by_example is not None:
         predicted = folder / "predictions.new"
         save_arrays(by_example, predicted)
+        shutil.copymode(folder / "config.json", predicted)
         predicted.replace(folder / "predictions.safetensors")
     beside = folder / "history.new"
     _write_json(beside, _read_json(folder / "history.json") | {"figures": figures})
@@ -198,9 +207,10 @@ def _read_weights(path: Path, config: ModelConfig) -> Transformer:
         with safe_open(path, "pt") as file:
             shapes = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
         n_numbers = sum(map(math.prod, shapes.values()))
-        # Looked at before anything is built: a few bytes of config.json could ask for all the memory there is.
+        # Looked at before anything is built.
         if config.n_layers > len(shapes) or _least_size(config) > n_numbers:
             raise ValueError(f"{n_numbers:,} numbers are too few for the encoder that config.json describes")
+        _check_length(config)
         with seeded(0):  # weights that are written over, but not with the numbers of somebody else's seed
             model = Transformer(config)
         expected = {name: tuple(value.shape) for name, value in model.state_dict().items()}
@@ -224,12 +234,21 @@ def _least_size(config: ModelConfig) -> int:
     whole = config.n_layers * layer + (config.vocab_size or config.patch_size**2)
     whole += config.n_positions if config.positions == "learned" else 0
     whole += config.d_model if config.masked_token_output else 0
-    return config.d_model * whole
+    return config.d_model * (whole + config.n_classes)
+
+
+def _check_length(config: ModelConfig) -> None:
+    """Raises ValueError where so many positions would take more memory than any page can use."""
+    n = config.n_positions
+    table, patterns = n * config.d_model, config.n_layers * config.n_heads * n**2
+    if table > LARGEST_POSITION_TABLE or patterns > LARGEST_PATTERNS:
+        raise ValueError(f"{n:,} positions are too many for an encoder of this size to be shown")
 
 
 def _read_json(path: Path) -> dict:
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
+        json.dumps(values, ensure_ascii=False).encode()  # an escaped half of a character is no text
     except (OSError, ValueError, RecursionError) as error:
         raise ValueError(f"{path.parent.name}/{path.name} cannot be read: {error}") from error
     if not isinstance(values, dict):
@@ -254,4 +273,10 @@ def _read_tokenizer(path: Path, config: ModelConfig) -> Tokenizer:
     tokenizer.no_padding()
     which_end = (tokenizer.truncation or {}).get("direction", "right")
     tokenizer.enable_truncation(config.n_positions, direction=which_end)
+    try:
+        added = encode(tokenizer, "").ids
+    except ValueError as error:
+        raise ValueError(f"{path.parent.name}/tokenizer.json cannot be used: {error}") from error
+    if max(added, default=0) >= config.vocab_size or len(added) >= config.n_positions:
+        raise ValueError(f"{path.parent.name}/tokenizer.json adds tokens {added} for which there is no place")
     return tokenizer

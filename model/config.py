@@ -52,7 +52,10 @@ class ModelConfig:
         if self.is_text:
             if self.patch_size is not None:
                 raise ValueError(f"patch_size {self.patch_size} belongs to images, but vocab_size is set")
-            if self.padding_id is not None and self.padding_id not in range(self.vocab_size):
+            numbers = range(self.vocab_size)  # which holds 0.0 and False as well
+            if self.padding_id is not None and (
+                type(self.padding_id) is not int or self.padding_id not in numbers
+            ):
                 raise ValueError(f"padding_id {self.padding_id!r} is none of the {self.vocab_size} tokens")
         else:
             if self.padding_id is not None or self.masked_token_output:
@@ -223,7 +226,9 @@ _PRESETS = {
     ),
     # "Attention Is All You Need", table 3, the encoder half; 37,000 shared byte pairs
     "base": _VASWANI,
-    "big": replace(_VASWANI, d_model=1024, n_heads=16, d_ff=4096),
+    "big": replace(
+        _VASWANI, d_model=1024, n_heads=16, d_ff=4096, dropout_embedding=0.3, dropout_sublayer=0.3
+    ),
 }
 
 

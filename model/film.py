@@ -48,7 +48,8 @@ def read_film(loaded: Loaded) -> Film | None:
         return None
     try:
         phases = loaded.history["recipe"]["phases"]
-        phase, step = arrays["phase"], arrays["step"]
+        n, n_layers = len(arrays["phase"]), loaded.config.n_layers
+        phase, step = (_field(arrays, name, np.int64, n) for name in ("phase", "step"))
         lengths = [int(step[phase == number].max()) + 1 for number in range(len(phases))]
         starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
         return Film(
@@ -56,8 +57,8 @@ def read_film(loaded: Loaded) -> Film | None:
             phase=phase,
             step=step,
             at=starts[phase] + step,
-            accuracy=arrays["accuracy"],
-            gradient_norm=arrays["gradient_norm"],
+            accuracy=_field(arrays, "accuracy", np.float32, n),
+            gradient_norm=_field(arrays, "gradient_norm", np.float32, n, n_layers),
             is_clipped=loaded.history.get("film_gradients") != "before clipping",
             probes=tuple(_probe(loaded, arrays, *named) for named in enumerate(loaded.history["probes"])),
         )
@@ -67,13 +68,24 @@ def read_film(loaded: Loaded) -> Film | None:
 
 def _probe(loaded: Loaded, arrays: dict[str, np.ndarray], number: int, name: str) -> Probe:
     given = name if loaded.config.is_text else examples()[0][int(name.rpartition(" ")[2])]
+    tokens = prepare(loaded, given)[1]
+    n, length = len(arrays["phase"]), len(tokens)
+    n_layers, n_heads = loaded.config.n_layers, loaded.config.n_heads
     return Probe(
         name=name,
-        tokens=prepare(loaded, given)[1],
-        pattern=arrays[f"pattern.{number}"],
-        entropy=arrays[f"entropy.{number}"],
-        residual_norm=arrays[f"residual_norm.{number}"],
+        tokens=tokens,
+        pattern=_field(arrays, f"pattern.{number}", np.uint8, n, n_layers, n_heads, length, length),
+        entropy=_field(arrays, f"entropy.{number}", np.float32, n, n_layers, n_heads),
+        residual_norm=_field(arrays, f"residual_norm.{number}", np.float32, n, 2 * n_layers + 1),
     )
+
+
+def _field(arrays: dict[str, np.ndarray], name: str, kind: type, *shape: int) -> np.ndarray:
+    """One array of the film. Raises ValueError where it is not what the pages count on."""
+    array = arrays[name]
+    if array.dtype != kind or array.shape != shape:
+        raise ValueError(f"{name} is {array.dtype} {array.shape}, it must be {kind.__name__} {shape}")
+    return array
 
 
 def way_to_form(

@@ -3,7 +3,9 @@
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
-_COUNT = {"type": "integer", "minimum": 0}
+# JSON may hold numbers that no float holds
+_COUNT = {"type": "integer", "minimum": 0, "maximum": 2**53}
+_NUMBER = {"type": "number", "minimum": -1e300, "maximum": 1e300}
 _WORDS = {"type": "string"}
 _ROWS = {
     "type": "array",
@@ -11,7 +13,7 @@ _ROWS = {
         "type": "object",
         "required": ["phase", "step"],
         "properties": {"phase": _COUNT, "step": _COUNT},
-        "additionalProperties": {"type": "number"},
+        "additionalProperties": _NUMBER,
     },
 }
 _SCHEMA = Draft202012Validator(
@@ -23,8 +25,8 @@ _SCHEMA = Draft202012Validator(
                 "required": ["n", "accuracy", "loss", "data"],
                 "properties": {
                     "n": _COUNT,
-                    "accuracy": {"type": "number"},
-                    "loss": {"type": "number"},
+                    "accuracy": _NUMBER,
+                    "loss": _NUMBER,
                     "data": _WORDS,
                 },
             },

@@ -25,10 +25,16 @@ class Encoded:
 
 
 def encode(tokenizer: Tokenizer, text: str) -> Encoded:
-    """Special tokens added; what exceeds the tokenizer's truncation length is left out and counted."""
+    """Special tokens added; what exceeds the tokenizer's truncation length is left out and counted.
+
+    Raises ValueError, in one sentence, where the tokenizer cannot read the text.
+    """
     # A lone surrogate cannot become UTF-8, and the tokenizer refuses it.
     text = text.encode("utf-8", "replace").decode("utf-8")
-    encoding = tokenizer.encode(text)
+    try:
+        encoding = tokenizer.encode(text)
+    except Exception as error:  # the library raises plain Exception
+        raise ValueError(f"the tokenizer cannot read this text: {error}") from error
     n_left_out = sum(part.special_tokens_mask.count(0) for part in encoding.overflowing)
     from_start = (tokenizer.truncation or {}).get("direction") == "left"
     return Encoded(tuple(encoding.ids), tuple(encoding.tokens), n_left_out, from_start)

@@ -172,7 +172,7 @@ def test_a_damaged_checkpoint_gives_one_sentence_and_another_can_be_chosen(
     app = open_app(checkpoint="imdb-post-ln")
     assert not app.exception
     assert len(app.info) == 1
-    assert app.info[0].value.startswith("The checkpoint imdb-post-ln cannot be opened")
+    assert app.info[0].value.startswith("The checkpoint imdb-post-ln cannot be used")
     app.selectbox(key="checkpoint").select("imdb-pre-ln").run()
     assert not app.info
     assert prediction(app)

@@ -27,14 +27,16 @@ def sidebar() -> tuple[str, state.Given, int | None] | str:
     if name is None:
         return f"There is no checkpoint for this input: none in `checkpoints/` takes a {kind.lower()}."
     try:
-        _describe(state.loaded(name))
+        loaded = state.loaded(name)
+        _describe(loaded)
+        n_tokens = len(encode(loaded.tokenizer, given).ids) if kind == state.TEXT and given else None
     except (ValueError, OSError) as error:
-        return f"The checkpoint {name} cannot be opened, choose another one: {error}."
-    if not state.loaded(name).config.n_classes:
+        return f"The checkpoint {name} cannot be used, choose another one: {error}."
+    if not loaded.config.n_classes:
         return (
             f"The checkpoint {name} has no classes, and these pages begin with an answer: choose another one."
         )
-    if given is None or (kind == state.TEXT and not encode(state.loaded(name).tokenizer, given).ids):
+    if given is None or n_tokens == 0:
         return INVITATION[kind]
     return name, given, label
 

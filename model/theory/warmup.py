@@ -87,7 +87,7 @@ def read_runs(path: Path = CHECKPOINTS / RUNS) -> list[WarmupRun]:
         return [_run(row) for row in rows]
     except FileNotFoundError:
         return []
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError, OverflowError, RecursionError) as error:
         raise ValueError(f"{path.parent.name}/{path.name} cannot be read: {error}") from error
 
 

@@ -92,6 +92,14 @@ def test_the_files_of_a_checkpoint(home):
 # Names and paths
 
 
+def test_whoever_may_read_the_configuration_may_read_the_weights(digit):
+    by_example = {"predicted": np.zeros(1, np.uint8), "loss": np.zeros(1, np.float32)}
+    record_figures(digit, {"n": 1}, by_example)
+    modes = {path.name: path.stat().st_mode for path in digit.iterdir()}
+    assert {"model.safetensors", "predictions.safetensors"} < set(modes)
+    assert set(modes.values()) == {modes["config.json"]}
+
+
 @pytest.mark.usefixtures("digit", "text")
 def test_available_checkpoints_are_the_folders_with_a_configuration(home):
     (home / "notes").mkdir()

@@ -1,5 +1,6 @@
 """Whatever is wrong with a checkpoint is said in one sentence, before memory is taken for it."""
 
+import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from safetensors.torch import save as serialize
 
 from model import checkpoint
 from model.checkpoint import load, save
@@ -98,6 +100,55 @@ def test_the_same_for_text(text, changes, monkeypatch):
     refused(text, "the weights of text cannot be read: .* numbers are too few")
 
 
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("text", {"n_positions": LARGEST}),
+        ("digit", {"image_size": 256, "patch_size": 1, "n_positions": 65_537, "positions": "sinusoidal"}),
+    ],
+    ids=["text", "digit"],
+)
+def test_more_positions_than_a_page_could_show_are_refused_before_anything_is_built(
+    name, changes, request, monkeypatch
+):
+    # Sinusoidal positions and attention take memory that no weights stand for.
+    folder = request.getfixturevalue(name)
+    rewrite(folder / "config.json", **changes)
+    monkeypatch.setattr(checkpoint, "Transformer", None)
+    refused(folder, rf"the weights of {name} cannot be read: .* positions are too many")
+
+
+def test_more_classes_than_the_weights_have_are_refused_before_anything_is_built(digit, monkeypatch):
+    rewrite(digit / "config.json", class_names=[""] * 1_000_000)
+    monkeypatch.setattr(checkpoint, "Transformer", None)
+    refused(digit, "the weights of digit cannot be read: .* numbers are too few")
+
+
+@pytest.mark.parametrize("name", ["config.json", "history.json"])
+def test_half_a_character_in_json(digit, name):
+    path = digit / name
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"note": "\ud800"}))
+    refused(digit, f"digit/{name} cannot be read: .*surrogates not allowed")
+
+
+@pytest.mark.parametrize("accuracy", [10**400, -(10**400)], ids=["large", "small"])
+def test_figures_that_no_float_holds(digit, accuracy):
+    figures = {"n": 1, "accuracy": accuracy, "loss": 0.1, "data": "some"}
+    rewrite(digit / "history.json", figures=figures)
+    refused(digit, "digit/history.json is damaged: figures accuracy: ")
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float8_e4m3fn])
+def test_predictions_and_films_of_numbers_that_numpy_lacks(digit, dtype):
+    values = torch.zeros(2).to(dtype)
+    save_file({"predicted": values, "loss": values.clone()}, digit / "predictions.safetensors")
+    with pytest.raises(ValueError, match=r"digit/predictions\.safetensors cannot be read: "):
+        checkpoint.predictions("digit")
+    (digit / "film.safetensors.gz").write_bytes(gzip.compress(serialize({"step": values})))
+    with pytest.raises(ValueError, match=r"digit/film\.safetensors\.gz cannot be read: "):
+        checkpoint.film_arrays(digit)
+
+
 def test_more_layers_than_tensors_are_refused_before_anything_is_built(home, monkeypatch):
     # The vocabulary alone holds more numbers than a hundred such layers would.
     save(home / "text", build(replace(TEXT, vocab_size=20_000)), HISTORY, tokenizer(12))
@@ -142,6 +193,32 @@ def test_token_ids_beyond_the_embedding_though_the_tokens_are_few(text):
     written["model"]["vocab"]["film"] = TEXT.vocab_size
     path.write_text(json.dumps(written))
     refused(text, "text knows 100 tokens, its tokenizer numbers them up to 100")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            lambda written: written["post_processor"]["special_tokens"]["[CLS]"].update(ids=[9999]),
+            r"adds tokens \(9999, 3\) for which there is no place",
+        ),
+        (
+            lambda written: written["post_processor"].update(single=[cls_token()] * TEXT.n_positions),
+            r"adds tokens .* for which there is no place",
+        ),
+    ],
+    ids=["unknown number", "no place left"],
+)
+def test_special_tokens_for_which_there_is_no_place(text, change, sentence):
+    path = text / "tokenizer.json"
+    written = json.loads(path.read_text())
+    change(written)
+    path.write_text(json.dumps(written))
+    refused(text, sentence)
+
+
+def cls_token() -> dict:
+    return {"SpecialToken": {"id": "[CLS]", "type_id": 0}}
 
 
 def test_weights_that_are_no_numbers(digit):

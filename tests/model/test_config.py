@@ -102,6 +102,7 @@ def test_patches():
         (TEXT, {"vocab_size": None}, "either vocab_size .* or image_size .* got None and None"),
         (TEXT, {"patch_size": 4}, "patch_size 4 belongs to images"),
         (TEXT, {"padding_id": 100}, "padding_id 100 is none of the 100 tokens"),
+        (TEXT, {"padding_id": True}, "padding_id True is none of the 100 tokens"),
         (TEXT, {"padding_id": -1}, "padding_id -1 is none of the 100 tokens"),
         (TEXT, {"shared_qkv": True, "d_v": 5}, "d_k == d_v, got 4 and 5"),
         (TEXT, {"d_model": 7}, "even d_model, got 7"),
@@ -128,6 +129,7 @@ WRONG_KIND = {
     f"d_model must be a whole number from 1 to {LARGEST}, got 1000000000": {"d_model": 10**9},
     f"n_layers must be a whole number from 1 to {LARGEST}, got None": {"n_layers": None},
     "padding_id '0' is none of the 100 tokens": {"padding_id": "0"},
+    "padding_id 0.0 is none of the 100 tokens": {"padding_id": 0.0},
     "norm_placement must be one of ('pre', 'post', 'deepnorm', 'b2t'), got 'between'": {
         "norm_placement": "between"
     },

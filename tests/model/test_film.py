@@ -113,3 +113,21 @@ def test_the_way_ends_at_zero_and_is_the_divergence_from_the_last_form():
 )
 def test_a_head_has_formed_once_it_stays_less_than_half_as_far(way, moment):
     assert formed_at(np.array(way, float)[:, None, None]).item() == moment
+
+
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("accuracy", np.zeros(1, np.float32)),
+        ("gradient_norm", np.zeros((4, 1), np.float32)),
+        ("pattern.0", np.zeros((4, 1, 2, 5, 5), np.uint8)),
+        ("pattern.0", np.zeros((4, 2, 2, 5, 5), np.float32)),
+        ("step", np.zeros(4, np.float32)),
+    ],
+)
+def test_a_film_of_another_shape_gives_one_sentence(filmed, name, array):
+    arrays = checkpoint.film_arrays(filmed) | {name: array}
+    content = serialize({key: torch.from_numpy(value.copy()) for key, value in arrays.items()})
+    (filmed / "film.safetensors.gz").write_bytes(gzip.compress(content))
+    with pytest.raises(ValueError, match=rf"the film of tiny does not fit its history: {name} is "):
+        read_film(checkpoint.load(filmed, "cpu"))

@@ -1,4 +1,6 @@
 import pytest
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
 
 from model.text import encode, train_tokenizer, train_word_tokenizer
 from tests.model.tiny import tokenizer
@@ -61,6 +63,11 @@ def test_a_mask_can_be_typed(words):
 )
 def test_what_the_tokenizer_does_not_know(words, text, tokens):
     assert encode(words, text).tokens == ("[CLS]", *tokens, "[SEP]")
+
+
+def test_a_tokenizer_without_a_token_for_the_unknown_says_so_in_one_sentence():
+    with pytest.raises(ValueError, match="the tokenizer cannot read this text: WordLevel error"):
+        encode(Tokenizer(WordLevel({"[UNK]": 0, "a": 1}, unk_token="<unk>")), "b")
 
 
 def test_words_are_what_white_space_parts():

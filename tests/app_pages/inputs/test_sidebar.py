@@ -59,5 +59,5 @@ def test_a_history_of_nonsense_is_refused_in_one_sentence(open_app: Open, checkp
     assert not app.exception
     (said,) = (said.value for said in app.info)
     assert said.startswith(
-        "The checkpoint mnist-pre-ln cannot be opened, choose another one: mnist-pre-ln/history.json"
+        "The checkpoint mnist-pre-ln cannot be used, choose another one: mnist-pre-ln/history.json"
     )

@@ -111,6 +111,7 @@ def rows(**changes: object) -> str:
         (rows(steps=[0, 0.5]), "the steps of a run are not a list of numbers"),
         (rows(final_loss=math.nan), "not finite"),
         (rows(losses=[math.inf, 1.0]), "not finite"),
+        (rows(accuracy=10**400), "cannot be read: int too large"),
         ("[" * 100_000, "cannot be read"),
     ],
 )
