@@ -45,7 +45,13 @@ def evaluate(
         raise ValueError(f"{loaded.name} reads text: name a CSV with the columns text and label")
     if not loaded.config.is_text and csv is not None:
         raise ValueError(f"{loaded.name} reads digits, which a CSV does not hold")
+    if not loaded.config.n_classes:
+        raise ValueError(f"{loaded.name} has no classes")
     batches, labels = _digits(loaded) if csv is None else _texts(loaded, csv)
+    if labels.max() >= loaded.config.n_classes:
+        raise ValueError(
+            f"{loaded.name} has {loaded.config.n_classes} classes, the labels go up to {labels.max()}"
+        )
     logits = torch.empty(len(labels), loaded.config.n_classes)
     with torch.inference_mode(), tqdm(total=len(labels), desc=loaded.name, disable=None) as bar:
         for places, inputs in batches:

@@ -23,7 +23,7 @@ def guesses(loaded: Loaded, text: str, n: int = 5) -> dict[int, list[Guess]]:
     places = [position for position, token in enumerate(tokens) if token == MASK]
     if not places or not loaded.config.masked_token_output:
         return {}
-    model = loaded.model
+    model, n = loaded.model, min(n, loaded.config.vocab_size)
     with torch.inference_mode(), evaluating(model):
         probabilities, ids = model.predict_tokens(model.encode(inputs)[0, places]).softmax(dim=-1).topk(n)
     return {

@@ -79,6 +79,7 @@ def warmup_run(name: str, where: Setting, peak: float, warmup: int, *, n_steps: 
         for optimizer in made:
             optimizer.step()
     kept = range(0, n_steps, max(1, n_steps // 100))
+    final = _finite(sum(losses[-MEAN_OVER:]) / len(losses[-MEAN_OVER:]))
     return WarmupRun(
         norm_placement=where.config.norm_placement,
         learning_rate=peak,
@@ -86,8 +87,8 @@ def warmup_run(name: str, where: Setting, peak: float, warmup: int, *, n_steps: 
         n_steps=n_steps,
         steps=tuple(kept),
         losses=tuple(_finite(losses[step]) for step in kept),
-        final_loss=_finite(sum(losses[-MEAN_OVER:]) / len(losses[-MEAN_OVER:])),
-        accuracy=_finite(evaluate(task, model, N_JUDGED)["accuracy"]),
+        final_loss=final,
+        accuracy=None if final is None else evaluate(task, model, N_JUDGED)["accuracy"],
     )
 
 

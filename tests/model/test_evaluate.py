@@ -149,6 +149,18 @@ def test_data_of_the_wrong_kind_are_refused(review_folder, digit_folder, tmp_pat
         evaluate(load(digit_folder, "cpu"), tmp_path / "reviews.csv")
 
 
+@pytest.mark.parametrize(
+    ("class_names", "sentence"),
+    [((), "has no classes"), (("0", "1"), "has 2 classes, the labels go up to 9")],
+)
+def test_an_encoder_of_other_classes_than_the_digits_is_refused(few_digits, tmp_path, class_names, sentence):
+    few_digits[1][0] = 9
+    config = replace(preset("mnist-pre-ln"), class_names=class_names)
+    save(tmp_path / "own", Transformer(config), {})
+    with pytest.raises(ValueError, match=sentence):
+        evaluate(load(tmp_path / "own", "cpu"))
+
+
 def test_command_refuses_in_one_sentence_without_traceback(tmp_path):
     arguments = [sys.executable, "-m", "model.evaluate", str(tmp_path / "nothing")]
     done = subprocess.run(arguments, capture_output=True, text=True)

@@ -51,3 +51,9 @@ def test_an_encoder_without_that_output_guesses_nothing(reader):
     config = replace(reader.config, masked_token_output=False)
     without = replace(reader, model=Transformer(config).eval())
     assert guesses(without, "a [MASK] film") == {}
+
+
+def test_there_are_no_more_guesses_than_tokens(reader):
+    (found,) = guesses(reader, "a [MASK] film", n=1000).values()
+    assert len(found) == reader.config.vocab_size
+    assert sum(guess.probability for guess in found) == pytest.approx(1)

@@ -62,3 +62,9 @@ def test_t_sne_keeps_groups_together_and_repeats_itself():
 
 def test_a_pair_in_every_spot_still_gets_places():
     assert np.isfinite(t_sne(np.repeat(np.eye(3), 4, axis=0), perplexity=5, seed=0).places).all()
+
+
+def test_numbers_get_places_as_vectors_do():
+    places = t_sne(np.array([[0.0], [0.1], [9.0], [9.1]]), perplexity=2, seed=0).places
+    assert places.shape == (4, 2)
+    assert np.isfinite(places).all()

@@ -20,6 +20,7 @@ def test_a_run_keeps_its_losses_and_one_that_fails_says_so(few_digits, tmp_path)
     bad = warmup_run("mnist-post-ln", where, 1e38, 0, n_steps=4)
     assert bad.losses[0] == good.losses[0]  # the same encoder on the same digits
     assert bad.final_loss is None
+    assert bad.accuracy is None  # that of weights which are no numbers would be the share of the zeros
     write_runs(tmp_path / "runs.json", [good, bad])
     assert read_runs(tmp_path / "runs.json") == [good, bad]
 
