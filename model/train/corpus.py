@@ -58,17 +58,17 @@ def tokenize(tokenizer: Tokenizer, texts: list[str]) -> Corpus:
 
 
 def similar_lengths(lengths: np.ndarray, size: int, seed: int | tuple[int, ...]) -> list[np.ndarray]:
-    """Every example once, in batches of `size` that need little padding, in random order.
+    """Batches of `size` that need little padding, in random order, of examples that come once.
 
-    Examples are shuffled, sorted by length within stretches of fifty batches, and the batches shuffled.
+    Those too few for a batch, whichever they are, are left out. Examples are shuffled, sorted by length within stretches of fifty batches, and the batches shuffled.
     """
     random = np.random.default_rng(seed)
-    order = random.permutation(len(lengths))
+    order = random.permutation(len(lengths))[: len(lengths) // size * size]
     stretch = 50 * size
     for start in range(0, len(order), stretch):
         part = order[start : start + stretch]
         order[start : start + stretch] = part[np.argsort(lengths[part], kind="stable")]
-    batches = [order[start : start + size] for start in range(0, len(order) - size + 1, size)]
+    batches = [order[start : start + size] for start in range(0, len(order), size)]
     random.shuffle(batches)
     return batches
 

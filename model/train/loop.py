@@ -75,7 +75,8 @@ def _run_phase(
         mininterval=1,
     )
     steps = range(progress.step, n_steps)
-    for step, batch in zip(bar, batches(task, recipe.seed, steps, size), strict=True):
+    seed = recipe.seed + progress.phase  # a phase with the task of an earlier one has batches of its own
+    for step, batch in zip(bar, batches(task, seed, steps, size), strict=True):
         rate = learning_rate(step, n_steps, phase.learning_rate, warmup, falls=phase.falls)
         set_rate(optimizers, rate, phase.weight_decay)
         loss = gradients(task, model, batch, (recipe.seed, progress.phase, step, rank()))

@@ -47,7 +47,7 @@ class Digits:
 
 
 def chosen(n_examples: int, seed: int, step: int, size: int) -> Int[Tensor, " size"]:
-    """The examples of one step: every epoch is a new order in which each example comes once."""
+    """The examples of one step: every epoch is a new order in which none comes twice."""
     size = min(size, n_examples)
     steps = n_examples // size
     epoch, place = divmod(step, steps)

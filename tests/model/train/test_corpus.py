@@ -42,8 +42,13 @@ def test_every_example_comes_once_among_neighbours_of_its_length():
     assert (batches[0] != similar_lengths(lengths, 10, seed=4)[0]).any()
 
 
-def test_an_incomplete_batch_is_left_for_the_next_epoch():
-    assert [len(batch) for batch in similar_lengths(np.arange(7), 3, seed=0)] == [3, 3]
+def test_an_incomplete_batch_is_left_out_and_not_always_the_longest():
+    left_out = set()
+    for seed in range(40):
+        batches = similar_lengths(np.arange(7), 3, seed=seed)
+        assert [len(batch) for batch in batches] == [3, 3]
+        left_out |= set(range(7)) - set(np.concatenate(batches))
+    assert left_out == set(range(7))
 
 
 def test_padded():
