@@ -1,6 +1,7 @@
 """IMDB's training reviews; 2,500 labelled ones are held out, from vocabulary and pre-training as well."""
 
 import hashlib
+import inspect
 import re
 import tempfile
 from collections.abc import Callable, Iterable
@@ -12,16 +13,17 @@ import numpy as np
 import torch
 from jaxtyping import Int
 from safetensors.torch import load_file, save_file
+from scipy.special import expit
 from tokenizers import Tokenizer
 from torch import Tensor
 
 from model.config import ModelConfig
 from model.text import train_tokenizer, train_word_tokenizer
+from model.train import teacher
 from model.train.corpus import Corpus, tokenize
 from model.train.setting import Setting
 from model.train.sources import reviews
 from model.train.task_reviews import MaskedTokens, Masking, Sentiment, TrueLabels, as_read
-from model.train.teacher import Teacher
 
 PROBES = (
     "It is not a bad film.",
@@ -48,7 +50,7 @@ def prepare_reviews(config: ModelConfig, data: Path, runs: Path, device: torch.d
     table = split(data, runs.parent)
     tokenizer, corpus = _tokenized(table.texts, config, runs.parent, train_tokenizer)
     pieces = corpus.pieces(*PIECE)
-    of_reviews, of_pieces = _soft_labels(table, tokenizer, corpus, pieces, runs.parent)
+    positive = _soft_labels(table, tokenizer, corpus, pieces, runs.parent)
     unseen = tokenize(tokenizer, table.held_out_texts)
     hiding = {share: Masking(config.vocab_size, share) for share in (0.15, 0.07)}
     judged_on = (unseen, torch.from_numpy(table.held_out_labels))
@@ -56,8 +58,9 @@ def prepare_reviews(config: ModelConfig, data: Path, runs: Path, device: torch.d
     tasks = {
         "masked tokens, short windows": MaskedTokens(corpus, unseen, hiding[0.15], window=SHORT_WINDOW),
         "masked tokens": MaskedTokens(corpus, unseen, hiding[0.15], window=WINDOW),
-        "sentiment of pieces": Sentiment((pieces, of_pieces), judged_on, hiding[0.07], **about),
-        "sentiment": Sentiment((corpus, of_reviews), judged_on, hiding[0.07], **about),
+        "sentiment of pieces": Sentiment((pieces, positive["pieces"]), judged_on, hiding[0.07], **about),
+        "sentiment": Sentiment((corpus, positive["by words"]), judged_on, hiding[0.07], **about),
+        "sentiment, two teachers": Sentiment((corpus, positive["by both"]), judged_on, hiding[0.07], **about),
     }
     known = int((table.labels >= 0).sum())
     counts = {"train": known, "unlabelled": len(table.labels) - known}
@@ -139,24 +142,33 @@ def _tokenized(
 
 def _soft_labels(
     table: Reviews, tokenizer: Tokenizer, corpus: Corpus, pieces: Corpus, runs: Path
-) -> tuple[Tensor, Tensor]:
-    """Of each review and of each piece the probability of being positive: its label, or else the teacher's.
+) -> dict[str, Tensor]:
+    """Of each review and piece the probability of being positive: its label, or else what a teacher says.
 
-    The teacher reads no more of a review than the encoder does.
+    Of reviews also what both teachers say, as the mean of their log-odds; a piece is too short for a document
+    vector. They read no more of a review than the encoder does.
     """
 
     def fill(folder: Path) -> None:
-        teacher = Teacher.fit(_in_words(tokenizer, corpus), table.labels)
-        n_words = tokenizer.truncation["max_length"] - 2
-        of_reviews = teacher.positive(_in_words(tokenizer, corpus, n_words))
-        of_reviews = np.where(table.labels < 0, of_reviews, table.labels).astype(np.float32)
-        of_pieces = teacher.positive(_in_words(tokenizer, pieces))
-        made = {"reviews": of_reviews, "pieces": of_pieces}
-        save_file({name: torch.from_numpy(values) for name, values in made.items()}, folder / "positive")
+        whole = _in_words(tokenizer, corpus)
+        read = _in_words(tokenizer, corpus, tokenizer.truncation["max_length"] - 2)
+        words, documents = (
+            kind.fit(whole, table.labels) for kind in (teacher.WordTeacher, teacher.DocumentTeacher)
+        )
+        by_words = words.log_odds(read)
+        by_both = (by_words + documents.log_odds(read)) / 2
+        positive = {
+            "pieces": expit(words.log_odds(_in_words(tokenizer, pieces))),
+            "by words": np.where(table.labels < 0, expit(by_words), table.labels),
+            "by both": np.where(table.labels < 0, expit(by_both), table.labels),
+        }
+        save_file(
+            {name: torch.from_numpy(values).float() for name, values in positive.items()}, folder / "positive"
+        )
 
-    all_that_counts = (*table.texts, str(table.labels.tolist()), str(PIECE), tokenizer.to_str())
-    labels = load_file(_prepared(runs, all_that_counts, "labels", fill) / "positive")
-    return labels["reviews"], labels["pieces"]
+    judged_by = inspect.getsource(teacher) + inspect.getsource(fill)
+    all_that_counts = (*table.texts, str(table.labels.tolist()), str(PIECE), tokenizer.to_str(), judged_by)
+    return load_file(_prepared(runs, all_that_counts, "soft-labels", fill) / "positive")
 
 
 def _prepared(runs: Path, made_of: Iterable[str], what: str, fill: Callable[[Path], None]) -> Path:

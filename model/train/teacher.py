@@ -1,6 +1,5 @@
-"""A linear classifier on words, pairs and triples of words, of which the encoders learn what a text says.
+"""Two linear classifiers on words, pairs and triples of words, of which the encoders learn what a text says.
 
-Each counts by how much more often it stands in positive than in negative reviews (Wang and Manning 2012).
 A small encoder learns more from 72,000 reviews and their pieces with such soft labels than from 22,000 true
 ones (knowledge distillation, Hinton et al. 2015).
 """
@@ -9,27 +8,32 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, diags_array
+from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import Normalizer, StandardScaler
 
+N_DIMENSIONS = 300  # of a document vector
 ROUNDS = 3  # from the second on, the unlabelled reviews count as the round before judged them
 
 
 @dataclass(frozen=True, slots=True)
-class Teacher:
-    """Fitted by `fit`; what it says of a text is its weights' sum over the words that stand in it."""
+class WordTeacher:
+    """What it says of a text is its weights' sum over the words that stand in it.
+
+    Each counts by how much more often it stands in positive than in negative reviews (Wang and Manning 2012).
+    """
 
     words: CountVectorizer
     ratio: Float[np.ndarray, " feature"]
     linear: LogisticRegression
 
     @classmethod
-    def fit(cls, texts: list[str], labels: Int[np.ndarray, " review"]) -> "Teacher":
+    def fit(cls, texts: list[str], labels: Int[np.ndarray, " review"]) -> "WordTeacher":
         """From labels 0 and 1; where a label is -1, from how often the words stand beside others."""
-        words = CountVectorizer(
-            ngram_range=(1, 3), min_df=5, binary=True, token_pattern=r"[\w']+|[!?]", dtype=np.float32
-        )
+        words = _counter(in_at_least=5)
         stands_in = words.fit_transform(texts)
         known = labels >= 0
         positive, counted = labels.astype(np.float32), known
@@ -43,13 +47,46 @@ class Teacher:
             counted = np.ones_like(known)
         return cls(words, ratio, linear)
 
-    def positive(self, texts: list[str]) -> Float[np.ndarray, " text"]:
-        """The probability that each is positive."""
-        parts = []
-        for start in range(0, len(texts), 50_000):  # some at a time, for the memory's sake
-            stands_in = self.words.transform(texts[start : start + 50_000])
-            parts.append(self.linear.predict_proba(stands_in.multiply(self.ratio).tocsr())[:, 1])
-        return np.concatenate(parts).astype(np.float32)
+    def log_odds(self, texts: list[str]) -> Float[np.ndarray, " text"]:
+        """log(p / (1 - p)) of each being positive."""
+        parts = [self.words.transform(part).multiply(self.ratio).tocsr() for part in _in_parts(texts)]
+        return np.concatenate([self.linear.decision_function(part) for part in parts])
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentTeacher:
+    """What it says of a text is a weighting of its document vector (Deerwester et al. 1990).
+
+    All reviews, labelled or not, say which words stand for the same; so it errs on other reviews than one
+    that knows every word by itself.
+    """
+
+    words: CountVectorizer
+    rarity: Float[np.ndarray, " feature"]
+    linear: Pipeline
+
+    @classmethod
+    def fit(cls, texts: list[str], labels: Int[np.ndarray, " review"]) -> "DocumentTeacher":
+        """From labels 0 and 1; where a label is -1, from the words alone."""
+        words = _counter(in_at_least=10)
+        stands_in = words.fit_transform(texts)
+        # With the square of what is usual, more of the labelled reviews not fitted to are judged rightly.
+        rarity = np.log(len(texts) / stands_in.getnnz(axis=0)) ** 2
+        vectors = make_pipeline(
+            Normalizer(),
+            TruncatedSVD(min(N_DIMENSIONS, len(rarity)), n_iter=3, random_state=0),
+            Normalizer(),
+            StandardScaler(),
+        )
+        known = labels >= 0
+        of_texts = vectors.fit_transform(stands_in @ diags_array(rarity))
+        linear = LogisticRegression(C=0.01, max_iter=1000).fit(of_texts[known], labels[known])
+        return cls(words, rarity, make_pipeline(vectors, linear))
+
+    def log_odds(self, texts: list[str]) -> Float[np.ndarray, " text"]:
+        """log(p / (1 - p)) of each being positive."""
+        parts = [self.words.transform(part) @ diags_array(self.rarity) for part in _in_parts(texts)]
+        return np.concatenate([self.linear.decision_function(part) for part in parts])
 
 
 def log_count_ratio(
@@ -61,3 +98,18 @@ def log_count_ratio(
     """
     in_positive, in_negative = stands_in.T @ positive + 1, stands_in.T @ (1 - positive) + 1
     return np.log((in_positive / in_positive.sum()) / (in_negative / in_negative.sum())).astype(np.float32)
+
+
+def _counter(in_at_least: int) -> CountVectorizer:
+    return CountVectorizer(
+        ngram_range=(1, 3),
+        min_df=in_at_least,
+        binary=True,
+        token_pattern=r"[\w']+|[!?]",
+        dtype=np.float32,
+    )
+
+
+def _in_parts(texts: list[str]) -> list[list[str]]:
+    """Some at a time, for the memory's sake."""
+    return [texts[start : start + 50_000] for start in range(0, len(texts), 50_000)]

@@ -1,8 +1,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
-from model.train.prepare_reviews import _prepared, split
+from model.config import preset
+from model.train.prepare_reviews import _prepared, prepare_reviews, split
 
 
 @pytest.fixture
@@ -60,3 +62,14 @@ def test_of_two_runs_that_prepare_at_once_the_first_to_be_done_counts(tmp_path):
     folder = _prepared(tmp_path, ["a text"], "tokens", second)
     assert (folder / "by").read_text() == "the first"
     assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_a_known_label_counts_and_else_what_the_teachers_say(few_reviews, tmp_path):
+    config, run = preset("imdb-pre-ln"), tmp_path / "imdb-pre-ln"
+    tasks = prepare_reviews(config, few_reviews, run, torch.device("cpu")).tasks
+    known = torch.from_numpy(split(few_reviews, tmp_path).labels)
+    by_words, by_both = (tasks[name].labels for name in ("sentiment", "sentiment, two teachers"))
+    for positive in (by_words, by_both):
+        assert torch.equal(positive[known >= 0], known[known >= 0].float())
+        assert ((positive[known < 0] > 0) & (positive[known < 0] < 1)).all()
+    assert not torch.equal(by_words, by_both)
