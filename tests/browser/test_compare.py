@@ -37,4 +37,5 @@ def test_from_a_disagreement_to_the_head_that_differs_in_three_clicks(page: Page
     expect(page.locator(".st-key-difference")).to_be_visible()
     page.get_by_role("button", name="Pair that differs most").click()  # 3
     expect(page.get_by_text(re.compile(r"none of \d+ pairs is further apart"))).to_be_visible()
+    ready(page)  # until then the figure of the run before stands beside the new one
     expect(page.locator(".st-key-difference")).to_be_visible()
