@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import streamlit as st
 import torch
+from hypothesis import settings
 from safetensors.numpy import save_file
 from streamlit.testing.v1 import AppTest
 
@@ -19,6 +20,9 @@ from model.digits import examples
 from model.train.film import join, shot
 from tests.model import tiny
 
+# How long an example takes says how busy the machine is, not whether the code is right.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 # Figures are compared to the last bit, and with the CPU's; what a test starts inherits this.
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
 

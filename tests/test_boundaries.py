@@ -42,8 +42,10 @@ MOST_LINES = 350
 
 
 def files(*suffixes: str) -> list[Path]:
-    """The project's own files, relative to its root: hidden folders, and so the environment, left out."""
-    tops = (top for top in ROOT.iterdir() if not top.name.startswith("."))
+    """The project's own files, relative to its root: without hidden folders, and environments of any name."""
+    tops = (
+        top for top in ROOT.iterdir() if not top.name.startswith(".") and not (top / "pyvenv.cfg").is_file()
+    )
     found = (path for top in tops for path in (top, *top.rglob("*")) if path.suffix in suffixes)
     return sorted(path.relative_to(ROOT) for path in found)
 

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +20,8 @@ from model.evaluate import classification, evaluate
 from model.text import train_tokenizer, train_word_tokenizer
 from model.transformer import Transformer
 from tests.model import tiny
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_classification_by_hand():
@@ -163,6 +166,6 @@ def test_an_encoder_of_other_classes_than_the_digits_is_refused(few_digits, tmp_
 
 def test_command_refuses_in_one_sentence_without_traceback(tmp_path):
     arguments = [sys.executable, "-m", "model.evaluate", str(tmp_path / "nothing")]
-    done = subprocess.run(arguments, capture_output=True, text=True)
+    done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.startswith("model.evaluate: no checkpoint")

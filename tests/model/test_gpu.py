@@ -3,9 +3,11 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).parents[2]
 NO_GPU = 77
 SCRIPT = f"""
 import numpy as np, torch
@@ -29,7 +31,7 @@ for name, given in (("mnist-pre-ln", examples()[0][0]), ("imdb-post-ln", "It is 
 
 def test_the_gpu_says_what_the_cpu_says():
     seen = {name: value for name, value in os.environ.items() if name != "CUDA_VISIBLE_DEVICES"}
-    done = subprocess.run([sys.executable, "-c", SCRIPT], env=seen, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", SCRIPT], env=seen, cwd=ROOT, capture_output=True, text=True)
     if done.returncode == NO_GPU:
         pytest.skip("there is no GPU")
     assert done.returncode == 0, done.stderr

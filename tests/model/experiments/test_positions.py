@@ -53,7 +53,7 @@ def test_some_seed_moves_something():
 
 
 @encoders
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(seed=seeds)
 def test_without_positions_the_encoder_is_equivariant(loaded, given_input, seed):
     before = repositioned(loaded, given_input, zeroed=True)

@@ -23,7 +23,7 @@ def test_at_one_nothing_changes(text_loaded):
     np.testing.assert_array_equal(at(text_loaded, 1.0).logits, capture(text_loaded, TEXT).logits)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.floats(0.05, 20))
 def test_the_first_layer_has_the_softmax_of_its_divided_scores(text_loaded, temperature):
     plain = torch.tensor(capture(text_loaded, TEXT).scores[0])  # its input does not change

@@ -117,7 +117,7 @@ def heads(draw, grid: bool = False):
     return pattern, mask, (rows, columns)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(heads())
 def test_entropy_agrees_with_a_loop(drawn):
     pattern, mask, _ = drawn
@@ -132,7 +132,7 @@ def test_entropy_agrees_with_a_loop(drawn):
         assert found[index] == pytest.approx(expected, abs=1e-5)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(heads())
 def test_mean_distance_of_text_agrees_with_a_loop(drawn):
     pattern, _, _ = drawn
@@ -142,7 +142,7 @@ def test_mean_distance_of_text_agrees_with_a_loop(drawn):
         assert found[index] == pytest.approx(total / n, abs=1e-5)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(heads(grid=True))
 def test_mean_distance_of_patches_agrees_with_a_loop(drawn):
     pattern, _, grid = drawn
@@ -158,7 +158,7 @@ def test_mean_distance_of_patches_agrees_with_a_loop(drawn):
         assert found[index] == pytest.approx(total / n_patches, abs=1e-5)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32), st.integers(1, 9), st.sampled_from([0.01, 1, 100]))
 def test_head_distance_agrees_with_scipy(seed, n, concentration):
     a, b = np.random.default_rng(seed).dirichlet(np.full(n, concentration), size=(2, n))

@@ -39,7 +39,7 @@ def test_what_fits_worst_stays_alone():
     assert matching(tall.T).tolist() == [1, 2]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32), st.integers(1, 5), st.integers(1, 5))
 def test_no_permutation_does_better(seed, n_ones, n_others):
     distances = np.random.default_rng(seed).random((n_ones, n_others))

@@ -23,7 +23,7 @@ def gram_form(x, y):
     return hsic(k, other) / math.sqrt(hsic(k, k) * hsic(other, other))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32), st.integers(3, 12), st.integers(1, 6), st.integers(1, 6))
 def test_cka_agrees_with_its_gram_form(seed, n, width, other_width):
     random = np.random.default_rng(seed)

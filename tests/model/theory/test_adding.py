@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -30,13 +30,11 @@ def test_both_ways_by_hand():
     assert summed(x, p, w1, w2).tolist() == [[21 + 4300]]
 
 
-@settings(deadline=None)
 @given(products())
 def test_concatenating_is_adding_two_products(given_):
     np.testing.assert_allclose(concatenated(*given_), summed(*given_), atol=1e-12)
 
 
-@settings(deadline=None)
 @given(products())
 def test_with_tied_weights_it_is_adding_first(given_):
     x, _, w, _ = given_

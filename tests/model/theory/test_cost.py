@@ -65,7 +65,7 @@ def built(config: ModelConfig) -> int:
         return sum(parameter.numel() for parameter in Transformer(config).parameters())
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     sizes=st.fixed_dictionaries(
         {name: st.integers(1, 9) for name in ("n_layers", "n_heads", "d_k", "d_ff", "n_positions")}

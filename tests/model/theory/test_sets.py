@@ -25,7 +25,7 @@ def test_difference_by_hand():
     assert made.difference.tolist() == [[0, 1], [0, 0]]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(order=st.permutations(range(7)), layer=st.integers(0, 1), head=st.integers(0, 1))
 def test_without_a_mask_the_outputs_move_with_their_vectors(text_loaded, order, layer, head):
     found = reordered(text_loaded, TEXT, order, is_causal=False, layer=layer, head=head)

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.theory.shift import best_map_errors, rotation, shift_errors, shift_matrix, sine_shift_errors
@@ -52,7 +52,6 @@ def test_an_offset_beyond_the_table_is_refused(offset):
 # For all sizes
 
 
-@settings(deadline=None)
 @given(WIDTHS, OFFSETS)
 def test_one_matrix_shifts_every_row(d_model, offset):
     rows = table(N, d_model)
@@ -61,7 +60,6 @@ def test_one_matrix_shifts_every_row(d_model, offset):
     assert np.abs(shift_errors(rows, offset)).max() < ROUNDING
 
 
-@settings(deadline=None)
 @given(WIDTHS, OFFSETS)
 def test_shifting_back_is_the_transpose(d_model, offset):
     matrix = shift_matrix(offset, d_model)
@@ -69,14 +67,12 @@ def test_shifting_back_is_the_transpose(d_model, offset):
     np.testing.assert_allclose(matrix @ matrix.T, np.eye(d_model), atol=1e-12)
 
 
-@settings(deadline=None)
 @given(WIDTHS, OFFSETS, OFFSETS)
 def test_two_shifts_are_one(d_model, a, b):
     both = shift_matrix(a, d_model) @ shift_matrix(b, d_model)
     np.testing.assert_allclose(both, shift_matrix(a + b, d_model), atol=1e-12)
 
 
-@settings(deadline=None)
 @given(WIDTHS, OFFSETS)
 def test_sines_alone_lack_what_the_cosines_brought(d_model, offset):
     errors = sine_shift_errors(table(N, d_model), offset)
@@ -85,7 +81,6 @@ def test_sines_alone_lack_what_the_cosines_brought(d_model, offset):
     np.testing.assert_allclose(errors, -missing, atol=ROUNDING)
 
 
-@settings(deadline=None)
 @given(WIDTHS, OFFSETS)
 def test_no_linear_map_of_sines_alone_can_shift(d_model, offset):
     rows = table(N, d_model)
@@ -96,7 +91,6 @@ def test_no_linear_map_of_sines_alone_can_shift(d_model, offset):
     ).sum() + ROUNDING  # yet the best there is
 
 
-@settings(deadline=None)
 @given(WIDTHS, OFFSETS)
 def test_the_same_fit_finds_the_shift_where_there_is_one(d_model, offset):
     assert np.abs(best_map_errors(table(N, d_model), offset)).max() < 2e-3

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.theory import sinusoids
@@ -78,7 +78,6 @@ def test_an_odd_width_is_refused(of, d_model):
 # For all sizes
 
 
-@settings(deadline=None)
 @given(WIDTHS, LENGTHS)
 def test_a_wave_goes_through_its_column_of_the_table(d_model, n):
     rows, t = sinusoids.table(n, d_model), np.arange(n, dtype=float)
@@ -86,14 +85,12 @@ def test_a_wave_goes_through_its_column_of_the_table(d_model, n):
     np.testing.assert_allclose(rows.T, waves, atol=ROUNDING)
 
 
-@settings(deadline=None)
 @given(WIDTHS, LENGTHS)
 def test_every_row_has_the_same_length(d_model, n):
     norms = np.linalg.norm(sinusoids.table(n, d_model), axis=1)
     np.testing.assert_allclose(norms, math.sqrt(d_model / 2), rtol=1e-5)
 
 
-@settings(deadline=None)
 @given(WIDTHS, LENGTHS)
 def test_the_dot_product_is_the_sum_of_cosines_of_the_offset(d_model, n):
     measured = sinusoids.dot_products(sinusoids.table(n, d_model))
@@ -106,7 +103,6 @@ def test_the_dot_product_is_the_sum_of_cosines_of_the_offset(d_model, n):
     assert (identity == identity[::-1]).all()
 
 
-@settings(deadline=None)
 @given(WIDTHS, LENGTHS)
 def test_the_distance_is_of_the_offset_alone(d_model, n):
     measured = sinusoids.distances(sinusoids.table(n, d_model))
@@ -117,7 +113,6 @@ def test_the_distance_is_of_the_offset_alone(d_model, n):
     np.testing.assert_allclose(identity, as_printed, atol=1e-6)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 5000), st.integers(1, 12))
 def test_a_bit_is_the_sign_of_a_sine(t, n_bits):
     periods = 2.0 ** (np.arange(n_bits) + 1)
@@ -125,7 +120,6 @@ def test_a_bit_is_the_sign_of_a_sine(t, n_bits):
     assert sinusoids.bits(np.array([t]), n_bits)[0].tolist() == negative.astype(int).tolist()
 
 
-@settings(deadline=None)
 @given(WIDTHS, st.lists(st.floats(2, 1e5), min_size=1, max_size=9))
 def test_nearest_pairs_exist_and_none_comes_twice(d_model, periods):
     found = sinusoids.nearest_pairs(np.array(periods), d_model)

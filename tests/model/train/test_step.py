@@ -98,3 +98,4 @@ def test_gradient_is_that_of_the_loss_in_bf16():
     task.loss(model, batch).backward()
     assert loss.item() == pytest.approx(task.loss(model, batch).item(), rel=0.05)
     torch.testing.assert_close(own, model.classifier.weight.grad, rtol=0.1, atol=0.02)
+    assert not torch.equal(own, model.classifier.weight.grad)  # which is in float32
