@@ -61,7 +61,7 @@ def test_the_order_that_changes_nothing(opened: Open) -> None:
 
 @pytest.mark.parametrize("query", [{"inside_seed": "-5"}, {"inside_order": "best"}, {"inside_mask": ""}])
 def test_nonsense_in_the_address_is_as_if_it_were_not_there(opened: Open, query: dict[str, str]) -> None:
-    assert len(deviations(opened(**query))) == 2
+    assert deviations(opened(**query)) == deviations(opened())
 
 
 @pytest.mark.parametrize("kind", [SHUFFLED, REVERSED, SHIFTED, SWAPPED])
