@@ -17,7 +17,8 @@ class Guess(NamedTuple):
 def guesses(loaded: Loaded, text: str, n: int = 5) -> dict[int, list[Guess]]:
     """By position of each [MASK] that the encoder reads: the `n` most probable tokens, the likeliest first.
 
-    Softmax over the whole vocabulary, in which a place without a token is no guess. Empty where there is no [MASK], or no masked-token output.
+    Softmax over the whole vocabulary, in which a place without a token is no guess. Empty where there is no
+    [MASK], or no masked-token output.
     """
     inputs, tokens = prepare(loaded, text)
     places = [position for position, token in enumerate(tokens) if token == MASK]

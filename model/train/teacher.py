@@ -49,7 +49,7 @@ class WordTeacher:
 
     def log_odds(self, texts: list[str]) -> Float[np.ndarray, " text"]:
         """log(p / (1 - p)) of each being positive."""
-        parts = [self.words.transform(part).multiply(self.ratio).tocsr() for part in _in_parts(texts)]
+        parts = (self.words.transform(part).multiply(self.ratio).tocsr() for part in _in_parts(texts))
         return np.concatenate([self.linear.decision_function(part) for part in parts])
 
 
@@ -85,7 +85,7 @@ class DocumentTeacher:
 
     def log_odds(self, texts: list[str]) -> Float[np.ndarray, " text"]:
         """log(p / (1 - p)) of each being positive."""
-        parts = [self.words.transform(part) @ diags_array(self.rarity) for part in _in_parts(texts)]
+        parts = (self.words.transform(part) @ diags_array(self.rarity) for part in _in_parts(texts))
         return np.concatenate([self.linear.decision_function(part) for part in parts])
 
 

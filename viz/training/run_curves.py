@@ -29,7 +29,8 @@ def run_curves(
 
     Curves of different `runs` differ in colour, also where `table` holds one of them alone; where each run has
     several, the lines differ. `at` marks a step, `breaks` those where something new began; further columns are
-    said on hover. Steps count from 0, and the axis shows step + 1 where it is logarithmic. Raises ValueError where columns are missing.
+    said on hover. Steps count from 0, and the axis shows step + 1 where it is logarithmic. Raises ValueError
+    where columns are missing.
     """
     needed = {"step", "value", "run"} | ({"line"} if line_title else set())
     if missing := sorted(needed - set(table.columns)):
