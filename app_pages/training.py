@@ -5,8 +5,8 @@ import streamlit as st
 from app_pages import state
 from app_pages.sections.training.histories import histories
 from app_pages.sections.training.player import player
-from app_pages.sections.training.warmup import warmup
 from app_pages.widgets.choice import choice
+from app_pages.widgets.warmup_runs import stored_runs
 
 FILM, HISTORIES, WARMUP = "film", "histories", "with and without warm-up"
 
@@ -15,7 +15,7 @@ names = (state.pair(name) or (name,)) if name is not None else ()
 part = choice("Show", (FILM, HISTORIES, WARMUP), key="training")
 try:
     if part == WARMUP:
-        warmup()
+        stored_runs(key="warmup")
     elif not names:
         st.info("Choose a checkpoint in the sidebar, and its training shows itself here.")
     elif part == FILM:

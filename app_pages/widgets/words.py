@@ -8,6 +8,11 @@ def as_code(words: str) -> str:
     return f"`{words.replace('`', 'ˋ')}`"
 
 
+def sentence(error: Exception) -> str:
+    """What the error says, beginning with a capital; names in it keep theirs."""
+    return f"{str(error)[:1].upper()}{str(error)[1:]}."
+
+
 def in_formula(value: float, digits: int = 3) -> str:
     """For `$...$`: so many digits, and no exponent in letters, which TeX would set as a variable."""
     mantissa, _, exponent = f"{value:.{digits}g}".partition("e")

@@ -12,6 +12,8 @@ from model.theory.training import accuracy, digit_encoder, train, warmed_up
 
 RUNS = Path("warmup") / "runs.json"  # below the checkpoints
 BATCH_SIZE = 32
+BATCH_SIZE_STORED = 64
+LAST_STEPS_STORED = 20  # their mean is the final loss of a stored run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,14 @@ from tqdm import tqdm
 from model.checkpoint import CHECKPOINTS
 from model.config import preset
 from model.device import find_device
-from model.theory.warmup import RUNS, WarmupRun, read_runs, write_runs
+from model.theory.warmup import (
+    BATCH_SIZE_STORED,
+    LAST_STEPS_STORED,
+    RUNS,
+    WarmupRun,
+    read_runs,
+    write_runs,
+)
 from model.train.loop import evaluate
 from model.train.prepare import prepare
 from model.train.recipe import recipe
@@ -31,8 +38,7 @@ from model.transformer import Transformer
 PRESETS = ("mnist-pre-ln", "mnist-post-ln")
 LEARNING_RATES = (1e-3, 3e-3, 1e-2)
 WARMUPS = (0, 30, 100)
-N_STEPS, BATCH_SIZE, N_JUDGED = 300, 64, 1000
-MEAN_OVER = 20  # steps at the end whose mean is the final loss
+N_STEPS, N_JUDGED = 300, 1000
 
 
 def main() -> None:
@@ -71,7 +77,7 @@ def warmup_run(name: str, where: Setting, peak: float, warmup: int, *, n_steps: 
     made = optimizers(model, chosen)
     losses = []
     bar = tqdm(range(n_steps), desc=f"{name}, {peak:g}, warm-up of {warmup} steps", mininterval=1)
-    size = min(BATCH_SIZE, task.n_examples)
+    size = min(BATCH_SIZE_STORED, task.n_examples)
     for step, batch in zip(bar, batches(task, chosen.seed, range(n_steps), size), strict=True):
         set_rate(made, learning_rate(step, n_steps, peak, warmup, falls=False), phase.weight_decay)
         losses.append(gradients(task, model, batch, (chosen.seed, step)).item())
@@ -79,7 +85,8 @@ def warmup_run(name: str, where: Setting, peak: float, warmup: int, *, n_steps: 
         for optimizer in made:
             optimizer.step()
     kept = range(0, n_steps, max(1, n_steps // 100))
-    final = _finite(sum(losses[-MEAN_OVER:]) / len(losses[-MEAN_OVER:]))
+    last = losses[-LAST_STEPS_STORED:]
+    final = _finite(sum(last) / len(last))
     return WarmupRun(
         norm_placement=where.config.norm_placement,
         learning_rate=peak,

@@ -7,7 +7,9 @@ from safetensors.torch import load, save
 from streamlit.testing.v1 import AppTest
 
 from app_pages.sections.training.films import in_words
+from model import checkpoint
 from model.theory.warmup import RUNS, WarmupRun, write_runs
+from tests.model import tiny
 
 Open = Callable[..., AppTest]
 PAGE = "app_pages/training.py"
@@ -86,6 +88,18 @@ def test_histories_are_drawn_for_both(open_app: Open) -> None:
     assert len(app.get("vega_lite_chart")) == 4 + 1  # and the digits to pick from
 
 
+def test_tasks_are_explained_and_jumps_only_where_there_are_any(open_app: Open, checkpoints) -> None:
+    plain, history = tiny.loaded(tiny.DIGIT), {"recipe": {"phases": [{"task": "unchanged digits"}]}}
+    checkpoint.save(checkpoints / "one-phase", plain.model, history)
+    both = open_app(PAGE, kind="Digit", training="histories")
+    assert [expander.label for expander in both.expander] == ["What was learned"]
+    assert "**gently changed digits**" in text(both)
+    assert "the next phase began" in text(both)
+    alone = open_app(PAGE, kind="Digit", training="histories", checkpoint="one-phase")
+    assert not alone.exception
+    assert "the next phase began" not in text(alone)
+
+
 def test_the_page_needs_no_input(open_app: Open) -> None:
     app = open_app(PAGE, text="x", training="histories")
     app.text_area(key="text").set_value("").run()
@@ -113,7 +127,8 @@ def test_warmup_says_what_is_missing_and_shows_what_there_is(open_app: Open, che
     write_runs(file, runs)
     app.run()
     assert "2 steps each" in text(app)
-    assert app.dataframe[0].value["final loss"].tolist() == ["not finite", "not finite"]
+    assert "mean of the last 20 steps" in text(app)
+    assert text(app).count("**Diverged**, the loss was no finite number any more: learning rate 0.001") == 2
 
 
 def test_a_phase_that_goes_on_with_another_schedule_is_not_told_as_another_task() -> None:

@@ -7,7 +7,8 @@ import pandas as pd
 
 from viz.palette import EMPHASIS, NEUTRAL
 
-# The first, which is the shortest warm-up, in grey; then apart for the common kinds of colour blindness.
+# The first, which is the shortest warm-up, in grey. The first three, as many as the grids here have, are apart for
+# the common kinds of colour blindness as well.
 _COLOURS = (NEUTRAL, EMPHASIS, "#d96408", "#a048f6", "#009f9e", "#d82a53")
 
 

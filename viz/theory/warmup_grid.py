@@ -1,4 +1,4 @@
-"""Final losses over learning rate and warm-up: a cell a run."""
+"""Final losses and accuracies over learning rate and warm-up: a cell a run."""
 
 from collections.abc import Sequence
 
@@ -27,12 +27,13 @@ def warmup_grid(
                 "rate": f"{rate:g}",
                 "warmup": warmup,
                 "loss": loss,
-                "said": DIVERGED if loss is None else f"{loss:.2f}",
+                "final loss": DIVERGED if loss is None else f"{loss:.2f}",
+                "said": "\n".join(_said(loss, accuracy)),
                 "accuracy": "not measured" if accuracy is None else f"{accuracy:.1%}",
             }
             for rate, warmup, loss, accuracy in cells
         ],
-        columns=["rate", "warmup", "loss", "said", "accuracy"],
+        columns=["rate", "warmup", "loss", "final loss", "said", "accuracy"],
     ).astype({"loss": float})
     base = alt.Chart(rows).encode(
         x=alt.X(
@@ -50,24 +51,33 @@ def warmup_grid(
     )
     colours = alt.Scale(domain=[0, highest], range=list(ATTENTION), clamp=True)
     rect = base.mark_rect(stroke=MASKED, strokeWidth=0.5, invalid="show").encode(
-        fill=alt.when(alt.datum.said == DIVERGED)
+        fill=alt.when(alt.datum["final loss"] == DIVERGED)
         .then(alt.value(MASKED))
         .otherwise(alt.Fill("loss:Q", scale=colours, legend=None)),
         tooltip=[
             alt.Tooltip("rate:O", title="learning rate"),
             alt.Tooltip("warmup:O", title="warm-up (steps)"),
-            alt.Tooltip("said:N", title="final loss"),
+            alt.Tooltip("final loss:N"),
             alt.Tooltip("accuracy:N", title="accuracy, held out"),
         ],
     )
     # The strongest colours are too dark for the dark ink of a light page, the grey too light for light ink.
     ink = f"datum.loss > {0.8 * highest} ? '{LIGHT_INK}' : {INK.expr}"
     text = base.mark_text(
-        fontSize=14, color=alt.expr(f"datum.said == '{DIVERGED}' ? '{DARK_INK}' : {ink}")
+        fontSize=13,
+        lineBreak="\n",
+        dy=alt.expr("indexof(datum.said, '\\n') < 0 ? 0 : -7"),
+        color=alt.expr(f"datum['final loss'] == '{DIVERGED}' ? '{DARK_INK}' : {ink}"),
     ).encode(text="said:N")
     return alt.layer(rect, text).properties(
         height=_STEP * max(len(warmups), 1),
-        title=f"{title}: final loss",
+        title=f"{title}: final loss, accuracy",
         autosize={"type": "fit-x", "contains": "padding"},
-        description=f"{title}: final loss over learning rate and warm-up, a cell a run.",
+        description=f"{title}: final loss and accuracy over learning rate and warm-up, a cell a run.",
     )
+
+
+def _said(loss: float | None, accuracy: float | None) -> list[str]:
+    """The lines of a cell."""
+    lines = [DIVERGED if loss is None else f"{loss:.2f}"]
+    return lines if accuracy is None else [*lines, f"{accuracy:.1%}"]

@@ -5,11 +5,12 @@ import numpy as np
 import pandas as pd
 
 from viz.head_axis import head_axis
+from viz.palette import ATTENTION, NEUTRAL
 from viz.theme import INK
 
 
-def formation_map(steps: np.ndarray, *, last: int, title: str = "") -> alt.LayerChart:
-    """Training steps [layer, head], on a logarithmic scale of blue from step 0 to the `last` one."""
+def formation_map(steps: np.ndarray, *, first: int, last: int, title: str = "") -> alt.LayerChart:
+    """Training steps [layer, head], on a logarithmic scale of blue from the `first` to the `last` one."""
     heads = list(np.ndindex(*steps.shape))
     cells = pd.DataFrame(heads, columns=["layer", "head"], dtype=int)
     cells["name"] = [f"L{layer} H{head}" for layer, head in heads]
@@ -23,16 +24,16 @@ def formation_map(steps: np.ndarray, *, last: int, title: str = "") -> alt.Layer
             alt.Tooltip("step:Q", title="formed at step", format=","),
         ],
     )
-    # Ink over whatever page lies below, as everywhere: a head that took its form at once is clear.
+    # Ink over whatever page lies below, as everywhere: the head that took its form first is clear.
     ink = alt.Color(
         "shown:Q",
         scale=alt.Scale(
-            type="log", domain=[1, last + 1], range=["rgba(32,142,198,0.0)", "rgba(32,142,198,0.75)"]
+            type="log", domain=[first + 1, max(last, first + 1) + 1], range=[ATTENTION[0], ATTENTION[1]]
         ),
         legend=None,
     )
     return alt.layer(
-        base.mark_rect(stroke="#787d87", strokeWidth=0.5).encode(color=ink),
+        base.mark_rect(stroke=NEUTRAL, strokeWidth=0.5).encode(color=ink),
         base.mark_text(color=INK, fontSize=13).encode(text=alt.Text("step:Q", format=".2~s")),
     ).properties(
         width=alt.Step(62),

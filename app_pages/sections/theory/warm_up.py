@@ -3,9 +3,7 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages.sections.theory.run_grid import GUESSING, Grid, draw_grids, draw_losses, places
-from app_pages.widgets.words import PLACEMENTS
-from model import checkpoint
+from app_pages.widgets.warmup_runs import GUESSING, Grid, draw_grids, draw_losses, places, stored_runs
 from model.theory import warmup
 from model.theory.fresh import Setting
 from model.theory.warmup import WarmupRun
@@ -46,7 +44,7 @@ def live_grid(variants: list[str]) -> None:
     running = st.session_state.get(RUNNING) == cells
     _start_or_stop(button, cells, running, len(left))
     bar = st.empty()
-    where = places(variants, key="live")
+    where = places(variants, key="theory_live")
     grid: Grid = {variant: [] for variant in variants}
     for cell in cells:
         if cell in done:
@@ -62,30 +60,16 @@ def live_grid(variants: list[str]) -> None:
         st.session_state[RUNNING] = None
         st.rerun()
     if any(grid.values()):
-        draw_losses(grid, key="live")
+        draw_losses(grid, key="theory_live")
 
 
 def stored_grid() -> None:
     """Longer runs at the checkpoints' size, where they come with the project."""
     st.subheader("Longer, at the checkpoints' size, stored")
     try:
-        runs = warmup.read_runs(checkpoint.CHECKPOINTS / warmup.RUNS)
+        stored_runs(key="theory_stored")
     except ValueError as error:
         st.info(f"The stored runs cannot be shown: {error}.")
-        return
-    if not runs:
-        st.info("There are no stored runs: checkpoints/warmup/runs.json is not there.")
-        return
-    grid: Grid = {}
-    for run in runs:
-        grid.setdefault(PLACEMENTS.get(run.norm_placement, run.norm_placement), []).append(run)
-    lengths = " or ".join(f"{length:,}" for length in sorted({run.n_steps for run in runs}))
-    st.caption(
-        f"{len(runs)} runs of {lengths} steps each; the learning rate rises linearly over the warm-up."
-    )
-    rates, warmups = sorted({run.learning_rate for run in runs}), sorted({run.warmup for run in runs})
-    draw_grids(grid, places(grid, key="stored"), rates=rates, warmups=warmups)
-    draw_losses(grid, key="stored")
 
 
 def _start_or_stop(place: DeltaGenerator, cells: list[tuple], running: bool, n_left: int) -> None:

@@ -5,6 +5,7 @@ import streamlit as st
 
 from app_pages import state
 from app_pages.sections.training.films import in_words, logged, tasks
+from app_pages.sections.training.words import explain
 from viz.training.run_curves import run_curves
 
 SMOOTH = 8  # logged losses are of single batches: the mean over so many entries is drawn
@@ -38,15 +39,22 @@ def histories(names: tuple[str, ...]) -> None:
             title=title,
         )
         place.altair_chart(chart, key=f"history_{value}")
-    st.caption("Where a curve jumps, the next phase began: another task, and a schedule of its own.")
+    if any(len(tasks(name)) > 1 for name in names):
+        st.caption(
+            "Where a curve jumps, the next phase began: a schedule of its own, and mostly another task, whose losses and "
+            "accuracies compare with no other's."
+        )
+    explain(task for name in names for task in tasks(name))
 
 
 def _smooth(table: pd.DataFrame, title: str) -> pd.DataFrame:
     """Within a phase, the mean of each group of neighbours, where the title says so."""
     if "mean of" not in title or table.empty:
         return table
-    group = table.groupby("phase").cumcount() // SMOOTH
-    return table.groupby(["run", "phase", group], as_index=False)[["step", "value"]].mean()
+    groups = table.groupby(["run", "phase", table.groupby("phase").cumcount() // SMOOTH], as_index=False)
+    means = groups[["step", "value"]].mean()
+    # The last group of a phase may be smaller, and as restless as a single batch; of a short phase it is all.
+    return means[(groups.size()["size"] == SMOOTH) | ~means["phase"].duplicated()]
 
 
 def _figures(name: str) -> None:

@@ -5,6 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from app_pages.sections.training.films import by_line, film, formation, in_words
+from app_pages.sections.training.words import explain
 from app_pages.widgets.choice import choice
 from model.film import Film
 from viz.attention.head_overview import head_overview
@@ -13,6 +14,11 @@ from viz.training.run_curves import run_curves
 
 FRAME_S = 0.8  # a frame takes about 0.3 s to paint
 ACCURACY, ENTROPY, NORMS, GRADIENTS = "accuracy", "entropy of the heads", "residual norms", "gradient norms"
+ENDS = {"first": np.min, "last": np.max}
+_CLIPPED = (
+    " This run took it after the gradient was clipped to a norm of 1 in all: it compares the layers of one encoder at "
+    "one moment, not encoders or moments. The whole norm before clipping is in the histories."
+)
 
 
 def player(names: tuple[str, ...]) -> None:
@@ -39,6 +45,7 @@ def player(names: tuple[str, ...]) -> None:
     # Only this part runs again for each frame.
     st.fragment(_screen, run_every=FRAME_S if playing else None)(films, probe, measure, playing)
     _formation(films, probe)
+    explain(task for shown in films.values() for task in shown.tasks)
 
 
 def _screen(films: dict[str, Film], probe: int, measure: str, playing: bool) -> None:
@@ -55,6 +62,7 @@ def _screen(films: dict[str, Film], probe: int, measure: str, playing: bool) -> 
                     selected=None,
                     hover=_hover(shown, probe, here),
                     scale="own",
+                    clickable=False,
                 ),
                 width="content",
                 key=f"film_{name}",
@@ -131,10 +139,15 @@ def _curves(name: str, films: dict[str, Film], probe: int, measure: str, moment:
         log_y=log_y,
     )
     st.altair_chart(chart, key=f"curves_{name}")
-    if measure == GRADIENTS and shown.is_clipped:
+    if measure == GRADIENTS:
         st.caption(
-            "This run took these norms after the gradient was clipped to a norm of 1 in all: they compare the layers "
-            "of one encoder at one moment, not encoders or moments. The whole norm before clipping is in the histories."
+            "Euclidean norm of the gradient of one batch's loss with respect to all parameters of a layer."
+            + (_CLIPPED if shown.is_clipped else "")
+        )
+    elif measure == ENTROPY:
+        st.caption(
+            r"$H_i / \ln n$ of the rows on this input, from 0 (one key has all the weight) to 1 (all n keys alike): mean "
+            "over queries, and over the heads of a layer."
         )
     elif measure == NORMS:
         st.caption(
@@ -157,11 +170,12 @@ def _formation(films: dict[str, Film], probe: int) -> None:
         "The first step from which on a head stays less than half as far from its last pattern on this input as it was "
         "at the first step. Far: mean over queries of the Jensen-Shannon divergence of the two patterns' rows."
     )
-    for column, (name, shown) in zip(st.columns(len(films), gap="medium"), films.items(), strict=True):
-        _, formed = formation(name, probe)
+    steps = {name: shown.at[formation(name, probe)[1]] for name, shown in films.items()}
+    reach = {end: int(find(find(of) for of in steps.values())) for end, find in ENDS.items()}
+    for column, (name, formed) in zip(st.columns(len(films), gap="medium"), steps.items(), strict=True):
         with column:
             st.altair_chart(
-                formation_map(shown.at[formed], last=int(shown.at[-1]), title=f"{name}, training step"),
+                formation_map(formed, **reach, title=f"{name}, training step"),
                 width="content",
                 key=f"formation_{name}",
             )

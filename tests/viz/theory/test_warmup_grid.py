@@ -9,9 +9,9 @@ CELLS = [(1e-3, 0, 0.5, 0.9), (1e-2, 0, None, None), (1e-3, 100, 2.0, None)]
 AXES = {"rates": (1e-3, 1e-2), "warmups": (0, 100), "highest": 2.0, "title": "post-LN"}
 
 
-def test_a_cell_says_its_loss_or_that_the_run_diverged():
+def test_a_cell_says_its_loss_and_accuracy_or_that_the_run_diverged():
     rects, texts = drawn(warmup_grid(CELLS, **AXES), width=500)
-    assert [text["text"] for text in texts] == ["0.50", "diverged", "2.00"]
+    assert [text["text"] for text in texts] == ["0.50\n90.0%", "diverged", "2.00"]
     assert rects[1]["fill"] == MASKED
     assert len({rect["fill"] for rect in rects}) == 3
     assert (rects[0]["x"], rects[0]["y"]) == (rects[2]["x"], pytest.approx(rects[2]["y"] - 46, abs=4))
@@ -41,7 +41,7 @@ def test_hover_gives_the_accuracy_where_it_was_measured():
 
 
 def test_the_title_says_what_the_numbers_are():
-    assert warmup_grid(CELLS, **AXES).to_dict()["title"] == "post-LN: final loss"
+    assert warmup_grid(CELLS, **AXES).to_dict()["title"] == "post-LN: final loss, accuracy"
 
 
 def test_no_runs_make_an_empty_grid():

@@ -5,7 +5,7 @@ from viz.training.formation_map import formation_map
 
 
 def test_every_head_says_its_step():
-    chart = formation_map(np.array([[0, 5], [1200, 9]]), last=2000, title="pre-LN")
+    chart = formation_map(np.array([[0, 5], [1200, 9]]), first=0, last=2000, title="pre-LN")
     rects, texts = drawn(chart)
     assert len(rects) == 4
     assert [item["text"] for item in texts] == ["0", "5", "1.2k", "9"]
@@ -19,7 +19,12 @@ def test_every_head_says_its_step():
 
 
 def test_what_formed_later_is_drawn_in_more_ink():
-    rects, _ = drawn(formation_map(np.array([[0, 1999]]), last=2000))
+    rects, _ = drawn(formation_map(np.array([[400, 1999]]), first=400, last=1999))
     opacities = [float(item["fill"].rstrip(")").rpartition(",")[2]) for item in rects]
     assert opacities[0] == 0
-    assert opacities[1] > 0.7
+    assert opacities[1] == 0.55
+
+
+def test_one_step_alone_is_drawn():
+    rects, texts = drawn(formation_map(np.array([[7]]), first=7, last=7))
+    assert (len(rects), texts[0]["text"]) == (1, "7")

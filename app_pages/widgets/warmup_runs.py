@@ -1,4 +1,4 @@
-"""Runs over learning rate and warm-up: a grid a placement of the norm, and the losses over time."""
+"""Runs over learning rate and warm-up: a grid a placement of the norm, and the losses over time; also the stored ones."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -7,13 +7,36 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.widgets.choice import choice
-from model.theory.warmup import WarmupRun
+from app_pages.widgets.words import PLACEMENTS
+from model import checkpoint
+from model.theory.warmup import BATCH_SIZE_STORED, LAST_STEPS_STORED, RUNS, WarmupRun, read_runs
 from viz.theory.loss_curves import loss_curves
 from viz.theory.warmup_grid import warmup_grid
 
 GUESSING = math.log(10)  # the loss of saying every digit alike
 
 Grid = dict[str, list[WarmupRun]]  # by placement, as named on screen
+
+
+def stored_runs(*, key: str) -> None:
+    """Those that come with the project, at the checkpoints' size. Raises ValueError where their file is damaged."""
+    runs = read_runs(checkpoint.CHECKPOINTS / RUNS)
+    if not runs:
+        st.info("There are no stored runs: `python -m model.train.warmup --data FOLDER` makes them.")
+        return
+    grid: Grid = {}
+    for run in runs:
+        grid.setdefault(PLACEMENTS.get(run.norm_placement, run.norm_placement), []).append(run)
+    lengths = " or ".join(f"{length:,}" for length in sorted({run.n_steps for run in runs}))
+    st.caption(
+        f"{len(runs)} runs of {lengths} steps each, of both digit encoders at their full size. The learning rate rises "
+        f"linearly over the warm-up and then stays; batches are of {BATCH_SIZE_STORED}; everything else is as in the "
+        f"recipe of the checkpoints. Final loss: mean of the last {LAST_STEPS_STORED} steps; to guess costs ln 10 = "
+        f"{GUESSING:.2f}."
+    )
+    rates, warmups = sorted({run.learning_rate for run in runs}), sorted({run.warmup for run in runs})
+    draw_grids(grid, places(grid, key=key), rates=rates, warmups=warmups)
+    draw_losses(grid, key=key)
 
 
 def places(names: Iterable[str], *, key: str) -> dict[str, DeltaGenerator]:
@@ -39,7 +62,7 @@ def draw_grids(
 def draw_losses(grid: Grid, *, key: str) -> None:
     """Loss over steps of the runs with one learning rate, a line a warm-up."""
     rates = sorted({run.learning_rate for runs in grid.values() for run in runs})
-    chosen = choice("Losses at learning rate", [f"{rate:g}" for rate in rates], key=f"theory_{key}_rate")
+    chosen = choice("Losses at learning rate", [f"{rate:g}" for rate in rates], key=f"{key}_rate")
     at_rate = {
         name: [run for run in runs if f"{run.learning_rate:g}" == chosen] for name, runs in grid.items()
     }
