@@ -17,12 +17,18 @@ _GAP = 5
 
 
 def image_gallery(
-    images: np.ndarray, ids: Sequence[int], captions: Sequence[str], *, selected: int | None, columns: int
+    images: np.ndarray,
+    ids: Sequence[int],
+    captions: Sequence[str],
+    *,
+    selected: int | None,
+    columns: int,
+    clickable: bool = True,
 ) -> alt.LayerChart:
     """uint8 images [image, height, width], `columns` a row, with captions; the one with id `selected` is framed.
 
-    A click on an image or its caption sets the point selection `image`, field `id`. The pixels are sharp at
-    the chart's own width, 61 a column, so give it no other.
+    Where it is `clickable`, a click on an image or its caption sets the point selection `image`, field `id`.
+    The pixels are sharp at the chart's own width, 61 a column, so give it no other.
     Raises ValueError where images, ids and captions differ in number.
     """
     if not len(images) == len(ids) == len(captions):
@@ -59,14 +65,15 @@ def image_gallery(
         strokeWidth=alt.when("datum.chosen").then(alt.value(3)).otherwise(alt.value(0.5)),
     )
     # On top and clear: a click on a stroke or on the caption counts as one on the image.
-    cover = (
-        base.mark_rect(fill="transparent", cursor="pointer")
-        .encode(**box, y2="end:Q", description="caption:N", tooltip=alt.Tooltip("caption:N"))
-        .add_params(alt.selection_point(name="image", fields=["id"], toggle=False, clear=False))
+    cover = base.mark_rect(fill="transparent", cursor="pointer" if clickable else "default").encode(
+        **box, y2="end:Q", description="caption:N", tooltip=alt.Tooltip("caption:N")
     )
+    if clickable:
+        click = alt.selection_point(name="image", fields=["id"], toggle=False, clear=False)
+        cover = cover.add_params(click)
     return alt.layer(pictures, text, frames, cover).properties(
         width=columns * (_SIDE + _GAP) - _GAP,
         height=-(-len(images) // columns) * (_SIDE + _CAPTION + _GAP),
         autosize="pad",  # Streamlit would squeeze what is not an image
-        description=f"{len(images)} images to choose from",
+        description=f"{len(images)} image{'s' * (len(images) != 1)}" + " to choose from" * clickable,
     )

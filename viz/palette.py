@@ -28,11 +28,18 @@ _DIFFERENCE = (
 # Evenly spaced CSS colours, as `alt.Scale(range=...)` and Plotly's `colorscale` take them.
 ATTENTION = tuple(f"rgba{stop}" for stop in _ATTENTION)  # weights 0 to the maximum
 DIFFERENCE = tuple(f"rgba{stop}" for stop in _DIFFERENCE)  # -maximum over 0 to maximum
-FIRST, SECOND = "#2676e0", "#d96408"  # its ends: two sides compared; pre-LN comes first, post-LN second
+FIRST, SECOND = (
+    "#2676e0",
+    "#d96408",
+)  # its ends: two sides compared; where placements are all there is to compare, pre-LN first
 ACCENT = "#16a34a"  # frames what is chosen: far from every colour of both scales
 EMPHASIS = "#2f8ac8"  # what stands out without being chosen: the largest class
 NEUTRAL = "#787d87"  # frames, lines and what is not emphasised
+# Shapes of points beside the colours of curves, for whoever cannot tell the colours apart.
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 MASKED = "#8b909a"  # what the mask forbids; hatched as well, since no weight may look like it
+
+ROUNDING = 1e-6  # a largest difference below it is rounding, and not drawn as a difference
 
 ColourScale = Literal["fixed", "own"]  # from 0 to 1, or from 0 to the maximum of what is drawn
 

@@ -52,6 +52,13 @@ def test_a_click_on_image_or_caption_names_the_id():
         assert area["y2"] > text["y"]
 
 
+def test_a_picture_that_cannot_be_chosen_does_not_look_as_if():
+    images = np.zeros((1, 28, 28), np.uint8)
+    chart = image_gallery(images, [3], ["7"], selected=None, columns=1, clickable=False)
+    assert "params" not in chart.to_dict()
+    assert "pointer" not in chart.to_json()
+
+
 def test_an_empty_gallery_is_empty():
     assert not any(drawn(image_gallery(np.zeros((0, 28, 28), np.uint8), [], [], selected=None, columns=4)))
 

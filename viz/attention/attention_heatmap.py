@@ -33,6 +33,9 @@ def attention_heatmap(
         raise ValueError(f"{n} tokens need {n}×{n} weights and mask, got {matrix.shape} and {mask.shape}")
     labels = position_labels(tokens)
     maximum = top(matrix, scale)
+    reach = _REACH[scale], [0, maximum / 2, maximum]
+    if scale == "own" and not matrix.any():  # every key of every query is masked
+        reach = "all of them 0", [0]
     weights = go.Heatmap(
         x=labels,
         y=labels,
@@ -40,7 +43,7 @@ def attention_heatmap(
         zmin=0,
         zmax=maximum,
         colorscale=ATTENTION,
-        colorbar=colour_bar("attention weight", _REACH[scale], [0, maximum / 2, maximum]),
+        colorbar=colour_bar("attention weight", *reach),
         hoverongaps=False,
         hovertemplate="query '%{y}' → key '%{x}': %{z:.4f}<extra></extra>",
     )

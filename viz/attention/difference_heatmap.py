@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz.attention.token_axes import colour_bar, position_labels, token_heatmap
-from viz.palette import DIFFERENCE
+from viz.palette import DIFFERENCE, ROUNDING
 
 
 def difference_heatmap(
@@ -20,7 +20,8 @@ def difference_heatmap(
 ) -> go.Figure:
     """Signed b − a of two patterns [query, key]: blue where `a` has more, orange where `b` has.
 
-    The scale is symmetric about 0 and reaches to the largest difference, either way.
+    The scale is symmetric about 0 and reaches to the largest difference, either way, where that is
+    more than rounding.
     Raises ValueError where the shapes do not fit each other.
     """
     n = len(tokens)
@@ -28,7 +29,8 @@ def difference_heatmap(
         raise ValueError(f"{n} tokens need {n}×{n} weights each, got {a.shape} and {b.shape}")
     labels = position_labels(tokens)
     difference = b - a
-    largest = float(np.abs(difference).max(initial=0)) or 1.0
+    largest = float(np.abs(difference).max(initial=0))
+    largest = largest if largest > ROUNDING else 1.0
     first, second = (escape(name, quote=False) for name in names)
     trace = go.Heatmap(
         x=labels,

@@ -31,7 +31,7 @@ def digit_overlay(
         patch_grid,
         query=query,
         name="weight",
-        colour=attention_colour(weights, scale, own="this query's maximum"),
+        colour=attention_colour(weights, scale, own="the largest weight on a patch"),
         tooltip=alt.Tooltip("weight:Q", format=".4f", title="attention weight"),
         side=_SIDE,
         description=f"The digit over the attention of {where} to its {len(weights)} patches",

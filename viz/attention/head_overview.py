@@ -18,13 +18,14 @@ def head_overview(
     selected: tuple[int, int] | None,
     hover: pd.DataFrame,
     scale: ColourScale = "fixed",
+    clickable: bool = True,
 ) -> alt.LayerChart:
     """Tiles of patterns [layer, head, query, key]; the `selected` (layer, head), if any, is framed.
 
     `hover` has a row a head: `layer`, `head` and any measures, which the tooltip shows under their column
-    names. With `scale` "own" each tile reaches to its own maximum. A click sets the point selection `head`,
-    fields `layer` and `head`; in Streamlit let the widget's key change with `selected`, or a click on the tile
-    that was clicked last, before the arrow keys moved on, is no news to the browser.
+    names. With `scale` "own" each tile reaches to its own maximum. Where it is `clickable`, a click sets the
+    point selection `head`, fields `layer` and `head`; in Streamlit let the widget's key change with `selected`,
+    or a click on the tile that was clicked last, before the arrow keys moved on, is no news to the browser.
     The pictures are sharp at the chart's own width, so give it no other.
     """
     n_layers, n_heads, n_queries, n_keys = patterns.shape
@@ -52,13 +53,15 @@ def head_overview(
             *(alt.Tooltip(field=name, type="quantitative", format=".3~g") for name in measures),
         ],
     )
-    pictures = base.mark_image(width=side, height=side, aspect=False, cursor="pointer").encode(url="url:N")
+    pictures = base.mark_image(
+        width=side, height=side, aspect=False, cursor="pointer" if clickable else "default"
+    ).encode(url="url:N")
     click = alt.selection_point(name="head", fields=["layer", "head"], toggle=False, clear=False)
     frames = base.mark_rect(fill=None).encode(
         stroke=alt.when("datum.selected").then(alt.value(ACCENT)).otherwise(alt.value(NEUTRAL)),
         strokeWidth=alt.when("datum.selected").then(alt.value(4)).otherwise(alt.value(0.5)),
     )
-    return alt.layer(pictures.add_params(click), frames).properties(
+    return alt.layer(pictures.add_params(click) if clickable else pictures, frames).properties(
         width=step * n_heads + _GAP,
         height=step * n_layers + _GAP,
         autosize="pad",  # Streamlit would squeeze the tiles to make room for the labels

@@ -20,7 +20,7 @@ _SPACE = 6  # between words
 _ROUNDING = 6
 _LONGEST_TOKEN = 24  # cells
 _LONGEST_WORD = 240  # a longer one may break between its pieces
-_CONTINUATION = "##"
+CONTINUES = "##"  # before a piece that goes on with the word before it
 
 
 def token_strip(
@@ -100,10 +100,10 @@ def _boxes(tokens: Sequence[str]) -> pd.DataFrame:
     rows = []
     word = end = 0.0
     for position, token in enumerate(tokens):
-        continues = position > 0 and token.startswith(_CONTINUATION) and token != _CONTINUATION
+        continues = position > 0 and token.startswith(CONTINUES) and token != CONTINUES
         if continues:
             rows[-1]["ends_word"] = False
-        shown = label(token.removeprefix(_CONTINUATION) if continues else token, _LONGEST_TOKEN)
+        shown = label(token.removeprefix(CONTINUES) if continues else token, _LONGEST_TOKEN)
         start = end if continues or position == 0 else end + _SPACE
         end = start + label_width(shown, _FONT_SIZE) + 2 * _PADDING
         if not continues or end - word > _LONGEST_WORD:

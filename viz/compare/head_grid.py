@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 
 from viz.head_axis import head_axis
+from viz.numbers import written
 from viz.palette import ACCENT, ATTENTION, DIFFERENCE, NEUTRAL
 from viz.theme import INK, LIGHT_INK
 
@@ -37,8 +38,8 @@ def head_grid(
             "head": head,
             "name": [f"L{row} H{column}" for row, column in zip(layer, head, strict=True)],
             "value": flat,
-            "written": [_written(value, f"{sign}.{digits}f", otherwise="–") for value in flat],
-            "exact": [_written(value, f"{sign}.4f", otherwise="no partner") for value in flat],
+            "written": [written(value, f"{sign}.{digits}f") for value in flat],
+            "exact": [written(value, f"{sign}.4f", otherwise="no partner") for value in flat],
             "note": notes or [""] * len(flat),
             "strong": np.abs(np.nan_to_num(flat)) > _STRONG * largest,
             "selected": [place == selected for place in np.ndindex(values.shape)],
@@ -91,11 +92,3 @@ def head_grid(
         ),
         description=f"{title[0]} of {values.shape[0]} layers of {values.shape[1]} heads",
     )
-
-
-def _written(value: float, form: str, *, otherwise: str) -> str:
-    """`otherwise` where there is no value; what rounds to zero has no sign."""
-    if not np.isfinite(value):
-        return otherwise
-    text = f"{value:{form}}".replace("-", "−")
-    return text if float(text.replace("−", "-")) else text.lstrip("+−")

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from viz.colour_legend import colour_legend
+from viz.numbers import written
 from viz.palette import ATTENTION, DIFFERENCE, NEUTRAL
 from viz.theme import INK, LIGHT_INK
 
@@ -41,7 +42,7 @@ def similarity_heatmap(
             "row": np.asarray(rows, dtype=object)[row],
             "column": np.asarray(columns, dtype=object)[column],
             "value": flat,
-            "written": [f"{value:.2f}" if np.isfinite(value) else "–" for value in flat],
+            "written": [written(value, ".2f") for value in flat],
             "exact": [f"{value:.4f}" if np.isfinite(value) else undefined for value in flat],
             "strong": np.abs(np.nan_to_num(flat)) > _STRONG,
         }

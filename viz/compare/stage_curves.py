@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.palette import FIRST, SECOND
+from viz.palette import FIRST, SECOND, SHAPES
 
 
 def stage_curves(
@@ -51,7 +51,7 @@ def stage_curves(
     )
     points = base.mark_point(filled=True, size=70, opacity=1).encode(
         shape=alt.Shape(
-            "side:N", scale=alt.Scale(domain=list(curves), range=["circle", "square"]), legend=legend
+            "side:N", scale=alt.Scale(domain=list(curves), range=SHAPES[: len(curves)]), legend=legend
         )
     )
     return alt.layer(base.mark_line(strokeWidth=2.5), points).properties(

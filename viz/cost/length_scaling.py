@@ -1,14 +1,15 @@
 """How something grows with the length of the sequence, on two logarithmic axes: a power law is a straight line."""
 
-import math
 from collections.abc import Mapping, Sequence
 
 import altair as alt
 import pandas as pd
 
-# Apart on white and on black and for every common kind of colour blindness; shapes tell them apart as well.
+from viz.numbers import powers_of_ten
+from viz.palette import SHAPES
+
+# Apart on white and on black; shapes tell them apart for whoever cannot tell the colours.
 _COLOURS = ("#2f8ac8", "#d96408", "#a048f6", "#12998a")
-_SHAPES = ("circle", "square", "triangle-up", "diamond")
 
 
 def length_scaling(
@@ -29,7 +30,8 @@ def length_scaling(
         scale=alt.Scale(domain=kinds, range=_COLOURS[: len(kinds)]),
         legend=alt.Legend(orient="top", columns=2, labelLimit=240, symbolStrokeWidth=2),
     )
-    shape = alt.Shape("layer:N", title=None, scale=alt.Scale(domain=kinds, range=_SHAPES[: len(kinds)]))
+    shape = alt.Shape("layer:N", title=None, scale=alt.Scale(domain=kinds, range=SHAPES[: len(kinds)]))
+    every = [value for found in values.values() for value in found]
     powers = [n for n in lengths if n & (n - 1) == 0]
     x = alt.X(
         "n:Q",
@@ -41,7 +43,7 @@ def length_scaling(
         "value:Q",
         title=quantity,
         scale=alt.Scale(type="log"),
-        axis=alt.Axis(format="~s" if quantity == "multiply-adds" else "~g", values=_powers_of_ten(values)),
+        axis=alt.Axis(format="~s" if quantity == "multiply-adds" else "~g", values=powers_of_ten(every)),
     )
     points = alt.Chart(_long({kind: (lengths, found) for kind, found in values.items()})).encode(
         x=x,
@@ -64,14 +66,6 @@ def length_scaling(
         height=380,
         description=f"{quantity} of {', '.join(kinds)} layers over the sequence length, on logarithmic axes.",
     )
-
-
-def _powers_of_ten(values: Mapping[str, Sequence[float]]) -> list[float]:
-    """From the one below the smallest value to the one above the largest, as far as a logarithmic axis reaches."""
-    every = [value for found in values.values() for value in found]
-    if not every:
-        return []
-    return [10.0**k for k in range(math.floor(math.log10(min(every))), math.ceil(math.log10(max(every))) + 1)]
 
 
 def _long(series: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> pd.DataFrame:

@@ -38,7 +38,14 @@ def part_bars(names: Sequence[str], values: Sequence[int], *, of: str) -> alt.La
             title=f"share of {total:,} {of}",
             stack=None,
             scale=alt.Scale(domain=[0, _ROOM * (shares.max(initial=0) or 1)]),
-            axis=alt.Axis(format=".0%", grid=False, tickCount=5),
+            # The axis goes on below the text, the share does not.
+            axis=alt.Axis(
+                format=".0%",
+                grid=False,
+                ticks=False,
+                tickCount=5,
+                labelExpr="datum.value > 1 ? '' : datum.label",
+            ),
         ),
         y=alt.Y("part:N", title=None, sort=None, axis=_NAMES),
         tooltip=[

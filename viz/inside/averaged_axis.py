@@ -8,6 +8,7 @@ import pandas as pd
 
 from viz.inside.categories import COLOURS
 from viz.inside.heading import FIT, heading
+from viz.numbers import short
 from viz.theme import INK
 
 _ROW = 54  # pixels
@@ -44,8 +45,8 @@ def averaged_axis(
             "feature": column,
             "input": float(values[row, column]),
             "output": float(output[row, column]),
-            "before": _short(values[row, column]),
-            "after": _short(output[row, column]),
+            "before": short(values[row, column]),
+            "after": short(output[row, column]),
             "group": str(row if by_row else column),
         }
         for row, column in np.ndindex(n_rows, n_columns)
@@ -61,8 +62,8 @@ def averaged_axis(
             "y": number + 0.5 if by_row else n_rows + 0.4,
             "mean": float(mean.flat[number]),
             "deviation": float(deviation.flat[number]),
-            "upper": f"μ {_short(mean.flat[number])}",
-            "lower": f"σ {_short(deviation.flat[number])}",
+            "upper": f"μ {short(mean.flat[number])}",
+            "lower": f"σ {short(deviation.flat[number])}",
         }
         for number in range(n_groups)
     )
@@ -122,8 +123,3 @@ def averaged_axis(
         title=heading(name, what),
         description=f"{name} of {n_rows} vectors of {n_columns} features: {what}.",
     )
-
-
-def _short(value: float) -> str:
-    """As many decimals as there is room for."""
-    return f"{value:.3g}" if abs(value) >= 1000 else f"{value + 0.0:.2f}"

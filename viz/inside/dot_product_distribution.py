@@ -1,5 +1,7 @@
 """How dot products spread: a histogram, and the normal density of an expected variance over it."""
 
+import math
+
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -17,7 +19,7 @@ def dot_product_distribution(
 ) -> alt.LayerChart:
     """The share of `products` (any shape) in each of 81 bins from -`reach` to `reach`, as a density.
 
-    The line is the normal density with mean 0 and `variance`, called `expected`. What lies beyond `reach` is
+    The line is the normal density with mean 0 and `variance` in the same bins, called `expected`. What lies beyond `reach` is
     in no bar but counts in the share; `name` says what the products are, on the axis.
     Raises ValueError where `variance` or `reach` is not above 0.
     """
@@ -29,10 +31,9 @@ def dot_product_distribution(
     bars = pd.DataFrame(
         {"from": edges[:-1], "to": edges[1:], "share": share, "density": share / (edges[1] - edges[0])}
     )
-    deviation = np.sqrt(variance)
-    x = np.linspace(-4.5, 4.5, 181) * deviation
-    x = x[np.abs(x) <= reach]
-    normal = np.exp(-(x**2) / (2 * variance)) / (deviation * np.sqrt(2 * np.pi))
+    # Of the same bins: where the whole of it lies within one, the density at a point would be many times a bar.
+    below = np.array([0.5 * math.erf(edge / math.sqrt(2 * variance)) for edge in edges])
+    x, normal = (edges[:-1] + edges[1:]) / 2, np.diff(below) / np.diff(edges)
     along = alt.X("from:Q", title=name, scale=alt.Scale(domain=[-reach, reach], nice=False))
     histogram = (
         alt.Chart(bars)
@@ -58,7 +59,7 @@ def dot_product_distribution(
             y=alt.Y("density:Q"),
             tooltip=[
                 alt.Tooltip("x:Q", format=".3f", title=name),
-                alt.Tooltip("density:Q", format=".4f", title="normal density"),
+                alt.Tooltip("density:Q", format=".4f", title="normal density in this bin"),
             ],
         )
     )

@@ -43,22 +43,17 @@ def variance_of_heads(heads: pd.DataFrame, *, d_k: int, selected: tuple[int, int
     points = _points(heads, selected).encode(
         x=x, xOffset=alt.XOffset("head:O", scale=alt.Scale(paddingOuter=0.3)), y=y, tooltip=tooltip
     )
-    line = pd.DataFrame({"d_k": [d_k], "text": [f"d_k = {d_k}"]})
+    line = pd.DataFrame({"d_k": [d_k]})
     rule = (
         alt.Chart(line)
         .mark_rule(strokeDash=[6, 4], strokeWidth=1.5, color=INK)
         .encode(y=alt.Y("d_k:Q"), tooltip=alt.Tooltip("d_k:Q", title="components of variance 1 would give"))
     )
-    text = (
-        alt.Chart(line)
-        .mark_text(align="right", baseline="bottom", dx=-4, dy=-3, color=INK, aria=False)
-        .encode(y=alt.Y("d_k:Q"), x=alt.XValue("width"), text=alt.Text("text:N"))
-    )
-    return alt.layer(rule, text, points).properties(
+    return alt.layer(rule, points).properties(
         height=_HEIGHT,
         autosize=FIT,
         title=heading(
-            "Variance of q·k, every head", "dashed: what independent components of variance 1 give"
+            "Variance of q·k, every head", f"dashed: {d_k}, what independent components of variance 1 give"
         ),
         description=f"Variance of q·k for {len(heads)} heads by layer; {_name(*selected)} is marked.",
     )

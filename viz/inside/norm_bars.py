@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 
 from viz.inside.heading import FIT, heading
+from viz.numbers import short
 from viz.palette import ACCENT, EMPHASIS
 from viz.theme import INK
 
@@ -18,7 +19,7 @@ def norm_bars(values: np.ndarray, *, title: str, reading: str) -> alt.LayerChart
     mean, deviation = (float(values.mean()), float(values.std())) if values.size else (0.0, 0.0)
     rows = pd.DataFrame({"feature": np.arange(len(values)), "value": np.asarray(values, float)})
     rows["from"], rows["to"] = rows["feature"] - 0.4, rows["feature"] + 0.4
-    rows["text"] = [f"{value:.2f}" for value in rows["value"]]
+    rows["text"] = [short(value) for value in rows["value"]]
     few = len(values) <= _NAMED
     x = alt.X(
         "from:Q",

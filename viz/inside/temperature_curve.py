@@ -8,7 +8,7 @@ import pandas as pd
 
 from viz.inside.categories import COLOURS
 from viz.inside.heading import FIT
-from viz.palette import ACCENT, NEUTRAL
+from viz.palette import ACCENT, NEUTRAL, SHAPES
 from viz.theme import INK
 
 _HEIGHT = 280
@@ -65,6 +65,7 @@ def temperature_curve(
             labelOverlap="greedy",
         ),
     )
+    legend = alt.Legend(title=None, orient="top", direction="horizontal", offset=22, values=prominent)
     base = alt.Chart(rows).encode(
         x=x,
         y=alt.Y(
@@ -75,11 +76,8 @@ def temperature_curve(
         ),
         color=alt.Color(
             "class:N",
-            scale=alt.Scale(
-                domain=list(names),
-                range=[COLOURS[prominent.index(name)] if name in prominent else NEUTRAL for name in names],
-            ),
-            legend=alt.Legend(title=None, orient="top", direction="horizontal", offset=22, values=prominent),
+            scale=alt.Scale(domain=list(names), range=_given(COLOURS, prominent, names, NEUTRAL)),
+            legend=legend,
         ),
         opacity=alt.when("datum.prominent").then(alt.value(1)).otherwise(alt.value(0.35)),
     )
@@ -87,6 +85,11 @@ def temperature_curve(
     points = (
         base.mark_point(filled=True, size=70, cursor="pointer", stroke="transparent")
         .encode(
+            shape=alt.Shape(
+                "class:N",
+                scale=alt.Scale(domain=list(names), range=_given(SHAPES, prominent, names, SHAPES[0])),
+                legend=legend,
+            ),
             tooltip=[
                 alt.Tooltip("temperature:N", title="T"),
                 alt.Tooltip("class:N"),
@@ -110,6 +113,11 @@ def temperature_curve(
         autosize=FIT,
         description=f"Probability of {len(names)} classes over the temperature of attention; {chosen:g} is marked.",
     )
+
+
+def _given(values: Sequence[str], prominent: list[str], names: Sequence[str], other: str) -> list[str]:
+    """One of `values` for each prominent name, `other` for the rest; in the order of `names`."""
+    return [values[prominent.index(name)] if name in prominent else other for name in names]
 
 
 def _places(temperatures: Sequence[float]) -> np.ndarray:

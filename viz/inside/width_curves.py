@@ -6,6 +6,7 @@ import pandas as pd
 
 from viz.inside.heading import FIT, heading
 from viz.inside.scales import scale_colour, scale_name
+from viz.numbers import powers_of_ten
 from viz.palette import ACCENT
 
 _HEIGHT = 230
@@ -22,7 +23,10 @@ def variance_over_width(measured: pd.DataFrame, *, d_k: int, power: float) -> al
         for other in _powers(measured)
         for width in widths
     )
-    y = alt.Y("variance:Q", title="variance", scale=alt.Scale(type="log"), axis=_powers_of_ten())
+    ticks = powers_of_ten([*measured["variance"], *theory["variance"]])
+    y = alt.Y(
+        "variance:Q", title="variance", scale=alt.Scale(type="log"), axis=alt.Axis(values=ticks, format="~g")
+    )
     base = _by_scale(measured, power)
     points = base.mark_point(filled=True, size=55).encode(
         y=y,
@@ -110,7 +114,3 @@ def _rule(d_k: int) -> alt.Chart:
 
 def _tooltip(*measures: alt.Tooltip) -> list[alt.Tooltip]:
     return [alt.Tooltip("scale:N"), alt.Tooltip("d_k:Q", title="d_k"), *measures]
-
-
-def _powers_of_ten() -> alt.Axis:
-    return alt.Axis(values=[0.001, 0.01, 0.1, 1, 10, 100, 1000], format="~g")

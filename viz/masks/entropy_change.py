@@ -6,12 +6,13 @@ import pandas as pd
 
 from viz.colour_legend import colour_legend
 from viz.head_axis import head_axis
-from viz.palette import ACCENT, DIFFERENCE, NEUTRAL
-from viz.theme import INK
+from viz.numbers import written
+from viz.palette import ACCENT, DIFFERENCE, NEUTRAL, ROUNDING
+from viz.theme import INK, LIGHT_INK
 
 _WIDTH = 640  # pixels for all heads together, while a cell stays between the narrowest and the widest
 _NARROWEST, _WIDEST, _HEIGHT = 40, 80, 40
-_ROUNDING = 1e-6  # no change is larger; it must not be drawn as one
+_STRONG = 0.8  # of the scale: from there on the colours are too dark for the dark ink of a light page
 
 
 def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int, int]) -> alt.LayerChart:
@@ -35,7 +36,9 @@ def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int
     )
     cells["selected"] = (cells["layer"] == selected[0]) & (cells["head"] == selected[1])
     largest = float(cells["change"].abs().max())
-    largest = largest if largest > _ROUNDING else 1.0
+    largest = largest if largest > ROUNDING else 1.0
+    cells["written"] = [written(change, "+.3f") for change in cells["change"]]
+    cells["strong"] = cells["change"].abs() > _STRONG * largest
     n_layers, n_heads = before.shape
     step = int(np.clip(_WIDTH // n_heads, _NARROWEST, _WIDEST))
     base = alt.Chart(cells.sort_values("selected", kind="stable")).encode(
@@ -48,9 +51,7 @@ def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int
         .encode(
             color=alt.Color(
                 "change:Q",
-                scale=alt.Scale(
-                    domain=[-largest, 0, largest], range=[DIFFERENCE[0], DIFFERENCE[2], DIFFERENCE[4]]
-                ),
+                scale=alt.Scale(domain=[-largest, largest], range=list(DIFFERENCE)),
                 legend=colour_legend(
                     "change of the entropy H / ln n (no unit)", [-largest, 0, largest], format="+.2~g"
                 ),
@@ -67,7 +68,8 @@ def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int
         )
         .add_params(click)
     )
-    numbers = base.mark_text(color=INK, aria=False).encode(text=alt.Text("change:Q", format="+.3f"))
+    ink = alt.expr(f"datum.strong ? '{LIGHT_INK}' : {INK.expr}")
+    numbers = base.mark_text(color=ink, aria=False).encode(text="written:N")
     return alt.layer(colours, numbers).properties(
         width=step * n_heads,
         height=_HEIGHT * n_layers,

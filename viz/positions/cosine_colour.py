@@ -11,5 +11,5 @@ def cosine_colour() -> alt.Color:
     return alt.Color(
         "cosine:Q",
         scale=alt.Scale(domain=[-1, -0.5, 0, 0.5, 1], range=list(DIFFERENCE)),
-        legend=colour_legend("cosine similarity, -1 to 1", [-1, 0, 1], offset=8, padding=0),
+        legend=colour_legend("cosine similarity, −1 to 1", [-1, 0, 1], offset=8, padding=0),
     )

@@ -5,6 +5,7 @@ import plotly.graph_objects as go
 
 from viz.attention.token_axes import colour_bar
 from viz.palette import ATTENTION, DIFFERENCE
+from viz.positions.sinusoid_heatmap import STANDOFF
 
 
 def offset_heatmap(matrix: np.ndarray, *, what: str) -> go.Figure:
@@ -33,7 +34,8 @@ def offset_heatmap(matrix: np.ndarray, *, what: str) -> go.Figure:
         layout={
             "height": 480,
             "margin": {"l": 10, "r": 10, "t": 66, "b": 10},
-            "xaxis": axis | {"title": "position t", "constraintoward": "left"},
+            "xaxis": axis
+            | {"title": {"text": "position t", "standoff": STANDOFF}, "constraintoward": "left"},
             "yaxis": axis
             | {"title": "position s", "constraintoward": "top", "scaleanchor": "x", "autorange": "reversed"},
         },

@@ -24,9 +24,9 @@ def similarity_heatmap(cosines: np.ndarray, names: Sequence[str]) -> go.Figure:
         zmin=-1,
         zmax=1,
         colorscale=DIFFERENCE,
-        colorbar=colour_bar("cosine similarity", "-1 to 1", [-1, 0, 1]),
+        colorbar=colour_bar("cosine similarity", "−1 to 1", [-1, 0, 1]),
         hoverongaps=False,
         hovertemplate="positions %{y} and %{x}: %{z:.4f}<extra></extra>",
     )
     figure = token_heatmap([trace], labels=list(names), title="")
-    return figure.update_layout(xaxis_title="position", yaxis_title="position")
+    return figure.update_layout(xaxis_title_text="position", yaxis_title_text="position")

@@ -38,6 +38,7 @@ def seed_spread(
     band = base.mark_area(opacity=0.18).encode(y=value_axis("least", title=y, scale=y_scale), y2="largest:Q")
     points = base.mark_point(filled=True, size=50, opacity=1).encode(
         y=mean,
+        shape=channels["shape"],
         tooltip=[
             alt.Tooltip("variant:N", title="placement"),
             alt.Tooltip("position:Q", title=x),

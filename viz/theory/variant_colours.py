@@ -1,16 +1,17 @@
-"""One colour a placement of the norm, on every chart; dashed without residual connections."""
+"""One colour and one shape a placement of the norm, on every chart; dashed without residual connections."""
 
 from collections.abc import Sequence
 
 import altair as alt
 
-from viz.palette import FIRST, SECOND
+from viz.palette import FIRST, SECOND, SHAPES
 
 _COLOURS = {"pre-LN": FIRST, "post-LN": SECOND, "DeepNorm": "#009f9e", "B2T": "#a048f6"}
+_SHAPES = dict(zip(_COLOURS, SHAPES, strict=False))
 _SOLID, _DASHED = [1, 0], [5, 4]
 
 
-def variant_colours(variants: Sequence[str]) -> dict[str, alt.Color | alt.StrokeDash]:
+def variant_colours(variants: Sequence[str]) -> dict[str, alt.Color | alt.Shape | alt.StrokeDash]:
     """Channels for the field `variant`, with one legend above the chart.
 
     Raises KeyError for a variant that begins like none of the known placements.
@@ -19,17 +20,19 @@ def variant_colours(variants: Sequence[str]) -> dict[str, alt.Color | alt.Stroke
         title=None,
         orient="top",
         columns=3,
-        symbolType="stroke",
         symbolOpacity=1,
-        symbolStrokeWidth=3,
-        symbolSize=300,
+        symbolStrokeWidth=2,
+        symbolSize=130,
         labelLimit=260,
     )
-    colours = [_COLOURS[variant.split()[0]] for variant in variants]
+    placements = [variant.split()[0] for variant in variants]
     dashes = [_DASHED if "without" in variant else _SOLID for variant in variants]
+
+    def channel(kind: type, values: list) -> alt.Color | alt.Shape | alt.StrokeDash:
+        return kind("variant:N", scale=alt.Scale(domain=list(variants), range=values), legend=legend)
+
     return {
-        "color": alt.Color("variant:N", scale=alt.Scale(domain=list(variants), range=colours), legend=legend),
-        "strokeDash": alt.StrokeDash(
-            "variant:N", scale=alt.Scale(domain=list(variants), range=dashes), legend=legend
-        ),
+        "color": channel(alt.Color, [_COLOURS[placement] for placement in placements]),
+        "shape": channel(alt.Shape, [_SHAPES[placement] for placement in placements]),
+        "strokeDash": channel(alt.StrokeDash, dashes),
     }

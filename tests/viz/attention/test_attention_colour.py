@@ -25,3 +25,10 @@ def test_the_legend_says_where_the_scale_ends(scale, end, title):
     assert colour["scale"]["domain"] == [0, end]
     assert colour["legend"]["title"] == title
     assert colour["legend"]["values"] == [0, end]
+
+
+def test_where_there_is_no_weight_there_is_no_maximum_to_name():
+    colour = channel([0.0, 0.0], "own")
+    assert colour["legend"]["title"] == "attention weight, all of them 0"
+    assert colour["legend"]["values"] == [0]
+    assert channel([0.0], "fixed")["legend"]["values"] == [0, 1]

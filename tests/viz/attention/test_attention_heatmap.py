@@ -34,6 +34,12 @@ def test_the_colour_bar_says_how_far_the_scale_reaches(scale, maximum, reach):
     assert trace.colorbar.title.text.endswith(reach)
 
 
+def test_a_map_without_any_weight_has_no_maximum_to_name():
+    weights, *_ = attention_heatmap(np.zeros_like(WEIGHTS), TOKENS, scale="own").data
+    assert weights.colorbar.title.text.endswith("all of them 0")
+    assert list(weights.colorbar.tickvals) == [0]
+
+
 def test_masked_cells_have_no_colour_and_say_that_they_are_masked():
     weights, forbidden = attention_heatmap(WEIGHTS, TOKENS, mask=CAUSAL).data
     assert (np.isnan(weights.z) == ~CAUSAL).all()

@@ -24,6 +24,11 @@ def test_equal_patterns_are_all_zero_on_a_scale_that_exists():
     assert (trace.zmin, trace.zmax) == (-1, 1)
 
 
+def test_rounding_is_not_drawn_as_a_difference():
+    (trace,) = difference_heatmap(PRE, PRE + np.float32(2.4e-7), ("a", "b")).data
+    assert (trace.zmin, trace.zmax) == (-1, 1)
+
+
 def test_hover_gives_both_values_and_the_difference():
     (trace,) = difference_heatmap(PRE, POST, ("a", "b"), names=("first", "<b>")).data
     assert np.asarray(trace.customdata)[0, 1].tolist() == [0.25, 0.75]

@@ -85,6 +85,13 @@ def test_a_click_selects_layer_and_head():
     assert parameter["select"]["fields"] == ["layer", "head"]
 
 
+def test_where_no_click_chooses_the_tiles_do_not_look_as_if():
+    chart = overview(clickable=False)
+    assert "params" not in chart.to_dict()
+    assert "pointer" not in chart.to_json()
+    assert "pointer" in overview().to_json()
+
+
 def test_own_scale_brightens_a_faint_head():
     faint = np.full((1, 1, 4, 4), 0.25, dtype=np.float32)
     options = {"selected": (0, 0), "hover": measures(1, 1)}

@@ -19,8 +19,8 @@ def test_over_features_a_row_is_a_group():
     assert len(frames) == 2
     assert all(frame["width"] > 3 * frame["height"] for frame in frames)
     assert frames[0]["y"] < frames[1]["y"]
-    assert [text["text"] for text in before] == ["0.50", "-3.00", "8.50", "-1.00", "2.00", "5.00"]
-    assert [text["text"] for text in after] == ["0.05", "-0.30", "0.85", "-0.10", "0.20", "0.50"]
+    assert [text["text"] for text in before] == ["0.50", "−3.00", "8.50", "−1.00", "2.00", "5.00"]
+    assert [text["text"] for text in after] == ["0.05", "−0.30", "0.85", "−0.10", "0.20", "0.50"]
     assert [text["text"] for text in upper] == ["μ 2.00", "μ 3.00"]
     assert [text["text"] for text in lower] == ["σ 2.00", "σ 3.00"]
     assert all(text["x"] > frames[0]["x"] + frames[0]["width"] for text in upper)

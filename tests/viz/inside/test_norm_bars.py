@@ -24,7 +24,7 @@ def test_bars_reach_from_zero_to_their_values():
     heights = [bar["height"] for bar in bars]
     assert [heights[1] / heights[0], heights[2] / heights[0]] == pytest.approx([6, 17])
     assert bars[1]["y"] > bars[0]["y"]  # below zero
-    assert [text["text"] for text in texts] == ["0.50", "-3.00", "8.50"]
+    assert [text["text"] for text in texts] == ["0.50", "−3.00", "8.50"]
     assert band[0]["y"] < rule[0]["y"] < band[0]["y"] + band[0]["height"]
 
 

@@ -14,7 +14,7 @@ def test_less_is_blue_more_is_orange_and_nothing_is_clear():
     assert fill["L0 H1"] == "rgb(217, 100, 8)"
     assert fill["L0 H2"].endswith(", 0)")
     assert fill["L0 H0"].startswith("rgba(38, 118, 224, ")
-    assert sorted(text["text"] for text in texts) == sorted(["−0.200", "+0.400", *["+0.000"] * 4])
+    assert sorted(text["text"] for text in texts) == sorted(["−0.200", "+0.400", *["0.000"] * 4])
 
 
 def test_the_chosen_head_is_framed_and_lies_on_top():

@@ -16,6 +16,18 @@ def test_the_bounds_and_the_line_carry_their_formulas_at_their_ends():
     assert low["y"] > high["y"]  # y counts down
 
 
+def test_what_the_lemma_says_of_a_placement_stands_beside_that_one_alone():
+    alone = hidden_norms({"post-LN": LEMMA[2][None]}, LEMMA)
+    texts = [item["text"] for items in drawn(alone, width=600) for item in items if "text" in item]
+    assert texts == ["3d/2"]
+    assert not [
+        item
+        for items in drawn(hidden_norms({"B2T": LEMMA[2][None]}, LEMMA))
+        for item in items
+        if "text" in item
+    ]
+
+
 def test_layers_count_from_1_behind_the_first():
     chart = hidden_norms({"pre-LN": np.array([[20.0, 30.0]])}, LEMMA).to_dict()
     assert all([row["position"] for row in rows] == [1, 2] for rows in chart["datasets"].values())

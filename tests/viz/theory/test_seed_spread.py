@@ -35,6 +35,13 @@ def test_every_mean_is_a_point_that_says_its_numbers():
     ]
 
 
+def test_placements_differ_in_shape_as_well_as_in_colour():
+    four = dict.fromkeys(("pre-LN", "post-LN", "DeepNorm", "B2T"), np.array([[1.0]]))
+    *_, points = drawn(seed_spread(four, (1,), **TITLES), width=500)
+    assert len({point["shape"] for point in points}) == 4
+    assert len({point["fill"] for point in points}) == 4
+
+
 @pytest.mark.parametrize("scale", ["linear", "log"])
 def test_places_follow_the_scale(scale):
     doubling = {"pre-LN": np.array([[1.0, 2.0, 4.0]])}

@@ -13,7 +13,9 @@ def test_a_variant_keeps_its_colour_whichever_others_are_there():
 def test_without_residual_connections_the_colour_stays_and_the_line_is_dashed():
     channels = variant_colours(["post-LN", "post-LN without residual"])
     colours, dashes = (channels[name].to_dict()["scale"]["range"] for name in ("color", "strokeDash"))
+    shapes = channels["shape"].to_dict()["scale"]["range"]
     assert colours[0] == colours[1]
+    assert shapes[0] == shapes[1]
     assert dashes[0] != dashes[1]
 
 
