@@ -20,6 +20,7 @@ class Encoded:
 
     ids: tuple[int, ...]
     tokens: tuple[str, ...]
+    n_read: int  # without special tokens
     n_left_out: int
     from_start: bool  # whether the left-out tokens are the text's first ones, or else its last
 
@@ -37,7 +38,13 @@ def encode(tokenizer: Tokenizer, text: str) -> Encoded:
         raise ValueError(f"the tokenizer cannot read this text: {error}") from error
     n_left_out = sum(part.special_tokens_mask.count(0) for part in encoding.overflowing)
     from_start = (tokenizer.truncation or {}).get("direction") == "left"
-    return Encoded(tuple(encoding.ids), tuple(encoding.tokens), n_left_out, from_start)
+    return Encoded(
+        ids=tuple(encoding.ids),
+        tokens=tuple(encoding.tokens),
+        n_read=encoding.special_tokens_mask.count(0),
+        n_left_out=n_left_out,
+        from_start=from_start,
+    )
 
 
 def train_tokenizer(texts: Iterable[str], vocab_size: int, n_positions: int) -> Tokenizer:

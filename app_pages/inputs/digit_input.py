@@ -39,32 +39,48 @@ def _test_digit(images: np.ndarray, labels: np.ndarray, checkpoint: str | None) 
     gallery = st.container()
     digit = st.number_input("Test digit number", 0, len(images) - 1, key="digit", bind="query-params")
     with gallery:
-        ids, captions = _list(labels, checkpoint)
+        ids, captions, legend = _list(labels, checkpoint)
         n_pages = max(1, math.ceil(len(ids) / PAGE))
         pages = st.container()  # the thumbnails come first, and need to know which page it is
         page = st.pagination(n_pages, key="gallery_page", max_visible_pages=5)
         with pages:
-            part = slice((page - 1) * PAGE, page * PAGE)
-            thumbnails = image_gallery(
-                images[ids[part]], ids[part].tolist(), captions[part], selected=digit, columns=COLUMNS
-            )
-            clickable(
-                thumbnails, key="gallery", chosen=digit, selection="image", take=take_digit, width="content"
-            )
+            if len(ids):
+                part = slice((page - 1) * PAGE, page * PAGE)
+                thumbnails = image_gallery(
+                    images[ids[part]], ids[part].tolist(), captions[part], selected=digit, columns=COLUMNS
+                )
+                clickable(
+                    thumbnails,
+                    key="gallery",
+                    chosen=digit,
+                    selection="image",
+                    take=take_digit,
+                    width="content",
+                )
+                if legend:
+                    st.caption(legend)
+            else:
+                st.info("There is no such digit: the two say the same of every one of this class.")
     return digit
 
 
-def _list(labels: np.ndarray, checkpoint: str | None) -> tuple[np.ndarray, list[str]]:
-    """What the gallery lists; orders that need predictions are offered where these were written down."""
+def _list(labels: np.ndarray, checkpoint: str | None) -> tuple[np.ndarray, list[str], str]:
+    """What the gallery lists, and how its captions read.
+
+    Orders that need predictions are offered where these were written down.
+    """
     own = checkpoint and state.predictions(checkpoint)
     pair = checkpoint and state.pair(checkpoint)
     both = [made for name in pair or () if (made := state.predictions(name)) is not None]
     orders = (AS_THEY_COME, *([HARDEST] if own else []), *([DISAGREE] if len(both) == 2 else []))
     left, right = st.columns((2, 3))
     classes = ("all", *map(str, range(10)))
-    digit_class = left.selectbox("Class", classes, key="digit_class", on_change=_first_page)
-    order = right.selectbox("Order", orders, key="digit_order", on_change=_first_page)
-    return ordered(labels, digit_class, order, [own] if order == HARDEST else both)
+    bound = {"bind": "query-params", "persist_state": "session", "on_change": _first_page}
+    digit_class = left.selectbox("Class", classes, key="digit_class", **bound)
+    order = right.selectbox("Order", orders, key="digit_order", **bound)
+    names = {HARDEST: [checkpoint], DISAGREE: pair}.get(order)
+    legend = f"Below each: its label → what {' | '.join(names)} said" if names else ""
+    return *ordered(labels, digit_class, order, [own] if order == HARDEST else both), legend
 
 
 def ordered(

@@ -29,14 +29,14 @@ def sidebar() -> tuple[str, state.Given, int | None] | str:
     try:
         loaded = state.loaded(name)
         _describe(loaded)
-        n_tokens = len(encode(loaded.tokenizer, given).ids) if kind == state.TEXT and given else None
+        n_read = encode(loaded.tokenizer, given).n_read if kind == state.TEXT and given else None
     except (ValueError, OSError) as error:
         return f"The checkpoint {name} cannot be used, choose another one: {error}."
     if not loaded.config.n_classes:
         return (
             f"The checkpoint {name} has no classes, and these pages begin with an answer: choose another one."
         )
-    if given is None or n_tokens == 0:
+    if given is None or n_read == 0:
         return INVITATION[kind]
     return name, given, label
 

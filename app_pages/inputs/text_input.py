@@ -4,9 +4,9 @@ import streamlit as st
 
 from app_pages import state
 
-# The text travels in the page's address, and servers refuse addresses of more than 64 KB; a character may
-# take nine bytes there. Encoders read some 1,800 characters.
-LONGEST = 5000
+# Texts travel in the page's address, two of them where two are compared. Servers refuse addresses of more than
+# 64 KB, and a character may take nine bytes there. Encoders read some 1,800 characters.
+LONGEST = 3500
 AT_MOST = f"The box takes no text of more than {LONGEST:,} characters."
 
 

@@ -50,6 +50,7 @@ def drawn_digit() -> np.ndarray:
 def leave() -> None:
     """For callbacks: the address is of something else now. The drawing stays for when one comes back."""
     st.query_params.pop("drawing", None)
+    st.session_state["upload_problem"] = None
 
 
 def _code() -> str:
@@ -74,6 +75,7 @@ def from_hex(pixels: str) -> np.ndarray:
 
 
 def _keep(image: np.ndarray) -> None:
+    st.session_state["upload_problem"] = None
     st.query_params["drawing"] = to_code(image)
 
 
@@ -82,8 +84,8 @@ def take_drawing() -> None:
 
 
 def take_upload() -> None:
-    st.session_state["upload_problem"] = None
     if (file := st.session_state["upload"]) is None:
+        st.session_state["upload_problem"] = None
         return
     try:
         _keep(from_file(file.getvalue()))

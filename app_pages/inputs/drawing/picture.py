@@ -5,6 +5,7 @@ White ink on black, 20 pixels at its longer side, the centre of mass in the midd
 """
 
 import io
+import struct
 
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
@@ -32,7 +33,7 @@ def from_file(content: bytes) -> np.ndarray:
         )
     try:
         grey = _grey(ImageOps.exif_transpose(picture))
-    except (OSError, ValueError, SyntaxError) as error:  # the decoders raise all of these
+    except (OSError, ValueError, SyntaxError, struct.error) as error:  # the decoders raise all of these
         raise ValueError(f"This picture is damaged: {error}.") from error
     return centred(ink(grey))
 
@@ -67,10 +68,12 @@ def centred(image: np.ndarray) -> np.ndarray:
     box = image[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
     times = INK_SIDE / max(box.shape)
     size = [max(1, round(side * times)) for side in box.shape[::-1]]
-    small = np.asarray(
-        Image.fromarray(box).resize(size, Image.Resampling.BOX if times < 1 else Image.Resampling.BILINEAR)
+    fine = Image.fromarray(box.astype(np.float32))
+    weight = np.asarray(
+        fine.resize(size, Image.Resampling.BOX if times < 1 else Image.Resampling.BILINEAR), np.float64
     )
-    weight = small.astype(np.float64)
+    # The thinner a line, the more paper is averaged in: as in MNIST the strongest ink is full.
+    small = np.round(weight * (255 / weight.max())).astype(np.uint8)
     centre = [
         (np.arange(n) * weight.sum(axis=1 - axis)).sum() / weight.sum() for axis, n in enumerate(small.shape)
     ]

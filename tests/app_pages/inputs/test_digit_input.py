@@ -80,6 +80,28 @@ def test_the_gallery_shows_every_order_and_class(open_app: Open, order: str, dig
     assert app.pagination(key="gallery_page").value == 1
 
 
+def test_captions_with_predictions_are_explained(open_app: Open) -> None:
+    app = open_app(kind="Digit", checkpoint="mnist-post-ln")
+    legends = []
+    for order in (AS_THEY_COME, HARDEST, DISAGREE):
+        app.selectbox(key="digit_order").select(order).run()
+        legends += [[caption.value for caption in app.caption if "Below each" in caption.value]]
+    assert legends == [
+        [],
+        ["Below each: its label → what mnist-post-ln said"],
+        ["Below each: its label → what mnist-pre-ln | mnist-post-ln said"],
+    ]
+
+
+def test_a_class_without_disagreement_says_so(open_app: Open, checkpoints: Path) -> None:
+    predictions = (checkpoints / "mnist-pre-ln" / "predictions.safetensors").read_bytes()
+    (checkpoints / "mnist-post-ln" / "predictions.safetensors").write_bytes(predictions)
+    app = open_app(kind="Digit")
+    app.selectbox(key="digit_order").select(DISAGREE).run()
+    assert not app.exception
+    assert any("There is no such digit" in info.value for info in app.info)
+
+
 def test_the_number_chooses_the_digit(open_app: Open) -> None:
     app = open_app(kind="Digit")
     app.number_input(key="digit").set_value(1).run()

@@ -61,6 +61,17 @@ def test_an_upload_that_cannot_be_read_leaves_the_drawing_and_says_why(address: 
     assert st.session_state["upload_problem"] is None
 
 
+@pytest.mark.parametrize("act", [drawing.leave, drawing.take_drawing])
+def test_what_was_wrong_with_an_upload_is_over_once_something_else_is_done(
+    address: dict[str, str], act: Callable[[], None]
+) -> None:
+    upload(header(8000, 5000))
+    st.session_state["canvas"] = SimpleNamespace(drawn="f" * 784)
+    act()
+    assert ("drawing" in address) == (act == drawing.take_drawing)
+    assert st.session_state["upload_problem"] is None
+
+
 def upload(content: bytes | None) -> None:
     st.session_state["upload"] = None if content is None else SimpleNamespace(getvalue=lambda: content)
     drawing.take_upload()

@@ -4,7 +4,7 @@ import zlib
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw
 
 from app_pages.inputs.drawing.code import BLANK
 from app_pages.inputs.drawing.picture import centred, from_file, ink
@@ -114,3 +114,36 @@ def header(width: int, height: int) -> bytes:
 
     size = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", size) + chunk(b"IDAT", b"") + chunk(b"IEND", b"")
+
+
+def outline(size: int, width: int) -> np.ndarray:
+    """A circle drawn with a line of so many pixels, black on white."""
+    picture = Image.new("L", (size, size), 255)
+    margin = size // 5
+    ImageDraw.Draw(picture).ellipse((margin, margin, size - margin, size - margin), outline=0, width=width)
+    return np.asarray(picture)
+
+
+@pytest.mark.parametrize(("size", "width"), [(3000, 3), (1000, 3), (1000, 40)])
+def test_a_thin_line_is_as_strong_as_a_thick_one(size: int, width: int) -> None:
+    image = from_file(file(Image.fromarray(outline(size, width))))
+    assert image.max() == 255
+    assert (image > 127).sum() >= 40  # most of a circle of 20 pixels
+
+
+def test_two_dots_far_apart_are_two_dots() -> None:
+    page = np.full((2000, 2000), 255, np.uint8)
+    page[10, 10] = page[-10, -10] = 0
+    assert (from_file(file(Image.fromarray(page))) > 0).sum() == 2
+
+
+def test_a_picture_whose_exif_is_damaged_is_refused() -> None:
+    exif, buffer = Image.Exif(), io.BytesIO()
+    exif[0x0112], exif[0x010E] = 6, "hello"
+    Image.fromarray(np.full((40, 40), 200, np.uint8)).save(buffer, "JPEG", exif=exif)
+    content = bytearray(buffer.getvalue())
+    content[41] = (
+        0  # the type of the first entry: what is put into an upright picture's EXIF is no number then
+    )
+    with pytest.raises(ValueError, match="damaged: required argument is not an integer"):
+        from_file(bytes(content))
