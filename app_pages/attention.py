@@ -35,7 +35,7 @@ with st.container(horizontal=True, gap="medium"):
                 key="part",
                 help="The chosen head, or at each cell the mean or the maximum over all heads of its layer.",
             )
-            query = choose_query(record.tokens, numbered=is_text)
+            query = choose_query(record)
         pattern, title = {
             HEAD: (record.pattern[layer, head], f"L{layer} H{head}"),
             MEAN: (record.pattern[layer].mean(axis=0), f"L{layer}, mean over its heads"),

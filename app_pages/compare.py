@@ -41,7 +41,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     part = choice("Part", (HEADS, DIFFERENCE, KNOCK_OUT, STREAM, REPRESENTATIONS), key="compare_part")
     pairing = pair_heads(first, second) if part in (HEADS, DIFFERENCE) else None
 if pairing is not None:
-    chosen = choose_head(chosen)
+    chosen = choose_head(chosen, with_colours=part == HEADS)
     about(first, second, pairing, (chosen.layer, chosen.head))
     draw = heads if part == HEADS else difference
     draw(chosen, first, second, pairing)

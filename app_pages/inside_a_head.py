@@ -8,26 +8,20 @@ from app_pages.sections.inside_a_head.scale import why_the_scale
 from app_pages.sections.inside_a_head.sets import set_to_set
 from app_pages.sections.inside_a_head.steps import step_by_step
 from app_pages.widgets.choice import choice
-from app_pages.widgets.head_choice import choose_head, choose_query
+from app_pages.widgets.head_choice import choose_head
 from app_pages.widgets.prediction import prediction
 
-STEPS, SCALE, NORM, SETS = "Step by step", "Why √d_k", "LayerNorm", "Sets"
-
-chosen = choose_head(state.selection())
-record = state.record(chosen.checkpoint, chosen.given)
-
+chosen = state.selection()
 with chosen.top:
-    prediction(record, chosen.label, key="probabilities")
+    prediction(state.record(chosen.checkpoint, chosen.given), chosen.label, key="probabilities")
 
+PARTS = {
+    "Step by step": lambda: step_by_step(choose_head(chosen), controls),
+    "Why √d_k": lambda: why_the_scale(chosen, controls),
+    "LayerNorm": lambda: layer_norm(choose_head(chosen, with_colours=False), controls),
+    "Sets": lambda: set_to_set(choose_head(chosen, with_colours=False), controls),
+}
 controls = st.container(horizontal=True, vertical_alignment="bottom")
 with controls:
-    part = choice("Look at", (STEPS, SCALE, NORM, SETS), key="inside")
-    query = choose_query(record.tokens, numbered=record.patch_grid is None)
-if part == STEPS:
-    step_by_step(chosen, query, controls)
-elif part == SCALE:
-    why_the_scale(chosen)
-elif part == NORM:
-    layer_norm(chosen)
-else:
-    set_to_set(chosen)
+    part = choice("Look at", PARTS, key="inside")
+PARTS[part]()

@@ -23,7 +23,7 @@ is_text = record.patch_grid is None
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     kind = choose_kind()
-    query = choose_query(record.tokens, numbered=is_text)
+    query = choose_query(record)
 beside = not is_text or has_board(kind, len(record.tokens))  # a text alone takes the whole width
 with st.container(horizontal=True, gap="medium") if beside else st.container():
     place = st.container(width="content") if beside else None

@@ -21,7 +21,7 @@ PARTS = {
     "Sinusoids": sinusoids,
     "Dot products": products,
     "Shift": shift,
-    "Adding": lambda: adding(choose_head(chosen)),
+    "Adding": lambda: adding(choose_head(chosen, with_colours=False)),
     "This checkpoint": lambda: checkpoint_positions(chosen),
     "Experiments": lambda: position_experiments(choose_head(chosen)),
     "Embeddings": lambda: embedding_map(chosen),

@@ -3,31 +3,42 @@
 Every widget here is bound to the address, so that a link brings the choice back.
 """
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from app_pages import state
 from app_pages.widgets.choice import choice
 from app_pages.widgets.clickable import clickable
 from model.config import ModelConfig
+from model.record import ForwardRecord
+from model.text import CLASS, MASK, PADDING, SEPARATOR, UNKNOWN
 from viz.attention.head_overview import head_overview
+from viz.attention.token_strip import CONTINUES
 from viz.palette import ColourScale
 
 ARROWS = (  # key, what it does, steps in layer and head
     ("Left", "previous head", 0, -1),
     ("Right", "next head", 0, 1),
-    ("Up", "layer above", -1, 0),
-    ("Down", "layer below", 1, 0),
+    ("Up", "previous layer", -1, 0),
+    ("Down", "next layer", 1, 0),
 )
+_SPECIAL = {
+    CLASS: "at the beginning stands for the whole",
+    SEPARATOR: "at the end marks it",
+    MASK: "hides a token, which the encoder is to guess",
+    UNKNOWN: "is a token that the vocabulary does not have",
+    PADDING: "fills up and is masked",
+}
 SCALES: dict[str, ColourScale] = {"to own maximum": "own", "to 1": "fixed"}
 
 
-def choose_head(chosen: state.Selection) -> state.HeadSelection:
-    """Layer, head and colours, in the place above the page; a part that is about no head leaves them out."""
+def choose_head(chosen: state.Selection, *, with_colours: bool = True) -> state.HeadSelection:
+    """Layer, head and colours, in the place above the page.
+
+    A part that is about no head leaves them out; one that draws no map of weights is `with_colours` False.
+    """
     with chosen.controls:
         layer, head = _choose_layer_and_head(state.loaded(chosen.checkpoint).config)
-        scale = _choose_scale()
+        scale = _choose_scale() if with_colours else "own"
     return state.HeadSelection(**vars(chosen), layer=layer, head=head, scale=scale)
 
 
@@ -67,8 +78,9 @@ def _choose_scale() -> ColourScale:
     return SCALES[chosen]
 
 
-def choose_query(tokens: Sequence[str], *, numbered: bool) -> int:
-    """The position whose row is looked at; tokens that can occur twice are `numbered`."""
+def choose_query(record: ForwardRecord) -> int:
+    """The position whose row is looked at; tokens of a text, which can occur twice, are numbered."""
+    tokens, numbered = record.tokens, record.patch_grid is None
     _hold_below("query", len(tokens))
     return st.selectbox(
         "Query",
@@ -77,10 +89,22 @@ def choose_query(tokens: Sequence[str], *, numbered: bool) -> int:
         key="query",
         bind="query-params",
         width=160,
-        help="The token or patch that looks. Click one in the figures to choose it.",
+        help=" ".join(
+            ["The token or patch that looks. Click one in the figures to choose it.", *_about(record)]
+        ),
         on_change=_show_alone,
         persist_state="session",
     )
+
+
+def _about(record: ForwardRecord) -> list[str]:
+    """What those of the tokens are that are no word and no patch."""
+    said = {token: what for token, what in _SPECIAL.items() if token in record.tokens}
+    if CLASS in said and record.config.pooling == "class":
+        said[CLASS] += ": the classifier reads its row of the last layer"
+    if record.config.is_text and any(token.startswith(CONTINUES) for token in record.tokens):
+        said[f"{CONTINUES}…"] = "goes on with the word before it"
+    return [f"`{token}` {what}." for token, what in said.items()]
 
 
 def take_query(position: float) -> None:
@@ -116,6 +140,11 @@ def _step(config: ModelConfig, layers: int, heads: int) -> None:
 
 
 def _hold_below(key: str, n: int) -> None:
-    """Another checkpoint or a shorter text can have fewer of what was chosen."""
-    if st.session_state.get(key, 0) >= n:
-        st.session_state[key] = n - 1
+    """Another checkpoint or a shorter text can have fewer of what was chosen.
+
+    What is held is written back in any case: a box knows its options by their labels, and in another text the
+    same position has another one. Left alone, browser and address would keep the old label.
+    """
+    if key in st.session_state:
+        held = st.session_state[key]
+        st.session_state[key] = min(held, n - 1) if isinstance(held, int) else 0

@@ -47,3 +47,10 @@ def input_in_colours(
         take=lambda patch: take(int(patch["position"]) + first),
         width="content",
     )
+    class_token_weight(record, weights)
+
+
+def class_token_weight(record: ForwardRecord, weights: np.ndarray) -> None:
+    """What a picture leaves out of `weights` [key]: the class token, where there is one, is no patch of it."""
+    if record.has_class_token:
+        st.caption(f"Weight on the class token, which has no place on the digit: {weights[0]:.3f}")

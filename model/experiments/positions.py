@@ -30,10 +30,13 @@ Order = Sequence[int]  # order[i] is the position whose content stands at i now
 
 def shuffled(tokens: Sequence[str], seed: int) -> tuple[int, ...]:
     """A random order of the tokens or patches; the class token, [SEP] and padding stay where they are."""
-    order = np.arange(len(tokens))
-    movable = [position for position, token in enumerate(tokens) if token not in STAY]
-    order[movable] = np.random.default_rng(seed).permutation(movable)
+    order, moved = np.arange(len(tokens)), movable(tokens)
+    order[moved] = np.random.default_rng(seed).permutation(moved)
     return tuple(order.tolist())
+
+
+def movable(tokens: Sequence[str]) -> list[int]:
+    return [position for position, token in enumerate(tokens) if token not in STAY]
 
 
 def repositioned(

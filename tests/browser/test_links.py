@@ -30,6 +30,22 @@ def test_a_text(page: Page, color_scheme: str) -> None:  # noqa: ARG001
     assert views(other) == views(page)
 
 
+def test_a_token_stays_chosen_by_its_place_in_another_text(page: Page) -> None:
+    page.goto("/?text=a+good+film")
+    ready(page)
+    press(page, mark(page, "strip", "good"))
+    expect(page).to_have_url(re.compile(r"[?&]query=2\+good"))
+    box = page.get_by_role("textbox", name="Text")
+    box.fill("a dull film")
+    box.press("Control+Enter")
+    expect(page).to_have_url(re.compile(r"[?&]query=2\+dull"))
+    ready(page)
+    press(page, mark(page, "overview", "L2 H1"))
+    expect(page).to_have_url(re.compile(r"[?&]layer=2"))
+    ready(page)
+    assert parse_qs(urlsplit(page.url).query)["query"] == ["2 dull"]
+
+
 def test_a_test_digit(page: Page) -> None:
     page.goto("/?kind=Digit")
     ready(page)

@@ -76,9 +76,9 @@ def _by_head(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pa
                     width="content",
                 )
     st.caption(
-        f"Rows and columns are the layers and heads of {first.title}, each against its partner. Orange: {second.title} "
-        "has more; blue: it has less. A click chooses the pair. Entropies are divided by that of equal weights, so they "
-        "lie between 0 and 1."
+        f"Rows and columns are the layers and heads of {first.title}, each against its partner. In the changes orange "
+        f"says that {second.title} has more, blue that it has less. A click chooses the pair. Entropies are divided by "
+        "that of equal weights, so they lie between 0 and 1 and their changes between −1 and 1."
     )
 
 

@@ -26,7 +26,7 @@ def heads(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairi
     with st.container(horizontal=True, vertical_alignment="bottom"):
         view = choice("Show", (ONE_QUERY, ALL_WEIGHTS, DISTANCES), key="compare_view")
         if view != DISTANCES:
-            query = choose_query(first.record.tokens, numbered=first.is_text)
+            query = choose_query(first.record)
     if view == DISTANCES:
         _distances(first, second, pairing, head)
         return

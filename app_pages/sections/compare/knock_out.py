@@ -33,7 +33,7 @@ def knock_out(first: Side, second: Side) -> None:
             and choice("Class", (FIRST_SAYS, SECOND_SAYS), key="compare_class") == SECOND_SAYS
         ):
             asked = second.said
-        query = choose_query(first.record.tokens, numbered=first.is_text)
+        query = choose_query(first.record)
     without = [_knocked_out(side) for side in (first, second)]
     changes = [_change(side, answers, asked) for side, answers in zip((first, second), without, strict=True)]
     limit = max((float(np.abs(change).max()) for change in changes if change is not None), default=0) or 1.0

@@ -64,7 +64,9 @@ def _matrix(one: str, given: state.Given, other: str, other_given: state.Given) 
 def why_cells_differ(first: Side, second: Side) -> str | None:
     """None where a cell of one map corresponds to the same cell of the other, else the reason in one sentence."""
     one, other = first.record, second.record
-    if one.patch_grid != other.patch_grid or one.has_class_token != other.has_class_token:
+    if one.patch_grid != other.patch_grid or (
+        one.patch_grid is not None and one.has_class_token != other.has_class_token
+    ):
         sees = [f"{side.title} sees {_pieces(side)}" for side in (first, second)]
         return f"No cell of one map is a cell of the other: {sees[0]}, {sees[1]}."
     if len(one.tokens) != len(other.tokens):

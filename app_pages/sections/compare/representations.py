@@ -35,6 +35,11 @@ def representations(first: Side, second: Side) -> None:
         reads = [
             partial(_digit_states, side.checkpoint, start) for side in (first, second) for start in starts
         ]
+    if first.checkpoint == second.checkpoint:
+        st.caption(
+            "One checkpoint beside itself: which of its stages are alike. "
+            + ("The two texts only add their tokens." if texts else "The two digits play no part in it.")
+        )
     in_steps(reads, "Reading the states of the examples …")  # from here on they are cached
     found, by_chance, n = _cka(first.checkpoint, second.checkpoint, texts)
     chart = similarity_heatmap(
@@ -91,8 +96,11 @@ def _what_was_used(first: Side, second: Side, n: int, by_chance: float) -> None:
     if first.is_text:
         used = f"the {n:,} tokens of the {len(state.sentences())} example sentences and of what was typed, a state each"
     else:
-        pooled = "class token" if first.record.has_class_token else "mean over the patches"
-        used = f"the first {n} test digits, the {pooled} of each"
+        pooled = dict.fromkeys(
+            "class token" if side.record.has_class_token else "mean over the patches"
+            for side in (first, second)
+        )
+        used = f"the first {n} test digits, the {' and the '.join(pooled)} of each"
     widths = sorted({side.record.config.d_model for side in (first, second)})
     st.caption(
         f"Used: {used}, of width {' and '.join(map(str, widths))}. With the examples of one side shuffled, the largest of "

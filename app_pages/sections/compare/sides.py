@@ -103,8 +103,10 @@ def _other_checkpoint(name: str, kind: str) -> str | None:
     """Any other that takes this input; to begin with the one of other norm placement, if there is a pair."""
     others = [other for other in state.checkpoints(kind) if other != name]
     others.sort(key=lambda other: other not in (state.pair(name) or ()))
-    if st.session_state.get("compare_with", name) not in others:
-        st.session_state["compare_with"] = next(iter(others), None)
+    if "compare_with" in st.session_state:
+        # Written back in any case: what was the first of the others, and so not in the address, may be no more.
+        held = st.session_state["compare_with"]
+        st.session_state["compare_with"] = held if held in others else next(iter(others), None)
     return st.selectbox(
         "with", others, key="compare_with", bind="query-params", persist_state="session", width=220
     )
@@ -130,6 +132,8 @@ def _second_digit() -> tuple[bytes, int]:
     images, labels = state.test_digits()
     bound = partial(st.number_input, bind="query-params", persist_state="session", width=200)
     number = bound("Second digit, test digit number", 0, len(images) - 1, SECOND_DIGIT, key="compare_digit")
-    thumbnail = image_gallery(images[[number]], [number], [str(labels[number])], selected=None, columns=1)
+    thumbnail = image_gallery(
+        images[[number]], [number], [str(labels[number])], selected=None, columns=1, clickable=False
+    )
     st.altair_chart(thumbnail, key="compare_thumbnail", width="content")
     return images[number].tobytes(), int(labels[number])

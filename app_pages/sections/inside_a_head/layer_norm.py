@@ -5,12 +5,13 @@ import re
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import state
-from app_pages.sections.inside_a_head.chosen import chosen_query
 from app_pages.state import Given, HeadSelection
 from app_pages.widgets.choice import choice
-from app_pages.widgets.words import as_code, in_formula
+from app_pages.widgets.head_choice import choose_query
+from app_pages.widgets.words import as_code, in_formula, sentence
 from model.head_steps import Norm, between, head_steps
 from model.theory.layer_norm import normalise
 from viz.inside.averaged_axis import averaged_axis
@@ -22,7 +23,8 @@ ATTENTION, FEED_FORWARD = "of the attention", "of the feed-forward layer"
 _WRITTEN = 4  # terms of a sum that are written out
 
 
-def layer_norm(chosen: HeadSelection) -> None:
+def layer_norm(chosen: HeadSelection, controls: DeltaGenerator) -> None:
+    """The box of the query goes into `controls`."""
     st.latex(
         r"\mathrm{LN}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta, \qquad "
         r"\mu = \frac1d \sum_{i=1}^{d} x_i, \qquad \sigma^2 = \frac1d \sum_{i=1}^{d} (x_i - \mu)^2"
@@ -31,7 +33,7 @@ def layer_norm(chosen: HeadSelection) -> None:
         with st.container(key="side_typed"):
             values = _typed()
         with st.container(key="side_own"):
-            _own(chosen)
+            _own(chosen, controls)
     if values is not None:
         _batch(values)
 
@@ -52,7 +54,7 @@ def _typed() -> np.ndarray | None:
     try:
         values = read_vectors(text)
     except ValueError as error:
-        st.info(f"{error}.", icon=":material/info:")
+        st.info(sentence(error), icon=":material/info:")
         return None
     vector = values[0]
     found = normalise(vector[None], "features")
@@ -81,16 +83,17 @@ def _typed() -> np.ndarray | None:
     return values
 
 
-def _own(chosen: HeadSelection) -> None:
+def _own(chosen: HeadSelection, controls: DeltaGenerator) -> None:
     """The residual vector of the chosen query, through a norm of the chosen layer."""
     record = state.record(chosen.checkpoint, chosen.given)
-    query = chosen_query(record)
+    with controls:
+        query = choose_query(record)
     st.markdown("#### The token's own")
     sublayer = choice(f"Norm of layer {chosen.layer}", (ATTENTION, FEED_FORWARD), key="inside_norm")
     try:
         of_attention, of_feed_forward = norms(chosen.checkpoint, chosen.given, chosen.layer, query)
     except ValueError as error:
-        st.info(f"{str(error).capitalize()}.", icon=":material/info:")
+        st.info(sentence(error), icon=":material/info:")
         return
     norm = of_attention if sublayer == ATTENTION else of_feed_forward
     token = as_code(record.tokens[query])

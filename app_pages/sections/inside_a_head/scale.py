@@ -2,13 +2,14 @@
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import state
 from app_pages.sections.inside_a_head.temperature import temperature
-from app_pages.state import Given, HeadSelection
+from app_pages.state import Given, HeadSelection, Selection
 from app_pages.widgets.choice import choice
 from app_pages.widgets.clickable import clickable
-from app_pages.widgets.head_choice import take_head
+from app_pages.widgets.head_choice import choose_head, take_head
 from app_pages.widgets.words import in_formula
 from model.theory import scaling
 from viz.inside.dot_product_distribution import dot_product_distribution
@@ -22,14 +23,15 @@ SCALES = {"1/√d_k": 0.5, "1": 0.0, "1/d_k": 1.0, "free": None}  # powers p of 
 GRADIENT = r"\lVert \mathrm{diag}(a) - a\,a^{\top} \rVert_F"
 
 
-def why_the_scale(chosen: HeadSelection) -> None:
+def why_the_scale(chosen: Selection, controls: DeltaGenerator) -> None:
+    """The box of the query, where there is one to choose, goes into `controls`."""
     part = choice("Experiment on", (RANDOM, CHECKPOINT, TEMPERATURE), key="inside_scale")
     if part == RANDOM:
         _random_vectors()
     elif part == CHECKPOINT:
-        _own_vectors(chosen)
+        _own_vectors(choose_head(chosen, with_colours=False))
     else:
-        temperature(chosen)
+        temperature(choose_head(chosen), controls)
 
 
 def _random_vectors() -> None:

@@ -2,11 +2,12 @@
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import state
-from app_pages.sections.inside_a_head.chosen import chosen_query
 from app_pages.state import Given, HeadSelection
 from app_pages.widgets.choice import choice
+from app_pages.widgets.head_choice import choose_query
 from model.theory.sets import Reordered, reorder
 from viz.inside.permutation import permutation
 
@@ -15,9 +16,12 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NONE, CAUSAL = "no mask", "causal mask"
 
 
-def set_to_set(chosen: HeadSelection) -> None:
+def set_to_set(chosen: HeadSelection, controls: DeltaGenerator) -> None:
+    """The box of the query goes into `controls`."""
     record = state.record(chosen.checkpoint, chosen.given)
-    n, query = len(record.tokens), chosen_query(record)
+    n = len(record.tokens)
+    with controls:
+        query = choose_query(record)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         kind = choice("Order of P X", (SHUFFLED, REVERSED, SHIFTED, SWAPPED), key="inside_order")
         seed = 0

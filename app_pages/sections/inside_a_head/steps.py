@@ -7,11 +7,13 @@ from decimal import ROUND_CEILING, Context
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app_pages import state
 from app_pages.sections.inside_a_head import attention_steps, block_steps
 from app_pages.sections.inside_a_head.view import View, choose_view
 from app_pages.state import HeadSelection
 from app_pages.widgets.clickable import clickable
-from app_pages.widgets.words import PLACEMENTS, as_code
+from app_pages.widgets.head_choice import choose_query
+from app_pages.widgets.words import PLACEMENTS, as_code, sentence
 from model.config import ModelConfig
 from viz.inside.block_diagram import block_diagram
 
@@ -88,15 +90,16 @@ STEPS = {
 OPEN_AT_FIRST = ("products", "softmax", "values")
 
 
-def step_by_step(chosen: HeadSelection, query: int, controls: DeltaGenerator) -> None:
-    """The whole section for the position `query`; its own boxes and buttons go into `controls`."""
+def step_by_step(chosen: HeadSelection, controls: DeltaGenerator) -> None:
+    """The boxes and buttons go into `controls`."""
     try:
         with controls:
+            query = choose_query(state.record(chosen.checkpoint, chosen.given))
             view = choose_view(chosen, query)
             st.button("Open all", on_click=_open, args=(STEPS,))
             st.button("Fold all", on_click=_open, args=((),))
     except ValueError as error:
-        st.info(f"{str(error)[:1].upper()}{str(error)[1:]}.", icon=":material/info:")
+        st.info(sentence(error), icon=":material/info:")
         return
     apart, order = view.steps.apart, view.steps.order
     st.caption(

@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import state
-from app_pages.sections.inside_a_head.chosen import chosen_query
 from app_pages.state import Given, HeadSelection
 from app_pages.widgets.choice import choice
 from app_pages.widgets.clickable import clickable
+from app_pages.widgets.head_choice import choose_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.prediction import prediction
 from model.capture import capture
@@ -26,8 +27,11 @@ EVERYWHERE, LAYER, HEAD = "all heads", "this layer", "this head"
 KEY = "inside_temperature"
 
 
-def temperature(chosen: HeadSelection) -> None:
+def temperature(chosen: HeadSelection, controls: DeltaGenerator) -> None:
+    """The box of the query goes into `controls`."""
     record = state.record(chosen.checkpoint, chosen.given)
+    with controls:
+        query = choose_query(record)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         where = choice("Applied to", (EVERYWHERE, LAYER, HEAD), key="inside_where")
         t = st.select_slider(
@@ -74,7 +78,7 @@ def temperature(chosen: HeadSelection) -> None:
                 selection="temperature",
                 take=lambda point: _take(TEMPERATURES[int(point["index"])]),
             )
-    _patterns(chosen, record, changed, t)
+    _patterns(chosen, query, record, changed, t)
 
 
 def _what_follows(record: ForwardRecord, changed: ForwardRecord) -> str:
@@ -94,9 +98,11 @@ def _what_follows(record: ForwardRecord, changed: ForwardRecord) -> str:
     )
 
 
-def _patterns(chosen: HeadSelection, record: ForwardRecord, changed: ForwardRecord, t: float) -> None:
-    """The row of the chosen query, as trained and at temperature `t`."""
-    layer, head, query = chosen.layer, chosen.head, chosen_query(record)
+def _patterns(
+    chosen: HeadSelection, query: int, record: ForwardRecord, changed: ForwardRecord, t: float
+) -> None:
+    """The row of `query`, as trained and at temperature `t`."""
+    layer, head = chosen.layer, chosen.head
     rows = {"As trained": record} | ({} if t == 1 else {f"At T = {named(t)}": changed})
     is_text = record.patch_grid is None
     with st.container(horizontal=True, gap="medium"):

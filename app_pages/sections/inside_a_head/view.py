@@ -63,8 +63,9 @@ def choose_view(chosen: HeadSelection, query: int) -> View:
     steps = _steps(chosen.checkpoint, chosen.given, chosen.layer, chosen.head, query)
     n = len(record.tokens)
     by_weight = np.argsort(-steps.attention.pattern, kind="stable")
-    if st.session_state.get(KEY, STRONGEST) not in (STRONGEST, *range(n)):
-        st.session_state[KEY] = STRONGEST  # a shorter text has fewer
+    if KEY in st.session_state:  # written back in any case, as `choose_query` does, which see
+        held = st.session_state[KEY]
+        st.session_state[KEY] = held if held in (STRONGEST, *range(n)) else STRONGEST
 
     def named(at: str | int) -> str:
         if at == STRONGEST:

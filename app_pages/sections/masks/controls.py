@@ -128,12 +128,14 @@ def _choose_heads(config: ModelConfig) -> dict[str, tuple[int, ...] | None]:
 
 
 def _choose_some(axis: str, count: int) -> list[int]:
-    letter = axis[0].upper()
+    letter, key = axis[0].upper(), f"masks_{axis}"
+    if held := st.session_state.get(key):  # of an encoder that has more: left empty it would mean all
+        st.session_state[key] = sorted({min(number, count - 1) for number in held})
     return st.multiselect(
         f"In {axis}",
         range(count),
         format_func=lambda number: f"{letter}{number}",
-        key=f"masks_{axis}",
+        key=key,
         placeholder="all",
         select_all=False,
         bind="query-params",

@@ -13,6 +13,7 @@ from app_pages.sections.masks.results import Results
 from app_pages.state import HeadSelection, as_input
 from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import take_query
+from app_pages.widgets.input_in_colours import class_token_weight
 from model.experiments.masking import Kind, MaskChoice
 from viz.masks.blocked_patches import blocked_patches
 from viz.masks.blocked_strip import blocked_strip
@@ -73,3 +74,4 @@ def click_target(chosen: HeadSelection, found: Results, choice: MaskChoice, quer
         take=lambda patch: take(int(patch["position"]) + first),
         width="content",
     )
+    class_token_weight(found.after, pattern[query])

@@ -10,6 +10,7 @@ from app_pages.widgets.choice import choice
 from model.experiments.masking import MaskChoice, Outcome
 from viz.masks.row_sums import row_sums
 
+_REMEDIES = {"keys": ": block a key above", "cells": ": block a cell above"}
 NUMBERS = {"−1e9": -1e9, "−1e4": -1e4, "−10": -10.0}
 
 
@@ -25,7 +26,9 @@ def ways(chosen: HeadSelection, found: Results, mask: MaskChoice, query: int) ->
     st.markdown(f"**The chosen mask, applied in five ways, seen in L{layer} H{head}**")
     every = outcomes(chosen.checkpoint, chosen.given, mask, **here)
     if found.masks_nothing:
-        st.info("The chosen mask forbids nothing, so every way gives the same: block a key above.")
+        st.info(
+            f"The chosen mask forbids nothing, so every way gives the same{_REMEDIES.get(mask.kind, '')}."
+        )
     names = found.before.class_names
     st.table(
         pd.DataFrame({name: _measured(every.ways[way], every.mask, names) for way, name in LABELS.items()}).T

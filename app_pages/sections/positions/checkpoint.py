@@ -35,7 +35,7 @@ def checkpoint_positions(chosen: Selection) -> None:
         view = choice("Show", views, key="positions_own")
     if view == GRID:
         with bar:
-            query = choose_query(state.record(chosen.checkpoint, chosen.given).tokens, numbered=False)
+            query = choose_query(state.record(chosen.checkpoint, chosen.given))
         _grid(chosen, config, query)
     elif view == LENGTHS:
         _lengths(chosen, config)

@@ -32,11 +32,12 @@ class Picture:
 def embedding_map(chosen: Selection) -> None:
     name, given = chosen.checkpoint, chosen.given
     is_text = isinstance(given, str)
-    tokens = state.record(name, given).tokens
+    record = state.record(name, given)
+    tokens = record.tokens
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         method = choice("Method", (PCA, TSNE), key="positions_map_method")
         positioned = choice("Vectors", (CONTENT, SUM), key="positions_map_vectors") == SUM
-        query = choose_query(tokens, numbered=is_text)
+        query = choose_query(record)
         n_words = N_WORDS if is_text and not positioned and _with_words() else 0
         perplexity, seed = _t_sne_settings() if method == TSNE else (PERPLEXITY, 0)
     words = _words(name, n_words)
@@ -80,8 +81,8 @@ def _with_words() -> bool:
         key="positions_map_words",
         bind="query-params",
         persist_state="session",
-        help="The first pieces of the vocabulary that begin a word, of three letters or more. The tokenizer's "
-        "training formed frequent pieces first, so these are frequent; some are only beginnings of words. "
+        help="The first entries of the vocabulary that begin a word, of three letters or more. Frequent ones were "
+        "entered first; where the vocabulary is of pieces, some are only beginnings of words. "
         "They have no position, so they are drawn with the content alone.",
     )
 

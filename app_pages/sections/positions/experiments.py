@@ -1,5 +1,7 @@
 """Experiments on the current input: its content in another order, its positions left out, or shifted."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import streamlit as st
 
@@ -12,7 +14,7 @@ from app_pages.widgets.choice import choice
 from app_pages.widgets.clickable import clickable
 from app_pages.widgets.slider import slider_up_to
 from model.config import ModelConfig
-from model.experiments.positions import shuffled
+from model.experiments.positions import STAY, movable, shuffled
 from viz.positions.shift_curve import shift_curve
 from viz.positions.shuffle_strip import shuffle_strip
 
@@ -64,7 +66,8 @@ def _next_seed() -> None:
 def _shuffle(chosen: HeadSelection, seed: int, zeroed: bool) -> None:
     name, given = chosen.checkpoint, chosen.given
     in_order = _in_order(chosen)
-    order = shuffled(state.record(name, given).tokens, seed)
+    found = state.record(name, given)
+    order = shuffled(found.tokens, seed)
     unit = "tokens" if isinstance(given, str) else "patches"
     with_positions, without = (
         cached.largest_deviation(name, given, order=order, zeroed=each) for each in (False, True)
@@ -74,9 +77,11 @@ def _shuffle(chosen: HeadSelection, seed: int, zeroed: bool) -> None:
         rf"$\max |A'_{{ij}} - A_{{\pi(i)\pi(j)}}|$: **${scientific(with_positions)}$** with positions, "
         f"**${scientific(without)}$** without."
     )
-    if order == in_order:
+    if len(movable(found.tokens)) < 2:
+        st.info(f"Fewer than two {unit} can move, so there is one order alone.")
+    elif order == in_order:
         st.info(f"This order leaves all {unit} where they were: take another seed.")
-    st.caption(_what_is_permuted(isinstance(given, str)))
+    st.caption(_what_is_permuted(found.tokens, is_text=isinstance(given, str)))
     remark = ", no positions" if zeroed else ""
     consequence(
         chosen,
@@ -96,15 +101,14 @@ def _shuffle(chosen: HeadSelection, seed: int, zeroed: bool) -> None:
     _many_orders(chosen, seed)
 
 
-def _what_is_permuted(is_text: bool) -> str:
-    what = (
-        "the same as typing the tokens in that order; [CLS] and [SEP] stay"
-        if is_text
-        else "the same as a picture with its patches in other places; the class token stays"
-    )
+def _what_is_permuted(tokens: Sequence[str], *, is_text: bool) -> str:
+    what = "typing the tokens in that order" if is_text else "a picture with its patches in other places"
+    stay = list(dict.fromkeys(token for token in tokens if token in STAY))
+    if stay:
+        what += f"; {' and '.join(stay)} {'stay' if len(stay) > 1 else 'stays'}"
     return (
         r"What is permuted is the content: at place $i$ stands $x_{\pi(i)} + p_i$, so each place keeps its position "
-        f"vector. That is {what}. Without positions nothing tells one place from another: attention, "
+        f"vector. That is the same as {what}. Without positions nothing tells one place from another: attention, "
         "feed-forward and norm treat all places alike, so the order of rows and columns is all that can change. "
         "What is left then is rounding: sums are taken in another order."
     )

@@ -45,8 +45,7 @@ def consequence(chosen: HeadSelection, before: Reading, after: Reading) -> None:
         with place:
             key = f"positions_try_prediction_{reading.side}"
             prediction(reading.record, chosen.label, key=key, title=reading.name)
-    is_text = before.record.patch_grid is None
-    query = choose_query(before.record.tokens, numbered=is_text)
+    query = choose_query(before.record)
     head = f"L{chosen.layer} H{chosen.head}"
     st.markdown(f"**What the encoder reads**, in the colours of what the query attends to in {head}")
     for reading, place in zip((before, after), _beside("input"), strict=True):

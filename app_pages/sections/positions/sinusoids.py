@@ -5,6 +5,7 @@ import streamlit as st
 
 from app_pages.sections.positions.sizes import choose_length, choose_position, choose_width
 from model.theory import sinusoids as theory
+from viz.numbers import written
 from viz.positions.clock_hands import AT_MOST, clock_hands
 from viz.positions.counter_table import counter_table
 from viz.positions.sinusoid_heatmap import sinusoid_heatmap
@@ -123,7 +124,7 @@ def _counter(rows: np.ndarray, t: int) -> None:
         st.altair_chart(digits, key="positions_bits", width="content")
         waves = counter_table(
             sines,
-            np.char.mod("%+.2f", sines),
+            np.vectorize(lambda sine: written(sine, "+.2f"))(sines),
             [f"k {k}|{length:.3g}" for k, length in zip(pairs, wavelengths, strict=True)],
             positions,
             position=t,

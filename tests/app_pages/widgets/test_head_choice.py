@@ -43,6 +43,25 @@ def test_the_query_is_named_by_its_place_and_token(open_app: Open) -> None:
     assert open_app(kind="Digit").selectbox(key="query").options == ["[CLS]", "r0c0", "r0c1", "r1c0", "r1c1"]
 
 
+def test_in_another_text_the_box_and_the_address_have_the_new_token(open_app: Open) -> None:
+    app = open_app(text="not great film", query="2 great")
+    app.text_area(key="text").set_value("not bad film").run()
+    box = app.selectbox(key="query")
+    assert box.value == 2
+    # Without this the browser would go on sending "2 great", which is none of the options any more.
+    assert (box.proto.set_value, box.proto.raw_value) == (True, "2 b")
+    assert app.query_params["query"] == "2 b"
+
+
+def test_the_help_tells_what_no_word_and_no_patch_is(open_app: Open) -> None:
+    said = open_app(text="not greatly", query="0 [CLS]").selectbox(key="query").help
+    assert "`[CLS]` at the beginning stands for the whole: the classifier reads its row" in said
+    assert "`[SEP]` at the end marks it." in said
+    assert "`##…` goes on with the word before it." in said
+    assert "[MASK]" not in said
+    assert "##" not in open_app(kind="Digit").selectbox(key="query").help
+
+
 def test_a_click_on_a_token_shows_its_lines_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(st, "session_state", {"query": 0, "all_queries": True})
     take_query(3.0)

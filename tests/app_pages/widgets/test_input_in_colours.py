@@ -51,3 +51,15 @@ def test_marks_and_clicks_stand_for_positions(
     assert taken == [position]
     assert (options["key"], options["chosen"]) == ("x", query)
     assert options["selection"] == ("token" if record is TEXT else "patch")
+
+
+@pytest.mark.parametrize(
+    ("record", "said"), [(TEXT, []), (DIGIT, [f"{DIGIT.pattern[0, 0, 3, 0]:.3f}"]), (WITHOUT_CLASS, [])]
+)
+def test_what_a_digit_leaves_out_is_said(
+    monkeypatch: pytest.MonkeyPatch, record: ForwardRecord, said: list[str]
+) -> None:
+    captions = []
+    monkeypatch.setattr(widget.st, "caption", captions.append)
+    shown(monkeypatch, record, 3)
+    assert [caption.rpartition(" ")[2] for caption in captions] == said
