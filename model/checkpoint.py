@@ -35,7 +35,7 @@ CHECKPOINTS = Path(__file__).parents[1] / "checkpoints"
 LARGEST_FILM = 2**28  # bytes
 # numbers; a few bytes of config.json could ask for all the memory there is
 LARGEST_POSITION_TABLE = 2**26
-LARGEST_PATTERNS = 2**29  # of all heads, for an input as long as the encoder reads
+LARGEST_PATTERNS = 2**26  # of all heads for an input as long as the encoder reads; BERT-base has 2**25
 # what safetensors raises on numbers that numpy does not have
 UNREADABLE = (SafetensorError, OSError, ValueError, KeyError, TypeError, AttributeError)
 
@@ -223,7 +223,7 @@ def _read_weights(path: Path, config: ModelConfig) -> Transformer:
         for name, value in model.named_parameters():
             if not value.isfinite().all():
                 raise ValueError(f"{name} holds numbers that are not finite")
-    except (SafetensorError, OSError, ValueError) as error:
+    except (SafetensorError, OSError, ValueError, RuntimeError) as error:
         raise ValueError(f"the weights of {path.parent.name} cannot be read: {error}") from error
     return model
 
