@@ -1,5 +1,3 @@
-import base64
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,18 +8,12 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages import state
 from model import checkpoint
+from tests.app_pages.charts import shown, weights
 from tests.model import tiny
 
 Open = Callable[..., AppTest]
 
 TEXT = "not great film"
-
-
-def shown(app: AppTest, key: str = "matrix") -> dict:
-    """The Plotly figure on the page."""
-    assert not app.exception
-    (chart,) = (chart for chart in app.get("plotly_chart") if chart.key == key)
-    return json.loads(chart.proto.spec)
 
 
 @pytest.mark.parametrize(
@@ -37,15 +29,6 @@ def test_the_matrix_is_of_what_is_chosen(open_app: Open, part: str, title: str, 
     assert figure["layout"]["title"]["text"] == title
     expected = reduce(state.record("imdb-pre-ln", TEXT).pattern[1])
     np.testing.assert_allclose(weights(figure), expected, rtol=1e-6)
-
-
-def weights(figure: dict) -> np.ndarray:
-    """Plotly sends arrays as base64 where they are large, as lists where they are small."""
-    z = figure["data"][0]["z"]
-    if isinstance(z, list):
-        return np.array(z, float)
-    flat = np.frombuffer(base64.b64decode(z["bdata"]), np.dtype(z["dtype"]))
-    return flat.reshape([int(side) for side in z["shape"].split(",")])
 
 
 def test_the_colour_scale_is_said(open_app: Open) -> None:

@@ -1,4 +1,3 @@
-import json
 from collections.abc import Callable
 from types import SimpleNamespace
 
@@ -13,6 +12,7 @@ from app_pages.sections.cost.sizes import STARTS
 from model.config import preset, presets
 from model.theory import cost, layers
 from model.theory.variations import variations
+from tests.app_pages.charts import table
 
 Open = Callable[..., AppTest]
 PAGE = "app_pages/cost.py"
@@ -170,6 +170,8 @@ def test_times_of_other_sizes_are_not_shown(open_app: Open, monkeypatch: pytest.
 
 
 def test_the_counted_lines_are_exact(open_app: Open) -> None:
-    (chart,) = open_app(PAGE, cost_show=LAYERS).get("vega_lite_chart")
-    assert "multiply-adds of self-attention" in json.loads(chart.proto.spec)["description"]
-    assert len(LENGTHS) == len(set(LENGTHS))
+    app = open_app(PAGE, cost_show=LAYERS, cost_d="256")
+    counted = table(app, "multiply-adds of self-attention", "layer", "value")
+    assert sorted(set(counted["layer"])) == sorted(kind.name for kind in layers.KINDS)
+    of_attention = counted[counted["layer"] == layers.SELF_ATTENTION].set_index("n")["value"]
+    assert of_attention.to_dict() == {n: 2 * n * n * 256 for n in LENGTHS}

@@ -1,17 +1,15 @@
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
-from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
 from app_pages import state
 from model import checkpoint
 from model.head_steps import ORDER
+from tests.app_pages.charts import table
 from tests.model import tiny
 
 Open = Callable[..., AppTest]
@@ -40,16 +38,6 @@ def press(app: AppTest, label: str) -> AppTest:
 
 def said(app: AppTest) -> list[str]:
     return [block.value for block in (*app.markdown, *app.caption, *app.get("latex"))]
-
-
-def table(app: AppTest, what: str, column: str) -> pd.DataFrame:
-    """The data with that column, of the chart that says to be of `what`."""
-    assert not app.exception
-    charts = app.get("vega_lite_chart")
-    (chart,) = (chart for chart in charts if json.loads(chart.proto.spec)["description"].startswith(what))
-    tables = [convert_arrow_bytes_to_pandas_df(data.data.data) for data in chart.proto.datasets]
-    (found,) = (table for table in tables if column in table)
-    return found
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -181,3 +169,33 @@ def test_every_part_takes_every_kind_of_input(open_inside: Open, part: str, kind
     assert not app.info
     assert app.metric[0].label == "Prediction"
     assert app.segmented_control(key="inside").value == part
+
+
+def boxes(app: AppTest) -> set[str]:
+    """What of the choice of a head and a query can be chosen."""
+    assert not app.exception
+    widgets = (*app.selectbox, *app.segmented_control)
+    return {widget.key for widget in widgets} & {"layer", "head", "scale", "query"}
+
+
+@pytest.mark.parametrize(
+    ("part", "needed"),
+    [
+        ({"inside": "Step by step"}, {"layer", "head", "scale", "query"}),
+        ({"inside": "Why √d_k", "inside_scale": "random vectors"}, set()),
+        ({"inside": "Why √d_k", "inside_scale": "this checkpoint"}, {"layer", "head"}),
+        ({"inside": "Why √d_k", "inside_scale": "temperature"}, {"layer", "head", "scale", "query"}),
+        ({"inside": "LayerNorm"}, {"layer", "head", "query"}),
+        ({"inside": "Sets"}, {"layer", "head", "query"}),
+    ],
+)
+def test_what_a_part_does_not_need_is_not_asked(open_inside: Open, part: dict, needed: set[str]) -> None:
+    assert boxes(open_inside(**given("imdb-pre-ln"), **part)) == needed
+
+
+def test_the_choice_of_a_head_outlasts_a_part_without_one(open_inside: Open) -> None:
+    app = open_inside(**given("imdb-pre-ln"), query="2 great")
+    app.segmented_control(key="inside").set_value("Why √d_k").run()
+    app.segmented_control(key="inside").set_value("Sets").run()
+    assert not app.exception
+    assert [app.selectbox(key=key).value for key in ("layer", "head", "query")] == [1, 1, 2]

@@ -1,6 +1,8 @@
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,8 +11,10 @@ from streamlit.testing.v1 import AppTest
 from app_pages import state
 from app_pages.sections.masks.controls import KINDS
 from app_pages.sections.masks.results import masked
+from model import checkpoint
 from model.experiments.masking import MaskChoice
-from tests.app_pages.test_attention import weights
+from tests.app_pages.charts import weights
+from tests.model import tiny
 
 Open = Callable[..., AppTest]
 
@@ -202,3 +206,31 @@ def test_a_choice_that_another_input_has_no_room_for(open_masks: Open, kind: str
 def test_tokens_are_never_markup(open_masks: Open) -> None:
     app = open_masks(text="<b>", masks_keys="1.2.3", masks_part="4 × 4 by hand")
     assert "<b>" not in sentence(app)
+
+
+def test_heads_that_the_next_encoder_lacks_become_its_last(open_masks: Open, checkpoints: Path) -> None:
+    small = tiny.loaded(replace(tiny.TEXT, n_heads=1, n_layers=1))
+    checkpoint.save(checkpoints / "small", small.model, {}, small.tokenizer)
+    app = open_masks(masks_kind="Causal", masks_heads="H1", masks_layers="L1")
+    app.selectbox(key="checkpoint").select("small").run()
+    assert not app.exception
+    assert app.multiselect(key="masks_heads").value == [0]
+    assert app.multiselect(key="masks_layers").value == [0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "remedy"),
+    [("Block keys", ": block a key above."), ("Block cells", ": block a cell above."), ("None", ".")],
+)
+def test_a_mask_of_nothing_says_what_there_is_to_do(open_masks: Open, kind: str, remedy: str) -> None:
+    app = open_masks(masks_kind=kind, masks_part="Ways of masking")
+    (info,) = (info.value for info in app.info if "forbids nothing" in info.value)
+    assert info.endswith(f"the same{remedy}")
+
+
+def test_the_class_token_s_weight_stands_beside_the_digit(open_masks: Open) -> None:
+    app = open_masks(kind="Digit", checkpoint="mnist-pre-ln", masks_keys="3", query="r0c1")
+    name, digit = given(app)
+    after = masked(name, digit, MaskChoice(kind="keys", keys=(3,)))
+    weight = after.pattern[0, 0, app.selectbox(key="query").value, 0]
+    assert any(f"no place on the digit: {weight:.3f}" in caption.value for caption in app.caption)

@@ -1,7 +1,5 @@
 """The page, and its parts about sinusoids and about adding; the others have files of their own."""
 
-import base64
-import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,6 +13,7 @@ from app_pages.sections.positions import cached
 from model import checkpoint
 from model.theory.shift import shift_matrix
 from model.theory.sinusoids import dot_products, table
+from tests.app_pages.charts import numbers, shown
 from tests.model import tiny
 
 Open = Callable[..., AppTest]
@@ -27,22 +26,6 @@ TEXT = "not great film"
 @pytest.fixture
 def open_positions(open_app: Open) -> Open:
     return lambda part="Sinusoids", **query: open_app(PAGE, positions=part, **query)
-
-
-def shown(app: AppTest, key: str) -> list[dict]:
-    """The traces of a Plotly figure on the page."""
-    assert not app.exception
-    (chart,) = (chart for chart in app.get("plotly_chart") if chart.key == key)
-    return json.loads(chart.proto.spec)["data"]
-
-
-def numbers(trace: dict) -> np.ndarray:
-    """Plotly sends arrays as base64 where they are large, as lists where they are small."""
-    z = trace["z"]
-    if isinstance(z, list):
-        return np.array(z, float)
-    flat = np.frombuffer(base64.b64decode(z["bdata"]), np.dtype(z["dtype"]))
-    return flat.reshape([int(side) for side in z["shape"].split(",")])
 
 
 def said(app: AppTest) -> str:
@@ -81,7 +64,7 @@ def test_nonsense_in_the_address(open_app: Open, key: str, nonsense: str, defaul
 
 def test_the_table_is_of_the_chosen_size(open_positions: Open) -> None:
     app = open_positions(positions_d_model="8", positions_length="32", positions_t="31")
-    assert np.array_equal(numbers(shown(app, "positions_table")[0]), table(32, 8))
+    assert np.array_equal(numbers(shown(app, "positions_table")["data"][0]), table(32, 8))
     assert "Position 31 as 4 clocks" in said(app)
 
 
@@ -121,7 +104,7 @@ def test_without_any_curve(open_positions: Open) -> None:
 
 def test_the_matrix_is_of_the_dot_products(open_positions: Open) -> None:
     app = open_positions("Dot products", positions_d_model="8", positions_length="32")
-    seen = numbers(shown(app, "positions_dot_matrix")[0])
+    seen = numbers(shown(app, "positions_dot_matrix")["data"][0])
     np.testing.assert_allclose(seen, dot_products(table(32, 8)), rtol=1e-6)
     largest = re.findall(r"largest deviation.*?\*\*\$\{(.*?) \\times 10\^\{(.*?)\}", said(app))
     assert len(largest) == 2
@@ -136,7 +119,7 @@ def test_the_shift_is_worked_in_numbers(open_positions: Open) -> None:
         "Shift", positions_d_model="8", positions_offset="3", positions_t="2", positions_k="0"
     )
     np.testing.assert_allclose(
-        numbers(shown(app, "positions_shift_matrix")[0]), shift_matrix(3, 8), atol=1e-6
+        numbers(shown(app, "positions_shift_matrix")["data"][0]), shift_matrix(3, 8), atol=1e-6
     )
     worked = said(app)
     assert "-0.9900 & 0.1411" in worked  # cos 3 and sin 3
@@ -162,7 +145,7 @@ def test_a_narrower_table_has_fewer_frequencies(open_positions: Open) -> None:
 
 def test_the_maps_add_up(open_positions: Open) -> None:
     app = open_positions("Adding", text=TEXT, checkpoint="imdb-post-ln", head="1")
-    content, positions, whole = map(numbers, shown(app, "positions_sum"))
+    content, positions, whole = map(numbers, shown(app, "positions_sum")["data"])
     np.testing.assert_allclose(content + positions, whole, atol=1e-5)
     parts = cached.parts("imdb-post-ln", TEXT)
     weights = checkpoint.load("imdb-post-ln").model.blocks[0].attention.w_q.weight.detach().numpy()[4:].T
@@ -186,7 +169,7 @@ def test_untied_weights_are_not_adding(open_positions: Open) -> None:
     app = open_positions("Adding", text=TEXT)
     app.segmented_control(key="positions_w2").set_value("another, W_K").run()
     assert "with untied weights it is not the same as adding" in said(app)
-    content, positions, whole = map(numbers, shown(app, "positions_sum"))
+    content, positions, whole = map(numbers, shown(app, "positions_sum")["data"])
     np.testing.assert_allclose(content + positions, whole, atol=1e-5)
 
 

@@ -1,18 +1,15 @@
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
-from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 from tokenizers.processors import TemplateProcessing
 
 from model import checkpoint
 from model.measures.embeddings import cosine_similarities, position_table
-from tests.app_pages.test_attention import shown, weights
+from tests.app_pages.charts import described, shown, table, weights
 from tests.model import tiny
 
 Open = Callable[..., AppTest]
@@ -30,26 +27,6 @@ def said(app: AppTest) -> str:
     """All text on the page."""
     assert not app.exception
     return "\n".join(element.value for element in [*app.markdown, *app.caption])
-
-
-def described(app: AppTest, start: str) -> dict:
-    """The Altair chart whose description begins so, with its tables as `tables`."""
-    (found,) = _charts(app, start)
-    return found
-
-
-def _charts(app: AppTest, start: str) -> Iterator[dict]:
-    assert not app.exception
-    for chart in app.get("vega_lite_chart"):
-        spec = json.loads(chart.proto.spec)
-        if spec.get("description", "").startswith(start):
-            tables = [convert_arrow_bytes_to_pandas_df(each.data.data) for each in chart.proto.datasets]
-            yield spec | {"tables": tables}
-
-
-def table(app: AppTest, start: str, *fields: str) -> pd.DataFrame:
-    """Of that chart, the first table that has these columns."""
-    return next(each for each in described(app, start)["tables"] if set(fields) <= set(each.columns))
 
 
 def test_a_text_checkpoint_adds_sinusoids(open_part: Open) -> None:

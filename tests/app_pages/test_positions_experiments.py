@@ -8,8 +8,8 @@ from streamlit.testing.v1 import AppTest
 from app_pages import state
 from model import checkpoint
 from model.experiments.positions import repositioned, shuffled
-from tests.app_pages.test_attention import shown, weights
-from tests.app_pages.test_positions_checkpoint import said, table
+from tests.app_pages.charts import shown, table, weights
+from tests.app_pages.test_positions_checkpoint import said
 
 Open = Callable[..., AppTest]
 
@@ -94,6 +94,20 @@ def test_an_order_that_moves_nothing_says_so(open_app: Open) -> None:
     app = open_app(PAGE, positions=PART, text="film")
     assert not app.exception
     assert "leaves all tokens where they were" in app.info[0].value
+
+
+def test_one_token_alone_has_no_other_order(open_app: Open) -> None:
+    app = open_app(PAGE, positions=PART, text="film")
+    assert not app.exception
+    assert "Fewer than two tokens can move" in app.info[0].value
+
+
+@pytest.mark.parametrize(
+    ("query", "stay"),
+    [({"text": TEXT}, "that order; [CLS] and [SEP] stay."), ({"kind": "Digit"}, "places; [CLS] stays.")],
+)
+def test_what_stays_is_named(open_app: Open, query: dict, stay: str) -> None:
+    assert stay in said(open_app(PAGE, positions=PART, **query))
 
 
 def test_left_out_positions_are_zeros(open_part: Open) -> None:

@@ -48,7 +48,8 @@ def few_reviews(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def data(few_digits, few_reviews) -> dict[str, Path]:
     """Where each checkpoint's data are."""
-    return {"mnist-pre-ln": few_digits, "mnist-post-ln": few_digits, "imdb-post-ln": few_reviews}
+    of_digits = dict.fromkeys(("mnist-pre-ln", "mnist-post-ln", "looker"), few_digits)
+    return of_digits | dict.fromkeys(("imdb-post-ln", "imdb-article"), few_reviews)
 
 
 @pytest.fixture(scope="session")

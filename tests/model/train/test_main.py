@@ -5,6 +5,7 @@ import json
 import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,27 @@ def test_a_run_that_was_killed_before_it_was_written_is_written(data, trained, t
     assert (tmp_path / name / "model.safetensors").read_bytes() == (
         trained(name) / "model.safetensors"
     ).read_bytes()
+
+
+def test_starting_over_leaves_nothing_of_the_run_before(data, trained, tmp_path):
+    name, runs = "mnist-pre-ln", tmp_path / "runs"
+    shutil.copytree(trained(name).parent / "runs" / f"{name}-quick", runs / f"{name}-quick")
+    (runs / f"{name}-quick" / "state.safetensors").write_bytes(b"damaged")
+    start = [sys.executable, "-m", "model.train", name, "--quick", "--fresh", "--device", "cpu"]
+    run([*start, "--data", str(data[name]), "--runs", str(runs)])
+    # Without --out a quick run is no checkpoint of the app's.
+    written = runs / "quick" / name / "model.safetensors"
+    assert written.read_bytes() == (trained(name) / "model.safetensors").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["looker", "imdb-article"])
+def test_recipes_of_the_articles_run_through(name, trained):
+    loaded = load(trained(name), "cpu")
+    given = "a good film" if loaded.config.is_text else examples()[0][0]
+    assert capture(loaded, given).probabilities.sum() == pytest.approx(1)
+    assert "published" in loaded.history["recipe"]
+    losses = [entry["loss"] for entry in loaded.history["log"]]
+    assert losses[-1] < losses[0]
 
 
 def copy_prepared(one: Path, other: Path) -> None:

@@ -1,9 +1,11 @@
 import math
+from functools import partial
 
 import torch
 
 from model.checkpoint import CHECKPOINTS
-from model.theory.warmup import RUNS, read_runs, write_runs
+from model.theory.warmup import RUNS, WarmupRun, read_runs, write_runs
+from model.train import warmup
 from model.train.prepare import prepare
 from model.train.recipe import recipe
 from model.train.warmup import make_missing, warmup_run
@@ -23,6 +25,28 @@ def test_a_run_keeps_its_losses_and_one_that_fails_says_so(few_digits, tmp_path)
     assert bad.accuracy is None  # that of weights which are no numbers would be the share of the zeros
     write_runs(tmp_path / "runs.json", [good, bad])
     assert read_runs(tmp_path / "runs.json") == [good, bad]
+
+
+def test_what_is_missing_is_run_and_what_is_there_is_left(few_digits, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where the runs prepare their data
+    monkeypatch.setattr(warmup, "LEARNING_RATES", (1e-3,))
+    monkeypatch.setattr(warmup, "WARMUPS", (0,))
+    monkeypatch.setattr(warmup, "warmup_run", partial(warmup_run, n_steps=2))
+    there = WarmupRun(
+        norm_placement="pre",
+        learning_rate=1e-3,
+        warmup=0,
+        n_steps=300,
+        steps=(0,),
+        losses=(2.3,),
+        final_loss=2.3,
+        accuracy=0.1,
+    )
+    write_runs(tmp_path / "runs.json", [there])
+    make_missing(few_digits, tmp_path / "runs.json", torch.device("cpu"))
+    first, second = read_runs(tmp_path / "runs.json")
+    assert first == there
+    assert (second.norm_placement, second.n_steps) == ("post", 2)
 
 
 def test_where_no_run_is_missing_it_says_so(tmp_path, capsys):
