@@ -224,7 +224,8 @@ def _read_weights(path: Path, config: ModelConfig) -> Transformer:
             if not value.isfinite().all():
                 raise ValueError(f"{name} holds numbers that are not finite")
     except (SafetensorError, OSError, ValueError, RuntimeError) as error:
-        raise ValueError(f"the weights of {path.parent.name} cannot be read: {error}") from error
+        why = " ".join(str(error).split())  # torch says some things in several lines
+        raise ValueError(f"the weights of {path.parent.name} cannot be read: {why}") from error
     return model
 
 

@@ -123,7 +123,7 @@ def test_a_damaged_drawing_in_the_address_gives_one_sentence(open_app: Open) -> 
     assert "Draw a digit" in app.info[0].value
 
 
-@pytest.mark.parametrize("text", ["", " \n\t "])
+@pytest.mark.parametrize("text", ["", " \n\t ", "\u200b\x01"])
 def test_without_a_text_the_page_says_what_to_do(open_app: Open, text: str) -> None:
     app = open_app()
     app.text_area(key="text").set_value(text).run()

@@ -100,3 +100,10 @@ def test_an_encoder_that_never_learned_to_fill_a_mask_says_so(open_app: Open, ch
 
 def test_without_a_mask_nothing_is_filled(open_app: Open) -> None:
     assert not any("In place of" in block.value for block in open_app(text=TEXT).markdown)
+
+
+def test_of_many_masks_the_first_are_listed_and_the_others_counted(open_app: Open) -> None:
+    app = open_app(text="[MASK] " * 8, checkpoint="imdb-pre-ln")
+    assert not app.exception
+    assert len([block for block in app.markdown if "In place of" in block.value]) == 5
+    assert "The other 3 masked tokens are not listed." in [caption.value for caption in app.caption]

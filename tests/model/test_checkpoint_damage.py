@@ -149,6 +149,22 @@ def test_predictions_and_films_of_numbers_that_numpy_lacks(digit, dtype):
         checkpoint.film_arrays(digit)
 
 
+def test_a_tensor_of_half_bytes(digit):
+    """torch reads two such numbers as one, so that the shape is another than the file says."""
+    path = digit / "model.safetensors"
+    content = path.read_bytes()
+    size = int.from_bytes(content[:8], "little")
+    header, numbers = json.loads(content[8 : 8 + size]), content[8 + size :]
+    last = max(header.keys() - {"__metadata__"}, key=lambda name: header[name]["data_offsets"])
+    start, end = header[last]["data_offsets"]
+    header[last] |= {"dtype": "F4", "data_offsets": [start, start + (end - start) // 8]}
+    changed = json.dumps(header).encode()
+    path.write_bytes(
+        len(changed).to_bytes(8, "little") + changed + numbers[: header[last]["data_offsets"][1]]
+    )
+    refused(digit, "the weights of digit cannot be read: .*size mismatch")
+
+
 def test_more_layers_than_tensors_are_refused_before_anything_is_built(home, monkeypatch):
     # The vocabulary alone holds more numbers than a hundred such layers would.
     save(home / "text", build(replace(TEXT, vocab_size=20_000)), HISTORY, tokenizer(12))
