@@ -65,6 +65,10 @@ _PIECES = Phase(task="sentiment of pieces", epochs=0.6, batch_size=64, learning_
 _SENTIMENT = Phase(task="sentiment", epochs=2.0, batch_size=16, learning_rate=8e-4, warmup=0.06, dropout=True)
 # What two teachers say is more often right; the second came when all before was trained.
 _BETTER_LABELS = replace(_SENTIMENT, task="sentiment, two teachers", epochs=1.5)
+# After that the encoders agreed with their teachers no better on what they had read than on what they had not: they
+# had had too little time, not too much. So dropout ends, and the rate goes up and down twice more.
+_LONG_LAST = replace(_BETTER_LABELS, epochs=2.5, learning_rate=1.5e-3, dropout=False)
+_LAST = replace(_LONG_LAST, epochs=2.0)
 
 
 def recipe(name: str, quick: bool = False) -> Recipe:
@@ -89,7 +93,10 @@ _ARTICLE = Phase(
     task="true labels", epochs=50, batch_size=64, learning_rate=1e-3, falls=False, weight_decay=0.01
 )
 _REVIEWS = {
-    "phases": (_SHORT_WINDOWS, _LONG_WINDOWS, _LONGER, _PIECES, _SENTIMENT, _BETTER_LABELS),
+    "phases": (
+        *(_SHORT_WINDOWS, _LONG_WINDOWS, _LONGER),
+        *(_PIECES, _SENTIMENT, _BETTER_LABELS, _LONG_LAST, _LAST),
+    ),
     "optimizer": "muon",
 }
 _RECIPES = {

@@ -14,7 +14,7 @@ def test_a_running_grid_can_be_stopped(page: Page) -> None:
     expect(button).to_contain_text("Start 18 short runs")
     button.click()
     expect(button).to_contain_text("Stop")
-    grid = page.locator(".st-key-side_live_pre-LN [data-testid=stVegaLiteChart]")
+    grid = page.locator(".st-key-side_theory_live_pre-LN [data-testid=stVegaLiteChart]")
     expect(grid).to_be_visible()  # the first run is made
     button.click()
     expect(button).to_contain_text(re.compile(r"Start 1\d short runs"))

@@ -14,7 +14,6 @@ from viz.training.run_curves import run_curves
 
 FRAME_S = 0.8  # a frame takes about 0.3 s to paint
 ACCURACY, ENTROPY, NORMS, GRADIENTS = "accuracy", "entropy of the heads", "residual norms", "gradient norms"
-ENDS = {"first": np.min, "last": np.max}
 _CLIPPED = (
     " This run took it after the gradient was clipped to a norm of 1 in all: it compares the layers of one encoder at "
     "one moment, not encoders or moments. The whole norm before clipping is in the histories."
@@ -171,11 +170,11 @@ def _formation(films: dict[str, Film], probe: int) -> None:
         "at the first step. Far: mean over queries of the Jensen-Shannon divergence of the two patterns' rows."
     )
     steps = {name: shown.at[formation(name, probe)[1]] for name, shown in films.items()}
-    reach = {end: int(find(find(of) for of in steps.values())) for end, find in ENDS.items()}
+    first, last = min(int(of.min()) for of in steps.values()), max(int(of.max()) for of in steps.values())
     for column, (name, formed) in zip(st.columns(len(films), gap="medium"), steps.items(), strict=True):
         with column:
             st.altair_chart(
-                formation_map(formed, **reach, title=f"{name}, training step"),
+                formation_map(formed, first=first, last=last, title=f"{name}, training step"),
                 width="content",
                 key=f"formation_{name}",
             )
