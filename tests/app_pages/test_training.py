@@ -64,7 +64,7 @@ def test_an_accuracy_that_was_not_measured_is_not_drawn_as_one(open_app: Open, c
     shown = text(open_app(PAGE, kind="Digit", moment="1"))
     assert "**mnist-pre-ln**: step 1 of 5, learning digits; accuracy on held-out data not measured" in shown
     assert "**mnist-post-ln**: step 1 of 5, learning digits; accuracy on held-out data 50.0%" in shown
-    assert "Of what is being learned: digits, then gently changed digits." in shown
+    assert "Of what is being learned: digits; then gently changed digits." in shown
     assert "Where the line is interrupted, the run did not measure its accuracy." in shown
 
 
@@ -82,7 +82,7 @@ def test_a_damaged_film_gives_one_sentence(open_app: Open, checkpoints) -> None:
 def test_histories_are_drawn_for_both(open_app: Open) -> None:
     app = open_app(PAGE, kind="Digit", training="histories", training_log="true")
     assert (
-        "**mnist-post-ln**: digits, then gently changed digits; 99.51% of 10,000 MNIST test digits"
+        "**mnist-post-ln**: digits; then gently changed digits; 99.51% of 10,000 MNIST test digits"
         in text(app)
     )
     assert len(app.get("vega_lite_chart")) == 4 + 1  # and the digits to pick from
@@ -133,6 +133,6 @@ def test_warmup_says_what_is_missing_and_shows_what_there_is(open_app: Open, che
 
 def test_a_phase_that_goes_on_with_another_schedule_is_not_told_as_another_task() -> None:
     assert in_words(("masked tokens", "masked tokens", "sentiment")) == (
-        "masked tokens, then masked tokens again, then sentiment"
+        "masked tokens; then masked tokens again; then sentiment"
     )
     assert in_words(()) == ""

@@ -58,7 +58,7 @@ def tasks(name: str) -> list[str]:
 def in_words(tasks: Sequence[str]) -> str:
     """What was learned, one after the other."""
     named = [f"{task} again" if task == before else task for before, task in pairwise(["", *tasks])]
-    return ", then ".join(named)
+    return "; then ".join(named)
 
 
 def _length(history: dict, phase: int) -> int:
