@@ -28,13 +28,13 @@ _DIFFERENCE = (
 # Evenly spaced CSS colours, as `alt.Scale(range=...)` and Plotly's `colorscale` take them.
 ATTENTION = tuple(f"rgba{stop}" for stop in _ATTENTION)  # weights 0 to the maximum
 DIFFERENCE = tuple(f"rgba{stop}" for stop in _DIFFERENCE)  # -maximum over 0 to maximum
-FIRST, SECOND = (
-    "#2676e0",
-    "#d96408",
-)  # its ends: two sides compared; where placements are all there is to compare, pre-LN first
+# Its ends: two sides compared; where placements of the norm are all there is to compare, pre-LN comes first.
+FIRST, SECOND = "#2676e0", "#d96408"
 ACCENT = "#16a34a"  # frames what is chosen: far from every colour of both scales
 EMPHASIS = "#2f8ac8"  # what stands out without being chosen: the largest class
 NEUTRAL = "#787d87"  # frames, lines and what is not emphasised
+# A handful of kinds: apart from each other on white and on black, and none of them `ACCENT`.
+CATEGORIES = (EMPHASIS, SECOND, "#a048f6", "#0d9f9e", "#d82a53", "#8a7d1c")
 # Shapes of points beside the colours of curves, for whoever cannot tell the colours apart.
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 MASKED = "#8b909a"  # what the mask forbids; hatched as well, since no weight may look like it

@@ -5,7 +5,18 @@ from hypothesis import strategies as st
 from PIL import ImageColor
 
 from tests.viz.picture import pixels
-from viz.palette import ACCENT, ATTENTION, DIFFERENCE, EMPHASIS, NEUTRAL, data_uri, max_pool, tile, top
+from viz.palette import (
+    ACCENT,
+    ATTENTION,
+    CATEGORIES,
+    DIFFERENCE,
+    EMPHASIS,
+    NEUTRAL,
+    data_uri,
+    max_pool,
+    tile,
+    top,
+)
 
 # white, and what Streamlit's dark theme and its sidebar are made of
 PAGES = ("#ffffff", "#0e1117", "#171614")
@@ -126,3 +137,7 @@ def test_the_top_of_the_scale():
     assert top(np.zeros(0), "own") == 1
     with pytest.raises(ValueError, match="'log'"):
         top(np.zeros(3), "log")
+
+
+def test_no_two_kinds_and_no_choice_look_alike():
+    assert len({*CATEGORIES, ACCENT}) == len(CATEGORIES) + 1

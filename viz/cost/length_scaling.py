@@ -6,10 +6,7 @@ import altair as alt
 import pandas as pd
 
 from viz.numbers import powers_of_ten
-from viz.palette import SHAPES
-
-# Apart on white and on black; shapes tell them apart for whoever cannot tell the colours.
-_COLOURS = ("#2f8ac8", "#d96408", "#a048f6", "#12998a")
+from viz.palette import CATEGORIES, SHAPES
 
 
 def length_scaling(
@@ -27,7 +24,7 @@ def length_scaling(
     colour = alt.Color(
         "layer:N",
         title=None,
-        scale=alt.Scale(domain=kinds, range=_COLOURS[: len(kinds)]),
+        scale=alt.Scale(domain=kinds, range=CATEGORIES[: len(kinds)]),
         legend=alt.Legend(orient="top", columns=2, labelLimit=240, symbolStrokeWidth=2),
     )
     shape = alt.Shape("layer:N", title=None, scale=alt.Scale(domain=kinds, range=SHAPES[: len(kinds)]))

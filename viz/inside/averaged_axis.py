@@ -6,9 +6,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.inside.categories import COLOURS
 from viz.inside.heading import FIT, heading
 from viz.numbers import short
+from viz.palette import CATEGORIES
 from viz.theme import INK
 
 _ROW = 54  # pixels
@@ -74,7 +74,7 @@ def averaged_axis(
         "group:N",
         scale=alt.Scale(
             domain=groups["group"].tolist(),
-            range=[COLOURS[number % len(COLOURS)] for number in range(n_groups)],
+            range=[CATEGORIES[number % len(CATEGORIES)] for number in range(n_groups)],
         ),
         legend=None,
     )

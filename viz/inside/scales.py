@@ -2,9 +2,11 @@
 
 import altair as alt
 
+from viz.palette import CATEGORIES, EMPHASIS, NEUTRAL, SECOND
+
 _NAMES = {0.0: "1", 0.5: "1/√d_k", 1.0: "1/d_k"}
-_COLOURS = {0.0: "#d96408", 0.5: "#2f8ac8", 1.0: "#a048f6"}
-_OTHER = "#787d87"
+_COLOURS = {0.0: SECOND, 0.5: EMPHASIS, 1.0: CATEGORIES[2]}
+_OTHER = NEUTRAL
 
 
 def scale_name(power: float) -> str:

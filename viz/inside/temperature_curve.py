@@ -6,9 +6,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.inside.categories import COLOURS
 from viz.inside.heading import FIT
-from viz.palette import ACCENT, NEUTRAL, SHAPES
+from viz.palette import ACCENT, CATEGORIES, NEUTRAL, SHAPES
 from viz.theme import INK
 
 _HEIGHT = 280
@@ -38,8 +37,8 @@ def temperature_curve(
     places = _places(temperatures)
     labels = ["∞" if np.isinf(value) else f"{value:g}" for value in temperatures]
     peaks = pd.Series(probabilities.max(axis=0, initial=0), index=list(names))
-    few = len(names) <= len(COLOURS)
-    largest = names if few else peaks[peaks >= _WORTH].nlargest(len(COLOURS)).index
+    few = len(names) <= len(CATEGORIES)
+    largest = names if few else peaks[peaks >= _WORTH].nlargest(len(CATEGORIES)).index
     prominent = [name for name in names if name in largest]
     rows = pd.DataFrame(
         {
@@ -76,7 +75,7 @@ def temperature_curve(
         ),
         color=alt.Color(
             "class:N",
-            scale=alt.Scale(domain=list(names), range=_given(COLOURS, prominent, names, NEUTRAL)),
+            scale=alt.Scale(domain=list(names), range=_given(CATEGORIES, prominent, names, NEUTRAL)),
             legend=legend,
         ),
         opacity=alt.when("datum.prominent").then(alt.value(1)).otherwise(alt.value(0.35)),

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 
 from viz.attention.token_label import visible
-from viz.palette import EMPHASIS, NEUTRAL
+from viz.palette import EMPHASIS, NEUTRAL, SECOND
 
-_COLOURS = (NEUTRAL, EMPHASIS, "#d96408")  # the last is what `DIFFERENCE` ends in
+_COLOURS = (NEUTRAL, EMPHASIS, SECOND)
 _SHAPES = ("triangle-up", "circle", "square")
 _MOST_POINTS = 100  # positions; beyond, the marks would run into each other, and the lines say it all
 

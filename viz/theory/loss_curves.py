@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import pandas as pd
 
-from viz.palette import EMPHASIS, NEUTRAL
+from viz.palette import CATEGORIES, NEUTRAL
 
 # The first, which is the shortest warm-up, in grey. The first three, as many as the grids here have, are apart for
 # the common kinds of colour blindness as well.
-_COLOURS = (NEUTRAL, EMPHASIS, "#d96408", "#a048f6", "#009f9e", "#d82a53")
+_COLOURS = (NEUTRAL, *CATEGORIES)
 
 
 def loss_curves(

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from viz.palette import FIRST, SECOND, SHAPES
+from viz.palette import CATEGORIES, FIRST, SECOND, SHAPES
 
-_COLOURS = {"pre-LN": FIRST, "post-LN": SECOND, "DeepNorm": "#009f9e", "B2T": "#a048f6"}
+_COLOURS = {"pre-LN": FIRST, "post-LN": SECOND, "DeepNorm": CATEGORIES[3], "B2T": CATEGORIES[2]}
 _SHAPES = dict(zip(_COLOURS, SHAPES, strict=False))
 _SOLID, _DASHED = [1, 0], [5, 4]
 

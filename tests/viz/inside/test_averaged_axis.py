@@ -3,7 +3,7 @@ import pytest
 
 from tests.viz.scene import drawn
 from viz.inside.averaged_axis import averaged_axis
-from viz.inside.categories import COLOURS
+from viz.palette import CATEGORIES
 
 VALUES = np.array([[0.5, -3.0, 8.5], [-1.0, 2.0, 5.0]])
 OUTPUT = VALUES / 10
@@ -29,7 +29,7 @@ def test_over_features_a_row_is_a_group():
 def test_over_the_batch_a_column_is_a_group():
     frames, before, _, upper, _ = drawn(table("batch", [[1, 2, 3]]), width=420)
     assert len(frames) == 3
-    assert [frame["fill"] for frame in frames] == list(COLOURS[:3])
+    assert [frame["fill"] for frame in frames] == list(CATEGORIES[:3])
     assert frames[0]["x"] < frames[1]["x"] < frames[2]["x"]
     assert all(text["y"] > frames[0]["y"] + frames[0]["height"] for text in upper)
     for number, text in enumerate(before):
