@@ -13,6 +13,7 @@ import torch
 from hypothesis import settings
 from safetensors.numpy import save_file
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from model import checkpoint
 from model.checkpoint import Loaded
@@ -87,7 +88,9 @@ def open_app(checkpoints: Path) -> Callable[..., AppTest]:  # noqa: ARG001
     def opened(page: str | None = None, **query: str) -> AppTest:
         app = AppTest.from_file(str(APP), default_timeout=120)
         if page is not None:
-            app.switch_page(page)
+            # `switch_page` knows a page with a `url_path` of its own only after a first run, which costs as
+            # much as the page itself.
+            app._page_hash = calc_hash(Path(page).parent.name)
         for key, value in query.items():
             app.query_params[key] = value
         return app.run()

@@ -11,9 +11,9 @@ from app_pages.inputs.text_input import AT_MOST, LONGEST
 
 Open = Callable[..., AppTest]
 
-PAGES = ("app_pages/attention.py", "app_pages/compare.py")
-ON_AN_INPUT = (*PAGES, *(f"app_pages/{name}.py" for name in ("masks", "positions", "inside_a_head")))
-BY_THEMSELVES = tuple(f"app_pages/{name}.py" for name in ("theory", "training", "cost"))
+PAGES = ("app_pages/attention/page.py", "app_pages/compare/page.py")
+ON_AN_INPUT = (*PAGES, *(f"app_pages/{name}/page.py" for name in ("masks", "positions", "inside_a_head")))
+BY_THEMSELVES = tuple(f"app_pages/{name}/page.py" for name in ("theory", "training", "cost"))
 DRAWING = BLANK.copy()
 DRAWING[5:20, 12:16] = 255
 

@@ -1,0 +1,47 @@
+"""Attention: every head on one input, and the chosen one in detail."""
+
+import streamlit as st
+
+from app_pages import state
+from app_pages.attention.digit_detail import digit_detail
+from app_pages.attention.text_detail import text_detail
+from app_pages.widgets.choice import choice
+from app_pages.widgets.head_choice import choose_head, choose_query, overview
+from app_pages.widgets.masked_tokens import masked_tokens
+from app_pages.widgets.measures_note import measures_note
+from app_pages.widgets.prediction import prediction
+
+HEAD, MEAN, MAXIMUM = "this head", "mean", "maximum"
+
+chosen = choose_head(state.selection())
+layer, head = chosen.layer, chosen.head
+record = state.record(chosen.checkpoint, chosen.given)
+is_text = record.patch_grid is None
+
+with chosen.top:
+    prediction(record, chosen.label, key="probabilities")
+    masked_tokens(chosen)
+
+with st.container(horizontal=True, gap="medium"):
+    # As wide as the overview is; of few heads, as the line above it needs.
+    with st.container(width=max(240, 54 + min(76 * record.config.n_heads, 612))):
+        overview(chosen.checkpoint, chosen.given, selected=(layer, head), scale=chosen.scale, key="overview")
+        measures_note("tokens" if is_text else "patches")
+    with st.container(key="detail"):
+        with st.container(horizontal=True):
+            part = choice(
+                "Show",
+                (HEAD, MEAN, MAXIMUM),
+                key="part",
+                help="The chosen head, or at each cell the mean or the maximum over all heads of its layer.",
+            )
+            query = choose_query(record)
+        pattern, title = {
+            HEAD: (record.pattern[layer, head], f"L{layer} H{head}"),
+            MEAN: (record.pattern[layer].mean(axis=0), f"L{layer}, mean over its heads"),
+            MAXIMUM: (record.pattern[layer].max(axis=0), f"L{layer}, maximum over its heads"),
+        }[part]
+        if is_text:
+            text_detail(chosen, record, pattern, query=query, title=title)
+        else:
+            digit_detail(chosen, record, pattern, query=query, title=title)

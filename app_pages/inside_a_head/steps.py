@@ -1,0 +1,161 @@
+"""One query through one block, step by step: a diagram of the block, and each step to unfold beside it."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app_pages import state
+from app_pages.inside_a_head import attention_steps, block_steps
+from app_pages.inside_a_head.view import View, choose_view
+from app_pages.state import HeadSelection
+from app_pages.widgets.clickable import clickable
+from app_pages.widgets.head_choice import choose_query
+from app_pages.widgets.words import PLACEMENTS, as_code, sentence
+from model.config import ModelConfig
+from viz.inside.block_diagram import block_diagram
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    short: str  # in the diagram
+    title: str
+    shape: Callable[[ModelConfig, int], str]  # for that many positions
+    draw: Callable[[View], None]
+
+
+def _width(config: ModelConfig, _n: int) -> str:
+    return f"{config.d_model}"
+
+
+def _keys(_config: ModelConfig, n: int) -> str:
+    return f"{n}"
+
+
+# By the names of `model.head_steps.ORDER`, which says in what order a block takes them.
+STEPS = {
+    "input": Step("x", "Residual stream x", lambda c, n: f"{n} × {c.d_model}", attention_steps.stream),
+    "norm_attention": Step("LayerNorm", "LayerNorm", _width, block_steps.norm_attention),
+    "project": Step(
+        "q, k, v",
+        "Query, key and value",
+        lambda c, _: f"{c.d_model} → {c.d_k}, {c.d_k}, {c.d_v}",
+        attention_steps.project,
+    ),
+    "products": Step(
+        "q · k",
+        "q · k, component by component",
+        lambda c, n: f"{n} × {c.d_k} → {n}",
+        attention_steps.products,
+    ),
+    "scale": Step("÷ √d_k", "Divided by √d_k", _keys, attention_steps.scale),
+    "mask": Step("mask", "Mask", _keys, attention_steps.mask),
+    "softmax": Step("softmax", "Softmax", _keys, attention_steps.softmax),
+    "values": Step(
+        "weighted sum of v",
+        "Weighted sum of the values",
+        lambda c, n: f"{n} × {c.d_v} → {c.d_v}",
+        attention_steps.values,
+    ),
+    "concatenate": Step(
+        "concatenation",
+        "Concatenation of the heads",
+        lambda c, _: f"{c.n_heads} × {c.d_v} → {c.n_heads * c.d_v}",
+        attention_steps.concatenate,
+    ),
+    "output": Step(
+        "W_O",
+        "Output projection W_O",
+        lambda c, _: f"{c.n_heads * c.d_v} → {c.d_model}",
+        attention_steps.output,
+    ),
+    "add_attention": Step("+ residual", "Residual addition", _width, block_steps.add_attention),
+    "norm_feed_forward": Step("LayerNorm", "LayerNorm", _width, block_steps.norm_feed_forward),
+    "expand": Step(
+        "expand, activate",
+        "Feed-forward: hidden units",
+        lambda c, _: f"{c.d_model} → {c.d_ff}",
+        block_steps.expand,
+    ),
+    "contract": Step(
+        "contract",
+        "Feed-forward: back to the stream",
+        lambda c, _: f"{c.d_ff} → {c.d_model}",
+        block_steps.contract,
+    ),
+    "add_feed_forward": Step("+ residual", "Residual addition", _width, block_steps.add_feed_forward),
+}
+OPEN_AT_FIRST = ("products", "softmax", "values")
+
+
+def step_by_step(chosen: HeadSelection, controls: DeltaGenerator) -> None:
+    """The boxes and buttons go into `controls`."""
+    try:
+        with controls:
+            query = choose_query(state.record(chosen.checkpoint, chosen.given))
+            view = choose_view(chosen, query)
+            st.button("Open all", on_click=_open, args=(STEPS,))
+            st.button("Fold all", on_click=_open, args=((),))
+    except ValueError as error:
+        st.info(sentence(error), icon=":material/info:")
+        return
+    apart, order = view.steps.apart, view.steps.order
+    st.caption(
+        f"{view.head}, query {as_code(view.name(query))}. Every step is computed anew from the block's input and its weights, "
+        f"in double precision: recomputed within {within(max(apart.values()))} of what the encoder itself had."
+    )
+    with st.container(horizontal=True, gap="medium"):
+        diagram = st.container(width=250, key="inside_diagram")
+        with st.container(key="detail", gap="xsmall"):
+            opened = [name for number, name in enumerate(order, 1) if _step(view, name, number)]
+    with diagram:
+        chart = block_diagram(
+            {name: STEPS[name].short for name in order},
+            opened=opened,
+            head=view.head,
+            placement=PLACEMENTS[view.record.config.norm_placement],
+        )
+        clickable(
+            chart,
+            key="inside_map",
+            chosen=tuple(opened),
+            selection="step",
+            take=lambda point: _open((point["step"],)),
+            width="content",
+        )
+
+
+def _step(view: View, name: str, number: int) -> bool:
+    """Draws one step where it is unfolded, and says whether it is."""
+    step = STEPS[name]
+    unfolded = st.expander(
+        f"**{number} · {step.title}** \u2003 `{step.shape(view.record.config, view.n)}`",
+        expanded=name in OPEN_AT_FIRST,
+        key=_key(name),
+        bind="query-params",
+    )
+    if unfolded.open:
+        with unfolded:
+            step.draw(view)
+            if name in view.steps.apart:
+                st.caption(f"Recomputed within {within(view.steps.apart[name])}.")
+            elif name.startswith("add_"):
+                st.caption("The encoder keeps this sum only after the norm: the next step compares both.")
+    return unfolded.open
+
+
+def within(apart: float) -> str:
+    """The bound of one digit that `apart` keeps: 2.1e-7 is within 3e-7."""
+    return f"{Context(prec=1, rounding=ROUND_CEILING).create_decimal(apart):e}"
+
+
+def _open(names: Iterable[str]) -> None:
+    """For callbacks: these steps unfolded, all others folded."""
+    for name in STEPS:
+        st.session_state[_key(name)] = name in names
+
+
+def _key(name: str) -> str:
+    return f"inside_step_{name}"

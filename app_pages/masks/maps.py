@@ -1,0 +1,68 @@
+"""The chosen head step by step: scores, scores after the mask, pattern, and what the mask changed in it."""
+
+import streamlit as st
+
+from app_pages.masks.results import Results
+from app_pages.state import HeadSelection
+from app_pages.widgets.slider import slider_up_to
+from viz.attention.attention_heatmap import attention_heatmap
+from viz.masks.map_window import map_window
+from viz.masks.pattern_change import pattern_change
+from viz.masks.score_heatmap import score_heatmap
+
+ALT = {
+    "scores": "Scores",
+    "masked": "Scores after the mask",
+    "pattern": "Attention under the mask",
+    "change": "Change of attention by the mask",
+}
+LEGIBLE = 64  # positions; of more, a part is shown to begin with
+
+
+def maps(chosen: HeadSelection, found: Results, query: int) -> None:
+    layer, head = chosen.layer, chosen.head
+    after, tokens = found.after, found.after.tokens
+    mask = after.mask[layer, head]
+    scores, pattern = after.scores[layer, head], after.pattern[layer, head]
+    st.markdown(
+        rf"L{layer} H{head}: $\;A_{{ij}} = \operatorname{{softmax}}_j(s_{{ij}} + m_{{ij}})$, with "
+        r"$s_{ij} = q_i \cdot k_j / \sqrt{d_k}$, $\;m_{ij} = 0$ where query $i$ may attend to key $j$ and $-\infty$ where "
+        "it may not. Hatched: masked. Framed: the query."
+    )
+    first, last = _shown(len(tokens))
+    figures = {
+        "scores": score_heatmap(scores, tokens, query=query, title="1 Scores s"),
+        "masked": score_heatmap(
+            scores, tokens, mask=mask, query=query, title="2 Scores after the mask, s + m"
+        ),
+        "pattern": attention_heatmap(
+            pattern, tokens, mask=mask, query=query, scale=chosen.scale, title="3 Pattern A"
+        ),
+        "change": pattern_change(
+            found.unmasked.pattern[layer, head], pattern, tokens, query=query, title="4 Change of A"
+        ),
+    }
+    names = iter(figures)
+    with st.container(horizontal=True, gap="medium"):
+        for pair in zip(names, names, strict=True):  # two and two stay together where four have no room
+            with (
+                st.container(key=f"pair_{'_'.join(pair)}"),
+                st.container(horizontal=True, gap="medium"),
+            ):
+                for name in pair:
+                    with st.container(key=f"side_{name}"):
+                        figure = map_window(figures[name], first, last)
+                        st.plotly_chart(
+                            figure, key=f"masks_map_{name}", alt=f"{ALT[name]}, queries down, keys across"
+                        )
+    st.caption(
+        "Scores of later layers are already those of states that the mask changed below. "
+        "The change is the pattern minus that of the same forward without any mask."
+    )
+
+
+def _shown(n: int) -> tuple[int, int]:
+    """First and last position in all four maps."""
+    if n <= LEGIBLE:
+        return 0, n - 1
+    return slider_up_to("Positions in the maps", n - 1, (0, LEGIBLE - 1), key="masks_shown")

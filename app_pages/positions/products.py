@@ -1,0 +1,77 @@
+"""Dot products: what two positions have in common depends on how far apart they are, and on nothing else."""
+
+import numpy as np
+import streamlit as st
+
+from app_pages.positions.notation import scientific
+from app_pages.positions.sizes import choose_length, choose_width
+from model.theory import sinusoids as theory
+from viz.positions.offset_curve import offset_curve
+from viz.positions.offset_heatmap import offset_heatmap
+
+
+def products() -> None:
+    st.latex(
+        r"p_t \cdot p_{t+\varphi} = \sum_k \left( \sin \omega_k t \, \sin \omega_k (t+\varphi) + "
+        r"\cos \omega_k t \, \cos \omega_k (t+\varphi) \right) = \sum_k \cos(\omega_k \varphi)"
+    )
+    st.caption(
+        r"$\cos(a - b) = \cos a \cos b + \sin a \sin b$ for each pair: $t$ drops out, and $\varphi$ and $-\varphi$ give "
+        r"the same. With $\varphi = 0$, $|p_t|^2 = d_\text{model} / 2$ for every $t$, and so "
+        r"$|p_t - p_{t+\varphi}|^2 = d_\text{model} - 2 \sum_k \cos(\omega_k \varphi)$."
+    )
+    with st.container(horizontal=True, gap="large"):
+        d_model, n = choose_width(), choose_length()
+    dots, distances = _measured(n, d_model)
+    offsets = np.arange(1 - n, n)
+    _quantity(
+        dots,
+        theory.dot_product_at(offsets, d_model),
+        name="dot",
+        what="dot product",
+        law="Σ cos(ω φ)",
+        formula=r"\sum_k \cos(\omega_k \varphi)",
+    )
+    _quantity(
+        distances,
+        theory.distance_at(offsets, d_model),
+        name="distance",
+        what="distance",
+        law="√(d_model − 2 Σ cos(ω φ))",
+        formula=r"\sqrt{d_\text{model} - 2 \sum_k \cos(\omega_k \varphi)}",
+    )
+    st.caption(
+        "What deviates is the rounding of the table, which holds single-precision numbers as an encoder's does."
+    )
+
+
+@st.cache_data(max_entries=16, show_spinner="Measuring all pairs …")
+def _measured(n: int, d_model: int) -> tuple[np.ndarray, np.ndarray]:
+    rows = theory.table(n, d_model)
+    return theory.dot_products(rows), theory.distances(rows)
+
+
+def _quantity(
+    matrix: np.ndarray, at_offsets: np.ndarray, *, name: str, what: str, law: str, formula: str
+) -> None:
+    """One matrix [position, position] beside its values over the offset."""
+    gathered = theory.by_offset(matrix)
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(key=f"side_{name}_matrix"):
+            st.markdown(f"**{what.capitalize()}** of every $p_s$ with every $p_t$")
+            st.plotly_chart(
+                offset_heatmap(matrix, what=what),
+                key=f"positions_{name}_matrix",
+                alt=f"Symmetric map of the {what} of {len(matrix)} positions with each other: constant along diagonals",
+            )
+        with st.container(key=f"side_{name}_curve"):
+            st.markdown(f"The same over the offset, with ${formula}$ plotted over what was measured")
+            chart = offset_curve(gathered.offsets, gathered.means, at_offsets, what=what, law=law)
+            st.altair_chart(chart, key=f"positions_{name}_curve")
+            st.markdown(
+                f"Measured over all {matrix.size:,} pairs:\n"
+                f"- largest deviation from ${formula}$: "
+                f"**${scientific(theory.largest_deviation(matrix, at_offsets))}$**\n"
+                f"- largest spread among pairs of one offset: **${scientific(gathered.spreads.max())}$**\n"
+                f"- largest difference from the transpose: **${scientific(np.abs(matrix - matrix.T).max())}$**"
+            )

@@ -1,0 +1,17 @@
+import pytest
+
+from app_pages.inside_a_head.steps import STEPS, within
+from model.head_steps import ORDER
+
+
+def test_every_step_of_a_block_can_be_drawn():
+    assert all(set(STEPS) == set(order) for order in ORDER.values())
+
+
+@pytest.mark.parametrize(
+    ("apart", "bound"),
+    [(0.0, "0e+0"), (2.1e-7, "3e-7"), (9.5e-7, "1e-6"), (1.2e-12, "2e-12"), (0.4, "5e-1")],
+)
+def test_a_bound_is_never_below_what_was_found(apart, bound):
+    assert within(apart) == bound
+    assert float(bound) >= apart
