@@ -18,9 +18,10 @@ from tokenizers import Tokenizer, pre_tokenizers
 from tokenizers.models import WordLevel
 from torch import Tensor, nn
 
-from model.capture import capture, prepare
+from model.capture import capture
 from model.checkpoint import Loaded
 from model.config import ModelConfig, preset
+from model.inputs import prepare
 from model.transformer import Transformer
 
 # Without padding there is no mask, in ours as in torch's.

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int, UInt8
 
-from model.capture import prepare
 from model.checkpoint import Loaded, film_arrays
 from model.digits import examples
+from model.inputs import prepare
 from model.measures.heads import head_distance
 
 

@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import torch
 
-from model.capture import evaluating, prepare
+from model.capture import evaluating
 from model.checkpoint import Loaded
+from model.inputs import prepare
 from model.text import MASK
 
 

@@ -6,8 +6,9 @@ import numpy as np
 import torch
 from jaxtyping import Float32
 
-from model.capture import evaluating, prepare
+from model.capture import evaluating
 from model.checkpoint import Loaded
+from model.inputs import prepare
 
 _WEIGHTS_AT_ONCE = 2**19  # attention weights of one head that are in memory together
 

@@ -16,10 +16,11 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from model import masks
-from model.capture import capture, prepare
+from model.capture import capture
 from model.checkpoint import Loaded
 from model.config import ModelConfig
 from model.hooks import Watcher
+from model.inputs import prepare
 from model.record import ForwardRecord
 from model.text import PADDING
 

@@ -15,9 +15,10 @@ from jaxtyping import Float, Shaped, UInt8
 from torch import Tensor
 from torch.nn import functional
 
-from model.capture import capture, evaluating, prepare
+from model.capture import capture, evaluating
 from model.checkpoint import Loaded
 from model.hooks import Watcher, watch
+from model.inputs import prepare
 from model.record import ForwardRecord
 from model.text import CLASS, PADDING, SEPARATOR
 from model.transformer import cut_patches, sinusoidal

@@ -9,10 +9,11 @@ import torch
 from jaxtyping import Float, Float32
 from torch import Tensor
 
-from model.capture import evaluating, prepare
+from model.capture import evaluating
 from model.checkpoint import Loaded
 from model.config import ModelConfig
 from model.hooks import Watcher, watch
+from model.inputs import prepare
 
 
 def at_temperature(

@@ -9,9 +9,10 @@ import torch
 from jaxtyping import Float, Float32, UInt8
 from torch import Tensor
 
-from model.capture import evaluating, prepare
+from model.capture import evaluating
 from model.checkpoint import Loaded
 from model.hooks import watch
+from model.inputs import prepare
 from model.transformer import cut_patches
 
 

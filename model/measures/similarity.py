@@ -5,10 +5,11 @@ import torch
 from jaxtyping import Float, Float32, UInt8
 from torch import Tensor
 
-from model.capture import evaluating, prepare
+from model.capture import evaluating
 from model.checkpoint import Loaded
 from model.digits import to_input
 from model.hooks import watch
+from model.inputs import prepare
 
 
 def cosine_by_stage(

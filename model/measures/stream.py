@@ -7,9 +7,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.capture import evaluating, prepare
+from model.capture import evaluating
 from model.checkpoint import Loaded
 from model.hooks import watch
+from model.inputs import prepare
 from model.record import ForwardRecord
 from model.transformer import Transformer
 

@@ -10,9 +10,10 @@ import numpy as np
 import torch
 from jaxtyping import Float32, Int
 
-from model.capture import evaluating, prepare
+from model.capture import evaluating
 from model.checkpoint import Loaded
 from model.hooks import watch
+from model.inputs import prepare
 from model.masks import causal
 
 

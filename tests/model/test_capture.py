@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 import torch
 
-from model.capture import BY_LAYER, capture, evaluating, prepare
+from model.capture import BY_LAYER, capture, evaluating
 from model.checkpoint import Loaded
 from model.config import preset, presets
 from model.digits import to_input
 from model.hooks import watch
+from model.inputs import prepare
 from model.masks import causal, local_window, patch_window
 from model.record import ForwardRecord
 from tests.model import tiny

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from model.capture import capture, prepare
+from model.capture import capture
 from model.experiments.knock_out import in_chunks, knock_out
+from model.inputs import prepare
 from tests.model import tiny
 
 TEXT = "not great film"  # five tokens, with [CLS] and [SEP]

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 import torch
 
-from model.capture import capture, prepare
+from model.capture import capture
+from model.inputs import prepare
 from model.measures.stream import gone_past, logits_gap, norms, shares, sublayer_outputs, uniformity
 from tests.model import tiny
 
