@@ -20,12 +20,15 @@ from model.checkpoint import Loaded
 from model.digits import examples
 from model.train.film import join, shot
 from tests.model import tiny
+from viz import figure
 
 # How long an example takes says how busy the machine is, not whether the code is right.
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 # Figures are compared to the last bit, and with the CPU's; what a test starts inherits this.
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
+
+figure.validating = True  # every form that is made while tests run is checked against Vega-Lite's schema
 
 APP = Path(__file__).parents[1] / "app.py"
 FIGURES = {"n": 10_000, "accuracy": 0.9951, "loss": 0.0213, "data": "MNIST test digits"}

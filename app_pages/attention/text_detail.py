@@ -5,9 +5,9 @@ import streamlit as st
 
 from app_pages.state import HeadSelection
 from app_pages.widgets.choice import choice
-from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.input_in_colours import input_in_colours
+from app_pages.widgets.show import clickable
 from model.record import ForwardRecord
 from viz.attention.attention_heatmap import attention_heatmap
 from viz.attention.head_view import head_view

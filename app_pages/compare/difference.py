@@ -12,7 +12,7 @@ from app_pages.compare.pairing import (
     why_cells_differ,
 )
 from app_pages.compare.sides import Side
-from app_pages.widgets.clickable import clickable
+from app_pages.widgets.show import clickable
 from viz.attention.difference_heatmap import difference_heatmap
 from viz.compare.head_grid import head_grid
 

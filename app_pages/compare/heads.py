@@ -9,10 +9,10 @@ from app_pages import state
 from app_pages.compare.pairing import Head, Pairing, name, take_head
 from app_pages.compare.sides import Side, beside, same_position, take_from_second
 from app_pages.widgets.choice import choice
-from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import choose_query, overview, take_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.measures_note import measures_note
+from app_pages.widgets.show import clickable
 from viz.attention.attention_heatmap import attention_heatmap
 from viz.attention.head_overview import head_overview
 from viz.compare.distance_heatmap import distance_heatmap

@@ -10,8 +10,8 @@ from app_pages import state
 from app_pages.compare.in_steps import in_steps
 from app_pages.compare.sides import Side, beside, same_position, take_from_second
 from app_pages.widgets.choice import choice
-from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import choose_query, take_query
+from app_pages.widgets.show import clickable
 from app_pages.widgets.words import as_code
 from model.experiments import knock_out as experiment
 from viz.compare.knock_out_bars import knock_out_bars

@@ -8,7 +8,7 @@ import streamlit as st
 from app_pages import state
 from app_pages.inputs import drawing
 from app_pages.widgets.choice import choice
-from app_pages.widgets.clickable import clickable
+from app_pages.widgets.show import clickable
 from viz.image_gallery import image_gallery
 
 TEST_DIGITS, DRAW = "Test digits", "Draw"

@@ -8,8 +8,8 @@ from app_pages import state
 from app_pages.inside_a_head.temperature import temperature
 from app_pages.state import Given, HeadSelection, Selection
 from app_pages.widgets.choice import choice
-from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import choose_head, take_head
+from app_pages.widgets.show import clickable
 from app_pages.widgets.words import in_formula
 from model.theory import scaling
 from viz.inside.dot_product_distribution import dot_product_distribution

@@ -11,8 +11,8 @@ from app_pages import state
 from app_pages.inside_a_head import attention_steps, block_steps
 from app_pages.inside_a_head.view import View, choose_view
 from app_pages.state import HeadSelection
-from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import choose_query
+from app_pages.widgets.show import clickable
 from app_pages.widgets.words import PLACEMENTS, as_code, sentence
 from model.config import ModelConfig
 from viz.inside.block_diagram import block_diagram

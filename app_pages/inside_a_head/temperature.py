@@ -9,10 +9,10 @@ from streamlit.delta_generator import DeltaGenerator
 from app_pages import state
 from app_pages.state import Given, HeadSelection
 from app_pages.widgets.choice import choice
-from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import choose_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.prediction import prediction
+from app_pages.widgets.show import clickable
 from model.capture import capture
 from model.experiments.temperature import at_temperature, probabilities_over
 from model.measures.heads import entropy

@@ -9,8 +9,8 @@ from app_pages.masks.results import Results
 from app_pages.masks.words import share
 from app_pages.state import HeadSelection
 from app_pages.widgets.choice import choice
-from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import take_head
+from app_pages.widgets.show import clickable
 from model.measures import heads
 from model.record import ForwardRecord
 from viz.masks.attention_shift import attention_shift

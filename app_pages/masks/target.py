@@ -11,9 +11,9 @@ from app_pages.masks.controls import CELLS, KEYS
 from app_pages.masks.places import toggle
 from app_pages.masks.results import Results
 from app_pages.state import HeadSelection, as_input
-from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.input_in_colours import class_token_weight
+from app_pages.widgets.show import clickable
 from model.experiments.masking import Kind, MaskChoice
 from viz.masks.blocked_patches import blocked_patches
 from viz.masks.blocked_strip import blocked_strip

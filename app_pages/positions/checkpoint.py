@@ -9,8 +9,8 @@ from app_pages import state
 from app_pages.positions import cached
 from app_pages.state import Selection
 from app_pages.widgets.choice import choice
-from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import choose_query, take_query
+from app_pages.widgets.show import clickable
 from model.config import ModelConfig
 from model.measures.embeddings import grid_means
 from viz.positions.checkpoint_table import checkpoint_table

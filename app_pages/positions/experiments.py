@@ -11,7 +11,7 @@ from app_pages.positions.notation import scientific
 from app_pages.positions.readings import Reading, consequence
 from app_pages.state import HeadSelection
 from app_pages.widgets.choice import choice
-from app_pages.widgets.clickable import clickable
+from app_pages.widgets.show import clickable
 from app_pages.widgets.slider import slider_up_to
 from model.config import ModelConfig
 from model.experiments.positions import STAY, movable, shuffled

@@ -7,7 +7,7 @@ import streamlit as st
 
 from app_pages import state
 from app_pages.widgets.choice import choice
-from app_pages.widgets.clickable import clickable
+from app_pages.widgets.show import clickable
 from model.config import ModelConfig
 from model.record import ForwardRecord
 from model.text import CLASS, MASK, PADDING, SEPARATOR, UNKNOWN

@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import take_query
+from app_pages.widgets.show import clickable
 from model.record import ForwardRecord
 from viz.attention.digit_overlay import digit_overlay
 from viz.attention.token_strip import token_strip

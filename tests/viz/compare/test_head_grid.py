@@ -1,6 +1,6 @@
 import numpy as np
 
-from tests.viz.scene import drawn
+from tests.viz.scene import drawn, whole
 from viz.compare.head_grid import head_grid
 from viz.palette import ACCENT
 
@@ -29,8 +29,11 @@ def test_only_the_chosen_head_is_framed_in_the_accent():
 
 
 def test_signed_colours_are_symmetric_and_others_start_at_zero():
-    def domain(chart):
-        return chart.to_dict()["layer"][0]["encoding"]["color"]["scale"]["domain"]
+    def domain(figure):
+        (scale,) = [layer["encoding"]["color"]["scale"] for layer in whole(figure)["layer"][:1]]
+        (largest,) = [each["value"] for each in whole(figure)["params"] if each["name"] == "largest"]
+        meant = {"-largest": -largest, "largest": largest}
+        return [meant[end["expr"]] if isinstance(end, dict) else end for end in scale["domain"]]
 
     assert domain(grid()) == [-0.5, 0.5]
     assert domain(grid(signed=False)) == [0, 0.5]
@@ -39,14 +42,13 @@ def test_signed_colours_are_symmetric_and_others_start_at_zero():
 
 def test_hover_says_the_pair_and_the_exact_value():
     notes = [f"note {number}" for number in range(6)]
-    (cells,) = grid(notes=notes).to_dict()["datasets"].values()
-    by_name = {cell["name"]: cell for cell in cells}
-    assert (by_name["L0 H1"]["exact"], by_name["L0 H1"]["note"]) == ("−0.2500", "note 1")
-    assert by_name["L1 H0"]["exact"] == "no partner"
+    by_name = grid(notes=notes).frame.set_index("name")
+    assert (by_name.loc["L0 H1", "exact"], by_name.loc["L0 H1", "note"]) == ("−0.2500", "note 1")
+    assert by_name.loc["L1 H0", "exact"] == "no partner"
 
 
 def test_a_click_selects_layer_and_head():
-    (parameter,) = grid().to_dict()["params"]
+    (parameter,) = (each for each in grid().specification["params"] if "select" in each)
     assert (parameter["name"], parameter["select"]["fields"]) == ("head", ["layer", "head"])
 
 

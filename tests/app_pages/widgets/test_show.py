@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
-from app_pages.widgets.clickable import clickable
+from app_pages.widgets.show import clickable
 
 
 class Page:
