@@ -32,6 +32,7 @@ class WarmupRun:
     losses: tuple[float | None, ...]
     final_loss: float | None  # None where the run ended without a finite one
     accuracy: float | None  # share right on held-out examples, None where it was not measured
+    precision: str = "fp32"  # in which it was trained: bf16 or fp32
 
     def __post_init__(self) -> None:
         if not self.learning_rate > 0 or self.warmup < 0 or self.n_steps < 1:
@@ -39,6 +40,8 @@ class WarmupRun:
                 "a run needs a learning rate above 0, a warm-up of at least 0 and at least 1 step, "
                 f"got {self.learning_rate}, {self.warmup} and {self.n_steps}"
             )
+        if self.precision not in ("bf16", "fp32"):
+            raise ValueError(f"the precision of a run is bf16 or fp32, got {self.precision!r}")
         if len(self.steps) != len(self.losses):
             raise ValueError(f"{len(self.steps)} steps need as many losses, got {len(self.losses)}")
         numbers = (self.learning_rate, self.final_loss, self.accuracy, *self.losses)
@@ -106,6 +109,7 @@ def write_runs(path: Path, runs: list[WarmupRun]) -> None:
 _NUMBER, _MAYBE = (int, float), (int, float, NoneType)
 _KINDS = {
     "norm_placement": (str,),
+    "precision": (str,),
     "learning_rate": _NUMBER,
     "warmup": (int,),
     "n_steps": (int,),
@@ -116,7 +120,9 @@ _KINDS_OF_ITEMS = {"steps": (int,), "losses": _MAYBE}
 
 
 def _run(row: object) -> WarmupRun:
-    """Raises ValueError where the row is no run."""
+    """Raises ValueError where the row is no run. Before runs said their precision, all were stored in bf16."""
+    if isinstance(row, dict):
+        row = {"precision": "bf16"} | row
     names = {field.name for field in fields(WarmupRun)}
     if not isinstance(row, dict) or set(row) != names:
         raise ValueError(f"a run has exactly the fields {', '.join(sorted(names))}")

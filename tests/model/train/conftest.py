@@ -66,11 +66,15 @@ def trained(data, tmp_path_factory):
 
 
 def command(name: str, data: Path, folder: Path, processes: int = 1) -> list[str]:
-    """The training command, which writes below `folder`; `processes` > 1 starts it through torchrun."""
+    """The training command, which writes below `folder`; `processes` > 1 starts it through torchrun.
+
+    The encoders of a pair are small ones; those after the articles are as they are.
+    """
     start = ["-m", "torch.distributed.run", f"--nproc-per-node={processes}"] if processes > 1 else []
     folders = ["--data", data, "--out", folder, "--runs", folder / "runs"]
-    options = ["--quick", "--device", "cpu", *map(str, folders)]
-    return [sys.executable, *start, "-m", "model.train", name, *options]
+    options = ["--quick", "--device", "cpu", "--precision", "fp32", *map(str, folders)]
+    module = "tests.model.train.small" if name.endswith("-ln") else "model.train"
+    return [sys.executable, *start, "-m", module, name, *options]
 
 
 def run(arguments: list[str]) -> None:
