@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.inside_a_head.temperature import TEMPERATURES, answers_over, named, record_at
+from tests.tolerance import through
 
 Open = Callable[..., AppTest]
 
@@ -58,7 +59,7 @@ def test_the_prediction_is_that_of_the_changed_encoder(opened: Open) -> None:
     changed = record_at("imdb-pre-ln", TEXT, TEMPERATURES[-1], 1, None)
     assert app.metric[1].value == changed.class_names[changed.logits.argmax()]
     answers = answers_over("imdb-pre-ln", TEXT, 1, None)
-    assert answers[-1] == pytest.approx(changed.probabilities, abs=1e-6)
+    assert answers[-1] == pytest.approx(changed.probabilities, abs=through(changed.config))
 
 
 def test_the_way_back(opened: Open) -> None:

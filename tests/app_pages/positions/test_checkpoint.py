@@ -11,6 +11,7 @@ from model import checkpoint
 from model.measures.embeddings import cosine_similarities, position_table
 from tests.app_pages.charts import described, shown, table, weights
 from tests.model import tiny
+from tests.tolerance import rounding
 
 Open = Callable[..., AppTest]
 
@@ -57,7 +58,7 @@ def test_a_digit_checkpoint_shows_its_learned_positions_patch_by_patch(open_part
     rows = position_table(checkpoint.load("mnist-pre-ln"))
     expected = cosine_similarities(rows[3:4], rows[1:])[0]
     cells = table(app, "How alike the position vector of r1c0", "name", "cosine").set_index("name")["cosine"]
-    assert cells[["r0c0", "r0c1", "r1c0", "r1c1"]].tolist() == pytest.approx(expected, abs=1e-6)
+    assert cells[["r0c0", "r0c1", "r1c0", "r1c1"]].tolist() == pytest.approx(expected, abs=rounding(3 * 8))
     class_token = cosine_similarities(rows[3:4], rows[:1])[0, 0]
     assert f"that of the class token: **{class_token:.2f}**" in said(app)
 
@@ -74,7 +75,7 @@ def test_all_pairs_of_a_text_are_those_of_the_input_or_all(open_part: Open) -> N
     app.segmented_control(key="positions_own_range").set_value("all").run()
     rows = position_table(checkpoint.load("imdb-pre-ln"))
     found = weights(shown(app, "positions_own_pairs"))
-    np.testing.assert_allclose(found, cosine_similarities(rows, rows), atol=1e-6)
+    np.testing.assert_allclose(found, cosine_similarities(rows, rows), atol=rounding(3 * 8))
 
 
 def test_the_numbers_are_the_table(open_part: Open) -> None:

@@ -9,6 +9,7 @@ from model import checkpoint
 from model.measures.embeddings import cosine_similarities, embedding_parts
 from tests.app_pages.charts import described, table
 from tests.app_pages.test_positions_checkpoint import said
+from tests.tolerance import rounding
 
 Open = Callable[..., AppTest]
 
@@ -30,14 +31,14 @@ def test_the_neighbours_are_those_of_the_full_space(open_part: Open, positioned:
     cosines = cosine_similarities(vectors[2:3], vectors)[0]
     ranked = [at for at in np.argsort(-cosines, kind="stable") if at != 2]
     found = table(app, "The 5 nearest neighbours of film", "cosine")["cosine"].tolist()
-    assert found == pytest.approx(cosines[ranked], abs=1e-6)
+    assert found == pytest.approx(cosines[ranked], abs=rounding(3 * 8))
 
 
 def test_a_word_that_occurs_twice_is_one_vector_until_positions_are_added(open_part: Open) -> None:
     app = open_part(query="1 great")
     nearest = table(app, "The 5 nearest neighbours of great", "label", "cosine").iloc[0]
     assert nearest["label"] == "great 4"
-    assert nearest["cosine"] == pytest.approx(1)
+    assert nearest["cosine"] == pytest.approx(1, rel=rounding(3 * 8))
     assert "The 6 tokens of the input have **5** different vectors" in said(app)
     app.segmented_control(key="positions_map_vectors").set_value(SUM).run()
     assert "have **6** different vectors" in said(app)

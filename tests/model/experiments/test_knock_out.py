@@ -8,6 +8,7 @@ from model.capture import capture
 from model.experiments.knock_out import in_chunks, knock_out
 from model.inputs import prepare
 from tests.model import tiny
+from tests.tolerance import through
 
 TEXT = "not great film"  # five tokens, with [CLS] and [SEP]
 
@@ -28,7 +29,7 @@ def test_each_token_is_masked_out_of_the_keys_of_every_layer(config):
         allowed[:, position] = False
         record = capture(loaded, TEXT, mask=allowed)  # one at a time, by the mask of [query, key]
         assert not record.pattern[..., position].any()
-        np.testing.assert_allclose(found[position], record.probabilities, atol=1e-6)
+        np.testing.assert_allclose(found[position], record.probabilities, atol=through(config))
 
 
 def test_a_row_of_one_layer_by_hand():
@@ -43,7 +44,7 @@ def test_a_row_of_one_layer_by_hand():
         x = torch.tensor(record.residual[:1, :1]) + block.attention.w_o(torch.tensor(z))
         x = x + block.feed_forward(block.norm_feed_forward(x))
         by_hand = loaded.model.classifier(loaded.model.final_norm(x)).softmax(dim=-1)[0]
-    np.testing.assert_allclose(knock_out(loaded, TEXT, [2]), by_hand, atol=1e-6)
+    np.testing.assert_allclose(knock_out(loaded, TEXT, [2]), by_hand, atol=through(loaded.config))
 
 
 def test_patches_are_knocked_out_as_tokens_are(image):
@@ -55,7 +56,7 @@ def test_patches_are_knocked_out_as_tokens_are(image):
     with torch.inference_mode():
         mask = torch.tensor([True, True, True, True, False]).expand(5, 5)
         expected = loaded.model(inputs, mask).softmax(dim=-1)[0]
-    np.testing.assert_allclose(found[1], expected, atol=1e-6)
+    np.testing.assert_allclose(found[1], expected, atol=through(tiny.DIGIT))
 
 
 def test_nothing_knocked_out_is_nothing_answered():

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.theory import sinusoids
+from tests.tolerance import rounding
 
 WIDTHS = st.integers(1, 48).map(lambda pairs: 2 * pairs)
 LENGTHS = st.integers(1, 80)
@@ -17,7 +18,7 @@ ROUNDING = 2e-5  # of a single-precision angle below 100, times the slope of a s
 
 def test_the_table_of_four_dimensions_by_hand():
     at_2 = [math.sin(2), math.cos(2), math.sin(0.02), math.cos(0.02)]
-    np.testing.assert_allclose(sinusoids.table(3, 4)[2], at_2, rtol=1e-6)
+    np.testing.assert_allclose(sinusoids.table(3, 4)[2], at_2, rtol=rounding(16))
 
 
 def test_frequencies_and_wavelengths_by_hand():

@@ -3,13 +3,17 @@ import os
 import struct
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from model import config
 from model.digits import examples
+from model.train import recipe
+from tests.model.train import small
 
 ROOT = Path(__file__).parents[3]
 
@@ -75,6 +79,20 @@ def command(name: str, data: Path, folder: Path, processes: int = 1) -> list[str
     options = ["--quick", "--device", "cpu", "--precision", "fp32", *map(str, folders)]
     module = "tests.model.train.small" if name.endswith("-ln") else "model.train"
     return [sys.executable, *start, "-m", module, name, *options]
+
+
+@pytest.fixture
+def run_here(monkeypatch) -> Callable[[list[str]], None]:
+    """Runs such a command in this process, which has imported all that it needs."""
+
+    def called(arguments: list[str]) -> None:
+        monkeypatch.setattr(config, "_PRESETS", config._PRESETS | small.PRESETS)
+        monkeypatch.setattr(recipe, "_RECIPES", recipe._RECIPES | small.RECIPES)
+        monkeypatch.setattr(sys, "argv", arguments[2:])
+        monkeypatch.setenv("OMP_NUM_THREADS", "1")
+        small.main()
+
+    return called
 
 
 def run(arguments: list[str]) -> None:
