@@ -2,7 +2,8 @@
 
     python -m model.train.warmup --data FOLDER
 
-The runs that are in the file already are not repeated, so it can be stopped and started again.
+The runs that are in the file already are not repeated, so it can be stopped and started again; all runs of a
+file are in one precision.
 """
 
 import argparse
@@ -85,6 +86,7 @@ def make_missing(data: Path, out: Path, device: torch.device, precision: Precisi
 
 
 def fastest(name: str, where: Setting) -> Precision:
+    """For the encoder of that name, as its runs begin it."""
     model = Transformer(where.config).to(where.device)
     return faster(where.tasks["digits"], model, recipe(name).seed, BATCH_SIZE_STORED)
 

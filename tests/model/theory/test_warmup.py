@@ -74,6 +74,12 @@ def test_numbers_may_lack_their_point(tmp_path):
     assert (read.learning_rate, read.losses, read.final_loss, read.accuracy) == (1.0, (2.0, 1.0), 1.0, 1.0)
 
 
+def test_runs_that_do_not_say_their_precision_are_from_when_all_were_in_bf16(tmp_path):
+    (silent,) = read_runs(stored(tmp_path, rows()))
+    (told,) = read_runs(stored(tmp_path, rows(precision="fp32")))
+    assert (silent.precision, told.precision) == ("bf16", "fp32")
+
+
 def test_without_a_file_there_are_no_runs(tmp_path):
     assert read_runs(tmp_path / "runs.json") == []
 
@@ -101,6 +107,8 @@ def rows(**changes: object) -> str:
         ("[1]", "a run has exactly the fields accuracy, final_loss"),
         (rows(extra=1), "a run has exactly the fields"),
         (rows(norm_placement=3), "the norm_placement of a run cannot be 3"),
+        (rows(precision=32), "the precision of a run cannot be 32"),
+        (rows(precision="fp16"), "the precision of a run is bf16 or fp32, got 'fp16'"),
         (rows(warmup="0"), "the warmup of a run cannot be '0'"),
         (rows(warmup=-1), "a warm-up of at least 0"),
         (rows(learning_rate=0), "a learning rate above 0"),

@@ -20,7 +20,7 @@ THERE = WarmupRun(
     losses=(2.3,),
     final_loss=2.3,
     accuracy=0.1,
-    precision="bf16",
+    precision="fp32",
 )
 
 
@@ -46,18 +46,19 @@ def test_what_is_missing_is_run_and_what_is_there_is_left(few_digits, tmp_path, 
     monkeypatch.setattr(warmup, "LEARNING_RATES", (1e-3,))
     monkeypatch.setattr(warmup, "WARMUPS", (0,))
     monkeypatch.setattr(warmup, "warmup_run", partial(warmup_run, n_steps=2))
+    monkeypatch.setattr(warmup, "faster", lambda *_: "bf16")
     write_runs(tmp_path / "runs.json", [THERE])
     make_missing(few_digits, tmp_path / "runs.json", torch.device("cpu"))
     first, second = read_runs(tmp_path / "runs.json")
     assert first == THERE
     assert (second.norm_placement, second.n_steps) == ("post", 2)
-    assert second.precision == "bf16"  # as the one that was there
+    assert second.precision == "fp32"  # as the one that was there
 
 
 def test_all_runs_of_a_file_are_in_one_precision(tmp_path):
     write_runs(tmp_path / "runs.json", [THERE])
-    with pytest.raises(ValueError, match=r"runs.json holds runs in bf16, not fp32; --out names another file"):
-        make_missing(tmp_path / "no data", tmp_path / "runs.json", torch.device("cpu"), "fp32")
+    with pytest.raises(ValueError, match=r"runs.json holds runs in fp32, not bf16; --out names another file"):
+        make_missing(tmp_path / "no data", tmp_path / "runs.json", torch.device("cpu"), "bf16")
 
 
 def test_the_first_run_of_a_file_is_in_the_faster_precision(few_digits, tmp_path, monkeypatch):
