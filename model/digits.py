@@ -58,7 +58,7 @@ def examples() -> tuple[UInt8[np.ndarray, "digit 28 28"], UInt8[np.ndarray, " di
 
 def to_input(
     images: UInt8[np.ndarray, "picture height width *colour"], config: ModelConfig
-) -> Float[Tensor, "picture *colour size size"]:
+) -> Float[Tensor, "picture *channel size size"]:
     """Values from 0 to 1, resized (bilinearly) and with the colours that the encoder takes.
 
     Of a coloured picture an encoder of grey levels gets the brightness; a grey one has all colours alike.

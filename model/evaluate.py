@@ -26,7 +26,7 @@ from model.digits import examples, to_input, to_labels
 
 WINDOW = 4096  # texts that are in memory together
 BATCH = 64
-WEIGHTS_AT_ONCE = 2**23  # attention weights of one layer, in a batch of long texts
+WEIGHTS_AT_ONCE = 2**22  # attention weights of one layer, in a batch of long texts
 
 
 def classification(

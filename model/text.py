@@ -29,7 +29,8 @@ class Encoded(Positions):
 def encode(tokenizer: Tokenizer, text: str, padding_id: int | None = None) -> Encoded:
     """Special tokens added; what exceeds the tokenizer's truncation length is left out and counted.
 
-    `padding_id` is the encoder's: a token of that id has the role of padding. Raises ValueError, in one sentence, where the tokenizer cannot read the text.
+    `padding_id` is the encoder's: a token of that id has the role of padding.
+    Raises ValueError, in one sentence, where the tokenizer cannot read the text.
     """
     # A lone surrogate cannot become UTF-8, and the tokenizer refuses it.
     text = text.encode("utf-8", "replace").decode("utf-8")
@@ -52,12 +53,12 @@ def encode(tokenizer: Tokenizer, text: str, padding_id: int | None = None) -> En
 
 
 def _roles(tokenizer: Tokenizer, encoding: Encoding, prefix: str, padding_id: int | None) -> tuple[Role, ...]:
-    """By what the tokenizer calls special, what it adds to a text, and where it sees one word."""
+    """By what the tokenizer adds to a text and calls special, and by where it sees one word."""
     added = {
-        at: "class" if place == 0 else "separator"
-        for place, (at, is_added) in enumerate(zip(encoding.ids, encoding.special_tokens_mask, strict=True))
-        if is_added
+        at: "separator" for at, mark in zip(encoding.ids, encoding.special_tokens_mask, strict=True) if mark
     }
+    if encoding.special_tokens_mask[:1] == [1]:
+        added[encoding.ids[0]] = "class"
     # Which of the special tokens hides another is said by its name alone.
     special = {
         at: "mask" if "mask" in token.content.lower() else "special"
@@ -66,17 +67,12 @@ def _roles(tokenizer: Tokenizer, encoding: Encoding, prefix: str, padding_id: in
     }
     unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
     special |= added | {unknown: "unknown", padding_id: "padding"}
-    words = encoding.word_ids
+    before = (None, *encoding.word_ids)  # of the first piece that is read, the one before may be left out
     return tuple(
         special.get(at)
-        # What stands before the first piece that is read may have been left out.
-        or (
-            "continuation"
-            if word == before or (token.startswith(prefix) and prefix not in ("", token))
-            else "word"
-        )
-        for at, token, word, before in zip(
-            encoding.ids, encoding.tokens, words, (None, *words)[: len(words)], strict=True
+        or ("continuation" if word == last or token.removeprefix(prefix) not in ("", token) else "word")
+        for at, token, word, last in zip(
+            encoding.ids, encoding.tokens, encoding.word_ids, before, strict=False
         )
     )
 

@@ -74,7 +74,8 @@ def _embedding(config: ModelConfig) -> Part:
     else:
         pixels = config.patch_values
         parameters, multiply_adds = (pixels + 1) * d, config.n_patches * pixels * d
-        formulas = [r"(p^2+1)\,d"], r"(n-1)\,p^2 d" if config.pooling == "class" else r"n\,p^2 d"
+        values = "p^2" if config.n_channels == 1 else f"{config.n_channels} p^2"
+        formulas = [rf"({values}+1)\,d"], rf"{'(n-1)' if config.pooling == 'class' else 'n'}\,{values} d"
         if config.pooling == "class":
             parameters += d
             formulas[0].append("d")

@@ -104,6 +104,13 @@ def test_shuffled_content_is_the_picture_with_its_patches_moved():
     np.testing.assert_allclose(moved.pattern, capture(loaded, picture).pattern, atol=1e-6)
 
 
+def test_the_patches_of_a_coloured_picture_are_moved():
+    coloured = np.random.default_rng(0).integers(0, 256, (8, 8, 3), dtype=np.uint8)
+    picture = shuffled_picture(tiny.loaded(replace(tiny.DIGIT, n_channels=3)), coloured, (0, 2, 1, 3, 4))
+    np.testing.assert_array_equal(picture[:4], np.concatenate((coloured[:4, 4:], coloured[:4, :4]), axis=1))
+    np.testing.assert_array_equal(picture[4:], coloured[4:])
+
+
 def test_a_picture_is_shown_at_the_size_that_the_encoder_takes():
     loaded, _ = ENCODERS["digit pre"]
     assert (
