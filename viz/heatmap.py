@@ -36,20 +36,19 @@ def heatmap(
     square: bool = False,
     mask: np.ndarray | None = None,
     framed: tuple[range, range] | None = None,
-    shown: tuple[int, int] | None = None,
+    shown: tuple[range, range] | None = None,
+    standoff: int | None = None,
     customdata: np.ndarray | None = None,
 ) -> PlotlyFigure:
     """Values [row, column] from the top, in the `colours` of `colour_scale`; `titles` of the x and the y axis.
 
     Rows and columns are numbered where they have no labels `y` and `x`, of which no two are alike. The pointer shows
     `cell`, which names it, and `number`, both in Plotly's templates (`%{x}`). Cells that `mask` (False) forbids are
-    hatched and have no number; a frame stands around the `framed` columns and rows; from the position `shown` first to
-    the last, both axes are zoomed. `above` are the pixels for the colour bar.
+    hatched and have no number; a frame stands around the `framed` columns and rows, and the axes are zoomed to those
+    that are `shown`. `above` are the pixels for the colour bar, `standoff` those between tick labels and title.
     """
     rows, columns = values.shape
     drawn = np.asarray(values if mask is None else np.where(mask, values, np.nan), np.float32)
-    ends = (shown or (0, columns - 1), shown or (0, rows - 1))
-    across, down = ((first - 0.5, last + 0.5) for first, last in ends)
     names = {name: as_text(labels) for name, labels in (("x", x), ("y", y)) if labels is not None}
     common = {"type": "heatmap", "hoverongaps": False, **names}
     traces = [common | colours | {"z": drawn, "hovertemplate": f"{cell}{number}<extra></extra>"}]
@@ -58,8 +57,8 @@ def heatmap(
     layout = {
         "height": height,
         "margin": {"l": 10, "r": 10, "t": above + (_TITLE if title else 0), "b": 10},
-        "xaxis": _axis(x, square) | {"title": {"text": titles[0], "standoff": STANDOFF}, "range": across},
-        "yaxis": _axis(y, square) | {"title": {"text": titles[1]}, "range": down[::-1]},
+        "xaxis": _axis(x, square) | {"title": {"text": titles[0], "standoff": standoff}},
+        "yaxis": _axis(y, square) | {"title": {"text": titles[1]}, "autorange": "reversed"},
     }
     if title:
         layout["title"] = {"text": escape(title, quote=False), "x": 0, "xref": "container"}
@@ -68,6 +67,10 @@ def heatmap(
     if square:
         layout["xaxis"] |= {"constraintoward": "left"}
         layout["yaxis"] |= {"constraintoward": "top", "scaleanchor": "x"}
+    if shown is not None:
+        across, down = ((each.start - 0.5, each.stop - 0.5) for each in shown)
+        layout["xaxis"] |= {"range": across}
+        layout["yaxis"] |= {"range": down[::-1], "autorange": False}
     if framed is not None:
         layout["shapes"] = [_frame(*framed, thin=len(framed[1]) == 1 and rows > 64)]
     if mask is not None and not mask.all():
@@ -88,7 +91,8 @@ def token_heatmap(
 ) -> PlotlyFigure:
     """Values [query, key] over the same `tokens`; the row of the chosen `query` is framed.
 
-    Maps of which a part is `shown` are lower: they stand beside each other. `options` are those of `heatmap`.
+    Both axes are zoomed to the positions `shown`, first and last; such maps are lower, as they stand beside each
+    other. `options` are those of `heatmap`.
     """
     labels = position_labels(tokens)
     return heatmap(
@@ -98,7 +102,7 @@ def token_heatmap(
         titles=("key", "query"),
         cell="query '%{y}' → key '%{x}'",
         framed=None if query is None else (range(len(tokens)), range(query, query + 1)),
-        shown=shown,
+        shown=None if shown is None else (range(shown[0], shown[1] + 1),) * 2,
         height=640 if shown is None else 540,
         square=True,
         **options,

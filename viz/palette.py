@@ -7,6 +7,7 @@ magma and cividis draw zero as a dark block on a white page, and a dozen nearly 
 
 import base64
 import io
+import math
 from functools import lru_cache
 from typing import Literal
 
@@ -71,13 +72,13 @@ def tiles(
     their maximum, so that a lone strong weight stays visible. A picture is about `side` pixels wide: enlarged in
     whole steps, or the browser blurs it. Raises ValueError where a pattern is empty.
     """
-    if patterns[:1].size == 0 and len(patterns):
+    *many, n_queries, n_keys = patterns.shape
+    if (n := math.prod(many)) and not n_queries * n_keys:
         raise ValueError(f"a tile needs at least one query and one key, got shape {patterns.shape}")
-    pooled = max_pool(patterns.reshape(-1, *patterns.shape[-2:]), at_most)
-    maximum = np.ones(len(pooled)) if scale == "fixed" else pooled.max(axis=(1, 2), initial=0)
-    maximum[maximum == 0] = 1
-    levels = np.clip(pooled / maximum[:, None, None].astype(pooled.dtype), 0, 1) * 255
-    return [_tile(each.tobytes(), each.shape, side) for each in levels.round().astype(np.uint8)]
+    pooled = max_pool(patterns.reshape(n, n_queries, n_keys), at_most)
+    maximum = np.array([top(each, scale) for each in pooled], patterns.dtype)
+    levels = (np.clip(pooled / maximum[:, None, None], 0, 1) * 255).round().astype(np.uint8)
+    return [_tile(each.tobytes(), each.shape, side) for each in levels]
 
 
 @lru_cache(maxsize=1024)

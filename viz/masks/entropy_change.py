@@ -51,6 +51,7 @@ def _form() -> alt.LayerChart:
             alt.Tooltip("value:Q", format="+.4f", title="change"),
         ],
         signed=True,
+        font_size=11,
         legend=colour_legend("change of the entropy H / ln n (no unit)", ticks, format="+.2~g"),
         selectable=click_on("head", "layer", "head"),
     ).properties(autosize="pad")

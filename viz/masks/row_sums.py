@@ -23,6 +23,7 @@ def row_sums(pattern: np.ndarray, tokens: Sequence[str], *, query: int) -> VegaF
     }
     return _form(len(tokens) <= _EACH_NAMED).of(
         pd.DataFrame(sums),
+        frames={"line": pd.DataFrame({"one": [1]})},
         height=_HEIGHT,
         description=f"Sums of the attention weights of {len(tokens)} queries, as bars under a line at 1",
     )
@@ -47,5 +48,5 @@ def _form(named: bool) -> alt.LayerChart:
             tooltip=[alt.Tooltip("query:N"), alt.Tooltip("sum:Q", format=".4f")],
         )
     )
-    one = alt.Chart().mark_rule(color=NEUTRAL, strokeDash=[4, 4]).encode(y=alt.datum(1))
+    one = alt.Chart(data("line")).mark_rule(color=NEUTRAL, strokeDash=[4, 4]).encode(y="one:Q")
     return alt.layer(bars, one).properties(autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from viz.figure import PlotlyFigure
-from viz.heatmap import colour_scale, heatmap
+from viz.heatmap import STANDOFF, colour_scale, heatmap
 from viz.palette import NEUTRAL, largest
 
 _ABOVE = 66  # pixels for the colour bar of a map that is one of two
@@ -66,6 +66,8 @@ def sinusoid_table(rows: np.ndarray, *, position: int, dimensions: Sequence[int]
         height=500,
         above=_ABOVE,
         framed=(range(d_model), range(position, position + 1)),
+        shown=(range(d_model), range(n)),  # the marks stand at the edge
+        standoff=STANDOFF,
         description=f"Heatmap of {n} positions by {d_model} dimensions: narrow stripes on the left, "
         "wide ones on the right",
     )
@@ -123,6 +125,7 @@ def pairs_of_positions(matrix: np.ndarray, *, what: str) -> PlotlyFigure:
         height=480,
         above=_ABOVE,
         square=True,
+        standoff=STANDOFF,
         description=f"Symmetric map of the {what} of {len(matrix)} positions with each other: "
         "constant along diagonals",
     )
