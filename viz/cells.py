@@ -63,8 +63,14 @@ def cells(
     cover = base.mark_rect(fill="transparent", cursor="pointer" if selectable else "default")
     cover = cover.encode(description="name:N", tooltip=tooltip)
     if selectable:
-        cover = cover.encode(
-            stroke=alt.when("datum.selected").then(alt.value(ACCENT)).otherwise(alt.value(NEUTRAL)),
-            strokeWidth=alt.when("datum.selected").then(alt.value(3)).otherwise(alt.value(0.4)),
-        ).add_params(selectable)
+        cover = framed(cover).add_params(selectable)
     return alt.layer(*layers, cover)
+
+
+def framed(marks: alt.Chart, borders: tuple[float, float] = (3, 0.4)) -> alt.Chart:
+    """For forms: `marks` with a border, wide and green where the frame's field `selected` is true."""
+    wide, thin = borders
+    return marks.encode(
+        stroke=alt.when("datum.selected").then(alt.value(ACCENT)).otherwise(alt.value(NEUTRAL)),
+        strokeWidth=alt.when("datum.selected").then(alt.value(wide)).otherwise(alt.value(thin)),
+    )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 
 
-def colour_legend(title: str, ticks: Sequence[float], **options: object) -> alt.Legend:
+def colour_legend(title: str, ticks: Sequence[float] | alt.ExprRef, **options: object) -> alt.Legend:
     """A gradient with numbers at `ticks`; `title` says what is coloured, `options` are further ones of Altair's."""
     return alt.Legend(
         title=title,

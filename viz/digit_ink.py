@@ -1,5 +1,7 @@
 """Digits as ink on nothing: dark strokes on a light page, light ones on a dark page, colours showing through."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from viz.palette import data_uri
@@ -15,7 +17,11 @@ def digit_ink(image: np.ndarray, *, side: int, opacity: float = 1.0) -> dict[str
     What is bright in the image becomes ink, of that `opacity` where it is brightest.
     """
     alpha = (image * opacity).round().astype(np.uint8)
-    return {
-        theme: data_uri(np.dstack([np.full_like(alpha, grey), alpha]), side=side)
-        for theme, grey in _GREYS.items()
-    }
+    return {theme: _ink(alpha.tobytes(), alpha.shape, grey, side) for theme, grey in _GREYS.items()}
+
+
+@lru_cache(maxsize=256)
+def _ink(alpha: bytes, shape: tuple[int, int], grey: int, side: int) -> str:
+    """Kept: a digit stays the same while one looks at its heads and queries."""
+    opacity = np.frombuffer(alpha, np.uint8).reshape(shape)
+    return data_uri(np.dstack([np.full_like(opacity, grey), opacity]), side=side)

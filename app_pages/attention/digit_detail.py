@@ -6,6 +6,7 @@ import streamlit as st
 from app_pages.state import HeadSelection
 from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.input_in_colours import input_in_colours
+from app_pages.widgets.show import show
 from model.record import ForwardRecord
 from viz.attention.attention_heatmap import attention_heatmap
 
@@ -32,4 +33,4 @@ def digit_detail(
             figure = attention_heatmap(
                 pattern, record.tokens, mask=mask, query=query, scale=chosen.scale, title=title
             )
-            st.plotly_chart(figure, key="matrix", alt=f"Attention of {title}, queries down, keys across")
+            show(figure, key="matrix")

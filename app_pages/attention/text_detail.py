@@ -7,7 +7,7 @@ from app_pages.state import HeadSelection
 from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.input_in_colours import input_in_colours
-from app_pages.widgets.show import clickable
+from app_pages.widgets.show import clickable, show
 from model.record import ForwardRecord
 from viz.attention.attention_heatmap import attention_heatmap
 from viz.attention.head_view import head_view
@@ -25,7 +25,7 @@ def text_detail(
         figure = attention_heatmap(
             pattern, record.tokens, mask=mask, query=query, scale=chosen.scale, title=title
         )
-        st.plotly_chart(figure, key="matrix", alt=f"Attention of {title}, queries down, keys across")
+        show(figure, key="matrix")
     else:
         _lines(chosen, record, pattern, query)
 

@@ -12,7 +12,7 @@ from app_pages.compare.pairing import (
     why_cells_differ,
 )
 from app_pages.compare.sides import Side
-from app_pages.widgets.show import clickable
+from app_pages.widgets.show import clickable, show
 from viz.attention.difference_heatmap import difference_heatmap
 from viz.compare.head_grid import head_grid
 
@@ -32,7 +32,7 @@ def difference(chosen: state.HeadSelection, first: Side, second: Side, pairing: 
             names=(first.title, second.title),
             title=title,
         )
-        st.plotly_chart(figure, key="difference", alt=f"Difference of attention, {title}")
+        show(figure, key="difference")
 
 
 def _by_head(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairing) -> None:

@@ -12,7 +12,7 @@ from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_query, overview, take_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.measures_note import measures_note
-from app_pages.widgets.show import clickable
+from app_pages.widgets.show import clickable, show
 from viz.attention.attention_heatmap import attention_heatmap
 from viz.attention.head_overview import head_overview
 from viz.compare.distance_heatmap import distance_heatmap
@@ -79,7 +79,7 @@ def _all_weights(chosen: state.HeadSelection, side: Side, head: Head, query: int
         scale=chosen.scale,
         title=f"{side.title} {name(head)}",
     )
-    st.plotly_chart(figure, key=key, alt=f"Attention of {side.title} {name(head)}, queries down, keys across")
+    show(figure, key=key)
 
 
 def _one_query(

@@ -11,6 +11,7 @@ from app_pages.compare.disagreement import next_disagreement
 from app_pages.inputs.text_input import AT_MOST, LONGEST
 from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import take_query
+from app_pages.widgets.show import show
 from model.inputs import Picture, Text
 from model.record import ForwardRecord
 from viz.image_gallery import image_gallery
@@ -136,5 +137,5 @@ def _second_digit() -> tuple[Picture, int]:
     thumbnail = image_gallery(
         images[[number]], [number], [str(labels[number])], selected=None, columns=1, clickable=False
     )
-    st.altair_chart(thumbnail, key="compare_thumbnail", width="content")
+    show(thumbnail, key="compare_thumbnail", width="content")
     return Picture.of(images[number]), int(labels[number])

@@ -6,6 +6,7 @@ import streamlit as st
 from app_pages import state
 from app_pages.compare.sides import Side, beside
 from app_pages.widgets.choice import choice
+from app_pages.widgets.show import show
 from model.measures import similarity
 from model.measures import stream as measures
 from viz.compare.logit_curves import logit_curves
@@ -47,9 +48,8 @@ def _norms(sides: tuple[Side, Side]) -> None:
             unit="token" if side.is_text else "patch",
             title=side.title,
         )
-        place.plotly_chart(
-            figure, key=f"norms_{number}", alt=f"Length of the states of {side.title}, a row a stage"
-        )
+        with place:
+            show(figure, key=f"norms_{number}")
 
 
 def _shares(sides: tuple[Side, Side]) -> None:

@@ -8,6 +8,7 @@ from app_pages import state
 from app_pages.state import HeadSelection, Input
 from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_query
+from app_pages.widgets.show import show
 from model.theory.sets import Reordered, reorder
 from viz.inside.permutation import permutation
 
@@ -61,7 +62,7 @@ def set_to_set(chosen: HeadSelection, controls: DeltaGenerator) -> None:
                 width=250,
             )
     holds = bool(apart[mask] <= 1e-4 * max(size, 1e-12))
-    st.plotly_chart(
+    show(
         permutation(
             found[mask].output,
             found[mask].output_of_reordered,
@@ -71,7 +72,6 @@ def set_to_set(chosen: HeadSelection, controls: DeltaGenerator) -> None:
             holds=holds,
         ),
         key="permutation",
-        alt="Heatmaps of the outputs for X and for P X, a row a token, side by side",
     )
     where = int(np.flatnonzero(order == query)[0])
     moved = f"moves from row {query} to row {where}" if where != query else f"keeps its row {query}"

@@ -10,7 +10,7 @@ from app_pages.masks.words import share
 from app_pages.state import HeadSelection
 from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import take_head
-from app_pages.widgets.show import clickable
+from app_pages.widgets.show import clickable, show
 from model.measures import heads
 from model.record import ForwardRecord
 from viz.masks.attention_shift import attention_shift
@@ -63,7 +63,7 @@ def _lost(chosen: HeadSelection, found: Results, query: int) -> None:
     allowed = in_heads.any(axis=0)
     tokens = found.after.tokens
     st.html(f"<p>{escape(_in_words(who, before, tokens, in_heads))}</p>")
-    st.altair_chart(attention_shift(before, after, tokens, allowed=allowed), key="masks_shift")
+    show(attention_shift(before, after, tokens, allowed=allowed), key="masks_shift")
 
 
 def _in_words(who: str, before: np.ndarray, tokens: tuple[str, ...], in_heads: np.ndarray) -> str:

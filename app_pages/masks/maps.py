@@ -4,18 +4,12 @@ import streamlit as st
 
 from app_pages.masks.results import Results
 from app_pages.state import HeadSelection
+from app_pages.widgets.show import show
 from app_pages.widgets.slider import slider_up_to
 from viz.attention.attention_heatmap import attention_heatmap
-from viz.masks.map_window import map_window
-from viz.masks.pattern_change import pattern_change
+from viz.attention.difference_heatmap import difference_heatmap
 from viz.masks.score_heatmap import score_heatmap
 
-ALT = {
-    "scores": "Scores",
-    "masked": "Scores after the mask",
-    "pattern": "Attention under the mask",
-    "change": "Change of attention by the mask",
-}
 LEGIBLE = 64  # positions; of more, a part is shown to begin with
 
 
@@ -29,17 +23,27 @@ def maps(chosen: HeadSelection, found: Results, query: int) -> None:
         r"$s_{ij} = q_i \cdot k_j / \sqrt{d_k}$, $\;m_{ij} = 0$ where query $i$ may attend to key $j$ and $-\infty$ where "
         "it may not. Hatched: masked. Framed: the query."
     )
-    first, last = _shown(len(tokens))
+    common = {"query": query, "shown": _shown(len(tokens))}
     figures = {
-        "scores": score_heatmap(scores, tokens, query=query, title="1 Scores s"),
-        "masked": score_heatmap(
-            scores, tokens, mask=mask, query=query, title="2 Scores after the mask, s + m"
-        ),
+        "scores": score_heatmap(scores, tokens, title="1 Scores s", **common),
+        "masked": score_heatmap(scores, tokens, mask=mask, title="2 Scores after the mask, s + m", **common),
         "pattern": attention_heatmap(
-            pattern, tokens, mask=mask, query=query, scale=chosen.scale, title="3 Pattern A"
+            pattern,
+            tokens,
+            mask=mask,
+            scale=chosen.scale,
+            title="3 Pattern A",
+            description="Attention under the mask, queries down, keys across",
+            **common,
         ),
-        "change": pattern_change(
-            found.unmasked.pattern[layer, head], pattern, tokens, query=query, title="4 Change of A"
+        "change": difference_heatmap(
+            found.unmasked.pattern[layer, head],
+            pattern,
+            tokens,
+            names=("unmasked", "masked"),
+            title="4 Change of A",
+            description="Change of attention by the mask, queries down, keys across",
+            **common,
         ),
     }
     names = iter(figures)
@@ -51,10 +55,7 @@ def maps(chosen: HeadSelection, found: Results, query: int) -> None:
             ):
                 for name in pair:
                     with st.container(key=f"side_{name}"):
-                        figure = map_window(figures[name], first, last)
-                        st.plotly_chart(
-                            figure, key=f"masks_map_{name}", alt=f"{ALT[name]}, queries down, keys across"
-                        )
+                        show(figures[name], key=f"masks_map_{name}")
     st.caption(
         "Scores of later layers are already those of states that the mask changed below. "
         "The change is the pattern minus that of the same forward without any mask."

@@ -15,8 +15,8 @@ from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.input_in_colours import class_token_weight
 from app_pages.widgets.show import clickable
 from model.experiments.masking import Kind, MaskChoice
-from viz.masks.blocked_patches import blocked_patches
-from viz.masks.blocked_strip import blocked_strip
+from viz.attention.digit_overlay import digit_overlay
+from viz.attention.token_strip import token_strip
 from viz.masks.cell_board import cell_board
 
 LONG, HEIGHT = 80, 250  # a text of more tokens scrolls in so many pixels
@@ -53,14 +53,14 @@ def click_target(chosen: HeadSelection, found: Results, choice: MaskChoice, quer
     }.get(choice.kind, lambda key: take_query(min(key, n - 1)))
     target = partial(clickable, chosen=(choice, query), selection="key")
     if found.after.patch_grid is None:
-        strip = blocked_strip(
+        strip = token_strip(
             found.after.tokens, pattern[query], allowed=mask[query], query=query, scale=chosen.scale
         )
         with st.container(height=HEIGHT if len(found.after.tokens) > LONG else "content", border=False):
             target(strip, key="masks_strip", take=lambda token: take(int(token["position"])))
         return
     first = int(found.before.has_class_token)
-    patches = blocked_patches(
+    patches = digit_overlay(
         chosen.given.array,
         pattern[query, first:],
         found.before.patch_grid,

@@ -7,6 +7,7 @@ import streamlit as st
 from app_pages.masks.results import Results, outcomes
 from app_pages.state import HeadSelection
 from app_pages.widgets.choice import choice
+from app_pages.widgets.show import show
 from model.experiments.masking import MaskChoice, Outcome
 from viz.masks.row_sums import row_sums
 
@@ -37,7 +38,7 @@ def ways(chosen: HeadSelection, found: Results, mask: MaskChoice, query: int) ->
         "Multiplied by 0 **after** the softmax, the weights that are left keep what they were: "
         "they are not shared out anew, and the rows add up to less than 1."
     )
-    st.altair_chart(row_sums(every.ways["zeroed"].pattern, tokens, query=query), key="masks_row_sums")
+    show(row_sums(every.ways["zeroed"].pattern, tokens, query=query), key="masks_row_sums")
 
     st.markdown(f"**A fully masked row: query {query} may attend to no key in L{layer} H{head}**")
     closed = outcomes(chosen.checkpoint, chosen.given, mask, **here, closed=query)

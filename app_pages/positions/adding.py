@@ -7,6 +7,7 @@ from app_pages import state
 from app_pages.positions import cached
 from app_pages.positions.notation import scientific
 from app_pages.widgets.choice import choice
+from app_pages.widgets.show import show
 from model.config import ModelConfig
 from model.theory.adding import concatenated, query_key_weights, summed
 from viz.positions.sum_of_maps import sum_of_maps
@@ -50,11 +51,7 @@ def adding(chosen: state.HeadSelection) -> None:
     x, p = parts.content, parts.positions
     whole = concatenated(x, p, w1, w2)
     maps = {"X W₁": x @ w1, "+ P W₂": p @ w2, "= Concat[X, P] W": whole}
-    st.plotly_chart(
-        sum_of_maps(maps, parts.tokens),
-        key="positions_sum",
-        alt="Three heatmaps of a row a token: the content's share, the positions' share, and the product of both",
-    )
+    show(sum_of_maps(maps, parts.tokens), key="positions_sum")
     at_most = np.abs(whole - summed(x, p, w1, w2)).max()
     added = np.abs(whole - (x + p) @ w1).max()
     st.markdown(

@@ -10,14 +10,13 @@ from app_pages.positions import cached
 from app_pages.state import Selection
 from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_query, take_query
-from app_pages.widgets.show import clickable
+from app_pages.widgets.show import clickable, show
 from model.config import ModelConfig
 from model.measures.embeddings import grid_means
-from viz.positions.checkpoint_table import checkpoint_table
 from viz.positions.norm_curves import norm_curves
+from viz.positions.position_heatmaps import learned_positions, similarity_of_positions
 from viz.positions.position_similarity_grid import position_similarity_grid
 from viz.positions.position_similarity_map import position_similarity_map
-from viz.positions.similarity_heatmap import similarity_heatmap
 
 GRID, LENGTHS, PAIRS, TABLE = "patch by patch", "lengths", "all pairs", "the numbers"
 READ, ALL = "of this input", "all"
@@ -177,11 +176,7 @@ def _pairs(chosen: Selection, config: ModelConfig, n: int) -> None:
     cosines = cached.table_cosines(chosen.checkpoint)[:n, :n]
     numbers = tuple(str(position) for position in range(n))
     names = numbers if config.is_text else state.record(chosen.checkpoint, chosen.given).tokens
-    st.plotly_chart(
-        similarity_heatmap(cosines, names),
-        key="positions_own_pairs",
-        alt=f"Cosine similarities of the position vectors of {n} positions, all pairs",
-    )
+    show(similarity_of_positions(cosines, names), key="positions_own_pairs")
     if n > 1:
         off = cosines[~np.eye(n, dtype=bool)]
         st.markdown(
@@ -191,11 +186,7 @@ def _pairs(chosen: Selection, config: ModelConfig, n: int) -> None:
 
 
 def _table(chosen: Selection, config: ModelConfig, n: int) -> None:
-    st.plotly_chart(
-        checkpoint_table(cached.table(chosen.checkpoint)[:n]),
-        key="positions_own_numbers",
-        alt=f"The position vectors of {n} positions, {config.d_model} numbers each",
-    )
+    show(learned_positions(cached.table(chosen.checkpoint)[:n]), key="positions_own_numbers")
     if not config.is_text and config.pooling == "class":
         st.caption("Position 0 is that of the class token; the patches follow, row by row.")
 

@@ -5,9 +5,10 @@ import streamlit as st
 
 from app_pages.positions.notation import scientific
 from app_pages.positions.sizes import choose_length, choose_width
+from app_pages.widgets.show import show
 from model.theory import sinusoids as theory
 from viz.positions.offset_curve import offset_curve
-from viz.positions.offset_heatmap import offset_heatmap
+from viz.positions.position_heatmaps import pairs_of_positions
 
 
 def products() -> None:
@@ -59,11 +60,7 @@ def _quantity(
     with st.container(horizontal=True, gap="medium"):
         with st.container(key=f"side_{name}_matrix"):
             st.markdown(f"**{what.capitalize()}** of every $p_s$ with every $p_t$")
-            st.plotly_chart(
-                offset_heatmap(matrix, what=what),
-                key=f"positions_{name}_matrix",
-                alt=f"Symmetric map of the {what} of {len(matrix)} positions with each other: constant along diagonals",
-            )
+            show(pairs_of_positions(matrix, what=what), key=f"positions_{name}_matrix")
         with st.container(key=f"side_{name}_curve"):
             st.markdown(f"The same over the offset, with ${formula}$ plotted over what was measured")
             chart = offset_curve(gathered.offsets, gathered.means, at_offsets, what=what, law=law)

@@ -12,6 +12,7 @@ from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_query, take_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.prediction import prediction
+from app_pages.widgets.show import show
 from model.experiments.positions import restored, shuffled_picture
 from model.inputs import Picture
 from model.record import ForwardRecord
@@ -111,7 +112,8 @@ def _maps(chosen: HeadSelection, before: Reading, after: Reading, query: int, pu
             tokens, at = before.record.tokens, query
         title = f"{reading.name}, L{layer} H{head}"
         figure = attention_heatmap(pattern, tokens, mask=mask, query=at, scale=chosen.scale, title=title)
-        place.plotly_chart(figure, key=f"positions_try_map_{reading.side}", alt=f"Attention weights: {title}")
+        with place:
+            show(figure, key=f"positions_try_map_{reading.side}")
 
 
 def _difference(chosen: HeadSelection, before: Reading, after: Reading) -> None:
@@ -121,6 +123,6 @@ def _difference(chosen: HeadSelection, before: Reading, after: Reading) -> None:
     second = restored(after.record.pattern[layer, head], after.order)
     title = f"L{layer} H{head}, after minus before"
     figure = difference_heatmap(first, second, before.record.tokens, names=("before", "after"), title=title)
-    st.plotly_chart(figure, key="positions_try_difference", alt=f"Change of each attention weight: {title}")
+    show(figure, key="positions_try_difference")
     back = "" if after.in_order else ", with rows and columns put back in order"
     st.caption(f"Largest change of any weight in this head: {np.abs(second - first).max():.2g}{back}.")

@@ -5,12 +5,13 @@ import streamlit as st
 
 from app_pages.positions.notation import column, scientific
 from app_pages.positions.sizes import choose_position, choose_width
+from app_pages.widgets.show import show
 from app_pages.widgets.slider import slider_up_to
 from model.theory import shift as theory
 from model.theory.sinusoids import frequencies, table, wavelengths
 from viz.positions.clock_hands import clock_hands
 from viz.positions.error_curves import error_curves
-from viz.positions.shift_heatmap import shift_heatmap
+from viz.positions.position_heatmaps import shift_of_positions
 
 N = 512  # positions: many more than the sines of a row, or a map could be bent to fit each of them
 LARGEST = 64  # offset
@@ -45,11 +46,8 @@ def shift() -> None:
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_shift_matrix"):
             st.markdown(rf"**$M({offset})$**, all {d_model // 2} rotations; $M({k}, {offset})$ is framed")
-            st.plotly_chart(
-                shift_heatmap(theory.shift_matrix(offset, d_model), pair=k),
-                key="positions_shift_matrix",
-                alt=f"Heatmap of the {d_model}×{d_model} shift matrix: blocks of two by two along the diagonal",
-            )
+            matrix = theory.shift_matrix(offset, d_model)
+            show(shift_of_positions(matrix, pair=k), key="positions_shift_matrix")
             miss = _misses(d_model, offset)[ROTATION]
             st.markdown(
                 f"Applied to every $p_t$ from 0 to {len(miss) - 1}, $M({offset})$ misses $p_{{t+{offset}}}$ by at most "

@@ -4,11 +4,12 @@ import numpy as np
 import streamlit as st
 
 from app_pages.positions.sizes import choose_length, choose_position, choose_width
+from app_pages.widgets.show import show
 from model.theory import sinusoids as theory
 from viz.numbers import written
 from viz.positions.clock_hands import AT_MOST, clock_hands
 from viz.positions.counter_table import counter_table
-from viz.positions.sinusoid_heatmap import sinusoid_heatmap
+from viz.positions.position_heatmaps import sinusoid_table
 from viz.positions.wave_curves import wave_curves
 
 MOST_CURVES = 6
@@ -65,11 +66,8 @@ def _table_and_waves(rows: np.ndarray, t: int) -> None:
                 position=t,
             )
             st.altair_chart(chart, key="positions_waves")
-    table.plotly_chart(
-        sinusoid_heatmap(rows, position=t, dimensions=dimensions),
-        key="positions_table",
-        alt=f"Heatmap of {n} positions by {d_model} dimensions: narrow stripes on the left, wide ones on the right",
-    )
+    with table:
+        show(sinusoid_table(rows, position=t, dimensions=dimensions), key="positions_table")
 
 
 def _choose_dimensions(d_model: int) -> list[int]:

@@ -7,6 +7,7 @@ import streamlit as st
 from app_pages.training.films import by_line, film, formation, in_words
 from app_pages.training.words import explain
 from app_pages.widgets.choice import choice
+from app_pages.widgets.show import show
 from model.film import Film
 from viz.attention.head_overview import head_overview
 from viz.training.formation_map import formation_map
@@ -55,7 +56,7 @@ def _screen(films: dict[str, Film], probe: int, measure: str, playing: bool) -> 
         here = min(moment, len(shown) - 1)
         with column:
             st.markdown(f"**{name}**: {_when(shown, here)}")
-            st.altair_chart(
+            show(
                 head_overview(
                     shown.probes[probe].pattern[here] / np.float32(255),
                     selected=None,

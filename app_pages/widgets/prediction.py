@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from app_pages.widgets.show import show
 from model.record import ForwardRecord
 from viz.probabilities import probabilities
 
@@ -13,7 +14,7 @@ def prediction(record: ForwardRecord, label: int | None, *, key: str, title: str
     verdict = None if label is None else "right" if label == said else f"wrong, it is {_name(record, label)}"
     with st.container(horizontal=True, vertical_alignment="center", width=720):
         st.metric(title, _name(record, said), verdict, delta_color="off", delta_arrow="off", width=170)
-        st.altair_chart(probabilities(values, record.class_names), key=key)
+        show(probabilities(values, record.class_names), key=key)
 
 
 def _name(record: ForwardRecord, label: int) -> str:

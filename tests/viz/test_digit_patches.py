@@ -3,22 +3,29 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn
-from viz.digit_patches import digit_patches
+from viz.digit_patches import digit_patches, patch_layers
+from viz.figure import VegaFigure, form, value
 from viz.palette import ACCENT
 
 IMAGE = np.eye(28, dtype=np.uint8) * 255
 VALUES = np.array([0.0, 0.1, 0.2, 0.3, 0.2, 0.1])
 
 
-def patches(values=VALUES, patch_grid=(2, 3), query=None, side=420) -> alt.LayerChart:
+@form
+def shares() -> alt.LayerChart:
+    scale = alt.Scale(domain=[0, value("largest")], range=["#000000", "#ff0000"])
+    return patch_layers(alt.Color("share:Q", scale=scale), alt.Tooltip("share:Q", format=".1f"))
+
+
+def patches(values=VALUES, patch_grid=(2, 3), query=None, side=420) -> VegaFigure:
     return digit_patches(
+        shares(),
         IMAGE,
         values,
         patch_grid,
         query=query,
         name="share",
-        colour=alt.Color("share:Q", scale=alt.Scale(domain=[0, 0.3], range=["#000000", "#ff0000"])),
-        tooltip=alt.Tooltip("share:Q", format=".1f"),
+        largest=0.3,
         side=side,
         description="Shares of patches",
     )
@@ -57,14 +64,14 @@ def test_the_chosen_patch_is_outlined_above_its_neighbours():
 
 
 def test_a_click_on_the_topmost_layer_names_the_patch():
-    spec = patches().to_dict()
-    (click,) = spec["params"]
+    spec = patches().specification
+    (click,) = (each for each in spec["params"] if "select" in each)
     assert (click["name"], click["select"]["fields"]) == ("patch", ["position"])
     assert click["views"] == [spec["layer"][-1]["name"]]
 
 
 def test_the_tooltip_names_the_patch_and_its_value():
-    tooltip = patches().to_dict()["layer"][-1]["encoding"]["tooltip"]
+    tooltip = patches().specification["layer"][-1]["encoding"]["tooltip"]
     assert [part["field"] for part in tooltip] == ["patch", "share"]
 
 

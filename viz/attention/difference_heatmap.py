@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from html import escape
 
 import numpy as np
-import plotly.graph_objects as go
 
-from viz.attention.token_axes import colour_bar, position_labels, token_heatmap
-from viz.palette import DIFFERENCE, ROUNDING
+from viz.figure import PlotlyFigure
+from viz.heatmap import colour_scale, need_squares, token_heatmap
+from viz.palette import ROUNDING, largest
 
 
 def difference_heatmap(
@@ -16,35 +16,31 @@ def difference_heatmap(
     tokens: Sequence[str],
     *,
     names: tuple[str, str] = ("pre-LN", "post-LN"),
+    query: int | None = None,
     title: str = "",
-) -> go.Figure:
+    shown: tuple[int, int] | None = None,
+    description: str | None = None,
+) -> PlotlyFigure:
     """Signed b − a of two patterns [query, key]: blue where `a` has more, orange where `b` has.
 
-    The scale is symmetric about 0 and reaches to the largest difference, either way, where that is
-    more than rounding.
+    The scale is symmetric about 0 and reaches to the largest difference, either way, where that is more than
+    rounding. The row of the chosen `query` is framed; both axes are zoomed to the positions `shown`.
     Raises ValueError where the shapes do not fit each other.
     """
-    n = len(tokens)
-    if a.shape != (n, n) or b.shape != (n, n):
-        raise ValueError(f"{n} tokens need {n}×{n} weights each, got {a.shape} and {b.shape}")
-    labels = position_labels(tokens)
+    need_squares(len(tokens), a, b)
     difference = b - a
-    largest = float(np.abs(difference).max(initial=0))
-    largest = largest if largest > ROUNDING else 1.0
+    end = largest(difference, at_least=ROUNDING)
     first, second = (escape(name, quote=False) for name in names)
-    trace = go.Heatmap(
-        x=labels,
-        y=labels,
-        z=difference,
-        customdata=np.stack([a, b], axis=-1),
-        zmin=-largest,
-        zmax=largest,
-        colorscale=DIFFERENCE,
-        colorbar=colour_bar(f"{names[1]} minus {names[0]}", "symmetric about 0", [-largest, 0, largest]),
-        hovertemplate=(
-            "query '%{y}' → key '%{x}'<br>"
-            f"{first}: %{{customdata[0]:.4f}}<br>{second}: %{{customdata[1]:.4f}}<br>"
-            "difference: %{z:+.4f}<extra></extra>"
+    return token_heatmap(
+        difference,
+        tokens,
+        query=query,
+        shown=shown,
+        colours=colour_scale(f"{names[1]} minus {names[0]}", "symmetric about 0", end),
+        number=(
+            f"<br>{first}: %{{customdata[0]:.4f}}<br>{second}: %{{customdata[1]:.4f}}<br>difference: %{{z:+.4f}}"
         ),
+        customdata=np.stack([a, b], axis=-1),
+        title=title,
+        description=description or f"Difference of attention, {title}",
     )
-    return token_heatmap([trace], labels=labels, title=title)

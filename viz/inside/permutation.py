@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
+import pandas as pd
 
-from viz.attention.token_axes import colour_bar, position_labels
-from viz.palette import ACCENT, DIFFERENCE, EMPHASIS, NEUTRAL
+from viz.figure import PlotlyFigure
+from viz.heatmap import CLEAR, as_text, colour_scale, heading, panels, position_labels
+from viz.palette import ACCENT, EMPHASIS, NEUTRAL, largest
 
 _NAMED = 56  # beyond so many rows the tokens are under the pointer alone
 _ROW, _LEAST, _MOST = 20, 240, 740  # pixels a row, and the height of all of them
@@ -26,7 +26,7 @@ def permutation(
     *,
     query: int,
     holds: bool,
-) -> go.Figure:
+) -> PlotlyFigure:
     """Four panels: Attention(P X), P, Attention(X) and, of the two sides of the equation, the difference.
 
     `output` and `output_of_reordered` are [position, d_v]; row i of P X is row `order`[i] of X. The three with
@@ -40,95 +40,96 @@ def permutation(
             f"{n} tokens need as many rows, got {output.shape}, {output_of_reordered.shape} and {len(order)}"
         )
     labels = np.array(position_labels(tokens), dtype=object)
+    texts = np.array(as_text(labels), dtype=object)
     moved = int(np.argmax(order == query)) if n else 0
     difference = output_of_reordered - output[order]
-    panels = (  # a panel each: its trace, how many columns it has, and the row that is framed
-        (_of_output(output_of_reordered, labels[order], "Attention(P X)"), output.shape[1], moved),
-        (_of_p(order), n, moved),
-        (_of_output(output, labels, "Attention(X)"), output.shape[1], query),
-        (_of_output(difference, labels[order], "left − right"), output.shape[1], moved),
-    )
-    figure = make_subplots(1, len(panels))
-    for number, (trace, n_columns, framed) in enumerate(panels, start=1):
-        place = {"row": 1, "col": number}
-        across = {"x0": -0.5, "x1": n_columns - 0.5, "type": "rect"}
-        figure.add_trace(trace, **place)
-        # Axis lines would keep a distance from the cells.
-        figure.add_shape(y0=-0.5, y1=n - 0.5, line={"color": NEUTRAL, "width": 1}, **across, **place)
-        figure.add_shape(
-            y0=framed - 0.5, y1=framed + 0.5, line={"color": ACCENT, "width": 2}, **across, **place
-        )
-        figure.update_xaxes(
-            title={"text": "row of X" if number == 2 else "component", "standoff": 24},
-            range=[-0.5, n_columns - 0.5],
-            domain=_PLACES[number - 1],
-            nticks=5,
-            **place,
-        )
-    names = {"tickvals": list(range(n)), "tickfont": {"size": 11}} if n <= _NAMED else {"nticks": 6}
-    figure.update_yaxes(range=[n - 0.5, -0.5], showticklabels=False, **names)
-    for number, rows in ((1, labels[order]), (3, labels)):
-        texts = {"ticktext": list(rows)} if n <= _NAMED else {}
-        figure.update_yaxes(showticklabels=True, automargin=True, **texts, row=1, col=number)
-    figure.update_xaxes(showgrid=False, zeroline=False)
-    figure.update_yaxes(showgrid=False, zeroline=False)
-    _add_titles(figure, "=" if holds else "≠")
-    largest = float(np.abs([output, output_of_reordered]).max(initial=0)) or 1.0
+    unnamed = {"showticklabels": False}
     plots = int(np.clip(n * _ROW, _LEAST, _MOST))
-    bar = colour_bar("output of the head", "symmetric about 0", [-largest, 0, largest])
-    return figure.update_layout(
+    end = largest(np.stack([output, output_of_reordered]))
+    colours = colour_scale("output of the head", "symmetric about 0", end)
+    colours["colorbar"] |= {"y": 1 + _BAR / plots}
+    widths = (output.shape[1], n, output.shape[1], output.shape[1])
+    figure = panels(
+        [
+            _of_output(output_of_reordered, texts[order], "Attention(P X)"),
+            _of_p(order),
+            _of_output(output, texts, "Attention(X)"),
+            _of_output(difference, texts[order], "left − right"),
+        ],
+        places=_PLACES,
+        across=[
+            {"title": {"text": what, "standoff": 24}, "range": [-0.5, width - 0.5], "nticks": 5}
+            for what, width in zip(("component", "row of X", "component", "component"), widths, strict=True)
+        ],
+        down=[
+            {"range": [n - 0.5, -0.5], **own}
+            for own in (_names(n, texts[order]), unnamed, _names(n, texts), unnamed)
+        ],
+        colours=colours,
+        shapes=[
+            shape
+            for number, (width, row) in enumerate(zip(widths, (moved, moved, query, moved), strict=True), 1)
+            for shape in _frames(number, width, n, row)
+        ],
+        annotations=_titles("=" if holds else "≠"),
         height=plots + _ABOVE + _BELOW,
         margin={"l": 10, "r": 10, "t": _ABOVE, "b": _BELOW},
-        coloraxis={
-            "colorscale": DIFFERENCE,
-            "cmin": -largest,
-            "cmax": largest,
-            "colorbar": bar | {"y": 1 + _BAR / plots},
-        },
+    )
+    sides = ("Attention(P X)", "P Attention(X)", "difference")
+    columns = pd.MultiIndex.from_product([sides, range(output.shape[1])])
+    frame = np.hstack([output_of_reordered, output[order], difference])
+    return PlotlyFigure(
+        pd.DataFrame(frame, index=labels[order], columns=columns),
+        figure,
+        "Heatmaps of the outputs for X and for P X, a row a token, side by side",
     )
 
 
-def _of_output(values: np.ndarray, rows: np.ndarray, title: str) -> go.Heatmap:
-    return go.Heatmap(
-        z=values,
-        coloraxis="coloraxis",
-        customdata=np.repeat(rows[:, None], values.shape[1], axis=1),
-        hovertemplate=f"{title}<br>row %{{y}}, '%{{customdata}}'<br>component %{{x}}: %{{z:.6f}}<extra></extra>",
-    )
+def _of_output(values: np.ndarray, rows: np.ndarray, title: str) -> dict:
+    return {
+        "z": values,
+        "customdata": np.repeat(rows[:, None], values.shape[1], axis=1),
+        "hovertemplate": f"{title}<br>row %{{y}}, '%{{customdata}}'<br>component %{{x}}: %{{z:.6f}}<extra></extra>",
+    }
 
 
-def _of_p(order: np.ndarray) -> go.Heatmap:
-    return go.Heatmap(
-        z=np.eye(len(order), dtype=np.uint8)[order],  # bytes: P of a long text has many zeros
-        zmin=0,
-        zmax=1,
-        colorscale=("rgba(0, 0, 0, 0)", EMPHASIS),
-        showscale=False,
-        hovertemplate="row %{y} of P X, row %{x} of X: %{z}<extra></extra>",
-    )
+def _of_p(order: np.ndarray) -> dict:
+    return {
+        "z": np.eye(len(order), dtype=np.uint8)[order],  # bytes: P of a long text has many zeros
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": (CLEAR[0], EMPHASIS),
+        "showscale": False,
+        "hovertemplate": "row %{y} of P X, row %{x} of X: %{z}<extra></extra>",
+    }
 
 
-def _add_titles(figure: go.Figure, sign: str) -> None:
+def _names(n: int, texts: np.ndarray) -> dict:
+    if n > _NAMED:
+        return {"nticks": 6}
+    return {"tickvals": list(range(n)), "ticktext": list(texts), "tickfont": {"size": 11}}
+
+
+def _frames(number: int, width: int, n: int, row: int) -> list[dict]:
+    """Around a panel, as axis lines would keep a distance from the cells, and around a row of it."""
+    axes = {"xref": f"x{number}", "yref": f"y{number}"} if number > 1 else {"xref": "x", "yref": "y"}
+    across = {"type": "rect", "x0": -0.5, "x1": width - 0.5, **axes}
+    whole = {"y0": -0.5, "y1": n - 0.5, "line": {"color": NEUTRAL, "width": 1}}
+    return [
+        across | whole,
+        across | {"y0": row - 0.5, "y1": row + 0.5, "line": {"color": ACCENT, "width": 2}},
+    ]
+
+
+def _titles(sign: str) -> list[dict]:
     """The equation in one line above its panels, and behind it what is left of it."""
     middle = [(left + right) / 2 for left, right in _PLACES]
-    signs = [(first[1] + second[0]) / 2 for first, second in pairwise(_PLACES)]
-    parts = {
-        "Attention(P X)": middle[0],
-        sign: signs[0],
-        "P": middle[1],
-        "·": signs[1],
-        "Attention(X)": middle[2],
-    }
-    for text, x in (parts | {"left − right": middle[3]}).items():
-        figure.add_annotation(
-            text=f"<b>{text}</b>" if text in (sign, "·") else text,
-            font={"size": 22 if text in (sign, "·") else 15},
-            x=x,
-            y=1,
-            yshift=4,
-            xref="paper",
-            xanchor="center",
-            yref="paper",
-            yanchor="bottom",
-            showarrow=False,
-        )
+    equals, times, _ = ((first[1] + second[0]) / 2 for first, second in pairwise(_PLACES))
+    return [
+        heading("Attention(P X)", middle[0], 15, 4),
+        heading(f"<b>{sign}</b>", equals, 22, 4),
+        heading("P", middle[1], 15, 4),
+        heading("<b>·</b>", times, 22, 4),
+        heading("Attention(X)", middle[2], 15, 4),
+        heading("left − right", middle[3], 15, 4),
+    ]

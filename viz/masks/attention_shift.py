@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from viz.attention.token_label import label
+from viz.figure import VegaFigure, data, form
 from viz.palette import DIFFERENCE, EMPHASIS, MASKED, NEUTRAL
 
 _ROW = 24  # pixels
@@ -17,7 +18,7 @@ _LEGEND = alt.Legend(title=None, orient="top")
 
 def attention_shift(
     before: np.ndarray, after: np.ndarray, tokens: Sequence[str], *, allowed: np.ndarray, at_most: int = 20
-) -> alt.LayerChart:
+) -> VegaFigure:
     """Attention weights [key] before and after, a row a key, from the largest loss to the largest gain.
 
     Of more than `at_most` keys those that changed most are shown. A key that is not `allowed` [key] (False) ends
@@ -29,16 +30,23 @@ def attention_shift(
     change = after - before
     most = np.argsort(-np.abs(change), kind="stable")[:at_most]
     places = most[np.argsort(change[most], kind="stable")]
-    keys = pd.DataFrame(
-        {
-            "key": [f"{place} {label(tokens[place], _LONGEST_TOKEN)}" for place in places],
-            _BEFORE: before[places].astype(float),
-            _AFTER: after[places].astype(float),
-            "change": change[places].astype(float),
-            "end": np.where(allowed[places], _AFTER, _MASKED),
-        }
+    keys = {
+        "key": [f"{place} {label(tokens[place], _LONGEST_TOKEN)}" for place in places],
+        _BEFORE: before[places].astype(float),
+        _AFTER: after[places].astype(float),
+        "change": change[places].astype(float),
+        "end": np.where(allowed[places], _AFTER, _MASKED),
+    }
+    return _form().of(
+        pd.DataFrame(keys),
+        height=_ROW * max(len(places), 1),
+        description=f"Attention weight before and after the mask, for {len(places)} keys, as pairs of points",
     )
-    base = alt.Chart(keys).encode(
+
+
+@form
+def _form() -> alt.LayerChart:
+    base = alt.Chart(data()).encode(
         y=alt.Y("key:N", sort=None, title="key (position and token)", axis=alt.Axis(labelLimit=0)),
         tooltip=[
             alt.Tooltip("key:N"),
@@ -67,8 +75,4 @@ def attention_shift(
         )
         for at, state in ((_BEFORE, f"'{_BEFORE}'"), (_AFTER, "datum.end"))
     ]
-    return alt.layer(rules, *points).properties(
-        height=_ROW * max(len(keys), 1),
-        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-        description=f"Attention weight before and after the mask, for {len(keys)} keys, as pairs of points",
-    )
+    return alt.layer(rules, *points).properties(autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))

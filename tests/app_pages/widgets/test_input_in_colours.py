@@ -1,6 +1,5 @@
 from dataclasses import replace
 
-import altair as alt
 import numpy as np
 import pytest
 
@@ -8,6 +7,7 @@ from app_pages.widgets import input_in_colours as widget
 from model.capture import capture
 from model.record import ForwardRecord
 from tests.model import tiny
+from viz.figure import VegaFigure
 
 IMAGE = np.zeros((8, 8), np.uint8)
 TEXT = capture(tiny.loaded(tiny.TEXT), "not great film")
@@ -17,7 +17,7 @@ WITHOUT_CLASS = capture(tiny.loaded(replace(tiny.DIGIT, pooling="mean", n_positi
 
 def shown(
     monkeypatch: pytest.MonkeyPatch, record: ForwardRecord, query: int
-) -> tuple[alt.LayerChart, dict, list[int]]:
+) -> tuple[VegaFigure, dict, list[int]]:
     """The chart, how it was put up, and what a click on its mark 1 took."""
     put_up, taken = [], []
     monkeypatch.setattr(widget, "clickable", lambda chart, **options: put_up.append((chart, options)))
@@ -29,9 +29,8 @@ def shown(
     return chart, options, taken
 
 
-def outlined(chart: alt.LayerChart) -> list[int]:
-    rows = next(rows for rows in chart.to_dict()["datasets"].values() if "chosen" in rows[0])
-    return [row["position"] for row in rows if row["chosen"]]
+def outlined(chart: VegaFigure) -> list[int]:
+    return chart.frame["position"][chart.frame["selected"]].tolist()
 
 
 @pytest.mark.parametrize(

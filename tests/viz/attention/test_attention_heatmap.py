@@ -13,13 +13,13 @@ CAUSAL = np.tril(np.ones((4, 4), dtype=bool))
 
 
 def test_rows_are_queries_and_repeated_tokens_keep_apart():
-    (trace,) = attention_heatmap(WEIGHTS, TOKENS).data
+    (trace,) = attention_heatmap(WEIGHTS, TOKENS).specification.data
     assert (np.asarray(trace.z) == WEIGHTS).all()
     assert trace.x == trace.y == ("[CLS]", "so ₁", "so ₂", "[SEP]")
 
 
 def test_hover_gives_the_exact_weight():
-    (trace,) = attention_heatmap(WEIGHTS, TOKENS).data
+    (trace,) = attention_heatmap(WEIGHTS, TOKENS).specification.data
     assert trace.hovertemplate == "query '%{y}' → key '%{x}': %{z:.4f}<extra></extra>"
 
 
@@ -27,7 +27,7 @@ def test_hover_gives_the_exact_weight():
     ("scale", "maximum", "reach"), [("fixed", 1, "0 to 1"), ("own", 0.7, "this map's maximum")]
 )
 def test_the_colour_bar_says_how_far_the_scale_reaches(scale, maximum, reach):
-    (trace,) = attention_heatmap(WEIGHTS, TOKENS, scale=scale).data
+    (trace,) = attention_heatmap(WEIGHTS, TOKENS, scale=scale).specification.data
     assert trace.zmin == 0
     assert trace.zmax == pytest.approx(maximum)
     assert trace.colorbar.tickvals[-1] == trace.zmax
@@ -35,13 +35,13 @@ def test_the_colour_bar_says_how_far_the_scale_reaches(scale, maximum, reach):
 
 
 def test_a_map_without_any_weight_has_no_maximum_to_name():
-    weights, *_ = attention_heatmap(np.zeros_like(WEIGHTS), TOKENS, scale="own").data
+    weights, *_ = attention_heatmap(np.zeros_like(WEIGHTS), TOKENS, scale="own").specification.data
     assert weights.colorbar.title.text.endswith("all of them 0")
     assert list(weights.colorbar.tickvals) == [0]
 
 
 def test_masked_cells_have_no_colour_and_say_that_they_are_masked():
-    weights, forbidden = attention_heatmap(WEIGHTS, TOKENS, mask=CAUSAL).data
+    weights, forbidden = attention_heatmap(WEIGHTS, TOKENS, mask=CAUSAL).specification.data
     assert (np.isnan(weights.z) == ~CAUSAL).all()
     assert (np.isnan(forbidden.z) == CAUSAL).all()
     assert "masked" in forbidden.hovertemplate
@@ -50,7 +50,7 @@ def test_masked_cells_have_no_colour_and_say_that_they_are_masked():
 
 
 def test_masked_cells_are_hatched_and_no_others():
-    (image,) = attention_heatmap(WEIGHTS, TOKENS, mask=CAUSAL).layout.images
+    (image,) = attention_heatmap(WEIGHTS, TOKENS, mask=CAUSAL).specification.layout.images
     assert (image.x, image.y, image.sizex, image.sizey) == (-0.5, -0.5, 4, 4)
     ink = pixels(image.source)[..., 3] > 0
     height, width = ink.shape
@@ -60,19 +60,37 @@ def test_masked_cells_are_hatched_and_no_others():
 
 
 def test_a_mask_that_allows_everything_leaves_no_trace():
-    figure = attention_heatmap(WEIGHTS, TOKENS, mask=np.ones((4, 4), dtype=bool))
+    figure = attention_heatmap(WEIGHTS, TOKENS, mask=np.ones((4, 4), dtype=bool)).specification
     assert len(figure.data) == 1
     assert not figure.layout.images
 
 
 def test_the_row_of_the_query_is_framed():
-    (frame,) = attention_heatmap(WEIGHTS, TOKENS, query=2).layout.shapes
+    (frame,) = attention_heatmap(WEIGHTS, TOKENS, query=2).specification.layout.shapes
     assert (frame.x0, frame.x1, frame.y0, frame.y1) == (-0.5, 3.5, 1.5, 2.5)
-    assert not attention_heatmap(WEIGHTS, TOKENS).layout.shapes
+    assert not attention_heatmap(WEIGHTS, TOKENS).specification.layout.shapes
+
+
+def test_a_part_is_shown_on_both_axes_with_queries_from_the_top():
+    layout = attention_heatmap(WEIGHTS, TOKENS, shown=(1, 2)).specification.layout
+    assert layout.xaxis.range == (0.5, 2.5)
+    assert layout.yaxis.range == (2.5, 0.5)
+    assert layout.height < attention_heatmap(WEIGHTS, TOKENS).specification.layout.height
+
+
+def test_the_frame_holds_what_is_drawn_under_the_names_of_the_positions():
+    frame = attention_heatmap(WEIGHTS, TOKENS, mask=CAUSAL).frame
+    assert frame.loc["so ₂", "so ₁"] == 0
+    assert np.isnan(frame.loc["[CLS]", "[SEP]"])
+
+
+def test_it_says_what_it_is():
+    assert attention_heatmap(WEIGHTS, TOKENS, title="L0 H1").description.startswith("Attention of L0 H1, ")
+    assert attention_heatmap(WEIGHTS, TOKENS, description="Under a mask").description == "Under a mask"
 
 
 def test_no_tokens_make_an_empty_figure_with_its_axes():
-    figure = attention_heatmap(np.zeros((0, 0)), ())
+    figure = attention_heatmap(np.zeros((0, 0)), ()).specification
     assert figure.layout.xaxis.title.text == "key"
     assert np.size(figure.data[0].z) == 0
 

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from tests.viz.picture import pixels
 from tests.viz.scene import drawn
 from viz.attention.digit_overlay import digit_overlay
 
@@ -26,8 +27,28 @@ def test_a_fixed_scale_reaches_to_one():
 
 @pytest.mark.parametrize(("query", "where"), [(None, "the class token"), (4, "row 1, column 1")])
 def test_the_description_says_where_the_query_is(query, where):
-    spec = digit_overlay(IMAGE, WEIGHTS, (2, 3), query=query, scale="own").to_dict()
-    assert spec["description"] == f"The digit over the attention of {where} to its 6 patches"
+    overlay = digit_overlay(IMAGE, WEIGHTS, (2, 3), query=query, scale="own")
+    assert overlay.description == f"The digit over the attention of {where} to its 6 patches"
+
+
+def blocked():
+    allowed = np.array([True, True, False, True])
+    return digit_overlay(IMAGE, np.full(4, 0.25), (2, 2), allowed=allowed, query=3, scale="own")
+
+
+def test_the_masked_patch_alone_is_hatched():
+    _, _, (hatched,), _ = drawn(blocked())
+    ink = pixels(hatched["url"])[..., 3] > 0
+    assert (hatched["width"], hatched["height"]) == (420, 420)
+    quarters = ink.reshape(2, ink.shape[0] // 2, 2, -1).any(axis=(1, 3))
+    assert quarters.ravel().tolist() == [False, False, True, False]
+
+
+def test_a_click_on_what_can_be_blocked_names_the_patch_and_whether_it_is():
+    *_, cover = drawn(blocked())
+    assert {box["description"] for box in cover} == {"r0c0", "r0c1", "r1c0, masked", "r1c1"}
+    (click,) = (each for each in blocked().specification["params"] if "select" in each)
+    assert (click["name"], click["select"]["fields"]) == ("key", ["position", "blocked"])
 
 
 def test_weights_beside_the_grid_are_refused():

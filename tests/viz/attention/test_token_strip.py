@@ -3,7 +3,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn
+from tests.viz.scene import drawn, whole
 from viz.attention.token_strip import token_strip
 from viz.palette import ACCENT
 
@@ -85,10 +85,40 @@ def test_a_click_anywhere_on_a_box_names_its_position():
     chart = token_strip(SENTENCE, even(SENTENCE), query=0)
     boxes, _, cover = drawn(chart)
     assert [box["x"] for box in cover] == [box["x"] for box in boxes]
-    (click,) = chart.to_dict()["params"]
+    (click,) = (each for each in chart.specification["params"] if "select" in each)
     assert click["name"] == "token"
     assert click["select"]["fields"] == ["position"]
-    assert click["views"] == [chart.to_dict()["layer"][-1]["name"]]
+    assert click["views"] == [chart.specification["layer"][-1]["name"]]
+
+
+PARTLY = ["[CLS]", "it", "is", "not", "a", "bad", "mas", "##ter", "##piece", "[SEP]"]
+ALLOWED = np.array([token not in ("not", "##ter") for token in PARTLY])
+
+
+def blocked():
+    return token_strip(PARTLY, ALLOWED / ALLOWED.sum(), allowed=ALLOWED, query=1)
+
+
+def test_the_masked_tokens_alone_are_struck_out_in_their_boxes():
+    boxes, _, strikes, _ = drawn(blocked(), width=400)
+    struck = [boxes[at] for at in np.flatnonzero(~ALLOWED)]
+    assert [(strike["x"], strike["x2"]) for strike in strikes] == [(box["x"], box["x2"]) for box in struck]
+    for strike, box in zip(strikes, struck, strict=True):
+        assert strike["y"] == box["y"] + box["height"] / 2
+
+
+def test_the_cover_says_what_is_masked_and_lies_on_every_token():
+    boxes, *_, cover = drawn(blocked(), width=400)
+    assert [box["x"] for box in cover] == [box["x"] for box in boxes]
+    said = [box["description"] for box in cover]
+    assert said == [
+        token + ("" if allowed else ", masked") for token, allowed in zip(PARTLY, ALLOWED, strict=True)
+    ]
+
+
+def test_a_second_click_on_what_can_be_blocked_differs_from_the_first():
+    (click,) = (each for each in whole(blocked())["params"] if "select" in each)
+    assert (click["name"], click["select"]["fields"]) == ("key", ["position", "blocked"])
 
 
 def test_long_tokens_are_cut_and_markup_is_text():

@@ -28,7 +28,10 @@ def test_the_chosen_patch_is_outlined_and_the_class_token_has_no_place():
 
 
 def test_the_scale_is_symmetric_about_zero():
-    assert patches().to_dict()["layer"][0]["encoding"]["color"]["scale"]["domain"] == [-0.2, 0.2]
+    spec = patches().specification
+    ends = [{"expr": "-largest"}, {"expr": "largest"}]
+    assert spec["layer"][0]["encoding"]["color"]["scale"]["domain"] == ends
+    assert {"name": "largest", "value": 0.2} in spec["params"]
 
 
 def test_changes_that_do_not_fill_the_grid_are_refused():

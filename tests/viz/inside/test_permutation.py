@@ -11,7 +11,7 @@ ORDER = np.array([2, 0, 1])
 
 def figure(**changes):
     settings = {"output": OUTPUT, "output_of_reordered": OUTPUT[ORDER], "order": ORDER, "tokens": TOKENS}
-    return permutation(**settings | {"query": 0, "holds": True} | changes)
+    return permutation(**settings | {"query": 0, "holds": True} | changes).specification
 
 
 def test_the_panels_are_both_sides_of_the_equation_and_their_difference():

@@ -9,7 +9,7 @@ ALLOWED = np.array([True, False, True, True])
 
 
 def rows(chart) -> list[dict]:
-    return chart.data.to_dict("records")
+    return chart.frame.to_dict("records")
 
 
 def test_keys_go_from_the_largest_loss_to_the_largest_gain():

@@ -9,8 +9,8 @@ BEFORE, AFTER = np.array([[0.5, 0.5, 0.2], [0.5, 0.5, 0.5]]), np.array([[0.3, 0.
 
 
 def test_less_is_blue_more_is_orange_and_nothing_is_clear():
-    cells, texts = drawn(entropy_change(BEFORE, AFTER, selected=(1, 2)))
-    fill = {cell["description"]: cell["fill"] for cell in cells}
+    cells, texts, cover = drawn(entropy_change(BEFORE, AFTER, selected=(1, 2)))
+    fill = {above["description"]: cell["fill"] for cell, above in zip(cells, cover, strict=True)}
     assert fill["L0 H1"] == "rgb(217, 100, 8)"
     assert fill["L0 H2"].endswith(", 0)")
     assert fill["L0 H0"].startswith("rgba(38, 118, 224, ")
@@ -18,19 +18,20 @@ def test_less_is_blue_more_is_orange_and_nothing_is_clear():
 
 
 def test_the_chosen_head_is_framed_and_lies_on_top():
-    cells, _ = drawn(entropy_change(BEFORE, AFTER, selected=(0, 1)))
+    *_, cells = drawn(entropy_change(BEFORE, AFTER, selected=(0, 1)))
     assert [cell["stroke"] == ACCENT for cell in cells] == [False] * 5 + [True]
     assert cells[-1]["description"] == "L0 H1"
 
 
 def test_rounding_is_not_drawn_as_a_change():
-    cells, _ = drawn(entropy_change(BEFORE, BEFORE + 1e-9, selected=(0, 0)))
+    cells, *_ = drawn(entropy_change(BEFORE, BEFORE + 1e-9, selected=(0, 0)))
     opacity = [float(cell["fill"].rstrip(")").split(",")[-1]) for cell in cells]
     assert max(opacity) < 1e-6
 
 
 def test_a_click_names_the_head():
-    (click,) = entropy_change(BEFORE, AFTER, selected=(0, 0)).to_dict()["params"]
+    chart = entropy_change(BEFORE, AFTER, selected=(0, 0)).specification
+    (click,) = (each for each in chart["params"] if "select" in each)
     assert (click["name"], click["select"]["fields"]) == ("head", ["layer", "head"])
 
 
