@@ -7,6 +7,7 @@ import streamlit as st
 from app_pages.training.films import by_line, film, formation, in_words
 from app_pages.training.words import explain
 from app_pages.widgets.choice import choice
+from app_pages.widgets.show import show
 from model.film import Film
 from viz.attention.head_overview import head_overview
 from viz.training.formation_map import formation_map
@@ -173,7 +174,7 @@ def _formation(films: dict[str, Film], probe: int) -> None:
     first, last = min(int(of.min()) for of in steps.values()), max(int(of.max()) for of in steps.values())
     for column, (name, formed) in zip(st.columns(len(films), gap="medium"), steps.items(), strict=True):
         with column:
-            st.altair_chart(
+            show(
                 formation_map(formed, first=first, last=last, title=f"{name}, training step"),
                 width="content",
                 key=f"formation_{name}",
