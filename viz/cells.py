@@ -6,13 +6,16 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.colour_legend import colour_legend
 from viz.figure import data, value
 from viz.palette import ACCENT, ATTENTION, DIFFERENCE, NEUTRAL
 from viz.theme import INK, LIGHT_INK
 
 STRONG = 0.8  # of the scale: from there on the colours are too dark for the dark ink of a light page
 INK_ON_CELLS = alt.expr(f"datum.strong ? '{LIGHT_INK}' : {INK.expr}")
+
+BARE_AXIS = {"ticks": False, "domain": False, "grid": False}  # the cells are line enough
+# Numbers at the ends of a legend of `colour`, and in the middle of a signed one.
+ENDS, SIGNED_ENDS = alt.ExprRef("[0, largest]"), alt.ExprRef("[-largest, 0, largest]")
 
 
 def head_cells(
@@ -61,20 +64,14 @@ def cells(
 ) -> alt.LayerChart:
     """For forms: cells of the frame at `x` and `y`, coloured by `field`, with what `text` holds written in them.
 
-    The colours reach to the value `largest`, from its negative where they are `signed`, else from 0. The frame's
-    field `strong` says where the ink is light. With `selectable`, a click selects a cell, and the one whose
+    The colours are those of `colour`. The frame's field `strong` says where the ink is light. With `selectable`, a click selects a cell, and the one whose
     field `selected` is true is framed: `borders` are the widths of its line and of all others'. The frame's
     `name` is read aloud. What lies `between` the colours and the text has the places of the cells, `writing`
     is the appearance of the text beside its size, and `mark` that of a cell.
     """
     base = alt.Chart(data()).encode(x=x, y=y)
-    colours = alt.Scale(
-        domain=[alt.ExprRef("-largest") if signed else 0, value("largest")],
-        range=list(DIFFERENCE if signed else ATTENTION),
-        clamp=True,
-    )
-    colour = alt.Color(f"{field}:Q", scale=colours, legend=legend)
-    layers = [base.mark_rect(aria=False, **mark).encode(color=colour)]
+    coloured = base.mark_rect(aria=False, **mark)
+    layers = [coloured.encode(color=colour(field, signed=signed, legend=legend))]
     layers += [layer.encode(x=x, y=y) for layer in between]
     if text:
         numbers = base.mark_text(
@@ -98,10 +95,14 @@ def framed(marks: alt.Chart, borders: tuple[float, float] = (3, 0.4)) -> alt.Cha
     )
 
 
-def cells_legend(title: str, *, signed: bool, **options: object) -> alt.Legend:
-    """For forms: the colour bar of `cells`, with numbers at its ends, and at 0 in the middle where it is `signed`."""
-    ends = "[-largest, 0, largest]" if signed else "[0, largest]"
-    return colour_legend(title, alt.ExprRef(ends), **options)
-
-
-BARE_AXIS = {"ticks": False, "domain": False, "grid": False}  # the cells are line enough
+def colour(field: str, *, signed: bool, legend: alt.Legend | None = None) -> alt.Color:
+    """For forms: `field` in colours that reach to the value `largest`, from its negative where `signed`, else from 0."""
+    return alt.Color(
+        f"{field}:Q",
+        scale=alt.Scale(
+            domain=[alt.ExprRef("-largest") if signed else 0, value("largest")],
+            range=list(DIFFERENCE if signed else ATTENTION),
+            clamp=True,
+        ),
+        legend=legend,
+    )

@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages.positions.sizes import choose_length, choose_position, choose_width
+from app_pages.widgets.show import show
 from model.theory import sinusoids as theory
 from viz.numbers import written
 from viz.positions.clock_hands import AT_MOST, clock_hands
@@ -44,7 +45,7 @@ def _clocks(t: int, d_model: int) -> None:
         f"the fastest needs {wavelengths[0]:.2f} positions, the slowest {wavelengths[-1]:,.0f}."
     )
     angles = theory.frequencies(d_model) * t
-    st.altair_chart(clock_hands(angles, wavelengths), key="positions_clocks")
+    show(clock_hands(angles, wavelengths), key="positions_clocks")
 
 
 def _table_and_waves(rows: np.ndarray, t: int) -> None:
@@ -121,7 +122,7 @@ def _counter(rows: np.ndarray, t: int) -> None:
             title="t in binary, the lowest digit on the left",
             heading="bit and its period in positions",
         )
-        st.altair_chart(digits, key="positions_bits", width="content")
+        show(digits, key="positions_bits", width="content")
         waves = counter_table(
             sines,
             np.vectorize(lambda sine: written(sine, "+.2f"))(sines),
@@ -131,4 +132,4 @@ def _counter(rows: np.ndarray, t: int) -> None:
             title="sines of p at t",
             heading="frequency and its wavelength in positions",
         )
-        st.altair_chart(waves, key="positions_sines", width="content")
+        show(waves, key="positions_sines", width="content")

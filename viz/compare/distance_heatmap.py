@@ -4,7 +4,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.cells import BARE_AXIS, cells, cells_legend
+from viz.cells import BARE_AXIS, ENDS, cells
+from viz.colour_legend import colour_legend
 from viz.figure import VegaFigure, click_on, data, form, value
 from viz.theme import INK
 
@@ -73,7 +74,7 @@ def _form(one: str, other: str) -> alt.LayerChart:
         signed=False,
         field="distance",
         text=None,
-        legend=cells_legend("head distance (nats), 0 to the largest here", signed=False, format=".3f"),
+        legend=colour_legend("head distance (nats), 0 to the largest here", ENDS, format=".3f"),
         selectable=click_on("pair", "one", "other"),
         borders=(4, 0.3),
         between=[rings],

@@ -6,7 +6,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.cells import BARE_AXIS, cells, cells_legend, strong
+from viz.cells import BARE_AXIS, ENDS, SIGNED_ENDS, cells, strong
+from viz.colour_legend import colour_legend
 from viz.figure import VegaFigure, form, value
 from viz.numbers import written
 from viz.palette import NEUTRAL
@@ -80,7 +81,9 @@ def _form(names: tuple[str, str], what: str, signed: bool, font_size: int) -> al
         signed=signed,
         text="written" if font_size else None,
         font_size=font_size,
-        legend=cells_legend(f"{what}, {'−1' if signed else '0'} to 1", signed=signed, format="~g"),
+        legend=colour_legend(
+            f"{what}, {'−1' if signed else '0'} to 1", SIGNED_ENDS if signed else ENDS, format="~g"
+        ),
         stroke=NEUTRAL,
         strokeWidth=0.3,
         invalid=None,
