@@ -1,5 +1,7 @@
 """Cells in rows and columns, coloured, with a number in each: the shared form of all grids."""
 
+from collections.abc import Mapping, Sequence
+
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -9,18 +11,34 @@ from viz.palette import ACCENT, ATTENTION, DIFFERENCE, NEUTRAL
 from viz.theme import INK, LIGHT_INK
 
 STRONG = 0.8  # of the scale: from there on the colours are too dark for the dark ink of a light page
+INK_ON_CELLS = alt.expr(f"datum.strong ? '{LIGHT_INK}' : {INK.expr}")
+
+BARE_AXIS = {"ticks": False, "domain": False, "grid": False}  # the cells are line enough
+# Numbers at the ends of a legend of `colour`, and in the middle of a signed one.
+ENDS, SIGNED_ENDS = alt.ExprRef("[0, largest]"), alt.ExprRef("[-largest, 0, largest]")
 
 
-def head_cells(values: np.ndarray, selected: tuple[int, int] | None = None) -> pd.DataFrame:
-    """A row a head of `values` [layer, head]: layer, head, name and value; `selected` marks one of them.
+def head_cells(
+    values: np.ndarray, selected: tuple[int, int] | None = None, *, called: str = "value"
+) -> pd.DataFrame:
+    """A row a head of `values` [layer, head]: layer, head, name and what is `called` so; `selected` marks one of them.
 
-    The selected one comes last, so that no neighbour's border lies on its frame.
+    The selected one comes last, so that no neighbour's border lies on its frame; the index counts layer by layer.
     """
-    layer, head = np.indices(values.shape).reshape(2, -1)
-    cells = pd.DataFrame({"layer": layer, "head": head, "value": values.ravel().astype(float)})
-    cells["name"] = [f"L{row} H{column}" for row, column in zip(layer, head, strict=True)]
-    cells["selected"] = [place == selected for place in np.ndindex(values.shape)]
-    return cells.sort_values("selected", kind="stable")
+    places = list(np.ndindex(values.shape))
+    order = [number for number, place in enumerate(places) if place != selected]
+    order += [number for number, place in enumerate(places) if place == selected]
+    places = [places[number] for number in order]
+    return pd.DataFrame(
+        {
+            "layer": np.array([layer for layer, _ in places], int),
+            "head": np.array([head for _, head in places], int),
+            called: np.array([values[place] for place in places], float),
+            "name": [f"L{layer} H{head}" for layer, head in places],
+            "selected": [place == selected for place in places],
+        },
+        index=order,
+    )
 
 
 def strong(values: np.ndarray, largest: float) -> np.ndarray:
@@ -35,35 +53,36 @@ def cells(
     tooltip: list[alt.Tooltip],
     signed: bool,
     field: str = "value",
-    text: str | None = "written",
+    text: str | alt.Text | None = "written",
     font_size: int = 12,
     legend: alt.Legend | None = None,
     selectable: alt.Parameter | None = None,
+    borders: tuple[float, float] = (3, 0.4),
+    between: Sequence[alt.Chart] = (),
+    writing: Mapping[str, object] | None = None,
     **mark: object,
 ) -> alt.LayerChart:
     """For forms: cells of the frame at `x` and `y`, coloured by `field`, with what `text` holds written in them.
 
-    The colours reach to the value `largest`, from its negative where they are `signed`, else from 0. The frame's
-    field `strong` says where the ink is light. With `selectable`, a click selects a cell, and the one whose
-    field `selected` is true is framed; the frame's `name` is read aloud. `mark` is the appearance of a cell.
+    The colours are those of `colour`. The frame's field `strong` says where the ink is light. With `selectable`, a click selects a cell, and the one whose
+    field `selected` is true is framed: `borders` are the widths of its line and of all others'. The frame's
+    `name` is read aloud. What lies `between` the colours and the text has the places of the cells, `writing`
+    is the appearance of the text beside its size, and `mark` that of a cell.
     """
     base = alt.Chart(data()).encode(x=x, y=y)
-    colours = alt.Scale(
-        domain=[alt.ExprRef("-largest") if signed else 0, value("largest")],
-        range=list(DIFFERENCE if signed else ATTENTION),
-        clamp=True,
-    )
-    layers = [
-        base.mark_rect(aria=False, **mark).encode(color=alt.Color(f"{field}:Q", scale=colours, legend=legend))
-    ]
+    coloured = base.mark_rect(aria=False, **mark)
+    layers = [coloured.encode(color=colour(field, signed=signed, legend=legend))]
+    layers += [layer.encode(x=x, y=y) for layer in between]
     if text:
-        ink = alt.expr(f"datum.strong ? '{LIGHT_INK}' : {INK.expr}")
-        layers.append(base.mark_text(aria=False, fontSize=font_size, color=ink).encode(text=f"{text}:N"))
+        numbers = base.mark_text(
+            aria=False, **{"fontSize": font_size, "color": INK_ON_CELLS, **(writing or {})}
+        )
+        layers.append(numbers.encode(text=text if isinstance(text, alt.Text) else f"{text}:N"))
     # On top and clear: the pointer on a number is the pointer on its cell.
     cover = base.mark_rect(fill="transparent", cursor="pointer" if selectable else "default")
     cover = cover.encode(description="name:N", tooltip=tooltip)
     if selectable:
-        cover = framed(cover).add_params(selectable)
+        cover = framed(cover, borders).add_params(selectable)
     return alt.layer(*layers, cover)
 
 
@@ -73,4 +92,17 @@ def framed(marks: alt.Chart, borders: tuple[float, float] = (3, 0.4)) -> alt.Cha
     return marks.encode(
         stroke=alt.when("datum.selected").then(alt.value(ACCENT)).otherwise(alt.value(NEUTRAL)),
         strokeWidth=alt.when("datum.selected").then(alt.value(wide)).otherwise(alt.value(thin)),
+    )
+
+
+def colour(field: str, *, signed: bool, legend: alt.Legend | None = None) -> alt.Color:
+    """For forms: `field` in colours that reach to the value `largest`, from its negative where `signed`, else from 0."""
+    return alt.Color(
+        f"{field}:Q",
+        scale=alt.Scale(
+            domain=[alt.ExprRef("-largest") if signed else 0, value("largest")],
+            range=list(DIFFERENCE if signed else ATTENTION),
+            clamp=True,
+        ),
+        legend=legend,
     )

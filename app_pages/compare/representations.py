@@ -8,9 +8,10 @@ import streamlit as st
 from app_pages import state
 from app_pages.compare.in_steps import in_steps
 from app_pages.compare.sides import Side
+from app_pages.widgets.show import show
 from model.measures import similarity
 from model.text import encode
-from viz.compare.similarity_heatmap import similarity_heatmap
+from viz.compare.stage_similarity import stage_similarity
 
 N_DIGITS, AT_ONCE = 300, 50
 
@@ -42,7 +43,7 @@ def representations(first: Side, second: Side) -> None:
         )
     in_steps(reads, "Reading the states of the examples …")  # from here on they are cached
     found, by_chance, n = _cka(first.checkpoint, second.checkpoint, texts)
-    chart = similarity_heatmap(
+    chart = stage_similarity(
         found,
         first.record.stages,
         second.record.stages,
@@ -52,7 +53,7 @@ def representations(first: Side, second: Side) -> None:
         side=480,
         undefined="all examples have the same state here",
     )
-    st.altair_chart(chart, key="cka", width="content")
+    show(chart, key="cka", width="content")
     if np.isnan(found).any():
         st.caption("A dash: all examples have the same state at that stage, and nothing can be compared.")
     _what_was_used(first, second, n, by_chance)

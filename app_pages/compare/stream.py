@@ -11,8 +11,8 @@ from model.measures import similarity
 from model.measures import stream as measures
 from viz.compare.logit_curves import logit_curves
 from viz.compare.norm_heatmap import norm_heatmap
-from viz.compare.similarity_heatmap import similarity_heatmap
 from viz.compare.stage_curves import stage_curves
+from viz.compare.stage_similarity import stage_similarity
 from viz.palette import FIRST, SECOND
 
 NORMS, SHARES, LOGITS, UNIFORMITY, COSINES = (
@@ -128,7 +128,7 @@ def _cosines(sides: tuple[Side, Side]) -> None:
     )
     for number, side, place in zip(("first", "second"), sides, beside("cosines"), strict=True):
         stages = side.record.stages
-        chart = similarity_heatmap(
+        chart = stage_similarity(
             similarity.cosine_by_stage(side.record.residual),
             stages,
             stages,
@@ -138,7 +138,8 @@ def _cosines(sides: tuple[Side, Side]) -> None:
             side=320,
             title=side.title,
         )
-        place.altair_chart(chart, key=f"cosines_{number}", width="content")
+        with place:
+            show(chart, key=f"cosines_{number}", width="content")
 
 
 def _stages(sides: tuple[Side, Side]) -> tuple[str, ...]:

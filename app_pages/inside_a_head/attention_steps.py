@@ -5,7 +5,7 @@ import streamlit as st
 
 from app_pages.inside_a_head.view import FEW, View
 from app_pages.widgets.input_in_colours import input_in_colours
-from app_pages.widgets.show import clickable
+from app_pages.widgets.show import clickable, show
 from app_pages.widgets.words import in_formula
 from viz.inside.value_bars import value_bars
 from viz.inside.vector_rows import vector_rows
@@ -24,7 +24,7 @@ def stream(view: View) -> None:
     rows = {f"xᵢ  {view.name(view.query)}": steps.x[view.query]}
     if view.key != view.query:
         rows[f"xⱼ  {view.name(view.key)}"] = steps.x[view.key]
-    st.altair_chart(vector_rows(rows, what="x"), key="inside_rows_input")
+    show(vector_rows(rows, what="x"), key="inside_rows_input")
 
 
 def project(view: View) -> None:
@@ -41,7 +41,7 @@ def project(view: View) -> None:
         f"kⱼ  {view.name(view.key)}": attention.k[view.key],
         f"vⱼ  {view.name(view.key)}": attention.v[view.key],
     }
-    st.altair_chart(vector_rows(rows, what="component of q, k, v"), key="inside_rows_project")
+    show(vector_rows(rows, what="component of q, k, v"), key="inside_rows_project")
 
 
 def products(view: View) -> None:
@@ -53,7 +53,7 @@ def products(view: View) -> None:
     pair = {f"qᵢ  {view.name(view.query)}": attention.q, f"kⱼ  {view.name(key)}": attention.k[key]}
     # Room for the sums that these two rows have not: their components stand above those of the products.
     chart = vector_rows(pair, what="component of q and k", totals={}, total=" ")
-    st.altair_chart(chart, key="inside_rows_pair")
+    show(chart, key="inside_rows_pair")
     st.markdown(
         "Multiplied component by component, a row a key; the framed row is the product of the two above. "
         "Orange raises the sum, blue lowers it. A click on a row chooses the key."
@@ -168,7 +168,7 @@ def values(view: View) -> None:
     _scrolled(view, chart, key="inside_values")
     st.markdown("The sum of all rows, with colours of its own:")
     rows = {f"zᵢ  {view.name(view.query)}": attention.z[view.chosen.head]}
-    st.altair_chart(vector_rows(rows, what="component of z", totals={}), key="inside_rows_z")
+    show(vector_rows(rows, what="component of z", totals={}), key="inside_rows_z")
 
 
 def concatenate(view: View) -> None:
@@ -186,7 +186,7 @@ def concatenate(view: View) -> None:
         )
     heads = [f"H{head}" for head in range(n_heads)]
     chart = vector_rows({"[z; …; z]": z.ravel()}, what="z", groups=heads, chosen=heads[view.chosen.head])
-    st.altair_chart(chart, key="inside_rows_concatenate")
+    show(chart, key="inside_rows_concatenate")
 
 
 def output(view: View) -> None:
@@ -205,7 +205,7 @@ def output(view: View) -> None:
     chart = vector_rows(
         rows, what="component of o", totals=lengths(rows), total="Euclidean norm", chosen=f"H{head}"
     )
-    st.altair_chart(chart, key="inside_rows_output")
+    show(chart, key="inside_rows_output")
 
 
 def lengths(rows: dict[str, np.ndarray]) -> dict[str, float]:

@@ -5,6 +5,7 @@ import streamlit as st
 
 from app_pages.inside_a_head.attention_steps import lengths
 from app_pages.inside_a_head.view import View
+from app_pages.widgets.show import show
 from model.head_steps import Norm
 from viz.inside.value_bars import value_bars
 from viz.inside.vector_rows import vector_rows
@@ -77,7 +78,7 @@ def expand(view: View) -> None:
         before=dict(zip(names, steps.before[units], strict=True)),
         was="before it",
     )
-    st.altair_chart(chart, key="inside_units")
+    show(chart, key="inside_units")
 
 
 def contract(view: View) -> None:
@@ -112,7 +113,7 @@ def _norm(norm: Norm, out: str, of: str, *, key: str) -> None:
 
 def _rows(rows: dict[str, np.ndarray], *, key: str, what: str = "value") -> None:
     chart = vector_rows(rows, what=what, totals=lengths(rows), total="Euclidean norm")
-    st.altair_chart(chart, key=f"inside_rows_{key}")
+    show(chart, key=f"inside_rows_{key}")
 
 
 def _strongest(strengths: np.ndarray, at_most: int) -> np.ndarray:

@@ -11,6 +11,7 @@ from app_pages import state
 from app_pages.state import HeadSelection, Input
 from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_query
+from app_pages.widgets.show import show
 from app_pages.widgets.words import as_code, in_formula, sentence
 from model.head_steps import Norm, between, head_steps
 from model.theory.layer_norm import normalise
@@ -79,7 +80,7 @@ def _typed() -> np.ndarray | None:
         ("inside_typed_x", "x", "green: mean, one σ to either side", vector),
         ("inside_typed_z", "(x − μ) / σ", f"mean 0, deviation {left:.3g}", found.output[0]),
     ):
-        st.altair_chart(norm_bars(bars, title=title, reading=reading), key=key)
+        show(norm_bars(bars, title=title, reading=reading), key=key)
     return values
 
 
@@ -105,7 +106,7 @@ def _own(chosen: HeadSelection, controls: DeltaGenerator) -> None:
         ("γ ⊙ (x − μ) / σ + β", "with γ and β as they were trained", norm.out),
     )
     for number, (title, reading, values) in enumerate(stages):
-        st.altair_chart(norm_bars(values, title=title, reading=reading), key=f"inside_own_{number}")
+        show(norm_bars(values, title=title, reading=reading), key=f"inside_own_{number}")
     st.caption(
         f"γ is a number a feature, from {norm.gain.min():.2f} to {norm.gain.max():.2f} in this norm (it starts at 1), "
         f"β from {norm.shift.min():.2f} to {norm.shift.max():.2f} (it starts at 0)."
@@ -127,7 +128,7 @@ def _batch(values: np.ndarray) -> None:
             found = normalise(values, over)
             with st.container(key=f"side_{over}"):
                 chart = averaged_axis(values, found.output, found.mean, np.sqrt(found.variance), over=over)
-                st.altair_chart(chart, key=f"inside_over_{over}")
+                show(chart, key=f"inside_over_{over}")
     alone = (
         " Your batch holds one vector, so every feature is its own mean: batch normalisation makes it 0 and has "
         "nothing left to tell."

@@ -10,7 +10,7 @@ from app_pages.positions import cached
 from app_pages.state import Selection
 from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_query, take_query
-from app_pages.widgets.show import clickable
+from app_pages.widgets.show import clickable, show
 from model.measures.embeddings import Neighbour, first_words, nearest, patch_pictures
 from viz.positions.embedding_scatter import embedding_scatter
 from viz.positions.neighbour_bars import neighbour_bars
@@ -182,13 +182,13 @@ def _neighbours(
         of=names[query],
         places=[at if is_text and at < n_tokens else None for at, _ in found],
     )
-    st.altair_chart(bars, key="positions_map_nearest")
+    show(bars, key="positions_map_nearest")
     if is_text and not positioned:
         pieces, rows = cached.vocabulary(chosen.checkpoint)
         near = _others(rows, pieces.index(names[query]))
         st.markdown(f"**Nearest in the whole vocabulary** of {len(pieces):,} pieces")
         bars = neighbour_bars([pieces[at] for at, _ in near], [cosine for _, cosine in near], of=names[query])
-        st.altair_chart(bars, key="positions_map_vocabulary")
+        show(bars, key="positions_map_vocabulary")
     d_model = state.loaded(chosen.checkpoint).config.d_model
     st.caption(
         rf"Cosine similarity $a \cdot b \,/\, (|a|\,|b|)$ in all {d_model} dimensions, not nearness in the picture."

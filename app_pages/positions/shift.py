@@ -42,7 +42,7 @@ def shift() -> None:
         rf"$\omega_k \varphi$, $\varphi = {offset}$"
     )
     hands = clock_hands(angles * (t + offset), wavelengths(d_model), before=angles * t)
-    st.altair_chart(hands, key="positions_shifted_clocks")
+    show(hands, key="positions_shifted_clocks")
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_shift_matrix"):
             st.markdown(rf"**$M({offset})$**, all {d_model // 2} rotations; $M({k}, {offset})$ is framed")

@@ -45,7 +45,7 @@ def _clocks(t: int, d_model: int) -> None:
         f"the fastest needs {wavelengths[0]:.2f} positions, the slowest {wavelengths[-1]:,.0f}."
     )
     angles = theory.frequencies(d_model) * t
-    st.altair_chart(clock_hands(angles, wavelengths), key="positions_clocks")
+    show(clock_hands(angles, wavelengths), key="positions_clocks")
 
 
 def _table_and_waves(rows: np.ndarray, t: int) -> None:
@@ -119,7 +119,7 @@ def _counter(rows: np.ndarray, t: int) -> None:
             title="t in binary, the lowest digit on the left",
             heading="bit and its period in positions",
         )
-        st.altair_chart(digits, key="positions_bits", width="content")
+        show(digits, key="positions_bits", width="content")
         waves = counter_table(
             sines,
             np.vectorize(lambda sine: written(sine, "+.2f"))(sines),
@@ -129,4 +129,4 @@ def _counter(rows: np.ndarray, t: int) -> None:
             title="sines of p at t",
             heading="frequency and its wavelength in positions",
         )
-        st.altair_chart(waves, key="positions_sines", width="content")
+        show(waves, key="positions_sines", width="content")

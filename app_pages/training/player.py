@@ -174,7 +174,7 @@ def _formation(films: dict[str, Film], probe: int) -> None:
     first, last = min(int(of.min()) for of in steps.values()), max(int(of.max()) for of in steps.values())
     for column, (name, formed) in zip(st.columns(len(films), gap="medium"), steps.items(), strict=True):
         with column:
-            st.altair_chart(
+            show(
                 formation_map(formed, first=first, last=last, title=f"{name}, training step"),
                 width="content",
                 key=f"formation_{name}",

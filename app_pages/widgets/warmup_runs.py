@@ -7,6 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.widgets.choice import choice
+from app_pages.widgets.show import show
 from app_pages.widgets.words import PLACEMENTS
 from model import checkpoint
 from model.theory.warmup import BATCH_SIZE_STORED, LAST_STEPS_STORED, RUNS, WarmupRun, read_runs
@@ -53,7 +54,7 @@ def draw_grids(
     for name, runs in grid.items():
         cells = [(run.learning_rate, run.warmup, run.final_loss, run.accuracy) for run in runs]
         with where[name].container():
-            st.altair_chart(warmup_grid(cells, rates=rates, warmups=warmups, highest=highest, title=name))
+            show(warmup_grid(cells, rates=rates, warmups=warmups, highest=highest, title=name))
             if diverged := [run for run in runs if run.final_loss is None]:
                 listed = "; ".join(f"{run.learning_rate:g} with warm-up {run.warmup}" for run in diverged)
                 st.markdown(f"**Diverged**, the loss was no finite number any more: learning rate {listed}.")

@@ -7,14 +7,16 @@ import numpy as np
 import pandas as pd
 
 from viz.attention.token_label import label, visible
+from viz.figure import VegaFigure, click_on, data, form, value
 from viz.palette import ACCENT, DIFFERENCE, NEUTRAL
+from viz.theme import FIT
 
 _NAMED = 60  # beyond so many tokens their names would cover each other
 
 
 def knock_out_bars(
     tokens: Sequence[str], change: np.ndarray, *, query: int | None, limit: float, what: str
-) -> alt.LayerChart:
+) -> VegaFigure:
     """Changes [position] of a probability, from -`limit` to `limit`; blue where it falls, orange where it rises.
 
     The token `query` is outlined. A click on a bar sets the point selection `token`, field `position`.
@@ -22,55 +24,56 @@ def knock_out_bars(
     """
     if len(tokens) != len(change):
         raise ValueError(f"{len(tokens)} tokens need as many changes, got {len(change)}")
-    bars = pd.DataFrame(
+    position = np.arange(len(tokens))
+    frame = pd.DataFrame(
         {
-            "position": np.arange(len(tokens)),
+            "position": position,
             "token": [visible(token) for token in tokens],
             "name": [f"{position} {label(token, 14)}" for position, token in enumerate(tokens)],
             "change": np.asarray(change, dtype=float),
+            "selected": position == query,
         }
     )
-    bars["chosen"] = bars["position"] == query
-    bars["bottom"], bars["top"] = -limit, limit
-    named = len(tokens) <= _NAMED
+    return _form(what, len(tokens) <= _NAMED).of(
+        frame,
+        values={"limit": limit, "now_and_then": list(frame["name"][::25])},
+        description=f"Change of {what} with each of {len(tokens)} tokens masked out of the keys",
+    )
+
+
+@form
+def _form(what: str, named: bool) -> alt.LayerChart:
     axis = (
         alt.Axis(labelAngle=-60, labelOverlap=False, title=None, grid=False, ticks=False)
         if named
-        else alt.Axis(values=list(bars["name"][::25]), labelAngle=-60, title="token", grid=False)
+        else alt.Axis(values=value("now_and_then"), labelAngle=-60, title="token", grid=False)
     )
-    base = alt.Chart(bars).encode(
-        x=alt.X("name:N", sort=None, axis=axis, scale=alt.Scale(paddingInner=0.15 if named else 0)),
-    )
+    scale = alt.Scale(paddingInner=0.15 if named else 0)
+    base = alt.Chart(data()).encode(x=alt.X("name:N", sort=None, axis=axis, scale=scale))
     falls, rises = DIFFERENCE[0], DIFFERENCE[-1]
     coloured = base.mark_bar(aria=False).encode(
         y=alt.Y(
             "change:Q",
             title=f"Δ{what}",
-            scale=alt.Scale(domain=[-limit, limit], nice=False),
+            scale=alt.Scale(domain=[alt.ExprRef("-limit"), value("limit")], nice=False),
             axis=alt.Axis(labelExpr="datum.value ? format(datum.value, '+.3~g') : '0'", tickCount=5),
         ),
         color=alt.when("datum.change < 0").then(alt.value(falls)).otherwise(alt.value(rises)),
     )
+    zero = alt.Chart(data()).transform_aggregate(n="count()").mark_rule(color=NEUTRAL).encode(y=alt.datum(0))
     # The whole height of a token is its target: a bar of nothing could not be clicked.
-    cover = (
-        base.mark_bar(fill="transparent", cursor="pointer")
-        .encode(
-            y=alt.Y("bottom:Q"),
-            y2="top:Q",
-            stroke=alt.when("datum.chosen").then(alt.value(ACCENT)).otherwise(alt.value("transparent")),
-            strokeWidth=alt.value(2),
-            description="token:N",
-            tooltip=[
-                "token:N",
-                "position:Q",
-                alt.Tooltip("change:Q", format="+.4f", title=f"change of {what}"),
-            ],
-        )
-        .add_params(alt.selection_point(name="token", fields=["position"], toggle=False, clear=False))
+    cover = base.mark_rect(fill="transparent", cursor="pointer").encode(
+        y=alt.value(0),
+        y2=alt.value("height"),
+        stroke=alt.when("datum.selected").then(alt.value(ACCENT)).otherwise(alt.value("transparent")),
+        strokeWidth=alt.value(2),
+        description="token:N",
+        tooltip=[
+            alt.Tooltip("token:N"),
+            alt.Tooltip("position:Q"),
+            alt.Tooltip("change:Q", format="+.4f", title=f"change of {what}"),
+        ],
     )
-    zero = alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(color=NEUTRAL).encode(y="zero:Q")
-    return alt.layer(coloured, zero, cover).properties(
-        height=170,
-        autosize={"type": "fit-x", "contains": "padding"},  # the names below take nothing from the bars
-        description=f"Change of {what} with each of {len(tokens)} tokens masked out of the keys",
+    return alt.layer(coloured, zero, cover.add_params(click_on("token", "position"))).properties(
+        height=170, autosize=FIT
     )

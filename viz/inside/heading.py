@@ -1,24 +1,11 @@
 """What stands above a chart: its name, and in small letters how to read it."""
 
-import altair as alt
+from viz import theme
 
-from viz.theme import INK
-
-# Streamlit hands a width over: the rest of the picture is laid out around a plot of the height that is asked for.
-FIT = alt.AutoSizeParams(type="fit-x", contains="padding")
+FIT = theme.FIT
 
 
-def heading(name: str, reading: str) -> alt.Title:
-    # Streamlit colours titles for its theme, but leaves subtitles black.
-    return alt.Title(
-        name,
-        subtitle=reading,
-        subtitleColor=INK,
-        anchor="start",
-        frame="group",
-        fontSize=14,
-        subtitleFontSize=12,
-        subtitlePadding=4,
-        offset=10,
-        limit=0,
-    )
+def heading(name: str, reading: str) -> dict:
+    """The `title` of a chart, larger than `theme.heading` and in line with the plot."""
+    place = {"frame": "group", "fontSize": 14, "subtitleFontSize": 12, "subtitlePadding": 4, "offset": 10}
+    return theme.heading(name, reading) | place

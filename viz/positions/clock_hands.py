@@ -4,9 +4,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from viz.figure import VegaFigure, data, form
 from viz.palette import ACCENT, NEUTRAL
 from viz.pixels import pixel_x, pixel_y
-from viz.theme import INK
+from viz.theme import FIT, INK
 
 AT_MOST = 16  # clocks in a row; of more frequencies, evenly spaced ones are drawn
 _LARGEST = 36  # pixels of a radius, as all lengths here
@@ -17,7 +18,7 @@ _RADIUS = f"(0.42 * {_STEP})"
 
 def clock_hands(
     angles: np.ndarray, wavelengths: np.ndarray, *, before: np.ndarray | None = None
-) -> alt.LayerChart:
+) -> VegaFigure:
     """Hands at `angles` [frequency], in radians clockwise from the top, so that a hand points to (sin, cos).
 
     Faint hands show where they stood `before`. Below each clock stands its wavelength in positions.
@@ -28,7 +29,7 @@ def clock_hands(
         raise ValueError(f"got {angles.shape} angles, {before.shape} before, {wavelengths.shape} wavelengths")
     n = len(angles)
     drawn = np.unique(np.linspace(0, n - 1, min(n, AT_MOST)).round().astype(int))
-    clocks = pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "k": drawn,
             "place": np.arange(len(drawn)) + 0.5,
@@ -40,7 +41,14 @@ def clock_hands(
             "cosine_before": np.cos(before[drawn]),
         }
     )
-    base = alt.Chart(clocks).transform_calculate(
+    return _form().of(
+        frame, description=f"{len(drawn)} of the {n} frequencies as clocks, the fastest on the left"
+    )
+
+
+@form
+def _form() -> alt.LayerChart:
+    base = alt.Chart(data()).transform_calculate(
         middle=f"datum.place * {_STEP}",
         centre=str(_MIDDLE),
         tip_x=f"datum.middle + {_RADIUS} * datum.sine",
@@ -87,8 +95,5 @@ def clock_hands(
     names = text.encode(x=pixel_x("middle"), y=pixel_y("above"), text="name:N")
     lengths = text.encode(x=pixel_x("middle"), y=pixel_y("below"), text="length:N")
     return alt.layer(noon, hands_before, hands, faces, names, lengths).properties(
-        width=900,
-        height=_HEIGHT,
-        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-        description=f"{len(drawn)} of the {n} frequencies as clocks, the fastest on the left",
+        width=900, height=_HEIGHT, autosize=FIT
     )

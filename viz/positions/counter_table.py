@@ -6,8 +6,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.palette import ACCENT, DIFFERENCE, NEUTRAL
+from viz.cells import cells
+from viz.figure import VegaFigure, data, form
+from viz.palette import ACCENT, NEUTRAL
 from viz.theme import INK
+from viz.theme import heading as chart_title
 
 _COLUMN, _ROW = 52, 22  # pixels
 
@@ -21,7 +24,7 @@ def counter_table(
     position: int,
     title: str,
     heading: str,
-) -> alt.LayerChart:
+) -> VegaFigure:
     """Colours `values` and writes `texts`, both [position, column]; the row of the chosen `position` is framed.
 
     The columns have a common `heading`; the name of one may have lines, parted by "|". Raises ValueError where the shapes do not fit.
@@ -30,51 +33,55 @@ def counter_table(
     if values.shape != shape or texts.shape != shape:
         raise ValueError(f"expected values and texts of {shape}, got {values.shape} and {texts.shape}")
     row, column = np.indices(shape).reshape(2, -1)
-    cells = pd.DataFrame(
+    t, named = np.asarray(positions)[row], np.asarray(columns, dtype=object)[column]
+    frame = pd.DataFrame(
         {
-            "t": np.asarray(positions)[row],
-            "column": np.asarray(columns, dtype=object)[column],
+            "t": t,
+            "column": named,
             "value": values.ravel().astype(float),
-            "text": texts.ravel(),
+            "written": texts.ravel().astype(object),
+            "name": [f"t = {one}, {other}" for one, other in zip(t, named, strict=True)],
         }
     )
-    base = alt.Chart(cells).encode(
-        x=alt.X(
-            "column:N",
-            sort=None,
-            title=heading,
-            axis=alt.Axis(
-                orient="top",
-                labelAngle=0,
-                labelExpr="split(datum.label, '|')",
-                ticks=False,
-                domain=False,
-                labelLimit=0,
-                labelOverlap=False,
-            ),
-        ),
-        y=alt.Y("t:O", title="position t", axis=alt.Axis(ticks=False, domain=False)),
+    return _form(heading).of(
+        frame,
+        frames={"framed": pd.DataFrame({"t": [position]})},
+        values={"largest": 1},
+        width=_COLUMN * len(columns),
+        height=_ROW * len(positions),
+        title=chart_title(title) | {"fontWeight": "normal"},
+        description=f"{title}; position {position} is framed",
     )
-    colours = base.mark_rect(stroke=NEUTRAL, strokeWidth=0.5, opacity=0.75).encode(
-        color=alt.Color(
-            "value:Q", scale=alt.Scale(domain=[-1, -0.5, 0, 0.5, 1], range=list(DIFFERENCE)), legend=None
-        ),
+
+
+@form
+def _form(heading: str) -> alt.LayerChart:
+    bare = {"ticks": False, "domain": False}
+    across = alt.Axis(
+        orient="top",
+        labelAngle=0,
+        labelExpr="split(datum.label, '|')",
+        labelLimit=0,
+        labelOverlap=False,
+        **bare,
+    )
+    y = alt.Y("t:O", title="position t", axis=alt.Axis(**bare))
+    table = cells(
+        alt.X("column:N", sort=None, title=heading, axis=across),
+        y,
         tooltip=[
             alt.Tooltip("t:O", title="position t"),
             alt.Tooltip("column:N"),
-            alt.Tooltip("text:N", title="value"),
+            alt.Tooltip("written:N", title="value"),
         ],
+        signed=True,
+        font_size=11,
+        writing={"color": INK},
+        stroke=NEUTRAL,
+        strokeWidth=0.5,
+        opacity=0.75,
     )
-    text = base.mark_text(color=INK, aria=False, tooltip=None).encode(text="text:N")
-    frame = (
-        alt.Chart(pd.DataFrame({"t": [position]}))
-        .mark_rect(fill=None, stroke=ACCENT, strokeWidth=2.5, aria=False)
-        .encode(y=alt.Y("t:O", title="position t"))
+    frame = alt.Chart(data("framed")).mark_rect(
+        fill=None, stroke=ACCENT, strokeWidth=2.5, aria=False, tooltip=None
     )
-    return alt.layer(colours, text, frame).properties(
-        width=_COLUMN * len(columns),
-        height=_ROW * len(positions),
-        autosize="pad",
-        title=alt.Title(title, anchor="start", fontSize=13, fontWeight="normal", limit=0),
-        description=f"{title}; position {position} is framed",
-    )
+    return alt.layer(table, frame.encode(y=y)).properties(autosize="pad")

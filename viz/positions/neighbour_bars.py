@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 
 from viz.attention.token_label import label, visible
+from viz.figure import VegaFigure, data, form, value
 from viz.palette import EMPHASIS
-from viz.theme import INK
+from viz.theme import FIT, INK
 
 _STEP = 24  # pixels a neighbour
 _NAMES = 124  # pixels for the names, on the left
@@ -16,7 +17,7 @@ _NAMES = 124  # pixels for the names, on the left
 
 def neighbour_bars(
     names: Sequence[str], cosines: Sequence[float], *, of: str, places: Sequence[int | None] = ()
-) -> alt.LayerChart:
+) -> VegaFigure:
     """Cosine similarities as horizontal bars in the order given; `of` is whose neighbours they are.
 
     `places` are positions of tokens in the input, None for what is not in it. Raises ValueError where names,
@@ -25,19 +26,26 @@ def neighbour_bars(
     places = places or [None] * len(names)
     if not len(names) == len(cosines) == len(places):
         raise ValueError(f"got {len(names)} names, {len(cosines)} similarities and {len(places)} places")
-    bars = pd.DataFrame(
+    at = ["" if place is None else f" {place}" for place in places]
+    frame = pd.DataFrame(
         {
             "rank": np.arange(1, len(names) + 1),
             "name": [visible(name) for name in names],
-            "label": [
-                label(name, 14) + ("" if place is None else f" {place}")
-                for name, place in zip(names, places, strict=True)
-            ],
+            "label": [label(name, 14) + place for name, place in zip(names, at, strict=True)],
             "cosine": [float(cosine) for cosine in cosines],
         }
     )
-    lowest = min(0.0, *cosines) if len(cosines) else 0.0
-    base = alt.Chart(bars).encode(
+    return _form().of(
+        frame,
+        values={"lowest": float(min(0.0, *cosines)) if len(cosines) else 0.0},
+        height=_STEP * max(len(names), 1),
+        description=f"The {len(names)} nearest neighbours of {visible(of)} by cosine similarity.",
+    )
+
+
+@form
+def _form() -> alt.LayerChart:
+    base = alt.Chart(data()).encode(
         # Two neighbours may have one name, so a bar is told by its rank.
         y=alt.Y("rank:O", axis=None),
         tooltip=[
@@ -46,23 +54,16 @@ def neighbour_bars(
             alt.Tooltip("cosine:Q", format=".4f"),
         ],
     )
-
-    def x(field: str) -> alt.X:
-        return alt.X(
-            field,
-            title="cosine similarity",
-            # a little beyond 1, for the number behind a full bar
-            scale=alt.Scale(domain=[lowest, 1.25], nice=False, rangeMin=_NAMES),
-            axis=alt.Axis(values=[-1, -0.5, 0, 0.5, 1], grid=False),
-        )
-
+    x = {
+        "title": "cosine similarity",
+        # a little beyond 1, for the number behind a full bar
+        "scale": alt.Scale(domain=[value("lowest"), 1.25], nice=False, rangeMin=_NAMES),
+        "axis": alt.Axis(values=[-1, -0.5, 0, 0.5, 1], grid=False),
+    }
+    names = base.mark_text(align="left", color=INK, limit=_NAMES - 8)
     numbers = base.transform_calculate(end="max(datum.cosine, 0)").mark_text(align="left", dx=5, color=INK)
-    return (
-        base.mark_bar(color=EMPHASIS).encode(x=x("cosine:Q"))
-        + base.mark_text(align="left", color=INK, limit=_NAMES - 8).encode(x=alt.value(0), text="label:N")
-        + numbers.encode(x=x("end:Q"), text=alt.Text("cosine:Q", format=".3f"))
-    ).properties(
-        height=_STEP * max(len(bars), 1),
-        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-        description=f"The {len(bars)} nearest neighbours of {visible(of)} by cosine similarity.",
-    )
+    return alt.layer(
+        base.mark_bar(color=EMPHASIS).encode(x=alt.X("cosine:Q", **x)),
+        names.encode(x=alt.value(0), text="label:N"),
+        numbers.encode(x=alt.X("end:Q", **x), text=alt.Text("cosine:Q", format=".3f")),
+    ).properties(autosize=FIT)

@@ -2,42 +2,41 @@
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
+from viz.cells import cells, head_cells
+from viz.figure import VegaFigure, form
 from viz.head_axis import head_axis
 from viz.palette import ATTENTION, NEUTRAL
-from viz.theme import INK
+from viz.theme import heading
 
 
-def formation_map(steps: np.ndarray, *, first: int, last: int, title: str = "") -> alt.LayerChart:
+def formation_map(steps: np.ndarray, *, first: int, last: int, title: str = "") -> VegaFigure:
     """Training steps [layer, head], on a logarithmic scale of blue from the `first` to the `last` one."""
-    heads = list(np.ndindex(*steps.shape))
-    cells = pd.DataFrame(heads, columns=["layer", "head"], dtype=int)
-    cells["name"] = [f"L{layer} H{head}" for layer, head in heads]
-    cells["step"] = [int(steps[place]) for place in heads]
-    cells["shown"] = cells["step"] + 1
-    base = alt.Chart(cells).encode(
-        x=alt.X("head:O", title=None, axis=head_axis("H", orient="top")),
-        y=alt.Y("layer:O", title=None, axis=head_axis("L", orient="left")),
+    frame = head_cells(steps, called="step")
+    # From 0, clear, to 1, the first strong colour of the scale: the numbers are all in the same ink.
+    frame["late"] = np.log((frame["step"].to_numpy() + 1) / (first + 1)) / np.log(
+        (max(last, first + 1) + 1) / (first + 1)
+    )
+    return _form().of(frame, values={"largest": len(ATTENTION) - 1}, title=heading(title))
+
+
+@form
+def _form() -> alt.LayerChart:
+    return cells(
+        alt.X("head:O", title=None, axis=head_axis("H", orient="top")),
+        alt.Y("layer:O", title=None, axis=head_axis("L", orient="left")),
         tooltip=[
             alt.Tooltip("name:N", title="head"),
             alt.Tooltip("step:Q", title="formed at step", format=","),
         ],
-    )
-    # Ink over whatever page lies below, as everywhere: the head that took its form first is clear.
-    ink = alt.Color(
-        "shown:Q",
-        scale=alt.Scale(
-            type="log", domain=[first + 1, max(last, first + 1) + 1], range=[ATTENTION[0], ATTENTION[1]]
-        ),
-        legend=None,
-    )
-    return alt.layer(
-        base.mark_rect(stroke=NEUTRAL, strokeWidth=0.5).encode(color=ink),
-        base.mark_text(color=INK, fontSize=13).encode(text=alt.Text("step:Q", format=".2~s")),
+        signed=False,
+        field="late",
+        text=alt.Text("step:Q", format=".2~s"),
+        font_size=13,
+        stroke=NEUTRAL,
+        strokeWidth=0.5,
     ).properties(
         width=alt.Step(62),
         height=alt.Step(34),
-        title=alt.Title(title, anchor="start", fontSize=13, limit=0),
         description="The training step at which each head took its form.",
     )

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from model import checkpoint
 from model.measures.embeddings import cosine_similarities, embedding_parts
 from tests.app_pages.charts import described, table
-from tests.app_pages.test_positions_checkpoint import said
+from tests.app_pages.positions.test_checkpoint import said
 from tests.tolerance import rounding
 
 Open = Callable[..., AppTest]
@@ -62,8 +62,8 @@ def test_padding_has_no_neighbours(open_part: Open, checkpoints: Path) -> None:
 
 def test_words_around_are_drawn_behind_the_text(open_part: Open) -> None:
     app = open_part(positions_map_words="true")
-    words = described(app, "9 vectors in two dimensions")["tables"][0]
-    assert sorted(words["token"]) == ["film", "great", "not"]
+    vectors = table(app, "9 vectors in two dimensions", "token", "word")
+    assert sorted(vectors["token"][vectors["word"]]) == ["film", "great", "not"]
     app.segmented_control(key="positions_map_vectors").set_value(SUM).run()
     described(app, "6 vectors in two dimensions")  # a word of the vocabulary has no position
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn
+from tests.viz.scene import drawn, whole
 from viz.compare.knock_out_bars import knock_out_bars
 from viz.palette import ACCENT, DIFFERENCE
 
@@ -32,7 +32,7 @@ def test_a_token_can_be_clicked_over_its_whole_height():
     *_, cover = drawn(bars(), width=500)
     assert len({(bar["y"], bar["height"]) for bar in cover}) == 1
     assert cover[0]["height"] > 150
-    (parameter,) = bars().to_dict()["params"]
+    (parameter,) = (each for each in whole(bars())["params"] if "select" in each)
     assert (parameter["name"], parameter["select"]["fields"]) == ("token", ["position"])
 
 
@@ -46,8 +46,10 @@ def test_the_query_is_outlined():
 
 
 def test_a_long_text_is_labelled_now_and_then():
-    axis = bars(["the"] * 100, np.zeros(100), limit=1).to_dict()["layer"][0]["encoding"]["x"]["axis"]
-    assert axis["values"] == ["0 the", "25 the", "50 the", "75 the"]
+    spec = whole(bars(["the"] * 100, np.zeros(100), limit=1))
+    (names,) = (each["value"] for each in spec["params"] if each["name"] == "now_and_then")
+    assert spec["layer"][0]["encoding"]["x"]["axis"]["values"] == {"expr": "now_and_then"}
+    assert names == ["0 the", "25 the", "50 the", "75 the"]
 
 
 def test_tokens_and_changes_of_different_number_are_refused():

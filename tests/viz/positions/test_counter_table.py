@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn
+from tests.viz.scene import drawn, whole
 from viz.palette import ACCENT
 from viz.positions.counter_table import counter_table
 
@@ -14,23 +14,23 @@ def table(**changes):
 
 
 def test_cells_row_by_row():
-    colours, texts, _ = drawn(table())
+    colours, texts, *_ = drawn(table())
     assert [item["text"] for item in texts] == ["0", "0", "1", "0", "0", "1"]
     assert [item["y"] for item in texts] == sorted(item["y"] for item in texts)
     assert colours[0]["fill"] != colours[2]["fill"]
 
 
 def test_the_row_of_the_position_is_framed():
-    _, texts, (frame,) = drawn(table())
+    _, texts, _, (frame,) = drawn(table())
     assert frame["stroke"] == ACCENT
     framed = [text["text"] for text in texts if frame["y"] < text["y"] < frame["y"] + frame["height"]]
     assert framed == ["1", "0"]
 
 
 def test_what_the_table_is_stands_above_it():
-    spec = table().to_dict()
+    spec = whole(table())
     assert spec["title"]["text"] == "in binary"
-    assert spec["layer"][0]["encoding"]["x"]["title"] == "bit"
+    assert spec["layer"][0]["layer"][0]["encoding"]["x"]["title"] == "bit"
 
 
 def test_shapes_must_fit():

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn
+from tests.viz.scene import drawn, whole
 from viz.palette import ACCENT
 from viz.positions.position_similarity_grid import position_similarity_grid
 
@@ -53,12 +53,12 @@ def test_the_chosen_map_is_framed_above_its_neighbours():
 
 
 def test_a_click_names_the_patch():
-    (click,) = grid().to_dict()["params"]
+    (click,) = (each for each in whole(grid())["params"] if "select" in each)
     assert (click["name"], click["select"]["fields"]) == ("patch", ["patch"])
 
 
 def test_hover_names_both_patches():
-    encoding = grid().to_dict()["layer"][0]["encoding"]
+    encoding = whole(grid())["layer"][0]["encoding"]
     assert [field.get("title") for field in encoding["tooltip"]] == ["position of", "against", None]
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn
+from tests.viz.scene import drawn, whole
 from viz.palette import ACCENT
 from viz.positions.position_similarity_map import position_similarity_map
 
@@ -30,7 +30,7 @@ def test_the_chosen_patch_is_outlined():
 
 
 def test_a_click_names_the_patch():
-    (click,) = chart().to_dict()["params"]
+    (click,) = (each for each in whole(chart())["params"] if "select" in each)
     assert (click["name"], click["select"]["fields"]) == ("patch", ["patch"])
 
 

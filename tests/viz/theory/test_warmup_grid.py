@@ -1,6 +1,6 @@
 import pytest
 
-from tests.viz.scene import drawn
+from tests.viz.scene import drawn, whole
 from viz.palette import MASKED
 from viz.theme import DARK_INK, LIGHT_INK
 from viz.theory.warmup_grid import warmup_grid
@@ -10,38 +10,37 @@ AXES = {"rates": (1e-3, 1e-2), "warmups": (0, 100), "highest": 2.0, "title": "po
 
 
 def test_a_cell_says_its_loss_and_accuracy_or_that_the_run_diverged():
-    rects, texts = drawn(warmup_grid(CELLS, **AXES), width=500)
-    assert [text["text"] for text in texts] == ["0.50\n90.0%", "diverged", "2.00"]
-    assert rects[1]["fill"] == MASKED
-    assert len({rect["fill"] for rect in rects}) == 3
-    assert (rects[0]["x"], rects[0]["y"]) == (rects[2]["x"], pytest.approx(rects[2]["y"] - 46, abs=4))
-    assert rects[1]["x"] > rects[0]["x"]
+    (faint, strong), (diverged,), texts, _ = drawn(warmup_grid(CELLS, **AXES), width=500)
+    assert [text["text"] for text in texts] == ["0.50\n90.0\u2009%", "diverged", "2.00"]
+    assert diverged["fill"] == MASKED
+    assert len({rect["fill"] for rect in (faint, strong, diverged)}) == 3
+    assert (faint["x"], faint["y"]) == (strong["x"], pytest.approx(strong["y"] - 46, abs=4))
+    assert diverged["x"] > faint["x"]
 
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_text_reads_on_every_cell(dark):
-    _, (faint, diverged, strong) = drawn(warmup_grid(CELLS, **AXES), width=500, dark=dark)
+    _, _, (faint, diverged, strong), _ = drawn(warmup_grid(CELLS, **AXES), width=500, dark=dark)
     assert faint["fill"] == (LIGHT_INK if dark else DARK_INK)
     assert strong["fill"] == LIGHT_INK
     assert diverged["fill"] == DARK_INK
 
 
 def test_cells_that_are_not_there_yet_leave_the_others_where_they_are():
-    (first, *_), _ = drawn(warmup_grid(CELLS, **AXES), width=500)
-    (alone,), _ = drawn(warmup_grid(CELLS[:1], **AXES), width=500)
+    (first, *_), *_ = drawn(warmup_grid(CELLS, **AXES), width=500)
+    (alone,), *_ = drawn(warmup_grid(CELLS[:1], **AXES), width=500)
     assert [alone[place] for place in ("x", "y", "width")] == pytest.approx(
         [first[place] for place in ("x", "y", "width")], abs=1
     )
 
 
 def test_hover_gives_the_accuracy_where_it_was_measured():
-    chart = warmup_grid(CELLS, **AXES).to_dict()
-    said = [row["accuracy"] for row in next(iter(chart["datasets"].values()))]
-    assert said == ["90.0%", "not measured", "not measured"]
+    said = warmup_grid(CELLS, **AXES).frame["accuracy"]
+    assert said.tolist() == ["90.0\u2009%", "not measured", "not measured"]
 
 
 def test_the_title_says_what_the_numbers_are():
-    assert warmup_grid(CELLS, **AXES).to_dict()["title"] == "post-LN: final loss, accuracy"
+    assert whole(warmup_grid(CELLS, **AXES))["title"] == "post-LN: final loss, accuracy"
 
 
 def test_no_runs_make_an_empty_grid():
