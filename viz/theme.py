@@ -8,10 +8,13 @@ import altair as alt
 
 DARK_INK, LIGHT_INK = "#1a1c24", "#fafafa"
 ON_DARK = "luminance(background) < 0.4"
+# The width of a page's column, and a plot of the height that is asked for: what stands around it takes nothing from it.
+FIT = {"type": "fit-x", "contains": "padding"}
 INK = alt.expr(f"{ON_DARK} ? '{LIGHT_INK}' : '{DARK_INK}'")
 
 
 def heading(text: str, *below: str) -> dict:
     """The `title` of a chart: one line, and smaller ones below it."""
-    style = {"anchor": "start", "fontSize": 13, "limit": 0, "subtitleFontSize": 11}
-    return {"text": text, "subtitle": list(below), "subtitleColor": {"expr": INK.expr}, **style}
+    title = {"text": text, "anchor": "start", "fontSize": 13, "limit": 0}
+    smaller = {"subtitle": list(below), "subtitleFontSize": 11, "subtitleColor": {"expr": INK.expr}}
+    return title | smaller if below else title

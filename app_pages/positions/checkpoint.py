@@ -10,7 +10,7 @@ from app_pages.positions import cached
 from app_pages.state import Selection
 from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_query, take_query
-from app_pages.widgets.show import clickable
+from app_pages.widgets.show import clickable, show
 from model.config import ModelConfig
 from model.measures.embeddings import grid_means
 from viz.positions.checkpoint_table import checkpoint_table
@@ -147,7 +147,7 @@ def _lengths(chosen: Selection, config: ModelConfig) -> None:
         }
     else:
         curves = {"|x|, added": content, "|p|, added": positions}
-    st.altair_chart(norm_curves(curves, parts.tokens), key="positions_own_lengths")
+    show(norm_curves(curves, parts.tokens), key="positions_own_lengths")
     ratio, without = (values.mean() / positions.mean() for values in (scaled, looked_up))
     whole = np.linalg.norm(cached.table(chosen.checkpoint), axis=1)
     mean = f"Over the {len(content)} positions of this input, the mean length of the content is"

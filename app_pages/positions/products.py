@@ -5,6 +5,7 @@ import streamlit as st
 
 from app_pages.positions.notation import scientific
 from app_pages.positions.sizes import choose_length, choose_width
+from app_pages.widgets.show import show
 from model.theory import sinusoids as theory
 from viz.positions.offset_curve import offset_curve
 from viz.positions.offset_heatmap import offset_heatmap
@@ -67,7 +68,7 @@ def _quantity(
         with st.container(key=f"side_{name}_curve"):
             st.markdown(f"The same over the offset, with ${formula}$ plotted over what was measured")
             chart = offset_curve(gathered.offsets, gathered.means, at_offsets, what=what, law=law)
-            st.altair_chart(chart, key=f"positions_{name}_curve")
+            show(chart, key=f"positions_{name}_curve")
             st.markdown(
                 f"Measured over all {matrix.size:,} pairs:\n"
                 f"- largest deviation from ${formula}$: "

@@ -5,6 +5,7 @@ import streamlit as st
 
 from app_pages.positions.notation import column, scientific
 from app_pages.positions.sizes import choose_position, choose_width
+from app_pages.widgets.show import show
 from app_pages.widgets.slider import slider_up_to
 from model.theory import shift as theory
 from model.theory.sinusoids import frequencies, table, wavelengths
@@ -97,7 +98,7 @@ def _without_cosines(d_model: int, offset: int) -> None:
         r"\cos(\omega_k \varphi) \sin \omega_k t + \sin(\omega_k \varphi) \cos \omega_k t$ the second half is missing."
     )
     curves = {name: np.sqrt((miss**2).mean(axis=1)) for name, miss in misses.items()}
-    st.altair_chart(error_curves(curves), key="positions_shift_errors")
+    show(error_curves(curves), key="positions_shift_errors")
     st.markdown(
         "| what shifts | largest error | root mean square |\n|---|---|---|\n"
         + "\n".join(f"| {name} | ${largest[name]}$ | ${typical[name]}$ |" for name in misses)

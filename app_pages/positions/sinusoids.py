@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages.positions.sizes import choose_length, choose_position, choose_width
+from app_pages.widgets.show import show
 from model.theory import sinusoids as theory
 from viz.numbers import written
 from viz.positions.clock_hands import AT_MOST, clock_hands
@@ -64,7 +65,7 @@ def _table_and_waves(rows: np.ndarray, t: int) -> None:
                 np.reshape(waves, (len(dimensions), len(fine))),
                 position=t,
             )
-            st.altair_chart(chart, key="positions_waves")
+            show(chart, key="positions_waves")
     table.plotly_chart(
         sinusoid_heatmap(rows, position=t, dimensions=dimensions),
         key="positions_table",

@@ -133,7 +133,7 @@ def test_of_many_keys_the_strongest_are_drawn_until_all_are_asked_for(
     assert places == sorted(places)
     (share, *_) = (text for text in said(app) if "of 40 keys" in text)
     assert f"{len(places)} of 40 keys" in share
-    assert f"{pattern[places].sum():.1%}" in share
+    assert f"{100 * pattern[places].sum():.1f}\u2009%" in share
     rows = table(app, "component of A v", "total")
     assert rows["name"].iloc[-1] == f"the other {40 - len(places)}"
     assert rows["total"].sum() == pytest.approx(1)
