@@ -1,7 +1,6 @@
 """Curves over a number or over stages in order: what all line charts share."""
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
 
 import altair as alt
 import pandas as pd
@@ -17,13 +16,8 @@ Series = Mapping[str, tuple[Sequence, Sequence]]  # by kind, places and values
 
 def long(series: Series, kind: str, x: str, y: str) -> pd.DataFrame:
     """A row a value, in columns of those names."""
-    return pd.DataFrame(
-        {
-            kind: [name for name, (places, _) in series.items() for _ in places],
-            x: list(chain.from_iterable(places for places, _ in series.values())),
-            y: list(chain.from_iterable(values for _, values in series.values())),
-        }
-    )
+    rows = [(name, place, value) for name, each in series.items() for place, value in zip(*each, strict=True)]
+    return pd.DataFrame(rows, columns=[kind, x, y])
 
 
 def by_kind(

@@ -6,6 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from viz.curves import curves
 from viz.figure import VegaFigure, data, form, value
 from viz.inside.heading import heading
 from viz.palette import EMPHASIS
@@ -51,32 +52,24 @@ def dot_product_distribution(
 @form
 def _form(name: str) -> alt.LayerChart:
     scale = alt.Scale(domain=[alt.ExprRef("-reach"), value("reach")], nice=False)
-    histogram = (
-        alt.Chart(data())
-        .mark_rect(color=EMPHASIS, opacity=0.75)
-        .encode(
-            x=alt.X("from:Q", title=name, scale=scale),
-            x2="to:Q",
-            y=alt.Y("density:Q", title="density"),
-            y2=alt.Y2Datum(0),
-            tooltip=[
-                alt.Tooltip("from:Q", format=".3f"),
-                alt.Tooltip("to:Q", format=".3f"),
-                alt.Tooltip("share:Q", format=".3%", title="share of all pairs"),
-                alt.Tooltip("density:Q", format=".4f"),
-            ],
-        )
+    histogram = alt.Chart(data()).mark_rect(color=EMPHASIS, opacity=0.75)
+    histogram = histogram.encode(
+        x=alt.X("from:Q", title=name, scale=scale),
+        x2="to:Q",
+        y=alt.Y("density:Q", title="density"),
+        y2=alt.Y2Datum(0),
+        tooltip=[
+            *(alt.Tooltip(f"{end}:Q", format=".3f") for end in ("from", "to")),
+            alt.Tooltip("share:Q", format=".3%", title="share of all pairs"),
+            alt.Tooltip("density:Q", format=".4f"),
+        ],
     )
-    line = (
-        alt.Chart(data())
-        .mark_line(strokeWidth=2, strokeDash=[6, 4], color=INK)
-        .encode(
-            x="middle:Q",
-            y="normal:Q",
-            tooltip=[
-                alt.Tooltip("middle:Q", format=".3f", title=name),
-                alt.Tooltip("normal:Q", format=".4f", title="normal density in this bin"),
-            ],
-        )
+    said = alt.Tooltip("normal:Q", format=".4f", title="normal density in this bin")
+    (line,) = curves(
+        alt.X("middle:Q"),
+        alt.Y("normal:Q"),
+        {},
+        tooltip=[alt.Tooltip("middle:Q", format=".3f", title=name), said],
+        line={"strokeWidth": 2, "strokeDash": [6, 4], "color": INK},
     )
     return alt.layer(histogram, line).properties(height=230, autosize=FIT)

@@ -13,6 +13,7 @@ from viz.theme import FIT
 
 _NAMES = {0.0: "1", 0.5: "1/√d_k", 1.0: "1/d_k"}
 _COLOURS = {0.0: SECOND, 0.5: EMPHASIS, 1.0: CATEGORIES[2]}
+_DOTTED = {"strokeWidth": 2.5, "point": {"filled": True, "size": 45}}
 _CAPTIONS = {
     "variance": ("Variance of the scaled q·k", "points: measured; lines: d_k · scale²"),
     "entropy": ("Entropy of the softmax", "1: all keys alike; 0: one key has all"),
@@ -92,7 +93,7 @@ def _variance(base: alt.Chart) -> list[alt.Chart]:
 def _entropy(base: alt.Chart) -> list[alt.Chart]:
     tooltip = _tooltip(alt.Tooltip("entropy:Q", format=".4f", title="entropy / ln n"))
     y = alt.Y("entropy:Q", title="entropy / ln n", scale=alt.Scale(domain=[0, 1]))
-    return [_dotted(base).encode(y=y, tooltip=tooltip)]
+    return [base.mark_line(**_DOTTED).encode(y=y, tooltip=tooltip)]
 
 
 def _gradient(base: alt.Chart) -> list[alt.Chart]:
@@ -101,15 +102,9 @@ def _gradient(base: alt.Chart) -> list[alt.Chart]:
     band = of_chosen.encode(
         y=alt.Y("gradient_low:Q", title=title), y2="gradient_high:Q", opacity=alt.value(0.18)
     )
-    tooltip = _tooltip(
-        *(alt.Tooltip(f"gradient{end}:Q", format=".4~g", title=named) for end, named in fields.items())
-    )
+    said = (alt.Tooltip(f"gradient{end}:Q", format=".4~g", title=named) for end, named in fields.items())
     y = alt.Y("gradient:Q", title=title, scale=alt.Scale(zero=True))
-    return [band, _dotted(base).encode(y=y, tooltip=tooltip)]
-
-
-def _dotted(base: alt.Chart) -> alt.Chart:
-    return base.mark_line(strokeWidth=2.5, point={"filled": True, "size": 45})
+    return [band, base.mark_line(**_DOTTED).encode(y=y, tooltip=_tooltip(*said))]
 
 
 def _tooltip(*measures: alt.Tooltip) -> list[alt.Tooltip]:

@@ -15,6 +15,7 @@ from viz.theme import FIT, INK
 _COLOURS = {"pre-LN": FIRST, "post-LN": SECOND, "DeepNorm": CATEGORIES[3], "B2T": CATEGORIES[2]}
 _SHAPES = dict(zip(_COLOURS, SHAPES, strict=False))
 _SOLID, _DASHED = [1, 0], [5, 4]
+_LEGEND = {"columns": 3, "symbolOpacity": 1, "symbolStrokeWidth": 2, "symbolSize": 130, "labelLimit": 260}
 
 Scale = Literal["linear", "log"]
 
@@ -37,14 +38,8 @@ _FALLING = (Guide("falling", "∝ 1/√L", 20),)
 
 def layer_gradients(norms: Mapping[str, np.ndarray]) -> VegaFigure:
     """Gradient norms [seed, layer] by variant, on a log axis; layers count from 0, as everywhere here."""
-    return seed_spread(
-        norms,
-        _numbers(norms),
-        x="layer",
-        y="‖∂ℒ/∂W²‖ of the layer",
-        y_scale="log",
-        description="Norm of the gradient in each layer, a line a placement of the norm.",
-    )
+    title, what = "‖∂ℒ/∂W²‖ of the layer", "Norm of the gradient in each layer"
+    return seed_spread(norms, _numbers(norms), x="layer", y=title, y_scale="log", what=what)
 
 
 def last_layer_gradient(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> VegaFigure:
@@ -65,7 +60,7 @@ def last_layer_gradient(norms: Mapping[str, np.ndarray], depths: Sequence[int]) 
         y_scale="log",
         guides=_FALLING if norms else (),
         guided=guides,
-        description="Norm of the last layer's gradient over the number of layers, a line a placement of the norm.",
+        what="Norm of the last layer's gradient over the number of layers",
     )
 
 
@@ -82,20 +77,14 @@ def hidden_norms(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> VegaFigu
         y="mean of ‖x‖²",
         guides=tuple(guide for variant, said in _LEMMA.items() if variant in norms for guide in said),
         guided=dict(zip(("low", "high", "post"), lemma, strict=True)),
-        description="Mean squared norm of the hidden vectors behind each layer, a line a placement of the norm.",
+        what="Mean squared norm of the hidden vectors behind each layer",
     )
 
 
 def model_updates(moved: Mapping[str, np.ndarray], *, scale: Scale = "linear") -> VegaFigure:
     """How far the output has moved [seed, step] by variant; step 0 is before the first step of training."""
-    return seed_spread(
-        moved,
-        _numbers(moved),
-        x="step t",
-        y="‖F(x, θₜ) − F(x, θ₀)‖",
-        y_scale=scale,
-        description="Norm of the update of the output over the steps, a line a placement of the norm.",
-    )
+    title, what = "‖F(x, θₜ) − F(x, θ₀)‖", "Norm of the update of the output over the steps"
+    return seed_spread(moved, _numbers(moved), x="step t", y=title, y_scale=scale, what=what)
 
 
 def seed_spread(
@@ -108,11 +97,11 @@ def seed_spread(
     y_scale: Scale = "linear",
     guides: tuple[Guide, ...] = (),
     guided: Mapping[str, np.ndarray] | None = None,
-    description: str,
+    what: str,
 ) -> VegaFigure:
     """One line a variant through the mean over seeds of values [seed, position], a band from least to largest.
 
-    `x` and `y` are the titles of the axes; `guided` holds the values [position] of the `guides`, which are drawn
+    `x` and `y` are the titles of the axes, `what` is said of the whole chart; `guided` holds the values [position] of the `guides`, which are drawn
     below the curves. Raises ValueError where positions and values differ in number, KeyError for a variant that
     begins like none of the known placements.
     """
@@ -132,7 +121,7 @@ def seed_spread(
         frames={"guides": pd.DataFrame({"position": list(positions), "last": last} | dict(guided or {}))}
         if guides
         else None,
-        description=description,
+        description=f"{what}, a line a placement of the norm.",
     )
 
 
@@ -209,13 +198,7 @@ def variant_channels(variants: Sequence[str]) -> dict[str, alt.Color | alt.Shape
         color=[_COLOURS[placement] for placement in placements],
         shape=[_SHAPES[placement] for placement in placements],
         strokeDash=[_DASHED if "without" in variant else _SOLID for variant in variants],
-        legend={
-            "columns": 3,
-            "symbolOpacity": 1,
-            "symbolStrokeWidth": 2,
-            "symbolSize": 130,
-            "labelLimit": 260,
-        },
+        legend=_LEGEND,
     )
 
 

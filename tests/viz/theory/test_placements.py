@@ -16,7 +16,7 @@ VALUES = {
     "pre-LN": np.array([[1.0, 2.0, 4.0], [3.0, 4.0, 8.0]]),
     "post-LN": np.array([[5.0, 5.0, 5.0], [5.0, 5.0, 5.0]]),
 }
-TITLES = {"x": "layers", "y": "norm", "description": "Norms over layers."}
+TITLES = {"x": "layers", "y": "norm", "what": "Norms over layers"}
 LEMMA = np.array([[15.0, 20.0], [25.0, 40.0], [15.0, 15.0]])
 DEPTHS = (2, 8, 32)
 NORMS = {"post-LN": np.array([[1.0, 1.0, 1.0]]), "pre-LN": np.array([[0.8, 0.4, 0.2]])}
