@@ -11,6 +11,7 @@ from app_pages.widgets.show import clickable, show
 from model.record import ForwardRecord
 from viz.attention.attention_heatmap import attention_heatmap
 from viz.attention.head_view import head_view
+from viz.numbers import percent
 
 MATRIX, LINES = "matrix", "lines"
 
@@ -37,7 +38,7 @@ def _lines(chosen: HeadSelection, record: ForwardRecord, pattern: np.ndarray, qu
     view = head_view(pattern, record.tokens, query=None if every else query, scale=chosen.scale)
     if view.n_lines < view.n_all:
         drawn = f"The strongest {view.n_lines:,} of {view.n_all:,} lines"
-        st.caption(f"{drawn}; they hold {view.share:.0%} of the weight in this figure.")
+        st.caption(f"{drawn}; they hold {percent(view.share, 0)} of the weight in this figure.")
     clickable(
         view.chart,
         key="lines",

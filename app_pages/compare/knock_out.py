@@ -16,6 +16,7 @@ from app_pages.widgets.words import as_code
 from model.experiments import knock_out as experiment
 from viz.compare.knock_out_bars import knock_out_bars
 from viz.compare.knock_out_patches import knock_out_patches
+from viz.numbers import percent, written
 
 FIRST_SAYS, SECOND_SAYS = "what the first says", "what the second says"
 
@@ -51,7 +52,7 @@ def knock_out(first: Side, second: Side) -> None:
             else:
                 at, take = same_position(first, second, query), partial(take_from_second, first, second)
             _draw(side, change, limit, asked, query=at, take=take, key=f"knock_out_{number}")
-    st.caption(f"Both scales reach to {limit:.3g}, the largest change on either side.")
+    st.caption(f"Both scales reach to {written(limit, '.3g')}, the largest change on either side.")
 
 
 def _knocked_out(side: Side) -> np.ndarray:
@@ -84,8 +85,8 @@ def _in_words(side: Side, without: np.ndarray, change: np.ndarray, asked: str) -
         f"{flips} of {len(record.tokens)} {unit}, each alone, change" if flips else "No single one changes"
     )
     return (
-        f"**{side.title}**: P({asked}) is {before:.2%}; without {as_code(record.tokens[strongest])} "
-        f"{'(position ' + str(strongest) + ') ' if side.is_text else ''}it is {before + change[strongest]:.2%}, "
+        f"**{side.title}**: P({asked}) is {percent(before, 2)}; without {as_code(record.tokens[strongest])} "
+        f"{'(position ' + str(strongest) + ') ' if side.is_text else ''}it is {percent(before + change[strongest], 2)}, "
         f"the largest change. {others} the answer."
     )
 
@@ -115,4 +116,4 @@ def _draw(
     draw(patches, selection="patch", take=lambda patch: take(int(patch["position"]) + first), width="content")
     if first:
         answer = side.record.probabilities[side.record.class_names.index(asked)] + change[0]
-        st.caption(f"Without the class token among the keys, {what} is {answer:.2%}.")
+        st.caption(f"Without the class token among the keys, {what} is {percent(answer, 2)}.")

@@ -13,6 +13,7 @@ from viz.compare.logit_curves import logit_curves
 from viz.compare.norm_heatmap import norm_heatmap
 from viz.compare.stage_curves import stage_curves
 from viz.compare.stage_similarity import stage_similarity
+from viz.numbers import written
 from viz.palette import FIRST, SECOND
 
 NORMS, SHARES, LOGITS, UNIFORMITY, COSINES = (
@@ -37,9 +38,7 @@ def _norms(sides: tuple[Side, Side]) -> None:
     )
     lengths = {side.title: measures.norms(side.record.residual) for side in sides}
     means = {title: values.mean(axis=1) for title, values in lengths.items()}
-    st.altair_chart(
-        stage_curves(means, _stages(sides), y_title="mean length of the states"), key="stream_mean"
-    )
+    show(stage_curves(means, _stages(sides), y_title="mean length of the states"), key="stream_mean")
     for number, side, place in zip(("first", "second"), sides, beside("norms"), strict=True):
         figure = norm_heatmap(
             lengths[side.title],
@@ -62,7 +61,7 @@ def _shares(sides: tuple[Side, Side]) -> None:
     deepest = max(side.record.config.n_layers for side in sides)
     names = [f"L{layer} {sublayer}" for layer in range(deepest) for sublayer in ("attention", "feed-forward")]
     chart = stage_curves(shares, names, y_title="share of the sublayer", x_title="sublayer", from_zero_to=1)
-    st.altair_chart(chart, key="stream_shares")
+    show(chart, key="stream_shares")
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
@@ -91,7 +90,8 @@ def _logits(sides: tuple[Side, Side]) -> None:
             title=side.title,
             domain=domain,
         )
-        place.altair_chart(chart, key=f"logits_{number}")
+        with place:
+            show(chart, key=f"logits_{number}")
         place.caption(_checked(side))
     if sides[0].said == sides[1].said:
         said = f"Both say **{sides[0].said}**"
@@ -104,8 +104,8 @@ def _checked(side: Side) -> str:
     gap = measures.logits_gap(side.record)
     norm = "through the final norm" if side.record.config.final_norm else "no final norm"
     if gap <= 1e-4:
-        return f"Checked: {norm}, the last stage gives the true logits (largest deviation {gap:.1g})."
-    return f"The last stage does not give the true logits: they are up to {gap:.2e} apart."
+        return f"Checked: {norm}, the last stage gives the true logits (largest deviation {written(gap, '.1g')})."
+    return f"The last stage does not give the true logits: they are up to {written(gap, '.2e')} apart."
 
 
 def _uniformity(sides: tuple[Side, Side]) -> None:
@@ -118,7 +118,7 @@ def _uniformity(sides: tuple[Side, Side]) -> None:
     chart = stage_curves(
         curves, _stages(sides), y_title="relative distance from the mean state", from_zero_to=1
     )
-    st.altair_chart(chart, key="stream_uniformity")
+    show(chart, key="stream_uniformity")
 
 
 def _cosines(sides: tuple[Side, Side]) -> None:

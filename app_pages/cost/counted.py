@@ -3,6 +3,7 @@
 import pandas as pd
 import streamlit as st
 
+from app_pages.widgets.show import show
 from model.config import ModelConfig
 from model.theory import cost
 from viz.cost.part_bars import part_bars
@@ -40,10 +41,10 @@ def by_part(config: ModelConfig) -> None:
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_parameters"):
             counts = [part.parameters for part in parts]
-            st.altair_chart(part_bars(names, counts, of="parameters"), key="cost_parameters")
+            show(part_bars(names, counts, of="parameters"), key="cost_parameters")
         with st.container(key="side_multiply_adds"):
             counts = [part.multiply_adds for part in parts]
-            st.altair_chart(part_bars(names, counts, of="multiply-adds"), key="cost_multiply_adds")
+            show(part_bars(names, counts, of="multiply-adds"), key="cost_multiply_adds")
     st.markdown(
         "Only the scores and the weighted sum grow with $n^2$. They come to as many multiply-adds as the linear "
         f"maps of their layer at $n$ = **{cost.balance(config):,.0f}**; in shorter inputs the maps are the larger "

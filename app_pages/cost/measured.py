@@ -5,6 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from app_pages.widgets.choice import choice
+from app_pages.widgets.show import show
 from model.theory import layers
 from viz.cost.length_scaling import length_scaling
 
@@ -29,9 +30,8 @@ def measured() -> None:
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_counted"):
             st.markdown("**Counted**: multiply-adds of one pass, exact")
-            st.altair_chart(
-                length_scaling(LENGTHS, _operations(d, r, k), quantity="multiply-adds"), key="cost_operations"
-            )
+            counted = length_scaling(LENGTHS, _operations(d, r, k), quantity="multiply-adds")
+            show(counted, key="cost_operations")
         with st.container(key="side_measured"):
             st.markdown("**Measured**: time of one pass on this machine")
             if times is None:
@@ -43,7 +43,7 @@ def measured() -> None:
                     quantity="time (ms)",
                     fits={name: (fit.lengths, fit.values * 1000) for name, fit in fits.items()},
                 )
-                st.altair_chart(figure, key="cost_times")
+                show(figure, key="cost_times")
     st.table(_orders(fits), hide_index=True, border="horizontal")
     if times is not None:
         st.markdown(_crossing(times, d))

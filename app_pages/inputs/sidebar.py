@@ -10,6 +10,7 @@ from app_pages.widgets.choice import choice
 from app_pages.widgets.words import PLACEMENTS
 from model.checkpoint import Loaded
 from model.text import encode
+from viz.numbers import percent
 
 INVITATION = {
     state.TEXT: "Type a sentence in the sidebar, or choose an example there, and every head shows itself here.",
@@ -61,7 +62,7 @@ def _describe(loaded: Loaded) -> None:
     figures = loaded.history.get("figures")
     measured = "accuracy not measured"
     if figures:
-        measured = f"accuracy {figures['accuracy']:.2%} on {figures['n']:,} {figures['data']}, loss {figures['loss']:.3f}"
+        measured = f"accuracy {percent(figures['accuracy'], 2)} on {figures['n']:,} {figures['data']}, loss {figures['loss']:.3f}"
     published = loaded.history.get("recipe", {}).get("published")
     st.caption(
         f"{loaded.n_parameters:,} parameters  \n"

@@ -6,9 +6,9 @@ import streamlit as st
 from app_pages.inside_a_head.view import FEW, View
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.show import clickable, show
-from app_pages.widgets.words import in_formula
 from viz.inside.value_bars import value_bars
 from viz.inside.vector_rows import vector_rows
+from viz.numbers import in_tex, percent
 
 HEIGHT = 520  # pixels, in which a figure with a row for each of many keys scrolls
 
@@ -48,7 +48,7 @@ def products(view: View) -> None:
     attention, key = view.steps.attention, view.key
     st.latex(
         rf"q_i \cdot k_j = \sum_{{c=0}}^{{{len(attention.q) - 1}}} q_{{ic}} \, k_{{jc}}, \qquad "
-        rf"q_i \cdot k_{{{key}}} = {in_formula(attention.dots[key], 4)}"
+        rf"q_i \cdot k_{{{key}}} = {in_tex(attention.dots[key], '.4g')}"
     )
     pair = {f"qᵢ  {view.name(view.query)}": attention.q, f"kⱼ  {view.name(key)}": attention.k[key]}
     # Room for the sums that these two rows have not: their components stand above those of the products.
@@ -76,8 +76,8 @@ def scale(view: View) -> None:
     d_k = len(attention.q)
     st.latex(
         rf"s_{{ij}} = \frac{{q_i \cdot k_j}}{{\sqrt{{d_k}}}}, \qquad "
-        rf"s_{{i,{key}}} = \frac{{{in_formula(attention.dots[key], 4)}}}{{\sqrt{{{d_k}}}}} "
-        rf"= \frac{{{in_formula(attention.dots[key], 4)}}}{{{d_k**0.5:.3f}}} = {in_formula(attention.scores[key], 4)}"
+        rf"s_{{i,{key}}} = \frac{{{in_tex(attention.dots[key], '.4g')}}}{{\sqrt{{{d_k}}}}} "
+        rf"= \frac{{{in_tex(attention.dots[key], '.4g')}}}{{{d_k**0.5:.3f}}} = {in_tex(attention.scores[key], '.4g')}"
     )
     names = view.names(view.keys)
     chart = value_bars(
@@ -118,8 +118,8 @@ def softmax(view: View) -> None:
     largest = attention.scores.max(where=attention.mask, initial=-np.inf)
     st.latex(
         r"A_{ij} = \frac{e^{s_{ij} - m}}{\sum_{j'} e^{s_{ij'} - m}}, \quad m = \max_{j'} s_{ij'}, \qquad "
-        rf"A_{{i,{key}}} = \frac{{e^{{{in_formula(attention.scores[key], 4)} - ({in_formula(largest, 4)})}}}}"
-        rf"{{{in_formula(attention.exponentials.sum(), 4)}}} = {in_formula(attention.pattern[key], 4)}"
+        rf"A_{{i,{key}}} = \frac{{e^{{{in_tex(attention.scores[key], '.4g')} - ({in_tex(largest, '.4g')})}}}}"
+        rf"{{{in_tex(attention.exponentials.sum(), '.4g')}}} = {in_tex(attention.pattern[key], '.4g')}"
         if attention.mask[key]
         else rf"A_{{i,{key}}} = 0 \quad \text{{since key }} {key} \text{{ is masked}}"
     )
@@ -224,5 +224,5 @@ def _how_many(view: View) -> None:
         share = view.steps.attention.pattern[list(view.keys)].sum()
         st.caption(
             f"{len(view.keys)} of {view.n} keys, those with the largest weights and the chosen one; they hold "
-            f"{share:.1%} of the weight. The switch at the top shows all."
+            f"{percent(share)} of the weight. The switch at the top shows all."
         )

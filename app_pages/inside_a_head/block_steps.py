@@ -9,6 +9,7 @@ from app_pages.widgets.show import show
 from model.head_steps import Norm
 from viz.inside.value_bars import value_bars
 from viz.inside.vector_rows import vector_rows
+from viz.numbers import percent
 
 N_UNITS, N_CONTRIBUTIONS = 12, 6  # hidden units: the strongest, drawn as bars, and as rows
 
@@ -69,7 +70,7 @@ def expand(view: View) -> None:
     share = np.abs(steps.hidden[units]).sum() / (np.abs(steps.hidden).sum() or 1)
     st.markdown(
         f"Each position by itself. Of {config.d_ff} hidden units **{(steps.before > 0).sum()}** are above 0 before the "
-        f"{name}; the {len(units)} that are largest after it hold {share:.0%} of the sum of $|h|$:"
+        f"{name}; the {len(units)} that are largest after it hold {percent(share, 0)} of the sum of $|h|$:"
     )
     names = [f"unit {unit}" for unit in units]
     chart = value_bars(

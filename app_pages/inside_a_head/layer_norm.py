@@ -12,11 +12,12 @@ from app_pages.state import HeadSelection, Input
 from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_query
 from app_pages.widgets.show import show
-from app_pages.widgets.words import as_code, in_formula, sentence
+from app_pages.widgets.words import as_code, sentence
 from model.head_steps import Norm, between, head_steps
 from model.theory.layer_norm import normalise
 from viz.inside.averaged_axis import averaged_axis
 from viz.inside.norm_bars import norm_bars
+from viz.numbers import in_tex, written
 
 FIRST = "0.5, -3, 8.5\n-1, 2, 5\n4, 4, 1"
 MOST_ROWS, MOST_NUMBERS, LARGEST = 6, 8, 1e6
@@ -73,12 +74,12 @@ def _typed() -> np.ndarray | None:
         sample = math.sqrt(variance * d / (d - 1))
         st.caption(
             f"The sum of squares is divided by d = {d}, as LayerNorm does (population formula). Divided by "
-            f"d − 1 = {d - 1} the deviation would be {sample:.3g}."
+            f"d − 1 = {d - 1} the deviation would be {written(sample, '.3g')}."
         )
     left = float(found.output.std())
     for key, title, reading, bars in (
         ("inside_typed_x", "x", "green: mean, one σ to either side", vector),
-        ("inside_typed_z", "(x − μ) / σ", f"mean 0, deviation {left:.3g}", found.output[0]),
+        ("inside_typed_z", "(x − μ) / σ", f"mean 0, deviation {written(left, '.3g')}", found.output[0]),
     ):
         show(norm_bars(bars, title=title, reading=reading), key=key)
     return values
@@ -179,9 +180,9 @@ def _steps(x: np.ndarray, mean: float, variance: float, deviation: float) -> Non
     shown = [_term(value) for value in x]
     around = _term(mean)
     squares = [rf"({value.strip('()')} - {around})^2" for value in shown]
-    st.markdown(rf"$\mu = \tfrac{{1}}{{{len(x)}}} ({_sum(shown)}) = {in_formula(mean, 4)}$")
-    st.markdown(rf"$\sigma^2 = \tfrac{{1}}{{{len(x)}}} ({_sum(squares)}) = {in_formula(variance, 4)}$")
-    st.markdown(rf"$\sqrt{{\sigma^2 + \varepsilon}} = \mathbf{{{in_formula(deviation)}}}$")
+    st.markdown(rf"$\mu = \tfrac{{1}}{{{len(x)}}} ({_sum(shown)}) = {in_tex(mean, '.4g')}$")
+    st.markdown(rf"$\sigma^2 = \tfrac{{1}}{{{len(x)}}} ({_sum(squares)}) = {in_tex(variance, '.4g')}$")
+    st.markdown(rf"$\sqrt{{\sigma^2 + \varepsilon}} = \mathbf{{{in_tex(deviation)}}}$")
 
 
 def _sum(terms: list[str]) -> str:
@@ -192,7 +193,7 @@ def _sum(terms: list[str]) -> str:
 
 def _term(x: float) -> str:
     """Two decimals at most, in brackets where a sign would follow another."""
-    text = in_formula(round(float(x), 2), 8)
+    text = in_tex(round(float(x), 2), ".8g")
     return f"({text})" if x < 0 else text
 
 

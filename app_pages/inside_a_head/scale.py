@@ -9,13 +9,12 @@ from app_pages.inside_a_head.temperature import temperature
 from app_pages.state import HeadSelection, Input, Selection
 from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_head, take_head
-from app_pages.widgets.show import clickable
-from app_pages.widgets.words import in_formula
+from app_pages.widgets.show import clickable, show
 from model.theory import scaling
 from viz.inside.dot_product_distribution import dot_product_distribution
 from viz.inside.head_points import variance_of_heads, with_and_without
-from viz.inside.scales import scale_name
-from viz.inside.width_curves import entropy_over_width, gradient_over_width, variance_over_width
+from viz.inside.width_curves import scale_name, width_curves
+from viz.numbers import in_tex, written
 
 RANDOM, CHECKPOINT, TEMPERATURE = "random vectors", "this checkpoint", "temperature"
 WIDTHS = tuple(2**power for power in range(10))  # 1 to 512
@@ -62,35 +61,35 @@ def _random_vectors() -> None:
     found = spread(d_k, power)
     st.latex(r"\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d_k} \operatorname{Var}(q_i k_i) = d_k")
     st.markdown(
-        rf"With the scale $c = {in_formula(factor)}$: $\operatorname{{Var}}(c \; q \cdot k) = c^2 d_k "
-        rf"= {in_formula(factor**2 * d_k)}$; measured: ${in_formula(found['variance'])}$."
+        rf"With the scale $c = {in_tex(factor)}$: $\operatorname{{Var}}(c \; q \cdot k) = c^2 d_k "
+        rf"= {in_tex(factor**2 * d_k)}$; measured: ${in_tex(found['variance'])}$."
     )
     st.markdown(
         f"At $d_k = {d_k}$ with this scale a query's weights have entropy **{found['entropy']:.2f}** of 1, and the "
-        f"gradient through the softmax, ${GRADIENT}$, has a median of **{found['gradient']:.3g}**."
+        f"gradient through the softmax, ${GRADIENT}$, has a median of **{written(found['gradient'], '.3g')}**."
     )
     measured = over_widths(tuple(sorted({0.0, 0.5, 1.0, power})))
     # The axis holds still while d_k moves: one sees the scores spread, or not.
     reach = 3.5 * max(1.0, WIDTHS[-1] ** (0.5 - power))
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_products"):
-            st.altair_chart(
+            show(
                 dot_product_distribution(
                     scaling.dot_products(d_k) * factor,
                     variance=factor**2 * d_k,
                     reach=reach,
                     name="q·k" if power == 0 else f"q·k times {scale_name(power)}",
-                    expected=f"normal density of variance {factor**2 * d_k:.3g}",
+                    expected=f"normal density of variance {written(factor**2 * d_k, '.3g')}",
                 ),
                 key="inside_products",
             )
         with st.container(key="side_variance"):
-            st.altair_chart(variance_over_width(measured, d_k=d_k, power=power), key="inside_variance")
+            show(width_curves(measured, "variance", d_k=d_k, power=power), key="inside_variance")
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_entropy"):
-            st.altair_chart(entropy_over_width(measured, d_k=d_k, power=power), key="inside_entropy")
+            show(width_curves(measured, "entropy", d_k=d_k, power=power), key="inside_entropy")
         with st.container(key="side_gradient"):
-            st.altair_chart(gradient_over_width(measured, d_k=d_k, power=power), key="inside_gradient")
+            show(width_curves(measured, "gradient", d_k=d_k, power=power), key="inside_gradient")
     n = scaling.N_KEYS
     st.caption(
         f"Components of q and k are independent standard normal numbers; each query looks at {n} keys, and "
@@ -110,8 +109,8 @@ def _own_vectors(chosen: HeadSelection) -> None:
         heads = of_heads(chosen.checkpoint, chosen.given)
     own = heads[(heads["layer"] == layer) & (heads["head"] == head)].iloc[0]
     st.markdown(
-        f"L{layer} H{head} on this input: $q \\cdot k$ has mean **{own['mean']:.3g}** and variance "
-        f"**{own['variance']:.3g}**; independent components of variance 1 would give $d_k = {d_k}$. With the scale "
+        f"L{layer} H{head} on this input: $q \\cdot k$ has mean **{written(own['mean'], '.3g')}** and variance "
+        f"**{written(own['variance'], '.3g')}**; independent components of variance 1 would give $d_k = {d_k}$. With the scale "
         f"$1/\\sqrt{{{d_k}}}$ the entropy of its weights is **{own['entropy']:.2f}**, without it "
         f"**{own['entropy_unscaled']:.2f}**."
     )
@@ -119,7 +118,7 @@ def _own_vectors(chosen: HeadSelection) -> None:
     seen = products[record.mask[layer, head]]
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_own_products"):
-            st.altair_chart(
+            show(
                 dot_product_distribution(
                     seen,
                     variance=float(d_k),

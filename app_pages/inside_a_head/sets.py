@@ -11,9 +11,9 @@ from app_pages.widgets.head_choice import choose_query
 from app_pages.widgets.show import show
 from model.theory.sets import Reordered, reorder
 from viz.inside.permutation import permutation
+from viz.numbers import written
 
 SHUFFLED, REVERSED, SHIFTED, SWAPPED = "shuffled", "reversed", "shifted by one", "first two swapped"
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NONE, CAUSAL = "no mask", "causal mask"
 
 
@@ -55,8 +55,8 @@ def set_to_set(chosen: HeadSelection, controls: DeltaGenerator) -> None:
         for each in (NONE, CAUSAL):
             st.metric(
                 f"Largest deviation, {each}",
-                _written(apart[each]),
-                f"{_written(apart[each] / size)} times the largest output" if size else None,
+                written(apart[each], ".2g"),
+                f"{written(apart[each] / size, '.2g')} times the largest output" if size else None,
                 delta_color="off",
                 delta_arrow="off",
                 width=250,
@@ -98,12 +98,6 @@ def set_to_set(chosen: HeadSelection, controls: DeltaGenerator) -> None:
         "run on X and on P X. The block itself knows no positions: those were added to the vectors before the first "
         "layer and move with them."
     )
-
-
-def _written(value: float) -> str:
-    """Two digits, and a power of ten where that is shorter."""
-    mantissa, _, power = f"{value:.2g}".partition("e")
-    return f"{mantissa} · 10{str(int(power)).translate(_RAISED)}" if power else mantissa
 
 
 def _keys(n: int) -> str:

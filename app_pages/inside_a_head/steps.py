@@ -16,6 +16,7 @@ from app_pages.widgets.show import clickable
 from app_pages.widgets.words import PLACEMENTS, as_code, sentence
 from model.config import ModelConfig
 from viz.inside.block_diagram import block_diagram
+from viz.numbers import written
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +148,8 @@ def _step(view: View, name: str, number: int) -> bool:
 
 
 def within(apart: float) -> str:
-    """The bound of one digit that `apart` keeps: 2.1e-7 is within 3e-7."""
-    return f"{Context(prec=1, rounding=ROUND_CEILING).create_decimal(apart):e}"
+    """The bound of one digit that `apart` keeps: 2.1e-7 is within 3 × 10⁻⁷."""
+    return written(Context(prec=1, rounding=ROUND_CEILING).create_decimal(apart), "e")
 
 
 def _open(names: Iterable[str]) -> None:

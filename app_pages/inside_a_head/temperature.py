@@ -18,6 +18,7 @@ from model.experiments.temperature import at_temperature, probabilities_over
 from model.measures.heads import entropy
 from model.record import ForwardRecord
 from viz.inside.temperature_curve import temperature_curve
+from viz.numbers import percent
 
 TEMPERATURES = (
     *(0.0, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7),
@@ -89,11 +90,11 @@ def _what_follows(record: ForwardRecord, changed: ForwardRecord) -> str:
     outcome = (
         "so the answer stays"
         if now == said
-        else f"and the answer becomes **{record.class_names[now]}** with {after[now]:.1%}"
+        else f"and the answer becomes **{record.class_names[now]}** with {percent(after[now])}"
     )
     return (
-        f"As trained the answer is **{record.class_names[said]}** with {before[said]:.1%}. At this temperature that "
-        f"class gets {after[said]:.1%}, {outcome}. The two predictions are **{apart:.3f}** apart (total variation "
+        f"As trained the answer is **{record.class_names[said]}** with {percent(before[said])}. At this temperature that "
+        f"class gets {percent(after[said])}, {outcome}. The two predictions are **{apart:.3f}** apart (total variation "
         r"$\frac12 \sum |p - p'|$, from 0 to 1)."
     )
 

@@ -9,6 +9,7 @@ from app_pages.masks.results import Results
 from app_pages.masks.words import in_words
 from app_pages.widgets.prediction import prediction
 from model.experiments.masking import MaskChoice
+from viz.numbers import written
 
 
 def answers(found: Results, choice: MaskChoice, label: int | None) -> None:
@@ -26,8 +27,8 @@ def answers(found: Results, choice: MaskChoice, label: int | None) -> None:
                 prediction(record, label, title=title, key=f"masks_probabilities_{number}")
     if found.has_padding:
         st.caption(
-            f"Largest difference of a logit from the text without padding: {_deviation(found, masked=True):.2g} "
-            f"where the padding is masked, {_deviation(found, masked=False):.2g} where it is not."
+            f"Largest difference of a logit from the text without padding: {written(_deviation(found, masked=True), '.2g')} "
+            f"where the padding is masked, {written(_deviation(found, masked=False), '.2g')} where it is not."
         )
 
 

@@ -10,6 +10,7 @@ from app_pages.widgets.choice import choice
 from app_pages.widgets.show import show
 from model.experiments.masking import MaskChoice, Outcome
 from viz.masks.row_sums import row_sums
+from viz.numbers import percent, written
 
 _REMEDIES = {"keys": ": block a key above", "cells": ": block a cell above"}
 NUMBERS = {"−1e9": -1e9, "−1e4": -1e4, "−10": -10.0}
@@ -85,10 +86,10 @@ def _span(values: np.ndarray) -> str:
 
 
 def _number(value: float) -> str:
-    return "NaN" if np.isnan(value) else f"{value:.4g}"
+    return written(value, ".4g", otherwise="NaN")
 
 
 def _answer(outcome: Outcome, names: tuple[str, ...]) -> str:
     if np.isnan(outcome.probabilities).any():
         return "none: every probability is NaN"
-    return f"{names[outcome.probabilities.argmax()]}, {100 * outcome.probabilities.max():.4f} %"
+    return f"{names[outcome.probabilities.argmax()]}, {percent(outcome.probabilities.max(), 4)}"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from model.experiments.masking import MaskChoice
 from model.record import ForwardRecord
+from viz.numbers import percent
 
 AT_MOST = 3  # tokens that are named one by one
 
@@ -71,9 +72,7 @@ def explained(choice: MaskChoice, record: ForwardRecord) -> str:
 
 def share(part: float) -> str:
     """A share of 1 as a percentage; one that rounds to 0 or 100 % without being it says so."""
-    if 0.9995 <= part < 1:
-        return "over 99.9 %"
-    return "under 0.1 %" if 0 < part < 0.0005 else f"{100 * part:.1f} %"
+    return percent(part, below="under ", above="over ")
 
 
 def _what(choice: MaskChoice, record: ForwardRecord) -> str | None:

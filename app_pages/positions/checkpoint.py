@@ -146,7 +146,7 @@ def _lengths(chosen: Selection, config: ModelConfig) -> None:
         }
     else:
         curves = {"|x|, added": content, "|p|, added": positions}
-    st.altair_chart(norm_curves(curves, parts.tokens), key="positions_own_lengths")
+    show(norm_curves(curves, parts.tokens), key="positions_own_lengths")
     ratio, without = (values.mean() / positions.mean() for values in (scaled, looked_up))
     whole = np.linalg.norm(cached.table(chosen.checkpoint), axis=1)
     mean = f"Over the {len(content)} positions of this input, the mean length of the content is"

@@ -12,6 +12,7 @@ from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_query, take_query
 from app_pages.widgets.show import clickable, show
 from model.measures.embeddings import Neighbour, first_words, nearest, patch_pictures
+from viz.numbers import percent
 from viz.positions.embedding_scatter import embedding_scatter
 from viz.positions.neighbour_bars import neighbour_bars
 
@@ -125,10 +126,10 @@ def _pca(chosen: Selection, positioned: bool, n_words: int) -> Picture:
     return Picture(
         places=places,
         axes=tuple(
-            f"{which} principal axis ({share:.1%} of the variance)"
+            f"{which} principal axis ({percent(share)} of the variance)"
             for which, share in zip(("first", "second"), explained, strict=True)
         ),
-        caption=f"The picture keeps **{sum(explained):.1%}** of the variance of the {len(places)} vectors drawn. "
+        caption=f"The picture keeps **{percent(sum(explained))}** of the variance of the {len(places)} vectors drawn. "
         "Lines join the query to its nearest neighbours in the full space: where one is long, the picture misleads.",
     )
 

@@ -14,6 +14,7 @@ from app_pages.widgets.slider import slider_up_to
 from model.config import ModelConfig
 from model.experiments.positions import STAY, movable, shuffled
 from model.record import ForwardRecord
+from viz.numbers import percent
 from viz.positions.shift_curve import shift_curve
 from viz.positions.shuffle_strip import shuffle_strip
 
@@ -137,7 +138,7 @@ def _many_orders(chosen: HeadSelection, seed: int) -> None:
     changed = float(np.abs(without - zeroed.probabilities).max())
     st.markdown(
         f"With positions, **{kept} of {N_SEEDS}** orders keep the prediction {said_name}, whose probability goes from "
-        f"{lowest:.2%} to {highest:.2%}. Without, none of them changes any probability by more than "
+        f"{percent(lowest, 2)} to {percent(highest, 2)}. Without, none of them changes any probability by more than "
         f"**${scientific(changed)}$**."
     )
 

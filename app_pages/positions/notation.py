@@ -1,12 +1,13 @@
 """Numbers as they stand in formulas."""
 
+from viz.numbers import in_tex
+
 
 def scientific(value: float) -> str:
     """For `$...$`: two digits and a power of ten where it is small, else three decimals; 0 is exact."""
     if value == 0 or value >= 0.001:
         return f"{value:.3f}" if value else "0"
-    digits, _, power = f"{value:.1e}".partition("e")
-    return rf"{{{digits} \times 10^{{{int(power)}}}}}"  # in braces, so that no line breaks within
+    return in_tex(value, ".1e")
 
 
 def column(values: list[float]) -> str:

@@ -64,7 +64,7 @@ def _quantity(
         with st.container(key=f"side_{name}_curve"):
             st.markdown(f"The same over the offset, with ${formula}$ plotted over what was measured")
             chart = offset_curve(gathered.offsets, gathered.means, at_offsets, what=what, law=law)
-            st.altair_chart(chart, key=f"positions_{name}_curve")
+            show(chart, key=f"positions_{name}_curve")
             st.markdown(
                 f"Measured over all {matrix.size:,} pairs:\n"
                 f"- largest deviation from ${formula}$: "

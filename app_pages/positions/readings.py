@@ -18,6 +18,7 @@ from model.inputs import Picture
 from model.record import ForwardRecord
 from viz.attention.attention_heatmap import attention_heatmap
 from viz.attention.difference_heatmap import difference_heatmap
+from viz.numbers import percent, written
 
 SIDE_BY_SIDE, DIFFERENCE = "side by side", "after minus before"
 AS_READ, BACK = "as they are read", "put back in order"
@@ -69,10 +70,10 @@ def _verdict(before: ForwardRecord, after: ForwardRecord) -> str:
     was, now = int(first.argmax()), int(second.argmax())
     names = before.class_names
     if was == now:
-        return f"The prediction stays **{names[was]}**: {first[was]:.2%} before, {second[was]:.2%} after."
+        return f"The prediction stays **{names[was]}**: {percent(first[was], 2)} before, {percent(second[was], 2)} after."
     return (
-        f"The prediction turns from **{names[was]}** ({first[was]:.2%}) to **{names[now]}** ({second[now]:.2%}); "
-        f"{names[was]} is left with {second[was]:.2%}."
+        f"The prediction turns from **{names[was]}** ({percent(first[was], 2)}) to **{names[now]}** ({percent(second[now], 2)}); "
+        f"{names[was]} is left with {percent(second[was], 2)}."
     )
 
 
@@ -125,4 +126,6 @@ def _difference(chosen: HeadSelection, before: Reading, after: Reading) -> None:
     figure = difference_heatmap(first, second, before.record.tokens, names=("before", "after"), title=title)
     show(figure, key="positions_try_difference")
     back = "" if after.in_order else ", with rows and columns put back in order"
-    st.caption(f"Largest change of any weight in this head: {np.abs(second - first).max():.2g}{back}.")
+    st.caption(
+        f"Largest change of any weight in this head: {written(np.abs(second - first).max(), '.2g')}{back}."
+    )

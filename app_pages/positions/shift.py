@@ -95,7 +95,7 @@ def _without_cosines(d_model: int, offset: int) -> None:
         r"\cos(\omega_k \varphi) \sin \omega_k t + \sin(\omega_k \varphi) \cos \omega_k t$ the second half is missing."
     )
     curves = {name: np.sqrt((miss**2).mean(axis=1)) for name, miss in misses.items()}
-    st.altair_chart(error_curves(curves), key="positions_shift_errors")
+    show(error_curves(curves), key="positions_shift_errors")
     st.markdown(
         "| what shifts | largest error | root mean square |\n|---|---|---|\n"
         + "\n".join(f"| {name} | ${largest[name]}$ | ${typical[name]}$ |" for name in misses)

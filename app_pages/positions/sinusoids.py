@@ -65,7 +65,7 @@ def _table_and_waves(rows: np.ndarray, t: int) -> None:
                 np.reshape(waves, (len(dimensions), len(fine))),
                 position=t,
             )
-            st.altair_chart(chart, key="positions_waves")
+            show(chart, key="positions_waves")
     with table:
         show(sinusoid_table(rows, position=t, dimensions=dimensions), key="positions_table")
 

@@ -10,12 +10,11 @@ from app_pages.theory import words
 from app_pages.theory.over_seeds import over_seeds
 from app_pages.theory.rows import row
 from app_pages.widgets.choice import choice
+from app_pages.widgets.show import show
 from model.theory import placement
 from model.theory.fresh import Setting
 from model.theory.placement import AtStart, depths_to, lemma_2
-from viz.theory.hidden_norms import hidden_norms
-from viz.theory.last_layer_gradient import last_layer_gradient
-from viz.theory.layer_gradients import layer_gradients
+from viz.theory.placements import hidden_norms, last_layer_gradient, layer_gradients
 
 MEAN_OF_NORMS, NORM_OF_MEAN = "mean of the norms", "norm of the mean"
 
@@ -49,18 +48,21 @@ def at_start(setting: Setting, variants: list[str], deepest: int, n_seeds: int) 
     def draw(found: Sweeps) -> None:
         depths = depths_to(deepest)
         norms = _arrays(found, lambda sweep: [depth.gradient[-1] for depth in sweep])
-        last.figure.altair_chart(last_layer_gradient(norms, depths))
+        with last.figure:
+            show(last_layer_gradient(norms, depths))
         last.words.markdown(words.last_layer(norms, depths))
         _assumptions(setting, found, assumptions.container())
 
         norms = _arrays(
             found, lambda sweep: sweep[-1].gradient if kind == MEAN_OF_NORMS else sweep[-1].mean_gradient
         )
-        by_layer.figure.altair_chart(layer_gradients(norms))
+        with by_layer.figure:
+            show(layer_gradients(norms))
         by_layer.words.markdown(words.by_layer(norms))
 
         norms, lemma = _arrays(found, lambda sweep: sweep[-1].hidden), lemma_2(deepest, setting.d_model)
-        hidden.figure.altair_chart(hidden_norms(norms, lemma))
+        with hidden.figure:
+            show(hidden_norms(norms, lemma))
         hidden.words.markdown(words.hidden(norms, lemma))
 
     over_seeds(

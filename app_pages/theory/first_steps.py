@@ -7,9 +7,10 @@ from app_pages.theory import words
 from app_pages.theory.over_seeds import over_seeds
 from app_pages.theory.rows import row
 from app_pages.widgets.choice import choice
+from app_pages.widgets.show import show
 from model.theory.early_update import model_update
 from model.theory.fresh import Setting
-from viz.theory.model_updates import model_updates
+from viz.theory.placements import model_updates
 
 RATES, STEPS = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3), (5, 10, 20, 40)
 NONE, TEN_STEPS = "none", "10 steps"
@@ -38,7 +39,8 @@ def first_steps(setting: Setting, variants: list[str], n_layers: int, n_seeds: i
 
     def draw(found: dict[str, list[np.ndarray]]) -> None:
         updates = {variant: np.array(by_seed) for variant, by_seed in found.items()}
-        place.figure.altair_chart(model_updates(updates, scale=scale))
+        with place.figure:
+            show(model_updates(updates, scale=scale))
         place.words.markdown(words.first_steps(updates, setting.d_model))
 
     over_seeds(

@@ -6,6 +6,7 @@ import numpy as np
 
 from model.theory.fresh import Setting
 from model.theory.placement import EPSILON, N_POSITIONS, N_SEQUENCES, slope
+from viz.numbers import percent, written
 
 PRE, POST = "pre-LN", "post-LN"
 FORMULAS = {
@@ -68,7 +69,7 @@ def last_layer(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> str:
     for variant, by_seed in norms.items():
         found = [slope(tuple(depths), one) for one in by_seed]
         lines.append(
-            f"| {variant} | **{_signed(np.mean(found))}** | {_signed(min(found))} to {_signed(max(found))} |"
+            f"| {variant} | **{written(np.mean(found), '+.2f')}** | {written(min(found), '+.2f')} to {written(max(found), '+.2f')} |"
         )
     fitted = f"Least squares through the logarithms, L = {depths[0]} to {depths[-1]}:"
     return "\n".join([LAST, fitted, "", *lines])
@@ -79,7 +80,9 @@ def by_layer(norms: Mapping[str, np.ndarray]) -> str:
     lines = ["| measured here | first layer | last layer | last / first |", "|---|---|---|---|"]
     for variant, by_seed in norms.items():
         first, last = by_seed.mean(axis=0)[[0, -1]]
-        lines.append(f"| {variant} | {first:.3g} | {last:.3g} | **{last / first:.2f}** |")
+        lines.append(
+            f"| {variant} | {written(first, '.3g')} | {written(last, '.3g')} | **{last / first:.2f}** |"
+        )
     return "\n".join([BY_LAYER, *lines])
 
 
@@ -94,9 +97,9 @@ def hidden(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> str:
             lines.append(f"- {variant}: inside the band behind **{inside} of {len(mean)}** layers.")
         elif variant == POST:
             off = np.abs(mean / post - 1).max()
-            lines.append(f"- {variant}: at most **{off:.0%}** away from the line, at any layer.")
+            lines.append(f"- {variant}: at most **{percent(off, 0)}** away from the line, at any layer.")
         else:
-            lines.append(f"- {variant}: {mean.min():.3g} to {mean.max():.3g}.")
+            lines.append(f"- {variant}: {written(mean.min(), '.3g')} to {written(mean.max(), '.3g')}.")
     return "\n".join([HIDDEN, "Measured here:", *lines])
 
 
@@ -137,8 +140,3 @@ def first_steps(updates: Mapping[str, np.ndarray], d_model: int) -> str:
         rf"vectors of that length are $\sqrt{{2d}} = {(2 * d_model) ** 0.5:.1f}$ apart."
     )
     return "\n".join([UPDATE, *lines, "", scale])
-
-
-def _signed(value: float) -> str:
-    rounded = round(value, 2)
-    return f"{rounded:+.2f}".replace("-", "−") if rounded else "0.00"

@@ -6,6 +6,8 @@ import streamlit as st
 from app_pages import state
 from app_pages.training.films import in_words, logged, tasks
 from app_pages.training.words import explain
+from app_pages.widgets.show import show
+from viz.numbers import percent
 from viz.training.run_curves import run_curves
 
 SMOOTH = 8  # logged losses are of single batches: the mean over so many entries is drawn
@@ -38,7 +40,8 @@ def histories(names: tuple[str, ...]) -> None:
             log_y=value == "gradient_norm",
             title=title,
         )
-        place.altair_chart(chart, key=f"history_{value}")
+        with place:
+            show(chart, key=f"history_{value}")
     if any(len(tasks(name)) > 1 for name in names):
         st.caption(
             "Where a curve jumps, the next phase began: a schedule of its own, and mostly another task, whose losses and "
@@ -61,6 +64,8 @@ def _figures(name: str) -> None:
     history = state.loaded(name).history
     figures = history.get("figures")
     reached = (
-        f"{figures['accuracy']:.2%} of {figures['n']:,} {figures['data']}" if figures else "not measured"
+        f"{percent(figures['accuracy'], 2)} of {figures['n']:,} {figures['data']}"
+        if figures
+        else "not measured"
     )
     st.markdown(f"**{name}**: {in_words(tasks(name)) or 'no recipe is known'}; {reached}")

@@ -10,6 +10,7 @@ from app_pages.widgets.choice import choice
 from app_pages.widgets.show import show
 from model.film import Film
 from viz.attention.head_overview import head_overview
+from viz.numbers import percent
 from viz.training.formation_map import formation_map
 from viz.training.run_curves import run_curves
 
@@ -108,7 +109,7 @@ def _when(shown: Film, moment: int) -> str:
     task, accuracy = shown.tasks[shown.phase[moment]], shown.accuracy[moment]
     return (
         f"step {shown.at[moment]:,} of {shown.at[-1] + 1:,}, learning {task}; "
-        f"accuracy on held-out data {'not measured' if np.isnan(accuracy) else f'{accuracy:.1%}'}"
+        f"accuracy on held-out data {'not measured' if np.isnan(accuracy) else percent(accuracy)}"
     )
 
 
@@ -138,7 +139,7 @@ def _curves(name: str, films: dict[str, Film], probe: int, measure: str, moment:
         breaks=np.flatnonzero(np.diff(shown.phase, prepend=shown.phase[0])).tolist(),
         log_y=log_y,
     )
-    st.altair_chart(chart, key=f"curves_{name}")
+    show(chart, key=f"curves_{name}")
     if measure == GRADIENTS:
         st.caption(
             "Euclidean norm of the gradient of one batch's loss with respect to all parameters of a layer."

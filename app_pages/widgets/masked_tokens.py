@@ -6,6 +6,7 @@ from app_pages import state
 from app_pages.widgets.words import as_code
 from model.inputs import Text
 from model.text import MASK
+from viz.numbers import percent
 
 _MOST = 5  # lines above the page
 
@@ -16,7 +17,7 @@ def masked_tokens(selection: state.Selection) -> None:
         return
     guesses = state.guesses(selection.checkpoint, selection.given)
     for place, found in list(guesses.items())[:_MOST]:
-        words = ", ".join(f"{as_code(guess.token)} {guess.probability:.1%}" for guess in found)
+        words = ", ".join(f"{as_code(guess.token)} {percent(guess.probability)}" for guess in found)
         st.markdown(f"In place of **[MASK]**, position {place}: {words}")
     if len(guesses) > _MOST:
         st.caption(f"The other {len(guesses) - _MOST:,} masked tokens are not listed.")

@@ -70,7 +70,8 @@ def draw_losses(grid: Grid, *, key: str) -> None:
     highest = _highest([loss for runs in at_rate.values() for run in runs for loss in run.losses])
     for name, place in places(at_rate, key=f"{key}_losses").items():
         curves = {run.warmup: (run.steps, run.losses) for run in at_rate[name]}
-        place.altair_chart(loss_curves(curves, highest=highest, title=name))
+        with place:
+            show(loss_curves(curves, highest=highest, title=name))
 
 
 def _highest(losses: Iterable[float | None]) -> float:

@@ -1,4 +1,4 @@
-"""How pages write what is not their own: a reader's words, numbers in formulas, placements of the norm."""
+"""How pages write what is not their own: a reader's words, placements of the norm."""
 
 PLACEMENTS = {"pre": "pre-LN", "post": "post-LN", "deepnorm": "DeepNorm", "b2t": "B2T"}  # by norm_placement
 
@@ -11,9 +11,3 @@ def as_code(words: str) -> str:
 def sentence(error: Exception) -> str:
     """What the error says, beginning with a capital; names in it keep theirs."""
     return f"{str(error)[:1].upper()}{str(error)[1:]}."
-
-
-def in_formula(value: float, digits: int = 3) -> str:
-    """For `$...$`: so many digits, and no exponent in letters, which TeX would set as a variable."""
-    mantissa, _, exponent = f"{value:.{digits}g}".partition("e")
-    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa

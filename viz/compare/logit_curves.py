@@ -6,7 +6,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from viz.curves import stage_axis
+from viz.figure import VegaFigure, data, form, value
 from viz.palette import NEUTRAL
+from viz.theme import FIT, heading
 
 _GAP, _LETTER = 8, 8  # pixels: from a curve to its name, and for each letter of that
 
@@ -17,52 +20,51 @@ def logit_curves(
     class_names: Sequence[str],
     *,
     marked: Mapping[str, str],
-    title: str = "",
-    domain: tuple[float, float] | None = None,
-) -> alt.LayerChart:
+    title: str,
+    domain: tuple[float, float],
+) -> VegaFigure:
     """Logits [stage, class]; the classes `marked` with a colour carry their name, the others are grey.
 
-    Raises ValueError where the shapes do not fit each other.
+    The axis spans `domain`. Raises ValueError where the shapes do not fit each other.
     """
     if logits.shape != (len(stages), len(class_names)):
         raise ValueError(f"{len(stages)} stages of {len(class_names)} classes, got logits of {logits.shape}")
     weights = np.exp(logits - logits.max(axis=-1, keepdims=True, initial=-np.inf))
-    stage, number = np.indices(logits.shape).reshape(2, -1)
-    rows = pd.DataFrame(
+    n = len(stages)
+    frame = pd.DataFrame(
         {
-            "stage": np.asarray(stages, dtype=object)[stage],
-            "class": np.asarray(class_names, dtype=object)[number],
+            "stage": np.repeat(np.asarray(stages, dtype=object), len(class_names)),
+            "class": list(class_names) * n,
             "logit": logits.ravel().astype(float),
             "probability": (weights / weights.sum(axis=-1, keepdims=True)).ravel().astype(float),
-            "last": stage == len(stages) - 1,
+            "colour": [marked.get(name, NEUTRAL) for name in class_names] * n,
+            "marked": [name in marked for name in class_names] * n,
+            "last": np.repeat(np.arange(n) == n - 1, len(class_names)),
         }
     )
-    rows["marked"] = rows["class"].isin(list(marked))
-    beyond = _GAP + _LETTER * max(map(len, marked), default=0)  # the names of classes
-    base = alt.Chart(rows).encode(
-        x=alt.X(
-            "stage:N",
-            sort=list(stages),
-            title="read off at",
-            scale=alt.Scale(range=[0, alt.expr(f"max(width - {beyond}, 1)")]),
-            axis=alt.Axis(labelAngle=-45, labelOverlap="greedy"),
-        ),
+    beyond = _GAP + _LETTER * max(map(len, marked), default=0)  # pixels for the names of classes
+    return _form(tuple(stages)).of(
+        frame,
+        values={"beyond": beyond, "lowest": domain[0], "highest": domain[1]},
+        title=heading(title),
+        description=f"{title}: logits of {len(class_names)} classes at {n} stages",
+    )
+
+
+@form
+def _form(stages: tuple[str, ...]) -> alt.LayerChart:
+    across = alt.Scale(range=[0, alt.expr("max(width - beyond, 1)")])
+    base = alt.Chart(data()).encode(
+        x=stage_axis(stages, "read off at", scale=across),
         y=alt.Y(
-            "logit:Q", title="logit", scale=alt.Scale(domain=domain, padding=10) if domain else alt.Undefined
+            "logit:Q", title="logit", scale=alt.Scale(domain=[value("lowest"), value("highest")], padding=10)
         ),
-        color=alt.Color(
-            "class:N",
-            scale=alt.Scale(
-                domain=list(class_names), range=[marked.get(name, NEUTRAL) for name in class_names]
-            ),
-            legend=None,
-        ),
+        color=alt.Color("colour:N", scale=None),
         detail="class:N",
         tooltip=[
             "class:N",
             "stage:N",
-            alt.Tooltip("logit:Q", format=".4f"),
-            alt.Tooltip("probability:Q", format=".4f"),
+            *(alt.Tooltip(f"{field}:Q", format=".4f") for field in ("logit", "probability")),
         ],
     )
     faint = base.transform_filter("!datum.marked").mark_line(strokeWidth=1.2, opacity=0.6, point={"size": 20})
@@ -72,9 +74,4 @@ def logit_curves(
         .mark_text(align="left", dx=_GAP, fontSize=13, fontWeight="bold")
         .encode(text="class:N")
     )
-    return alt.layer(faint, strong, names).properties(
-        height=240,
-        autosize={"type": "fit-x", "contains": "padding"},  # the names below take nothing from the curves
-        title=alt.Title(title, anchor="start", fontSize=13, limit=0),
-        description=f"{title}: logits of {len(class_names)} classes at {len(stages)} stages",
-    )
+    return alt.layer(faint, strong, names).properties(height=240, autosize=FIT)

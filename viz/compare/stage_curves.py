@@ -4,58 +4,46 @@ from collections.abc import Mapping, Sequence
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
+from viz.curves import by_kind, curves, long, stage_axis
+from viz.figure import VegaFigure, form, value
 from viz.palette import FIRST, SECOND, SHAPES
+from viz.theme import FIT
 
 
 def stage_curves(
-    curves: Mapping[str, np.ndarray],
+    sides: Mapping[str, np.ndarray],
     stages: Sequence[str],
     *,
     y_title: str,
     x_title: str = "stage of the stream",
     from_zero_to: float | None = None,
-) -> alt.LayerChart:
+) -> VegaFigure:
     """Values [stage] of the two sides by name, over `stages` in order; the shallower side ends earlier.
 
     The axis reaches from 0 to `from_zero_to`, or to the largest value. Raises ValueError where there are more
     values than stages.
     """
-    if (longest := max(map(len, curves.values()), default=0)) > len(stages):
+    if (longest := max(map(len, sides.values()), default=0)) > len(stages):
         raise ValueError(f"{longest} values need as many stages, got {len(stages)}")
-    rows = pd.DataFrame(
-        [
-            {"side": name, "stage": stage, "value": float(value)}
-            for name, values in curves.items()
-            for stage, value in zip(stages, values, strict=False)
-        ],
-        columns=["side", "stage", "value"],
+    series = {name: (stages[: len(values)], values.tolist()) for name, values in sides.items()}
+    frame = long(series, "side", "stage", "value")
+    top = from_zero_to or max(frame["value"], default=1.0) or 1.0
+    return _form(tuple(sides), tuple(stages), x_title, y_title).of(
+        frame,
+        values={"top": top},
+        description=f"{y_title}, over {len(stages)} stages, of {' and '.join(sides)}",
     )
-    top = from_zero_to or (float(rows["value"].max()) if len(rows) else 1.0) or 1.0
-    legend = alt.Legend(title=None, orient="top", labelLimit=0)
-    base = alt.Chart(rows).encode(
-        x=alt.X(
-            "stage:N",
-            sort=list(stages),
-            title=x_title,
-            axis=alt.Axis(labelAngle=-45, labelOverlap="greedy"),
-        ),
-        y=alt.Y("value:Q", title=y_title, scale=alt.Scale(domain=[0, top])),
-        color=alt.Color(
-            "side:N",
-            scale=alt.Scale(domain=list(curves), range=[FIRST, SECOND]),
-            legend=legend,
-        ),
+
+
+@form
+def _form(sides: tuple[str, ...], stages: tuple[str, ...], x_title: str, y_title: str) -> alt.LayerChart:
+    layers = curves(
+        stage_axis(stages, x_title),
+        alt.Y("value:Q", title=y_title, scale=alt.Scale(domain=[0, value("top")])),
+        by_kind("side:N", sides, color=(FIRST, SECOND), shape=SHAPES),
         tooltip=["side:N", "stage:N", alt.Tooltip("value:Q", format=".4f", title=y_title)],
+        line={"strokeWidth": 2.5},
+        points={"size": 70},
     )
-    points = base.mark_point(filled=True, size=70, opacity=1).encode(
-        shape=alt.Shape(
-            "side:N", scale=alt.Scale(domain=list(curves), range=SHAPES[: len(curves)]), legend=legend
-        )
-    )
-    return alt.layer(base.mark_line(strokeWidth=2.5), points).properties(
-        height=240,
-        autosize={"type": "fit-x", "contains": "padding"},  # the names below take nothing from the curves
-        description=f"{y_title}, over {len(stages)} stages, of {' and '.join(curves)}",
-    )
+    return alt.layer(*layers).properties(height=240, autosize=FIT)

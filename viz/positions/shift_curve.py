@@ -6,7 +6,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.palette import ACCENT, EMPHASIS, NEUTRAL
+from viz.curves import CHOSEN, WHOLE, curves, probability, rule
+from viz.figure import VegaFigure, click_on, form, value
+from viz.palette import EMPHASIS, NEUTRAL
+from viz.theme import FIT
 
 
 def shift_curve(
@@ -15,7 +18,7 @@ def shift_curve(
     class_names: Sequence[str],
     *,
     selected: int,
-) -> alt.LayerChart:
+) -> VegaFigure:
     """Probabilities [shift, class]: the curve of the class that leads at the first shift, filled where it leads.
 
     A vertical line marks the shift `selected`. A click on a dot sets the point selection `shift`, field `shift`.
@@ -26,7 +29,7 @@ def shift_curve(
         raise ValueError(f"shifts and classes need probabilities of {shape}, got {probabilities.shape}")
     leading = probabilities.argmax(axis=1) if len(shifts) else np.zeros(0, int)
     followed = int(leading[0]) if len(shifts) else 0
-    table = pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "shift": list(shifts),
             "probability": probabilities[:, followed].astype(float),
@@ -35,37 +38,36 @@ def shift_curve(
             "name": [f"shift {shift}" for shift in shifts],
         }
     )
-    base = alt.Chart(table).encode(
-        x=alt.X(
-            "shift:Q",
-            title="shift k, in positions",
-            scale=alt.Scale(domain=[0, max([*shifts, 1])], nice=False),
-            axis=alt.Axis(tickMinStep=1, format="d", grid=False),
-        ),
-        y=alt.Y(
-            "probability:Q",
-            title=f"probability of {class_names[followed]}",
-            scale=alt.Scale(domain=[0, 1]),
-            axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]),
-        ),
+    return _form(class_names[followed]).of(
+        frame,
+        values={"last": max([*shifts, 1])},
+        frames={CHOSEN: pd.DataFrame({"shift": [selected]})},
+        description=f"Probability of {class_names[followed]} at {len(frame)} shifts of all positions.",
     )
-    line = base.mark_line(strokeWidth=1.5, color=NEUTRAL, aria=False)
-    rule = alt.Chart(pd.DataFrame({"shift": [selected]})).mark_rule(color=ACCENT, strokeWidth=2.5, aria=False)
-    points = (
-        base.mark_point(size=60, cursor="pointer", stroke=EMPHASIS, fillOpacity=1)
-        .encode(
-            fill=alt.when("datum.kept").then(alt.value(EMPHASIS)).otherwise(alt.value("transparent")),
-            description="name:N",
-            tooltip=[
-                alt.Tooltip("shift:Q", title="shift k"),
-                alt.Tooltip("probability:Q", format=".4f"),
-                alt.Tooltip("says:N", title="the classifier says"),
-            ],
-        )
-        .add_params(alt.selection_point(name="shift", fields=["shift"], toggle=False, clear=False))
+
+
+@form
+def _form(name: str) -> alt.LayerChart:
+    scale = alt.Scale(domain=[0, value("last")], nice=False)
+    line, points = curves(
+        alt.X("shift:Q", title="shift k, in positions", scale=scale, axis=WHOLE),
+        probability(f"probability of {name}"),
+        {},
+        tooltip=[
+            alt.Tooltip("shift:Q", title="shift k"),
+            alt.Tooltip("probability:Q", format=".4f"),
+            alt.Tooltip("says:N", title="the classifier says"),
+        ],
+        line={"strokeWidth": 1.5, "color": NEUTRAL, "aria": False},
+        points={
+            "size": 60,
+            "cursor": "pointer",
+            "stroke": EMPHASIS,
+            "filled": False,
+            "fillOpacity": 1,
+        },
+        click=click_on("shift", "shift"),
     )
-    return alt.layer(line, rule.encode(x="shift:Q"), points).properties(
-        height=260,
-        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-        description=f"Probability of {class_names[followed]} at {len(table)} shifts of all positions.",
-    )
+    kept = alt.when("datum.kept").then(alt.value(EMPHASIS)).otherwise(alt.value("transparent"))
+    points = points.encode(fill=kept, description="name:N")
+    return alt.layer(line, rule("shift"), points).properties(height=260, autosize=FIT)

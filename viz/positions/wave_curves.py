@@ -6,6 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from viz.figure import VegaFigure, data, form, value
 from viz.palette import ACCENT, EMPHASIS, NEUTRAL
 from viz.theme import INK
 
@@ -15,7 +16,7 @@ _PIXELS = 92  # a band
 
 def wave_curves(
     names: Sequence[str], values: np.ndarray, t: np.ndarray, waves: np.ndarray, *, position: int
-) -> alt.LayerChart:
+) -> VegaFigure:
     """`values` [curve, position] as dots on the `waves` [curve, t] that run through them; the chosen `position`
     is marked.
 
@@ -23,74 +24,71 @@ def wave_curves(
     """
     if not len(names) == len(values) == len(waves):
         raise ValueError(f"got {len(names)} names, {len(values)} rows of values and {len(waves)} waves")
-    n = values.shape[1]
-    shift = -_BAND * np.arange(len(names))
-    lines = pd.DataFrame(
-        {
-            "curve": np.repeat(np.arange(len(names)), len(t)),
-            "t": np.tile(np.round(t, 3), len(names)),
-            "place": np.round(waves + shift[:, None], 4).ravel(),
-        }
-    )
+    n_curves, n = values.shape
+    shift = -_BAND * np.arange(n_curves)
     dots = pd.DataFrame(
         {
             "name": np.repeat(list(names), n),
-            "t": np.tile(np.arange(n), len(names)),
+            "t": np.tile(np.arange(n), n_curves),
             "value": values.astype(float).ravel(),
             "place": np.round(values + shift[:, None], 4).ravel(),
         }
     )
-    titles = pd.DataFrame({"name": list(names), "place": shift + 1.55})
-    ticks = [float(at) for at in np.add.outer(shift, [-1, 0, 1]).ravel()]
-    x = alt.X("t:Q", title="position t", scale=alt.Scale(domain=[0, max(n - 1, 1)], nice=False))
-    y = alt.Y(
-        "place:Q",
-        title="value, from −1 to 1",
-        scale=alt.Scale(domain=[float(shift.min(initial=0)) - 1.2, 2], nice=False),
-        # each band has the labels -1, 0 and 1
-        axis=alt.Axis(
-            values=ticks,
-            grid=False,
-            labelExpr=f"round(datum.value + {_BAND} * round(-datum.value / {_BAND}))",
-        ),
+    lines = pd.DataFrame(
+        {
+            "curve": np.repeat(np.arange(n_curves), len(t)),
+            "t": np.tile(np.round(t, 3), n_curves),
+            "place": np.round(waves + shift[:, None], 4).ravel(),
+        }
     )
-    curves = (
-        alt.Chart(lines)
-        .mark_line(color=EMPHASIS, strokeWidth=1.5, aria=False)
-        .encode(x=x, y=y, detail="curve:N")
+    bands = pd.DataFrame(
+        {"name": list(names), "zero": shift, "low": shift - 1.1, "high": shift + 1.1, "above": shift + 1.55}
     )
-    points = (
-        alt.Chart(dots)
-        .transform_calculate(chosen=f"datum.t == {position}")
-        .mark_circle(opacity=1)
-        .encode(
-            x=x,
-            y=y,
-            color=alt.when("datum.chosen").then(alt.value(ACCENT)).otherwise(alt.value(EMPHASIS)),
-            size=alt.when("datum.chosen").then(alt.value(90)).otherwise(alt.value(14 if n <= 128 else 3)),
-            tooltip=[
-                alt.Tooltip("name:N", title="dimension"),
-                alt.Tooltip("t:Q", title="position t"),
-                alt.Tooltip("value:Q", format=".4f"),
-            ],
-        )
+    return _form(n_curves).of(
+        dots,
+        values={"position": position, "last": max(n - 1, 1), "size": 14 if n <= 128 else 3},
+        frames={"waves": lines, "bands": bands},
+        height=max(n_curves, 1) * _PIXELS,
+        description=f"{n_curves} dimensions over {n} positions; position {position} is marked",
     )
-    headings = (
-        alt.Chart(titles)
-        .mark_text(align="left", fontSize=13, color=INK, dx=2)
-        .encode(x=alt.value(0), y=y, text="name:N")
+
+
+@form
+def _form(n_curves: int) -> alt.LayerChart:
+    x = alt.X("t:Q", title="position t", scale=alt.Scale(domain=[0, value("last")], nice=False))
+    # Each band has the labels -1, 0 and 1.
+    ticks = [end - _BAND * curve for curve in range(n_curves) for end in (-1, 0, 1)]
+    labels = f"round(datum.value + {_BAND} * round(-datum.value / {_BAND}))"
+    axis = alt.Axis(values=ticks, grid=False, labelExpr=labels)
+    scale = alt.Scale(domain=[-_BAND * max(n_curves - 1, 0) - 1.2, 2], nice=False)
+
+    def up(field: str) -> alt.Y:
+        return alt.Y(f"{field}:Q", title="value, from −1 to 1", scale=scale, axis=axis)
+
+    def of_chosen(then: object, otherwise: object) -> object:
+        return alt.when("datum.t == position").then(alt.value(then)).otherwise(alt.value(otherwise))
+
+    curves = alt.Chart(data("waves")).mark_line(color=EMPHASIS, strokeWidth=1.5, aria=False)
+    dots = alt.Chart(data()).mark_circle(opacity=1)
+    points = dots.encode(
+        x=x,
+        y=up("place"),
+        color=of_chosen(ACCENT, EMPHASIS),
+        size=of_chosen(90, value("size")),
+        tooltip=[
+            alt.Tooltip("name:N", title="dimension"),
+            alt.Tooltip("t:Q", title="position t"),
+            alt.Tooltip("value:Q", format=".4f"),
+        ],
     )
-    rule = (
-        alt.Chart(pd.DataFrame({"t": position, "place": shift - 1.1, "top": shift + 1.1}))
-        .mark_rule(color=ACCENT, strokeWidth=1.5, aria=False)
-        .encode(x=x, y=y, y2="top:Q")
-    )
-    zero = (
-        alt.Chart(pd.DataFrame({"place": shift}))
-        .mark_rule(color=NEUTRAL, strokeWidth=0.5, aria=False)
-        .encode(y=y)
-    )
-    return alt.layer(zero, rule, curves, points, headings).properties(
-        height=max(len(names), 1) * _PIXELS,
-        description=f"{len(names)} dimensions over {n} positions; position {position} is marked",
+    bands = alt.Chart(data("bands"))
+    names = bands.mark_text(align="left", fontSize=13, color=INK, dx=2)
+    rule = bands.mark_rule(color=ACCENT, strokeWidth=1.5, aria=False)
+    zero = bands.mark_rule(color=NEUTRAL, strokeWidth=0.5, aria=False)
+    return alt.layer(
+        zero.encode(y=up("zero")),
+        rule.encode(x=alt.XDatum(value("position"), type="quantitative"), y=up("low"), y2="high:Q"),
+        curves.encode(x=x, y=up("place"), detail="curve:N"),
+        points,
+        names.encode(x=alt.value(0), y=up("above"), text="name:N"),
     )

@@ -89,7 +89,7 @@ def test_a_typed_mask_is_filled(open_app: Open) -> None:
     ((place, found),) = state.guesses("imdb-pre-ln", Text("not [MASK] film")).items()
     (line,) = (block.value for block in app.markdown if "In place of" in block.value)
     assert f"position {place}" in line
-    assert f"`{found[0].token}` {found[0].probability:.1%}" in line
+    assert f"`{found[0].token}` {100 * found[0].probability:.1f}\u2009%" in line
 
 
 def test_an_encoder_that_never_learned_to_fill_a_mask_says_so(open_app: Open, checkpoints: Path) -> None:

@@ -233,8 +233,11 @@ def test_the_knock_out_is_said_in_numbers(open_compare: Open) -> None:
     before = record.probabilities[said]
     strongest = int(np.abs(without - before).argmax())
     line = next(block.value for block in app.markdown if block.value.startswith("**imdb-pre-ln**: P("))
-    assert f"P({record.class_names[said]}) is {before:.2%}; without `{record.tokens[strongest]}`" in line
-    assert f"it is {without[strongest]:.2%}, the largest change" in line
+    assert (
+        f"P({record.class_names[said]}) is {100 * before:.2f}\u2009%; without `{record.tokens[strongest]}`"
+        in line
+    )
+    assert f"it is {100 * without[strongest]:.2f}\u2009%, the largest change" in line
     assert "masked out of the keys" in words(app)
 
 

@@ -21,7 +21,7 @@ def test_what_a_checkpoint_is(open_app: Open) -> None:
     lines = facts(open_app(kind="Digit", checkpoint="mnist-post-ln"))
     assert lines[1:3] == [
         "post-LN, 2 layers × 2 heads",
-        "accuracy 99.51% on 10,000 MNIST test digits, loss 0.021",
+        "accuracy 99.51\u2009% on 10,000 MNIST test digits, loss 0.021",
     ]
     assert lines[3] == "runs on CPU"
     # patches 16·8+8, class token 8, positions 5·8; a layer: q, k 2·(8·6+6), v 8·10+10, output 10·8+8,

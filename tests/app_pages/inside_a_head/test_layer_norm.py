@@ -44,7 +44,7 @@ def test_other_numbers_come_from_the_address(opened: Open) -> None:
 
 def test_large_numbers_hold_no_letter(opened: Open) -> None:
     text = said(opened(inside_vectors="500, -300, 85"))
-    assert r"= 1.067 \cdot 10^{5}$" in text
+    assert r"= {1.067 \times 10^{5}}$" in text
     assert "e+" not in text
 
 

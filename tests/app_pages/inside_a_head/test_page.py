@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -41,6 +42,12 @@ def said(app: AppTest) -> list[str]:
     return [block.value for block in (*app.markdown, *app.caption, *app.get("latex"))]
 
 
+def bound(text: str) -> float:
+    """The number in "within 3 × 10⁻⁷."."""
+    digits, power = re.search(r"within (\d)(?: × 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?", text).groups()
+    return float(digits) * 10.0 ** int((power or "0").translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_step_can_be_opened_and_stands_in_the_order_of_the_placement(
     open_inside: Open, name: str
@@ -53,7 +60,7 @@ def test_every_step_can_be_opened_and_stands_in_the_order_of_the_placement(
     bounds = [text for text in said(app) if "ecomputed within" in text]
     unseen = {"input", "mask"} | (set() if "pre" in name else {"add_attention", "add_feed_forward"})
     assert len(bounds) == 1 + len(set(order) - unseen)
-    assert all(float(text.split("within ")[1].split(" ")[0].rstrip(".")) < 1e-4 for text in bounds)
+    assert all(bound(text) < 1e-4 for text in bounds)
 
 
 def test_the_numbers_are_those_of_the_head(open_inside: Open) -> None:
@@ -134,7 +141,7 @@ def test_of_many_keys_the_strongest_are_drawn_until_all_are_asked_for(
     assert places == sorted(places)
     (share, *_) = (text for text in said(app) if "of 40 keys" in text)
     assert f"{len(places)} of 40 keys" in share
-    assert f"{pattern[places].sum():.1%}" in share
+    assert f"{100 * pattern[places].sum():.1f}\u2009%" in share
     rows = table(app, "component of A v", "total")
     assert rows["name"].iloc[-1] == f"the other {40 - len(places)}"
     assert rows["total"].sum() == pytest.approx(1, rel=rounding(2 * 40))

@@ -182,7 +182,7 @@ def test_the_class_token_and_what_it_lost(open_masks: Open) -> None:
     (said,) = (block.proto.body for block in app.get("html") if "loses keys" in block.proto.body)
     assert "“not”" in said
     before = state.record("imdb-pre-ln", TEXT).pattern[0, 0, 0, 1]
-    assert f"{100 * before:.1f} %" in said
+    assert f"{100 * before:.1f}\u2009%" in said
 
 
 def test_a_key_that_some_heads_of_the_layer_mask_is_not_said_to_be_free(open_masks: Open) -> None:

@@ -39,7 +39,7 @@ def digit() -> ForwardRecord:
         (MaskChoice(kind="causal"), "With a causal mask, the encoder"),
         (MaskChoice(kind="window", radius=1), "With a window of 1 token to each side, the encoder"),
         (MaskChoice(kind="padding", n_padding=3), "With 3 [PAD] appended and masked, the encoder"),
-        (MaskChoice(kind="keys"), "Nothing is masked: the encoder says positive (75.0 %)."),
+        (MaskChoice(kind="keys"), "Nothing is masked: the encoder says positive (75.0\u2009%)."),
         (MaskChoice(kind="cells"), "Nothing is masked"),
         (MaskChoice(kind="padding"), "Nothing is masked"),
         (MaskChoice(), "Nothing is masked"),
@@ -66,9 +66,9 @@ def test_what_was_masked_of_a_digit_is_named(
 @pytest.mark.parametrize(
     ("after", "end"),
     [
-        ([0.8, 0.2], "the encoder says negative (80.0 %) instead of positive (75.0 %)."),
-        ([0.1, 0.9], "the encoder still says positive (90.0 % instead of 75.0 %)."),
-        ([0.25, 0.75], "the encoder still says positive (75.0 %, as before)."),
+        ([0.8, 0.2], "the encoder says negative (80.0\u2009%) instead of positive (75.0\u2009%)."),
+        ([0.1, 0.9], "the encoder still says positive (90.0\u2009% instead of 75.0\u2009%)."),
+        ([0.25, 0.75], "the encoder still says positive (75.0\u2009%, as before)."),
     ],
 )
 def test_what_became_of_the_answer(text: ForwardRecord, after: list[float], end: str) -> None:
@@ -78,7 +78,13 @@ def test_what_became_of_the_answer(text: ForwardRecord, after: list[float], end:
 
 def test_a_share_that_only_rounds_to_all_or_nothing_says_so() -> None:
     shares = (0.0, 0.0001, 0.5, 0.9999, 1.0)
-    assert [share(part) for part in shares] == ["0.0 %", "under 0.1 %", "50.0 %", "over 99.9 %", "100.0 %"]
+    assert [share(part) for part in shares] == [
+        "0.0\u2009%",
+        "under 0.1\u2009%",
+        "50.0\u2009%",
+        "over 99.9\u2009%",
+        "100.0\u2009%",
+    ]
 
 
 def test_a_causal_mask_leaves_the_class_token_itself_alone_where_it_holds_everywhere(

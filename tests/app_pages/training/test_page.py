@@ -63,7 +63,7 @@ def test_an_accuracy_that_was_not_measured_is_not_drawn_as_one(open_app: Open, c
     path.write_bytes(gzip.compress(save(film)))
     shown = text(open_app(PAGE, kind="Digit", moment="1"))
     assert "**mnist-pre-ln**: step 1 of 5, learning digits; accuracy on held-out data not measured" in shown
-    assert "**mnist-post-ln**: step 1 of 5, learning digits; accuracy on held-out data 50.0%" in shown
+    assert "**mnist-post-ln**: step 1 of 5, learning digits; accuracy on held-out data 50.0\u2009%" in shown
     assert "Of what is being learned: digits; then gently changed digits." in shown
     assert "Where the line is interrupted, the run did not measure its accuracy." in shown
 
@@ -82,7 +82,7 @@ def test_a_damaged_film_gives_one_sentence(open_app: Open, checkpoints) -> None:
 def test_histories_are_drawn_for_both(open_app: Open) -> None:
     app = open_app(PAGE, kind="Digit", training="histories", training_log="true")
     assert (
-        "**mnist-post-ln**: digits; then gently changed digits; 99.51% of 10,000 MNIST test digits"
+        "**mnist-post-ln**: digits; then gently changed digits; 99.51\u2009% of 10,000 MNIST test digits"
         in text(app)
     )
     assert len(app.get("vega_lite_chart")) == 4 + 1  # and the digits to pick from

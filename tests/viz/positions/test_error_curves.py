@@ -8,11 +8,10 @@ ERRORS = {"with": np.zeros(3), "without": np.array([1.0, 0.5, 0.25])}
 
 
 def test_a_line_a_map_in_the_order_given():
-    spec = error_curves(ERRORS).to_dict()
-    assert spec["encoding"]["color"]["scale"]["domain"] == ["with", "without"]
-    data = error_curves(ERRORS).data
-    assert data["error"].tolist() == [0, 0, 0, 1, 0.5, 0.25]
-    assert data["t"].tolist() == [0, 1, 2] * 2
+    figure = error_curves(ERRORS)
+    assert figure.specification["encoding"]["color"]["scale"]["domain"] == ["with", "without"]
+    assert figure.frame["error"].tolist() == [0, 0, 0, 1, 0.5, 0.25]
+    assert figure.frame["t"].tolist() == [0, 1, 2] * 2
 
 
 def test_no_maps_make_an_empty_chart():

@@ -18,12 +18,12 @@ def test_each_kind_has_a_curve_of_its_own_shape_and_colour():
 def test_a_longer_vector_stands_higher_and_zero_is_in_sight():
     chart = norm_curves(NORMS, TOKENS)
     *_, points = drawn(chart, width=600)
-    assert points[2]["y"] < points[1]["y"] < points[0]["y"] < points[3]["y"] < chart.height
+    assert points[2]["y"] < points[1]["y"] < points[0]["y"] < points[3]["y"] < chart.specification["height"]
     assert [point["x"] for point in points[:3]] == [0, points[1]["x"], 2 * points[1]["x"]]
 
 
 def test_hover_gives_token_and_exact_length():
-    encoding = norm_curves(NORMS, TOKENS).to_dict()["layer"][1]["encoding"]
+    encoding = norm_curves(NORMS, TOKENS).specification["layer"][1]["encoding"]
     assert [field["field"] for field in encoding["tooltip"]] == ["vector", "position", "token", "norm"]
 
 

@@ -12,7 +12,7 @@ NAMES = ("negative", "positive")
 def test_the_curve_follows_what_led_without_a_shift():
     chart = shift_curve([0, 5, 10], PROBABILITIES, NAMES, selected=5)
     _, rule, points = drawn(chart, width=500)
-    assert chart.to_dict()["layer"][2]["encoding"]["y"]["title"] == "probability of positive"
+    assert chart.specification["layer"][2]["encoding"]["y"]["title"] == "probability of positive"
     assert points[0]["y"] < points[1]["y"] < points[2]["y"]
     assert rule[0]["stroke"] == ACCENT
     assert rule[0]["x"] == points[1]["x"]
@@ -24,7 +24,7 @@ def test_a_point_is_hollow_where_another_class_leads():
 
 
 def test_a_click_names_the_shift():
-    (click,) = shift_curve([0, 5, 10], PROBABILITIES, NAMES, selected=0).to_dict()["params"]
+    (click,) = shift_curve([0, 5, 10], PROBABILITIES, NAMES, selected=0).specification["params"][:1]
     assert (click["name"], click["select"]["fields"]) == ("shift", ["shift"])
 
 

@@ -27,7 +27,8 @@ def test_the_position_is_marked_on_every_curve():
 
 
 def test_dots_lie_on_their_waves():
-    _, _, curves, points, _ = (layer.data for layer in wave_curves(NAMES, VALUES, T, WAVES, position=0).layer)
+    frames = wave_curves(NAMES, VALUES, T, WAVES, position=0).frames
+    curves, points = frames["waves"], frames["frame"]
     on_waves = set(curves[["t", "place"]].itertuples(index=False, name=None))
     # Every second point of a wave is at a whole position.
     assert set(points[["t", "place"]].itertuples(index=False, name=None)) <= on_waves
@@ -35,7 +36,7 @@ def test_dots_lie_on_their_waves():
 
 
 def test_hover_gives_the_value():
-    *_, points, _ = wave_curves(NAMES, VALUES, T, WAVES, position=1).to_dict()["layer"]
+    *_, points, _ = wave_curves(NAMES, VALUES, T, WAVES, position=1).specification["layer"]
     assert {"field": "value", "format": ".4f", "type": "quantitative"} in points["encoding"]["tooltip"]
 
 
