@@ -5,8 +5,10 @@ Text encoders bring `tokenizer.json` as well; `film.safetensors.gz` is what the 
 """
 
 import gzip
+import hashlib
 import json
 import math
+import os
 import shutil
 import tempfile
 import zlib
@@ -64,6 +66,21 @@ def available() -> list[str]:
     """Names of the checkpoints that come with the project."""
     whole = (*CHECKPOINTS.glob("*/config.json"), *CHECKPOINTS.glob(".*-old/*/config.json"))
     return sorted({path.parent.name for path in whole})
+
+
+def fingerprint(name_or_path: str | Path) -> str:
+    """A hash over the files of a checkpoint, their sizes and times: another one says that something was replaced.
+
+    Raises FileNotFoundError where there is none.
+    """
+    folder = CHECKPOINTS / name_or_path
+    if not (
+        folder / "config.json"
+    ).is_file():  # asked first, since to look through all of them takes ten times as long
+        folder = _folder(name_or_path)
+    found = sorted((entry.name, entry.stat()) for entry in os.scandir(folder))
+    files = [(file, stat.st_ino, stat.st_size, stat.st_mtime_ns) for file, stat in found]
+    return hashlib.blake2b(repr(files).encode(), digest_size=16).hexdigest()
 
 
 def read_config(name: str) -> ModelConfig:

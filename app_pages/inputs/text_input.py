@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app_pages import state
+from app_pages import address, state
 
 # Texts travel in the page's address, two of them where two are compared. Servers refuse addresses of more than
 # 64 KB, and a character may take nine bytes there. Encoders read some 1,800 characters.
@@ -16,11 +16,10 @@ def text_input() -> tuple[str | None, None]:
     titles = {text: title for title, text in sentences.items()}
     first = next(iter(titles))
     above = st.container()  # for the examples, which must know what is in the box
-    text = st.text_area(
+    text = address.text(
         "Text",
         first,
         key="text",
-        bind="query-params",
         max_chars=LONGEST,
         height=150,
         help="Ctrl+Enter, or a click elsewhere, sends the text to the encoder. Write `[MASK]` for a word, and the "
@@ -37,4 +36,4 @@ def text_input() -> tuple[str | None, None]:
 
 def _fill() -> None:
     if (title := st.session_state["example"]) is not None:
-        st.session_state["text"] = state.sentences()[title]
+        address.take("text", state.sentences()[title])

@@ -7,7 +7,7 @@ from app_pages.inside_a_head.view import FEW, View
 from app_pages.state import as_input
 from app_pages.widgets.clickable import clickable
 from app_pages.widgets.input_in_colours import input_in_colours
-from app_pages.widgets.words import in_formula
+from app_pages.widgets.spelling import in_formula
 from viz.inside.value_bars import value_bars
 from viz.inside.vector_rows import vector_rows
 

@@ -9,7 +9,7 @@ from app_pages import state
 from model import checkpoint
 from model.experiments.positions import repositioned, shuffled
 from tests.app_pages.charts import shown, table, weights
-from tests.app_pages.test_positions_checkpoint import said
+from tests.app_pages.positions.test_checkpoint import said
 
 Open = Callable[..., AppTest]
 

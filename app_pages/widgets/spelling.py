@@ -1,4 +1,4 @@
-"""How pages write what is not their own: a reader's words, numbers in formulas, placements of the norm."""
+"""How pages spell placements of the norm, words of the reader, errors, and numbers in formulas."""
 
 PLACEMENTS = {"pre": "pre-LN", "post": "post-LN", "deepnorm": "DeepNorm", "b2t": "B2T"}  # by norm_placement
 

@@ -1,6 +1,6 @@
 import pytest
 
-from app_pages.widgets.words import as_code, in_formula, sentence
+from app_pages.widgets.spelling import as_code, in_formula, sentence
 
 
 def test_code_is_not_ended_by_the_words_in_it() -> None:
