@@ -1,8 +1,9 @@
-"""One forward pass, watched: `capture(loaded, text_or_image) -> ForwardRecord`."""
+"""One forward pass, watched: `capture(loaded, given) -> ForwardRecord`."""
 
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import fields
 
 import numpy as np
 import torch
@@ -12,44 +13,47 @@ from torch import Tensor, nn
 from model.checkpoint import Loaded
 from model.config import ModelConfig
 from model.hooks import Watcher, watch
-from model.inputs import prepare
-from model.record import ForwardRecord
+from model.inputs import InputLike, prepare
+from model.record import ForwardRecord, Positions
 
 BY_LAYER = ("scores", "pattern", "q", "k", "v", "z")
 
 
 def capture(
     loaded: Loaded,
-    text_or_image: str | np.ndarray,
+    given: InputLike,
     *,
     mask: Bool[Tensor, "..."] | None = None,
     watchers: Mapping[str, Watcher] | None = None,
 ) -> ForwardRecord:
-    """Runs one text, or one uint8 image of [height, width], and keeps every activation worth seeing.
+    """Runs one text, or one picture (uint8 of [height, width] or [height, width, 3]), and keeps every activation worth seeing.
 
     Text beyond the positions of the encoder is left out (`model.text.encode` says how much).
     `mask` is as in `Transformer.forward`. `watchers`, and those of a `watch` around this call, intervene
     first: what they return is what is kept.
     Raises ValueError where the input is of the wrong kind, RuntimeError where an activation never came.
     """
-    inputs, tokens = prepare(loaded, text_or_image)
+    inputs, positions = prepare(loaded, given)
     model = loaded.model
-    kept = Kept(model.config, len(tokens), loaded.device)
+    kept = Kept(model.config, len(positions), loaded.device)
     intervening = watch(model, watchers) if watchers else nullcontext()
     with torch.inference_mode(), evaluating(model):
         with intervening, watch(model, kept.watchers):
             logits = model(inputs, mask)
         kept.check()
         states = model.final_norm(kept.buffers["residual"])
-        by_layer = model.classify(states, inputs.expand(len(states), *inputs.shape[1:]))
+        pooled = model.pool(states, inputs.expand(len(states), *inputs.shape[1:]))
+        # Without classes the classifier hands its input on: that is no logits.
+        logits, by_layer = (each[:, : model.config.n_classes] for each in (logits, model.classifier(pooled)))
         allowed = model.full_mask(inputs, mask)
     whole = torch.ones((), dtype=torch.bool) if allowed is None else allowed[0]
     return ForwardRecord(
         config=model.config,
-        tokens=tokens,
         mask=_numpy(whole.expand(kept.buffers["pattern"].shape)),
         logits=_numpy(logits[0]),
         logits_by_layer=_numpy(by_layer),
+        pooled=_numpy(pooled[-1]),
+        **{field.name: getattr(positions, field.name) for field in fields(Positions)},
         **{name: _numpy(buffer) for name, buffer in kept.buffers.items()},
     )
 

@@ -61,8 +61,8 @@ def _knocked_out(side: Side) -> np.ndarray:
 
 
 @st.cache_data(max_entries=1024, show_spinner=False)
-def _chunk(name: str, given: state.Given, positions: tuple[int, ...]) -> np.ndarray:
-    return experiment.knock_out(state.loaded(name), state.as_input(given), positions)
+def _chunk(name: str, given: state.Input, positions: tuple[int, ...]) -> np.ndarray:
+    return experiment.knock_out(state.loaded(name), given, positions)
 
 
 def _change(side: Side, without: np.ndarray, asked: str) -> np.ndarray | None:
@@ -109,7 +109,7 @@ def _draw(
     first = int(side.record.has_class_token)
     at = query - first if query is not None and query >= first else None
     patches = knock_out_patches(
-        state.as_input(side.given), change[first:], side.record.patch_grid, query=at, limit=limit, what=what
+        side.given.array, change[first:], side.record.patch_grid, query=at, limit=limit, what=what
     )
     draw(patches, selection="patch", take=lambda patch: take(int(patch["position"]) + first), width="content")
     if first:

@@ -30,7 +30,7 @@ class Results:
         return bool((self.after.mask == self.unmasked.mask).all())
 
 
-def results(name: str, given: state.Given, choice: MaskChoice) -> Results:
+def results(name: str, given: state.Input, choice: MaskChoice) -> Results:
     before, after = state.record(name, given), masked(name, given, choice)
     padded = len(after.tokens) > len(before.tokens)
     unmasked = _attending_to_padding(name, given, choice.n_padding) if padded else before
@@ -39,8 +39,8 @@ def results(name: str, given: state.Given, choice: MaskChoice) -> Results:
 
 # As large as those in `state.record`.
 @st.cache_resource(max_entries=8, show_spinner=False)
-def masked(name: str, given: state.Given, choice: MaskChoice) -> ForwardRecord:
-    return masking.masked(state.loaded(name), state.as_input(given), choice)
+def masked(name: str, given: state.Input, choice: MaskChoice) -> ForwardRecord:
+    return masking.masked(state.loaded(name), given, choice)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
@@ -51,7 +51,7 @@ def _attending_to_padding(name: str, text: str, n_padding: int) -> ForwardRecord
 @st.cache_resource(max_entries=8, show_spinner="Masking in every way …")
 def outcomes(
     name: str,
-    given: state.Given,
+    given: state.Input,
     choice: MaskChoice,
     *,
     layer: int,
@@ -61,5 +61,5 @@ def outcomes(
 ) -> Outcomes:
     """As `model.experiments.masking.outcomes`."""
     return masking.outcomes(
-        state.loaded(name), state.as_input(given), choice, layer=layer, head=head, value=value, closed=closed
+        state.loaded(name), given, choice, layer=layer, head=head, value=value, closed=closed
     )

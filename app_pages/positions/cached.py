@@ -12,8 +12,8 @@ from model.record import ForwardRecord
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def parts(name: str, given: state.Given) -> EmbeddingParts:
-    return embeddings.embedding_parts(state.loaded(name), state.as_input(given))
+def parts(name: str, given: state.Input) -> EmbeddingParts:
+    return embeddings.embedding_parts(state.loaded(name), given)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -40,7 +40,7 @@ def vocabulary(name: str) -> tuple[tuple[str, ...], np.ndarray]:
 @st.cache_resource(max_entries=6, show_spinner=False)
 def repositioned(
     name: str,
-    given: state.Given,
+    given: state.Input,
     *,
     order: tuple[int, ...] | None = None,
     zeroed: bool = False,
@@ -48,11 +48,11 @@ def repositioned(
 ) -> ForwardRecord:
     """As `model.experiments.positions.repositioned`."""
     loaded = state.loaded(name)
-    return experiments.repositioned(loaded, state.as_input(given), order=order, zeroed=zeroed, shift=shift)
+    return experiments.repositioned(loaded, given, order=order, zeroed=zeroed, shift=shift)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def largest_deviation(name: str, given: state.Given, *, order: tuple[int, ...], zeroed: bool) -> float:
+def largest_deviation(name: str, given: state.Input, *, order: tuple[int, ...], zeroed: bool) -> float:
     """Of any attention weight, once the shuffled tokens are put back."""
     before = repositioned(name, given, zeroed=zeroed)
     after = repositioned(name, given, order=order, zeroed=zeroed)
@@ -60,21 +60,21 @@ def largest_deviation(name: str, given: state.Given, *, order: tuple[int, ...], 
 
 
 @st.cache_data(max_entries=32, show_spinner="Running many orders …")
-def over_orders(name: str, given: state.Given, n_seeds: int, *, zeroed: bool) -> np.ndarray:
+def over_orders(name: str, given: state.Input, n_seeds: int, *, zeroed: bool) -> np.ndarray:
     """Probabilities [seed, class] of the shuffles with seeds from 0."""
-    tokens = state.record(name, given).tokens
-    orders = [experiments.shuffled(tokens, seed) for seed in range(n_seeds)]
-    return experiments.over_orders(state.loaded(name), state.as_input(given), orders, zeroed=zeroed)
+    roles = state.record(name, given).roles
+    orders = [experiments.shuffled(roles, seed) for seed in range(n_seeds)]
+    return experiments.over_orders(state.loaded(name), given, orders, zeroed=zeroed)
 
 
 @st.cache_data(max_entries=32, show_spinner="Running many shifts …")
-def over_shifts(name: str, given: state.Given, shifts: tuple[int, ...]) -> np.ndarray:
+def over_shifts(name: str, given: state.Input, shifts: tuple[int, ...]) -> np.ndarray:
     """Probabilities [shift, class]."""
-    return experiments.over_shifts(state.loaded(name), state.as_input(given), shifts)
+    return experiments.over_shifts(state.loaded(name), given, shifts)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def vectors(name: str, given: state.Given, *, positioned: bool, n_words: int) -> np.ndarray:
+def vectors(name: str, given: state.Input, *, positioned: bool, n_words: int) -> np.ndarray:
     """Of the input's tokens, then of the first words of the vocabulary: [vector, d_model], as they are added."""
     seen = parts(name, given)
     own = seen.total if positioned else seen.content
@@ -85,13 +85,13 @@ def vectors(name: str, given: state.Given, *, positioned: bool, n_words: int) ->
 
 
 @st.cache_data(max_entries=32, show_spinner="Finding the axes of the largest variance …")
-def pca_of(name: str, given: state.Given, *, positioned: bool, n_words: int) -> Projection:
+def pca_of(name: str, given: state.Input, *, positioned: bool, n_words: int) -> Projection:
     return pca(vectors(name, given, positioned=positioned, n_words=n_words))
 
 
 @st.cache_data(max_entries=32, show_spinner="Placing neighbours near each other …")
 def t_sne_of(
-    name: str, given: state.Given, *, positioned: bool, n_words: int, perplexity: int, seed: int
+    name: str, given: state.Input, *, positioned: bool, n_words: int, perplexity: int, seed: int
 ) -> Neighbourhoods | None:
     shown = vectors(name, given, positioned=positioned, n_words=n_words)
     return t_sne(shown, perplexity=perplexity, seed=seed)

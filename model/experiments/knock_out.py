@@ -8,13 +8,13 @@ from jaxtyping import Float32
 
 from model.capture import evaluating
 from model.checkpoint import Loaded
-from model.inputs import prepare
+from model.inputs import InputLike, prepare
 
 _WEIGHTS_AT_ONCE = 2**19  # attention weights of one head that are in memory together
 
 
 def knock_out(
-    loaded: Loaded, text_or_image: str | np.ndarray, positions: Sequence[int]
+    loaded: Loaded, text_or_image: InputLike, positions: Sequence[int]
 ) -> Float32[np.ndarray, "position class"]:
     """Class probabilities with each of `positions` masked out of the keys, in all layers and heads.
 

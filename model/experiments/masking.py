@@ -20,9 +20,8 @@ from model.capture import capture
 from model.checkpoint import Loaded
 from model.config import ModelConfig
 from model.hooks import Watcher
-from model.inputs import prepare
+from model.inputs import InputLike, prepare
 from model.record import ForwardRecord
-from model.text import PADDING
 
 Kind = Literal["none", "padding", "causal", "window", "keys", "cells"]
 
@@ -67,13 +66,13 @@ def allowed(choice: MaskChoice, config: ModelConfig, n: int) -> Bool[Tensor, "la
     return masks.within(mask, config.n_layers, config.n_heads, layers, heads)
 
 
-def masked(loaded: Loaded, text_or_image: str | np.ndarray, choice: MaskChoice) -> ForwardRecord:
+def masked(loaded: Loaded, text_or_image: InputLike, choice: MaskChoice) -> ForwardRecord:
     """The forward under this mask. Raises as `capture`, `allowed` and, for a text's padding, `with_padding` do."""
     reading = _reading(loaded, text_or_image, choice)
     return capture(reading, text_or_image, mask=_mask(reading, text_or_image, choice))
 
 
-def attending_to_padding(loaded: Loaded, text: str, n_padding: int) -> ForwardRecord:
+def attending_to_padding(loaded: Loaded, text: InputLike, n_padding: int) -> ForwardRecord:
     """What would happen if the [PAD] tokens appended to a text were not masked. Raises as `with_padding` does."""
     everywhere = torch.ones(loaded.config.n_layers, 1, 1, 1, dtype=torch.bool, device=loaded.device)
     watchers = applied(everywhere, partial(replaced, value=-torch.inf))
@@ -81,7 +80,7 @@ def attending_to_padding(loaded: Loaded, text: str, n_padding: int) -> ForwardRe
     return replace(record, mask=np.ones_like(record.mask))
 
 
-def with_padding(loaded: Loaded, text: str, n_padding: int) -> Loaded:
+def with_padding(loaded: Loaded, text: InputLike, n_padding: int) -> Loaded:
     """The same encoder, with a tokenizer that appends so many [PAD] to this text.
 
     Raises ValueError where it knows no padding, or where so much does not fit into its positions.
@@ -92,7 +91,11 @@ def with_padding(loaded: Loaded, text: str, n_padding: int) -> Loaded:
     if length > loaded.config.n_positions:
         raise ValueError(f"{length} tokens exceed the {loaded.config.n_positions} positions")
     tokenizer = Tokenizer.from_str(loaded.tokenizer.to_str())  # a copy: the encoder's own is shared
-    tokenizer.enable_padding(length=length, pad_id=loaded.config.padding_id, pad_token=PADDING)
+    tokenizer.enable_padding(
+        length=length,
+        pad_id=loaded.config.padding_id,
+        pad_token=tokenizer.id_to_token(loaded.config.padding_id),
+    )
     return replace(loaded, tokenizer=tokenizer)
 
 
@@ -152,7 +155,7 @@ class Outcomes:
 
 def outcomes(
     loaded: Loaded,
-    text_or_image: str | np.ndarray,
+    text_or_image: InputLike,
     choice: MaskChoice,
     *,
     layer: int,
@@ -188,13 +191,13 @@ def outcomes(
     )
 
 
-def _reading(loaded: Loaded, text_or_image: str | np.ndarray, choice: MaskChoice) -> Loaded:
+def _reading(loaded: Loaded, text_or_image: InputLike, choice: MaskChoice) -> Loaded:
     pads = choice.kind == "padding" and loaded.config.is_text
     return with_padding(loaded, text_or_image, choice.n_padding) if pads else loaded
 
 
 def _mask(
-    reading: Loaded, text_or_image: str | np.ndarray, choice: MaskChoice
+    reading: Loaded, text_or_image: InputLike, choice: MaskChoice
 ) -> Bool[Tensor, "layer head query key"]:
     """The chosen mask and the padding of a text, as the encoder puts them together."""
     inputs, tokens = prepare(reading, text_or_image)

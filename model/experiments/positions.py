@@ -6,7 +6,6 @@ the tokens, or laying out the patches, in the other order.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -17,32 +16,32 @@ from torch.nn import functional
 
 from model.capture import capture, evaluating
 from model.checkpoint import Loaded
+from model.digits import to_pictures
 from model.hooks import Watcher, watch
-from model.inputs import prepare
-from model.record import ForwardRecord
-from model.text import CLASS, PADDING, SEPARATOR
+from model.inputs import InputLike, prepare
+from model.record import ForwardRecord, Role
 from model.transformer import cut_patches, sinusoidal
 
-STAY = {CLASS, SEPARATOR, PADDING}  # padding is masked by its place
+STAY = ("class", "separator", "padding")  # padding is masked by its place
 _WEIGHTS_AT_ONCE = 2**22  # attention weights of one layer, in a batch of many runs
 
 Order = Sequence[int]  # order[i] is the position whose content stands at i now
 
 
-def shuffled(tokens: Sequence[str], seed: int) -> tuple[int, ...]:
-    """A random order of the tokens or patches; the class token, [SEP] and padding stay where they are."""
-    order, moved = np.arange(len(tokens)), movable(tokens)
+def shuffled(roles: Sequence[Role], seed: int) -> tuple[int, ...]:
+    """A random order of positions with these roles; class token, separator and padding stay where they are."""
+    order, moved = np.arange(len(roles)), movable(roles)
     order[moved] = np.random.default_rng(seed).permutation(moved)
     return tuple(order.tolist())
 
 
-def movable(tokens: Sequence[str]) -> list[int]:
-    return [position for position, token in enumerate(tokens) if token not in STAY]
+def movable(roles: Sequence[Role]) -> list[int]:
+    return [position for position, role in enumerate(roles) if role not in STAY]
 
 
 def repositioned(
     loaded: Loaded,
-    text_or_image: str | np.ndarray,
+    text_or_image: InputLike,
     *,
     order: Order | None = None,
     zeroed: bool = False,
@@ -57,7 +56,7 @@ def repositioned(
     if order is not None:
         watchers["embedding.content"] = partial(_in_order, torch.tensor([order], device=loaded.device))
     record = capture(loaded, text_or_image, watchers=watchers)
-    return record if order is None else replace(record, tokens=tuple(record.tokens[at] for at in order))
+    return record if order is None else record.in_order(order)
 
 
 def restored(
@@ -75,18 +74,20 @@ def largest_deviation(
     return float(np.abs(restored(after, order) - before).max())
 
 
-def shuffled_picture(loaded: Loaded, image: np.ndarray, order: Order) -> UInt8[np.ndarray, "size size"]:
+def shuffled_picture(
+    loaded: Loaded, image: InputLike, order: Order
+) -> UInt8[np.ndarray, "size size *colour"]:
     """The digit as the encoder sees it, at its size, its patches laid out in `order`."""
-    inputs, tokens = prepare(loaded, image)
-    size, first = loaded.config.patch_size, len(tokens) - loaded.config.n_patches
+    inputs, positions = prepare(loaded, image)
+    size, first = loaded.config.patch_size, positions.first_patch
     patches = cut_patches(inputs, size)[0]
     moved = patches[torch.tensor(order[first:]) - first]
-    whole = functional.fold(moved.T[None], inputs.shape[1:], size, stride=size)[0, 0]
-    return (whole * 255).round().to(torch.uint8).cpu().numpy()
+    whole = functional.fold(moved.T[None], inputs.shape[-2:], size, stride=size)
+    return to_pictures(whole.view(inputs.shape))[0]
 
 
 def over_orders(
-    loaded: Loaded, text_or_image: str | np.ndarray, orders: Sequence[Order], *, zeroed: bool = False
+    loaded: Loaded, text_or_image: InputLike, orders: Sequence[Order], *, zeroed: bool = False
 ) -> Float[np.ndarray, "order class"]:
     """The probabilities of the classes for the same content in many orders."""
     runs = torch.tensor(orders, device=loaded.device)
@@ -102,7 +103,7 @@ def over_orders(
 
 
 def over_shifts(
-    loaded: Loaded, text_or_image: str | np.ndarray, shifts: Sequence[int]
+    loaded: Loaded, text_or_image: InputLike, shifts: Sequence[int]
 ) -> Float[np.ndarray, "shift class"]:
     """The probabilities of the classes with all positions shifted by each of `shifts`."""
 
@@ -134,7 +135,7 @@ def shifted_positions(loaded: Loaded, n: int, by: int) -> Float[Tensor, "positio
 
 def _many(
     loaded: Loaded,
-    text_or_image: str | np.ndarray,
+    text_or_image: InputLike,
     n_runs: int,
     watchers: Callable[[slice], dict[str, Watcher]],
 ) -> np.ndarray:

@@ -13,7 +13,7 @@ from model.capture import evaluating
 from model.checkpoint import Loaded
 from model.config import ModelConfig
 from model.hooks import Watcher, watch
-from model.inputs import prepare
+from model.inputs import InputLike, prepare
 
 
 def at_temperature(
@@ -52,7 +52,7 @@ def harden(pattern: Float[Tensor, "*axes query key"]) -> Float[Tensor, "*axes qu
 
 def probabilities_over(
     loaded: Loaded,
-    text_or_image: str | np.ndarray,
+    text_or_image: InputLike,
     temperatures: Iterable[float],
     *,
     layer: int | None = None,

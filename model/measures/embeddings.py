@@ -11,8 +11,9 @@ from torch import Tensor
 
 from model.capture import evaluating
 from model.checkpoint import Loaded
+from model.digits import to_pictures
 from model.hooks import watch
-from model.inputs import prepare
+from model.inputs import InputLike, prepare
 from model.transformer import cut_patches
 
 
@@ -31,9 +32,9 @@ class EmbeddingParts:
         return self.content + self.positions
 
 
-def embedding_parts(loaded: Loaded, text_or_image: str | np.ndarray) -> EmbeddingParts:
+def embedding_parts(loaded: Loaded, text_or_image: InputLike) -> EmbeddingParts:
     """Raises ValueError as `model.capture.capture` does."""
-    inputs, tokens = prepare(loaded, text_or_image)
+    inputs, positions = prepare(loaded, text_or_image)
     embedding = loaded.model.embedding
     kept: dict[str, Tensor] = {}
     watchers = {f"embedding.{name}": partial(kept.__setitem__, name) for name in ("content", "positions")}
@@ -44,7 +45,9 @@ def embedding_parts(loaded: Loaded, text_or_image: str | np.ndarray) -> Embeddin
     if embedding.class_token is not None:  # joins the patches after they were scaled
         looked_up[0] = content[0]
     arrays = {"looked_up": looked_up, "content": content, "positions": kept["positions"]}
-    return EmbeddingParts(tokens=tokens, **{name: _read_only(values) for name, values in arrays.items()})
+    return EmbeddingParts(
+        tokens=positions.tokens, **{name: _read_only(values) for name, values in arrays.items()}
+    )
 
 
 def position_table(loaded: Loaded) -> Float32[np.ndarray, "position d_model"]:
@@ -64,15 +67,17 @@ def token_table(loaded: Loaded) -> tuple[tuple[str, ...], Float32[np.ndarray, "t
     return pieces, _read_only(embedding.tokens.weight * embedding.scale)
 
 
-def patch_pictures(loaded: Loaded, image: np.ndarray) -> UInt8[np.ndarray, "patch size size"]:
+def patch_pictures(loaded: Loaded, image: InputLike) -> UInt8[np.ndarray, "patch size size *colour"]:
     """The patches into which an image encoder cuts `image`, at the size at which it sees them.
 
     Raises ValueError as `model.capture.capture` does.
     """
     inputs, _ = prepare(loaded, image)
     size = loaded.config.patch_size
-    patches = cut_patches(inputs, size)[0].unflatten(-1, (size, size))
-    return _read_only((patches * 255).round().to(torch.uint8))
+    patches = cut_patches(inputs, size)[0].unflatten(-1, (*loaded.config.image_shape[:-2], size, size))
+    pictures = to_pictures(patches)
+    pictures.setflags(write=False)
+    return pictures
 
 
 def first_words(pieces: tuple[str, ...], n: int) -> list[int]:

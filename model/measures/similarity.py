@@ -9,7 +9,7 @@ from model.capture import evaluating
 from model.checkpoint import Loaded
 from model.digits import to_input
 from model.hooks import watch
-from model.inputs import prepare
+from model.inputs import InputLike, prepare
 
 
 def cosine_by_stage(
@@ -29,7 +29,7 @@ def digit_states(
     return pooled.cpu().numpy()
 
 
-def text_states(loaded: Loaded, text: str) -> Float32[np.ndarray, "stage position d_model"]:
+def text_states(loaded: Loaded, text: InputLike) -> Float32[np.ndarray, "stage position d_model"]:
     """The residual stream of a text, token by token."""
     inputs, _ = prepare(loaded, text)
     return _residual(loaded, inputs)[:, 0].cpu().numpy()

@@ -10,7 +10,7 @@ from torch import Tensor
 from model.capture import evaluating
 from model.checkpoint import Loaded
 from model.hooks import watch
-from model.inputs import prepare
+from model.inputs import InputLike, prepare
 from model.record import ForwardRecord
 from model.transformer import Transformer
 
@@ -23,7 +23,7 @@ def norms(residual: Float[np.ndarray, "stage position d_model"]) -> Float[np.nda
 
 
 def sublayer_outputs(
-    loaded: Loaded, text_or_image: str | np.ndarray
+    loaded: Loaded, text_or_image: InputLike
 ) -> Float[np.ndarray, "layer sublayer position d_model"]:
     """What attention and feed-forward hand over, before it is added to the stream. Raises as `capture` does."""
     inputs, tokens = prepare(loaded, text_or_image)

@@ -18,12 +18,15 @@ def page() -> None:
     kind, options, settings = st.session_state["now"]
     if kind is not None:
         st.session_state["found"] = getattr(address, kind)("Choose", *options, key="it", **settings)
+        st.button("Take", on_click=lambda: address.take("it", st.session_state["wanted"]))
 
 
 class Page:
     """One control, by its kind in `address`."""
 
-    def __init__(self, kind: str, *options: Any, link: str | list[str] | None = None, **settings: Any) -> None:
+    def __init__(
+        self, kind: str, *options: Any, link: str | list[str] | None = None, **settings: Any
+    ) -> None:
         self.kind, self.settings = kind, settings
         self.app = AppTest.from_function(page)
         if link is not None:
@@ -42,6 +45,12 @@ class Page:
 
     def choose(self, value: Any) -> Any:
         self.widget.set_value(value).run()
+        return self.found
+
+    def take(self, value: Any) -> Any:
+        """As a click on a figure does."""
+        self.app.session_state["wanted"] = value
+        self.app.button[0].click().run()
         return self.found
 
     @property
@@ -140,8 +149,7 @@ def test_a_row_has_something_chosen_even_where_the_link_has_no_value() -> None:
 )
 def test_the_address_follows_what_is_taken(kind: str, value: Any, link: list[str]) -> None:
     opened = Page(kind, *BEGINNINGS[kind])
-    opened.app.session_state["it"] = value  # as `address.take` does in a callback
-    assert opened.draw(*BEGINNINGS[kind]) == value
+    assert opened.take(value) == value
     assert opened.link == link
     opened.look_away()
     assert opened.draw(*BEGINNINGS[kind]) == value
@@ -170,7 +178,8 @@ def test_in_a_row_the_first_takes_its_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gone", "found"), [(address.first, 0), (address.nearest, 2), (lambda held, options: options[held - 4], 1)]
+    ("gone", "found"),
+    [(address.first, 0), (address.nearest, 2), (lambda held, options: options[held - 4], 1)],
 )
 def test_in_a_box_it_is_as_declared(gone: Callable, found: int) -> None:
     opened = Page("box", range(6), gone=gone)
@@ -255,11 +264,11 @@ def test_a_number_that_became_too_large_while_the_slider_was_away() -> None:
 
 def test_the_least_is_in_the_address_where_it_is_not_what_one_begins_with() -> None:
     opened = Page("slider", 0, 16, 10)
-    opened.choose(0)
+    opened.take(0)
     for most in (30, 16):
         assert opened.draw(0, most, 10) == 0
         assert opened.link == ["0"]
-    opened.choose(10)
+    opened.take(10)
     assert opened.draw(0, 20, 10) == 10
     assert opened.link is None
 

@@ -260,7 +260,7 @@ def test_an_encoder_without_masked_token_output_says_so():
 def test_input_that_is_too_long_or_of_the_wrong_size_is_refused():
     with pytest.raises(ValueError, match="13 tokens exceed the 12 positions"):
         build(TEXT)(torch.ones(1, 13, dtype=torch.int64))
-    with pytest.raises(ValueError, match=r"8 pixels square, got \(8, 9\)"):
+    with pytest.raises(ValueError, match=r"images must be of \(8, 8\), got \(8, 9\)"):
         build(DIGIT)(torch.rand(1, 8, 9))
 
 
