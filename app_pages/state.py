@@ -1,8 +1,4 @@
-"""What the pages share: cached loaders, and what is chosen.
-
-A cache hands the same object to every session's thread: records and arrays are read-only, encoders are
-never changed. Keys are plain values, so that nothing which changes a result is left out of them.
-"""
+"""What is chosen before a page runs, and what all pages know of it."""
 
 import json
 from dataclasses import dataclass
@@ -12,9 +8,9 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app_pages.cache import Checkpoint, cached, loaded, of
 from model import checkpoint, digits, masked_tokens
 from model.capture import capture
-from model.checkpoint import Loaded
 from model.inputs import Input, Text
 from model.masked_tokens import Guess
 from model.measures import heads
@@ -29,7 +25,7 @@ TEXT, DIGIT = "Text", "Digit"
 class Selection:
     """What was chosen before the page runs, and the two places above it that the page fills."""
 
-    checkpoint: str
+    checkpoint: Checkpoint
     given: Input
     label: int | None  # which class is right, None where nobody knows it
     top: DeltaGenerator  # for the prediction
@@ -54,20 +50,12 @@ def selection() -> Selection:
     return st.session_state["selection"]
 
 
-@st.cache_resource(max_entries=8, show_spinner="Reading the checkpoint …")
-def loaded(name: str) -> Loaded:
-    """Raises as `model.checkpoint.load` does."""
-    return checkpoint.load(name)
+def record(name: Checkpoint, given: Input) -> ForwardRecord:
+    return of(capture, name, given)
 
 
-# A text of 384 tokens makes a record of about 26 MB.
-@st.cache_resource(max_entries=12, show_spinner=False)
-def record(name: str, given: Input) -> ForwardRecord:
-    return capture(loaded(name), given)
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def head_measures(name: str, given: Input) -> pd.DataFrame:
+@cached
+def head_measures(name: Checkpoint, given: Input) -> pd.DataFrame:
     """One row a head: layer, head, and what the overview shows on hover."""
     seen = record(name, given)
     by_head = {
@@ -78,13 +66,12 @@ def head_measures(name: str, given: Input) -> pd.DataFrame:
     return pd.DataFrame({"layer": layer, "head": head} | {name: v.ravel() for name, v in by_head.items()})
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
-def guesses(name: str, given: Input) -> dict[int, list[Guess]]:
+def guesses(name: Checkpoint, given: Input) -> dict[int, list[Guess]]:
     """As `model.masked_tokens.guesses`; a digit has no masked tokens."""
-    return masked_tokens.guesses(loaded(name), given) if isinstance(given, Text) else {}
+    return of(masked_tokens.guesses, name, given) if isinstance(given, Text) else {}
 
 
-def left_out(name: str, given: Input) -> str:
+def left_out(name: Checkpoint, given: Input) -> str:
     """Which tokens of a text are too many for the encoder's positions, such as "first 5 tokens"; "" where none."""
     if not isinstance(given, Text) or not (encoded := encode(loaded(name).tokenizer, given.text)).n_left_out:
         return ""
@@ -92,14 +79,14 @@ def left_out(name: str, given: Input) -> str:
     return f"{'first' if encoded.from_start else 'last'} {tokens}"
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
+@cached
 def test_digits() -> tuple[np.ndarray, np.ndarray]:
     """Images uint8 [digit, row, column] and labels uint8 [digit]."""
     return digits.examples()
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def predictions(name: str) -> dict[str, np.ndarray] | None:
+@cached
+def predictions(name: Checkpoint) -> dict[str, np.ndarray] | None:
     """As `model.checkpoint.predictions`, but a file that is damaged or of other digits counts as none."""
     try:
         found = checkpoint.predictions(name)
@@ -108,7 +95,7 @@ def predictions(name: str) -> dict[str, np.ndarray] | None:
     return found if found and found["loss"].shape == test_digits()[1].shape else None
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
+@cached
 def sentences() -> dict[str, str]:
     """Texts to begin with, by title."""
     listed = json.loads((digits.EXAMPLES / "sentences.json").read_text(encoding="utf-8"))
@@ -117,16 +104,17 @@ def sentences() -> dict[str, str]:
 
 def checkpoints(kind: str) -> list[str]:
     """Those that take this kind of input, pairs first; damaged ones too, which say what is wrong when chosen."""
-    return sorted((name for name in checkpoint.available() if _takes(name) in (kind, None)), key=_place)
+    names = checkpoint.available()
+    paired = {name: _paired(name, names) or (name,) for name in names}
+    return sorted(
+        (name for name in names if _kind(name) in (kind, None)),
+        key=lambda name: (len(paired[name]) == 1, paired[name], paired[name].index(name)),
+    )
 
 
-def _place(name: str) -> tuple:
-    """Pairs before others, and of a pair pre-LN first."""
-    both = pair(name)
-    return (False, both, both.index(name)) if both else (True, (name,), 0)
-
-
-def _takes(name: str) -> str | None:
+@cached
+def _kind(name: Checkpoint) -> str | None:
+    """Of the input that a checkpoint takes; None where its configuration is damaged."""
     try:
         return TEXT if checkpoint.read_config(name).is_text else DIGIT
     except ValueError:
@@ -135,6 +123,10 @@ def _takes(name: str) -> str | None:
 
 def pair(name: str) -> tuple[str, str] | None:
     """The pre-LN and the post-LN checkpoint that `name` is one of, None where either is missing."""
+    return _paired(name, checkpoint.available())
+
+
+def _paired(name: str, names: list[str]) -> tuple[str, str] | None:
     stem = name.removesuffix("-pre-ln").removesuffix("-post-ln")
     both = (f"{stem}-pre-ln", f"{stem}-post-ln")
-    return both if name in both and set(both) <= set(checkpoint.available()) else None
+    return both if name in both and set(both) <= set(names) else None

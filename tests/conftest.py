@@ -15,6 +15,7 @@ from safetensors.numpy import save_file
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from app_pages import cache
 from model import checkpoint
 from model.checkpoint import Loaded
 from model.digits import examples
@@ -79,6 +80,7 @@ def checkpoints(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     """Their folder, for the test to do with as it likes: two for text, two for digits, one of them measured."""
     folder = shutil.copytree(built, tmp_path / "checkpoints")
     monkeypatch.setattr(checkpoint, "CHECKPOINTS", folder)
+    cache.clear()
     st.cache_resource.clear()
     st.cache_data.clear()
     return folder

@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.attention.digit_detail import digit_detail
 from app_pages.attention.text_detail import text_detail
-from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_head, choose_query, overview
 from app_pages.widgets.masked_tokens import masked_tokens
 from app_pages.widgets.measures_note import measures_note
@@ -29,7 +28,7 @@ with st.container(horizontal=True, gap="medium"):
         measures_note("tokens" if is_text else "patches")
     with st.container(key="detail"):
         with st.container(horizontal=True):
-            part = choice(
+            part = address.row(
                 "Show",
                 (HEAD, MEAN, MAXIMUM),
                 key="part",

@@ -3,8 +3,8 @@
 import numpy as np
 import streamlit as st
 
+from app_pages import address
 from app_pages.state import HeadSelection
-from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.show import clickable, show
@@ -21,7 +21,7 @@ def text_detail(
 ) -> None:
     """Figures of `pattern` [query, key]; a click on a token in them makes it the query."""
     input_in_colours(chosen.given, record, pattern[query], query=query, scale=chosen.scale, key="strip")
-    if choice("All weights as", (MATRIX, LINES), key="view") == MATRIX:
+    if address.row("All weights as", (MATRIX, LINES), key="view") == MATRIX:
         mask = record.mask[chosen.layer, chosen.head]
         figure = attention_heatmap(
             pattern, record.tokens, mask=mask, query=query, scale=chosen.scale, title=title
@@ -32,9 +32,7 @@ def text_detail(
 
 
 def _lines(chosen: HeadSelection, record: ForwardRecord, pattern: np.ndarray, query: int) -> None:
-    every = st.toggle(
-        "Lines of all queries", True, key="all_queries", bind="query-params", persist_state="session"
-    )
+    every = address.toggle("Lines of all queries", True, key="all_queries")
     view = head_view(pattern, record.tokens, query=None if every else query, scale=chosen.scale)
     if view.n_lines < view.n_all:
         drawn = f"The strongest {view.n_lines:,} of {view.n_all:,} lines"

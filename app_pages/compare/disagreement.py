@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.inputs.digit_input import DISAGREE, ordered, take_digit
 
 
@@ -15,7 +15,7 @@ def next_disagreement(one: str, other: str) -> None:
     if not ids:
         st.caption("The two call every test digit alike.")
         return
-    current = st.session_state["digit"]
+    current = address.held("digit")
     following = ids[(ids.index(current) + 1) % len(ids)] if current in ids else ids[0]
     st.button(
         f"Next of {len(ids)} test digits that they call differently",

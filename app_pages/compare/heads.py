@@ -5,11 +5,10 @@ from functools import partial
 
 import streamlit as st
 
-from app_pages import state
-from app_pages.compare.pairing import Head, Pairing, name, take_head
+from app_pages import address, state
+from app_pages.compare.pairing import Head, Pairing, name
 from app_pages.compare.sides import Side, beside, same_position, take_from_second
-from app_pages.widgets.choice import choice
-from app_pages.widgets.head_choice import choose_query, overview, take_query
+from app_pages.widgets.head_choice import choose_query, overview, take_head, take_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.measures_note import measures_note
 from app_pages.widgets.show import clickable, show
@@ -24,7 +23,7 @@ def heads(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairi
     head = (chosen.layer, chosen.head)
     partner = pairing.partners.get(head)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        view = choice("Show", (ONE_QUERY, ALL_WEIGHTS, DISTANCES), key="compare_view")
+        view = address.row("Show", (ONE_QUERY, ALL_WEIGHTS, DISTANCES), key="compare_view")
         if view != DISTANCES:
             query = choose_query(first.record)
     if view == DISTANCES:
@@ -64,7 +63,7 @@ def _partners(chosen: state.HeadSelection, second: Side, pairing: Pairing, partn
 
     def take(point: dict) -> None:
         if (head := pairing.of((int(point["layer"]), int(point["head"])))) is not None:
-            take_head(head)
+            take_head(*head)
 
     clickable(chart, key="overview_second", chosen=partner, selection="head", take=take, width="content")
 
@@ -134,6 +133,6 @@ def _distances(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
         key="distances",
         chosen=head,
         selection="pair",
-        take=lambda pair: take_head(divmod(int(pair["one"]), n_heads[0])),
+        take=lambda pair: take_head(*divmod(int(pair["one"]), n_heads[0])),
         width="content",
     )

@@ -6,13 +6,12 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.compare.in_steps import in_steps
 from app_pages.compare.sides import Side, beside, same_position, take_from_second
-from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_query, take_query
 from app_pages.widgets.show import clickable
-from app_pages.widgets.words import as_code
+from app_pages.widgets.spelling import as_code
 from model.experiments import knock_out as experiment
 from viz.compare.knock_out_bars import knock_out_bars
 from viz.compare.knock_out_patches import knock_out_patches
@@ -31,7 +30,7 @@ def knock_out(first: Side, second: Side) -> None:
         asked = first.said
         if (
             first.said != second.said
-            and choice("Class", (FIRST_SAYS, SECOND_SAYS), key="compare_class") == SECOND_SAYS
+            and address.row("Class", (FIRST_SAYS, SECOND_SAYS), key="compare_class") == SECOND_SAYS
         ):
             asked = second.said
         query = choose_query(first.record)

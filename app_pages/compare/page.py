@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.compare.difference import difference
 from app_pages.compare.heads import heads
 from app_pages.compare.knock_out import knock_out
@@ -10,7 +10,6 @@ from app_pages.compare.pairing import about, pair_heads
 from app_pages.compare.representations import representations
 from app_pages.compare.sides import beside, choose_sides
 from app_pages.compare.stream import stream
-from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_head
 from app_pages.widgets.prediction import prediction
 
@@ -38,7 +37,7 @@ with chosen.top:
             prediction(side.record, side.label, title=side.title, key=f"probabilities_{number}")
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    part = choice("Part", (HEADS, DIFFERENCE, KNOCK_OUT, STREAM, REPRESENTATIONS), key="compare_part")
+    part = address.row("Part", (HEADS, DIFFERENCE, KNOCK_OUT, STREAM, REPRESENTATIONS), key="compare_part")
     pairing = pair_heads(first, second) if part in (HEADS, DIFFERENCE) else None
 if pairing is not None:
     chosen = choose_head(chosen, with_colours=part == HEADS)

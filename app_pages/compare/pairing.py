@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.compare.sides import Side
-from app_pages.widgets.choice import choice
+from app_pages.widgets.head_choice import take_head
 from model.measures import matching
 
 MATCHED, BY_NUMBER = "matched", "by number"
@@ -34,7 +34,7 @@ def pair_heads(first: Side, second: Side) -> Pairing:
     if why_cells_differ(first, second) is None:
         matrix = _matrix(first.checkpoint, first.given, second.checkpoint, second.given)
         if first.checkpoint != second.checkpoint:
-            how = choice(
+            how = address.row(
                 "Heads paired",
                 (MATCHED, BY_NUMBER),
                 key="compare_pairing",
@@ -99,11 +99,6 @@ def name(head: Head) -> str:
     return "L{} H{}".format(*head)
 
 
-def take_head(head: Head) -> None:
-    """For callbacks: the head of the first side from now on."""
-    st.session_state["layer"], st.session_state["head"] = head
-
-
 def about(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
     """Who is set against whom, and what that does and does not mean."""
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -118,7 +113,7 @@ def about(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
                 "Pair that differs most",
                 key="most_different",
                 on_click=take_head,
-                args=(max(pairing.distances, key=pairing.distances.get),),
+                args=max(pairing.distances, key=pairing.distances.get),
                 help="The pair with the largest head distance on this input.",
             )
     said = _distance(pairing, head)

@@ -1,15 +1,13 @@
 """The two sides of a comparison: two checkpoints on one input, or one checkpoint on two inputs."""
 
 from dataclasses import dataclass
-from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.compare.disagreement import next_disagreement
 from app_pages.inputs.text_input import AT_MOST, LONGEST
-from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.show import show
 from model.inputs import Picture, Text
@@ -71,7 +69,7 @@ def choose_sides(chosen: state.Selection) -> tuple[Side, Side] | str:
     """The sides, the first as the sidebar has it; or why there are none, in one sentence."""
     kind = state.TEXT if isinstance(chosen.given, Text) else state.DIGIT
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        if choice("Compare", (CHECKPOINTS, INPUTS), key="compare_what") == CHECKPOINTS:
+        if address.row("Compare", (CHECKPOINTS, INPUTS), key="compare_what") == CHECKPOINTS:
             titles = chosen.checkpoint, _other_checkpoint(chosen.checkpoint, kind)
             second = titles[1], chosen.given, chosen.label
             if titles[1] is not None and chosen.label is not None:
@@ -105,35 +103,28 @@ def _other_checkpoint(name: str, kind: str) -> str | None:
     """Any other that takes this input; to begin with the one of other norm placement, if there is a pair."""
     others = [other for other in state.checkpoints(kind) if other != name]
     others.sort(key=lambda other: other not in (state.pair(name) or ()))
-    if "compare_with" in st.session_state:
-        # Written back in any case: what was the first of the others, and so not in the address, may be no more.
-        held = st.session_state["compare_with"]
-        st.session_state["compare_with"] = held if held in others else next(iter(others), None)
-    return st.selectbox(
-        "with", others, key="compare_with", bind="query-params", persist_state="session", width=220
-    )
+    return address.box("with", others, key="compare_with", width=220)
 
 
 def _second_text() -> tuple[Text | None, None]:
-    text = st.text_area(
+    text = address.text(
         "Second text",
         SECOND_TEXT,
         key="compare_text",
-        bind="query-params",
-        persist_state="session",
         max_chars=LONGEST,
         height=80,
         width=520,
         help="Ctrl+Enter, or a click elsewhere, sends it. Change one word of the first, and the two line up. "
         + AT_MOST,
     )
-    return (Text(text) if text and text.strip() else None), None
+    return (Text(text) if text.strip() else None), None
 
 
 def _second_digit() -> tuple[Picture, int]:
     images, labels = state.test_digits()
-    bound = partial(st.number_input, bind="query-params", persist_state="session", width=200)
-    number = bound("Second digit, test digit number", 0, len(images) - 1, SECOND_DIGIT, key="compare_digit")
+    number = address.number(
+        "Second digit, test digit number", 0, len(images) - 1, SECOND_DIGIT, key="compare_digit", width=200
+    )
     thumbnail = image_gallery(
         images[[number]], [number], [str(labels[number])], selected=None, columns=1, clickable=False
     )

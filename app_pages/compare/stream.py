@@ -3,9 +3,8 @@
 import numpy as np
 import streamlit as st
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.compare.sides import Side, beside
-from app_pages.widgets.choice import choice
 from app_pages.widgets.show import show
 from model.measures import similarity
 from model.measures import stream as measures
@@ -28,7 +27,7 @@ NORMS, SHARES, LOGITS, UNIFORMITY, COSINES = (
 def stream(first: Side, second: Side) -> None:
     sides = (first, second)
     parts = {NORMS: _norms, SHARES: _shares, LOGITS: _logits, UNIFORMITY: _uniformity, COSINES: _cosines}
-    parts[choice("Of the stream", parts, key="compare_stream")](sides)
+    parts[address.row("Of the stream", parts, key="compare_stream")](sides)
 
 
 def _norms(sides: tuple[Side, Side]) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app_pages.widgets.choice import choice
+from app_pages import address
 from app_pages.widgets.show import show
 from model.theory import layers
 from viz.cost.length_scaling import length_scaling
@@ -16,11 +16,13 @@ WIDTHS, WINDOWS, KERNELS = ("128", "256", "384"), ("17", "33", "65"), ("3", "5",
 
 def measured() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        d = int(choice("Width d", WIDTHS, key="cost_d"))
+        d = int(address.row("Width d", WIDTHS, key="cost_d"))
         r = int(
-            choice("Window r", WINDOWS, key="cost_r", help="Positions that a query sees, itself included.")
+            address.row(
+                "Window r", WINDOWS, key="cost_r", help="Positions that a query sees, itself included."
+            )
         )
-        k = int(choice("Kernel k", KERNELS, key="cost_k", help="Positions that the convolution spans."))
+        k = int(address.row("Kernel k", KERNELS, key="cost_k", help="Positions that the convolution spans."))
         if st.button("Measure", type="primary", icon=":material/timer:", key="cost_measure"):
             st.session_state["cost_measured"] = ((d, r, k), _measure(d, r, k))
     known, times = st.session_state.get("cost_measured", (None, None))

@@ -1,14 +1,14 @@
 """Cost: what an encoder of any size costs, and how four kinds of layer grow with the length of the sequence."""
 
+from app_pages import address
 from app_pages.cost.counted import by_part, totals
 from app_pages.cost.measured import measured
 from app_pages.cost.published import published
 from app_pages.cost.sizes import choose_config
-from app_pages.widgets.choice import choice
 
 PARTS, PUBLISHED, LAYERS = "an encoder, part by part", "published variations", "four kinds of layer, measured"
 
-part = choice("Show", (PARTS, PUBLISHED, LAYERS), key="cost_show", label_visibility="collapsed")
+part = address.row("Show", (PARTS, PUBLISHED, LAYERS), key="cost_show", label_visibility="collapsed")
 if part == LAYERS:
     measured()
 else:

@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
+from app_pages import address
 from app_pages.cost.sizes import load
 from model.theory.cost import n_parameters
 from model.theory.variations import COLUMNS, variations
@@ -19,7 +20,7 @@ def published() -> None:
         '**Variations on the Transformer**, table 3 of "Attention Is All You Need" (Vaswani et al. 2017), with '
         "the parameters of each row's encoder half, counted. Click a row to load it into the boxes above."
     )
-    loaded = st.session_state["cost_from"]
+    loaded = address.held("cost_from")
     key = f"cost_table_{loaded}"  # a table for each start, or a cell that was clicked long ago would stay chosen
     widths = {_HEADINGS.get(column, column): width for column, width in _WIDTHS.items()}
     st.dataframe(

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from app_pages import address
 from model.config import LARGEST, ModelConfig, preset, presets
 from model.theory.variations import variations
 
@@ -21,12 +22,10 @@ _LABELS = {"n_positions": "positions n"}
 
 def choose_config() -> ModelConfig | None:
     """The encoder with the sizes in the boxes; None, and a sentence, where they contradict each other."""
-    name = st.selectbox(
+    name = address.box(
         "Start from",
         STARTS,
         key="cost_from",
-        bind="query-params",
-        persist_state="session",
         on_change=_fill,
         width=320,
         help="A preset, or a row of the published variations. Then change what you like.",
@@ -54,25 +53,23 @@ def boxes(start: ModelConfig) -> dict[str, int]:
 
 def load(name: str) -> None:
     """For callbacks: this start and its sizes from now on."""
-    st.session_state["cost_from"] = name
+    address.take("cost_from", name)
     for size in boxes(STARTS[name]):
-        st.session_state[_key(size)] = getattr(STARTS[name], size)
+        address.take(_key(size), getattr(STARTS[name], size))
 
 
 def _fill() -> None:
-    load(st.session_state["cost_from"])
+    load(address.held("cost_from"))
 
 
 def _box(start: ModelConfig, size: str, step: int) -> int:
-    return st.number_input(
+    return address.number(
         _LABELS.get(size, size),
-        min_value=1,
-        max_value=LARGEST,
-        value=getattr(start, size),
+        1,
+        LARGEST,
+        getattr(start, size),
         step=step,
         key=_key(size),
-        bind="query-params",
-        persist_state="session",
         width=96,
     )
 

@@ -5,9 +5,8 @@ import math
 import numpy as np
 import streamlit as st
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.inputs import drawing
-from app_pages.widgets.choice import choice
 from app_pages.widgets.show import clickable
 from model.inputs import Picture
 from viz.image_gallery import image_gallery
@@ -20,7 +19,7 @@ PAGE = 3 * COLUMNS
 
 def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
     """The digit, None where nothing is drawn, and its label where it has one."""
-    source = choice(
+    source = address.row(
         "Source",
         (TEST_DIGITS, DRAW),
         key="source",
@@ -38,7 +37,7 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
 
 def _test_digit(images: np.ndarray, labels: np.ndarray, checkpoint: str | None) -> int:
     gallery = st.container()
-    digit = st.number_input("Test digit number", 0, len(images) - 1, key="digit", bind="query-params")
+    digit = address.number("Test digit number", 0, len(images) - 1, key="digit")
     with gallery:
         ids, captions, legend = _list(labels, checkpoint)
         n_pages = max(1, math.ceil(len(ids) / PAGE))
@@ -76,9 +75,10 @@ def _list(labels: np.ndarray, checkpoint: str | None) -> tuple[np.ndarray, list[
     orders = (AS_THEY_COME, *([HARDEST] if own else []), *([DISAGREE] if len(both) == 2 else []))
     left, right = st.columns((2, 3))
     classes = ("all", *map(str, range(10)))
-    bound = {"bind": "query-params", "persist_state": "session", "on_change": _first_page}
-    digit_class = left.selectbox("Class", classes, key="digit_class", **bound)
-    order = right.selectbox("Order", orders, key="digit_order", **bound)
+    with left:
+        digit_class = address.box("Class", classes, key="digit_class", on_change=_first_page)
+    with right:
+        order = address.box("Order", orders, key="digit_order", on_change=_first_page)
     names = {HARDEST: [checkpoint], DISAGREE: pair}.get(order)
     legend = f"Below each: its label → what {' | '.join(names)} said" if names else ""
     return *ordered(labels, digit_class, order, [own] if order == HARDEST else both), legend
@@ -109,4 +109,4 @@ def _first_page() -> None:
 
 def take_digit(point: dict) -> None:
     """For callbacks: the digit from now on."""
-    st.session_state["digit"] = int(point["id"])
+    address.take("digit", int(point["id"]))

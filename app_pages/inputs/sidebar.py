@@ -1,13 +1,14 @@
 """The sidebar: what goes in, through which checkpoint, and what that checkpoint is."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.inputs import drawing
 from app_pages.inputs.digit_input import digit_input
 from app_pages.inputs.text_input import text_input
-from app_pages.widgets.choice import choice
-from app_pages.widgets.words import PLACEMENTS
+from app_pages.widgets.spelling import PLACEMENTS
 from model.checkpoint import Loaded
 from model.text import encode
 from viz.numbers import percent
@@ -20,7 +21,9 @@ INVITATION = {
 
 def sidebar() -> tuple[str, state.Input, int | None] | str:
     """Draws the widgets. What they hold: checkpoint, input and its label; or why not, in one sentence."""
-    kind = choice("Input", (state.TEXT, state.DIGIT), key="kind", on_change=_change_kind, width="stretch")
+    kind = address.row(
+        "Input", (state.TEXT, state.DIGIT), key="kind", on_change=_change_kind, width="stretch"
+    )
     above = st.container()  # the orders of the digits depend on the checkpoint, which stands below them
     name = _checkpoint(state.checkpoints(kind))
     with above:
@@ -44,17 +47,18 @@ def sidebar() -> tuple[str, state.Input, int | None] | str:
 
 def _change_kind() -> None:
     """A token's position means nothing on a digit, nor a patch in a text."""
-    st.session_state["query"] = 0
+    address.take("query", 0)
     drawing.leave()
 
 
 def _checkpoint(names: list[str]) -> str | None:
     """One of `names`; after a change of the input kind, the one with the same norm placement."""
-    held = st.session_state.get("checkpoint")
-    if held is not None and held not in names:
-        alike = [name for name in names if name.partition("-")[2] == held.partition("-")[2]]
-        st.session_state["checkpoint"] = next(iter(alike + names), None)
-    return st.selectbox("Checkpoint", names, key="checkpoint", bind="query-params")
+    return address.box("Checkpoint", names, key="checkpoint", gone=_alike)
+
+
+def _alike(held: str | None, names: Sequence[str]) -> str | None:
+    alike = [name for name in names if held and name.partition("-")[2] == held.partition("-")[2]]
+    return next(iter([*alike, *names]), None)
 
 
 def _describe(loaded: Loaded) -> None:

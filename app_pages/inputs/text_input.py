@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app_pages import state
+from app_pages import address, state
 from model.inputs import Text
 
 # Texts travel in the page's address, two of them where two are compared. Servers refuse addresses of more than
@@ -17,11 +17,10 @@ def text_input() -> tuple[Text | None, None]:
     titles = {text: title for title, text in sentences.items()}
     first = next(iter(titles))
     above = st.container()  # for the examples, which must know what is in the box
-    text = st.text_area(
+    text = address.text(
         "Text",
         first,
         key="text",
-        bind="query-params",
         max_chars=LONGEST,
         height=150,
         help="Ctrl+Enter, or a click elsewhere, sends the text to the encoder. Write `[MASK]` for a word, and the "
@@ -38,4 +37,4 @@ def text_input() -> tuple[Text | None, None]:
 
 def _fill() -> None:
     if (title := st.session_state["example"]) is not None:
-        st.session_state["text"] = state.sentences()[title]
+        address.take("text", state.sentences()[title])

@@ -7,12 +7,11 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.state import HeadSelection, Input
-from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_query
 from app_pages.widgets.show import show
-from app_pages.widgets.words import as_code, sentence
+from app_pages.widgets.spelling import as_code, sentence
 from model.head_steps import Norm, between, head_steps
 from model.theory.layer_norm import normalise
 from viz.inside.averaged_axis import averaged_axis
@@ -43,11 +42,10 @@ def layer_norm(chosen: HeadSelection, controls: DeltaGenerator) -> None:
 def _typed() -> np.ndarray | None:
     """Numbers [vector, feature], the first vector worked out; None where they are no numbers."""
     st.markdown("#### Your own vector")
-    text = st.text_area(
+    text = address.text(
         "Vectors, one a line",
         FIRST,
         key="inside_vectors",
-        bind="query-params",
         max_chars=400,
         height=110,
         help="Numbers with commas or spaces between them. The first line is worked out; all of them are the batch "
@@ -91,7 +89,7 @@ def _own(chosen: HeadSelection, controls: DeltaGenerator) -> None:
     with controls:
         query = choose_query(record)
     st.markdown("#### The token's own")
-    sublayer = choice(f"Norm of layer {chosen.layer}", (ATTENTION, FEED_FORWARD), key="inside_norm")
+    sublayer = address.row(f"Norm of layer {chosen.layer}", (ATTENTION, FEED_FORWARD), key="inside_norm")
     try:
         of_attention, of_feed_forward = norms(chosen.checkpoint, chosen.given, chosen.layer, query)
     except ValueError as error:

@@ -2,12 +2,11 @@
 
 import streamlit as st
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.inside_a_head.layer_norm import layer_norm
 from app_pages.inside_a_head.scale import why_the_scale
 from app_pages.inside_a_head.sets import set_to_set
 from app_pages.inside_a_head.steps import step_by_step
-from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_head
 from app_pages.widgets.prediction import prediction
 
@@ -23,5 +22,5 @@ PARTS = {
 }
 controls = st.container(horizontal=True, vertical_alignment="bottom")
 with controls:
-    part = choice("Look at", PARTS, key="inside")
+    part = address.row("Look at", PARTS, key="inside")
 PARTS[part]()

@@ -4,11 +4,10 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.inside_a_head.temperature import temperature
 from app_pages.state import HeadSelection, Input, Selection
-from app_pages.widgets.choice import choice
-from app_pages.widgets.head_choice import choose_head, take_head
+from app_pages.widgets.head_choice import choose_head, take_clicked_head
 from app_pages.widgets.show import clickable, show
 from model.theory import scaling
 from viz.inside.dot_product_distribution import dot_product_distribution
@@ -24,7 +23,7 @@ GRADIENT = r"\lVert \mathrm{diag}(a) - a\,a^{\top} \rVert_F"
 
 def why_the_scale(chosen: Selection, controls: DeltaGenerator) -> None:
     """The box of the query, where there is one to choose, goes into `controls`."""
-    part = choice("Experiment on", (RANDOM, CHECKPOINT, TEMPERATURE), key="inside_scale")
+    part = address.row("Experiment on", (RANDOM, CHECKPOINT, TEMPERATURE), key="inside_scale")
     if part == RANDOM:
         _random_vectors()
     elif part == CHECKPOINT:
@@ -35,26 +34,23 @@ def why_the_scale(chosen: Selection, controls: DeltaGenerator) -> None:
 
 def _random_vectors() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        d_k = st.slider(
+        d_k = address.slider(
             "d_k",
             *(1, WIDTHS[-1], 64),
             key="inside_d_k",
-            bind="query-params",
-            persist_state="session",
             width=340,
             help="How many components a query and a key have.",
         )
-        named = choice(
+        named = address.row(
             "Scale", SCALES, key="inside_factor", help="What q·k is multiplied with before the softmax."
         )
         power = SCALES[named]
         if power is None:
-            power = st.slider(
+            power = address.slider(
                 "p, for the scale d_k to the power of −p",
-                *(0.0, 1.5, 0.25, 0.05),
+                *(0.0, 1.5, 0.25),
                 key="inside_power",
-                bind="query-params",
-                persist_state="session",
+                step=0.05,
                 width=300,
             )
     factor = d_k**-power
@@ -155,7 +151,7 @@ def _own_vectors(chosen: HeadSelection) -> None:
 
 
 def _clickable_heads(chart: object, chosen: HeadSelection, key: str) -> None:
-    clickable(chart, key=key, chosen=(chosen.layer, chosen.head), selection="head", take=take_head)
+    clickable(chart, key=key, chosen=(chosen.layer, chosen.head), selection="head", take=take_clicked_head)
 
 
 @st.cache_data(max_entries=256, show_spinner=False)

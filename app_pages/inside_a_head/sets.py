@@ -4,9 +4,8 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.state import HeadSelection, Input
-from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_query
 from app_pages.widgets.show import show
 from model.theory.sets import Reordered, reorder
@@ -24,19 +23,17 @@ def set_to_set(chosen: HeadSelection, controls: DeltaGenerator) -> None:
     with controls:
         query = choose_query(record)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        kind = choice("Order of P X", (SHUFFLED, REVERSED, SHIFTED, SWAPPED), key="inside_order")
+        kind = address.row("Order of P X", (SHUFFLED, REVERSED, SHIFTED, SWAPPED), key="inside_order")
         seed = 0
         if kind == SHUFFLED:
-            seed = st.number_input(
+            seed = address.number(
                 "Shuffle",
                 *(0, 9999, 1),
                 key="inside_seed",
-                bind="query-params",
-                persist_state="session",
                 width=150,
                 help="Each number is another order.",
             )
-        mask = choice("Mask", (NONE, CAUSAL), key="inside_mask")
+        mask = address.row("Mask", (NONE, CAUSAL), key="inside_mask")
     st.latex(r"\mathrm{Attention}(PX) = P\,\mathrm{Attention}(X)")
     st.markdown(
         r"since softmax works row by row: $\mathrm{softmax}((PQ)(PK)^{\top})\,PV = "

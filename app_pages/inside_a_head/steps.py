@@ -7,13 +7,13 @@ from decimal import ROUND_CEILING, Context
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.inside_a_head import attention_steps, block_steps
 from app_pages.inside_a_head.view import View, choose_view
 from app_pages.state import HeadSelection
 from app_pages.widgets.head_choice import choose_query
 from app_pages.widgets.show import clickable
-from app_pages.widgets.words import PLACEMENTS, as_code, sentence
+from app_pages.widgets.spelling import PLACEMENTS, as_code, sentence
 from model.config import ModelConfig
 from viz.inside.block_diagram import block_diagram
 from viz.numbers import written
@@ -131,11 +131,10 @@ def step_by_step(chosen: HeadSelection, controls: DeltaGenerator) -> None:
 def _step(view: View, name: str, number: int) -> bool:
     """Draws one step where it is unfolded, and says whether it is."""
     step = STEPS[name]
-    unfolded = st.expander(
+    unfolded = address.expander(
         f"**{number} · {step.title}** \u2003 `{step.shape(view.record.config, view.n)}`",
-        expanded=name in OPEN_AT_FIRST,
+        name in OPEN_AT_FIRST,
         key=_key(name),
-        bind="query-params",
     )
     if unfolded.open:
         with unfolded:
@@ -155,7 +154,7 @@ def within(apart: float) -> str:
 def _open(names: Iterable[str]) -> None:
     """For callbacks: these steps unfolded, all others folded."""
     for name in STEPS:
-        st.session_state[_key(name)] = name in names
+        address.take(_key(name), name in names)
 
 
 def _key(name: str) -> str:

@@ -6,9 +6,8 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.state import HeadSelection, Input
-from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.prediction import prediction
@@ -34,15 +33,13 @@ def temperature(chosen: HeadSelection, controls: DeltaGenerator) -> None:
     with controls:
         query = choose_query(record)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        where = choice("Applied to", (EVERYWHERE, LAYER, HEAD), key="inside_where")
-        t = st.select_slider(
+        where = address.row("Applied to", (EVERYWHERE, LAYER, HEAD), key="inside_where")
+        t = address.select_slider(
             "Temperature T",
             TEMPERATURES,
             1.0,
             format_func=named,
             key=KEY,
-            bind="query-params",
-            persist_state="session",
             width=420,
             help="1 is as trained. Towards 0 each query keeps its best key alone, towards ∞ it looks at all alike.",
         )
@@ -126,7 +123,7 @@ def _patterns(
 
 
 def _take(t: float) -> None:
-    st.session_state[KEY] = t
+    address.take(KEY, t)
 
 
 def named(t: float) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.state import HeadSelection, Input
 from model.head_steps import HeadSteps, between, head_steps
 from model.record import ForwardRecord
@@ -51,7 +51,7 @@ class View:
     def take_row(self, row: dict) -> None:
         """For callbacks: the key in the row that was clicked; a row below the keys is none."""
         if row["row"] < len(self.keys):
-            st.session_state[KEY] = self.keys[int(row["row"])]
+            address.take(KEY, self.keys[int(row["row"])])
 
 
 def choose_view(chosen: HeadSelection, query: int) -> View:
@@ -63,29 +63,22 @@ def choose_view(chosen: HeadSelection, query: int) -> View:
     steps = _steps(chosen.checkpoint, chosen.given, chosen.layer, chosen.head, query)
     n = len(record.tokens)
     by_weight = np.argsort(-steps.attention.pattern, kind="stable")
-    if KEY in st.session_state:  # written back in any case, as `choose_query` does, which see
-        held = st.session_state[KEY]
-        st.session_state[KEY] = held if held in (STRONGEST, *range(n)) else STRONGEST
 
     def named(at: str | int) -> str:
         if at == STRONGEST:
             return STRONGEST
         return f"{at} {record.tokens[at]}" if record.patch_grid is None else record.tokens[at]
 
-    key = st.selectbox(
+    key = address.box(
         "Key",
         (STRONGEST, *range(n)),
         format_func=named,
         key=KEY,
-        bind="query-params",
-        persist_state="session",
         width=160,
         help="The token or patch that is looked at, in detail. Click a row in the figures to choose it.",
     )
     key = int(by_weight[0]) if key == STRONGEST else key
-    every = n > FEW and st.toggle(
-        f"All {n} keys", key="inside_every_key", bind="query-params", persist_state="session"
-    )
+    every = n > FEW and address.toggle(f"All {n} keys", key="inside_every_key")
     keys = range(n) if every or n <= FEW else {key, *by_weight[:STRONG].tolist()}
     return View(chosen=chosen, record=record, steps=steps, query=query, key=key, keys=tuple(sorted(keys)))
 

@@ -5,11 +5,11 @@ from html import escape
 import numpy as np
 import streamlit as st
 
+from app_pages import address
 from app_pages.masks.results import Results
 from app_pages.masks.words import share
 from app_pages.state import HeadSelection
-from app_pages.widgets.choice import choice
-from app_pages.widgets.head_choice import take_head
+from app_pages.widgets.head_choice import take_clicked_head
 from app_pages.widgets.show import clickable, show
 from model.measures import heads
 from model.record import ForwardRecord
@@ -36,7 +36,7 @@ def _entropies(chosen: HeadSelection, found: Results) -> None:
         key="masks_entropy",
         chosen=selected,
         selection="head",
-        take=take_head,
+        take=take_clicked_head,
         width="content",
     )
     st.markdown(
@@ -54,7 +54,7 @@ def _lost(chosen: HeadSelection, found: Results, query: int) -> None:
     at = 0 if found.before.has_class_token else query
     who = "the class token" if found.before.has_class_token else f"query {query}"
     st.markdown(f"**What {who} attends to, before and after**")
-    part = choice("In", (HEAD, MEAN), key="masks_lost")
+    part = address.row("In", (HEAD, MEAN), key="masks_lost")
     some = slice(chosen.head, chosen.head + 1) if part == HEAD else slice(None)
     before, after = (
         record.pattern[chosen.layer, some, at].mean(axis=0) for record in (found.unmasked, found.after)

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterable
 
 import streamlit as st
 
+from app_pages import address
 from app_pages.masks.places import block, blocked
-from app_pages.widgets.choice import choice
-from app_pages.widgets.slider import slider_up_to
 from model.config import ModelConfig
 from model.experiments.masking import Kind, MaskChoice
 from model.record import ForwardRecord
@@ -26,7 +25,7 @@ BOX, SLIDER = 190, 260  # pixels
 
 
 def choose_kind() -> Kind:
-    return KINDS[choice("Mask", KINDS, key="masks_kind")]
+    return KINDS[address.row("Mask", KINDS, key="masks_kind")]
 
 
 def choose_mask(kind: Kind, record: ForwardRecord, query: int) -> MaskChoice:
@@ -99,7 +98,7 @@ def _free_all(name: str, *, disabled: bool) -> None:
 
 def _choose_radius(config: ModelConfig) -> int:
     unit, widest = ("tokens", WIDEST) if config.is_text else ("patches", max(config.patch_grid) - 1)
-    return slider_up_to(f"Radius, in {unit}", max(widest, 1), 1, key="masks_radius", width=SLIDER)
+    return address.slider(f"Radius, in {unit}", 0, max(widest, 1), 1, key="masks_radius", width=SLIDER)
 
 
 def _choose_padding(record: ForwardRecord) -> int:
@@ -114,7 +113,7 @@ def _choose_padding(record: ForwardRecord) -> int:
         most = min(most, MOST_PADDING)
     else:
         label, most, first = "Last patches taken as padding", config.n_patches, max(config.patch_grid)
-    return slider_up_to(label, most, min(first, most), key="masks_padding", width=SLIDER)
+    return address.slider(label, 0, most, min(first, most), key="masks_padding", width=SLIDER)
 
 
 def _choose_heads(config: ModelConfig) -> dict[str, tuple[int, ...] | None]:
@@ -128,17 +127,13 @@ def _choose_heads(config: ModelConfig) -> dict[str, tuple[int, ...] | None]:
 
 
 def _choose_some(axis: str, count: int) -> list[int]:
-    letter, key = axis[0].upper(), f"masks_{axis}"
-    if held := st.session_state.get(key):  # of an encoder that has more: left empty it would mean all
-        st.session_state[key] = sorted({min(number, count - 1) for number in held})
-    return st.multiselect(
+    letter = axis[0].upper()
+    return address.boxes(
         f"In {axis}",
         range(count),
         format_func=lambda number: f"{letter}{number}",
-        key=key,
+        key=f"masks_{axis}",
+        gone=address.nearest,  # left empty it would mean all
         placeholder="all",
-        select_all=False,
-        bind="query-params",
-        persist_state="session",
         width=BOX,
     )

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
+from app_pages import address
 from app_pages.masks.results import Results
 from app_pages.state import HeadSelection
 from app_pages.widgets.show import show
-from app_pages.widgets.slider import slider_up_to
 from viz.attention.attention_heatmap import attention_heatmap
 from viz.attention.difference_heatmap import difference_heatmap
 from viz.masks.score_heatmap import score_heatmap
@@ -66,4 +66,4 @@ def _shown(n: int) -> tuple[int, int]:
     """First and last position in all four maps."""
     if n <= LEGIBLE:
         return 0, n - 1
-    return slider_up_to("Positions in the maps", n - 1, (0, LEGIBLE - 1), key="masks_shown")
+    return address.slider("Positions in the maps", 0, n - 1, (0, LEGIBLE - 1), key="masks_shown")

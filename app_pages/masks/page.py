@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.masks.answers import answers
 from app_pages.masks.consequences import consequences
 from app_pages.masks.controls import choose_kind, choose_mask
@@ -12,7 +12,6 @@ from app_pages.masks.target import click_target, has_board
 from app_pages.masks.ways import ways
 from app_pages.masks.words import explained
 from app_pages.masks.worked_example import worked_example
-from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_head, choose_query
 
 MAPS, CONSEQUENCES, WAYS, EXAMPLE = "Step by step", "What follows", "Ways of masking", "4 × 4 by hand"
@@ -36,7 +35,9 @@ with chosen.top:
 with place or st.container():
     click_target(chosen, found, mask, query)
 
-part = choice("Show", (MAPS, CONSEQUENCES, WAYS, EXAMPLE), key="masks_part", label_visibility="collapsed")
+part = address.row(
+    "Show", (MAPS, CONSEQUENCES, WAYS, EXAMPLE), key="masks_part", label_visibility="collapsed"
+)
 if part == MAPS:
     maps(chosen, found, query)
 elif part == CONSEQUENCES:

@@ -1,12 +1,12 @@
 """Blocked positions, or pairs of them, in the address: `masks_keys=1.4`, `masks_cells=0-3.2-1`.
 
-No widget holds them, since clicks and boxes change them alike, so they are written to the address here.
+No widget holds them, since clicks and boxes change them alike.
 """
 
 import re
 from collections.abc import Iterable
 
-import streamlit as st
+from app_pages import address
 
 Place = tuple[int, ...]  # a key, or a query and a key
 
@@ -23,21 +23,13 @@ def write(places: Iterable[Place]) -> str:
 
 
 def blocked(name: str, n: int, axes: int) -> tuple[Place, ...]:
-    """What is blocked, among `n` positions. Where a change of the page has dropped it from the address, it is put back."""
-    if name in st.query_params:
-        st.session_state[name] = st.query_params[name]
-    elif st.session_state.get(name):
-        st.query_params[name] = st.session_state[name]
-    return read(st.session_state.get(name, ""), n, axes)
+    """What is blocked, among `n` positions."""
+    return read(address.code(name), n, axes)
 
 
 def block(name: str, places: Iterable[Place]) -> None:
     """For callbacks: these and no others from now on."""
-    st.session_state[name] = write(places)
-    if st.session_state[name]:
-        st.query_params[name] = st.session_state[name]
-    else:
-        st.query_params.pop(name, None)
+    address.take_code(name, write(places))
 
 
 def toggle(name: str, place: Place, n: int) -> None:

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from app_pages import address
 from app_pages.masks.results import Results, outcomes
 from app_pages.state import HeadSelection
-from app_pages.widgets.choice import choice
 from app_pages.widgets.show import show
 from model.experiments.masking import MaskChoice, Outcome
 from viz.masks.row_sums import row_sums
@@ -18,7 +18,7 @@ NUMBERS = {"−1e9": -1e9, "−1e4": -1e4, "−10": -10.0}
 
 def ways(chosen: HeadSelection, found: Results, mask: MaskChoice, query: int) -> None:
     layer, head, tokens = chosen.layer, chosen.head, found.after.tokens
-    number = choice(
+    number = address.row(
         "The finite number c",
         NUMBERS,
         key="masks_number",

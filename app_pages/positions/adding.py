@@ -3,10 +3,9 @@
 import numpy as np
 import streamlit as st
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.positions import cached
 from app_pages.positions.notation import scientific
-from app_pages.widgets.choice import choice
 from app_pages.widgets.show import show
 from model.config import ModelConfig
 from model.theory.adding import concatenated, query_key_weights, summed
@@ -40,9 +39,7 @@ def adding(chosen: state.HeadSelection) -> None:
     head = f"L{chosen.layer} H{chosen.head}"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         halves = (TIED,) if loaded.config.shared_qkv else (TIED, UNTIED)
-        if st.session_state.get("positions_w2", TIED) not in halves:
-            st.session_state["positions_w2"] = TIED
-        tied = choice(f"$W_1$ is $W_Q$ of {head}; $W_2$ is", halves, key="positions_w2") == TIED
+        tied = address.row(f"$W_1$ is $W_Q$ of {head}; $W_2$ is", halves, key="positions_w2") == TIED
     if loaded.config.shared_qkv:
         st.caption(
             f"In {chosen.checkpoint} one matrix serves as $W_Q$, $W_K$ and $W_V$: there is no other to take."

@@ -5,10 +5,9 @@ import math
 import numpy as np
 import streamlit as st
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.positions import cached
 from app_pages.state import Selection
-from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_query, take_query
 from app_pages.widgets.show import clickable, show
 from model.config import ModelConfig
@@ -27,11 +26,9 @@ def checkpoint_positions(chosen: Selection) -> None:
     config = state.loaded(chosen.checkpoint).config
     st.markdown(_what_is_added(chosen.checkpoint, config))
     views = (LENGTHS, PAIRS, TABLE) if config.is_text else (GRID, LENGTHS, PAIRS, TABLE)
-    if st.session_state.get("positions_own") == GRID and config.is_text:
-        st.session_state["positions_own"] = LENGTHS  # a text has no patches
     bar = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     with bar:
-        view = choice("Show", views, key="positions_own")
+        view = address.row("Show", views, key="positions_own")
     if view == GRID:
         with bar:
             query = choose_query(state.record(chosen.checkpoint, chosen.given))
@@ -194,7 +191,7 @@ def _table(chosen: Selection, config: ModelConfig, n: int) -> None:
 def _how_many(chosen: Selection, config: ModelConfig) -> int:
     """Positions to show: those that the text takes up, or all that the encoder has."""
     n = len(state.record(chosen.checkpoint, chosen.given).tokens)
-    which = choice(
+    which = address.row(
         "Positions", (READ, ALL), key="positions_own_range", help=f"{n} or all {config.n_positions}."
     )
     return n if which == READ else config.n_positions

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.positions import cached
 from app_pages.state import Selection
-from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_query, take_query
 from app_pages.widgets.show import clickable, show
 from model.measures.embeddings import Neighbour, first_words, nearest, patch_pictures
@@ -36,8 +35,8 @@ def embedding_map(chosen: Selection) -> None:
     is_text = record.patch_grid is None
     tokens = record.tokens
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        method = choice("Method", (PCA, TSNE), key="positions_map_method")
-        positioned = choice("Vectors", (CONTENT, SUM), key="positions_map_vectors") == SUM
+        method = address.row("Method", (PCA, TSNE), key="positions_map_method")
+        positioned = address.row("Vectors", (CONTENT, SUM), key="positions_map_vectors") == SUM
         query = choose_query(record)
         n_words = N_WORDS if is_text and not positioned and _with_words() else 0
         perplexity, seed = _t_sne_settings() if method == TSNE else (PERPLEXITY, 0)
@@ -77,11 +76,9 @@ def embedding_map(chosen: Selection) -> None:
 
 
 def _with_words() -> bool:
-    return st.toggle(
+    return address.toggle(
         f"{N_WORDS} words around",
         key="positions_map_words",
-        bind="query-params",
-        persist_state="session",
         help="The first entries of the vocabulary that begin a word, of three letters or more. Frequent ones were "
         "entered first; where the vocabulary is of pieces, some are only beginnings of words. "
         "They have no position, so they are drawn with the content alone.",
@@ -89,24 +86,20 @@ def _with_words() -> bool:
 
 
 def _t_sne_settings() -> tuple[int, int]:
-    perplexity = st.slider(
+    perplexity = address.slider(
         "Perplexity",
         2,
         MOST_PERPLEXITY,
         PERPLEXITY,
         key="positions_map_perplexity",
-        bind="query-params",
-        persist_state="session",
         width=180,
         help="About how many neighbours count for each vector.",
     )
-    seed = st.number_input(
+    seed = address.number(
         "Seed",
         0,
         LARGEST_SEED,
         key="positions_map_seed",
-        bind="query-params",
-        persist_state="session",
         width=130,
     )
     return perplexity, seed

@@ -3,14 +3,12 @@
 import numpy as np
 import streamlit as st
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.positions import cached
 from app_pages.positions.notation import scientific
 from app_pages.positions.readings import Reading, consequence
 from app_pages.state import HeadSelection
-from app_pages.widgets.choice import choice
 from app_pages.widgets.show import clickable
-from app_pages.widgets.slider import slider_up_to
 from model.config import ModelConfig
 from model.experiments.positions import STAY, movable, shuffled
 from model.record import ForwardRecord
@@ -27,11 +25,11 @@ N_SHIFTS = 49  # on the curve: every shift of 7 × 7 patches
 def position_experiments(chosen: HeadSelection) -> None:
     bar = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     with bar:
-        experiment = choice("Experiment", (SHUFFLE, LEAVE_OUT, SHIFT), key="positions_try")
+        experiment = address.row("Experiment", (SHUFFLE, LEAVE_OUT, SHIFT), key="positions_try")
     if experiment == SHUFFLE:
         with bar:
             seed = _choose_seed()
-            zeroed = choice("Both times", (WITH, WITHOUT), key="positions_try_with") == WITHOUT
+            zeroed = address.row("Both times", (WITH, WITHOUT), key="positions_try_with") == WITHOUT
         _shuffle(chosen, seed, zeroed)
     elif experiment == LEAVE_OUT:
         _leave_out(chosen)
@@ -45,13 +43,11 @@ def position_experiments(chosen: HeadSelection) -> None:
 
 
 def _choose_seed() -> int:
-    seed = st.number_input(
+    seed = address.number(
         "Seed",
         0,
         LARGEST_SEED,
         key="positions_try_seed",
-        bind="query-params",
-        persist_state="session",
         width=120,
         help="Each seed is another order.",
     )
@@ -60,7 +56,7 @@ def _choose_seed() -> int:
 
 
 def _next_seed() -> None:
-    st.session_state["positions_try_seed"] = (st.session_state["positions_try_seed"] + 1) % (LARGEST_SEED + 1)
+    address.take("positions_try_seed", (address.held("positions_try_seed") + 1) % (LARGEST_SEED + 1))
 
 
 def _shuffle(chosen: HeadSelection, seed: int, zeroed: bool) -> None:
@@ -144,7 +140,7 @@ def _many_orders(chosen: HeadSelection, seed: int) -> None:
 
 
 def _take_seed(point: dict) -> None:
-    st.session_state["positions_try_seed"] = int(point["seed"])
+    address.take("positions_try_seed", int(point["seed"]))
 
 
 # Leaving out
@@ -170,10 +166,9 @@ def _leave_out(chosen: HeadSelection) -> None:
 
 
 def _choose_shift(config: ModelConfig) -> int:
-    return slider_up_to(
+    return address.slider(
         "Shift $k$",
-        _most_shift(config),
-        1,
+        *(0, _most_shift(config), 1),
         key="positions_try_shift",
         width=300,
         help="With the slider in focus, the arrow keys step through the shifts.",
@@ -224,7 +219,7 @@ def _what_is_shifted(config: ModelConfig, n: int, k: int) -> str:
 
 
 def _take_shift(point: dict) -> None:
-    st.session_state["positions_try_shift"] = int(point["shift"])
+    address.take("positions_try_shift", int(point["shift"]))
 
 
 def _in_order(chosen: HeadSelection) -> tuple[int, ...]:

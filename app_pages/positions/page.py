@@ -1,6 +1,6 @@
 """Positions: how an encoder knows where a token stands. The theory of sinusoids, and what the checkpoint does."""
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.positions.adding import adding
 from app_pages.positions.checkpoint import checkpoint_positions
 from app_pages.positions.embeddings import embedding_map
@@ -8,7 +8,6 @@ from app_pages.positions.experiments import position_experiments
 from app_pages.positions.products import products
 from app_pages.positions.shift import shift
 from app_pages.positions.sinusoids import sinusoids
-from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_head
 from app_pages.widgets.prediction import prediction
 
@@ -26,5 +25,5 @@ PARTS = {
     "Experiments": lambda: position_experiments(choose_head(chosen)),
     "Embeddings": lambda: embedding_map(chosen),
 }
-part = choice("Part", PARTS, key="positions")
+part = address.row("Part", PARTS, key="positions")
 PARTS[part]()

@@ -6,9 +6,8 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.state import HeadSelection
-from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_query, take_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.prediction import prediction
@@ -56,7 +55,7 @@ def consequence(chosen: HeadSelection, before: Reading, after: Reading) -> None:
             st.caption(reading.name)
             _input(chosen, reading, query)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        view = choice(f"All weights of {head}", (SIDE_BY_SIDE, DIFFERENCE), key="positions_try_maps")
+        view = address.row(f"All weights of {head}", (SIDE_BY_SIDE, DIFFERENCE), key="positions_try_maps")
         put_back = view == SIDE_BY_SIDE and not after.in_order and _put_back()
     if view == DIFFERENCE:
         _difference(chosen, before, after)
@@ -84,7 +83,7 @@ def _beside(row: str) -> list[DeltaGenerator]:
 
 
 def _put_back() -> bool:
-    return choice("Rows and columns of the second", (AS_READ, BACK), key="positions_try_rows") == BACK
+    return address.row("Rows and columns of the second", (AS_READ, BACK), key="positions_try_rows") == BACK
 
 
 def _input(chosen: HeadSelection, reading: Reading, query: int) -> None:

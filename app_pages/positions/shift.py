@@ -3,10 +3,10 @@
 import numpy as np
 import streamlit as st
 
+from app_pages import address
 from app_pages.positions.notation import column, scientific
 from app_pages.positions.sizes import choose_position, choose_width
 from app_pages.widgets.show import show
-from app_pages.widgets.slider import slider_up_to
 from model.theory import shift as theory
 from model.theory.sinusoids import frequencies, table, wavelengths
 from viz.positions.clock_hands import clock_hands
@@ -32,9 +32,9 @@ def shift() -> None:
     )
     with st.container(horizontal=True, gap="large"):
         d_model = choose_width()
-        offset = slider_up_to("Offset φ", LARGEST, 5, key="positions_offset")
+        offset = address.slider("Offset φ", 0, LARGEST, 5, key="positions_offset")
         t = choose_position(N - LARGEST)
-        k = slider_up_to("Frequency k", d_model // 2 - 1, 1, key="positions_k")
+        k = address.slider("Frequency k", 0, d_model // 2 - 1, 1, key="positions_k")
     _worked(d_model, offset, t, k)
     angles = frequencies(d_model)
     st.markdown(

@@ -3,6 +3,7 @@
 import numpy as np
 import streamlit as st
 
+from app_pages import address
 from app_pages.positions.sizes import choose_length, choose_position, choose_width
 from app_pages.widgets.show import show
 from model.theory import sinusoids as theory
@@ -71,19 +72,12 @@ def _table_and_waves(rows: np.ndarray, t: int) -> None:
 
 
 def _choose_dimensions(d_model: int) -> list[int]:
-    held = st.session_state.get("positions_dimensions", [])
-    too_many = any(dimension >= d_model for dimension in held)  # the table has become narrower
-    if too_many:
-        st.session_state["positions_dimensions"] = [dimension for dimension in held if dimension < d_model]
-    return st.multiselect(
+    return address.boxes(
         "Dimensions i as curves over the position",
         range(d_model),
-        default=None if too_many else [0, 1, d_model // 4, d_model // 2],
+        [0, 1, d_model // 4, d_model // 2],
         key="positions_dimensions",
         max_selections=MOST_CURVES,
-        select_all=False,
-        bind="query-params",
-        persist_state="session",
         help=f"Up to {MOST_CURVES}. Even dimensions are sines, odd ones cosines; triangles mark them in the table.",
     )
 

@@ -6,10 +6,10 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app_pages import address
 from app_pages.theory import words
 from app_pages.theory.over_seeds import over_seeds
 from app_pages.theory.rows import row
-from app_pages.widgets.choice import choice
 from app_pages.widgets.show import show
 from model.theory import placement
 from model.theory.fresh import Setting
@@ -34,7 +34,7 @@ def at_start(setting: Setting, variants: list[str], deepest: int, n_seeds: int) 
     last = row("last")
     assumptions = st.empty()
     st.subheader("The gradient layer by layer")
-    kind = choice(
+    kind = address.row(
         "Over the sequences",
         (MEAN_OF_NORMS, NORM_OF_MEAN),
         key="theory_over",

@@ -3,10 +3,10 @@
 import numpy as np
 import streamlit as st
 
+from app_pages import address
 from app_pages.theory import words
 from app_pages.theory.over_seeds import over_seeds
 from app_pages.theory.rows import row
-from app_pages.widgets.choice import choice
 from app_pages.widgets.show import show
 from model.theory.early_update import model_update
 from model.theory.fresh import Setting
@@ -31,8 +31,8 @@ def first_steps(setting: Setting, variants: list[str], n_layers: int, n_seeds: i
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         rate = _one_of("Learning rate", RATES, 1e-4, "rate", width=240)
         n_steps = _one_of("Steps", STEPS, 10, "steps", width=150)
-        warmup = choice("Warm-up", (NONE, TEN_STEPS), key="theory_warmup")
-        scale = choice("Axis", (LINEAR, LOG), key="theory_update_axis")
+        warmup = address.row("Warm-up", (NONE, TEN_STEPS), key="theory_warmup")
+        scale = address.row("Axis", (LINEAR, LOG), key="theory_update_axis")
     n_warmup = 10 if warmup == TEN_STEPS else 0
     progress = st.empty()
     place = row("updates")
@@ -54,13 +54,11 @@ def first_steps(setting: Setting, variants: list[str], n_layers: int, n_seeds: i
 
 
 def _one_of(label: str, options: tuple, default: float, key: str, *, width: int) -> float:
-    return st.select_slider(
+    return address.select_slider(
         label,
         options,
         default,
         format_func=lambda value: f"{value:g}",
         key=f"theory_{key}",
-        bind="query-params",
-        persist_state="session",
         width=width,
     )

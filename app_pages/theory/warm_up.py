@@ -3,6 +3,7 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app_pages import address
 from app_pages.widgets.warmup_runs import GUESSING, Grid, draw_grids, draw_losses, places, stored_runs
 from model.theory import warmup
 from model.theory.fresh import Setting
@@ -88,12 +89,10 @@ def _start_or_stop(place: DeltaGenerator, cells: list[tuple], running: bool, n_l
 
 
 def _one_of(label: str, options: tuple[int, ...], default: int, key: str) -> int:
-    return st.select_slider(
+    return address.select_slider(
         label,
         options,
         default,
         key=f"theory_grid_{key}",
-        bind="query-params",
-        persist_state="session",
         width=180,
     )

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.training.films import in_words, logged, tasks
 from app_pages.training.words import explain
 from app_pages.widgets.show import show
@@ -14,9 +14,7 @@ SMOOTH = 8  # logged losses are of single batches: the mean over so many entries
 
 
 def histories(names: tuple[str, ...]) -> None:
-    log_x = st.toggle(
-        "Logarithmic steps", False, key="training_log", bind="query-params", persist_state="session"
-    )
+    log_x = address.toggle("Logarithmic steps", key="training_log")
     for column, name in zip(st.columns(len(names), gap="medium"), names, strict=True):
         with column:
             _figures(name)

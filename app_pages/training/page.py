@@ -2,17 +2,16 @@
 
 import streamlit as st
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.training.histories import histories
 from app_pages.training.player import player
-from app_pages.widgets.choice import choice
 from app_pages.widgets.warmup_runs import stored_runs
 
 FILM, HISTORIES, WARMUP = "film", "histories", "with and without warm-up"
 
-name = st.session_state.get("checkpoint")
+name = address.held("checkpoint")
 names = (state.pair(name) or (name,)) if name is not None else ()
-part = choice("Show", (FILM, HISTORIES, WARMUP), key="training")
+part = address.row("Show", (FILM, HISTORIES, WARMUP), key="training")
 try:
     if part == WARMUP:
         stored_runs(key="warmup")

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from app_pages import address
 from app_pages.training.films import by_line, film, formation, in_words
 from app_pages.training.words import explain
-from app_pages.widgets.choice import choice
 from app_pages.widgets.show import show
 from model.film import Film
 from viz.attention.head_overview import head_overview
@@ -31,17 +31,15 @@ def player(names: tuple[str, ...]) -> None:
         return
     first = next(iter(films.values()))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        probe = st.selectbox(
+        probe = address.box(
             "Input",
             range(len(first.probes)),
             key="training_probe",
-            bind="query-params",
             format_func=lambda number: first.probes[number].name,
-            persist_state="session",
             width=420,
             help="Every run was watched on the same few inputs.",
         )
-        measure = choice("Curves", (ACCURACY, ENTROPY, NORMS, GRADIENTS), key="training_curves")
+        measure = address.row("Curves", (ACCURACY, ENTROPY, NORMS, GRADIENTS), key="training_curves")
     playing = st.session_state.get("playing", False)
     # Only this part runs again for each frame.
     st.fragment(_screen, run_every=FRAME_S if playing else None)(films, probe, measure, playing)
@@ -75,11 +73,9 @@ def _moment(n: int, playing: bool) -> int:
     """The slider and its button; while the film plays, each run of this part is one moment further."""
     if st.session_state.get("playing", False) != playing:  # the button was pressed: let time run, or stop it
         st.rerun()
-    held = st.session_state.get("moment", 0)
-    if playing or held >= n:  # left alone otherwise: it may come from the address
-        st.session_state["moment"] = held = min(held + playing, n - 1)
-    if playing and held == n - 1:
-        st.session_state["playing"] = False
+    if playing:
+        address.take("moment", now := min(address.held("moment", 0) + 1, n - 1))
+        st.session_state["playing"] = now < n - 1
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(
             "Pause" if playing else "Play",
@@ -89,20 +85,18 @@ def _moment(n: int, playing: bool) -> int:
             on_click=_play_or_pause,
             args=(n,),
         )
-        return st.slider(
+        return address.slider(
             "Moment of training",
-            0,
-            n - 1,
+            *(0, n - 1, 0),
             key="moment",
-            bind="query-params",
             help="Moments are spaced geometrically: most of what forms, forms early.",
         )
 
 
 def _play_or_pause(n: int) -> None:
     st.session_state["playing"] = not st.session_state.get("playing", False)
-    if st.session_state["playing"] and st.session_state["moment"] == n - 1:
-        st.session_state["moment"] = 0
+    if st.session_state["playing"] and address.held("moment") == n - 1:
+        address.take("moment", 0)
 
 
 def _when(shown: Film, moment: int) -> str:

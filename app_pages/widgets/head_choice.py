@@ -5,8 +5,7 @@ Every widget here is bound to the address, so that a link brings the choice back
 
 import streamlit as st
 
-from app_pages import state
-from app_pages.widgets.choice import choice
+from app_pages import address, state
 from app_pages.widgets.show import clickable
 from model.config import ModelConfig
 from model.record import ForwardRecord
@@ -47,8 +46,10 @@ def _choose_layer_and_head(config: ModelConfig) -> tuple[int, int]:
     with st.container(
         horizontal=True, vertical_alignment="bottom", gap="xsmall", width="content", key="head_choice"
     ):
-        layer = _choose_one("Layer", config.n_layers)
-        head = _choose_one("Head", config.n_heads)
+        layer, head = (
+            address.box(label, range(n), key=label.lower(), gone=address.nearest, width=80)
+            for label, n in (("Layer", config.n_layers), ("Head", config.n_heads))
+        )
         for key, what, layers, heads in ARROWS:
             st.button(
                 "",  # Streamlit shows the key itself, as an arrow
@@ -61,15 +62,9 @@ def _choose_layer_and_head(config: ModelConfig) -> tuple[int, int]:
     return layer, head
 
 
-def _choose_one(label: str, n: int) -> int:
-    key = label.lower()
-    _hold_below(key, n)
-    return st.selectbox(label, range(n), key=key, bind="query-params", persist_state="session", width=80)
-
-
 def _choose_scale() -> ColourScale:
     """What the colours of every map of attention weights on the page reach to."""
-    chosen = choice(
+    chosen = address.row(
         "Colours from 0",
         SCALES,
         key="scale",
@@ -81,19 +76,17 @@ def _choose_scale() -> ColourScale:
 def choose_query(record: ForwardRecord) -> int:
     """The position whose row is looked at; tokens of a text, which can occur twice, are numbered."""
     tokens, numbered = record.tokens, record.patch_grid is None
-    _hold_below("query", len(tokens))
-    return st.selectbox(
+    return address.box(
         "Query",
         range(len(tokens)),
         format_func=lambda at: f"{at} {tokens[at]}" if numbered else tokens[at],
         key="query",
-        bind="query-params",
+        gone=address.nearest,
         width=160,
         help=" ".join(
             ["The token or patch that looks. Click one in the figures to choose it.", *_about(record)]
         ),
         on_change=_show_alone,
-        persist_state="session",
     )
 
 
@@ -109,12 +102,12 @@ def _about(record: ForwardRecord) -> list[str]:
 
 def take_query(position: float) -> None:
     """For callbacks: the query from now on. In a head view its lines are shown alone."""
-    st.session_state["query"] = int(position)
+    address.take("query", int(position))
     _show_alone()
 
 
 def _show_alone() -> None:
-    st.session_state["all_queries"] = False
+    address.take("all_queries", False)
 
 
 def overview(
@@ -127,24 +120,21 @@ def overview(
         hover=state.head_measures(name, given),
         scale=scale,
     )
-    clickable(chart, key=key, chosen=selected, selection="head", take=take_head, width="content")
+    clickable(chart, key=key, chosen=selected, selection="head", take=take_clicked_head, width="content")
 
 
-def take_head(point: dict) -> None:
-    st.session_state["layer"], st.session_state["head"] = int(point["layer"]), int(point["head"])
+def take_clicked_head(point: dict) -> None:
+    """For charts with a mark a head."""
+    take_head(int(point["layer"]), int(point["head"]))
+
+
+def take_head(layer: int, head: int) -> None:
+    """For callbacks: the head from now on."""
+    address.take("layer", layer)
+    address.take("head", head)
 
 
 def _step(config: ModelConfig, layers: int, heads: int) -> None:
-    st.session_state["layer"] = (st.session_state["layer"] + layers) % config.n_layers
-    st.session_state["head"] = (st.session_state["head"] + heads) % config.n_heads
-
-
-def _hold_below(key: str, n: int) -> None:
-    """Another checkpoint or a shorter text can have fewer of what was chosen.
-
-    What is held is written back in any case: a box knows its options by their labels, and in another text the
-    same position has another one. Left alone, browser and address would keep the old label.
-    """
-    if key in st.session_state:
-        held = st.session_state[key]
-        st.session_state[key] = min(held, n - 1) if isinstance(held, int) else 0
+    take_head(
+        (address.held("layer") + layers) % config.n_layers, (address.held("head") + heads) % config.n_heads
+    )

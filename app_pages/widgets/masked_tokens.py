@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app_pages import state
-from app_pages.widgets.words import as_code
+from app_pages.widgets.spelling import as_code
 from model.inputs import Text
 from model.text import MASK
 from viz.numbers import percent

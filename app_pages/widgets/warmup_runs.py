@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages.widgets.choice import choice
+from app_pages import address
 from app_pages.widgets.show import show
-from app_pages.widgets.words import PLACEMENTS
+from app_pages.widgets.spelling import PLACEMENTS
 from model import checkpoint
 from model.theory.warmup import BATCH_SIZE_STORED, LAST_STEPS_STORED, RUNS, WarmupRun, read_runs
 from viz.theory.loss_curves import loss_curves
@@ -63,7 +63,7 @@ def draw_grids(
 def draw_losses(grid: Grid, *, key: str) -> None:
     """Loss over steps of the runs with one learning rate, a line a warm-up."""
     rates = sorted({run.learning_rate for runs in grid.values() for run in runs})
-    chosen = choice("Losses at learning rate", [f"{rate:g}" for rate in rates], key=f"{key}_rate")
+    chosen = address.row("Losses at learning rate", [f"{rate:g}" for rate in rates], key=f"{key}_rate")
     at_rate = {
         name: [run for run in runs if f"{run.learning_rate:g}" == chosen] for name, runs in grid.items()
     }

@@ -3,10 +3,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import streamlit as st
 from safetensors.numpy import save_file
 
-from app_pages import state
+from app_pages import cache, state
 from model import checkpoint
 from model.inputs import Input, Picture, Text
 from tests.tolerance import rounding
@@ -83,7 +82,7 @@ def test_damaged_predictions_count_as_none(checkpoints: Path) -> None:
     assert len(state.predictions("mnist-post-ln")["loss"]) == 10_000
     of_two = {"predicted": np.array([7, 2], np.uint8), "loss": np.array([0.5, 1], np.float32)}
     save_file(of_two, checkpoints / "mnist-post-ln" / "predictions.safetensors")
-    st.cache_resource.clear()
+    cache.clear()  # nothing else of the checkpoint has changed
     assert state.predictions("mnist-post-ln") is None
     with pytest.raises(ValueError, match=r"^mnist-pre-ln/predictions.safetensors cannot be read"):
         checkpoint.predictions("mnist-pre-ln")

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
+from app_pages import address
 from app_pages.inputs.drawing.code import BLANK, from_code, to_code
 from app_pages.inputs.drawing.picture import centred, from_file
 
@@ -20,7 +21,7 @@ canvas = st.components.v2.component(
 def drawn_digit() -> np.ndarray:
     """The drawing, uint8 [28, 28]."""
     try:
-        image = from_code(_code())
+        image = from_code(address.code("drawing"))
     except ValueError as error:
         st.warning(str(error))
         image = BLANK
@@ -49,17 +50,8 @@ def drawn_digit() -> np.ndarray:
 
 def leave() -> None:
     """For callbacks: the address is of something else now. The drawing stays for when one comes back."""
-    st.query_params.pop("drawing", None)
+    address.leave_code("drawing")
     st.session_state["upload_problem"] = None
-
-
-def _code() -> str:
-    """The drawing in the address. Where a change of the page has dropped it from there, it is put back."""
-    if "drawing" in st.query_params:
-        st.session_state["drawing"] = st.query_params["drawing"]
-    elif st.session_state.get("drawing"):
-        st.query_params["drawing"] = st.session_state["drawing"]
-    return st.session_state.get("drawing", "")
 
 
 def to_hex(image: np.ndarray) -> str:
@@ -76,7 +68,7 @@ def from_hex(pixels: str) -> np.ndarray:
 
 def _keep(image: np.ndarray) -> None:
     st.session_state["upload_problem"] = None
-    st.query_params["drawing"] = to_code(image)
+    address.take_code("drawing", to_code(image))
 
 
 def take_drawing() -> None:

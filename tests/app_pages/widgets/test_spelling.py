@@ -1,4 +1,4 @@
-from app_pages.widgets.words import as_code, sentence
+from app_pages.widgets.spelling import as_code, sentence
 
 
 def test_code_is_not_ended_by_the_words_in_it() -> None:

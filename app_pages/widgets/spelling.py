@@ -1,4 +1,4 @@
-"""How pages write what is not their own: a reader's words, placements of the norm."""
+"""How pages spell placements of the norm, words of the reader, and errors."""
 
 PLACEMENTS = {"pre": "pre-LN", "post": "post-LN", "deepnorm": "DeepNorm", "b2t": "B2T"}  # by norm_placement
 
