@@ -120,7 +120,8 @@ class _Kept(LRUCache):
             " of ".join([key.maker, *(name for name, _ in key.checkpoints)]) if isinstance(key, Key) else key
         )
         filled = f"{len(self)} entries, {self.currsize / MB:,.1f} of {self.maxsize / MB:,.0f} MB"
-        log.info("%s: %s, %.1f MB; cache: %s", what, made, size / MB, filled)
+        level = logging.INFO if size >= MB / 10 else logging.DEBUG
+        log.log(level, "%s: %s, %.1f MB; cache: %s", what, made, size / MB, filled)
 
 
 def size_of(value: object) -> int:

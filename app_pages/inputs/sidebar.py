@@ -25,7 +25,7 @@ def sidebar() -> tuple[str, state.Input, int | None] | str:
         "Input", (state.TEXT, state.DIGIT), key="kind", on_change=_change_kind, width="stretch"
     )
     above = st.container()  # the orders of the digits depend on the checkpoint, which stands below them
-    name = _checkpoint(state.checkpoints(kind))
+    name = address.box("Checkpoint", state.checkpoints(kind), key="checkpoint", gone=_alike)
     with above:
         given, label = text_input() if kind == state.TEXT else digit_input(name)
     if name is None:
@@ -36,10 +36,6 @@ def sidebar() -> tuple[str, state.Input, int | None] | str:
         n_read = encode(loaded.tokenizer, given.text).n_read if kind == state.TEXT and given else None
     except (ValueError, OSError) as error:
         return f"The checkpoint {name} cannot be used, choose another one: {error}."
-    if not loaded.config.n_classes:
-        return (
-            f"The checkpoint {name} has no classes, and these pages begin with an answer: choose another one."
-        )
     if given is None or n_read == 0:
         return INVITATION[kind]
     return name, given, label
@@ -51,12 +47,8 @@ def _change_kind() -> None:
     drawing.leave()
 
 
-def _checkpoint(names: list[str]) -> str | None:
-    """One of `names`; after a change of the input kind, the one with the same norm placement."""
-    return address.box("Checkpoint", names, key="checkpoint", gone=_alike)
-
-
 def _alike(held: str | None, names: Sequence[str]) -> str | None:
+    """After a change of the input kind, the checkpoint with the same norm placement, or else the first."""
     alike = [name for name in names if held and name.partition("-")[2] == held.partition("-")[2]]
     return next(iter([*alike, *names]), None)
 

@@ -10,7 +10,7 @@ from app_pages import address, state
 from app_pages.state import HeadSelection, Input
 from app_pages.widgets.head_choice import choose_query
 from app_pages.widgets.input_in_colours import input_in_colours
-from app_pages.widgets.prediction import prediction
+from app_pages.widgets.prediction import NO_CLASSES, prediction
 from app_pages.widgets.show import clickable
 from model.capture import capture
 from model.experiments.temperature import at_temperature, probabilities_over
@@ -30,6 +30,9 @@ KEY = "inside_temperature"
 def temperature(chosen: HeadSelection, controls: DeltaGenerator) -> None:
     """The box of the query goes into `controls`."""
     record = state.record(chosen.checkpoint, chosen.given)
+    if not record.has_classes:
+        st.info(NO_CLASSES)
+        return
     with controls:
         query = choose_query(record)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):

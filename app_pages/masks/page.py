@@ -13,12 +13,16 @@ from app_pages.masks.ways import ways
 from app_pages.masks.words import explained
 from app_pages.masks.worked_example import worked_example
 from app_pages.widgets.head_choice import choose_head, choose_query
+from app_pages.widgets.prediction import NO_CLASSES
 
 MAPS, CONSEQUENCES, WAYS, EXAMPLE = "Step by step", "What follows", "Ways of masking", "4 × 4 by hand"
 
 chosen = choose_head(state.selection())
 record = state.record(chosen.checkpoint, chosen.given)
 is_text = record.patch_grid is None
+if not record.has_classes:
+    st.info(NO_CLASSES)
+    st.stop()
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     kind = choose_kind()

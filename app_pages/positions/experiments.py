@@ -8,6 +8,7 @@ from app_pages.positions import cached
 from app_pages.positions.notation import scientific
 from app_pages.positions.readings import Reading, consequence
 from app_pages.state import HeadSelection
+from app_pages.widgets.prediction import NO_CLASSES
 from app_pages.widgets.show import clickable
 from model.config import ModelConfig
 from model.experiments.positions import STAY, movable, shuffled
@@ -23,6 +24,9 @@ N_SHIFTS = 49  # on the curve: every shift of 7 × 7 patches
 
 
 def position_experiments(chosen: HeadSelection) -> None:
+    if not state.record(chosen.checkpoint, chosen.given).has_classes:
+        st.info(NO_CLASSES)
+        return
     bar = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     with bar:
         experiment = address.row("Experiment", (SHUFFLE, LEAVE_OUT, SHIFT), key="positions_try")

@@ -1,17 +1,14 @@
-"""Choosing a head and a query: the widgets that hold the choice, and the overview on which a click sets it.
-
-Every widget here is bound to the address, so that a link brings the choice back.
-"""
+"""Choosing a head and a query: the controls that hold the choice, and the overview on which a click sets it."""
 
 import streamlit as st
 
 from app_pages import address, state
+from app_pages.cache import Checkpoint
 from app_pages.widgets.show import clickable
 from model.config import ModelConfig
-from model.record import ForwardRecord
-from model.text import CLASS, MASK, PADDING, SEPARATOR, UNKNOWN
+from model.inputs import Input
+from model.record import ForwardRecord, Role
 from viz.attention.head_overview import head_overview
-from viz.attention.token_strip import CONTINUES
 from viz.palette import ColourScale
 
 ARROWS = (  # key, what it does, steps in layer and head
@@ -20,12 +17,12 @@ ARROWS = (  # key, what it does, steps in layer and head
     ("Up", "previous layer", -1, 0),
     ("Down", "next layer", 1, 0),
 )
-_SPECIAL = {
-    CLASS: "at the beginning stands for the whole",
-    SEPARATOR: "at the end marks it",
-    MASK: "hides a token, which the encoder is to guess",
-    UNKNOWN: "is a token that the vocabulary does not have",
-    PADDING: "fills up and is masked",
+_ROLES: dict[Role, str] = {
+    "class": "at the beginning stands for the whole",
+    "separator": "at the end marks it",
+    "mask": "hides a token, which the encoder is to guess",
+    "unknown": "is a token that the vocabulary does not have",
+    "padding": "fills up and is masked",
 }
 SCALES: dict[str, ColourScale] = {"to own maximum": "own", "to 1": "fixed"}
 
@@ -75,11 +72,10 @@ def _choose_scale() -> ColourScale:
 
 def choose_query(record: ForwardRecord) -> int:
     """The position whose row is looked at; tokens of a text, which can occur twice, are numbered."""
-    tokens, numbered = record.tokens, record.patch_grid is None
     return address.box(
         "Query",
-        range(len(tokens)),
-        format_func=lambda at: f"{at} {tokens[at]}" if numbered else tokens[at],
+        range(len(record)),
+        format_func=record.labels.__getitem__,
         key="query",
         gone=address.nearest,
         width=160,
@@ -92,11 +88,11 @@ def choose_query(record: ForwardRecord) -> int:
 
 def _about(record: ForwardRecord) -> list[str]:
     """What those of the tokens are that are no word and no patch."""
-    said = {token: what for token, what in _SPECIAL.items() if token in record.tokens}
-    if CLASS in said and record.config.pooling == "class":
-        said[CLASS] += ": the classifier reads its row of the last layer"
-    if record.config.is_text and any(token.startswith(CONTINUES) for token in record.tokens):
-        said[f"{CONTINUES}…"] = "goes on with the word before it"
+    said = {record.tokens[at]: what for role, what in _ROLES.items() for at in record.at(role)}
+    if record.has_class_token and record.has_classes:
+        said[record.tokens[0]] += ": the classifier reads its row of the last layer"
+    if record.continuing_prefix and record.at("continuation"):
+        said[f"{record.continuing_prefix}…"] = "goes on with the word before it"
     return [f"`{token}` {what}." for token, what in said.items()]
 
 
@@ -111,7 +107,7 @@ def _show_alone() -> None:
 
 
 def overview(
-    name: str, given: state.Input, *, selected: tuple[int, int], scale: ColourScale, key: str
+    name: Checkpoint, given: Input, *, selected: tuple[int, int], scale: ColourScale, key: str
 ) -> None:
     """All heads of a checkpoint on this input; a click on one chooses it."""
     chart = head_overview(

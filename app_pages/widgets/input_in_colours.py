@@ -31,10 +31,10 @@ def input_in_colours(
     draw = partial(clickable, key=key, chosen=query)
     if record.patch_grid is None:
         strip = token_strip(record.tokens, weights, query=query, scale=scale)
-        with st.container(height=HEIGHT if len(record.tokens) > LONG else "content", border=False):
+        with st.container(height=HEIGHT if len(record) > LONG else "content", border=False):
             draw(strip, selection="token", take=lambda token: take(int(token["position"])))
         return
-    first = int(record.has_class_token)  # position of the first patch
+    first = record.first_patch
     overlay = digit_overlay(
         read.array,
         weights[first:],

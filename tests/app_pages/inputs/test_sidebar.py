@@ -2,9 +2,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.inputs.sidebar import INVITATION
+from app_pages.widgets.prediction import NO_CLASSES
 from model import checkpoint
 from model.text import train_word_tokenizer
 from tests.model import tiny
@@ -42,15 +44,43 @@ def test_a_text_in_which_the_encoder_finds_no_token_is_none(open_app: Open, chec
     assert [said.value for said in app.info] == [INVITATION["Text"]]
 
 
-def test_an_encoder_without_classes_has_no_answer_to_show(open_app: Open, checkpoints: Path) -> None:
+@pytest.mark.parametrize(
+    ("page", "part"),
+    [
+        ("attention", {}),
+        ("positions", {}),
+        ("positions", {"positions": "Embeddings"}),
+        ("inside_a_head", {}),
+    ],
+)
+def test_an_encoder_without_classes_shows_its_heads_and_no_prediction(
+    open_app: Open, checkpoints: Path, page: str, part: dict[str, str]
+) -> None:
     checkpoint.save(checkpoints / "headless", tiny.build(replace(tiny.DIGIT, class_names=())), {})
-    app = open_app(kind="Digit", checkpoint="headless")
+    app = open_app(f"app_pages/{page}/page.py", kind="Digit", checkpoint="headless", **part)
     assert not app.exception
-    assert [said.value for said in app.info] == [
-        "The checkpoint headless has no classes, and these pages begin with an answer: choose another one."
-    ]
-    app.selectbox(key="checkpoint").set_value("mnist-pre-ln").run()
     assert not app.info
+    assert not app.metric
+    assert NO_CLASSES in [said.value for said in app.caption]
+    app.selectbox(key="checkpoint").set_value("mnist-pre-ln").run()
+    assert [metric.label for metric in app.metric] == ["Prediction"]
+
+
+@pytest.mark.parametrize(
+    ("page", "part"),
+    [
+        ("masks", {}),
+        ("positions", {"positions": "Experiments"}),
+        ("inside_a_head", {"inside": "Why √d_k", "inside_scale": "temperature"}),
+    ],
+)
+def test_what_begins_with_a_prediction_says_that_there_is_none(
+    open_app: Open, checkpoints: Path, page: str, part: dict[str, str]
+) -> None:
+    checkpoint.save(checkpoints / "headless", tiny.build(replace(tiny.DIGIT, class_names=())), {})
+    app = open_app(f"app_pages/{page}/page.py", kind="Digit", checkpoint="headless", **part)
+    assert not app.exception
+    assert [said.value for said in app.info] == [NO_CLASSES]
 
 
 def test_a_history_of_nonsense_is_refused_in_one_sentence(open_app: Open, checkpoints: Path) -> None:

@@ -5,6 +5,7 @@ import pytest
 
 from app_pages.widgets import input_in_colours as widget
 from model.capture import capture
+from model.inputs import Picture, Text
 from model.record import ForwardRecord
 from tests.model import tiny
 from viz.figure import VegaFigure
@@ -21,7 +22,7 @@ def shown(
     """The chart, how it was put up, and what a click on its mark 1 took."""
     put_up, taken = [], []
     monkeypatch.setattr(widget, "clickable", lambda chart, **options: put_up.append((chart, options)))
-    read = "not great film" if record.patch_grid is None else IMAGE
+    read = Text("not great film") if record.patch_grid is None else Picture.of(IMAGE)
     weights = record.pattern[0, 0, query]
     widget.input_in_colours(read, record, weights, query=query, scale="own", key="x", take=taken.append)
     ((chart, options),) = put_up
