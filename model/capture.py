@@ -26,7 +26,7 @@ def capture(
     mask: Bool[Tensor, "..."] | None = None,
     watchers: Mapping[str, Watcher] | None = None,
 ) -> ForwardRecord:
-    """Runs one text, or one picture (uint8 of [height, width] or [height, width, 3]), and keeps every activation worth seeing.
+    """Runs one text or picture (uint8 of [height, width] or [height, width, 3]) and keeps what is worth seeing.
 
     Text beyond the positions of the encoder is left out (`model.text.encode` says how much).
     `mask` is as in `Transformer.forward`. `watchers`, and those of a `watch` around this call, intervene

@@ -18,7 +18,6 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
-from torch.nn.utils.rnn import pad_sequence
 from tqdm import tqdm
 
 from model.checkpoint import Loaded, load, record_figures
@@ -26,6 +25,7 @@ from model.digits import examples, to_input, to_labels
 
 WINDOW = 4096  # texts that are in memory together
 BATCH = 64
+LENGTHS = 32  # batches are as long as multiples of it: a new length each time leaves holes in the memory
 WEIGHTS_AT_ONCE = 2**22  # attention weights of one layer, in a batch of long texts
 
 
@@ -92,16 +92,18 @@ def _batches(loaded: Loaded, csv: Path) -> Batches:
             lengths = np.array([len(each) for each in ids])
             if not lengths.all():
                 raise ValueError(f"{csv.name}: in text {texts.index[lengths == 0][0] + 1} there is no token")
-            order = np.argsort(
-                -lengths, kind="stable"
-            )  # the longest first: its memory is enough for the rest
+            # The longest first: the memory that it takes is enough for the rest.
+            order = np.argsort(-lengths, kind="stable")
             while len(order):
-                at_once = WEIGHTS_AT_ONCE // (config.n_heads * int(lengths[order[0]]) ** 2)
-                n = 1 if config.padding_id is None else min(max(at_once, 1), BATCH)
+                length, n = int(lengths[order[0]]), 1
+                if config.padding_id is not None:
+                    length = min(-(-length // LENGTHS) * LENGTHS, config.n_positions)
+                    n = min(max(WEIGHTS_AT_ONCE // (config.n_heads * length**2), 1), BATCH)
                 part, order = order[:n], order[n:]
-                rows = [torch.from_numpy(ids[place]).long() for place in part]
-                padded = pad_sequence(rows, batch_first=True, padding_value=config.padding_id or 0)
-                yield torch.from_numpy(texts.index.to_numpy()[part]), padded
+                inputs = torch.full((len(part), length), config.padding_id or 0)
+                for row, place in enumerate(part):
+                    inputs[row, : lengths[place]] = torch.from_numpy(ids[place])
+                yield torch.from_numpy(texts.index.to_numpy()[part]), inputs
 
 
 def _class(label: object, names: tuple[str, ...]) -> int:

@@ -8,6 +8,7 @@ from jaxtyping import UInt8
 from torch import Tensor
 
 from model.checkpoint import Loaded
+from model.config import ModelConfig
 from model.digits import to_input
 from model.record import Positions
 from model.text import CLASS, encode
@@ -63,17 +64,17 @@ def prepare(loaded: Loaded, given: InputLike) -> tuple[Tensor, Positions]:
         takes, got = ("text", "a picture") if config.is_text else ("pictures", "text")
         raise ValueError(f"{loaded.name} takes {takes}, got {got}")
     if isinstance(given, Picture):
-        return to_input(given.array[None], config).to(loaded.device), _patches(
-            *config.patch_grid, config.pooling
-        )
+        return to_input(given.array[None], config).to(loaded.device), _patches(config)
     encoded = encode(loaded.tokenizer, given.text, config.padding_id)
     if not encoded.ids:
         raise ValueError(f"{loaded.name} finds no token in this text")
     return torch.tensor([encoded.ids], device=loaded.device), encoded
 
 
-def _patches(rows: int, columns: int, pooling: str) -> Positions:
-    names = tuple(f"r{row}c{column}" for row in range(rows) for column in range(columns))
-    tokens = (CLASS, *names) if pooling == "class" else names
-    roles = ("class",) * (len(tokens) - len(names)) + ("patch",) * len(names)
-    return Positions(tokens=tokens, roles=roles, patch_grid=(rows, columns))
+def _patches(config: ModelConfig) -> Positions:
+    rows, columns = config.patch_grid
+    tokens = tuple(f"r{row}c{column}" for row in range(rows) for column in range(columns))
+    roles = ("patch",) * len(tokens)
+    if config.pooling == "class":
+        tokens, roles = (CLASS, *tokens), ("class", *roles)
+    return Positions(tokens=tokens, roles=roles, patch_grid=config.patch_grid)

@@ -96,6 +96,7 @@ def test_windows_and_batches_of_any_size_come_to_the_same(review_folder, tmp_pat
     at_once, labels = evaluate(loaded, csv)
     assert labels.tolist() == [n % 2 for n in range(23)]
     monkeypatch.setattr(module, "WINDOW", 5)
+    monkeypatch.setattr(module, "LENGTHS", 3)
     monkeypatch.setattr(module, "WEIGHTS_AT_ONCE", loaded.config.n_heads * 2 * 12**2)
     sizes, batches = [], module._batches
 
