@@ -8,7 +8,7 @@ from app_pages.masks.places import block, blocked
 from app_pages.widgets.choice import choice
 from app_pages.widgets.slider import slider_up_to
 from model.config import ModelConfig
-from model.experiments.masking import Kind, MaskChoice
+from model.intervention import Kind, MaskChoice
 from model.record import ForwardRecord
 
 KINDS: dict[str, Kind] = {

@@ -14,7 +14,7 @@ from app_pages.state import HeadSelection, as_input
 from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.input_in_colours import class_token_weight
-from model.experiments.masking import Kind, MaskChoice
+from model.intervention import Kind, MaskChoice
 from viz.masks.blocked_patches import blocked_patches
 from viz.masks.blocked_strip import blocked_strip
 from viz.masks.cell_board import cell_board

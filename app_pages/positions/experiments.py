@@ -14,7 +14,7 @@ from app_pages.widgets.choice import choice
 from app_pages.widgets.clickable import clickable
 from app_pages.widgets.slider import slider_up_to
 from model.config import ModelConfig
-from model.experiments.positions import STAY, movable, shuffled
+from model.order import STAY, movable, shuffled
 from viz.positions.shift_curve import shift_curve
 from viz.positions.shuffle_strip import shuffle_strip
 
