@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from model import checkpoint
 from model.measures.embeddings import cosine_similarities, embedding_parts
 from tests.app_pages.charts import described, table
-from tests.app_pages.test_positions_checkpoint import said
+from tests.app_pages.positions.test_checkpoint import said
 
 Open = Callable[..., AppTest]
 

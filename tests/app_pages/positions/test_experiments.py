@@ -11,7 +11,7 @@ from model.capture import capture
 from model.intervention import repositioned
 from model.order import shuffled
 from tests.app_pages.charts import shown, table, weights
-from tests.app_pages.test_positions_checkpoint import said
+from tests.app_pages.positions.test_checkpoint import said
 
 Open = Callable[..., AppTest]
 
