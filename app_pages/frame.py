@@ -33,7 +33,7 @@ def _page(title: str) -> StreamlitPage:
     return st.Page(f"app_pages/{name}/page.py", title=title, url_path=name, default=name == "attention")
 
 
-def _select(checkpoint: str, given: state.Given, label: int | None) -> state.Selection:
+def _select(checkpoint: str, given: state.Input, label: int | None) -> state.Selection:
     top = st.container()
     if left_out := state.left_out(checkpoint, given):
         st.caption(f"The text is longer than the encoder reads: it leaves out the {left_out}.")

@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from model import checkpoint, digits, masked_tokens
 from model.capture import capture
 from model.checkpoint import Loaded
+from model.inputs import Input, Text
 from model.masked_tokens import Guess
 from model.measures import heads
 from model.record import ForwardRecord
@@ -22,9 +23,6 @@ from model.text import encode
 from viz.palette import ColourScale
 
 TEXT, DIGIT = "Text", "Digit"
-DIGIT_SHAPE = (28, 28)
-
-Given = str | bytes  # a text, or the grey levels of a digit row by row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +30,7 @@ class Selection:
     """What was chosen before the page runs, and the two places above it that the page fills."""
 
     checkpoint: str
-    given: Given
+    given: Input
     label: int | None  # which class is right, None where nobody knows it
     top: DeltaGenerator  # for the prediction
     controls: DeltaGenerator  # below it, for the choice of a head; see `app_pages.widgets.head_choice`
@@ -56,11 +54,6 @@ def selection() -> Selection:
     return st.session_state["selection"]
 
 
-def as_input(given: Given) -> str | np.ndarray:
-    """What `model` takes: the text, or the grey levels [row, column] of the digit."""
-    return given if isinstance(given, str) else np.frombuffer(given, np.uint8).reshape(DIGIT_SHAPE)
-
-
 @st.cache_resource(max_entries=8, show_spinner="Reading the checkpoint …")
 def loaded(name: str) -> Loaded:
     """Raises as `model.checkpoint.load` does."""
@@ -69,32 +62,31 @@ def loaded(name: str) -> Loaded:
 
 # A text of 384 tokens makes a record of about 26 MB.
 @st.cache_resource(max_entries=12, show_spinner=False)
-def record(name: str, given: Given) -> ForwardRecord:
-    return capture(loaded(name), as_input(given))
+def record(name: str, given: Input) -> ForwardRecord:
+    return capture(loaded(name), given)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def head_measures(name: str, given: Given) -> pd.DataFrame:
+def head_measures(name: str, given: Input) -> pd.DataFrame:
     """One row a head: layer, head, and what the overview shows on hover."""
     seen = record(name, given)
-    unit = "tokens" if seen.patch_grid is None else "patches"
     by_head = {
         "entropy": heads.entropy(seen.pattern, seen.mask).mean(axis=-1),
-        f"mean distance ({unit})": heads.mean_distance(seen.pattern, seen.patch_grid),
+        f"mean distance ({seen.units})": heads.mean_distance(seen.pattern, seen.patch_grid),
     }
     layer, head = np.indices(seen.pattern.shape[:2]).reshape(2, -1)
     return pd.DataFrame({"layer": layer, "head": head} | {name: v.ravel() for name, v in by_head.items()})
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def guesses(name: str, given: Given) -> dict[int, list[Guess]]:
+def guesses(name: str, given: Input) -> dict[int, list[Guess]]:
     """As `model.masked_tokens.guesses`; a digit has no masked tokens."""
-    return masked_tokens.guesses(loaded(name), given) if isinstance(given, str) else {}
+    return masked_tokens.guesses(loaded(name), given) if isinstance(given, Text) else {}
 
 
-def left_out(name: str, given: Given) -> str:
+def left_out(name: str, given: Input) -> str:
     """Which tokens of a text are too many for the encoder's positions, such as "first 5 tokens"; "" where none."""
-    if not isinstance(given, str) or not (encoded := encode(loaded(name).tokenizer, given)).n_left_out:
+    if not isinstance(given, Text) or not (encoded := encode(loaded(name).tokenizer, given.text)).n_left_out:
         return ""
     tokens = "token" if encoded.n_left_out == 1 else f"{encoded.n_left_out:,} tokens"
     return f"{'first' if encoded.from_start else 'last'} {tokens}"

@@ -3,27 +3,29 @@
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from functools import partial
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
 from model.checkpoint import Loaded
 from model.config import ModelConfig
 from model.hooks import watch
+from model.inputs import InputLike
 from model.intervention import Intervention
-from model.record import ForwardRecord
-from model.transformer import Transformer
+from model.record import ForwardRecord, Positions
+from model.transformer import FullMask, Transformer
 
 BY_LAYER = ("scores", "pattern", "q", "k", "v", "z")
 
 
 def activations(
     loaded: Loaded,
-    inputs: Sequence[str | np.ndarray],
+    inputs: Sequence[InputLike],
     names: Collection[str],
     *,
     intervention: Intervention | None = None,
@@ -42,10 +44,8 @@ def activations(
         return _seen(loaded.model, batch, intervention, intervention.mask(loaded.model, batch), names)
 
 
-def capture(
-    loaded: Loaded, text_or_image: str | np.ndarray, intervention: Intervention | None = None
-) -> ForwardRecord:
-    """Runs one text, or one uint8 image of [height, width], and keeps every activation worth seeing.
+def capture(loaded: Loaded, given: InputLike, intervention: Intervention | None = None) -> ForwardRecord:
+    """Runs one text, or one picture (uint8 of [height, width] or [height, width, 3]), and keeps every activation worth seeing.
 
     Text beyond the positions of the encoder is left out (`model.text.encode` says how much). Under an
     `intervention` the record is of what was done then: content in another order stands in that order. A
@@ -54,22 +54,26 @@ def capture(
     """
     intervention = intervention or Intervention()
     model = loaded.model
-    inputs, tokens = intervention.prepare(loaded, text_or_image)
-    buffers = _buffers(model.config, len(tokens), loaded.device)
+    inputs, positions = intervention.prepare(loaded, given)
+    positions = intervention.as_read(positions)
+    buffers = _buffers(model.config, len(positions), loaded.device)
     places = _places(buffers)
     with torch.inference_mode():
         mask = intervention.mask(model, inputs)
         logits = _seen(model, inputs, intervention, mask, ("logits", *places), into=places)["logits"]
         states = model.final_norm(buffers["residual"])
-        by_layer = model.classify(states, inputs.expand(len(states), *inputs.shape[1:]))
+        pooled = model.pool(states, inputs.expand(len(states), *inputs.shape[1:]))
+        # Without classes the classifier hands its input on: that is no logits.
+        logits, by_layer = (each[:, : model.config.n_classes] for each in (logits, model.classifier(pooled)))
     if mask is None or intervention.masking.method == "ignored":
         mask = torch.ones(1, 1, 1, 1, 1, dtype=torch.bool)
     return ForwardRecord(
         config=model.config,
-        tokens=intervention.as_read(tokens),
         mask=_numpy(mask[0].expand(buffers["pattern"].shape)),
         logits=_numpy(logits[0]),
         logits_by_layer=_numpy(by_layer),
+        pooled=_numpy(pooled[-1]),
+        **{field.name: getattr(positions, field.name) for field in fields(Positions)},
         **{name: _numpy(buffer) for name, buffer in buffers.items()},
     )
 
@@ -102,7 +106,7 @@ def _seen(
     model: Transformer,
     inputs: Tensor,
     intervention: Intervention,
-    mask: Bool[Tensor, "#batch layer #head #query #key"] | None,
+    mask: FullMask | None,
     names: Collection[str],
     into: Mapping[str, Tensor] | None = None,
 ) -> dict[str, Tensor]:

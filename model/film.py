@@ -68,7 +68,7 @@ def read_film(loaded: Loaded) -> Film | None:
 
 def _probe(loaded: Loaded, arrays: dict[str, np.ndarray], number: int, name: str) -> Probe:
     given = name if loaded.config.is_text else examples()[0][int(name.rpartition(" ")[2])]
-    tokens = prepare(loaded, given)[1]
+    tokens = prepare(loaded, given)[1].tokens
     n, length = len(arrays["phase"]), len(tokens)
     n_layers, n_heads = loaded.config.n_layers, loaded.config.n_heads
     return Probe(

@@ -18,6 +18,7 @@ from torch import nn
 from model import transformer
 from model.capture import activations
 from model.checkpoint import Loaded
+from model.inputs import InputLike
 from model.record import ForwardRecord
 
 _ATTENTION = ("project", "products", "scale", "mask", "softmax", "values", "concatenate", "output")
@@ -112,7 +113,7 @@ class HeadSteps:
 
 
 def between(
-    loaded: Loaded, text_or_image: str | np.ndarray, layer: int
+    loaded: Loaded, text_or_image: InputLike, layer: int
 ) -> dict[str, Float32[np.ndarray, "position width"]]:
     """What goes into and comes out of the two halves of a block, and the hidden units, by name in the block.
 
@@ -226,7 +227,7 @@ def _attention(
 def _feed_forward(x: Float[np.ndarray, " d_model"], part: transformer.FeedForward) -> FeedForwardSteps:
     before = _linear(x, part.expand)
     # GELU: x times the chance that a standard normal number is below x (Hendrycks & Gimpel 2016).
-    hidden = np.maximum(before, 0) if isinstance(part.activation, nn.ReLU) else before * ndtr(before)
+    hidden = _activated(before, part.activation)
     w_2, bias = _weights(part.contract)
     by_unit = hidden[:, None] * w_2
     return FeedForwardSteps(
@@ -257,6 +258,14 @@ def _normalise(
     gain, shift = _weights(part)
     mean, variance = x.mean(axis=-1, keepdims=True), x.var(axis=-1, keepdims=True)
     return gain * (x - mean) / np.sqrt(variance + part.eps) + shift
+
+
+def _activated(x: Float[np.ndarray, " d_ff"], part: nn.ReLU | nn.GELU) -> Float[np.ndarray, " d_ff"]:
+    if isinstance(part, nn.ReLU):
+        return np.maximum(x, 0)
+    if part.approximate == "tanh":  # Hendrycks and Gimpel 2016
+        return x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    return x * ndtr(x)
 
 
 def _linear(x: Float[np.ndarray, "*axes inner"], part: nn.Linear) -> Float[np.ndarray, "*axes outer"]:

@@ -6,7 +6,7 @@ which it names; nothing in the encoder changes, all is done by watchers (`model.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import Literal
@@ -19,10 +19,10 @@ from model import masks
 from model.checkpoint import Loaded
 from model.config import ModelConfig
 from model.hooks import Watcher, hook_points
-from model.inputs import prepare
+from model.inputs import InputLike, prepare
+from model.record import Positions
 from model.replacements import Divided, Hardened, Reordered, Replacement, Shifted, Zeroed
-from model.text import PADDING
-from model.transformer import Transformer
+from model.transformer import FullMask, Transformer
 
 Kind = Literal["none", "padding", "causal", "window", "keys", "cells"]
 Method = Literal["encoder", "replaced", "added", "zeroed", "ignored"]
@@ -127,9 +127,7 @@ class Intervention:
                 layers.append(int(layer) if layer.isdigit() else 0)
         return min(layers)
 
-    def mask(
-        self, model: Transformer, inputs: Tensor
-    ) -> Bool[Tensor, "#batch layer #head #query #key"] | None:
+    def mask(self, model: Transformer, inputs: Tensor) -> FullMask | None:
         """All of the masks, and the padding of `inputs`: as `Transformer.full_mask`."""
         config = model.config
         n = inputs.shape[1] if config.is_text else config.n_positions
@@ -139,9 +137,7 @@ class Intervention:
             chosen = allowed if chosen is None else chosen & allowed
         return model.full_mask(inputs, chosen)
 
-    def watchers(
-        self, model: Transformer, mask: Bool[Tensor, "#batch layer #head #query #key"] | None
-    ) -> dict[str, Watcher]:
+    def watchers(self, model: Transformer, mask: FullMask | None) -> dict[str, Watcher]:
         """What does all this but the encoder's own masking, for one forward under `mask`.
 
         Raises KeyError for a name without any hook point.
@@ -160,28 +156,32 @@ class Intervention:
             watchers[name] = _one_after_the_other(watchers[name], watcher) if name in watchers else watcher
         return watchers
 
-    def prepare(self, loaded: Loaded, given: object) -> tuple[Tensor, tuple[str, ...]]:
+    def prepare(self, loaded: Loaded, given: InputLike) -> tuple[Tensor, Positions]:
         """As `model.inputs.prepare`, with the padding that is appended.
 
         Raises ValueError besides where the encoder knows no padding, or has no positions for so much.
         """
-        inputs, tokens = prepare(loaded, given)
+        inputs, positions = prepare(loaded, given)
         config, n_padding = loaded.config, self.n_padding(loaded.config)
         if not n_padding:
-            return inputs, tokens
+            return inputs, positions
         if config.padding_id is None:
             raise ValueError(f"{loaded.name} knows no padding")
-        if len(tokens) + n_padding > config.n_positions:
-            raise ValueError(f"{len(tokens) + n_padding} tokens exceed the {config.n_positions} positions")
+        if (n := len(positions) + n_padding) > config.n_positions:
+            raise ValueError(f"{n} tokens exceed the {config.n_positions} positions")
         padding = inputs.new_full((1, n_padding), config.padding_id)
-        return torch.cat((inputs, padding), dim=1), tokens + (PADDING,) * n_padding
+        tokens = (loaded.tokenizer.id_to_token(config.padding_id),) * n_padding
+        padded = replace(
+            positions, tokens=positions.tokens + tokens, roles=positions.roles + ("padding",) * n_padding
+        )
+        return torch.cat((inputs, padding), dim=1), padded
 
-    def as_read(self, tokens: Sequence[str]) -> tuple[str, ...]:
-        """The tokens in the order in which their content is read."""
+    def as_read(self, positions: Positions) -> Positions:
+        """With tokens and roles where their content is read."""
         for _, replacement in self.replacements:
             if isinstance(replacement, Reordered):
-                tokens = [tokens[at] for at in replacement.order]
-        return tuple(tokens)
+                positions = positions.in_order(replacement.checked(len(positions)))
+        return positions
 
 
 def _mask_otherwise(

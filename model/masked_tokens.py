@@ -6,8 +6,7 @@ import torch
 
 from model.capture import activations
 from model.checkpoint import Loaded
-from model.inputs import prepare
-from model.text import MASK
+from model.inputs import InputLike, prepare
 
 
 class Guess(NamedTuple):
@@ -15,14 +14,13 @@ class Guess(NamedTuple):
     probability: float
 
 
-def guesses(loaded: Loaded, text: str, n: int = 5) -> dict[int, list[Guess]]:
+def guesses(loaded: Loaded, text: InputLike, n: int = 5) -> dict[int, list[Guess]]:
     """By position of each [MASK] that the encoder reads: the `n` most probable tokens, the likeliest first.
 
     Softmax over the whole vocabulary, in which a place without a token is no guess. Empty where there is no
     [MASK], or no masked-token output.
     """
-    tokens = prepare(loaded, text)[1]
-    places = [position for position, token in enumerate(tokens) if token == MASK]
+    places = list(prepare(loaded, text)[1].at("mask"))
     if not places or not loaded.config.masked_token_output:
         return {}
     model, n = loaded.model, min(n, loaded.config.vocab_size)

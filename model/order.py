@@ -8,24 +8,25 @@ from jaxtyping import Float, Shaped, UInt8
 from torch.nn import functional
 
 from model.checkpoint import Loaded
-from model.inputs import prepare
-from model.text import CLASS, PADDING, SEPARATOR
+from model.digits import to_pictures
+from model.inputs import InputLike, prepare
+from model.record import Role
 from model.transformer import cut_patches
 
-STAY = {CLASS, SEPARATOR, PADDING}  # padding is masked by its place
+STAY = ("class", "separator", "padding")  # padding is masked by its place
 
 Order = Sequence[int]
 
 
-def shuffled(tokens: Sequence[str], seed: int) -> tuple[int, ...]:
-    """A random order of the tokens or patches; the class token, [SEP] and padding stay where they are."""
-    order, moved = np.arange(len(tokens)), movable(tokens)
+def shuffled(roles: Sequence[Role], seed: int) -> tuple[int, ...]:
+    """A random order of positions with these roles; class token, separator and padding stay where they are."""
+    order, moved = np.arange(len(roles)), movable(roles)
     order[moved] = np.random.default_rng(seed).permutation(moved)
     return tuple(order.tolist())
 
 
-def movable(tokens: Sequence[str]) -> list[int]:
-    return [position for position, token in enumerate(tokens) if token not in STAY]
+def movable(roles: Sequence[Role]) -> list[int]:
+    return [position for position, role in enumerate(roles) if role not in STAY]
 
 
 def restored(
@@ -43,11 +44,13 @@ def largest_deviation(
     return float(np.abs(restored(after, order) - before).max())
 
 
-def shuffled_picture(loaded: Loaded, image: np.ndarray, order: Order) -> UInt8[np.ndarray, "size size"]:
+def shuffled_picture(
+    loaded: Loaded, image: InputLike, order: Order
+) -> UInt8[np.ndarray, "size size *colour"]:
     """The digit as the encoder sees it, at its size, its patches laid out in `order`."""
-    inputs, tokens = prepare(loaded, image)
-    size, first = loaded.config.patch_size, len(tokens) - loaded.config.n_patches
+    inputs, positions = prepare(loaded, image)
+    size, first = loaded.config.patch_size, positions.first_patch
     patches = cut_patches(inputs, size)[0]
     moved = patches[torch.tensor(order[first:]) - first]
-    whole = functional.fold(moved.T[None], inputs.shape[1:], size, stride=size)[0, 0]
-    return (whole * 255).round().to(torch.uint8).cpu().numpy()
+    whole = functional.fold(moved.T[None], inputs.shape[-2:], size, stride=size)
+    return to_pictures(whole.view(inputs.shape))[0]

@@ -13,6 +13,7 @@ from model.capture import evaluating
 from model.checkpoint import Loaded
 from model.config import ModelConfig
 from model.hooks import Watcher, watch
+from model.inputs import InputLike
 from model.intervention import Intervention
 from model.transformer import Transformer
 
@@ -22,7 +23,7 @@ UNCHANGED = (Intervention(),)
 
 def probabilities(
     loaded: Loaded,
-    inputs: Sequence[str | np.ndarray],
+    inputs: Sequence[InputLike],
     interventions: Sequence[Intervention] = UNCHANGED,
 ) -> Float32[np.ndarray, "input intervention answer"]:
     """The probabilities of the classes for each input under each intervention.

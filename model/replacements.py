@@ -66,10 +66,13 @@ class Reordered:
     order: tuple[int, ...]
 
     def __call__(self, activation: Activation, _model: Transformer) -> Activation:
-        n = activation.shape[1]
+        return activation[:, list(self.checked(activation.shape[1]))]
+
+    def checked(self, n: int) -> tuple[int, ...]:
+        """Raises ValueError where it is not an order of `n` positions."""
         if sorted(self.order) != list(range(n)):
             raise ValueError(f"an order names each of the {n} positions once, got {self.order}")
-        return activation[:, list(self.order)]
+        return self.order
 
 
 @dataclass(frozen=True, slots=True)

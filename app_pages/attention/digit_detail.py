@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from app_pages.state import HeadSelection, as_input
+from app_pages.state import HeadSelection
 from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from model.record import ForwardRecord
@@ -16,8 +16,9 @@ def digit_detail(
     """Figures of `pattern` [query, key]; a click on a patch makes it the query."""
     with st.container(horizontal=True):
         with st.container(width=420):
-            image = as_input(chosen.given)
-            input_in_colours(image, record, pattern[query], query=query, scale=chosen.scale, key="overlay")
+            input_in_colours(
+                chosen.given, record, pattern[query], query=query, scale=chosen.scale, key="overlay"
+            )
             if record.has_class_token:
                 st.button(
                     "Back to the class token",

@@ -97,7 +97,7 @@ def _one_query(
         st.caption("The chosen query has no counterpart here.")
         return
     input_in_colours(
-        state.as_input(side.given),
+        side.given,
         side.record,
         side.record.pattern[head][query],
         query=query,

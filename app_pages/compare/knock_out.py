@@ -65,9 +65,9 @@ def _knocked_out(side: Side) -> np.ndarray:
 
 
 @st.cache_data(max_entries=1024, show_spinner=False)
-def _chunk(name: str, given: state.Given, positions: tuple[int, ...]) -> np.ndarray:
+def _chunk(name: str, given: state.Input, positions: tuple[int, ...]) -> np.ndarray:
     changes = [without_keys(position) for position in positions]
-    return probabilities(state.loaded(name), [state.as_input(given)], changes)[0]
+    return probabilities(state.loaded(name), [given], changes)[0]
 
 
 def _change(side: Side, without: np.ndarray, asked: str) -> np.ndarray | None:
@@ -114,7 +114,7 @@ def _draw(
     first = int(side.record.has_class_token)
     at = query - first if query is not None and query >= first else None
     patches = knock_out_patches(
-        state.as_input(side.given), change[first:], side.record.patch_grid, query=at, limit=limit, what=what
+        side.given.array, change[first:], side.record.patch_grid, query=at, limit=limit, what=what
     )
     draw(patches, selection="patch", take=lambda patch: take(int(patch["position"]) + first), width="content")
     if first:

@@ -55,7 +55,7 @@ def pair_heads(first: Side, second: Side) -> Pairing:
 
 
 @st.cache_data(max_entries=32, show_spinner="Measuring how far every head is from every other …")
-def _matrix(one: str, given: state.Given, other: str, other_given: state.Given) -> np.ndarray:
+def _matrix(one: str, given: state.Input, other: str, other_given: state.Input) -> np.ndarray:
     return matching.distance_matrix(
         state.record(one, given).pattern, state.record(other, other_given).pattern
     )

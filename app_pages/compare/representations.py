@@ -22,7 +22,7 @@ def representations(first: Side, second: Side) -> None:
         "scale (Kornblith et al. 2019). States are those carried in the stream, before the norm at the end of pre-LN."
     )
     if first.is_text:
-        texts = tuple(dict.fromkeys((*state.sentences().values(), first.given, second.given)))
+        texts = tuple(dict.fromkeys((*state.sentences().values(), first.given.text, second.given.text)))
         if _cut_differently(first.checkpoint, second.checkpoint, texts):
             st.info(
                 f"{first.checkpoint} and {second.checkpoint} cut texts into different tokens: no states correspond."

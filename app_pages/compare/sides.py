@@ -11,6 +11,7 @@ from app_pages.compare.disagreement import next_disagreement
 from app_pages.inputs.text_input import AT_MOST, LONGEST
 from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import take_query
+from model.inputs import Picture, Text
 from model.record import ForwardRecord
 from viz.image_gallery import image_gallery
 
@@ -26,7 +27,7 @@ class Side:
 
     title: str
     checkpoint: str
-    given: state.Given
+    given: state.Input
     label: int | None
     record: ForwardRecord
 
@@ -67,7 +68,7 @@ def take_from_second(first: Side, second: Side, position: int) -> None:
 
 def choose_sides(chosen: state.Selection) -> tuple[Side, Side] | str:
     """The sides, the first as the sidebar has it; or why there are none, in one sentence."""
-    kind = state.TEXT if isinstance(chosen.given, str) else state.DIGIT
+    kind = state.TEXT if isinstance(chosen.given, Text) else state.DIGIT
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if choice("Compare", (CHECKPOINTS, INPUTS), key="compare_what") == CHECKPOINTS:
             titles = chosen.checkpoint, _other_checkpoint(chosen.checkpoint, kind)
@@ -91,7 +92,7 @@ def choose_sides(chosen: state.Selection) -> tuple[Side, Side] | str:
     return left, right
 
 
-def _side(title: str, what: tuple[str, state.Given, int | None]) -> Side:
+def _side(title: str, what: tuple[str, state.Input, int | None]) -> Side:
     checkpoint, given, label = what
     record = state.record(checkpoint, given)
     if not record.class_names:
@@ -112,7 +113,7 @@ def _other_checkpoint(name: str, kind: str) -> str | None:
     )
 
 
-def _second_text() -> tuple[str | None, None]:
+def _second_text() -> tuple[Text | None, None]:
     text = st.text_area(
         "Second text",
         SECOND_TEXT,
@@ -125,10 +126,10 @@ def _second_text() -> tuple[str | None, None]:
         help="Ctrl+Enter, or a click elsewhere, sends it. Change one word of the first, and the two line up. "
         + AT_MOST,
     )
-    return (text if text and text.strip() else None), None
+    return (Text(text) if text and text.strip() else None), None
 
 
-def _second_digit() -> tuple[bytes, int]:
+def _second_digit() -> tuple[Picture, int]:
     images, labels = state.test_digits()
     bound = partial(st.number_input, bind="query-params", persist_state="session", width=200)
     number = bound("Second digit, test digit number", 0, len(images) - 1, SECOND_DIGIT, key="compare_digit")
@@ -136,4 +137,4 @@ def _second_digit() -> tuple[bytes, int]:
         images[[number]], [number], [str(labels[number])], selected=None, columns=1, clickable=False
     )
     st.altair_chart(thumbnail, key="compare_thumbnail", width="content")
-    return images[number].tobytes(), int(labels[number])
+    return Picture.of(images[number]), int(labels[number])

@@ -66,9 +66,9 @@ def _shares(sides: tuple[Side, Side]) -> None:
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def _shares_of(name: str, given: state.Given) -> np.ndarray:
+def _shares_of(name: str, given: state.Input) -> np.ndarray:
     loaded = state.loaded(name)
-    outputs = measures.sublayer_outputs(loaded, state.as_input(given))
+    outputs = measures.sublayer_outputs(loaded, given)
     return measures.shares(measures.gone_past(loaded.model, state.record(name, given).residual), outputs)
 
 

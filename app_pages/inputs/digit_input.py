@@ -9,6 +9,7 @@ from app_pages import state
 from app_pages.inputs import drawing
 from app_pages.widgets.choice import choice
 from app_pages.widgets.clickable import clickable
+from model.inputs import Picture
 from viz.image_gallery import image_gallery
 
 TEST_DIGITS, DRAW = "Test digits", "Draw"
@@ -17,7 +18,7 @@ COLUMNS = 4
 PAGE = 3 * COLUMNS
 
 
-def digit_input(checkpoint: str | None) -> tuple[bytes | None, int | None]:
+def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
     """The digit, None where nothing is drawn, and its label where it has one."""
     source = choice(
         "Source",
@@ -29,10 +30,10 @@ def digit_input(checkpoint: str | None) -> tuple[bytes | None, int | None]:
     )
     if source == DRAW:
         image = drawing.drawn_digit()
-        return (image.tobytes() if image.any() else None), None
+        return (Picture.of(image) if image.any() else None), None
     images, labels = state.test_digits()
     chosen = _test_digit(images, labels, checkpoint)
-    return images[chosen].tobytes(), int(labels[chosen])
+    return Picture.of(images[chosen]), int(labels[chosen])
 
 
 def _test_digit(images: np.ndarray, labels: np.ndarray, checkpoint: str | None) -> int:

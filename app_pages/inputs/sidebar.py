@@ -17,7 +17,7 @@ INVITATION = {
 }
 
 
-def sidebar() -> tuple[str, state.Given, int | None] | str:
+def sidebar() -> tuple[str, state.Input, int | None] | str:
     """Draws the widgets. What they hold: checkpoint, input and its label; or why not, in one sentence."""
     kind = choice("Input", (state.TEXT, state.DIGIT), key="kind", on_change=_change_kind, width="stretch")
     above = st.container()  # the orders of the digits depend on the checkpoint, which stands below them
@@ -29,7 +29,7 @@ def sidebar() -> tuple[str, state.Given, int | None] | str:
     try:
         loaded = state.loaded(name)
         _describe(loaded)
-        n_read = encode(loaded.tokenizer, given).n_read if kind == state.TEXT and given else None
+        n_read = encode(loaded.tokenizer, given.text).n_read if kind == state.TEXT and given else None
     except (ValueError, OSError) as error:
         return f"The checkpoint {name} cannot be used, choose another one: {error}."
     if not loaded.config.n_classes:

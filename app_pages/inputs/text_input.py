@@ -3,6 +3,7 @@
 import streamlit as st
 
 from app_pages import state
+from model.inputs import Text
 
 # Texts travel in the page's address, two of them where two are compared. Servers refuse addresses of more than
 # 64 KB, and a character may take nine bytes there. Encoders read some 1,800 characters.
@@ -10,7 +11,7 @@ LONGEST = 3500
 AT_MOST = f"The box takes no text of more than {LONGEST:,} characters."
 
 
-def text_input() -> tuple[str | None, None]:
+def text_input() -> tuple[Text | None, None]:
     """The text, None where it is empty. The box is what counts; an example only fills it."""
     sentences = state.sentences()
     titles = {text: title for title, text in sentences.items()}
@@ -32,7 +33,7 @@ def text_input() -> tuple[str | None, None]:
     )
     if len(text) == LONGEST:  # of a longer one in the address, Streamlit takes the beginning
         st.caption(AT_MOST)
-    return (text if text.strip() else None), None
+    return (Text(text) if text.strip() else None), None
 
 
 def _fill() -> None:

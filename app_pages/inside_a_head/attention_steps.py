@@ -4,7 +4,6 @@ import numpy as np
 import streamlit as st
 
 from app_pages.inside_a_head.view import FEW, View
-from app_pages.state import as_input
 from app_pages.widgets.clickable import clickable
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.words import in_formula
@@ -137,7 +136,7 @@ def softmax(view: View) -> None:
     _how_many(view)
     st.markdown("The same weights on the input; a click here chooses another query.")
     input_in_colours(
-        as_input(view.chosen.given),
+        view.chosen.given,
         view.record,
         view.steps.attention.pattern,
         query=view.query,

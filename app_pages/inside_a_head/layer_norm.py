@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import state
-from app_pages.state import Given, HeadSelection
+from app_pages.state import HeadSelection, Input
 from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_query
 from app_pages.widgets.words import as_code, in_formula, sentence
@@ -196,8 +196,8 @@ def _term(x: float) -> str:
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def norms(name: str, given: Given, layer: int, query: int) -> tuple[Norm, Norm]:
+def norms(name: str, given: Input, layer: int, query: int) -> tuple[Norm, Norm]:
     """Those of the attention and of the feed-forward layer. Raises as `model.head_steps.head_steps` does."""
-    loaded, seen = state.loaded(name), between(state.loaded(name), state.as_input(given), layer)
+    loaded, seen = state.loaded(name), between(state.loaded(name), given, layer)
     steps = head_steps(loaded, state.record(name, given), seen, layer=layer, head=0, query=query)
     return steps.norm_attention, steps.norm_feed_forward

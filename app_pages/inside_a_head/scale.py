@@ -6,7 +6,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import state
 from app_pages.inside_a_head.temperature import temperature
-from app_pages.state import Given, HeadSelection, Selection
+from app_pages.state import HeadSelection, Input, Selection
 from app_pages.widgets.choice import choice
 from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import choose_head, take_head
@@ -170,6 +170,6 @@ def over_widths(powers: tuple[float, ...]) -> pd.DataFrame:
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def of_heads(name: str, given: Given) -> pd.DataFrame:
+def of_heads(name: str, given: Input) -> pd.DataFrame:
     record = state.record(name, given)
     return scaling.of_heads(record.q, record.k, record.mask)

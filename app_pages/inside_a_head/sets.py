@@ -5,7 +5,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import state
-from app_pages.state import Given, HeadSelection
+from app_pages.state import HeadSelection, Input
 from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_query
 from model.theory.sets import Reordered, reorder
@@ -124,12 +124,12 @@ def in_order(n: int, kind: str, seed: int) -> np.ndarray:
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def reordered(
-    name: str, given: Given, layer: int, head: int, kind: str, seed: int, is_causal: bool
+    name: str, given: Input, layer: int, head: int, kind: str, seed: int, is_causal: bool
 ) -> Reordered:
     n = len(state.record(name, given).tokens)
     return reorder(
         state.loaded(name),
-        state.as_input(given),
+        given,
         layer=layer,
         head=head,
         order=in_order(n, kind, seed),

@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import state
-from app_pages.state import Given, HeadSelection
+from app_pages.state import HeadSelection, Input
 from app_pages.widgets.choice import choice
 from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import choose_query
@@ -116,7 +116,7 @@ def _patterns(
                     f"**{title}**: weights of query {query} in L{layer} H{head}, entropy {share:.2f} of 1"
                 )
                 input_in_colours(
-                    state.as_input(chosen.given),
+                    chosen.given,
                     seen,
                     weights[query],
                     query=query,
@@ -136,14 +136,14 @@ def named(t: float) -> str:
 
 @st.cache_resource(max_entries=12, show_spinner=False)
 def record_at(
-    name: str, given: Given, temperature: float, layer: int | None, head: int | None
+    name: str, given: Input, temperature: float, layer: int | None, head: int | None
 ) -> ForwardRecord:
     changed = at_temperature(temperature, layer=layer, head=head)
-    return capture(state.loaded(name), state.as_input(given), changed)
+    return capture(state.loaded(name), given, changed)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def answers_over(name: str, given: Given, layer: int | None, head: int | None) -> np.ndarray:
+def answers_over(name: str, given: Input, layer: int | None, head: int | None) -> np.ndarray:
     """Probabilities [temperature, class]."""
     changes = [at_temperature(temperature, layer=layer, head=head) for temperature in TEMPERATURES]
-    return probabilities(state.loaded(name), [state.as_input(given)], changes)[0]
+    return probabilities(state.loaded(name), [given], changes)[0]

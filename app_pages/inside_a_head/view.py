@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages import state
-from app_pages.state import Given, HeadSelection
+from app_pages.state import HeadSelection, Input
 from model.head_steps import HeadSteps, between, head_steps
 from model.record import ForwardRecord
 from viz.attention.token_label import label
@@ -91,12 +91,12 @@ def choose_view(chosen: HeadSelection, query: int) -> View:
 
 
 @st.cache_resource(max_entries=24, show_spinner=False)
-def _between(name: str, given: Given, layer: int) -> dict[str, np.ndarray]:
-    return between(state.loaded(name), state.as_input(given), layer)
+def _between(name: str, given: Input, layer: int) -> dict[str, np.ndarray]:
+    return between(state.loaded(name), given, layer)
 
 
 @st.cache_resource(max_entries=24, show_spinner=False)
-def _steps(name: str, given: Given, layer: int, head: int, query: int) -> HeadSteps:
+def _steps(name: str, given: Input, layer: int, head: int, query: int) -> HeadSteps:
     seen = _between(name, given, layer)
     return head_steps(
         state.loaded(name), state.record(name, given), seen, layer=layer, head=head, query=query

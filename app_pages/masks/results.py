@@ -32,7 +32,7 @@ class Results:
         return bool((self.after.mask == self.unmasked.mask).all())
 
 
-def results(name: str, given: state.Given, choice: MaskChoice) -> Results:
+def results(name: str, given: state.Input, choice: MaskChoice) -> Results:
     before, after = state.record(name, given), masked(name, given, choice)
     padded = len(after.tokens) > len(before.tokens)
     unmasked = _attending_to_padding(name, given, choice.n_padding) if padded else before
@@ -41,8 +41,8 @@ def results(name: str, given: state.Given, choice: MaskChoice) -> Results:
 
 # As large as those in `state.record`.
 @st.cache_resource(max_entries=8, show_spinner=False)
-def masked(name: str, given: state.Given, choice: MaskChoice) -> ForwardRecord:
-    return capture(state.loaded(name), state.as_input(given), intervention.masked(choice))
+def masked(name: str, given: state.Input, choice: MaskChoice) -> ForwardRecord:
+    return capture(state.loaded(name), given, intervention.masked(choice))
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
@@ -73,7 +73,7 @@ class Outcome:
 @st.cache_resource(max_entries=8, show_spinner="Masking in every way …")
 def outcomes(
     name: str,
-    given: state.Given,
+    given: state.Input,
     choice: MaskChoice,
     *,
     layer: int,
@@ -89,7 +89,7 @@ def outcomes(
     found = {}
     for shown, (method, is_finite) in METHODS.items():
         changed = closing + intervention.masked(choice, method, value if is_finite else -np.inf)
-        record = capture(state.loaded(name), state.as_input(given), changed)
+        record = capture(state.loaded(name), given, changed)
         found[shown] = Outcome(
             mask=record.mask[layer, head].copy(),
             pattern=record.pattern[layer, head].copy(),

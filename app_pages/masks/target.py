@@ -10,7 +10,7 @@ import streamlit as st
 from app_pages.masks.controls import CELLS, KEYS
 from app_pages.masks.places import toggle
 from app_pages.masks.results import Results
-from app_pages.state import HeadSelection, as_input
+from app_pages.state import HeadSelection
 from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.input_in_colours import class_token_weight
@@ -43,7 +43,7 @@ def click_target(chosen: HeadSelection, found: Results, choice: MaskChoice, quer
             width="content",
         )
         return
-    if choice.kind == "cells" and isinstance(chosen.given, str):
+    if choice.kind == "cells" and found.after.patch_grid is None:
         st.caption(
             f"{n} × {n} cells are too many to be hit: here a click blocks the token for query {query} alone."
         )
@@ -52,7 +52,7 @@ def click_target(chosen: HeadSelection, found: Results, choice: MaskChoice, quer
         "cells": lambda key: toggle(CELLS, (query, key), n),
     }.get(choice.kind, lambda key: take_query(min(key, n - 1)))
     target = partial(clickable, chosen=(choice, query), selection="key")
-    if isinstance(chosen.given, str):
+    if found.after.patch_grid is None:
         strip = blocked_strip(
             found.after.tokens, pattern[query], allowed=mask[query], query=query, scale=chosen.scale
         )
@@ -61,7 +61,7 @@ def click_target(chosen: HeadSelection, found: Results, choice: MaskChoice, quer
         return
     first = int(found.before.has_class_token)
     patches = blocked_patches(
-        as_input(chosen.given),
+        chosen.given.array,
         pattern[query, first:],
         found.before.patch_grid,
         allowed=mask[query, first:],

@@ -15,8 +15,8 @@ from model.record import ForwardRecord
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def parts(name: str, given: state.Given) -> EmbeddingParts:
-    return embeddings.embedding_parts(state.loaded(name), state.as_input(given))
+def parts(name: str, given: state.Input) -> EmbeddingParts:
+    return embeddings.embedding_parts(state.loaded(name), given)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -43,7 +43,7 @@ def vocabulary(name: str) -> tuple[tuple[str, ...], np.ndarray]:
 @st.cache_resource(max_entries=6, show_spinner=False)
 def repositioned(
     name: str,
-    given: state.Given,
+    given: state.Input,
     *,
     order: tuple[int, ...] | None = None,
     zeroed: bool = False,
@@ -51,11 +51,11 @@ def repositioned(
 ) -> ForwardRecord:
     """Under `model.intervention.repositioned`."""
     changed = intervention.repositioned(order=order, zeroed=zeroed, shift=shift)
-    return capture(state.loaded(name), state.as_input(given), changed)
+    return capture(state.loaded(name), given, changed)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def largest_deviation(name: str, given: state.Given, *, order: tuple[int, ...], zeroed: bool) -> float:
+def largest_deviation(name: str, given: state.Input, *, order: tuple[int, ...], zeroed: bool) -> float:
     """Of any attention weight, once the shuffled tokens are put back."""
     before = repositioned(name, given, zeroed=zeroed)
     after = repositioned(name, given, order=order, zeroed=zeroed)
@@ -63,23 +63,23 @@ def largest_deviation(name: str, given: state.Given, *, order: tuple[int, ...], 
 
 
 @st.cache_data(max_entries=32, show_spinner="Running many orders …")
-def over_orders(name: str, given: state.Given, n_seeds: int, *, zeroed: bool) -> np.ndarray:
+def over_orders(name: str, given: state.Input, n_seeds: int, *, zeroed: bool) -> np.ndarray:
     """Probabilities [seed, class] of the shuffles with seeds from 0."""
-    tokens = state.record(name, given).tokens
-    shuffles = (orders.shuffled(tokens, seed) for seed in range(n_seeds))
+    roles = state.record(name, given).roles
+    shuffles = (orders.shuffled(roles, seed) for seed in range(n_seeds))
     changes = [intervention.repositioned(order=order, zeroed=zeroed) for order in shuffles]
-    return probabilities(state.loaded(name), [state.as_input(given)], changes)[0]
+    return probabilities(state.loaded(name), [given], changes)[0]
 
 
 @st.cache_data(max_entries=32, show_spinner="Running many shifts …")
-def over_shifts(name: str, given: state.Given, shifts: tuple[int, ...]) -> np.ndarray:
+def over_shifts(name: str, given: state.Input, shifts: tuple[int, ...]) -> np.ndarray:
     """Probabilities [shift, class]."""
     changes = [intervention.repositioned(shift=shift) for shift in shifts]
-    return probabilities(state.loaded(name), [state.as_input(given)], changes)[0]
+    return probabilities(state.loaded(name), [given], changes)[0]
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def vectors(name: str, given: state.Given, *, positioned: bool, n_words: int) -> np.ndarray:
+def vectors(name: str, given: state.Input, *, positioned: bool, n_words: int) -> np.ndarray:
     """Of the input's tokens, then of the first words of the vocabulary: [vector, d_model], as they are added."""
     seen = parts(name, given)
     own = seen.total if positioned else seen.content
@@ -90,13 +90,13 @@ def vectors(name: str, given: state.Given, *, positioned: bool, n_words: int) ->
 
 
 @st.cache_data(max_entries=32, show_spinner="Finding the axes of the largest variance …")
-def pca_of(name: str, given: state.Given, *, positioned: bool, n_words: int) -> Projection:
+def pca_of(name: str, given: state.Input, *, positioned: bool, n_words: int) -> Projection:
     return pca(vectors(name, given, positioned=positioned, n_words=n_words))
 
 
 @st.cache_data(max_entries=32, show_spinner="Placing neighbours near each other …")
 def t_sne_of(
-    name: str, given: state.Given, *, positioned: bool, n_words: int, perplexity: int, seed: int
+    name: str, given: state.Input, *, positioned: bool, n_words: int, perplexity: int, seed: int
 ) -> Neighbourhoods | None:
     shown = vectors(name, given, positioned=positioned, n_words=n_words)
     return t_sne(shown, perplexity=perplexity, seed=seed)

@@ -31,8 +31,8 @@ class Picture:
 
 def embedding_map(chosen: Selection) -> None:
     name, given = chosen.checkpoint, chosen.given
-    is_text = isinstance(given, str)
     record = state.record(name, given)
+    is_text = record.patch_grid is None
     tokens = record.tokens
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         method = choice("Method", (PCA, TSNE), key="positions_map_method")
@@ -157,8 +157,8 @@ def _t_sne(chosen: Selection, positioned: bool, n_words: int, perplexity: int, s
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _thumbnails(name: str, given: bytes) -> np.ndarray:
-    return patch_pictures(state.loaded(name), state.as_input(given))
+def _thumbnails(name: str, given: state.Input) -> np.ndarray:
+    return patch_pictures(state.loaded(name), given)
 
 
 def _others(vectors: np.ndarray, query: int) -> list[Neighbour]:
@@ -170,8 +170,8 @@ def _others(vectors: np.ndarray, query: int) -> list[Neighbour]:
 def _neighbours(
     chosen: Selection, query: int, found: list[Neighbour], names: list[str], *, positioned: bool
 ) -> None:
-    n_tokens = len(state.record(chosen.checkpoint, chosen.given).tokens)
-    is_text = isinstance(chosen.given, str)
+    record = state.record(chosen.checkpoint, chosen.given)
+    n_tokens, is_text = len(record), record.patch_grid is None
     if not found:
         st.markdown("No other vector is drawn that could be near to this one.")
         return

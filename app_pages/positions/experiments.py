@@ -1,7 +1,5 @@
 """Experiments on the current input: its content in another order, its positions left out, or shifted."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import streamlit as st
 
@@ -15,6 +13,7 @@ from app_pages.widgets.clickable import clickable
 from app_pages.widgets.slider import slider_up_to
 from model.config import ModelConfig
 from model.order import STAY, movable, shuffled
+from model.record import ForwardRecord
 from viz.positions.shift_curve import shift_curve
 from viz.positions.shuffle_strip import shuffle_strip
 
@@ -67,21 +66,20 @@ def _shuffle(chosen: HeadSelection, seed: int, zeroed: bool) -> None:
     name, given = chosen.checkpoint, chosen.given
     in_order = _in_order(chosen)
     found = state.record(name, given)
-    order = shuffled(found.tokens, seed)
-    unit = "tokens" if isinstance(given, str) else "patches"
+    order = shuffled(found.roles, seed)
     with_positions, without = (
         cached.largest_deviation(name, given, order=order, zeroed=each) for each in (False, True)
     )
     st.markdown(
-        f"With the {unit} put back in order, the largest change of any attention weight, in all layers and heads, "
+        f"With the {found.units} put back in order, the largest change of any attention weight, in all layers and heads, "
         rf"$\max |A'_{{ij}} - A_{{\pi(i)\pi(j)}}|$: **${scientific(with_positions)}$** with positions, "
         f"**${scientific(without)}$** without."
     )
-    if len(movable(found.tokens)) < 2:
-        st.info(f"Fewer than two {unit} can move, so there is one order alone.")
+    if len(movable(found.roles)) < 2:
+        st.info(f"Fewer than two {found.units} can move, so there is one order alone.")
     elif order == in_order:
-        st.info(f"This order leaves all {unit} where they were: take another seed.")
-    st.caption(_what_is_permuted(found.tokens, is_text=isinstance(given, str)))
+        st.info(f"This order leaves all {found.units} where they were: take another seed.")
+    st.caption(_what_is_permuted(found))
     remark = ", no positions" if zeroed else ""
     consequence(
         chosen,
@@ -101,9 +99,13 @@ def _shuffle(chosen: HeadSelection, seed: int, zeroed: bool) -> None:
     _many_orders(chosen, seed)
 
 
-def _what_is_permuted(tokens: Sequence[str], *, is_text: bool) -> str:
-    what = "typing the tokens in that order" if is_text else "a picture with its patches in other places"
-    stay = list(dict.fromkeys(token for token in tokens if token in STAY))
+def _what_is_permuted(record: ForwardRecord) -> str:
+    what = (
+        "typing the tokens in that order"
+        if record.patch_grid is None
+        else "a picture with its patches in other places"
+    )
+    stay = list(dict.fromkeys(record.tokens[at] for at in record.at(*STAY)))
     if stay:
         what += f"; {' and '.join(stay)} {'stay' if len(stay) > 1 else 'stays'}"
     return (

@@ -12,6 +12,7 @@ from app_pages.widgets.choice import choice
 from app_pages.widgets.head_choice import choose_query, take_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.prediction import prediction
+from model.inputs import Picture
 from model.order import restored, shuffled_picture
 from model.record import ForwardRecord
 from viz.attention.attention_heatmap import attention_heatmap
@@ -85,9 +86,9 @@ def _put_back() -> bool:
 
 
 def _input(chosen: HeadSelection, reading: Reading, query: int) -> None:
-    record, at, read = reading.record, reading.place(query), state.as_input(chosen.given)
+    record, at, read = reading.record, reading.place(query), chosen.given
     if record.patch_grid is not None:
-        read = shuffled_picture(state.loaded(chosen.checkpoint), read, reading.order)
+        read = Picture.of(shuffled_picture(state.loaded(chosen.checkpoint), read, reading.order))
     input_in_colours(
         read,
         record,

@@ -118,7 +118,7 @@ def _show_alone() -> None:
 
 
 def overview(
-    name: str, given: state.Given, *, selected: tuple[int, int], scale: ColourScale, key: str
+    name: str, given: state.Input, *, selected: tuple[int, int], scale: ColourScale, key: str
 ) -> None:
     """All heads of a checkpoint on this input; a click on one chooses it."""
     chart = head_overview(

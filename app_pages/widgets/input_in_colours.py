@@ -8,6 +8,7 @@ import streamlit as st
 
 from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import take_query
+from model.inputs import Input
 from model.record import ForwardRecord
 from viz.attention.digit_overlay import digit_overlay
 from viz.attention.token_strip import token_strip
@@ -17,7 +18,7 @@ LONG, HEIGHT = 80, 400  # a text of more tokens scrolls in so many pixels: the r
 
 
 def input_in_colours(
-    read: str | np.ndarray,
+    read: Input,
     record: ForwardRecord,
     weights: np.ndarray,
     *,
@@ -35,7 +36,7 @@ def input_in_colours(
         return
     first = int(record.has_class_token)  # position of the first patch
     overlay = digit_overlay(
-        read,
+        read.array,
         weights[first:],
         record.patch_grid,
         query=query - first if query >= first else None,

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from jaxtyping import Float, Float32, UInt8
 from torch import Tensor
 
 from model.capture import activations
 from model.checkpoint import Loaded
-from model.inputs import prepare
+from model.digits import to_pictures
+from model.inputs import InputLike, prepare
 from model.transformer import cut_patches
 
 
@@ -29,9 +29,9 @@ class EmbeddingParts:
         return self.content + self.positions
 
 
-def embedding_parts(loaded: Loaded, text_or_image: str | np.ndarray) -> EmbeddingParts:
+def embedding_parts(loaded: Loaded, text_or_image: InputLike) -> EmbeddingParts:
     """Raises ValueError as `model.capture.capture` does."""
-    tokens, embedding = prepare(loaded, text_or_image)[1], loaded.model.embedding
+    tokens, embedding = prepare(loaded, text_or_image)[1].tokens, loaded.model.embedding
     seen = activations(loaded, [text_or_image], ("embedding.content", "embedding.positions"))
     content, positions = (_read_only(values[0]) for values in seen.values())
     first = int(embedding.class_token is not None)  # joins the patches after they were scaled
@@ -57,15 +57,17 @@ def token_table(loaded: Loaded) -> tuple[tuple[str, ...], Float32[np.ndarray, "t
     return pieces, _read_only(embedding.tokens.weight * embedding.scale)
 
 
-def patch_pictures(loaded: Loaded, image: np.ndarray) -> UInt8[np.ndarray, "patch size size"]:
+def patch_pictures(loaded: Loaded, image: InputLike) -> UInt8[np.ndarray, "patch size size *colour"]:
     """The patches into which an image encoder cuts `image`, at the size at which it sees them.
 
     Raises ValueError as `model.capture.capture` does.
     """
     inputs, _ = prepare(loaded, image)
     size = loaded.config.patch_size
-    patches = cut_patches(inputs, size)[0].unflatten(-1, (size, size))
-    return _read_only((patches * 255).round().to(torch.uint8))
+    patches = cut_patches(inputs, size)[0].unflatten(-1, (*loaded.config.image_shape[:-2], size, size))
+    pictures = to_pictures(patches)
+    pictures.setflags(write=False)
+    return pictures
 
 
 def first_words(pieces: tuple[str, ...], n: int) -> list[int]:

@@ -7,6 +7,7 @@ from jaxtyping import Float, Float32, UInt8
 
 from model.capture import activations
 from model.checkpoint import Loaded
+from model.inputs import InputLike
 
 
 def cosine_by_stage(
@@ -25,13 +26,13 @@ def digit_states(
     return states[:, :, 0] if loaded.config.pooling == "class" else states.mean(axis=2)
 
 
-def text_states(loaded: Loaded, text: str) -> Float32[np.ndarray, "stage position d_model"]:
+def text_states(loaded: Loaded, text: InputLike) -> Float32[np.ndarray, "stage position d_model"]:
     """The residual stream of a text, token by token."""
     return _residual(loaded, [text])[:, 0]
 
 
 def _residual(
-    loaded: Loaded, inputs: Sequence[str | np.ndarray]
+    loaded: Loaded, inputs: Sequence[InputLike]
 ) -> Float32[np.ndarray, "stage example position d_model"]:
     """Stages in the order of `ForwardRecord.stages`."""
     layers = range(loaded.config.n_layers)

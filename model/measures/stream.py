@@ -5,6 +5,7 @@ from jaxtyping import Float
 
 from model.capture import activations
 from model.checkpoint import Loaded
+from model.inputs import InputLike
 from model.record import ForwardRecord
 from model.transformer import Transformer
 
@@ -17,7 +18,7 @@ def norms(residual: Float[np.ndarray, "stage position d_model"]) -> Float[np.nda
 
 
 def sublayer_outputs(
-    loaded: Loaded, text_or_image: str | np.ndarray
+    loaded: Loaded, text_or_image: InputLike
 ) -> Float[np.ndarray, "layer sublayer position d_model"]:
     """What attention and feed-forward hand over, before it is added to the stream. Raises as `capture` does."""
     layers = range(loaded.config.n_layers)

@@ -72,9 +72,10 @@ def _embedding(config: ModelConfig) -> Part:
         parameters, multiply_adds = config.vocab_size * d, 0
         formulas = [r"V\,d"], "0"  # a token's vector is looked up
     else:
-        pixels = config.patch_size**2
+        pixels = config.patch_values
         parameters, multiply_adds = (pixels + 1) * d, config.n_patches * pixels * d
-        formulas = [r"(p^2+1)\,d"], r"(n-1)\,p^2 d" if config.pooling == "class" else r"n\,p^2 d"
+        values = "p^2" if config.n_channels == 1 else f"{config.n_channels} p^2"
+        formulas = [rf"({values}+1)\,d"], rf"{'(n-1)' if config.pooling == 'class' else 'n'}\,{values} d"
         if config.pooling == "class":
             parameters += d
             formulas[0].append("d")

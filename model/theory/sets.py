@@ -13,7 +13,7 @@ from jaxtyping import Float32, Int
 from model.capture import activations, evaluating
 from model.checkpoint import Loaded
 from model.hooks import watch
-from model.inputs import prepare
+from model.inputs import InputLike, prepare
 from model.masks import causal
 
 
@@ -33,7 +33,7 @@ class Reordered:
 
 def reorder(
     loaded: Loaded,
-    text_or_image: str | np.ndarray,
+    text_or_image: InputLike,
     *,
     layer: int,
     head: int,

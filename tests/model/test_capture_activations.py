@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from model.capture import BY_LAYER, activations, capture
-from model.hooks import hook_points
+from model.hooks import hook_points, watch
 from model.inputs import prepare
 from tests.model import tiny
 from tests.model.tiny import CLOSE, TEXT, encoders
@@ -115,3 +115,10 @@ def test_without_gradients_nothing_is_kept_for_them(text_loaded):
 def test_an_unknown_name_is_refused(text_loaded):
     with pytest.raises(KeyError, match="no hook point"):
         activations(text_loaded, ["film"], ["blocks.7"])
+
+
+def test_a_watch_around_a_capture_may_name_points_that_it_does_not_keep(text_loaded):
+    seen = []
+    with watch(text_loaded.model, {"blocks.1.feed_forward.hidden": seen.append}):
+        capture(text_loaded, "great film")
+    assert len(seen) == 1

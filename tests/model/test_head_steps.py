@@ -118,6 +118,18 @@ def test_every_step_is_what_the_encoder_did(encoder):
         assert set(steps.order) - set(steps.apart) == unseen
 
 
+def test_the_steps_know_the_other_gelu_and_epsilon():
+    config = replace(tiny.TEXT, activation="gelu_tanh", layer_norm_eps=1e-2)
+    encoder = tiny.loaded(config)
+    with torch.no_grad():  # far enough from 0 for the two to differ
+        encoder.model.blocks[LAYER].feed_forward.expand.bias.add_(2)
+    steps = steps_of(encoder, SENTENCE)
+    assert max(steps.apart.values()) < 1e-5
+    exact = tiny.loaded(replace(config, activation="gelu"))
+    exact.model.load_state_dict(encoder.model.state_dict())
+    assert abs(steps_of(exact, SENTENCE).feed_forward.hidden - steps.feed_forward.hidden).max() > 1e-4
+
+
 def test_every_step_is_its_formula(encoder):
     config, given = encoder.config, an_input(encoder.config)
     layer, head = config.n_layers - 1, config.n_heads - 1

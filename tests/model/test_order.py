@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -5,21 +7,22 @@ from hypothesis import strategies as st
 from model.capture import capture
 from model.intervention import repositioned
 from model.order import largest_deviation, restored, shuffled, shuffled_picture
+from tests.model import tiny
 from tests.model.tiny import CLOSE, ENCODERS
 
 seeds = st.integers(0, 2**32)
 
 
-@given(seeds, st.lists(st.sampled_from(["[CLS]", "[SEP]", "[PAD]", "great", "r0c1"]), max_size=12))
-def test_a_shuffle_is_a_permutation_that_leaves_the_special_tokens(seed, tokens):
-    order = shuffled(tokens, seed)
-    assert sorted(order) == list(range(len(tokens)))
-    assert order == shuffled(tokens, seed)
-    assert all(order[at] == at for at, token in enumerate(tokens) if token.startswith("["))
+@given(seeds, st.lists(st.sampled_from(["class", "separator", "padding", "word", "mask"]), max_size=12))
+def test_a_shuffle_is_a_permutation_that_leaves_class_token_separators_and_padding(seed, roles):
+    order = shuffled(roles, seed)
+    assert sorted(order) == list(range(len(roles)))
+    assert order == shuffled(roles, seed)
+    assert all(order[at] == at for at, role in enumerate(roles) if role not in ("word", "mask"))
 
 
 def test_some_seed_moves_something():
-    orders = {shuffled(("[CLS]", "a", "b", "c", "[SEP]"), seed) for seed in range(50)}
+    orders = {shuffled(("class", "word", "continuation", "unknown", "separator"), seed) for seed in range(50)}
     assert len(orders) == 6
 
 
@@ -33,6 +36,13 @@ def test_shuffled_content_is_the_picture_with_its_patches_moved():
     moved = capture(loaded, image, repositioned(order=order))
     assert moved.tokens == ("[CLS]", "r1c0", "r0c0", "r0c1", "r1c1")
     np.testing.assert_allclose(moved.pattern, capture(loaded, picture).pattern, **CLOSE)
+
+
+def test_the_patches_of_a_coloured_picture_are_moved():
+    coloured = np.random.default_rng(0).integers(0, 256, (8, 8, 3), dtype=np.uint8)
+    picture = shuffled_picture(tiny.loaded(replace(tiny.DIGIT, n_channels=3)), coloured, (0, 2, 1, 3, 4))
+    np.testing.assert_array_equal(picture[:4], np.concatenate((coloured[:4, 4:], coloured[:4, :4]), axis=1))
+    np.testing.assert_array_equal(picture[4:], coloured[4:])
 
 
 def test_a_picture_is_shown_at_the_size_that_the_encoder_takes():

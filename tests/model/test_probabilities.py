@@ -19,6 +19,7 @@ from model.intervention import (
 )
 from model.order import shuffled
 from model.probabilities import at_once, probabilities
+from model.record import Role
 from model.replacements import Zeroed
 from tests.model import tiny
 from tests.model.tiny import CLOSE, encoders
@@ -30,7 +31,7 @@ def one_by_one(loaded, given_input, interventions) -> list[np.ndarray]:
     return [capture(loaded, given_input, intervention).probabilities for intervention in interventions]
 
 
-def of_every_kind(tokens: tuple[str, ...]) -> list[Intervention]:
+def of_every_kind(roles: tuple[Role, ...]) -> list[Intervention]:
     """Not in the order of the layers in which they begin."""
     return [
         at_temperature(0.3, layer=1, head=0),
@@ -39,7 +40,7 @@ def of_every_kind(tokens: tuple[str, ...]) -> list[Intervention]:
         repositioned(shift=2),
         at_temperature(math.inf),
         masked(MaskChoice(kind="causal", layers=(1,), heads=(1,))),
-        repositioned(order=shuffled(tokens, 3), zeroed=True),
+        repositioned(order=shuffled(roles, 3), zeroed=True),
         masked(MaskChoice(kind="causal"), "zeroed"),
         at_temperature(0.0, layer=1),
         masked(MaskChoice(kind="cells", cells=((0, 1),)), "added", -3.0) + at_temperature(2.0, layer=0),
@@ -52,7 +53,7 @@ def of_every_kind(tokens: tuple[str, ...]) -> list[Intervention]:
 @pytest.mark.parametrize("numbers", [subject.NUMBERS_AT_ONCE, 300, 1])
 def test_many_interventions_are_those_of_single_forwards(loaded, given_input, numbers, monkeypatch):
     """In batches that share the layers before the first change; however few of them share a batch."""
-    interventions = of_every_kind(capture(loaded, given_input).tokens)
+    interventions = of_every_kind(capture(loaded, given_input).roles)
     monkeypatch.setattr(subject, "NUMBERS_AT_ONCE", numbers)
     found = probabilities(loaded, [given_input], interventions)
     assert found.shape == (1, len(interventions), loaded.config.n_classes)

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from app_pages import state
 from model import checkpoint
 from model.config import ModelConfig
+from model.inputs import Picture
 from model.intervention import without_keys
 from model.measures.matching import distance_matrix, matching
 from model.probabilities import probabilities
@@ -249,10 +250,10 @@ def test_of_two_answers_one_is_followed(open_compare: Open) -> None:
     digit = next(
         number
         for number in range(50)
-        if len({int(state.record(name, images[number].tobytes()).logits.argmax()) for name in names}) == 2
+        if len({int(state.record(name, Picture.of(images[number])).logits.argmax()) for name in names}) == 2
     )
     query = {"kind": "Digit", "checkpoint": names[0], "digit": str(digit), "compare_part": "Knock-out"}
-    said = [str(state.record(name, images[digit].tobytes()).logits.argmax()) for name in names]
+    said = [str(state.record(name, Picture.of(images[digit])).logits.argmax()) for name in names]
     assert f"P({said[0]}) is" in words(open_compare(**query))
     assert f"P({said[1]}) is" in words(open_compare(compare_class="what the second says", **query))
 

@@ -6,6 +6,7 @@ import pytest
 from app_pages.compare import sides
 from app_pages.compare.sides import Side, same_position, take_from_second
 from model.capture import capture
+from model.inputs import Picture, Text
 from tests.model import tiny
 
 FINE = replace(tiny.DIGIT, patch_size=2, n_positions=17)
@@ -13,12 +14,13 @@ FINE = replace(tiny.DIGIT, patch_size=2, n_positions=17)
 
 def text(given: str) -> Side:
     record = capture(tiny.loaded(tiny.TEXT), given)
-    return Side(title="text", checkpoint="tiny", given=given, label=None, record=record)
+    return Side(title="text", checkpoint="tiny", given=Text(given), label=None, record=record)
 
 
 def digit(config=tiny.DIGIT) -> Side:
-    record = capture(tiny.loaded(config), np.zeros((8, 8), np.uint8))
-    return Side(title="digit", checkpoint="tiny", given=bytes(784), label=None, record=record)
+    picture = Picture.of(np.zeros((8, 8), np.uint8))
+    record = capture(tiny.loaded(config), picture)
+    return Side(title="digit", checkpoint="tiny", given=picture, label=None, record=record)
 
 
 def test_positions_of_texts_correspond_as_far_as_both_reach() -> None:

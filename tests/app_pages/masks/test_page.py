@@ -40,7 +40,7 @@ def figures(app: AppTest) -> dict[str, dict]:
     return {chart.key: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
 
 
-def given(app: AppTest) -> tuple[str, state.Given]:
+def given(app: AppTest) -> tuple[str, state.Input]:
     selection = app.session_state["selection"]
     return selection.checkpoint, selection.given
 

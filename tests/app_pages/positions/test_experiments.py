@@ -46,7 +46,7 @@ def test_without_positions_only_rounding_is_left(open_part: Open, query: dict, p
 def test_the_shuffled_map_is_of_the_order_with_that_seed(open_part: Open) -> None:
     app = open_part(checkpoint="imdb-pre-ln", positions_try_seed="7", layer="1")
     loaded = checkpoint.load("imdb-pre-ln")
-    order = shuffled(state.record("imdb-pre-ln", TEXT).tokens, 7)
+    order = shuffled(state.record("imdb-pre-ln", TEXT).roles, 7)
     after = capture(loaded, TEXT, repositioned(order=order))
     figure = shown(app, "positions_try_map_after")
     assert figure["layout"]["title"]["text"] == "Shuffled, L1 H0"

@@ -106,6 +106,13 @@ def test_the_patches_as_pictures(digit_loaded, image):
     np.testing.assert_array_equal(patches[2], image[4:, :4])
 
 
+def test_the_patches_of_a_coloured_picture():
+    coloured = np.random.default_rng(0).integers(0, 256, (8, 8, 3), dtype=np.uint8)
+    patches = patch_pictures(tiny.loaded(replace(tiny.DIGIT, n_channels=3)), coloured)
+    np.testing.assert_array_equal(patches[2], coloured[4:, :4])
+    assert not patches.flags.writeable
+
+
 def test_the_means_over_a_grid_by_hand():
     # 0 1
     # 2 3

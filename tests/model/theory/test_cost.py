@@ -1,6 +1,7 @@
 """The counts against sums written out by hand, the built encoders, and PyTorch's own counter of operations."""
 
 import re
+from dataclasses import replace
 
 import pytest
 import torch
@@ -111,6 +112,14 @@ def test_matrix_products_are_those_that_pytorch_counts(name: str) -> None:
         model(inputs)
     expected = n_multiply_adds(config) - counts(config)["norms"][1]
     assert counter.get_total_flops() == 2 * expected  # it counts product and addition as two
+
+
+@pytest.mark.parametrize("pooling", ["class", "mean"])
+def test_patches_of_colours_are_counted_as_built(pooling: str) -> None:
+    config = replace(tiny.DIGIT, n_channels=3, pooling=pooling, n_positions=4 + (pooling == "class"))
+    assert n_parameters(config) == built(config)
+    assert counts(config)["embedding"][1] == 4 * 3 * 16 * 8
+    assert_formulas_hold(config)
 
 
 @pytest.mark.parametrize("name", presets())
