@@ -189,7 +189,12 @@ def _mask_otherwise(
 ) -> tuple[Watcher, Watcher]:
     """For the scores of a layer and for its pattern, which is made anew from the scores."""
     seen: list[Tensor] = []
-    return seen.append, lambda _: masking.pattern(seen.pop(), mask)
+
+    def remember(scores: Pattern) -> Pattern:
+        seen.append(scores)
+        return scores
+
+    return remember, lambda _: masking.pattern(seen.pop(), mask)
 
 
 def _replace(replacement: Replacement, model: Transformer, activation: Tensor) -> Tensor:
