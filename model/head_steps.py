@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Float32
 from scipy.special import ndtr
-from torch import Tensor, nn
+from torch import nn
 
 from model import transformer
-from model.capture import capture
+from model.capture import activations
 from model.checkpoint import Loaded
 from model.inputs import InputLike
 from model.record import ForwardRecord
@@ -119,14 +119,10 @@ def between(
 
     Raises as `model.capture.capture` does.
     """
-    kept = {}
-
-    def keep(name: str, activation: Tensor) -> None:
-        kept[name] = activation[0].cpu().numpy()
-        kept[name].setflags(write=False)
-
-    watchers = {f"blocks.{layer}.{name}": lambda seen, name=name: keep(name, seen) for name in _BETWEEN}
-    capture(loaded, text_or_image, watchers=watchers)
+    seen = activations(loaded, [text_or_image], [f"blocks.{layer}.{name}" for name in _BETWEEN])
+    kept = {name: values[0].cpu().numpy() for name, values in zip(_BETWEEN, seen.values(), strict=True)}
+    for values in kept.values():
+        values.setflags(write=False)
     return kept
 
 

@@ -16,6 +16,7 @@ from model.hooks import HookPoint
 from model.masks import key_padding
 
 States = Float[Tensor, "batch position d_model"]
+FullMask = Bool[Tensor, "#batch layer #head #query #key"]  # True where a query may attend to a key
 # Token ids, or pictures with values from 0 to 1.
 Inputs = Int[Tensor, "batch position"] | Float[Tensor, "batch *colour height width"]
 
@@ -63,7 +64,7 @@ class Embedding(nn.Module):
             first = self.class_token.expand(len(content), 1, -1)
             content = torch.cat((first, content), dim=1)
         content = self.content(content)
-        positions = self.positions(self.position_table[: content.shape[1]])
+        positions = self.positions(self.position_table[: content.shape[1]].expand(len(content), -1, -1))
         return self.output(self.dropout(self.norm(content + positions)))
 
 
@@ -113,10 +114,8 @@ class Attention(nn.Module):
         q = self.q(self._split_heads(self.w_q(x)))
         k = self.k(self._split_heads(self.w_k(memory)))
         v = self.v(self._split_heads(self.w_v(memory)))
-        # Both go straight into the room of whoever keeps them, where somebody does.
-        scores = torch.matmul(q / math.sqrt(self.d_k), k.transpose(-2, -1), out=self.scores.room)
-        scores = self.scores(scores)
-        pattern = self.pattern(masked_softmax(scores, mask, out=self.pattern.room))
+        scores = self.scores(q / math.sqrt(self.d_k) @ k.transpose(-2, -1))
+        pattern = self.pattern(masked_softmax(scores, mask))
         z = self.z(self.dropout(pattern) @ v)
         return self.w_o(z.transpose(1, 2).flatten(2))
 
@@ -127,17 +126,15 @@ class Attention(nn.Module):
 
 
 def masked_softmax(
-    scores: Float[Tensor, "*axes query key"],
-    mask: Bool[Tensor, "..."] | None,
-    out: Float[Tensor, "*axes query key"] | None = None,
+    scores: Float[Tensor, "*axes query key"], mask: Bool[Tensor, "..."] | None
 ) -> Float[Tensor, "*axes query key"]:
-    """Softmax over the keys that the mask allows; a row without any is all zeros. Written into `out`, if given."""
+    """Softmax over the keys that the mask allows; a row without any is all zeros."""
     if mask is None:
-        return torch.softmax(scores, dim=-1, out=out)
+        return scores.softmax(dim=-1)
     # The lowest finite number and not -inf: exp of it is 0 just as well, while a fully masked row
     # stays finite, also in the backward pass, until it is made zero.
     allowed = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-    pattern = torch.softmax(allowed, dim=-1, out=out)
+    pattern = allowed.softmax(dim=-1)
     has_key = mask.any(dim=-1, keepdim=True)
     return pattern if has_key.all() else pattern.masked_fill(~has_key, 0.0)
 
@@ -227,6 +224,7 @@ class Transformer(nn.Module):
         self.final_norm = layer_norm(config) if config.final_norm else nn.Identity()
         self.classifier = nn.Linear(config.d_model, config.n_classes) if config.n_classes else nn.Identity()
         self.masked_token_output = MaskedTokenOutput(config) if config.masked_token_output else None
+        self.logits = HookPoint()
         self.apply(self._initialise)
         if config.norm_placement == "deepnorm":
             self.shrink_sublayers()
@@ -259,16 +257,28 @@ class Transformer(nn.Module):
         masked besides. Raises ValueError for input longer than the positions or of the wrong size, and
         for a mask that does not fit it.
         """
-        return self.classify(self.encode(inputs, mask), inputs)
+        mask = self.full_mask(inputs, mask)
+        return self.answer(self.pass_blocks(self.embed(inputs), mask), inputs)
 
     def encode(self, inputs: Inputs, mask: Bool[Tensor, "..."] | None = None) -> States:
         """The state after the last block and the final norm, where there is one."""
-        self._check(inputs)
         mask = self.full_mask(inputs, mask)
-        x = self.embedding(inputs)
-        for layer, block in enumerate(self.blocks):
+        return self.final_norm(self.pass_blocks(self.embed(inputs), mask))
+
+    def embed(self, inputs: Inputs) -> States:
+        """What goes into the first block. Raises ValueError as `forward` does."""
+        self._check(inputs)
+        return self.embedding(inputs)
+
+    def pass_blocks(self, x: States, mask: FullMask | None, first: int = 0, end: int | None = None) -> States:
+        """Through the blocks from `first` up to, and without, `end`; `mask` is as `full_mask` makes it."""
+        for layer, block in list(enumerate(self.blocks))[first:end]:
             x = block(x, None if mask is None else mask[:, layer])
-        return self.final_norm(x)
+        return x
+
+    def answer(self, x: States, inputs: Inputs) -> Float[Tensor, "batch class"]:
+        """The logits, from what leaves the last block."""
+        return self.logits(self.classify(self.final_norm(x), inputs))
 
     def classify(self, states: States, inputs: Inputs) -> Float[Tensor, "batch class"]:
         """Pools what `encode` returned and reads the classes off it."""
@@ -293,11 +303,7 @@ class Transformer(nn.Module):
             raise ValueError("this encoder has no masked-token output")
         return self.masked_token_output(states, self.embedding.tokens.weight)
 
-    def full_mask(
-        self,
-        inputs: Inputs,
-        mask: Bool[Tensor, "..."] | None,
-    ) -> Bool[Tensor, "#batch layer #head #query #key"] | None:
+    def full_mask(self, inputs: Inputs, mask: Bool[Tensor, "..."] | None) -> FullMask | None:
         """The given mask and the padding of `inputs`, as five axes; None where all may attend to all.
 
         Raises ValueError for a mask of the wrong shape.

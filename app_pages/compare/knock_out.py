@@ -12,7 +12,8 @@ from app_pages.compare.sides import Side, beside, same_position, take_from_secon
 from app_pages.widgets.head_choice import choose_query, take_query
 from app_pages.widgets.show import clickable
 from app_pages.widgets.spelling import as_code
-from model.experiments import knock_out as experiment
+from model.intervention import without_keys
+from model.probabilities import at_once, probabilities
 from viz.compare.knock_out_bars import knock_out_bars
 from viz.compare.knock_out_patches import knock_out_patches
 from viz.numbers import percent, written
@@ -56,14 +57,17 @@ def knock_out(first: Side, second: Side) -> None:
 
 def _knocked_out(side: Side) -> np.ndarray:
     """Probabilities [position, class] with each position masked."""
-    chunks = experiment.in_chunks(len(side.record.tokens))
+    n = len(side.record.tokens)
+    size = at_once(side.record.config, n)
+    chunks = [tuple(range(start, min(start + size, n))) for start in range(0, n, size)]
     steps = [partial(_chunk, side.checkpoint, side.given, positions) for positions in chunks]
     return np.concatenate(in_steps(steps, f"Masking one token after the other in {side.title} …"))
 
 
 @st.cache_data(max_entries=1024, show_spinner=False)
 def _chunk(name: str, given: state.Input, positions: tuple[int, ...]) -> np.ndarray:
-    return experiment.knock_out(state.loaded(name), given, positions)
+    changes = [without_keys(position) for position in positions]
+    return probabilities(state.loaded(name), [given], changes)[0]
 
 
 def _change(side: Side, without: np.ndarray, asked: str) -> np.ndarray | None:

@@ -13,8 +13,9 @@ from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.prediction import NO_CLASSES, prediction
 from app_pages.widgets.show import clickable
 from model.capture import capture
-from model.experiments.temperature import at_temperature, probabilities_over
+from model.intervention import at_temperature
 from model.measures.heads import entropy
+from model.probabilities import probabilities
 from model.record import ForwardRecord
 from viz.inside.temperature_curve import temperature_curve
 from viz.numbers import percent
@@ -138,12 +139,12 @@ def named(t: float) -> str:
 def record_at(
     name: str, given: Input, temperature: float, layer: int | None, head: int | None
 ) -> ForwardRecord:
-    loaded = state.loaded(name)
-    watchers = at_temperature(loaded.config, temperature, layer=layer, head=head)
-    return capture(loaded, given, watchers=watchers)
+    changed = at_temperature(temperature, layer=layer, head=head)
+    return capture(state.loaded(name), given, changed)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def answers_over(name: str, given: Input, layer: int | None, head: int | None) -> np.ndarray:
     """Probabilities [temperature, class]."""
-    return probabilities_over(state.loaded(name), given, TEMPERATURES, layer=layer, head=head)
+    changes = [at_temperature(temperature, layer=layer, head=head) for temperature in TEMPERATURES]
+    return probabilities(state.loaded(name), [given], changes)[0]

@@ -8,7 +8,7 @@ import streamlit as st
 from app_pages.masks.results import Results
 from app_pages.masks.words import in_words
 from app_pages.widgets.prediction import prediction
-from model.experiments.masking import MaskChoice
+from model.intervention import MaskChoice
 from viz.numbers import written
 
 

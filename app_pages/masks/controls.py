@@ -7,7 +7,7 @@ import streamlit as st
 from app_pages import address
 from app_pages.masks.places import block, blocked
 from model.config import ModelConfig
-from model.experiments.masking import Kind, MaskChoice
+from model.intervention import Kind, MaskChoice
 from model.record import ForwardRecord
 
 KINDS: dict[str, Kind] = {

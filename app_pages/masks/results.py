@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import streamlit as st
 
 from app_pages import state
-from model.experiments import masking
-from model.experiments.masking import MaskChoice, Outcomes
+from model import intervention
+from model.capture import capture
+from model.intervention import MaskChoice, Method
 from model.record import ForwardRecord
 
 
@@ -40,12 +42,32 @@ def results(name: str, given: state.Input, choice: MaskChoice) -> Results:
 # As large as those in `state.record`.
 @st.cache_resource(max_entries=8, show_spinner=False)
 def masked(name: str, given: state.Input, choice: MaskChoice) -> ForwardRecord:
-    return masking.masked(state.loaded(name), given, choice)
+    return capture(state.loaded(name), given, intervention.masked(choice))
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _attending_to_padding(name: str, text: str, n_padding: int) -> ForwardRecord:
-    return masking.attending_to_padding(state.loaded(name), text, n_padding)
+    padding = MaskChoice(kind="padding", n_padding=n_padding)
+    return capture(state.loaded(name), text, intervention.masked(padding, "ignored"))
+
+
+# By the name under which the page shows them: how a mask is applied, and whether a finite number is put in.
+METHODS: dict[str, tuple[Method, bool]] = {
+    "encoder": ("encoder", False),
+    "infinity": ("replaced", False),
+    "replaced": ("replaced", True),
+    "added": ("added", True),
+    "zeroed": ("zeroed", False),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What one method of masking made of one head, and of the answer."""
+
+    mask: np.ndarray  # [query, key]
+    pattern: np.ndarray  # [query, key]
+    probabilities: np.ndarray  # [class]; NaN where the scores of a row are all -inf
 
 
 @st.cache_resource(max_entries=8, show_spinner="Masking in every way …")
@@ -58,8 +80,19 @@ def outcomes(
     head: int,
     value: float,
     closed: int | None = None,
-) -> Outcomes:
-    """As `model.experiments.masking.outcomes`."""
-    return masking.outcomes(
-        state.loaded(name), given, choice, layer=layer, head=head, value=value, closed=closed
-    )
+) -> dict[str, Outcome]:
+    """By method; in the head looked at, the query `closed` is masked from every key besides."""
+    closing = intervention.Intervention()
+    if closed is not None:
+        cells = tuple((closed, key) for key in range(len(masked(name, given, choice).tokens)))
+        closing = intervention.masked(MaskChoice(kind="cells", cells=cells, layers=(layer,), heads=(head,)))
+    found = {}
+    for shown, (method, is_finite) in METHODS.items():
+        changed = closing + intervention.masked(choice, method, value if is_finite else -np.inf)
+        record = capture(state.loaded(name), given, changed)
+        found[shown] = Outcome(
+            mask=record.mask[layer, head].copy(),
+            pattern=record.pattern[layer, head].copy(),
+            probabilities=record.probabilities,
+        )
+    return found

@@ -14,7 +14,7 @@ from app_pages.state import HeadSelection
 from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.input_in_colours import class_token_weight
 from app_pages.widgets.show import clickable
-from model.experiments.masking import Kind, MaskChoice
+from model.intervention import Kind, MaskChoice
 from viz.attention.digit_overlay import digit_overlay
 from viz.attention.token_strip import token_strip
 from viz.masks.cell_board import cell_board

@@ -5,10 +5,10 @@ import pandas as pd
 import streamlit as st
 
 from app_pages import address
-from app_pages.masks.results import Results, outcomes
+from app_pages.masks.results import Outcome, Results, outcomes
 from app_pages.state import HeadSelection
 from app_pages.widgets.show import show
-from model.experiments.masking import MaskChoice, Outcome
+from model.intervention import MaskChoice
 from viz.masks.row_sums import row_sums
 from viz.numbers import percent, written
 
@@ -32,18 +32,16 @@ def ways(chosen: HeadSelection, found: Results, mask: MaskChoice, query: int) ->
             f"The chosen mask forbids nothing, so every way gives the same{_REMEDIES.get(mask.kind, '')}."
         )
     names = found.before.class_names
-    st.table(
-        pd.DataFrame({name: _measured(every.ways[way], every.mask, names) for way, name in LABELS.items()}).T
-    )
+    st.table(pd.DataFrame({name: _measured(every[way], names) for way, name in LABELS.items()}).T)
     st.markdown(
         "Multiplied by 0 **after** the softmax, the weights that are left keep what they were: "
         "they are not shared out anew, and the rows add up to less than 1."
     )
-    show(row_sums(every.ways["zeroed"].pattern, tokens, query=query), key="masks_row_sums")
+    show(row_sums(every["zeroed"].pattern, tokens, query=query), key="masks_row_sums")
 
     st.markdown(f"**A fully masked row: query {query} may attend to no key in L{layer} H{head}**")
     closed = outcomes(chosen.checkpoint, chosen.given, mask, **here, closed=query)
-    st.table(pd.DataFrame({name: _row(closed.ways[way], query, names) for way, name in LABELS.items()}).T)
+    st.table(pd.DataFrame({name: _row(closed[way], query, names) for way, name in LABELS.items()}).T)
     st.markdown(
         r"$-\infty$ in a whole row makes its softmax $0 / 0$, which is NaN, and so is all that is computed from it; "
         "in the last layer that is the answer only if the answer is read from this row. "
@@ -62,8 +60,8 @@ LABELS = {
 }
 
 
-def _measured(outcome: Outcome, mask: np.ndarray, names: tuple[str, ...]) -> dict[str, str]:
-    forbidden, sums = outcome.pattern[~mask], outcome.pattern.sum(axis=-1)
+def _measured(outcome: Outcome, names: tuple[str, ...]) -> dict[str, str]:
+    forbidden, sums = outcome.pattern[~outcome.mask], outcome.pattern.sum(axis=-1)
     return {
         "largest weight on a masked cell": _number(forbidden.max()) if forbidden.size else "none is masked",
         "rows add up to": _span(sums),

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from model.experiments.masking import MaskChoice
+from model.intervention import MaskChoice
 from model.record import ForwardRecord
 from viz.numbers import percent
 

@@ -7,7 +7,7 @@ import streamlit as st
 
 from app_pages.masks.results import masked
 from app_pages.state import HeadSelection
-from model.experiments.masking import MaskChoice
+from model.intervention import MaskChoice
 
 SIZE = 4
 

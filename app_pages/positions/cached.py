@@ -4,10 +4,13 @@ import numpy as np
 import streamlit as st
 
 from app_pages import state
-from model.experiments import positions as experiments
+from model import intervention
+from model import order as orders
+from model.capture import capture
 from model.measures import embeddings
 from model.measures.embeddings import EmbeddingParts
 from model.measures.projection import Neighbourhoods, Projection, pca, t_sne
+from model.probabilities import probabilities
 from model.record import ForwardRecord
 
 
@@ -46,9 +49,9 @@ def repositioned(
     zeroed: bool = False,
     shift: int = 0,
 ) -> ForwardRecord:
-    """As `model.experiments.positions.repositioned`."""
-    loaded = state.loaded(name)
-    return experiments.repositioned(loaded, given, order=order, zeroed=zeroed, shift=shift)
+    """Under `model.intervention.repositioned`."""
+    changed = intervention.repositioned(order=order, zeroed=zeroed, shift=shift)
+    return capture(state.loaded(name), given, changed)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -56,21 +59,23 @@ def largest_deviation(name: str, given: state.Input, *, order: tuple[int, ...], 
     """Of any attention weight, once the shuffled tokens are put back."""
     before = repositioned(name, given, zeroed=zeroed)
     after = repositioned(name, given, order=order, zeroed=zeroed)
-    return experiments.largest_deviation(before.pattern, after.pattern, order)
+    return orders.largest_deviation(before.pattern, after.pattern, order)
 
 
 @st.cache_data(max_entries=32, show_spinner="Running many orders …")
 def over_orders(name: str, given: state.Input, n_seeds: int, *, zeroed: bool) -> np.ndarray:
     """Probabilities [seed, class] of the shuffles with seeds from 0."""
     roles = state.record(name, given).roles
-    orders = [experiments.shuffled(roles, seed) for seed in range(n_seeds)]
-    return experiments.over_orders(state.loaded(name), given, orders, zeroed=zeroed)
+    shuffles = (orders.shuffled(roles, seed) for seed in range(n_seeds))
+    changes = [intervention.repositioned(order=order, zeroed=zeroed) for order in shuffles]
+    return probabilities(state.loaded(name), [given], changes)[0]
 
 
 @st.cache_data(max_entries=32, show_spinner="Running many shifts …")
 def over_shifts(name: str, given: state.Input, shifts: tuple[int, ...]) -> np.ndarray:
     """Probabilities [shift, class]."""
-    return experiments.over_shifts(state.loaded(name), given, shifts)
+    changes = [intervention.repositioned(shift=shift) for shift in shifts]
+    return probabilities(state.loaded(name), [given], changes)[0]
 
 
 @st.cache_data(max_entries=32, show_spinner=False)

@@ -11,7 +11,7 @@ from app_pages.state import HeadSelection
 from app_pages.widgets.prediction import NO_CLASSES
 from app_pages.widgets.show import clickable
 from model.config import ModelConfig
-from model.experiments.positions import STAY, movable, shuffled
+from model.order import STAY, movable, shuffled
 from model.record import ForwardRecord
 from viz.numbers import percent
 from viz.positions.shift_curve import shift_curve

@@ -12,8 +12,8 @@ from app_pages.widgets.head_choice import choose_query, take_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.prediction import prediction
 from app_pages.widgets.show import show
-from model.experiments.positions import restored, shuffled_picture
 from model.inputs import Picture
+from model.order import restored, shuffled_picture
 from model.record import ForwardRecord
 from viz.attention.attention_heatmap import attention_heatmap
 from viz.attention.difference_heatmap import difference_heatmap

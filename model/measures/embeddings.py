@@ -1,18 +1,15 @@
 """What goes into the first block: the content of each position, its position vector, and how alike vectors are."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from jaxtyping import Float, Float32, UInt8
 from torch import Tensor
 
-from model.capture import evaluating
+from model.capture import activations
 from model.checkpoint import Loaded
 from model.digits import to_pictures
-from model.hooks import watch
 from model.inputs import InputLike, prepare
 from model.transformer import cut_patches
 
@@ -34,20 +31,13 @@ class EmbeddingParts:
 
 def embedding_parts(loaded: Loaded, text_or_image: InputLike) -> EmbeddingParts:
     """Raises ValueError as `model.capture.capture` does."""
-    inputs, positions = prepare(loaded, text_or_image)
-    embedding = loaded.model.embedding
-    kept: dict[str, Tensor] = {}
-    watchers = {f"embedding.{name}": partial(kept.__setitem__, name) for name in ("content", "positions")}
-    with torch.inference_mode(), evaluating(loaded.model), watch(loaded.model, watchers):
-        embedding(inputs)
-    content = kept["content"][0]
-    looked_up = content / embedding.scale
-    if embedding.class_token is not None:  # joins the patches after they were scaled
-        looked_up[0] = content[0]
-    arrays = {"looked_up": looked_up, "content": content, "positions": kept["positions"]}
-    return EmbeddingParts(
-        tokens=positions.tokens, **{name: _read_only(values) for name, values in arrays.items()}
-    )
+    tokens, embedding = prepare(loaded, text_or_image)[1].tokens, loaded.model.embedding
+    seen = activations(loaded, [text_or_image], ("embedding.content", "embedding.positions"))
+    content, positions = (_read_only(values[0]) for values in seen.values())
+    first = int(embedding.class_token is not None)  # joins the patches after they were scaled
+    looked_up = np.concatenate((content[:first], content[first:] / np.float32(embedding.scale)))
+    looked_up.setflags(write=False)
+    return EmbeddingParts(tokens=tokens, looked_up=looked_up, content=content, positions=positions)
 
 
 def position_table(loaded: Loaded) -> Float32[np.ndarray, "position d_model"]:

@@ -1,15 +1,13 @@
 """How alike states are: of one encoder at its stages, and of two encoders over many examples."""
 
-import numpy as np
-import torch
-from jaxtyping import Float, Float32, UInt8
-from torch import Tensor
+from collections.abc import Sequence
 
-from model.capture import evaluating
+import numpy as np
+from jaxtyping import Float, Float32, UInt8
+
+from model.capture import activations
 from model.checkpoint import Loaded
-from model.digits import to_input
-from model.hooks import watch
-from model.inputs import InputLike, prepare
+from model.inputs import InputLike
 
 
 def cosine_by_stage(
@@ -24,31 +22,23 @@ def digit_states(
     loaded: Loaded, images: UInt8[np.ndarray, "digit height width"]
 ) -> Float32[np.ndarray, "stage digit d_model"]:
     """The residual stream of each image: of its class token, or the mean over its patches where it has none."""
-    states = _residual(loaded, to_input(images, loaded.config).to(loaded.device))
-    pooled = states[:, :, 0] if loaded.config.pooling == "class" else states.mean(dim=2)
-    return pooled.cpu().numpy()
+    states = _residual(loaded, list(images))
+    return states[:, :, 0] if loaded.config.pooling == "class" else states.mean(axis=2)
 
 
 def text_states(loaded: Loaded, text: InputLike) -> Float32[np.ndarray, "stage position d_model"]:
     """The residual stream of a text, token by token."""
-    inputs, _ = prepare(loaded, text)
-    return _residual(loaded, inputs)[:, 0].cpu().numpy()
+    return _residual(loaded, [text])[:, 0]
 
 
-def _residual(loaded: Loaded, inputs: Tensor) -> Float[Tensor, "stage example position d_model"]:
-    """Stages in the order of `ForwardRecord.stages`: that in which a forward passes them."""
-    names = ["embedding.output"]
-    names += [
-        f"blocks.{layer}.resid_{part}" for layer in range(loaded.config.n_layers) for part in ("mid", "post")
-    ]
-    seen: list[Tensor] = []
-    with (
-        torch.inference_mode(),
-        evaluating(loaded.model),
-        watch(loaded.model, dict.fromkeys(names, seen.append)),
-    ):
-        loaded.model(inputs)
-    return torch.stack(seen)
+def _residual(
+    loaded: Loaded, inputs: Sequence[InputLike]
+) -> Float32[np.ndarray, "stage example position d_model"]:
+    """Stages in the order of `ForwardRecord.stages`."""
+    layers = range(loaded.config.n_layers)
+    names = [f"blocks.{layer}.resid_{part}" for layer in layers for part in ("mid", "post")]
+    names = ["embedding.output", *names]
+    return np.stack([states.cpu() for states in activations(loaded, inputs, names).values()])
 
 
 def linear_cka(

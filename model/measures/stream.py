@@ -1,16 +1,11 @@
 """Measures of the residual stream: how long its vectors are, what the sublayers add, how alike the tokens become."""
 
-from functools import partial
-
 import numpy as np
-import torch
 from jaxtyping import Float
-from torch import Tensor
 
-from model.capture import evaluating
+from model.capture import activations
 from model.checkpoint import Loaded
-from model.hooks import watch
-from model.inputs import InputLike, prepare
+from model.inputs import InputLike
 from model.record import ForwardRecord
 from model.transformer import Transformer
 
@@ -26,21 +21,10 @@ def sublayer_outputs(
     loaded: Loaded, text_or_image: InputLike
 ) -> Float[np.ndarray, "layer sublayer position d_model"]:
     """What attention and feed-forward hand over, before it is added to the stream. Raises as `capture` does."""
-    inputs, tokens = prepare(loaded, text_or_image)
-    config = loaded.config
-    outputs = torch.full((config.n_layers, len(SUBLAYERS), len(tokens), config.d_model), torch.nan)
-    watchers = {
-        f"blocks.{layer}.{sublayer}_out": partial(_keep, outputs[layer, place])
-        for layer in range(config.n_layers)
-        for place, sublayer in enumerate(SUBLAYERS)
-    }
-    with torch.inference_mode(), evaluating(loaded.model), watch(loaded.model, watchers):
-        loaded.model(inputs)
-    return outputs.numpy()
-
-
-def _keep(slot: Tensor, activation: Tensor) -> None:
-    slot.copy_(activation[0])
+    layers = range(loaded.config.n_layers)
+    names = [f"blocks.{layer}.{sublayer}_out" for layer in layers for sublayer in SUBLAYERS]
+    outputs = np.concatenate([out.cpu() for out in activations(loaded, [text_or_image], names).values()])
+    return outputs.reshape(len(layers), len(SUBLAYERS), *outputs.shape[1:])
 
 
 def gone_past(

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from jaxtyping import Float32, Int
 
-from model.capture import evaluating
+from model.capture import activations, evaluating
 from model.checkpoint import Loaded
 from model.hooks import watch
 from model.inputs import InputLike, prepare
@@ -45,14 +45,13 @@ def reorder(
     With `is_causal` a position sees itself and what stands before it, in either order. Raises ValueError where
     `order` does not name each position once, and as `model.capture.prepare` does.
     """
-    inputs, tokens = prepare(loaded, text_or_image)
+    tokens = prepare(loaded, text_or_image)[1]
     if not np.array_equal(np.sort(order), np.arange(len(tokens))):
         raise ValueError(f"an order of {len(tokens)} positions names each once, got {order.tolist()}")
     model, seen = loaded.model, {}
+    (x,) = activations(loaded, [text_or_image], [f"blocks.{layer}.attention_in"]).values()
     with torch.inference_mode(), evaluating(model):
-        with watch(model, {f"blocks.{layer}.attention_in": lambda x: seen.update(x=x)}):
-            model.encode(inputs)
-        both = torch.cat((seen["x"], seen["x"][:, torch.tensor(order)]))
+        both = torch.cat((x, x[:, torch.tensor(order)]))
         mask = causal(len(tokens))[None, None].to(loaded.device) if is_causal else None
         with watch(model, {f"blocks.{layer}.attention.z": lambda z: seen.update(z=z)}):
             model.blocks[layer].attention(both, mask=mask)

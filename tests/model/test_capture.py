@@ -13,6 +13,7 @@ from model.config import preset, presets
 from model.digits import to_input
 from model.hooks import watch
 from model.inputs import prepare
+from model.intervention import Intervention, MaskChoice, masked
 from model.masks import causal, local_window, patch_window
 from model.record import ForwardRecord
 from tests.model import tiny
@@ -58,6 +59,24 @@ def a_mask(kind: str, config, n: int) -> torch.Tensor | None:
     return None
 
 
+def under(mask: torch.Tensor | None, config, n: int) -> Intervention:
+    """An intervention that forbids, in each head of each layer, the cells that `mask` forbids there."""
+    if mask is None:
+        return Intervention()
+    whole = mask.expand(config.n_layers, config.n_heads, n, n)
+    choices = (
+        MaskChoice(
+            kind="cells",
+            cells=tuple(map(tuple, (~head).nonzero().tolist())),
+            layers=(layer,),
+            heads=(number,),
+        )
+        for layer, heads in enumerate(whole)
+        for number, head in enumerate(heads)
+    )
+    return sum(map(masked, choices), Intervention())
+
+
 def softmax(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """Over the allowed keys alone, in float64; a row without any is all zeros."""
     weights = np.where(mask, np.exp(scores.astype(float)), 0)
@@ -80,7 +99,7 @@ def test_what_a_record_says_of_itself_holds(encoder, kind):
         encoder, n = replace(encoder, tokenizer=tiny.tokenizer(config.n_positions)), n + 3
         encoder.tokenizer.enable_padding(length=n)
     mask = a_mask(kind, config, n)
-    record = capture(encoder, given, mask=mask)
+    record = capture(encoder, given, under(mask, config, n))
 
     with torch.inference_mode():
         inputs = (
@@ -193,9 +212,9 @@ def test_patches_have_no_class_token_where_they_are_pooled_otherwise(image):
 # Intervening
 
 
-def test_watchers_intervene_and_what_they_return_is_kept(text_loaded):
-    first = "blocks.0.attention.pattern"
-    record = capture(text_loaded, SENTENCE, watchers={first: torch.zeros_like})
+def test_a_watch_around_the_capture_intervenes_and_what_it_returns_is_kept(text_loaded):
+    with watch(text_loaded.model, {"blocks.0.attention.pattern": torch.zeros_like}):
+        record = capture(text_loaded, SENTENCE)
     assert not record.pattern[0].any()
     assert not record.z[0].any()
     assert record.pattern[1].any()
@@ -204,8 +223,10 @@ def test_watchers_intervene_and_what_they_return_is_kept(text_loaded):
 
 def test_a_watcher_may_return_a_view_of_what_it_was_given(text_loaded):
     name = "blocks.0.attention.scores"
-    turned = capture(text_loaded, SENTENCE, watchers={name: lambda scores: scores.mT})
-    copied = capture(text_loaded, SENTENCE, watchers={name: lambda scores: scores.mT.contiguous()})
+    with watch(text_loaded.model, {name: lambda scores: scores.mT}):
+        turned = capture(text_loaded, SENTENCE)
+    with watch(text_loaded.model, {name: lambda scores: scores.mT.contiguous()}):
+        copied = capture(text_loaded, SENTENCE)
     assert_same(turned, copied)
     np.testing.assert_array_equal(turned.scores[0], capture(text_loaded, SENTENCE).scores[0].swapaxes(-1, -2))
 
@@ -217,27 +238,9 @@ def test_what_a_watcher_saw_stays_what_it_was(text_loaded):
         seen.append(pattern)
         return torch.zeros_like(pattern)
 
-    capture(text_loaded, SENTENCE, watchers={name: keep_and_replace})
+    with watch(text_loaded.model, {name: keep_and_replace}):
+        capture(text_loaded, SENTENCE)
     np.testing.assert_array_equal(seen[0][0], capture(text_loaded, SENTENCE).pattern[0])
-
-
-def test_a_watch_around_the_capture_intervenes_as_well(text_loaded):
-    within = capture(text_loaded, SENTENCE, watchers={"blocks.0.attention.z": torch.zeros_like})
-    with watch(text_loaded.model, {"blocks.0.attention.z": torch.zeros_like}):
-        around = capture(text_loaded, SENTENCE)
-    assert not around.z[0].any()
-    assert_same(around, within)
-
-
-def test_watchers_may_name_points_that_a_capture_does_not_keep(text_loaded):
-    seen = []
-    capture(text_loaded, SENTENCE, watchers={"blocks.1.feed_forward.hidden": seen.append})
-    assert len(seen) == 1
-
-
-def test_an_unknown_watcher_is_refused(text_loaded):
-    with pytest.raises(KeyError, match="no hook point"):
-        capture(text_loaded, SENTENCE, watchers={"blocks.7": print})
 
 
 # The state of the encoder
@@ -250,8 +253,8 @@ def test_the_mode_is_as_before_also_after_an_exception(training):
     encoder.model.train(training)
     assert_same(capture(encoder, SENTENCE), calm)
     assert all(part.training == training for part in encoder.model.modules())
-    with pytest.raises(ArithmeticError):
-        capture(encoder, SENTENCE, watchers={"embedding.output": fail})
+    with pytest.raises(ArithmeticError), watch(encoder.model, {"embedding.output": fail}):
+        capture(encoder, SENTENCE)
     assert all(part.training == training for part in encoder.model.modules())
 
 
@@ -274,7 +277,7 @@ def test_a_capture_leaves_no_gradient_and_nothing_watched(text_loaded):
 
 def test_a_capture_that_missed_something_is_an_error():
     encoder = tiny.loaded(TEXT)
-    encoder.model.blocks[1].attention.pattern._forward_hooks.clear()
+    encoder.model.blocks[1].attention.pattern.forward = lambda pattern: pattern
     with pytest.raises(RuntimeError, match=r"never seen: \['blocks\.1\.attention\.pattern'\]"):
         capture(encoder, SENTENCE)
 

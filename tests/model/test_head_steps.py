@@ -9,6 +9,7 @@ from model.capture import capture
 from model.checkpoint import Loaded
 from model.config import ModelConfig, presets
 from model.head_steps import ORDER, HeadSteps, between, head_steps
+from model.intervention import MaskChoice, masked
 from tests.model import tiny
 from tests.tolerance import rounding
 
@@ -230,9 +231,8 @@ def test_masked_keys_have_no_weight():
 
 def test_a_query_without_any_key_has_no_weights():
     encoder = tiny.loaded(tiny.TEXT)
-    mask = torch.ones(6, 6, dtype=torch.bool)
-    mask[QUERY] = False
-    record = capture(encoder, "a b c d", mask=mask)
+    closed = MaskChoice(kind="cells", cells=tuple((QUERY, key) for key in range(6)))
+    record = capture(encoder, "a b c d", masked(closed))
     steps = head_steps(encoder, record, between(encoder, "a b c d", 0), layer=0, head=HEAD, query=QUERY)
     assert not steps.attention.pattern.any()
     assert not steps.attention.z.any()

@@ -44,7 +44,7 @@ def dot_product_distribution(
     return _form(name).of(
         frame,
         values={"reach": reach},
-        title=heading(f"Distribution of {name}", f"dashed: {expected}").to_dict(validate=False),
+        title=heading(f"Distribution of {name}", f"dashed: {expected}"),
         description=f"Histogram of {np.size(products):,} values of {name}, over a {expected}.",
     )
 

@@ -10,9 +10,10 @@ from streamlit.testing.v1 import AppTest
 from app_pages import state
 from model import checkpoint
 from model.config import ModelConfig
-from model.experiments.knock_out import knock_out
 from model.inputs import Picture
+from model.intervention import without_keys
 from model.measures.matching import distance_matrix, matching
+from model.probabilities import probabilities
 from tests.model import tiny
 
 Open = Callable[..., AppTest]
@@ -229,7 +230,8 @@ def test_the_knock_out_is_said_in_numbers(open_compare: Open) -> None:
     app = open_compare(text=TEXT, checkpoint="imdb-pre-ln", compare_part="Knock-out")
     record = state.record("imdb-pre-ln", TEXT)
     said = int(record.logits.argmax())
-    without = knock_out(state.loaded("imdb-pre-ln"), TEXT, range(5))[:, said]
+    changes = [without_keys(position) for position in range(5)]
+    without = probabilities(state.loaded("imdb-pre-ln"), [TEXT], changes)[0, :, said]
     before = record.probabilities[said]
     strongest = int(np.abs(without - before).argmax())
     line = next(block.value for block in app.markdown if block.value.startswith("**imdb-pre-ln**: P("))

@@ -12,7 +12,7 @@ from app_pages import state
 from app_pages.masks.controls import KINDS
 from app_pages.masks.results import masked
 from model import checkpoint
-from model.experiments.masking import MaskChoice
+from model.intervention import MaskChoice
 from tests.app_pages.charts import weights
 from tests.model import tiny
 

@@ -5,7 +5,7 @@ import pytest
 
 from app_pages.masks.words import explained, in_words, share
 from model.capture import capture
-from model.experiments.masking import MaskChoice
+from model.intervention import MaskChoice
 from model.record import ForwardRecord
 from tests.model import tiny
 

@@ -7,7 +7,9 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages import state
 from model import checkpoint
-from model.experiments.positions import repositioned, shuffled
+from model.capture import capture
+from model.intervention import repositioned
+from model.order import shuffled
 from tests.app_pages.charts import shown, table, weights
 from tests.app_pages.positions.test_checkpoint import said
 
@@ -45,7 +47,7 @@ def test_the_shuffled_map_is_of_the_order_with_that_seed(open_part: Open) -> Non
     app = open_part(checkpoint="imdb-pre-ln", positions_try_seed="7", layer="1")
     loaded = checkpoint.load("imdb-pre-ln")
     order = shuffled(state.record("imdb-pre-ln", TEXT).roles, 7)
-    after = repositioned(loaded, TEXT, order=order)
+    after = capture(loaded, TEXT, repositioned(order=order))
     figure = shown(app, "positions_try_map_after")
     assert figure["layout"]["title"]["text"] == "Shuffled, L1 H0"
     assert figure["data"][0]["y"] == list(after.tokens)
@@ -112,7 +114,7 @@ def test_what_stays_is_named(open_app: Open, query: dict, stay: str) -> None:
 
 def test_left_out_positions_are_zeros(open_part: Open) -> None:
     app = open_part(positions_try=LEAVE_OUT, layer="1", head="1")
-    after = repositioned(checkpoint.load("imdb-pre-ln"), TEXT, zeroed=True)
+    after = capture(checkpoint.load("imdb-pre-ln"), TEXT, repositioned(zeroed=True))
     np.testing.assert_allclose(weights(shown(app, "positions_try_map_after")), after.pattern[1, 1], atol=1e-6)
     change = np.abs(after.pattern - state.record("imdb-pre-ln", TEXT).pattern).max()
     assert f"**{change:.4f}**" in said(app)
