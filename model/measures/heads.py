@@ -3,8 +3,27 @@
 Formulas, sources and cautions stand in each docstring.
 """
 
+from typing import Literal
+
 import numpy as np
 from jaxtyping import Bool, Float
+
+from model.record import ForwardRecord
+
+
+def summary(record: ForwardRecord) -> dict[str, Float[np.ndarray, "layer head"]]:
+    """By the names on screen: the mean over queries of `entropy`, and `mean_distance` in tokens or patches."""
+    return {
+        "entropy": entropy(record.pattern, record.mask).mean(axis=-1),
+        f"mean distance ({record.units})": mean_distance(record.pattern, record.patch_grid),
+    }
+
+
+def over_heads(
+    pattern: Float[np.ndarray, "head query key"], how: Literal["mean", "maximum"]
+) -> Float[np.ndarray, "query key"]:
+    """The mean or the largest weight of each cell. Rows of a mean add up to 1, those of a maximum do not."""
+    return pattern.mean(axis=0) if how == "mean" else pattern.max(axis=0)
 
 
 def entropy(

@@ -1,5 +1,7 @@
 """Adding positions against concatenating them: Concat[X, P] W = X W1 + P W2, with W1 stacked on W2 as W."""
 
+from typing import NamedTuple
+
 import numpy as np
 from jaxtyping import Float
 
@@ -24,6 +26,28 @@ def summed(
 ) -> Float[np.ndarray, "position d_out"]:
     """Two products, added. With W1 = W2 they are one: (X + P) W1, so that adding is concatenating with tied weights."""
     return x @ w1 + p @ w2
+
+
+class Sums(NamedTuple):
+    """Content and positions through their halves of W, and by how much the ways to add them differ."""
+
+    content: Float[np.ndarray, "position d_out"]  # X W1
+    positions: Float[np.ndarray, "position d_out"]  # P W2
+    whole: Float[np.ndarray, "position d_out"]  # Concat[X, P] W
+    largest: float  # max |Concat[X, P] W|
+    from_sum: float  # max |Concat[X, P] W - (X W1 + P W2)|: rounding
+    from_adding: float  # max |Concat[X, P] W - (X + P) W1|: rounding where W1 = W2
+
+
+def sums(
+    x: Float[np.ndarray, "position d_model"],
+    p: Float[np.ndarray, "position d_model"],
+    w1: Float[np.ndarray, "d_model d_out"],
+    w2: Float[np.ndarray, "d_model d_out"],
+) -> Sums:
+    whole = concatenated(x, p, w1, w2)
+    from_sum, from_adding = (np.abs(whole - other).max() for other in (summed(x, p, w1, w2), (x + p) @ w1))
+    return Sums(x @ w1, p @ w2, whole, float(np.abs(whole).max()), float(from_sum), float(from_adding))
 
 
 def query_key_weights(

@@ -74,6 +74,10 @@ class ByOffset(NamedTuple):
     means: Float[np.ndarray, " offset"]
     spreads: Float[np.ndarray, " offset"]  # the largest minus the smallest
 
+    @property
+    def largest_spread(self) -> float:
+        return float(self.spreads.max())
+
 
 def by_offset(matrix: Float[np.ndarray, "position position"]) -> ByOffset:
     n = len(matrix)
@@ -90,6 +94,11 @@ def largest_deviation(
     position = np.arange(len(matrix))
     expected = at_offsets[position - position[:, None] + len(matrix) - 1]
     return float(np.abs(matrix - expected).max())
+
+
+def asymmetry(matrix: Float[np.ndarray, "position position"]) -> float:
+    """The largest difference of any cell from its mirror image."""
+    return float(np.abs(matrix - matrix.T).max())
 
 
 # The counter
