@@ -1,5 +1,8 @@
 """Choosing a head and a query: the controls that hold the choice, and the overview on which a click sets it."""
 
+from collections.abc import Callable
+from functools import partial
+
 import streamlit as st
 
 from app_pages import address, state
@@ -106,28 +109,31 @@ def _show_alone() -> None:
     address.take("all_queries", False)
 
 
-def overview(
-    name: Checkpoint, given: Input, *, selected: tuple[int, int], scale: ColourScale, key: str
-) -> None:
-    """All heads of a checkpoint on this input; a click on one chooses it."""
-    chart = head_overview(
-        state.record(name, given).pattern,
-        selected=selected,
-        hover=state.head_measures(name, given),
-        scale=scale,
-    )
-    clickable(chart, key=key, chosen=selected, selection="head", take=take_clicked_head, width="content")
-
-
-def take_clicked_head(point: dict) -> None:
-    """For charts with a mark a head."""
-    take_head(int(point["layer"]), int(point["head"]))
-
-
 def take_head(layer: int, head: int) -> None:
     """For callbacks: the head from now on."""
     address.take("layer", layer)
     address.take("head", head)
+
+
+def take_clicked_head(point: dict, take: Callable[[int, int], None] = take_head) -> None:
+    """For charts with a mark a head."""
+    take(int(point["layer"]), int(point["head"]))
+
+
+def overview(
+    name: Checkpoint,
+    given: Input,
+    *,
+    selected: tuple[int, int] | None,
+    scale: ColourScale,
+    key: str,
+    take: Callable[[int, int], None] = take_head,
+) -> None:
+    """All heads of a checkpoint on this input; a click on one hands layer and head to `take`."""
+    pattern, measures = state.record(name, given).pattern, state.head_measures(name, given)
+    chart = head_overview(pattern, selected=selected, hover=measures, scale=scale)
+    click = partial(take_clicked_head, take=take)
+    clickable(chart, key=key, chosen=selected, selection="head", take=click, width="content")
 
 
 def _step(config: ModelConfig, layers: int, heads: int) -> None:
