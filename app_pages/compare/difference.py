@@ -11,7 +11,7 @@ from app_pages.compare.pairing import (
     take_head,
     why_cells_differ,
 )
-from app_pages.compare.sides import Side
+from app_pages.widgets.contrast import Side
 from app_pages.widgets.show import clickable, show
 from viz.attention.difference_heatmap import difference_heatmap
 from viz.compare.head_grid import head_grid

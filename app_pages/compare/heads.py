@@ -7,7 +7,7 @@ import streamlit as st
 
 from app_pages import address, state
 from app_pages.compare.pairing import Head, Pairing, name
-from app_pages.compare.sides import Side, beside, same_position, take_from_second
+from app_pages.widgets.contrast import Side, beside, same_position, take_from_second
 from app_pages.widgets.head_choice import choose_query, overview, take_head, take_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.measures_note import measures_note

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages import address, state
-from app_pages.compare.sides import Side
+from app_pages.widgets.contrast import Side
 from app_pages.widgets.head_choice import take_head
 from model.measures import matching
 

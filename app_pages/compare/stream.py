@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages import address, state
-from app_pages.compare.sides import Side, beside
+from app_pages.widgets.contrast import Side, beside
 from app_pages.widgets.show import show
 from model.measures import similarity
 from model.measures import stream as measures

@@ -19,6 +19,13 @@ def entropy(
     return np.where(n_allowed > 1, nats / np.log(np.maximum(n_allowed, 2)), 0)
 
 
+def mean_entropy(
+    pattern: Float[np.ndarray, "*axes query key"], mask: Bool[np.ndarray, "*axes query key"]
+) -> Float[np.ndarray, "*axes"]:
+    """`entropy`, from 0 to 1, as a mean over the queries."""
+    return entropy(pattern, mask).mean(axis=-1)
+
+
 def distances(n: int, patch_grid: tuple[int, int] | None = None) -> Float[np.ndarray, "query key"]:
     """How far apart two positions are: |i - j| for text, Euclidean on the grid (in patches) for patches.
 
