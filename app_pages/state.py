@@ -12,6 +12,7 @@ from app_pages.cache import Checkpoint, cached, loaded, of
 from model import checkpoint, digits
 from model.capture import capture
 from model.inputs import Input, Text
+from model.intervention import Intervention
 from model.measures import heads
 from model.record import ForwardRecord
 from model.text import Encoded, encode
@@ -49,8 +50,8 @@ def selection() -> Selection:
     return st.session_state["selection"]
 
 
-def record(name: Checkpoint, given: Input) -> ForwardRecord:
-    return of(capture, name, given)
+def record(name: Checkpoint, given: Input, changed: Intervention | None = None) -> ForwardRecord:
+    return of(capture, name, given, changed or Intervention())
 
 
 @cached

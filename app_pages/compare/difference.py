@@ -4,12 +4,12 @@ import numpy as np
 import streamlit as st
 
 from app_pages import state
-from app_pages.compare.pairing import common_tokens, name, why_cells_differ
-from app_pages.compare.sides import Side
+from app_pages.compare.pairing import name, why_cells_differ
+from app_pages.widgets import contrast
+from app_pages.widgets.contrast import Side
 from app_pages.widgets.head_choice import take_clicked_head
 from app_pages.widgets.show import clickable, show
 from model.measures.matching import Pairing
-from viz.attention.difference_heatmap import difference_heatmap
 from viz.compare.head_grid import head_grid
 
 
@@ -20,13 +20,8 @@ def difference(chosen: state.HeadSelection, first: Side, second: Side, pairing: 
     if (reason := why_cells_differ(first, second)) is not None:
         st.info(f"{reason} Their weights cannot be subtracted.")
     elif partner is not None:
-        figure = difference_heatmap(
-            first.record.pattern[head],
-            second.record.pattern[partner],
-            common_tokens(first, second),
-            names=(first.title, second.title),
-            title=f"{second.title} {name(partner)} minus {first.title} {name(head)}",
-        )
+        title = f"{second.title} {name(partner)} minus {first.title} {name(head)}"
+        figure = contrast.difference(first, second, head, partner, title=title)
         show(figure, key="difference")
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 
 from app_pages import address, state
 from app_pages.compare.pairing import name
-from app_pages.compare.sides import Side, beside, same_position, take_from_second
+from app_pages.widgets.contrast import NUMBERS, Side, beside, same_position, take_from_second
 from app_pages.widgets.head_choice import choose_query, overview, take_head, take_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.measures_note import measures_note
@@ -34,8 +34,8 @@ def heads(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairi
         if (one := pairing.of(other)) is not None:
             take_head(*one)
 
-    numbers, sides, shown = ("first", "second"), (first, second), (head, pairing.partner(head))
-    sides_and_places = zip(numbers, sides, shown, (take_head, take_partner), beside("overview"), strict=True)
+    sides, shown = (first, second), (head, pairing.partner(head))
+    sides_and_places = zip(NUMBERS, sides, shown, (take_head, take_partner), beside("overview"), strict=False)
     for number, side, selected, take, place in sides_and_places:
         with place:
             st.markdown(f"**{side.title}**, all heads")
@@ -43,7 +43,7 @@ def heads(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairi
             overview(side.checkpoint, side.given, take=take, **look)
     queries = query, same_position(first, second, query)
     takes = take_query, partial(take_from_second, first, second)
-    details = zip(numbers, sides, shown, queries, takes, beside("detail"), strict=True)
+    details = zip(NUMBERS, sides, shown, queries, takes, beside("detail"), strict=False)
     for number, side, selected, at, take, place in details:
         with place:
             if selected is None:

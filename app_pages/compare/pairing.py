@@ -5,7 +5,7 @@ import streamlit as st
 
 from app_pages import address, state
 from app_pages.cache import Checkpoint, cached
-from app_pages.compare.sides import Side
+from app_pages.widgets.contrast import Side
 from app_pages.widgets.head_choice import take_head
 from model.measures.matching import Head, Pairing, by_distance, by_number, distance_matrix
 from model.record import ForwardRecord
@@ -55,12 +55,6 @@ def why_cells_differ(first: Side, second: Side) -> str | None:
 def _seen(record: ForwardRecord) -> str:
     patches = "{} × {} patches".format(*record.patch_grid)
     return f"{patches} and a class token" if record.at("class") else patches
-
-
-def common_tokens(first: Side, second: Side) -> tuple[str, ...]:
-    """A name for each position that both sides have; where two texts differ, both words."""
-    both = zip(first.record.tokens, second.record.tokens, strict=True)
-    return tuple(one if one == other else f"{one}|{other}" for one, other in both)
 
 
 def name(head: Head) -> str:

@@ -8,7 +8,7 @@ import streamlit as st
 from app_pages import state
 from app_pages.cache import Checkpoint, cached
 from app_pages.compare.in_steps import in_steps
-from app_pages.compare.sides import Side
+from app_pages.widgets.contrast import Side
 from app_pages.widgets.show import show
 from model.inputs import Text
 from model.measures import similarity

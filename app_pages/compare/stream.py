@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app_pages import address, cache
-from app_pages.compare.sides import Side, beside
+from app_pages.widgets.contrast import Side, beside
 from app_pages.widgets.show import show
 from model.measures import similarity
 from model.measures import stream as measures

@@ -12,9 +12,9 @@ from model.record import ForwardRecord
 
 
 def summary(record: ForwardRecord) -> dict[str, Float[np.ndarray, "layer head"]]:
-    """By the names on screen: the mean over queries of `entropy`, and `mean_distance` in tokens or patches."""
+    """By the names on screen: the `mean_entropy`, and `mean_distance` in tokens or patches."""
     return {
-        "entropy": entropy(record.pattern, record.mask).mean(axis=-1),
+        "entropy": mean_entropy(record.pattern, record.mask),
         f"mean distance ({record.units})": mean_distance(record.pattern, record.patch_grid),
     }
 
@@ -36,6 +36,13 @@ def entropy(
     nats = (pattern * -np.log(np.where(pattern > 0, pattern, 1))).sum(axis=-1)
     n_allowed = mask.sum(axis=-1)
     return np.where(n_allowed > 1, nats / np.log(np.maximum(n_allowed, 2)), 0)
+
+
+def mean_entropy(
+    pattern: Float[np.ndarray, "*axes query key"], mask: Bool[np.ndarray, "*axes query key"]
+) -> Float[np.ndarray, "*axes"]:
+    """`entropy`, from 0 to 1, as a mean over the queries."""
+    return entropy(pattern, mask).mean(axis=-1)
 
 
 def distances(n: int, patch_grid: tuple[int, int] | None = None) -> Float[np.ndarray, "query key"]:

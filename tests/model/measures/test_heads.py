@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
-from model.measures.heads import distances, entropy, head_distance, mean_distance
+from model.measures.heads import distances, entropy, head_distance, mean_distance, mean_entropy
 from tests.tolerance import rounding
 
 EVERYWHERE = np.ones((1, 3), bool)
@@ -31,6 +31,11 @@ def of_row(row: list[float], mask: np.ndarray = EVERYWHERE) -> float:
 )
 def test_entropy_by_hand(row, by_hand):
     assert of_row(row) == pytest.approx(by_hand, rel=rounding(12))
+
+
+def test_the_mean_entropy_is_over_the_queries_of_each_head():
+    pattern = np.array([[[1, 0], [0.5, 0.5]], [[1, 0], [0, 1]]], np.float32)
+    assert mean_entropy(pattern, np.ones((2, 2, 2), bool)).tolist() == [0.5, 0]
 
 
 def test_entropy_counts_the_allowed_keys_alone():

@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app_pages.compare import sides
-from app_pages.compare.sides import Side, same_position, take_from_second
+from app_pages.widgets import contrast
+from app_pages.widgets.contrast import Side, same_position, take_from_second
 from model.capture import capture
 from model.inputs import Picture, Text
 from tests.model import tiny
@@ -56,6 +56,6 @@ def test_a_click_on_the_second_side_takes_what_the_first_has_too(
     monkeypatch: pytest.MonkeyPatch, first: Side, second: Side, position: int, taken: list[int]
 ) -> None:
     found: list[int] = []
-    monkeypatch.setattr(sides, "take_query", found.append)
+    monkeypatch.setattr(contrast, "take_query", found.append)
     take_from_second(first, second, position)
     assert found == taken
