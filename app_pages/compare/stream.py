@@ -63,14 +63,12 @@ def _logits(sides: tuple[Side, Side]) -> None:
     answering = [side for side in sides if side.record.has_classes]
     logits = [side.record.logits_by_layer for side in answering]
     # The same colours and the same axis on both sides; a class that both name has the colour of the first.
-    marked = {
-        side.said: colour
-        for side, colour in zip(sides[::-1], (SECOND, FIRST), strict=True)
-        if side.record.has_classes
-    }
-    domain = min((each.min() for each in logits), default=0), max((each.max() for each in logits), default=0)
+    coloured = (sides[1], SECOND), (sides[0], FIRST)
+    marked = {side.said: colour for side, colour in coloured if side.record.has_classes}
+    lowest = float(min((each.min() for each in logits), default=0))
+    highest = float(max((each.max() for each in logits), default=0))
     for number, side, place in zip(("first", "second"), sides, beside("logits"), strict=True):
-        record, look = side.record, {"marked": marked, "title": side.title, "domain": domain}
+        record, look = side.record, {"marked": marked, "title": side.title, "domain": (lowest, highest)}
         with place:
             if record.has_classes:
                 chart = logit_curves(record.logits_by_layer, record.stages, record.class_names, **look)
@@ -78,8 +76,8 @@ def _logits(sides: tuple[Side, Side]) -> None:
                 st.caption(_checked(side))
             else:
                 st.info(f"{side.title} has no classes, and so no logits.")
-    if len(answering) == 2 and answering[0].said == answering[1].said:
-        said = f"Both say **{answering[0].said}**"
+    if len(marked) < len(answering):
+        said = f"Both say **{sides[0].said}**"
     else:
         said = " and ".join(f"**{side.said}** is what {side.title} says" for side in answering)
     if said:

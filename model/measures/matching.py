@@ -65,10 +65,10 @@ class Pairing:
         return int((self.distances > self.distances[head]).sum())
 
     def change(
-        self, first: Float[np.ndarray, "layer head"], second: Float[np.ndarray, "other_layer other_head"]
+        self, first: Float[np.ndarray, " one"], second: Float[np.ndarray, " other"]
     ) -> Float[np.ndarray, "layer head"]:
         """A measure of each head's partner less the head's own; NaN where it has no partner."""
-        change = second.ravel()[self.partners] - first.ravel()
+        change = second[self.partners] - first
         return np.where(self.partners < 0, np.nan, change).reshape(self.shapes[0])
 
 
