@@ -4,14 +4,9 @@ import numpy as np
 import streamlit as st
 
 from app_pages import state
-from model import intervention
-from model import order as orders
-from model.capture import capture
 from model.measures import embeddings
 from model.measures.embeddings import EmbeddingParts
 from model.measures.projection import Neighbourhoods, Projection, pca, t_sne
-from model.probabilities import probabilities
-from model.record import ForwardRecord
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -37,45 +32,6 @@ def table_cosines(name: str) -> np.ndarray:
 def vocabulary(name: str) -> tuple[tuple[str, ...], np.ndarray]:
     """As `model.measures.embeddings.token_table`."""
     return embeddings.token_table(state.loaded(name))
-
-
-# A text of 384 tokens makes a record of tens of MB.
-@st.cache_resource(max_entries=6, show_spinner=False)
-def repositioned(
-    name: str,
-    given: state.Input,
-    *,
-    order: tuple[int, ...] | None = None,
-    zeroed: bool = False,
-    shift: int = 0,
-) -> ForwardRecord:
-    """Under `model.intervention.repositioned`."""
-    changed = intervention.repositioned(order=order, zeroed=zeroed, shift=shift)
-    return capture(state.loaded(name), given, changed)
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def largest_deviation(name: str, given: state.Input, *, order: tuple[int, ...], zeroed: bool) -> float:
-    """Of any attention weight, once the shuffled tokens are put back."""
-    before = repositioned(name, given, zeroed=zeroed)
-    after = repositioned(name, given, order=order, zeroed=zeroed)
-    return orders.largest_deviation(before.pattern, after.pattern, order)
-
-
-@st.cache_data(max_entries=32, show_spinner="Running many orders …")
-def over_orders(name: str, given: state.Input, n_seeds: int, *, zeroed: bool) -> np.ndarray:
-    """Probabilities [seed, class] of the shuffles with seeds from 0."""
-    roles = state.record(name, given).roles
-    shuffles = (orders.shuffled(roles, seed) for seed in range(n_seeds))
-    changes = [intervention.repositioned(order=order, zeroed=zeroed) for order in shuffles]
-    return probabilities(state.loaded(name), [given], changes)[0]
-
-
-@st.cache_data(max_entries=32, show_spinner="Running many shifts …")
-def over_shifts(name: str, given: state.Input, shifts: tuple[int, ...]) -> np.ndarray:
-    """Probabilities [shift, class]."""
-    changes = [intervention.repositioned(shift=shift) for shift in shifts]
-    return probabilities(state.loaded(name), [given], changes)[0]
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
