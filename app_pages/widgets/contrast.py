@@ -13,13 +13,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import state
-from app_pages.cache import Checkpoint
+from app_pages.cache import Checkpoint, of
 from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.prediction import prediction
 from model.inputs import Input
 from model.intervention import Intervention
 from model.measures.prediction import change
 from model.order import restored
+from model.probabilities import probabilities
 from model.record import ForwardRecord
 from viz.attention.difference_heatmap import difference_heatmap
 from viz.figure import PlotlyFigure
@@ -60,6 +61,11 @@ def side_of(
     record = state.record(chosen.checkpoint, chosen.given, changed)
     what = {"checkpoint": chosen.checkpoint, "given": chosen.given, "label": chosen.label}
     return Side(title=title, **what, record=record, order=order)
+
+
+def answers_under(chosen: state.Selection, changes: Iterable[Intervention], spinner: str) -> np.ndarray:
+    """Probabilities [intervention, class] of the chosen input; without classes the pooled states [.., d_model]."""
+    return of(probabilities, chosen.checkpoint, (chosen.given,), tuple(changes), spinner=spinner)[0]
 
 
 def beside(row: str, n: int = 2) -> list[DeltaGenerator]:

@@ -9,8 +9,11 @@ from model.measures.prediction import cosine_distance
 from model.record import ForwardRecord
 
 
-def largest_change(before: Float[np.ndarray, "*axes"], after: Float[np.ndarray, "*axes"]) -> float:
-    """max |after − before| over everything, in the unit of both; 0 where there is nothing."""
+def largest_change(before: Float[np.ndarray, "*axes"], after: Float[np.ndarray, "*others"]) -> float:
+    """max |after − before| over everything, in the unit of both; 0 where there is nothing.
+
+    One side may be compared with many of the other, along their first axis.
+    """
     return float(np.abs(after - before).max(initial=0))
 
 

@@ -45,6 +45,16 @@ def mean_entropy(
     return entropy(pattern, mask).mean(axis=-1)
 
 
+def normaliser(scores: Float[np.ndarray, "*axes key"]) -> Float[np.ndarray, "*axes"]:
+    """Z = sum_j e^(s_j), by which the softmax divides; of scores all of which are allowed."""
+    return np.asarray(np.exp(scores.astype(float)).sum(axis=-1))
+
+
+def over_heads(rows: Float[np.ndarray, "head key"]) -> Float[np.ndarray, " key"]:
+    """Weights of one query as a mean over heads, each counted alike."""
+    return rows.mean(axis=0)
+
+
 def distances(n: int, patch_grid: tuple[int, int] | None = None) -> Float[np.ndarray, "query key"]:
     """How far apart two positions are: |i - j| for text, Euclidean on the grid (in patches) for patches.
 

@@ -21,6 +21,7 @@ ANSWERS = np.array([[0.2, 0.8], [0.75, 0.25], [0.4, 0.6]])
 
 def test_the_largest_change_either_way():
     assert largest_change(np.array([[0.5, 0.2]]), np.array([[0.25, 0.3]])) == 0.25
+    assert largest_change(np.array([0.5, 0.5]), np.array([[0.5, 0.5], [0.75, 0.25]])) == 0.25
     assert largest_change(np.zeros(0), np.zeros(0)) == 0
 
 

@@ -6,7 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
-from model.measures.heads import distances, entropy, head_distance, mean_distance, mean_entropy
+from model.measures.heads import (
+    distances,
+    entropy,
+    head_distance,
+    mean_distance,
+    mean_entropy,
+    normaliser,
+    over_heads,
+)
 from tests.tolerance import rounding
 
 EVERYWHERE = np.ones((1, 3), bool)
@@ -35,7 +43,17 @@ def test_entropy_by_hand(row, by_hand):
 
 def test_the_mean_entropy_is_over_the_queries_of_each_head():
     pattern = np.array([[[1, 0], [0.5, 0.5]], [[1, 0], [0, 1]]], np.float32)
-    assert mean_entropy(pattern, np.ones((2, 2, 2), bool)).tolist() == [0.5, 0]
+    np.testing.assert_allclose(mean_entropy(pattern, np.ones((2, 2, 2), bool)), [0.5, 0], rtol=rounding(12))
+
+
+def test_the_normaliser_is_what_the_softmax_divides_by():
+    scores = np.log([[3.0, 1.0], [1.0, 1.0]])
+    np.testing.assert_allclose(normaliser(scores), [4, 2], rtol=1e-12)
+    np.testing.assert_allclose(np.exp(scores) / normaliser(scores)[:, None], [[0.75, 0.25], [0.5, 0.5]])
+
+
+def test_the_mean_over_heads_counts_each_alike():
+    assert over_heads(np.array([[1, 0], [0.5, 0.5], [0, 1]], np.float32)).tolist() == [0.5, 0.5]
 
 
 def test_entropy_counts_the_allowed_keys_alone():
