@@ -9,6 +9,7 @@ from app_pages import address, state
 from app_pages.inputs import drawing
 from app_pages.widgets.show import clickable
 from model.inputs import Picture
+from model.measures.difficulty import called_differently, hardest_first
 from viz.image_gallery import image_gallery
 
 TEST_DIGITS, DRAW = "Test digits", "Draw"
@@ -46,17 +47,10 @@ def _test_digit(images: np.ndarray, labels: np.ndarray, checkpoint: str | None) 
         with pages:
             if len(ids):
                 part = slice((page - 1) * PAGE, page * PAGE)
-                thumbnails = image_gallery(
-                    images[ids[part]], ids[part].tolist(), captions[part], selected=digit, columns=COLUMNS
-                )
-                clickable(
-                    thumbnails,
-                    key="gallery",
-                    chosen=digit,
-                    selection="image",
-                    take=take_digit,
-                    width="content",
-                )
+                shown, look = ids[part], {"selected": digit, "columns": COLUMNS}
+                thumbnails = image_gallery(images[shown], shown.tolist(), captions[part], **look)
+                click = {"chosen": digit, "selection": "image", "take": take_digit}
+                clickable(thumbnails, key="gallery", width="content", **click)
                 if legend:
                     st.caption(legend)
             else:
@@ -95,10 +89,8 @@ def ordered(
     if order == AS_THEY_COME:
         return ids, [str(label) for label in labels[ids]]
     if order == DISAGREE:
-        first, second = (made["predicted"] for made in predictions)
-        ids = ids[first[ids] != second[ids]]
-    loss = sum(made["loss"] for made in predictions)
-    ids = ids[np.argsort(-loss[ids], kind="stable")]
+        ids = called_differently(ids, *(made["predicted"] for made in predictions))
+    ids = hardest_first(ids, [made["loss"] for made in predictions])
     said = zip(*(made["predicted"][ids].tolist() for made in predictions), strict=True)
     return ids, [f"{label}→{'|'.join(map(str, each))}" for label, each in zip(labels[ids], said, strict=True)]
 

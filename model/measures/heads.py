@@ -19,13 +19,6 @@ def summary(record: ForwardRecord) -> dict[str, Float[np.ndarray, "layer head"]]
     }
 
 
-def over_heads(
-    pattern: Float[np.ndarray, "head query key"], how: Literal["mean", "maximum"]
-) -> Float[np.ndarray, "query key"]:
-    """The mean or the largest weight of each cell. Rows of a mean add up to 1, those of a maximum do not."""
-    return pattern.mean(axis=0) if how == "mean" else pattern.max(axis=0)
-
-
 def entropy(
     pattern: Float[np.ndarray, "*axes query key"], mask: Bool[np.ndarray, "*axes query key"]
 ) -> Float[np.ndarray, "*axes query"]:
@@ -50,9 +43,11 @@ def normaliser(scores: Float[np.ndarray, "*axes key"]) -> Float[np.ndarray, "*ax
     return np.asarray(np.exp(scores.astype(float)).sum(axis=-1))
 
 
-def over_heads(rows: Float[np.ndarray, "head key"]) -> Float[np.ndarray, " key"]:
-    """Weights of one query as a mean over heads, each counted alike."""
-    return rows.mean(axis=0)
+def over_heads(
+    weights: Float[np.ndarray, "head *axes"], how: Literal["mean", "maximum"] = "mean"
+) -> Float[np.ndarray, "*axes"]:
+    """The mean over heads, each counted alike, whose rows add up to 1 again; or of each cell the largest weight."""
+    return weights.mean(axis=0) if how == "mean" else weights.max(axis=0)
 
 
 def distances(n: int, patch_grid: tuple[int, int] | None = None) -> Float[np.ndarray, "query key"]:

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
+from model.capture import capture
 from model.measures.heads import (
     distances,
     entropy,
@@ -14,6 +15,7 @@ from model.measures.heads import (
     mean_entropy,
     normaliser,
     over_heads,
+    summary,
 )
 from tests.tolerance import rounding
 
@@ -50,6 +52,24 @@ def test_the_normaliser_is_what_the_softmax_divides_by():
     scores = np.log([[3.0, 1.0], [1.0, 1.0]])
     np.testing.assert_allclose(normaliser(scores), [4, 2], rtol=1e-12)
     np.testing.assert_allclose(np.exp(scores) / normaliser(scores)[:, None], [[0.75, 0.25], [0.5, 0.5]])
+
+
+def test_the_largest_over_heads_is_of_each_cell():
+    assert over_heads(np.array([[[1, 0], [0.5, 0.5]], [[0.25, 0.75], [0, 1]]]), "maximum").tolist() == [
+        [1, 0.75],
+        [0.5, 1],
+    ]
+
+
+def test_the_summary_has_a_number_for_each_head_under_the_names_on_screen(digit_loaded, image):
+    record = capture(digit_loaded, image)
+    found = summary(record)
+    assert list(found) == ["entropy", "mean distance (patches)"]
+    rows = np.maximum(record.pattern[1, 0].astype(float), 1e-30)
+    assert found["entropy"][1, 0] == pytest.approx(
+        -(rows * np.log(rows)).sum(axis=1).mean() / math.log(5), rel=rounding(8 * 5)
+    )
+    np.testing.assert_array_equal(found["mean distance (patches)"], mean_distance(record.pattern, (2, 2)))
 
 
 def test_the_mean_over_heads_counts_each_alike():

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from model.capture import capture
 from model.measures.embeddings import embedding_parts
-from model.theory.adding import concatenated, query_key_weights, summed
+from model.theory.adding import concatenated, query_key_weights, summed, sums
 from tests.model import tiny
 
 SIZES = st.integers(1, 6)
@@ -28,6 +28,20 @@ def test_both_ways_by_hand():
     w1, w2 = np.array([[1.0], [10.0]]), np.array([[100.0], [1000.0]])
     assert concatenated(x, p, w1, w2).tolist() == [[1 + 20 + 300 + 4000]]
     assert summed(x, p, w1, w2).tolist() == [[21 + 4300]]
+
+
+def test_the_sums_by_hand():
+    x, p = np.array([[1.0, 2.0]]), np.array([[3.0, -4.0]])
+    w1, w2 = np.array([[1.0], [10.0]]), np.array([[100.0], [1000.0]])
+    found = sums(x, p, w1, w2)
+    assert (found.content.tolist(), found.positions.tolist(), found.whole.tolist()) == (
+        [[21]],
+        [[-3700]],
+        [[-3679]],
+    )
+    assert (found.largest, found.from_sum) == (3679, 0)
+    assert found.from_adding == abs(-3679 - (4 - 20))
+    assert sums(x, p, w1, w1).from_adding == 0
 
 
 @given(products())

@@ -55,6 +55,12 @@ def test_the_largest_deviation_by_hand():
     assert sinusoids.largest_deviation(matrix, np.array([5.0, 1.0, 3.0])) == 2  # the offset is t - s
 
 
+def test_the_asymmetry_and_the_largest_spread_by_hand():
+    matrix = np.array([[1.0, 5.0, 0.0], [3.0, 2.0, 9.0], [0.5, 8.0, 1.0]])
+    assert sinusoids.asymmetry(matrix) == 2
+    assert sinusoids.by_offset(matrix).largest_spread == 5  # 3 and 8, one below the diagonal
+
+
 def test_bits_by_hand():
     assert sinusoids.bits(np.array([0, 1, 6, 8]), 4).tolist() == [
         [0, 0, 0, 0],
