@@ -27,13 +27,7 @@ N_NEIGHBOURS = 8
 PERPLEXITY, MOST_PERPLEXITY, LARGEST_SEED = 15, 50, 9999
 
 
-class Drawn(NamedTuple):
-    """Which vectors are drawn; a key of the cache."""
-
-    checkpoint: Checkpoint
-    given: Input
-    positioned: bool
-    n_words: int
+Drawn = tuple[Checkpoint, Input, bool, int]  # whose vectors, with positions or without, and how many words
 
 
 class Map(NamedTuple):
@@ -50,10 +44,11 @@ def embedding_map(chosen: Selection) -> None:
         positioned = address.row("Vectors", (CONTENT, SUM), key="positions_map_vectors") == SUM
         query = choose_query(record)
         with_words = record.unit == "token" and not positioned and _with_words()
-        drawn = Drawn(name, given, positioned, N_WORDS if with_words else 0)
         settings = _t_sne_settings() if method == TSNE else None
+    n_words = N_WORDS if with_words else 0
+    drawn = name, given, positioned, n_words
     flat = _pca(drawn) if settings is None else _t_sne(drawn, *settings)
-    words = _words(name, drawn.n_words)
+    words = _words(name, n_words)
     vectors = _vectors(*drawn)
     found = embeddings.neighbours(vectors, query, N_NEIGHBOURS)
     with st.container(horizontal=True, gap="medium"):
@@ -64,7 +59,7 @@ def embedding_map(chosen: Selection) -> None:
                 _scatter(chosen, record, query, found, flat, words)
         with st.container(width=300):
             if vectors[query].any():
-                _nearest(name, record, query, found, words, positioned)
+                _nearest(drawn, record, query, found, words)
             else:
                 st.markdown("This vector is all zeros: without a direction it has no neighbours.")
     n, different = len(record), embeddings.n_different(vectors[: len(record)])
@@ -174,25 +169,20 @@ def _scatter(
 
 
 def _nearest(
-    name: Checkpoint,
-    record: ForwardRecord,
-    query: int,
-    found: list[Neighbour],
-    words: list[str],
-    positioned: bool,
+    drawn: Drawn, record: ForwardRecord, query: int, found: list[Neighbour], words: list[str]
 ) -> None:
     if not found:
         st.markdown("No other vector is drawn that could be near to this one.")
         return
-    names, of_tokens = [*record.tokens, *words], record.unit == "token"
+    (name, _, positioned, _), of, of_tokens = drawn, record.tokens[query], record.unit == "token"
     st.markdown("**Nearest among the vectors drawn**")
     positions = [at if of_tokens and at < len(record) else None for at, _ in found]
-    _bars(found, names, names[query], "positions_map_nearest", places=positions)
+    _bars(found, [*record.tokens, *words], of, "positions_map_nearest", positions)
     if of_tokens and not positioned:
         pieces, rows = cache.of(embeddings.token_table, name)
-        near = embeddings.neighbours(rows, pieces.index(names[query]), N_NEIGHBOURS)
+        near = embeddings.neighbours(rows, pieces.index(of), N_NEIGHBOURS)
         st.markdown(f"**Nearest in the whole vocabulary** of {len(pieces):,} pieces")
-        _bars(near, pieces, names[query], "positions_map_vocabulary")
+        _bars(near, pieces, of, "positions_map_vocabulary")
     st.caption(
         rf"Cosine similarity $a \cdot b \,/\, (|a|\,|b|)$ in all {record.config.d_model} dimensions, not nearness in the "
         "picture."

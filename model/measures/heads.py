@@ -44,8 +44,8 @@ def normaliser(scores: Float[np.ndarray, "*axes key"]) -> Float[np.ndarray, "*ax
 
 
 def over_heads(
-    weights: Float[np.ndarray, "head *axes"], how: Literal["mean", "maximum"] = "mean"
-) -> Float[np.ndarray, "*axes"]:
+    weights: Float[np.ndarray, "head ..."], how: Literal["mean", "maximum"] = "mean"
+) -> Float[np.ndarray, "..."]:
     """The mean over heads, each counted alike, whose rows add up to 1 again; or of each cell the largest weight."""
     return weights.mean(axis=0) if how == "mean" else weights.max(axis=0)
 
