@@ -34,7 +34,8 @@ def representations(first: Side, second: Side) -> None:
             return
     else:
         examples = tuple(range(0, N_DIGITS, AT_ONCE))
-    if first.checkpoint == second.checkpoint:
+    of_one = first.checkpoint == second.checkpoint
+    if of_one:
         st.caption(
             "One checkpoint beside itself: which of its stages are alike. "
             + ("The two texts only add their tokens." if of_text else "The two digits play no part in it.")
@@ -46,7 +47,7 @@ def representations(first: Side, second: Side) -> None:
         found,
         first.record.stages,
         second.record.stages,
-        names=_names(first, second),
+        names=(first.checkpoint, second.checkpoint + ", again" * of_one),
         what="CKA",
         signed=False,
         side=480,
@@ -99,9 +100,3 @@ def _what_was_used(first: Side, second: Side, n: int, by_chance: float) -> None:
         f"Used: {used}, of width {' and '.join(map(str, widths))}. With the examples of one side shuffled, the largest of "
         f"these numbers is {by_chance:.2f}: so much is chance."
     )
-
-
-def _names(first: Side, second: Side) -> tuple[str, str]:
-    if first.checkpoint == second.checkpoint:
-        return first.checkpoint, f"{first.checkpoint}, again"
-    return first.checkpoint, second.checkpoint

@@ -20,15 +20,8 @@ PAGE = 3 * COLUMNS
 
 def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
     """The digit, None where nothing is drawn, and its label where it has one."""
-    source = address.row(
-        "Source",
-        (TEST_DIGITS, DRAW),
-        key="source",
-        on_change=drawing.leave,
-        width="stretch",
-        label_visibility="collapsed",
-    )
-    if source == DRAW:
+    look = {"width": "stretch", "label_visibility": "collapsed"}
+    if address.row("Source", (TEST_DIGITS, DRAW), key="source", on_change=drawing.leave, **look) == DRAW:
         image = drawing.drawn_digit()
         return (Picture.of(image) if image.any() else None), None
     images, labels = state.test_digits()
@@ -67,8 +60,7 @@ def _list(labels: np.ndarray, checkpoint: str | None) -> tuple[np.ndarray, list[
     pair = checkpoint and state.pair(checkpoint)
     both = [made for name in pair or () if (made := state.predictions(name)) is not None]
     orders = (AS_THEY_COME, *([HARDEST] if own else []), *([DISAGREE] if len(both) == 2 else []))
-    left, right = st.columns((2, 3))
-    classes = ("all", *map(str, range(10)))
+    classes, (left, right) = ("all", *map(str, range(10))), st.columns((2, 3))
     with left:
         digit_class = address.box("Class", classes, key="digit_class", on_change=_first_page)
     with right:

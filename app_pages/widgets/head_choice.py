@@ -43,9 +43,8 @@ def choose_head(chosen: state.Selection, *, with_colours: bool = True) -> state.
 
 def _choose_layer_and_head(config: ModelConfig) -> tuple[int, int]:
     """Two boxes, and four buttons that the arrow keys press as well."""
-    with st.container(
-        horizontal=True, vertical_alignment="bottom", gap="xsmall", width="content", key="head_choice"
-    ):
+    look = {"vertical_alignment": "bottom", "gap": "xsmall", "width": "content"}
+    with st.container(horizontal=True, key="head_choice", **look):
         layer, head = (
             address.box(label, range(n), key=label.lower(), gone=address.nearest, width=80)
             for label, n in (("Layer", config.n_layers), ("Head", config.n_heads))
@@ -64,17 +63,13 @@ def _choose_layer_and_head(config: ModelConfig) -> tuple[int, int]:
 
 def _choose_scale() -> ColourScale:
     """What the colours of every map of attention weights on the page reach to."""
-    chosen = address.row(
-        "Colours from 0",
-        SCALES,
-        key="scale",
-        help="Each map up to its own largest weight, so that faint ones show, or all alike up to 1.",
-    )
-    return SCALES[chosen]
+    said = "Each map up to its own largest weight, so that faint ones show, or all alike up to 1."
+    return SCALES[address.row("Colours from 0", SCALES, key="scale", help=said)]
 
 
 def choose_query(record: ForwardRecord) -> int:
     """The position whose row is looked at; tokens of a text, which can occur twice, are numbered."""
+    said = ["The token or patch that looks. Click one in the figures to choose it.", *_about(record)]
     return address.box(
         "Query",
         range(len(record)),
@@ -82,9 +77,7 @@ def choose_query(record: ForwardRecord) -> int:
         key="query",
         gone=address.nearest,
         width=160,
-        help=" ".join(
-            ["The token or patch that looks. Click one in the figures to choose it.", *_about(record)]
-        ),
+        help=" ".join(said),
         on_change=_show_alone,
     )
 
@@ -137,6 +130,5 @@ def overview(
 
 
 def _step(config: ModelConfig, layers: int, heads: int) -> None:
-    take_head(
-        (address.held("layer") + layers) % config.n_layers, (address.held("head") + heads) % config.n_heads
-    )
+    layer, head = address.held("layer") + layers, address.held("head") + heads
+    take_head(layer % config.n_layers, head % config.n_heads)

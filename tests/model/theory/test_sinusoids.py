@@ -88,7 +88,7 @@ def test_an_odd_width_is_refused(of, d_model):
 @given(WIDTHS, LENGTHS)
 def test_a_wave_goes_through_its_column_of_the_table(d_model, n):
     rows, t = sinusoids.table(n, d_model), np.arange(n, dtype=float)
-    waves = [sinusoids.wave(dimension, d_model, t) for dimension in range(d_model)]
+    waves = sinusoids.waves(range(d_model), d_model, t)
     np.testing.assert_allclose(rows.T, waves, atol=ROUNDING)
 
 
