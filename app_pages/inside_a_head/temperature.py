@@ -59,9 +59,9 @@ def temperature(chosen: HeadSelection, controls: DeltaGenerator) -> None:
                     f"The two predictions are **{change(record, after.record).value:.3f}** apart (total variation "
                     r"$\frac12 \sum |p - p'|$, from 0 to 1)."
                 )
+            click = "A click on a point of the curve sets the temperature. " if record.has_classes else ""
             st.caption(
-                "A click on a point of the curve sets the temperature. At $T = 1/\\sqrt{d_k} = "
-                f"{record.config.d_k**-0.5:.3g}$ the scores are the plain $q \\cdot k$, as if nothing had been divided. "
+                f"{click}At $T = 1/\\sqrt{{d_k}} = {record.config.d_k**-0.5:.3g}$ the scores are the plain $q \\cdot k$, as if nothing had been divided. "
                 "The encoder was trained at $T = 1$ alone. Changed attention changes what later layers receive, "
                 "and so their scores too."
             )

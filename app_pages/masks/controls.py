@@ -99,18 +99,16 @@ def _choose_padding(record: ForwardRecord) -> int:
 
 def _choose_heads(config: ModelConfig) -> dict[str, tuple[int, ...] | None]:
     """`layers` and `heads` of a mask. None, where nothing is chosen, is all, and the same mask as all of them."""
-    counts = {"layers": config.n_layers, "heads": config.n_heads}
-    return {axis: tuple(sorted(_choose_some(axis, count))) or None for axis, count in counts.items()}
-
-
-def _choose_some(axis: str, count: int) -> list[int]:
-    letter = axis[0].upper()
-    return address.boxes(
-        f"In {axis}",
-        range(count),
-        format_func=lambda number: f"{letter}{number}",
-        key=f"masks_{axis}",
-        gone=address.nearest,  # left empty it would mean all
-        placeholder="all",
-        width=BOX,
-    )
+    chosen = {}
+    for axis, count in {"layers": config.n_layers, "heads": config.n_heads}.items():
+        some = address.boxes(
+            f"In {axis}",
+            range(count),
+            format_func=(axis[0].upper() + "{}").format,
+            key=f"masks_{axis}",
+            gone=address.nearest,  # left empty it would mean all
+            placeholder="all",
+            width=BOX,
+        )
+        chosen[axis] = tuple(sorted(some)) or None
+    return chosen

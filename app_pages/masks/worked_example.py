@@ -1,5 +1,7 @@
 """The causal mask on four positions: in symbols, and with the numbers of the chosen head."""
 
+from collections.abc import Callable
+
 import numpy as np
 import streamlit as st
 
@@ -36,29 +38,22 @@ def worked_example(chosen: HeadSelection) -> None:
 
 
 def symbolic_scores(n: int) -> str:
-    places = range(1, n + 1)
-    return matrix([[f"s_{{{i}{j}}}" if j <= i else r"-\infty" for j in places] for i in places])
+    return lower_triangle(n, lambda i, j: f"s_{{{i + 1}{j + 1}}}", r"-\infty")
 
 
 def symbolic_pattern(n: int) -> str:
     """The first row is 1, whatever its score: it has one key."""
-    places = range(1, n + 1)
-    rows = [["0" if j > i else f"e^{{s_{{{i}{j}}}}} / Z_{i}" for j in places] for i in places]
-    return matrix([["1", *rows[0][1:]], *rows[1:]])
+    return lower_triangle(n, lambda i, j: f"e^{{s_{{{i + 1}{j + 1}}}}} / Z_{i + 1}" if i else "1", "0")
 
 
 def numeric_scores(scores: np.ndarray) -> str:
     """Scores [query, key] under the causal mask, to two places."""
-    return matrix(
-        [[f"{s:.2f}" if j <= i else r"-\infty" for j, s in enumerate(row)] for i, row in enumerate(scores)]
-    )
+    return lower_triangle(len(scores), lambda i, j: f"{scores[i, j]:.2f}", r"-\infty")
 
 
 def numeric_pattern(pattern: np.ndarray) -> str:
     """Weights [query, key] to three places; what the mask forbids is an exact 0."""
-    return matrix(
-        [[f"{a:.3f}" if j <= i else "0" for j, a in enumerate(row)] for i, row in enumerate(pattern)]
-    )
+    return lower_triangle(len(pattern), lambda i, j: f"{pattern[i, j]:.3f}", "0")
 
 
 def last_row(scores: np.ndarray) -> str:
@@ -67,6 +62,8 @@ def last_row(scores: np.ndarray) -> str:
     return rf"Z_{len(scores)} = {terms} = {normaliser(scores):.3f}"
 
 
-def matrix(rows: list[list[str]]) -> str:
+def lower_triangle(n: int, allowed: Callable[[int, int], str], masked: str) -> str:
+    """A matrix of n rows: what is `allowed` by row and column, counted from 0, up to the diagonal; `masked` beyond."""
+    rows = ([allowed(i, j) if j <= i else masked for j in range(n)] for i in range(n))
     body = r" \\ ".join(" & ".join(row) for row in rows)
     return rf"\begin{{pmatrix}} {body} \end{{pmatrix}}"

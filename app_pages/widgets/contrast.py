@@ -58,9 +58,11 @@ def side_of(
     order: tuple[int, ...] | None = None,
 ) -> Side:
     """The chosen checkpoint on the chosen input, with what is `changed`; `order` is that of the content, if another."""
-    record = state.record(chosen.checkpoint, chosen.given, changed)
-    what = {"checkpoint": chosen.checkpoint, "given": chosen.given, "label": chosen.label}
-    return Side(title=title, **what, record=record, order=order)
+    checkpoint, given = chosen.checkpoint, chosen.given
+    record = state.record(checkpoint, given, changed)
+    return Side(
+        title=title, checkpoint=checkpoint, given=given, label=chosen.label, record=record, order=order
+    )
 
 
 def answers_under(chosen: state.Selection, changes: Iterable[Intervention], spinner: str) -> np.ndarray:

@@ -13,6 +13,7 @@ from app_pages.inside_a_head.temperature import TEMPERATURES, named
 from model import checkpoint
 from model.config import ModelConfig
 from model.intervention import at_temperature
+from model.measures.heads import entropy
 from tests.app_pages.charts import described, table
 from tests.model import tiny
 from tests.tolerance import through
@@ -71,6 +72,14 @@ def test_the_prediction_is_that_of_the_changed_encoder(opened: Open) -> None:
     assert app.metric[1].value == changed.class_names[changed.logits.argmax()]
     points = table(app, "Probability of", "temperature", "class", "probability")
     at_the_end = points[points["temperature"] == "∞"]["probability"]
+    trained = state.record("imdb-pre-ln", TEXT).probabilities
+    assert f"**{abs(changed.probabilities - trained).sum() / 2:.3f}** apart" in said(app)
+    shares = [
+        entropy(record.pattern[1, 0], record.mask[1, 0])[0]
+        for record in (state.record("imdb-pre-ln", TEXT), changed)
+    ]
+    for title, share in zip(("As trained", "At T = ∞: uniform"), shares, strict=True):
+        assert f"**{title}**: weights of query 0 in L1 H0, entropy {share:.2f} of 1" in said(app)
     assert at_the_end.to_list() == pytest.approx(changed.probabilities, abs=through(changed.config))
 
 

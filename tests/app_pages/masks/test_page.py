@@ -13,8 +13,10 @@ from app_pages.masks.controls import KINDS
 from model import checkpoint
 from model.config import ModelConfig
 from model.intervention import MaskChoice, masked
-from tests.app_pages.charts import weights
+from model.measures.heads import entropy
+from tests.app_pages.charts import table, weights
 from tests.model import tiny
+from viz.numbers import written
 
 Open = Callable[..., AppTest]
 
@@ -131,7 +133,11 @@ def test_padding_of_a_text_stands_beside_what_happens_without_its_mask(open_mask
         "Padding, not masked",
     ]
     assert app.metric[0].value == app.metric[1].value
-    assert any(c.value.startswith("Largest difference of a logit") for c in app.caption)
+    (said,) = (c.value for c in app.caption if c.value.startswith("Largest difference of a logit"))
+    padding = MaskChoice(kind="padding", n_padding=4)
+    plain = state.record("imdb-pre-ln", TEXT).logits
+    ignored = state.record("imdb-pre-ln", TEXT, masked(padding, "ignored")).logits
+    assert said.endswith(f"masked, {written(np.abs(ignored - plain).max(), '.2g')} where it is not.")
     assert len(figures(app)["masks_map_pattern"]["data"][0]["x"]) == 9
 
 
@@ -154,6 +160,8 @@ def test_the_maps_are_of_the_chosen_head(open_masks: Open) -> None:
     np.testing.assert_allclose(weights(shown["masks_map_scores"]), after.scores[1, 1], rtol=1e-5)
     assert shown["masks_map_masked"]["layout"]["images"]
     assert not shown["masks_map_change"]["layout"].get("images")
+    change = after.pattern[1, 1] - state.record("imdb-pre-ln", TEXT).pattern[1, 1]
+    np.testing.assert_allclose(weights(shown["masks_map_change"]), change, atol=1e-6)
 
 
 def test_a_long_text_is_shown_in_parts(open_masks: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,6 +191,21 @@ def test_the_class_token_and_what_it_lost(open_masks: Open) -> None:
     assert "“not”" in said
     before = state.record("imdb-pre-ln", TEXT).pattern[0, 0, 0, 1]
     assert f"{100 * before:.1f}\u2009%" in said
+
+
+def test_what_follows_in_the_heads_is_with_the_mask_minus_without(open_masks: Open) -> None:
+    app = open_masks(masks_keys="1", masks_part="What follows", layer="1", masks_lost="mean of the layer")
+    before = state.record("imdb-pre-ln", TEXT)
+    after = state.record("imdb-pre-ln", TEXT, masked(MaskChoice(kind="keys", keys=(1,))))
+    entropies = table(app, "Change of the entropy", "layer", "head").set_index(["layer", "head"])
+    for side, record in (("before", before), ("after", after)):
+        expected = entropy(record.pattern, record.mask).mean(axis=-1)
+        for head in np.ndindex(expected.shape):
+            assert entropies.at[head, side] == pytest.approx(expected[head], abs=1e-6)
+    shift = table(app, "Attention weight before", "key", "before", "after").set_index("key")
+    assert shift.at["1 not", "before"] == pytest.approx(before.pattern[1, :, 0, 1].mean(), abs=1e-6)
+    assert shift.at["1 not", "after"] == 0
+    assert shift.at["2 great", "after"] == pytest.approx(after.pattern[1, :, 0, 2].mean(), abs=1e-6)
 
 
 def test_a_key_that_some_heads_of_the_layer_mask_is_not_said_to_be_free(open_masks: Open) -> None:

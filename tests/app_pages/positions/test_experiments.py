@@ -16,6 +16,7 @@ from model.order import shuffled
 from tests.app_pages.charts import described, shown, table, weights
 from tests.app_pages.positions.test_checkpoint import said
 from tests.model import tiny
+from viz.numbers import written as number
 
 Open = Callable[..., AppTest]
 
@@ -79,6 +80,21 @@ def test_the_difference_is_token_by_token(open_part: Open) -> None:
     )
     assert np.abs(weights(shown(app, "positions_try_difference"))).max() < 1e-5
     assert "with rows and columns put back in order" in said(app)
+
+
+def test_the_largest_change_of_a_weight_is_that_of_the_chosen_head(open_part: Open) -> None:
+    app = open_part(
+        checkpoint="imdb-pre-ln",
+        positions_try=SHIFT,
+        positions_try_shift="3",
+        positions_try_maps="after minus before",
+    )
+    before = state.record("imdb-pre-ln", TEXT).pattern
+    change = state.record("imdb-pre-ln", TEXT, repositioned(shift=3)).pattern - before
+    np.testing.assert_allclose(weights(shown(app, "positions_try_difference")), change[0, 0], atol=1e-6)
+    assert f"Largest change of any weight in this head: {number(np.abs(change[0, 0]).max(), '.2g')}." in said(
+        app
+    )
 
 
 def test_the_next_order(open_part: Open) -> None:
