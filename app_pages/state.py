@@ -9,13 +9,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.cache import Checkpoint, cached, loaded, of
-from model import checkpoint, digits, masked_tokens
+from model import checkpoint, digits
 from model.capture import capture
 from model.inputs import Input, Text
-from model.masked_tokens import Guess
+from model.intervention import Intervention
 from model.measures import heads
 from model.record import ForwardRecord
-from model.text import encode
+from model.text import Encoded, encode
 from viz.palette import ColourScale
 
 TEXT, DIGIT = "Text", "Digit"
@@ -50,30 +50,27 @@ def selection() -> Selection:
     return st.session_state["selection"]
 
 
-def record(name: Checkpoint, given: Input) -> ForwardRecord:
-    return of(capture, name, given)
+def record(name: Checkpoint, given: Input, changed: Intervention | None = None) -> ForwardRecord:
+    return of(capture, name, given, changed or Intervention())
 
 
 @cached
 def head_measures(name: Checkpoint, given: Input) -> pd.DataFrame:
     """One row a head: layer, head, and what the overview shows on hover."""
     seen = record(name, given)
-    by_head = {
-        "entropy": heads.entropy(seen.pattern, seen.mask).mean(axis=-1),
-        f"mean distance ({seen.units})": heads.mean_distance(seen.pattern, seen.patch_grid),
-    }
     layer, head = np.indices(seen.pattern.shape[:2]).reshape(2, -1)
-    return pd.DataFrame({"layer": layer, "head": head} | {name: v.ravel() for name, v in by_head.items()})
+    measures = {measure: values.ravel() for measure, values in heads.summary(seen).items()}
+    return pd.DataFrame({"layer": layer, "head": head} | measures)
 
 
-def guesses(name: Checkpoint, given: Input) -> dict[int, list[Guess]]:
-    """As `model.masked_tokens.guesses`; a digit has no masked tokens."""
-    return of(masked_tokens.guesses, name, given) if isinstance(given, Text) else {}
+def encoded_text(name: Checkpoint, given: Text) -> Encoded:
+    encoder = loaded(name)
+    return encode(encoder.tokenizer, given.text, encoder.config.padding_id)
 
 
 def left_out(name: Checkpoint, given: Input) -> str:
     """Which tokens of a text are too many for the encoder's positions, such as "first 5 tokens"; "" where none."""
-    if not isinstance(given, Text) or not (encoded := encode(loaded(name).tokenizer, given.text)).n_left_out:
+    if not isinstance(given, Text) or not (encoded := encoded_text(name, given)).n_left_out:
         return ""
     tokens = "token" if encoded.n_left_out == 1 else f"{encoded.n_left_out:,} tokens"
     return f"{'first' if encoded.from_start else 'last'} {tokens}"

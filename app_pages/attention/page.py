@@ -3,19 +3,18 @@
 import streamlit as st
 
 from app_pages import address, state
-from app_pages.attention.digit_detail import digit_detail
-from app_pages.attention.text_detail import text_detail
+from app_pages.attention.detail import picture_detail, text_detail
 from app_pages.widgets.head_choice import choose_head, choose_query, overview
 from app_pages.widgets.masked_tokens import masked_tokens
 from app_pages.widgets.measures_note import measures_note
 from app_pages.widgets.prediction import prediction
+from model.measures.heads import over_heads
 
 HEAD, MEAN, MAXIMUM = "this head", "mean", "maximum"
 
 chosen = choose_head(state.selection())
 layer, head = chosen.layer, chosen.head
 record = state.record(chosen.checkpoint, chosen.given)
-is_text = record.patch_grid is None
 
 with chosen.top:
     prediction(record, chosen.label, key="probabilities")
@@ -25,7 +24,7 @@ with st.container(horizontal=True, gap="medium"):
     # As wide as the overview is; of few heads, as the line above it needs.
     with st.container(width=max(240, 54 + min(76 * record.config.n_heads, 612))):
         overview(chosen.checkpoint, chosen.given, selected=(layer, head), scale=chosen.scale, key="overview")
-        measures_note("tokens" if is_text else "patches")
+        measures_note(record.units)
     with st.container(key="detail"):
         with st.container(horizontal=True):
             part = address.row(
@@ -35,12 +34,9 @@ with st.container(horizontal=True, gap="medium"):
                 help="The chosen head, or at each cell the mean or the maximum over all heads of its layer.",
             )
             query = choose_query(record)
-        pattern, title = {
-            HEAD: (record.pattern[layer, head], f"L{layer} H{head}"),
-            MEAN: (record.pattern[layer].mean(axis=0), f"L{layer}, mean over its heads"),
-            MAXIMUM: (record.pattern[layer].max(axis=0), f"L{layer}, maximum over its heads"),
-        }[part]
-        if is_text:
-            text_detail(chosen, record, pattern, query=query, title=title)
+        if part == HEAD:
+            pattern, title = record.pattern[layer, head], f"L{layer} H{head}"
         else:
-            digit_detail(chosen, record, pattern, query=query, title=title)
+            pattern, title = over_heads(record.pattern[layer], part), f"L{layer}, {part} over its heads"
+        detail = text_detail if record.unit == "token" else picture_detail
+        detail(chosen, record, pattern, query=query, title=title)

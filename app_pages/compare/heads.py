@@ -6,22 +6,22 @@ from functools import partial
 import streamlit as st
 
 from app_pages import address, state
-from app_pages.compare.pairing import Head, Pairing, name
-from app_pages.compare.sides import Side, beside, same_position, take_from_second
+from app_pages.compare.pairing import name
+from app_pages.widgets.contrast import NUMBERS, Side, beside, same_position, take_from_second
 from app_pages.widgets.head_choice import choose_query, overview, take_head, take_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.measures_note import measures_note
 from app_pages.widgets.show import clickable, show
+from model.measures.matching import Head, Pairing
 from viz.attention.attention_heatmap import attention_heatmap
-from viz.attention.head_overview import head_overview
 from viz.compare.distance_heatmap import distance_heatmap
+from viz.palette import ColourScale
 
 ONE_QUERY, ALL_WEIGHTS, DISTANCES = "one query", "all weights", "distances of all heads"
 
 
 def heads(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairing) -> None:
     head = (chosen.layer, chosen.head)
-    partner = pairing.partners.get(head)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         view = address.row("Show", (ONE_QUERY, ALL_WEIGHTS, DISTANCES), key="compare_view")
         if view != DISTANCES:
@@ -29,81 +29,48 @@ def heads(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairi
     if view == DISTANCES:
         _distances(first, second, pairing, head)
         return
-    left, right = beside("overview")
-    with left:
-        st.markdown(f"**{first.title}**, all heads")
-        overview(first.checkpoint, first.given, selected=head, scale=chosen.scale, key="overview_first")
-    with right:
-        st.markdown(f"**{second.title}**, all heads")
-        _partners(chosen, second, pairing, partner)
-    pairs = zip(("first", "second"), (first, second), (head, partner), beside("detail"), strict=True)
-    for number, side, shown, place in pairs:
+
+    def take_partner(*other: int) -> None:
+        if (one := pairing.of(other)) is not None:
+            take_head(*one)
+
+    sides, shown = (first, second), (head, pairing.partner(head))
+    sides_and_places = zip(NUMBERS, sides, shown, (take_head, take_partner), beside("overview"), strict=False)
+    for number, side, selected, take, place in sides_and_places:
         with place:
-            if shown is None:
+            st.markdown(f"**{side.title}**, all heads")
+            look = {"selected": selected, "scale": chosen.scale, "key": f"overview_{number}"}
+            overview(side.checkpoint, side.given, take=take, **look)
+    queries = query, same_position(first, second, query)
+    takes = take_query, partial(take_from_second, first, second)
+    details = zip(NUMBERS, sides, shown, queries, takes, beside("detail"), strict=False)
+    for number, side, selected, at, take, place in details:
+        with place:
+            if selected is None:
                 st.info(f"{side.title} has no partner for {name(head)}.")
+            elif view == ALL_WEIGHTS:
+                _all_weights(side, selected, at, chosen.scale, key=f"matrix_{number}")
             else:
-                at, take = query, take_query
-                if number == "second":
-                    at, take = same_position(first, second, query), partial(take_from_second, first, second)
-                if view == ALL_WEIGHTS:
-                    _all_weights(chosen, side, shown, at, key=f"matrix_{number}")
-                else:
-                    _one_query(chosen, side, shown, at, take, key=f"query_{number}")
-    measures_note("tokens" if first.is_text else "patches")
+                _one_query(side, selected, at, chosen.scale, take, key=f"query_{number}")
+    measures_note(first.record.units)
 
 
-def _partners(chosen: state.HeadSelection, second: Side, pairing: Pairing, partner: Head | None) -> None:
-    """All heads of the second side; a click on one chooses the head of the first whose partner it is."""
-    chart = head_overview(
-        second.record.pattern,
-        selected=partner,
-        hover=state.head_measures(second.checkpoint, second.given),
-        scale=chosen.scale,
-    )
-
-    def take(point: dict) -> None:
-        if (head := pairing.of((int(point["layer"]), int(point["head"])))) is not None:
-            take_head(*head)
-
-    clickable(chart, key="overview_second", chosen=partner, selection="head", take=take, width="content")
-
-
-def _all_weights(chosen: state.HeadSelection, side: Side, head: Head, query: int | None, *, key: str) -> None:
-    record = side.record
-    figure = attention_heatmap(
-        record.pattern[head],
-        record.tokens,
-        mask=record.mask[head],
-        query=query,
-        scale=chosen.scale,
-        title=f"{side.title} {name(head)}",
-    )
-    show(figure, key=key)
+def _all_weights(side: Side, head: Head, query: int | None, scale: ColourScale, *, key: str) -> None:
+    record, title = side.record, f"{side.title} {name(head)}"
+    pattern, mask = record.pattern[head], record.mask[head]
+    show(attention_heatmap(pattern, record.tokens, mask=mask, query=query, scale=scale, title=title), key=key)
 
 
 def _one_query(
-    chosen: state.HeadSelection,
-    side: Side,
-    head: Head,
-    query: int | None,
-    take: Callable[[int], None],
-    *,
-    key: str,
+    side: Side, head: Head, query: int | None, scale: ColourScale, take: Callable[[int], None], *, key: str
 ) -> None:
     """The row of `query`; a click takes its position instead."""
     st.markdown(f"**{name(head)}** of {side.title}")
     if query is None:
         st.caption("The chosen query has no counterpart here.")
         return
-    input_in_colours(
-        side.given,
-        side.record,
-        side.record.pattern[head][query],
-        query=query,
-        scale=chosen.scale,
-        key=key,
-        take=take,
-    )
+    row = side.record.pattern[head][query]
+    input_in_colours(side.given, side.record, row, query=query, scale=scale, key=key, take=take)
 
 
 def _distances(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
@@ -112,16 +79,13 @@ def _distances(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
             "Head distances compare rows of weights over the same keys, and these sides have none in common."
         )
         return
-    n_heads = tuple(side.record.config.n_heads for side in (first, second))
-    partners = [-1] * len(pairing.matrix)
-    for one, other in pairing.partners.items():
-        partners[one[0] * n_heads[0] + one[1]] = other[0] * n_heads[1] + other[1]
+    (_, n_heads), (_, n_others) = pairing.shapes
     chart = distance_heatmap(
         pairing.matrix,
-        partners,
-        n_heads=n_heads,
+        pairing.partners,
+        n_heads=(n_heads, n_others),
         names=(first.title, second.title),
-        selected=head[0] * n_heads[0] + head[1],
+        selected=head[0] * n_heads + head[1],
     )
     st.markdown(
         r"**Head distance** of two heads $A$ and $B$: $\frac{1}{n} \sum_i \mathrm{JSD}(A'_i, B'_i)$ with "
@@ -133,6 +97,6 @@ def _distances(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
         key="distances",
         chosen=head,
         selection="pair",
-        take=lambda pair: take_head(*divmod(int(pair["one"]), n_heads[0])),
+        take=lambda pair: take_head(*divmod(int(pair["one"]), n_heads)),
         width="content",
     )

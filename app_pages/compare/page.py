@@ -8,13 +8,13 @@ from app_pages.compare.heads import heads
 from app_pages.compare.knock_out import knock_out
 from app_pages.compare.pairing import about, pair_heads
 from app_pages.compare.representations import representations
-from app_pages.compare.sides import beside, choose_sides
+from app_pages.compare.sides import choose_sides
 from app_pages.compare.stream import stream
+from app_pages.widgets.contrast import predictions, tell, verdict
 from app_pages.widgets.head_choice import choose_head
-from app_pages.widgets.prediction import prediction
 
-HEADS, DIFFERENCE, KNOCK_OUT = "Heads", "Difference", "Knock-out"
-STREAM, REPRESENTATIONS = "Stream", "Representations"
+HEADS, DIFFERENCE = "Heads", "Difference"
+OF_ALL_HEADS = {"Knock-out": knock_out, "Stream": stream, "Representations": representations}
 
 chosen = state.selection()
 with chosen.top:
@@ -25,28 +25,24 @@ if isinstance(sides, str):
 first, second = sides
 with chosen.top:
     left_out = state.left_out(second.checkpoint, second.given)
+    of_one = second.checkpoint == first.checkpoint
     if left_out and left_out != state.left_out(first.checkpoint, first.given):
-        what = (
-            "The second text"
-            if second.checkpoint == first.checkpoint
-            else f"For {second.checkpoint} the text"
-        )
+        what = "The second text" if of_one else f"For {second.checkpoint} the text"
         st.caption(f"{what} is longer than the encoder reads: it leaves out the {left_out}.")
-    for number, side, place in zip(("first", "second"), sides, beside("answer"), strict=True):
-        with place:
-            prediction(side.record, side.label, title=side.title, key=f"probabilities_{number}")
+    predictions(first, second, key="probabilities")
+    if not first.said and not second.said:
+        if of_one:
+            tell(verdict(f"From the {first.title} to the {second.title}", first.record, second.record))
+        else:
+            st.caption("Neither encoder has classes, and so there is no prediction.")
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    part = address.row("Part", (HEADS, DIFFERENCE, KNOCK_OUT, STREAM, REPRESENTATIONS), key="compare_part")
+    part = address.row("Part", (HEADS, DIFFERENCE, *OF_ALL_HEADS), key="compare_part")
     pairing = pair_heads(first, second) if part in (HEADS, DIFFERENCE) else None
-if pairing is not None:
+if pairing is None:
+    OF_ALL_HEADS[part](first, second)
+else:
     chosen = choose_head(chosen, with_colours=part == HEADS)
     about(first, second, pairing, (chosen.layer, chosen.head))
     draw = heads if part == HEADS else difference
     draw(chosen, first, second, pairing)
-elif part == KNOCK_OUT:
-    knock_out(first, second)
-elif part == STREAM:
-    stream(first, second)
-else:
-    representations(first, second)

@@ -6,11 +6,12 @@ import numpy as np
 import streamlit as st
 
 from app_pages import state
+from app_pages.cache import Checkpoint, cached
 from app_pages.compare.in_steps import in_steps
-from app_pages.compare.sides import Side
+from app_pages.widgets.contrast import Side
 from app_pages.widgets.show import show
+from model.inputs import Text
 from model.measures import similarity
-from model.text import encode
 from viz.compare.stage_similarity import stage_similarity
 
 N_DIGITS, AT_ONCE = 300, 50
@@ -22,32 +23,31 @@ def representations(first: Side, second: Side) -> None:
         "states of all examples at a stage of either checkpoint as the centred rows of $X$ and $Y$. 1: equal up to rotation and "
         "scale (Kornblith et al. 2019). States are those carried in the stream, before the norm at the end of pre-LN."
     )
-    if first.is_text:
-        texts = tuple(dict.fromkeys((*state.sentences().values(), first.given.text, second.given.text)))
-        if _cut_differently(first.checkpoint, second.checkpoint, texts):
+    of_text = first.record.unit == "token"
+    if of_text:
+        texts = (*state.sentences().values(), first.given.text, second.given.text)
+        examples = tuple(map(Text, dict.fromkeys(texts)))
+        if _cut_differently(first.checkpoint, second.checkpoint, examples):
             st.info(
                 f"{first.checkpoint} and {second.checkpoint} cut texts into different tokens: no states correspond."
             )
             return
-        reads = [partial(_text_states, side.checkpoint, text) for side in (first, second) for text in texts]
     else:
-        texts = ()
-        starts = range(0, N_DIGITS, AT_ONCE)
-        reads = [
-            partial(_digit_states, side.checkpoint, start) for side in (first, second) for start in starts
-        ]
-    if first.checkpoint == second.checkpoint:
+        examples = tuple(range(0, N_DIGITS, AT_ONCE))
+    of_one = first.checkpoint == second.checkpoint
+    if of_one:
         st.caption(
             "One checkpoint beside itself: which of its stages are alike. "
-            + ("The two texts only add their tokens." if texts else "The two digits play no part in it.")
+            + ("The two texts only add their tokens." if of_text else "The two digits play no part in it.")
         )
+    reads = [partial(_states, side.checkpoint, example) for side in (first, second) for example in examples]
     in_steps(reads, "Reading the states of the examples …")  # from here on they are cached
-    found, by_chance, n = _cka(first.checkpoint, second.checkpoint, texts)
+    found, by_chance, n = _cka(first.checkpoint, second.checkpoint, examples)
     chart = stage_similarity(
         found,
         first.record.stages,
         second.record.stages,
-        names=_names(first, second),
+        names=(first.checkpoint, second.checkpoint + ", again" * of_one),
         what="CKA",
         signed=False,
         side=480,
@@ -59,42 +59,35 @@ def representations(first: Side, second: Side) -> None:
     _what_was_used(first, second, n, by_chance)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
-def _digit_states(name: str, start: int) -> np.ndarray:
+@cached
+def _states(name: Checkpoint, example: Text | int) -> np.ndarray:
+    """[stage, example, d_model] of the tokens of a text, or of the test digits from a number on."""
+    if isinstance(example, Text):
+        return similarity.text_states(state.loaded(name), example)
     images, _ = state.test_digits()
-    return similarity.digit_states(state.loaded(name), images[start : start + AT_ONCE])
+    return similarity.digit_states(state.loaded(name), images[example : example + AT_ONCE])
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
-def _text_states(name: str, text: str) -> np.ndarray:
-    return similarity.text_states(state.loaded(name), text)
-
-
-@st.cache_data(max_entries=16, show_spinner="Comparing the stages …")
-def _cka(one: str, other: str, texts: tuple[str, ...]) -> tuple[np.ndarray, float, int]:
+@cached(spinner="Comparing the stages …")
+def _cka(
+    one: Checkpoint, other: Checkpoint, examples: tuple[Text | int, ...]
+) -> tuple[np.ndarray, float, int]:
     """CKA [stage, other stage]; the largest with the examples of one side shuffled; how many examples."""
-    states = [
-        np.concatenate(
-            [_text_states(name, text) for text in texts]
-            if texts
-            else [_digit_states(name, start) for start in range(0, N_DIGITS, AT_ONCE)],
-            axis=1,
-        )
-        for name in (one, other)
-    ]
-    n = states[0].shape[1]
-    shuffled = states[1][:, np.random.default_rng(0).permutation(n)]
-    return similarity.linear_cka(*states), float(np.nanmax(similarity.linear_cka(states[0], shuffled))), n
+    first, second = (
+        np.concatenate([_states(name, example) for example in examples], axis=1) for name in (one, other)
+    )
+    return similarity.linear_cka(first, second), similarity.cka_by_chance(first, second), first.shape[1]
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
-def _cut_differently(one: str, other: str, texts: tuple[str, ...]) -> bool:
-    first, second = (state.loaded(name).tokenizer for name in (one, other))
-    return any(encode(first, text).tokens != encode(second, text).tokens for text in texts)
+@cached
+def _cut_differently(one: Checkpoint, other: Checkpoint, texts: tuple[Text, ...]) -> bool:
+    return any(
+        state.encoded_text(one, text).tokens != state.encoded_text(other, text).tokens for text in texts
+    )
 
 
 def _what_was_used(first: Side, second: Side, n: int, by_chance: float) -> None:
-    if first.is_text:
+    if first.record.unit == "token":
         used = f"the {n:,} tokens of the {len(state.sentences())} example sentences and of what was typed, a state each"
     else:
         pooled = dict.fromkeys(
@@ -107,9 +100,3 @@ def _what_was_used(first: Side, second: Side, n: int, by_chance: float) -> None:
         f"Used: {used}, of width {' and '.join(map(str, widths))}. With the examples of one side shuffled, the largest of "
         f"these numbers is {by_chance:.2f}: so much is chance."
     )
-
-
-def _names(first: Side, second: Side) -> tuple[str, str]:
-    if first.checkpoint == second.checkpoint:
-        return first.checkpoint, f"{first.checkpoint}, again"
-    return first.checkpoint, second.checkpoint

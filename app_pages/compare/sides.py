@@ -1,68 +1,19 @@
 """The two sides of a comparison: two checkpoints on one input, or one checkpoint on two inputs."""
 
-from dataclasses import dataclass
-
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import address, state
 from app_pages.compare.disagreement import next_disagreement
 from app_pages.inputs.text_input import AT_MOST, LONGEST
-from app_pages.widgets.head_choice import take_query
+from app_pages.widgets.contrast import Side
 from app_pages.widgets.show import show
-from model.inputs import Picture, Text
-from model.record import ForwardRecord
+from model.inputs import Input, Picture, Text
 from viz.image_gallery import image_gallery
 
 CHECKPOINTS, INPUTS = "two checkpoints", "two inputs"
 SECOND_TEXT = "The film is not bad at all."
 SECOND_DIGIT = 1
 TITLES = {state.TEXT: ("first text", "second text"), state.DIGIT: ("first digit", "second digit")}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
-    """One side: what went through which checkpoint, and what figures call it."""
-
-    title: str
-    checkpoint: str
-    given: state.Input
-    label: int | None
-    record: ForwardRecord
-
-    @property
-    def is_text(self) -> bool:
-        return self.record.patch_grid is None
-
-    @property
-    def said(self) -> str:
-        """The most probable class."""
-        return self.record.class_names[self.record.logits.argmax()]
-
-
-def beside(row: str) -> list[DeltaGenerator]:
-    """A place for either side; where the window is narrow, the second is below the first."""
-    with st.container(horizontal=True, gap="medium"):
-        return [st.container(key=f"side_{row}_{number}") for number in ("first", "second")]
-
-
-def same_position(first: Side, second: Side, query: int) -> int | None:
-    """The query of the second side; None where a position of the first means nothing there.
-
-    Two texts on one checkpoint are compared position by position; one text that two tokenizers cut differently
-    has no such order in common.
-    """
-    cut_otherwise = first.checkpoint != second.checkpoint and first.record.tokens != second.record.tokens
-    if cut_otherwise or first.record.patch_grid != second.record.patch_grid:
-        both = first.record.has_class_token and second.record.has_class_token
-        return 0 if query == 0 and both else None
-    return query if query < len(second.record.tokens) else None
-
-
-def take_from_second(first: Side, second: Side, position: int) -> None:
-    """For callbacks on the second side: the same position of the first becomes the query, where it has one."""
-    if position < len(first.record.tokens) and same_position(first, second, position) is not None:
-        take_query(position)
 
 
 def choose_sides(chosen: state.Selection) -> tuple[Side, Side] | str:
@@ -91,11 +42,9 @@ def choose_sides(chosen: state.Selection) -> tuple[Side, Side] | str:
     return left, right
 
 
-def _side(title: str, what: tuple[str, state.Input, int | None]) -> Side:
+def _side(title: str, what: tuple[str, Input, int | None]) -> Side:
     checkpoint, given, label = what
     record = state.record(checkpoint, given)
-    if not record.class_names:
-        raise ValueError(f"{checkpoint} has no classes")
     return Side(title=title, checkpoint=checkpoint, given=given, label=label, record=record)
 
 

@@ -1,10 +1,9 @@
 """The residual stream of both sides: how long, how much each sublayer adds, what could be read off it."""
 
-import numpy as np
 import streamlit as st
 
-from app_pages import address, state
-from app_pages.compare.sides import Side, beside
+from app_pages import address, cache
+from app_pages.widgets.contrast import Side, beside
 from app_pages.widgets.show import show
 from model.measures import similarity
 from model.measures import stream as measures
@@ -15,19 +14,16 @@ from viz.compare.stage_similarity import stage_similarity
 from viz.numbers import written
 from viz.palette import FIRST, SECOND
 
-NORMS, SHARES, LOGITS, UNIFORMITY, COSINES = (
-    "norms",
-    "shares",
-    "logits by layer",
-    "token uniformity",
-    "cosines",
-)
-
 
 def stream(first: Side, second: Side) -> None:
-    sides = (first, second)
-    parts = {NORMS: _norms, SHARES: _shares, LOGITS: _logits, UNIFORMITY: _uniformity, COSINES: _cosines}
-    parts[address.row("Of the stream", parts, key="compare_stream")](sides)
+    parts = {
+        "norms": _norms,
+        "shares": _shares,
+        "logits by layer": _logits,
+        "token uniformity": _uniformity,
+        "cosines": _cosines,
+    }
+    parts[address.row("Of the stream", parts, key="compare_stream")]((first, second))
 
 
 def _norms(sides: tuple[Side, Side]) -> None:
@@ -35,18 +31,13 @@ def _norms(sides: tuple[Side, Side]) -> None:
         r"$\lVert x_i \rVert$ at each position $i$: after the embedding, after each attention (mid) and each feed-forward "
         "(post). In post-LN that is after the norm, which sets the length; in pre-LN nothing does until the norm at the end."
     )
-    lengths = {side.title: measures.norms(side.record.residual) for side in sides}
-    means = {title: values.mean(axis=1) for title, values in lengths.items()}
+    means = {side.title: measures.mean_norms(side.record.residual) for side in sides}
     show(stage_curves(means, _stages(sides), y_title="mean length of the states"), key="stream_mean")
     for number, side, place in zip(("first", "second"), sides, beside("norms"), strict=True):
-        figure = norm_heatmap(
-            lengths[side.title],
-            side.record.stages,
-            side.record.tokens,
-            unit="token" if side.is_text else "patch",
-            title=side.title,
-        )
+        record = side.record
+        lengths = measures.norms(record.residual)
         with place:
+            figure = norm_heatmap(lengths, record.stages, record.tokens, unit=record.unit, title=side.title)
             show(figure, key=f"norms_{number}")
 
 
@@ -56,18 +47,11 @@ def _shares(sides: tuple[Side, Side]) -> None:
         "over, $x$ what that is added to. 0.5: it is as long as all that was there. Lengths alone: where $F$ points "
         "against $x$, the sum becomes shorter."
     )
-    shares = {side.title: _shares_of(side.checkpoint, side.given) for side in sides}
+    shares = {side.title: cache.of(measures.sublayer_shares, side.checkpoint, side.given) for side in sides}
     deepest = max(side.record.config.n_layers for side in sides)
     names = [f"L{layer} {sublayer}" for layer in range(deepest) for sublayer in ("attention", "feed-forward")]
     chart = stage_curves(shares, names, y_title="share of the sublayer", x_title="sublayer", from_zero_to=1)
     show(chart, key="stream_shares")
-
-
-@st.cache_data(max_entries=32, show_spinner=False)
-def _shares_of(name: str, given: state.Input) -> np.ndarray:
-    loaded = state.loaded(name)
-    outputs = measures.sublayer_outputs(loaded, given)
-    return measures.shares(measures.gone_past(loaded.model, state.record(name, given).residual), outputs)
 
 
 def _logits(sides: tuple[Side, Side]) -> None:
@@ -76,27 +60,28 @@ def _logits(sides: tuple[Side, Side]) -> None:
         "where the encoder ends in a norm, as pre-LN mostly does, $W\\,\\mathrm{pool}(x) + b$ where it does not; the pool "
         "is the class token, the mean or the maximum. The classifier was trained on the last stage alone."
     )
-    marked = {sides[1].said: SECOND} | {sides[0].said: FIRST}
-    every = np.concatenate([side.record.logits_by_layer.ravel() for side in sides])
-    domain = (float(every.min()), float(every.max()))
+    answering = [side for side in sides if side.record.has_classes]
+    logits = [side.record.logits_by_layer for side in answering]
+    # The same colours and the same axis on both sides; a class that both name has the colour of the first.
+    coloured = (sides[1], SECOND), (sides[0], FIRST)
+    marked = {side.said: colour for side, colour in coloured if side.record.has_classes}
+    lowest = float(min((each.min() for each in logits), default=0))
+    highest = float(max((each.max() for each in logits), default=0))
     for number, side, place in zip(("first", "second"), sides, beside("logits"), strict=True):
-        record = side.record
-        chart = logit_curves(
-            record.logits_by_layer,
-            record.stages,
-            record.class_names,
-            marked=marked,
-            title=side.title,
-            domain=domain,
-        )
+        record, look = side.record, {"marked": marked, "title": side.title, "domain": (lowest, highest)}
         with place:
-            show(chart, key=f"logits_{number}")
-        place.caption(_checked(side))
-    if sides[0].said == sides[1].said:
+            if record.has_classes:
+                chart = logit_curves(record.logits_by_layer, record.stages, record.class_names, **look)
+                show(chart, key=f"logits_{number}")
+                st.caption(_checked(side))
+            else:
+                st.info(f"{side.title} has no classes, and so no logits.")
+    if len(marked) < len(answering):
         said = f"Both say **{sides[0].said}**"
     else:
-        said = " and ".join(f"**{side.said}** is what {side.title} says" for side in sides)
-    st.caption(f"{said}; any other class is grey.")
+        said = " and ".join(f"**{side.said}** is what {side.title} says" for side in answering)
+    if said:
+        st.caption(f"{said}; any other class is grey.")
 
 
 def _checked(side: Side) -> str:
@@ -114,10 +99,8 @@ def _uniformity(sides: tuple[Side, Side]) -> None:
         "feed-forward layers hold them apart (they measure in another norm)."
     )
     curves = {side.title: measures.uniformity(side.record.residual) for side in sides}
-    chart = stage_curves(
-        curves, _stages(sides), y_title="relative distance from the mean state", from_zero_to=1
-    )
-    show(chart, key="stream_uniformity")
+    title = "relative distance from the mean state"
+    show(stage_curves(curves, _stages(sides), y_title=title, from_zero_to=1), key="stream_uniformity")
 
 
 def _cosines(sides: tuple[Side, Side]) -> None:

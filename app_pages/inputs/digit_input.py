@@ -9,6 +9,7 @@ from app_pages import address, state
 from app_pages.inputs import drawing
 from app_pages.widgets.show import clickable
 from model.inputs import Picture
+from model.measures.difficulty import called_differently, hardest_first
 from viz.image_gallery import image_gallery
 
 TEST_DIGITS, DRAW = "Test digits", "Draw"
@@ -19,15 +20,8 @@ PAGE = 3 * COLUMNS
 
 def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
     """The digit, None where nothing is drawn, and its label where it has one."""
-    source = address.row(
-        "Source",
-        (TEST_DIGITS, DRAW),
-        key="source",
-        on_change=drawing.leave,
-        width="stretch",
-        label_visibility="collapsed",
-    )
-    if source == DRAW:
+    look = {"width": "stretch", "label_visibility": "collapsed"}
+    if address.row("Source", (TEST_DIGITS, DRAW), key="source", on_change=drawing.leave, **look) == DRAW:
         image = drawing.drawn_digit()
         return (Picture.of(image) if image.any() else None), None
     images, labels = state.test_digits()
@@ -46,17 +40,10 @@ def _test_digit(images: np.ndarray, labels: np.ndarray, checkpoint: str | None) 
         with pages:
             if len(ids):
                 part = slice((page - 1) * PAGE, page * PAGE)
-                thumbnails = image_gallery(
-                    images[ids[part]], ids[part].tolist(), captions[part], selected=digit, columns=COLUMNS
-                )
-                clickable(
-                    thumbnails,
-                    key="gallery",
-                    chosen=digit,
-                    selection="image",
-                    take=take_digit,
-                    width="content",
-                )
+                shown, look = ids[part], {"selected": digit, "columns": COLUMNS}
+                thumbnails = image_gallery(images[shown], shown.tolist(), captions[part], **look)
+                click = {"chosen": digit, "selection": "image", "take": take_digit}
+                clickable(thumbnails, key="gallery", width="content", **click)
                 if legend:
                     st.caption(legend)
             else:
@@ -73,8 +60,7 @@ def _list(labels: np.ndarray, checkpoint: str | None) -> tuple[np.ndarray, list[
     pair = checkpoint and state.pair(checkpoint)
     both = [made for name in pair or () if (made := state.predictions(name)) is not None]
     orders = (AS_THEY_COME, *([HARDEST] if own else []), *([DISAGREE] if len(both) == 2 else []))
-    left, right = st.columns((2, 3))
-    classes = ("all", *map(str, range(10)))
+    classes, (left, right) = ("all", *map(str, range(10))), st.columns((2, 3))
     with left:
         digit_class = address.box("Class", classes, key="digit_class", on_change=_first_page)
     with right:
@@ -95,10 +81,8 @@ def ordered(
     if order == AS_THEY_COME:
         return ids, [str(label) for label in labels[ids]]
     if order == DISAGREE:
-        first, second = (made["predicted"] for made in predictions)
-        ids = ids[first[ids] != second[ids]]
-    loss = sum(made["loss"] for made in predictions)
-    ids = ids[np.argsort(-loss[ids], kind="stable")]
+        ids = called_differently(ids, *(made["predicted"] for made in predictions))
+    ids = hardest_first(ids, [made["loss"] for made in predictions])
     said = zip(*(made["predicted"][ids].tolist() for made in predictions), strict=True)
     return ids, [f"{label}→{'|'.join(map(str, each))}" for label, each in zip(labels[ids], said, strict=True)]
 

@@ -10,7 +10,6 @@ from app_pages.inputs.digit_input import digit_input
 from app_pages.inputs.text_input import text_input
 from app_pages.widgets.spelling import PLACEMENTS
 from model.checkpoint import Loaded
-from model.text import encode
 from viz.numbers import percent
 
 INVITATION = {
@@ -21,9 +20,8 @@ INVITATION = {
 
 def sidebar() -> tuple[str, state.Input, int | None] | str:
     """Draws the widgets. What they hold: checkpoint, input and its label; or why not, in one sentence."""
-    kind = address.row(
-        "Input", (state.TEXT, state.DIGIT), key="kind", on_change=_change_kind, width="stretch"
-    )
+    kinds = (state.TEXT, state.DIGIT)
+    kind = address.row("Input", kinds, key="kind", on_change=_change_kind, width="stretch")
     above = st.container()  # the orders of the digits depend on the checkpoint, which stands below them
     name = address.box("Checkpoint", state.checkpoints(kind), key="checkpoint", gone=_alike)
     with above:
@@ -33,7 +31,7 @@ def sidebar() -> tuple[str, state.Input, int | None] | str:
     try:
         loaded = state.loaded(name)
         _describe(loaded)
-        n_read = encode(loaded.tokenizer, given.text).n_read if kind == state.TEXT and given else None
+        n_read = state.encoded_text(name, given).n_read if kind == state.TEXT and given else None
     except (ValueError, OSError) as error:
         return f"The checkpoint {name} cannot be used, choose another one: {error}."
     if given is None or n_read == 0:

@@ -1,43 +1,37 @@
 """What follows in all heads, and what the class token lost in one of them."""
 
-from html import escape
-
-import numpy as np
 import streamlit as st
 
 from app_pages import address
-from app_pages.masks.results import Results
-from app_pages.masks.words import share
 from app_pages.state import HeadSelection
+from app_pages.widgets.contrast import beside, share, tell
 from app_pages.widgets.head_choice import take_clicked_head
 from app_pages.widgets.show import clickable, show
-from model.measures import heads
+from model.measures.changes import Lost, lost
+from model.measures.heads import mean_entropy, over_heads
 from model.record import ForwardRecord
 from viz.masks.attention_shift import attention_shift
 from viz.masks.entropy_change import entropy_change
 
 HEAD, MEAN = "this head", "mean of the layer"
+NAMED = 3  # keys that are named one by one
 
 
-def consequences(chosen: HeadSelection, found: Results, query: int) -> None:
-    with st.container(horizontal=True, gap="medium"):
-        with st.container(key="side_entropy"):
-            _entropies(chosen, found)
-        with st.container(key="side_lost"):
-            _lost(chosen, found, query)
+def consequences(chosen: HeadSelection, before: ForwardRecord, after: ForwardRecord, query: int) -> None:
+    """`before` has the positions of `after`, and no mask."""
+    entropies, loss = beside("consequences")
+    with entropies:
+        _entropies((chosen.layer, chosen.head), before, after)
+    with loss:
+        _lost(chosen, before, after, query)
 
 
-def _entropies(chosen: HeadSelection, found: Results) -> None:
+def _entropies(head: tuple[int, int], before: ForwardRecord, after: ForwardRecord) -> None:
     st.markdown("**Entropy of every head, with the mask minus without**")
-    before, after = _entropy(found.unmasked), _entropy(found.after)
-    selected = (chosen.layer, chosen.head)
+    entropies = (mean_entropy(record.pattern, record.mask) for record in (before, after))
+    chart = entropy_change(*entropies, selected=head)
     clickable(
-        entropy_change(before, after, selected=selected),
-        key="masks_entropy",
-        chosen=selected,
-        selection="head",
-        take=take_clicked_head,
-        width="content",
+        chart, key="masks_entropy", chosen=head, selection="head", take=take_clicked_head, width="content"
     )
     st.markdown(
         r"Mean over queries of $H_i / \ln n_i$ with $H_i = -\sum_j A_{ij} \ln A_{ij}$; $n_i$ counts the keys that query "
@@ -46,36 +40,28 @@ def _entropies(chosen: HeadSelection, found: Results) -> None:
     )
 
 
-def _entropy(record: ForwardRecord) -> np.ndarray:
-    return heads.entropy(record.pattern, record.mask).mean(axis=-1)
-
-
-def _lost(chosen: HeadSelection, found: Results, query: int) -> None:
-    at = 0 if found.before.has_class_token else query
-    who = "the class token" if found.before.has_class_token else f"query {query}"
+def _lost(chosen: HeadSelection, before: ForwardRecord, after: ForwardRecord, query: int) -> None:
+    at, who = (0, "the class token") if before.has_class_token else (query, f"query {query}")
     st.markdown(f"**What {who} attends to, before and after**")
     part = address.row("In", (HEAD, MEAN), key="masks_lost")
-    some = slice(chosen.head, chosen.head + 1) if part == HEAD else slice(None)
-    before, after = (
-        record.pattern[chosen.layer, some, at].mean(axis=0) for record in (found.unmasked, found.after)
-    )
-    in_heads = found.after.mask[chosen.layer, some, at]  # [head, key]
+    heads = slice(chosen.head, chosen.head + 1) if part == HEAD else slice(None)
+    rows = [over_heads(record.pattern[chosen.layer, heads, at]) for record in (before, after)]
+    in_heads = after.mask[chosen.layer, heads, at]  # [head, key]
     allowed = in_heads.any(axis=0)
-    tokens = found.after.tokens
-    st.html(f"<p>{escape(_in_words(who, before, tokens, in_heads))}</p>")
-    show(attention_shift(before, after, tokens, allowed=allowed), key="masks_shift")
-
-
-def _in_words(who: str, before: np.ndarray, tokens: tuple[str, ...], in_heads: np.ndarray) -> str:
-    """How much went to keys that are masked now in all of these heads, and to which of them most."""
-    allowed = in_heads.any(axis=0)
-    lost = np.where(allowed, 0, before)
-    if in_heads.all():
-        return f"No key is masked for {who} here; what changes comes from masks elsewhere."
     if allowed.all():
-        n_masking = (~in_heads.all(axis=1)).sum()
-        return f"No key is masked for {who} in all heads of this layer, but some are in {n_masking} of {len(in_heads)}."
-    most = np.argsort(-lost, kind="stable")[: min(3, (~allowed).sum())]
-    named = ", ".join(f"“{tokens[key]}” {share(lost[key])}" for key in most)
-    more = " and others" if (~allowed).sum() > len(most) else ""
-    return f"{who.capitalize()} loses keys that had {share(lost.sum())} of its attention: {named}{more}."
+        masking = sum(not each.all() for each in in_heads)
+        said = f"No key is masked for {who} here; what changes comes from masks elsewhere."
+        if masking:
+            said = f"No key is masked for {who} in all heads of this layer, but some are in {masking} of {len(in_heads)}."
+    else:
+        said = _in_words(who, lost(rows[0], allowed), after.tokens)
+    tell(said)
+    show(attention_shift(*rows, after.tokens, allowed=allowed), key="masks_shift")
+
+
+def _in_words(who: str, found: Lost, tokens: tuple[str, ...]) -> str:
+    """How much went to keys that are masked now in all of the heads, and to which of them most."""
+    most = list(zip(found.keys, found.weights, strict=True))[:NAMED]
+    named = ", ".join(f"“{tokens[key]}” {share(weight, 1)}" for key, weight in most)
+    more = " and others" if len(found.keys) > len(most) else ""
+    return f"{who.capitalize()} loses keys that had {share(found.total, 1)} of its attention: {named}{more}."

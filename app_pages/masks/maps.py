@@ -3,23 +3,22 @@
 import streamlit as st
 
 from app_pages import address
-from app_pages.masks.results import Results
 from app_pages.state import HeadSelection
+from app_pages.widgets.contrast import Side, difference
 from app_pages.widgets.show import show
 from viz.attention.attention_heatmap import attention_heatmap
-from viz.attention.difference_heatmap import difference_heatmap
 from viz.masks.score_heatmap import score_heatmap
 
 LEGIBLE = 64  # positions; of more, a part is shown to begin with
 
 
-def maps(chosen: HeadSelection, found: Results, query: int) -> None:
-    layer, head = chosen.layer, chosen.head
-    after, tokens = found.after, found.after.tokens
-    mask = after.mask[layer, head]
-    scores, pattern = after.scores[layer, head], after.pattern[layer, head]
+def maps(chosen: HeadSelection, unmasked: Side, after: Side, query: int) -> None:
+    head, tokens = (chosen.layer, chosen.head), after.record.tokens
+    mask, scores, pattern = (
+        each[head] for each in (after.record.mask, after.record.scores, after.record.pattern)
+    )
     st.markdown(
-        rf"L{layer} H{head}: $\;A_{{ij}} = \operatorname{{softmax}}_j(s_{{ij}} + m_{{ij}})$, with "
+        rf"L{chosen.layer} H{chosen.head}: $\;A_{{ij}} = \operatorname{{softmax}}_j(s_{{ij}} + m_{{ij}})$, with "
         r"$s_{ij} = q_i \cdot k_j / \sqrt{d_k}$, $\;m_{ij} = 0$ where query $i$ may attend to key $j$ and $-\infty$ where "
         "it may not. Hatched: masked. Framed: the query."
     )
@@ -36,10 +35,10 @@ def maps(chosen: HeadSelection, found: Results, query: int) -> None:
             description="Attention under the mask, queries down, keys across",
             **common,
         ),
-        "change": difference_heatmap(
-            found.unmasked.pattern[layer, head],
-            pattern,
-            tokens,
+        "change": difference(
+            unmasked,
+            after,
+            head,
             names=("unmasked", "masked"),
             title="4 Change of A",
             description="Change of attention by the mask, queries down, keys across",
@@ -49,10 +48,7 @@ def maps(chosen: HeadSelection, found: Results, query: int) -> None:
     names = iter(figures)
     with st.container(horizontal=True, gap="medium"):
         for pair in zip(names, names, strict=True):  # two and two stay together where four have no room
-            with (
-                st.container(key=f"pair_{'_'.join(pair)}"),
-                st.container(horizontal=True, gap="medium"),
-            ):
+            with st.container(key=f"pair_{'_'.join(pair)}"), st.container(horizontal=True, gap="medium"):
                 for name in pair:
                     with st.container(key=f"side_{name}"):
                         show(figures[name], key=f"masks_map_{name}")

@@ -7,14 +7,13 @@ from functools import partial
 
 import streamlit as st
 
-from app_pages.masks.controls import CELLS, KEYS
-from app_pages.masks.places import toggle
-from app_pages.masks.results import Results
+from app_pages.masks.blocked import CELLS, KEYS, toggle
 from app_pages.state import HeadSelection
 from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.input_in_colours import class_token_weight
 from app_pages.widgets.show import clickable
 from model.intervention import Kind, MaskChoice
+from model.record import ForwardRecord
 from viz.attention.digit_overlay import digit_overlay
 from viz.attention.token_strip import token_strip
 from viz.masks.cell_board import cell_board
@@ -27,51 +26,44 @@ def has_board(kind: Kind, n: int) -> bool:
     return kind == "cells" and n <= LARGEST_BOARD
 
 
-def click_target(chosen: HeadSelection, found: Results, choice: MaskChoice, query: int) -> None:
-    """A board of cells where these are blocked and can be hit; otherwise the text or the digit."""
-    layer, head = chosen.layer, chosen.head
-    pattern, mask = found.after.pattern[layer, head], found.after.mask[layer, head]
-    n = len(found.before.tokens)
+def click_target(chosen: HeadSelection, after: ForwardRecord, choice: MaskChoice, query: int, n: int) -> None:
+    """A board of cells where these are blocked and can be hit; otherwise the text or the picture.
+
+    `n` counts the positions without any padding that the mask appends.
+    """
+    head = chosen.layer, chosen.head
+    target = partial(clickable, chosen=(choice, query))
+    appearance = {"query": query, "scale": chosen.scale}
     if has_board(choice.kind, n):
-        board = cell_board(pattern, found.after.tokens, mask=mask, query=query, scale=chosen.scale)
-        clickable(
-            board,
-            key="masks_board",
-            chosen=(choice, query),
-            selection="cell",
-            take=lambda cell: toggle(CELLS, (int(cell["query"]), int(cell["key"])), n),
-            width="content",
-        )
+        board = cell_board(after.pattern[head], after.tokens, mask=after.mask[head], **appearance)
+
+        def take_cell(cell: dict) -> None:
+            toggle(CELLS, (int(cell["query"]), int(cell["key"])), n)
+
+        target(board, key="masks_board", selection="cell", take=take_cell, width="content")
         return
-    if choice.kind == "cells" and found.after.patch_grid is None:
-        st.caption(
-            f"{n} × {n} cells are too many to be hit: here a click blocks the token for query {query} alone."
-        )
+    weights, allowed = after.pattern[head][query], after.mask[head][query]
     take = {
         "keys": lambda key: toggle(KEYS, (key,), n),
         "cells": lambda key: toggle(CELLS, (query, key), n),
     }.get(choice.kind, lambda key: take_query(min(key, n - 1)))
-    target = partial(clickable, chosen=(choice, query), selection="key")
-    if found.after.patch_grid is None:
-        strip = token_strip(
-            found.after.tokens, pattern[query], allowed=mask[query], query=query, scale=chosen.scale
-        )
-        with st.container(height=HEIGHT if len(found.after.tokens) > LONG else "content", border=False):
-            target(strip, key="masks_strip", take=lambda token: take(int(token["position"])))
+    if after.patch_grid is None:
+        if choice.kind == "cells":
+            st.caption(
+                f"{n} × {n} cells are too many to be hit: here a click blocks the token for query {query} alone."
+            )
+        strip = token_strip(after.tokens, weights, allowed=allowed, **appearance)
+        with st.container(height=HEIGHT if len(after) > LONG else "content", border=False):
+            target(strip, key="masks_strip", selection="key", take=lambda token: take(int(token["position"])))
         return
-    first = int(found.before.has_class_token)
+    first = after.first_patch
+    appearance["query"] = query - first if query >= first else None
     patches = digit_overlay(
-        chosen.given.array,
-        pattern[query, first:],
-        found.before.patch_grid,
-        allowed=mask[query, first:],
-        query=query - first if query >= first else None,
-        scale=chosen.scale,
+        chosen.given.array, weights[first:], after.patch_grid, allowed=allowed[first:], **appearance
     )
-    target(
-        patches,
-        key="masks_patches",
-        take=lambda patch: take(int(patch["position"]) + first),
-        width="content",
-    )
-    class_token_weight(found.after, pattern[query])
+
+    def take_patch(patch: dict) -> None:
+        take(int(patch["position"]) + first)
+
+    target(patches, key="masks_patches", selection="key", take=take_patch, width="content")
+    class_token_weight(after, weights)

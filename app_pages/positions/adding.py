@@ -1,14 +1,13 @@
 """Adding positions to the content against concatenating the two, on the embeddings of the current input."""
 
-import numpy as np
 import streamlit as st
 
-from app_pages import address, state
-from app_pages.positions import cached
+from app_pages import address, cache, state
 from app_pages.positions.notation import scientific
 from app_pages.widgets.show import show
 from model.config import ModelConfig
-from model.theory.adding import concatenated, query_key_weights, summed
+from model.measures.embeddings import embedding_parts
+from model.theory.adding import query_key_weights, sums
 from viz.positions.sum_of_maps import sum_of_maps
 
 TIED, UNTIED = "the same, W_Q", "another, W_K"
@@ -16,7 +15,7 @@ TIED, UNTIED = "the same, W_Q", "another, W_K"
 
 def adding(chosen: state.HeadSelection) -> None:
     loaded = state.loaded(chosen.checkpoint)
-    parts = cached.parts(chosen.checkpoint, chosen.given)
+    parts = cache.of(embedding_parts, chosen.checkpoint, chosen.given)
     w_q, w_k = query_key_weights(loaded.model, chosen.layer, chosen.head)
     n, d_model = parts.content.shape
     d_k = w_q.shape[1]
@@ -44,17 +43,13 @@ def adding(chosen: state.HeadSelection) -> None:
         st.caption(
             f"In {chosen.checkpoint} one matrix serves as $W_Q$, $W_K$ and $W_V$: there is no other to take."
         )
-    w1, w2 = w_q, w_q if tied else w_k
-    x, p = parts.content, parts.positions
-    whole = concatenated(x, p, w1, w2)
-    maps = {"X W₁": x @ w1, "+ P W₂": p @ w2, "= Concat[X, P] W": whole}
+    found = sums(parts.content, parts.positions, w_q, w_q if tied else w_k)
+    maps = {"X W₁": found.content, "+ P W₂": found.positions, "= Concat[X, P] W": found.whole}
     show(sum_of_maps(maps, parts.tokens), key="positions_sum")
-    at_most = np.abs(whole - summed(x, p, w1, w2)).max()
-    added = np.abs(whole - (x + p) @ w1).max()
     st.markdown(
-        f"All {whole.size:,} numbers, the largest {np.abs(whole).max():.2f} in size, computed by either way:\n"
-        f"- $\\text{{Concat}}[X, P]\\, W$ and $X W_1 + P W_2$ differ by at most **${scientific(at_most)}$**\n"
-        f"- $\\text{{Concat}}[X, P]\\, W$ and $(X + P)\\, W_1$ differ by at most **${scientific(added)}$**"
+        f"All {found.whole.size:,} numbers, the largest {found.largest:.2f} in size, computed by either way:\n"
+        f"- $\\text{{Concat}}[X, P]\\, W$ and $X W_1 + P W_2$ differ by at most **${scientific(found.from_sum)}$**\n"
+        f"- $\\text{{Concat}}[X, P]\\, W$ and $(X + P)\\, W_1$ differ by at most **${scientific(found.from_adding)}$**"
         + ("" if tied else ": with untied weights it is not the same as adding")
     )
     st.caption(_reading(loaded.config, chosen.layer, head))

@@ -3,6 +3,7 @@
 import numpy as np
 import streamlit as st
 
+from app_pages.cache import cached
 from app_pages.positions.notation import scientific
 from app_pages.positions.sizes import choose_length, choose_width
 from app_pages.widgets.show import show
@@ -25,38 +26,24 @@ def products() -> None:
         d_model, n = choose_width(), choose_length()
     dots, distances = _measured(n, d_model)
     offsets = np.arange(1 - n, n)
-    _quantity(
-        dots,
-        theory.dot_product_at(offsets, d_model),
-        name="dot",
-        what="dot product",
-        law="Σ cos(ω φ)",
-        formula=r"\sum_k \cos(\omega_k \varphi)",
-    )
-    _quantity(
-        distances,
-        theory.distance_at(offsets, d_model),
-        name="distance",
-        what="distance",
-        law="√(d_model − 2 Σ cos(ω φ))",
-        formula=r"\sqrt{d_\text{model} - 2 \sum_k \cos(\omega_k \varphi)}",
-    )
+    law, formula = "Σ cos(ω φ)", r"\sum_k \cos(\omega_k \varphi)"
+    _quantity(dots, theory.dot_product_at(offsets, d_model), "dot product", law, formula)
+    law, formula = f"√(d_model − 2 {law})", rf"\sqrt{{d_\text{{model}} - 2 {formula}}}"
+    _quantity(distances, theory.distance_at(offsets, d_model), "distance", law, formula)
     st.caption(
         "What deviates is the rounding of the table, which holds single-precision numbers as an encoder's does."
     )
 
 
-@st.cache_data(max_entries=16, show_spinner="Measuring all pairs …")
+@cached(spinner="Measuring all pairs …")
 def _measured(n: int, d_model: int) -> tuple[np.ndarray, np.ndarray]:
     rows = theory.table(n, d_model)
     return theory.dot_products(rows), theory.distances(rows)
 
 
-def _quantity(
-    matrix: np.ndarray, at_offsets: np.ndarray, *, name: str, what: str, law: str, formula: str
-) -> None:
+def _quantity(matrix: np.ndarray, at_offsets: np.ndarray, what: str, law: str, formula: str) -> None:
     """One matrix [position, position] beside its values over the offset."""
-    gathered = theory.by_offset(matrix)
+    gathered, name = theory.by_offset(matrix), what.partition(" ")[0]
     with st.container(horizontal=True, gap="medium"):
         with st.container(key=f"side_{name}_matrix"):
             st.markdown(f"**{what.capitalize()}** of every $p_s$ with every $p_t$")
@@ -69,6 +56,6 @@ def _quantity(
                 f"Measured over all {matrix.size:,} pairs:\n"
                 f"- largest deviation from ${formula}$: "
                 f"**${scientific(theory.largest_deviation(matrix, at_offsets))}$**\n"
-                f"- largest spread among pairs of one offset: **${scientific(gathered.spreads.max())}$**\n"
-                f"- largest difference from the transpose: **${scientific(np.abs(matrix - matrix.T).max())}$**"
+                f"- largest spread among pairs of one offset: **${scientific(gathered.largest_spread)}$**\n"
+                f"- largest difference from the transpose: **${scientific(theory.asymmetry(matrix))}$**"
             )

@@ -1,9 +1,9 @@
 """Shift: one matrix takes every position to the one that is an offset further. Sines alone have no such matrix."""
 
-import numpy as np
 import streamlit as st
 
 from app_pages import address
+from app_pages.cache import cached
 from app_pages.positions.notation import column, scientific
 from app_pages.positions.sizes import choose_position, choose_width
 from app_pages.widgets.show import show
@@ -49,9 +49,10 @@ def shift() -> None:
             matrix = theory.shift_matrix(offset, d_model)
             show(shift_of_positions(matrix, pair=k), key="positions_shift_matrix")
             miss = _misses(d_model, offset)[ROTATION]
+            last = len(miss.by_position) - 1
             st.markdown(
-                f"Applied to every $p_t$ from 0 to {len(miss) - 1}, $M({offset})$ misses $p_{{t+{offset}}}$ by at most "
-                f"**${scientific(np.abs(miss).max())}$** in any dimension: the rounding of single precision."
+                f"Applied to every $p_t$ from 0 to {last}, $M({offset})$ misses $p_{{t+{offset}}}$ by at most "
+                f"**${scientific(miss.largest)}$** in any dimension: the rounding of single precision."
             )
         with st.container(key="side_shift_errors"):
             _without_cosines(d_model, offset)
@@ -72,14 +73,14 @@ def _worked(d_model: int, offset: int, t: int, k: int) -> None:
         st.latex(rf"p_{{{t + offset}}}^{{({k})}} = {column(rows[t + offset, pair])}", width="content")
 
 
-@st.cache_data(max_entries=32, show_spinner="Fitting a map to the sines …")
-def _misses(d_model: int, offset: int) -> dict[str, np.ndarray]:
-    """What each map makes of p_t minus p_(t+phi), [t, dimension]."""
+@cached(spinner="Fitting a map to the sines …")
+def _misses(d_model: int, offset: int) -> dict[str, theory.Miss]:
+    """By what shifts."""
     rows = table(N, d_model)
     return {
-        ROTATION: theory.shift_errors(rows, offset),
-        DIAGONAL: theory.sine_shift_errors(rows, offset),
-        BEST: theory.best_map_errors(rows[:, ::2], offset),
+        ROTATION: theory.miss(theory.shift_errors(rows, offset)),
+        DIAGONAL: theory.miss(theory.sine_shift_errors(rows, offset)),
+        BEST: theory.miss(theory.best_map_errors(rows[:, ::2], offset)),
     }
 
 
@@ -88,21 +89,21 @@ def _without_cosines(d_model: int, offset: int) -> None:
         st.markdown("**With sines alone** a shift by nothing is exact as well: choose another offset.")
         return
     misses = _misses(d_model, offset)
-    largest = {name: scientific(np.abs(miss).max()) for name, miss in misses.items()}
-    typical = {name: scientific(np.sqrt((miss**2).mean())) for name, miss in misses.items()}
     st.markdown(
         r"**With sines alone** there is no such matrix. Of $\sin \omega_k (t + \varphi) = "
         r"\cos(\omega_k \varphi) \sin \omega_k t + \sin(\omega_k \varphi) \cos \omega_k t$ the second half is missing."
     )
-    curves = {name: np.sqrt((miss**2).mean(axis=1)) for name, miss in misses.items()}
-    show(error_curves(curves), key="positions_shift_errors")
+    by_position = {name: miss.by_position for name, miss in misses.items()}
+    show(error_curves(by_position), key="positions_shift_errors")
     st.markdown(
         "| what shifts | largest error | root mean square |\n|---|---|---|\n"
-        + "\n".join(f"| {name} | ${largest[name]}$ | ${typical[name]}$ |" for name in misses)
+        + "\n".join(
+            f"| {name} | ${scientific(miss.largest)}$ | ${scientific(miss.rms)}$ |"
+            for name, miss in misses.items()
+        )
     )
-    at_zero = np.abs(np.sin(frequencies(d_model) * offset)).max()
     st.markdown(
         r"No other matrix helps: of sines alone $p_0$ is all zeros, every matrix takes zeros to zeros, but "
-        rf"$p_{{{offset}}}$ holds $\sin \omega_k \varphi$, up to {at_zero:.4f} in size. The best map is the one of least "
-        f"squares over these {len(misses[BEST])} positions."
+        rf"$p_{{{offset}}}$ holds $\sin \omega_k \varphi$, up to {theory.largest_sine(offset, d_model):.4f} in size. The best map is the one of least "
+        f"squares over these {len(misses[BEST].by_position)} positions."
     )

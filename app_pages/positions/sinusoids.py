@@ -58,14 +58,9 @@ def _table_and_waves(rows: np.ndarray, t: int) -> None:
         with st.container(key="side_waves"):
             dimensions = _choose_dimensions(d_model)
             fine = np.linspace(0, n - 1, min(12 * n, FINEST))
-            waves = [theory.wave(dimension, d_model, fine) for dimension in dimensions]
-            chart = wave_curves(
-                [_name(dimension, d_model) for dimension in dimensions],
-                rows.T[dimensions],
-                fine,
-                np.reshape(waves, (len(dimensions), len(fine))),
-                position=t,
-            )
+            names = [_name(dimension, d_model) for dimension in dimensions]
+            waves = theory.waves(dimensions, d_model, fine)
+            chart = wave_curves(names, rows.T[dimensions], fine, waves, position=t)
             show(chart, key="positions_waves")
     with table:
         show(sinusoid_table(rows, position=t, dimensions=dimensions), key="positions_table")
@@ -103,24 +98,17 @@ def _counter(rows: np.ndarray, t: int) -> None:
     pairs = theory.nearest_pairs(2.0 ** np.arange(3, n_bits + 1), d_model)
     sines = rows[positions][:, [2 * k for k in pairs]]
     wavelengths = theory.wavelengths(d_model)[pairs]
+    of_bits = [f"bit {bit}|{2 ** (bit + 1)}" for bit in range(n_bits)]
+    of_sines = [f"k {k}|{length:.3g}" for k, length in zip(pairs, wavelengths, strict=True)]
+    digits = {
+        "title": "t in binary, the lowest digit on the left",
+        "heading": "bit and its period in positions",
+    }
+    waves = {"title": "sines of p at t", "heading": "frequency and its wavelength in positions"}
+    texts = np.vectorize(lambda sine: written(sine, "+.2f"))(sines)
     with st.container(horizontal=True, gap="medium"):
-        digits = counter_table(
-            1 - 2 * bits,  # 0 in the first half of a period, where a sine is positive
-            bits.astype(str),
-            [f"bit {bit}|{2 ** (bit + 1)}" for bit in range(n_bits)],
-            positions,
-            position=t,
-            title="t in binary, the lowest digit on the left",
-            heading="bit and its period in positions",
-        )
-        show(digits, key="positions_bits", width="content")
-        waves = counter_table(
-            sines,
-            np.vectorize(lambda sine: written(sine, "+.2f"))(sines),
-            [f"k {k}|{length:.3g}" for k, length in zip(pairs, wavelengths, strict=True)],
-            positions,
-            position=t,
-            title="sines of p at t",
-            heading="frequency and its wavelength in positions",
-        )
-        show(waves, key="positions_sines", width="content")
+        # A bit is 0 in the first half of its period, where a sine is positive.
+        table = counter_table(1 - 2 * bits, bits.astype(str), of_bits, positions, position=t, **digits)
+        show(table, key="positions_bits", width="content")
+        table = counter_table(sines, texts, of_sines, positions, position=t, **waves)
+        show(table, key="positions_sines", width="content")

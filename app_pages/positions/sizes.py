@@ -7,22 +7,12 @@ LENGTHS = (32, 64, 128, 256, 512)
 
 
 def choose_width() -> int:
-    return address.select_slider(
-        "Width d_model",
-        WIDTHS,
-        64,
-        key="positions_d_model",
-        help="Dimensions of a position: a sine and a cosine for each of half as many frequencies.",
-    )
+    said = "Dimensions of a position: a sine and a cosine for each of half as many frequencies."
+    return address.select_slider("Width d_model", WIDTHS, 64, key="positions_d_model", help=said)
 
 
 def choose_length() -> int:
-    return address.select_slider(
-        "Length in positions",
-        LENGTHS,
-        128,
-        key="positions_length",
-    )
+    return address.select_slider("Length in positions", LENGTHS, 128, key="positions_length")
 
 
 def choose_position(n: int) -> int:

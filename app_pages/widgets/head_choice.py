@@ -1,5 +1,8 @@
 """Choosing a head and a query: the controls that hold the choice, and the overview on which a click sets it."""
 
+from collections.abc import Callable
+from functools import partial
+
 import streamlit as st
 
 from app_pages import address, state
@@ -40,9 +43,8 @@ def choose_head(chosen: state.Selection, *, with_colours: bool = True) -> state.
 
 def _choose_layer_and_head(config: ModelConfig) -> tuple[int, int]:
     """Two boxes, and four buttons that the arrow keys press as well."""
-    with st.container(
-        horizontal=True, vertical_alignment="bottom", gap="xsmall", width="content", key="head_choice"
-    ):
+    look = {"vertical_alignment": "bottom", "gap": "xsmall", "width": "content"}
+    with st.container(horizontal=True, key="head_choice", **look):
         layer, head = (
             address.box(label, range(n), key=label.lower(), gone=address.nearest, width=80)
             for label, n in (("Layer", config.n_layers), ("Head", config.n_heads))
@@ -61,17 +63,13 @@ def _choose_layer_and_head(config: ModelConfig) -> tuple[int, int]:
 
 def _choose_scale() -> ColourScale:
     """What the colours of every map of attention weights on the page reach to."""
-    chosen = address.row(
-        "Colours from 0",
-        SCALES,
-        key="scale",
-        help="Each map up to its own largest weight, so that faint ones show, or all alike up to 1.",
-    )
-    return SCALES[chosen]
+    said = "Each map up to its own largest weight, so that faint ones show, or all alike up to 1."
+    return SCALES[address.row("Colours from 0", SCALES, key="scale", help=said)]
 
 
 def choose_query(record: ForwardRecord) -> int:
     """The position whose row is looked at; tokens of a text, which can occur twice, are numbered."""
+    said = ["The token or patch that looks. Click one in the figures to choose it.", *_about(record)]
     return address.box(
         "Query",
         range(len(record)),
@@ -79,9 +77,7 @@ def choose_query(record: ForwardRecord) -> int:
         key="query",
         gone=address.nearest,
         width=160,
-        help=" ".join(
-            ["The token or patch that looks. Click one in the figures to choose it.", *_about(record)]
-        ),
+        help=" ".join(said),
         on_change=_show_alone,
     )
 
@@ -106,31 +102,33 @@ def _show_alone() -> None:
     address.take("all_queries", False)
 
 
-def overview(
-    name: Checkpoint, given: Input, *, selected: tuple[int, int], scale: ColourScale, key: str
-) -> None:
-    """All heads of a checkpoint on this input; a click on one chooses it."""
-    chart = head_overview(
-        state.record(name, given).pattern,
-        selected=selected,
-        hover=state.head_measures(name, given),
-        scale=scale,
-    )
-    clickable(chart, key=key, chosen=selected, selection="head", take=take_clicked_head, width="content")
-
-
-def take_clicked_head(point: dict) -> None:
-    """For charts with a mark a head."""
-    take_head(int(point["layer"]), int(point["head"]))
-
-
 def take_head(layer: int, head: int) -> None:
     """For callbacks: the head from now on."""
     address.take("layer", layer)
     address.take("head", head)
 
 
+def take_clicked_head(point: dict, take: Callable[[int, int], None] = take_head) -> None:
+    """For charts with a mark a head."""
+    take(int(point["layer"]), int(point["head"]))
+
+
+def overview(
+    name: Checkpoint,
+    given: Input,
+    *,
+    selected: tuple[int, int] | None,
+    scale: ColourScale,
+    key: str,
+    take: Callable[[int, int], None] = take_head,
+) -> None:
+    """All heads of a checkpoint on this input; a click on one hands layer and head to `take`."""
+    pattern, measures = state.record(name, given).pattern, state.head_measures(name, given)
+    chart = head_overview(pattern, selected=selected, hover=measures, scale=scale)
+    click = partial(take_clicked_head, take=take)
+    clickable(chart, key=key, chosen=selected, selection="head", take=click, width="content")
+
+
 def _step(config: ModelConfig, layers: int, heads: int) -> None:
-    take_head(
-        (address.held("layer") + layers) % config.n_layers, (address.held("head") + heads) % config.n_heads
-    )
+    layer, head = address.held("layer") + layers, address.held("head") + heads
+    take_head(layer % config.n_layers, head % config.n_heads)

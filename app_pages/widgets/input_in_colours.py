@@ -29,29 +29,19 @@ def input_in_colours(
 ) -> None:
     """`weights` [key] of `query` over what the encoder `read`; a click hands the position to `take`."""
     draw = partial(clickable, key=key, chosen=query)
-    if record.patch_grid is None:
+    if record.unit == "token":
         strip = token_strip(record.tokens, weights, query=query, scale=scale)
         with st.container(height=HEIGHT if len(record) > LONG else "content", border=False):
             draw(strip, selection="token", take=lambda token: take(int(token["position"])))
         return
     first = record.first_patch
-    overlay = digit_overlay(
-        read.array,
-        weights[first:],
-        record.patch_grid,
-        query=query - first if query >= first else None,
-        scale=scale,
-    )
-    draw(
-        overlay,
-        selection="patch",
-        take=lambda patch: take(int(patch["position"]) + first),
-        width="content",
-    )
+    patch = query - first if query >= first else None
+    overlay = digit_overlay(read.array, weights[first:], record.patch_grid, query=patch, scale=scale)
+    draw(overlay, selection="patch", take=lambda at: take(int(at["position"]) + first), width="content")
     class_token_weight(record, weights)
 
 
 def class_token_weight(record: ForwardRecord, weights: np.ndarray) -> None:
     """What a picture leaves out of `weights` [key]: the class token, where there is one, is no patch of it."""
-    if record.has_class_token:
-        st.caption(f"Weight on the class token, which has no place on the digit: {weights[0]:.3f}")
+    for at in record.at("class"):
+        st.caption(f"Weight on the class token, which has no place on the digit: {weights[at]:.3f}")

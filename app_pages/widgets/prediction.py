@@ -6,8 +6,6 @@ from app_pages.widgets.show import show
 from model.record import ForwardRecord
 from viz.probabilities import probabilities
 
-NO_CLASSES = "This encoder has no classes, and so no prediction."
-
 
 def prediction(record: ForwardRecord, label: int | None, *, key: str, title: str = "Prediction") -> None:
     """The most probable class, whether it is the right one where `label` says which that is, and all of them.
@@ -15,7 +13,7 @@ def prediction(record: ForwardRecord, label: int | None, *, key: str, title: str
     Of an encoder without classes it says so.
     """
     if not record.has_classes:
-        st.caption(NO_CLASSES)
+        st.caption("This encoder has no classes, and so no prediction.")
         return
     values = record.probabilities
     said = int(values.argmax())

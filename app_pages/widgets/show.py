@@ -19,7 +19,7 @@ def show(figure: Figure, *, key: str | None = None, width: str | int = "stretch"
 
 
 def clickable(
-    figure: Figure,
+    figure: VegaFigure,
     *,
     key: str,
     chosen: Hashable,
@@ -47,10 +47,7 @@ def clickable(
 
     with st.container(key=key):
         options = {"key": chart_key, "on_select": clicked, "selection_mode": selection, "width": width}
-        if isinstance(figure, VegaFigure):
-            st.vega_lite_chart(_with_data(figure), **options)
-        else:
-            st.altair_chart(figure, **options)
+        st.vega_lite_chart(_with_data(figure), **options)
 
 
 def _with_data(figure: VegaFigure) -> dict:

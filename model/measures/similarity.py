@@ -1,13 +1,11 @@
 """How alike states are: of one encoder at its stages, and of two encoders over many examples."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from jaxtyping import Float, Float32, UInt8
 
-from model.capture import activations
 from model.checkpoint import Loaded
 from model.inputs import InputLike
+from model.measures.stream import residual_stream
 
 
 def cosine_by_stage(
@@ -22,23 +20,13 @@ def digit_states(
     loaded: Loaded, images: UInt8[np.ndarray, "digit height width"]
 ) -> Float32[np.ndarray, "stage digit d_model"]:
     """The residual stream of each image: of its class token, or the mean over its patches where it has none."""
-    states = _residual(loaded, list(images))
+    states = residual_stream(loaded, list(images))
     return states[:, :, 0] if loaded.config.pooling == "class" else states.mean(axis=2)
 
 
 def text_states(loaded: Loaded, text: InputLike) -> Float32[np.ndarray, "stage position d_model"]:
     """The residual stream of a text, token by token."""
-    return _residual(loaded, [text])[:, 0]
-
-
-def _residual(
-    loaded: Loaded, inputs: Sequence[InputLike]
-) -> Float32[np.ndarray, "stage example position d_model"]:
-    """Stages in the order of `ForwardRecord.stages`."""
-    layers = range(loaded.config.n_layers)
-    names = [f"blocks.{layer}.resid_{part}" for layer in layers for part in ("mid", "post")]
-    names = ["embedding.output", *names]
-    return np.stack([states.cpu() for states in activations(loaded, inputs, names).values()])
+    return residual_stream(loaded, [text])[:, 0]
 
 
 def linear_cka(
@@ -56,6 +44,15 @@ def linear_cka(
     own = [[np.linalg.norm(x.T @ x) for x in states] for states in (first, second)]
     with np.errstate(invalid="ignore"):
         return np.array(cross) / np.outer(*own)
+
+
+def cka_by_chance(
+    first: Float[np.ndarray, "stage example width"],
+    second: Float[np.ndarray, "other_stage example other_width"],
+) -> float:
+    """The largest `linear_cka` of any two stages with the examples of the second in a random order (seed 0)."""
+    order = np.random.default_rng(0).permutation(second.shape[1])
+    return float(np.nanmax(linear_cka(first, second[:, order])))
 
 
 def _centred(states: Float[np.ndarray, "stage example width"]) -> Float[np.ndarray, "stage example width"]:

@@ -1,7 +1,9 @@
 """Measures of the residual stream: how long its vectors are, what the sublayers add, how alike the tokens become."""
 
+from collections.abc import Sequence
+
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Float32
 
 from model.capture import activations
 from model.checkpoint import Loaded
@@ -12,9 +14,24 @@ from model.transformer import Transformer
 SUBLAYERS = ("attention", "feed_forward")
 
 
-def norms(residual: Float[np.ndarray, "stage position d_model"]) -> Float[np.ndarray, "stage position"]:
+def residual_stream(
+    loaded: Loaded, inputs: Sequence[InputLike]
+) -> Float32[np.ndarray, "stage example position d_model"]:
+    """The states of inputs of one length, stages in the order of `ForwardRecord.stages`. Raises as `capture` does."""
+    layers = range(loaded.config.n_layers)
+    names = [f"blocks.{layer}.resid_{part}" for layer in layers for part in ("mid", "post")]
+    names = ["embedding.output", *names]
+    return np.stack([states.cpu() for states in activations(loaded, inputs, names).values()])
+
+
+def norms(residual: Float[np.ndarray, "*axes d_model"]) -> Float[np.ndarray, "*axes"]:
     """Euclidean length of each state."""
     return np.linalg.norm(residual, axis=-1)
+
+
+def mean_norms(residual: Float[np.ndarray, "stage position d_model"]) -> Float[np.ndarray, " stage"]:
+    """Mean over the positions of `norms`."""
+    return norms(residual).mean(axis=-1)
 
 
 def sublayer_outputs(
@@ -48,6 +65,12 @@ def shares(
     """
     added = np.linalg.norm(outputs, axis=-1).reshape(-1, outputs.shape[2])
     return (added / (norms(past) + added)).mean(axis=-1)
+
+
+def sublayer_shares(loaded: Loaded, text_or_image: InputLike) -> Float[np.ndarray, " place"]:
+    """`shares` of the sublayers on one input. Raises as `capture` does."""
+    past = gone_past(loaded.model, residual_stream(loaded, [text_or_image])[:, 0])
+    return shares(past, sublayer_outputs(loaded, text_or_image))
 
 
 def uniformity(residual: Float[np.ndarray, "stage position d_model"]) -> Float[np.ndarray, " stage"]:

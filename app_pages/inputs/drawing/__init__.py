@@ -29,20 +29,11 @@ def drawn_digit() -> np.ndarray:
     blank = not image.any()
     with st.container(horizontal=True):
         st.button("Clear", key="clear", on_click=_keep, args=(BLANK,), disabled=blank)
-        st.button(
-            "Centre and scale",
-            key="centre",
-            on_click=_keep,
-            args=(centred(image),),
-            disabled=blank,
-            help="Moves the drawing to the middle and gives it the size that the training digits have.",
-        )
-    st.file_uploader(
-        "Or upload a picture of a digit",
-        ("png", "jpg", "jpeg", "webp", "bmp"),
-        key="upload",
-        on_change=take_upload,
-    )
+        said = "Moves the drawing to the middle and gives it the size that the training digits have."
+        to_middle = {"on_click": _keep, "args": (centred(image),)}
+        st.button("Centre and scale", key="centre", disabled=blank, help=said, **to_middle)
+    formats = ("png", "jpg", "jpeg", "webp", "bmp")
+    st.file_uploader("Or upload a picture of a digit", formats, key="upload", on_change=take_upload)
     if problem := st.session_state.get("upload_problem"):
         st.warning(problem)
     return image

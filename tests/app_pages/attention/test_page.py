@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages import state
 from model import checkpoint
-from model.inputs import Text
+from model.masked_tokens import guesses
 from tests.app_pages.charts import shown, weights
 from tests.model import tiny
 
@@ -86,7 +86,7 @@ def test_nobody_knows_whether_the_answer_to_a_text_is_right(open_app: Open) -> N
 def test_a_typed_mask_is_filled(open_app: Open) -> None:
     app = open_app(text="not [MASK] film", checkpoint="imdb-pre-ln")
     assert not app.exception
-    ((place, found),) = state.guesses("imdb-pre-ln", Text("not [MASK] film")).items()
+    ((place, found),) = guesses(state.loaded("imdb-pre-ln"), "not [MASK] film").items()
     (line,) = (block.value for block in app.markdown if "In place of" in block.value)
     assert f"position {place}" in line
     assert f"`{found[0].token}` {100 * found[0].probability:.1f}\u2009%" in line

@@ -10,22 +10,13 @@ from streamlit.testing.v1 import AppTest
 from app_pages import state
 from model import checkpoint
 from model.config import ModelConfig
-from model.inputs import Picture
-from model.intervention import without_keys
 from model.measures.matching import distance_matrix, matching
-from model.probabilities import probabilities
 from tests.model import tiny
 
 Open = Callable[..., AppTest]
 
-PAGE = "app_pages/compare/page.py"
 TEXT = "not great film"
 PARTS = ("Heads", "Difference", "Knock-out", "Stream", "Representations")
-
-
-@pytest.fixture
-def open_compare(open_app: Open) -> Open:
-    return lambda **query: open_app(PAGE, **query)
 
 
 def titles(app: AppTest) -> list[str]:
@@ -148,6 +139,19 @@ def test_nonsense_in_the_address_falls_back(open_compare: Open) -> None:
     assert not open_compare(kind="Digit", compare_what="two inputs", compare_digit="x").exception
 
 
+def test_without_classes_two_inputs_differ_in_the_pooled_state(open_compare: Open, checkpoints: Path) -> None:
+    put(checkpoints, "headless", replace(tiny.TEXT, class_names=()))
+    app = open_compare(checkpoint="headless", compare_what="two inputs", text="film", compare_text="not film")
+    assert not app.metric
+    (said,) = (block.proto.body for block in app.get("html") if "pooled state" in block.proto.body)
+    assert "From the first text to the second text, the pooled state changes by" in said
+    app = open_compare(checkpoint="headless", compare_with="imdb-pre-ln")
+    assert [metric.label for metric in app.metric] == ["imdb-pre-ln"]
+    put(checkpoints, "another", replace(tiny.TEXT, class_names=()), seed=6)
+    app = open_compare(checkpoint="headless", compare_with="another")
+    assert "Neither encoder has classes" in captions(app)
+
+
 # Pairs of heads
 
 
@@ -221,111 +225,6 @@ def test_other_patches_are_not_matched_nor_subtracted(open_compare: Open, checkp
         assert not open_compare(compare_part=part, query="r1c0", **query).exception
     app = open_compare(query="r1c0", **query)
     assert "no counterpart here" in captions(app)
-
-
-# Knock-out
-
-
-def test_the_knock_out_is_said_in_numbers(open_compare: Open) -> None:
-    app = open_compare(text=TEXT, checkpoint="imdb-pre-ln", compare_part="Knock-out")
-    record = state.record("imdb-pre-ln", TEXT)
-    said = int(record.logits.argmax())
-    changes = [without_keys(position) for position in range(5)]
-    without = probabilities(state.loaded("imdb-pre-ln"), [TEXT], changes)[0, :, said]
-    before = record.probabilities[said]
-    strongest = int(np.abs(without - before).argmax())
-    line = next(block.value for block in app.markdown if block.value.startswith("**imdb-pre-ln**: P("))
-    assert (
-        f"P({record.class_names[said]}) is {100 * before:.2f}\u2009%; without `{record.tokens[strongest]}`"
-        in line
-    )
-    assert f"it is {100 * without[strongest]:.2f}\u2009%, the largest change" in line
-    assert "masked out of the keys" in words(app)
-
-
-def test_a_token_of_markup_stays_a_token(open_compare: Open) -> None:
-    assert "```" not in words(open_compare(text="` ` `", compare_part="Knock-out"))
-
-
-def test_of_two_answers_one_is_followed(open_compare: Open) -> None:
-    images, _ = state.test_digits()
-    names = ("mnist-pre-ln", "mnist-post-ln")
-    digit = next(
-        number
-        for number in range(50)
-        if len({int(state.record(name, Picture.of(images[number])).logits.argmax()) for name in names}) == 2
-    )
-    query = {"kind": "Digit", "checkpoint": names[0], "digit": str(digit), "compare_part": "Knock-out"}
-    said = [str(state.record(name, Picture.of(images[digit])).logits.argmax()) for name in names]
-    assert f"P({said[0]}) is" in words(open_compare(**query))
-    assert f"P({said[1]}) is" in words(open_compare(compare_class="what the second says", **query))
-
-
-def test_a_class_that_one_side_does_not_know(open_compare: Open, checkpoints: Path) -> None:
-    put(checkpoints, "stars", replace(tiny.TEXT, class_names=("one", "two", "three")))
-    app = open_compare(checkpoint="imdb-pre-ln", compare_with="stars", compare_part="Knock-out")
-    assert not app.exception
-    assert app.info[0].value.startswith("stars knows no class ")
-
-
-# The stream
-
-
-@pytest.mark.parametrize("kind", ["Text", "Digit"])
-@pytest.mark.parametrize(
-    ("shown", "begins"),
-    [
-        ("norms", "mean length of the states, over 5 stages"),
-        ("shares", "share of the sublayer, over 4 stages"),
-        ("logits by layer", "{}-pre-ln: logits of"),
-        ("token uniformity", "relative distance from the mean state, over 5 stages"),
-        ("cosines", "mean cosine of 5 stages"),
-    ],
-)
-def test_the_stream_of_both(open_compare: Open, kind: str, shown: str, begins: str) -> None:
-    app = open_compare(kind=kind, compare_part="Stream", compare_stream=shown)
-    begins = begins.format({"Text": "imdb", "Digit": "mnist"}[kind])
-    assert any(said.startswith(begins) for said in descriptions(app))
-
-
-def test_the_last_logits_are_checked(open_compare: Open) -> None:
-    said = captions(open_compare(compare_part="Stream", compare_stream="logits by layer"))
-    assert "Checked: no final norm, the last stage gives the true logits" in said
-    assert "Checked: through the final norm, the last stage gives the true logits" in said
-
-
-def test_one_answer_of_both_sides_is_said_once(open_compare: Open) -> None:
-    query = {"checkpoint": "imdb-pre-ln", "compare_part": "Stream", "compare_stream": "logits by layer"}
-    said = captions(open_compare(compare_what="two inputs", text=TEXT, compare_text=TEXT, **query))
-    record = state.record("imdb-pre-ln", TEXT)
-    assert f"Both say **{record.class_names[record.logits.argmax()]}**" in said
-
-
-def test_the_stream_of_encoders_of_other_depth(open_compare: Open, checkpoints: Path) -> None:
-    put(checkpoints, "imdb-pre-ln", replace(tiny.TEXT, n_layers=3))
-    for shown in ("norms", "shares", "logits by layer", "token uniformity", "cosines"):
-        assert not open_compare(compare_part="Stream", compare_stream=shown).exception
-
-
-# Representations
-
-
-def test_the_representations_say_what_was_used(open_compare: Open) -> None:
-    app = open_compare(kind="Digit", compare_part="Representations")
-    assert "CKA of 5 stages of mnist-pre-ln and 5 of mnist-post-ln" in descriptions(app)
-    assert "the first 300 test digits, the class token of each" in captions(app)
-    assert "A dash: all examples have the same state" in captions(app)  # the class token before any layer
-    app = open_compare(text=TEXT, compare_part="Representations")
-    assert "CKA of 5 stages of imdb-pre-ln and 5 of imdb-post-ln" in descriptions(app)
-    assert "tokens of the 14 example sentences and of what was typed" in captions(app)
-    assert "A dash" not in captions(app)
-
-
-def test_texts_cut_differently_have_no_states_in_common(open_compare: Open, checkpoints: Path) -> None:
-    put(checkpoints, "short", replace(tiny.TEXT, n_positions=6))
-    app = open_compare(checkpoint="imdb-pre-ln", compare_with="short", compare_part="Representations")
-    assert not app.exception
-    assert "cut texts into different tokens" in app.info[0].value
 
 
 # The way to a digit that the two call differently

@@ -6,7 +6,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.inputs.sidebar import INVITATION
-from app_pages.widgets.prediction import NO_CLASSES
 from model import checkpoint
 from model.text import train_word_tokenizer
 from tests.model import tiny
@@ -61,26 +60,9 @@ def test_an_encoder_without_classes_shows_its_heads_and_no_prediction(
     assert not app.exception
     assert not app.info
     assert not app.metric
-    assert NO_CLASSES in [said.value for said in app.caption]
+    assert "This encoder has no classes, and so no prediction." in [said.value for said in app.caption]
     app.selectbox(key="checkpoint").set_value("mnist-pre-ln").run()
     assert [metric.label for metric in app.metric] == ["Prediction"]
-
-
-@pytest.mark.parametrize(
-    ("page", "part"),
-    [
-        ("masks", {}),
-        ("positions", {"positions": "Experiments"}),
-        ("inside_a_head", {"inside": "Why √d_k", "inside_scale": "temperature"}),
-    ],
-)
-def test_what_begins_with_a_prediction_says_that_there_is_none(
-    open_app: Open, checkpoints: Path, page: str, part: dict[str, str]
-) -> None:
-    checkpoint.save(checkpoints / "headless", tiny.build(replace(tiny.DIGIT, class_names=())), {})
-    app = open_app(f"app_pages/{page}/page.py", kind="Digit", checkpoint="headless", **part)
-    assert not app.exception
-    assert [said.value for said in app.info] == [NO_CLASSES]
 
 
 def test_a_history_of_nonsense_is_refused_in_one_sentence(open_app: Open, checkpoints: Path) -> None:

@@ -2,11 +2,20 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.inside_a_head.temperature import TEMPERATURES, answers_over, named, record_at
+from app_pages import state
+from app_pages.inside_a_head.temperature import TEMPERATURES, named
+from model import checkpoint
+from model.config import ModelConfig
+from model.intervention import at_temperature
+from model.measures.heads import entropy
+from tests.app_pages.charts import described, table
+from tests.model import tiny
 from tests.tolerance import through
 
 Open = Callable[..., AppTest]
@@ -37,7 +46,10 @@ def strips(app: AppTest, words: str) -> list[dict]:
 def test_as_trained_to_begin_with(opened: Open) -> None:
     app = opened()
     assert app.select_slider(key="inside_temperature").value == 1
-    assert "so the answer stays" in said(app)
+    (verdict,) = (
+        block.proto.body for block in app.get("html") if "At T = 1, the prediction" in block.proto.body
+    )
+    assert "as before" in verdict
     assert "**0.000** apart" in said(app)
     assert len(strips(app, "tokens of the text")) == 1
 
@@ -56,10 +68,34 @@ def test_the_prediction_is_that_of_the_changed_encoder(opened: Open) -> None:
     app = opened(
         inside_temperature="∞: uniform", inside_where="this layer", layer="1", checkpoint="imdb-pre-ln"
     )
-    changed = record_at("imdb-pre-ln", TEXT, TEMPERATURES[-1], 1, None)
+    changed = state.record("imdb-pre-ln", TEXT, at_temperature(TEMPERATURES[-1], layer=1))
     assert app.metric[1].value == changed.class_names[changed.logits.argmax()]
-    answers = answers_over("imdb-pre-ln", TEXT, 1, None)
-    assert answers[-1] == pytest.approx(changed.probabilities, abs=through(changed.config))
+    points = table(app, "Probability of", "temperature", "class", "probability")
+    at_the_end = points[points["temperature"] == "∞"]["probability"]
+    trained = state.record("imdb-pre-ln", TEXT).probabilities
+    assert f"**{abs(changed.probabilities - trained).sum() / 2:.3f}** apart" in said(app)
+    shares = [
+        entropy(record.pattern[1, 0], record.mask[1, 0])[0]
+        for record in (state.record("imdb-pre-ln", TEXT), changed)
+    ]
+    for title, share in zip(("As trained", "At T = ∞: uniform"), shares, strict=True):
+        assert f"**{title}**: weights of query 0 in L1 H0, entropy {share:.2f} of 1" in said(app)
+    assert at_the_end.to_list() == pytest.approx(changed.probabilities, abs=through(changed.config))
+
+
+@pytest.mark.parametrize("config", [tiny.TEXT, tiny.DIGIT])
+def test_without_classes_the_pooled_state_is_followed(
+    opened: Open, checkpoints: Path, config: ModelConfig
+) -> None:
+    loaded = tiny.loaded(replace(config, class_names=()))
+    checkpoint.save(checkpoints / "headless", loaded.model, {}, loaded.tokenizer)
+    app = opened(kind="Text" if config.is_text else "Digit", checkpoint="headless", inside_temperature="0.3")
+    assert not app.metric
+    bodies = [block.proto.body for block in app.get("html")]
+    assert any("At T = 0.3, the pooled state changes by" in body for body in bodies)
+    (line,) = described(app, "cosine distance of the pooled state, over")["tables"]
+    as_trained, *_ = line[line["stage"] == "1"]["value"]
+    assert as_trained == pytest.approx(0, abs=1e-6)
 
 
 def test_the_way_back(opened: Open) -> None:

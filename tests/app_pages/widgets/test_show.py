@@ -4,6 +4,9 @@ import pytest
 import streamlit as st
 
 from app_pages.widgets.show import clickable
+from viz.figure import VegaFigure
+
+FIGURE = VegaFigure({}, {})
 
 
 class Page:
@@ -14,11 +17,11 @@ class Page:
         self.session_state: dict = {}
         self.chart: dict = {}
         monkeypatch.setattr(st, "session_state", self.session_state)
-        monkeypatch.setattr(st, "altair_chart", lambda _, **options: setattr(self, "chart", options))
+        monkeypatch.setattr(st, "vega_lite_chart", lambda _, **options: setattr(self, "chart", options))
 
     def run(self) -> str:
         """The key under which the chart was put up."""
-        clickable("chart", key="strip", chosen=self.chosen, selection="token", take=self.take)
+        clickable(FIGURE, key="strip", chosen=self.chosen, selection="token", take=self.take)
         return self.chart["key"]
 
     def take(self, point: dict) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.capture import capture
-from model.measures.similarity import cosine_by_stage, digit_states, linear_cka, text_states
+from model.measures.similarity import cka_by_chance, cosine_by_stage, digit_states, linear_cka, text_states
 from tests.model import tiny
 from tests.tolerance import rounding, through
 
@@ -98,3 +98,23 @@ def test_a_model_in_training_is_looked_at_without_dropout_and_trained_on():
     loaded.model.train()
     np.testing.assert_array_equal(text_states(loaded, "not great"), expected)
     assert loaded.model.training
+
+
+def test_by_chance_two_unrelated_sides_are_as_alike_as_they_are():
+    first, second = np.random.default_rng(0).normal(size=(2, 2, 40, 3))
+    shuffled = second[:, np.random.default_rng(0).permutation(40)]
+    pairs = [
+        np.corrcoef(
+            (x - x.mean(0)).dot((x - x.mean(0)).T).ravel(), (y - y.mean(0)).dot((y - y.mean(0)).T).ravel()
+        )
+        for x in first
+        for y in shuffled
+    ]
+    # Of centred Gram matrices the mean is 0, so that CKA is their correlation.
+    assert cka_by_chance(first, second) == pytest.approx(max(pair[0, 1] for pair in pairs))
+
+
+def test_by_chance_a_side_is_no_longer_its_own_likeness():
+    states = np.random.default_rng(0).normal(size=(1, 200, 2))
+    assert linear_cka(states, states)[0, 0] == pytest.approx(1)
+    assert cka_by_chance(states, states) < 0.1

@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.theory.shift import best_map_errors, rotation, shift_errors, shift_matrix, sine_shift_errors
+from model.theory.shift import (
+    best_map_errors,
+    largest_sine,
+    miss,
+    rotation,
+    shift_errors,
+    shift_matrix,
+    sine_shift_errors,
+)
 from model.theory.sinusoids import frequencies, table
 from tests.tolerance import rounding
 
@@ -24,6 +32,19 @@ def test_a_quarter_turn_by_hand():
     quarter = rotation(1, 157, 4)
     np.testing.assert_allclose(quarter, [[0, 1], [-1, 0]], atol=1e-3)
     assert quarter[0, 0] == pytest.approx(math.cos(1.57))
+
+
+def test_a_miss_by_hand():
+    found = miss(np.array([[3.0, -4.0], [0.0, 1.0]]))
+    assert found.largest == 4
+    assert found.rms == pytest.approx(math.sqrt((9 + 16 + 0 + 1) / 4))
+    assert found.by_position == pytest.approx([math.sqrt(25 / 2), math.sqrt(1 / 2)])
+
+
+@given(WIDTHS, OFFSETS)
+def test_the_largest_sine_is_what_a_map_of_sines_misses_at_position_zero(d_model, offset):
+    at_zero = sine_shift_errors(table(N, d_model), offset)[0]
+    assert largest_sine(offset, d_model) == pytest.approx(np.abs(at_zero).max(), abs=ROUNDING)
 
 
 def test_the_matrix_of_four_dimensions_by_hand():

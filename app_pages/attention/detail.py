@@ -1,4 +1,4 @@
-"""One pattern over a text: the sentence in the colours of one query, and all weights as a matrix or as lines."""
+"""One pattern over the input: the input in the colours of one query, and all weights as a matrix or as lines."""
 
 import numpy as np
 import streamlit as st
@@ -22,13 +22,35 @@ def text_detail(
     """Figures of `pattern` [query, key]; a click on a token in them makes it the query."""
     input_in_colours(chosen.given, record, pattern[query], query=query, scale=chosen.scale, key="strip")
     if address.row("All weights as", (MATRIX, LINES), key="view") == MATRIX:
-        mask = record.mask[chosen.layer, chosen.head]
-        figure = attention_heatmap(
-            pattern, record.tokens, mask=mask, query=query, scale=chosen.scale, title=title
-        )
-        show(figure, key="matrix")
+        _matrix(chosen, record, pattern, query, title)
     else:
         _lines(chosen, record, pattern, query)
+
+
+def picture_detail(
+    chosen: HeadSelection, record: ForwardRecord, pattern: np.ndarray, *, query: int, title: str
+) -> None:
+    """Figures of `pattern` [query, key]; a click on a patch makes it the query."""
+    with st.container(horizontal=True):
+        with st.container(width=420):
+            input_in_colours(
+                chosen.given, record, pattern[query], query=query, scale=chosen.scale, key="overlay"
+            )
+            for at in record.at("class"):
+                at_class = {"on_click": take_query, "args": (at,), "disabled": query == at}
+                st.button("Back to the class token", key="to_class", **at_class)
+        with st.container(key="map"):
+            _matrix(chosen, record, pattern, query, title)
+
+
+def _matrix(
+    chosen: HeadSelection, record: ForwardRecord, pattern: np.ndarray, query: int, title: str
+) -> None:
+    mask = record.mask[chosen.layer, chosen.head]
+    figure = attention_heatmap(
+        pattern, record.tokens, mask=mask, query=query, scale=chosen.scale, title=title
+    )
+    show(figure, key="matrix")
 
 
 def _lines(chosen: HeadSelection, record: ForwardRecord, pattern: np.ndarray, query: int) -> None:
