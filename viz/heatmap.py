@@ -81,34 +81,6 @@ def heatmap(
     return PlotlyFigure(pd.DataFrame(drawn, index=y, columns=x), go.Figure(traces, layout), description)
 
 
-def token_heatmap(
-    values: np.ndarray,
-    tokens: Sequence[str],
-    *,
-    query: int | None = None,
-    shown: tuple[int, int] | None = None,
-    **options: object,
-) -> PlotlyFigure:
-    """Values [query, key] over the same `tokens`; the row of the chosen `query` is framed.
-
-    Both axes are zoomed to the positions `shown`, first and last; such maps are lower, as they stand beside each
-    other. `options` are those of `heatmap`.
-    """
-    labels = position_labels(tokens)
-    return heatmap(
-        values,
-        x=labels,
-        y=labels,
-        titles=("key", "query"),
-        cell="query '%{y}' → key '%{x}'",
-        framed=None if query is None else (range(len(tokens)), range(query, query + 1)),
-        shown=None if shown is None else (range(shown[0], shown[1] + 1),) * 2,
-        height=640 if shown is None else 540,
-        square=True,
-        **options,
-    )
-
-
 def panels(
     traces: Sequence[dict],
     *,

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.figure import VegaFigure, data, form
+from viz.figure import VegaFigure, data, either, form, tip
 from viz.numbers import percent
 from viz.palette import EMPHASIS, NEUTRAL
 from viz.theme import INK
@@ -39,9 +39,9 @@ def _form() -> alt.LayerChart:
     base = alt.Chart(data()).encode(
         x=alt.X("probability:Q", title=None, stack=None, scale=share, axis=_PERCENT),
         y=alt.Y("class:N", title=None, sort=None, axis=_NAMES),
-        tooltip=[alt.Tooltip("class:N"), alt.Tooltip("probability:Q", format=".4f")],
+        tooltip=[tip("class:N"), tip("probability:Q", ".4f")],
     )
-    colour = alt.condition("datum.largest", alt.value(EMPHASIS), alt.value(NEUTRAL))
+    colour = either("datum.largest", EMPHASIS, NEUTRAL)
     return alt.layer(
         base.mark_bar(cornerRadiusEnd=3).encode(color=colour),
         base.mark_text(align="left", dx=5, color=INK).encode(text="percent:N"),

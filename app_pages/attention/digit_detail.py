@@ -8,7 +8,7 @@ from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.show import show
 from model.record import ForwardRecord
-from viz.attention.attention_heatmap import attention_heatmap
+from viz.attention.token_heatmaps import attention_heatmap
 
 
 def digit_detail(

@@ -13,7 +13,7 @@ from app_pages.compare.pairing import (
 )
 from app_pages.compare.sides import Side
 from app_pages.widgets.show import clickable, show
-from viz.attention.difference_heatmap import difference_heatmap
+from viz.attention.token_heatmaps import difference_heatmap
 from viz.compare.head_grid import head_grid
 
 

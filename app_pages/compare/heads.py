@@ -12,8 +12,8 @@ from app_pages.widgets.head_choice import choose_query, overview, take_head, tak
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.measures_note import measures_note
 from app_pages.widgets.show import clickable, show
-from viz.attention.attention_heatmap import attention_heatmap
 from viz.attention.head_overview import head_overview
+from viz.attention.token_heatmaps import attention_heatmap
 from viz.compare.distance_heatmap import distance_heatmap
 
 ONE_QUERY, ALL_WEIGHTS, DISTANCES = "one query", "all weights", "distances of all heads"

@@ -15,9 +15,9 @@ from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.input_in_colours import class_token_weight
 from app_pages.widgets.show import clickable
 from model.intervention import Kind, MaskChoice
-from viz.attention.digit_overlay import digit_overlay
 from viz.attention.token_strip import token_strip
 from viz.masks.cell_board import cell_board
+from viz.picture_patches import picture_overlay
 
 LONG, HEIGHT = 80, 250  # a text of more tokens scrolls in so many pixels
 LARGEST_BOARD = 64  # positions; beyond, cells are too small to be hit
@@ -60,7 +60,7 @@ def click_target(chosen: HeadSelection, found: Results, choice: MaskChoice, quer
             target(strip, key="masks_strip", take=lambda token: take(int(token["position"])))
         return
     first = int(found.before.has_class_token)
-    patches = digit_overlay(
+    patches = picture_overlay(
         chosen.given.array,
         pattern[query, first:],
         found.before.patch_grid,

@@ -15,8 +15,7 @@ from app_pages.widgets.show import show
 from model.inputs import Picture
 from model.order import restored, shuffled_picture
 from model.record import ForwardRecord
-from viz.attention.attention_heatmap import attention_heatmap
-from viz.attention.difference_heatmap import difference_heatmap
+from viz.attention.token_heatmaps import attention_heatmap, difference_heatmap
 from viz.numbers import percent, written
 
 SIDE_BY_SIDE, DIFFERENCE = "side by side", "after minus before"

@@ -10,9 +10,9 @@ from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.show import clickable
 from model.inputs import Input
 from model.record import ForwardRecord
-from viz.attention.digit_overlay import digit_overlay
 from viz.attention.token_strip import token_strip
 from viz.palette import ColourScale
+from viz.picture_patches import picture_overlay
 
 LONG, HEIGHT = 80, 400  # a text of more tokens scrolls in so many pixels: the rest must not be far below
 
@@ -35,7 +35,7 @@ def input_in_colours(
             draw(strip, selection="token", take=lambda token: take(int(token["position"])))
         return
     first = record.first_patch
-    overlay = digit_overlay(
+    overlay = picture_overlay(
         read.array,
         weights[first:],
         record.patch_grid,

@@ -4,15 +4,14 @@ from collections.abc import Sequence
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
-from viz.attention.attention_colour import attention_colour, reach
 from viz.attention.token_label import FONT, label, visible
 from viz.attention.token_label import width as label_width
 from viz.cells import framed
-from viz.figure import VegaFigure, click_on, data, form
+from viz.colours import attention_colour, reach
+from viz.figure import VegaFigure, click_on, data, form, tip
 from viz.palette import ColourScale, top
-from viz.pixels import pixel_x
+from viz.pictures import pixel_x
 from viz.theme import INK, LIGHT_INK
 
 _FONT_SIZE = 15
@@ -54,7 +53,7 @@ def token_strip(
         token + ", masked" * masked for token, masked in zip(boxes["token"], blocked.tolist(), strict=True)
     ]
     return _form(reach(weights, scale, own="this row's maximum"), allowed is not None).of(
-        pd.DataFrame(boxes),
+        boxes,
         values={"longest": longest, "largest": top(weights, scale)},
         description=f"The {len(tokens)} tokens of the text, coloured by the attention of token {query} to them",
     )
@@ -99,9 +98,9 @@ def _form(reach: str, blockable: bool) -> alt.LayerChart:
         x2="right:Q",
         description="said:N",
         tooltip=[
-            alt.Tooltip("said:N", title="key") if blockable else alt.Tooltip("token:N"),
-            alt.Tooltip("position:Q"),
-            alt.Tooltip("weight:Q", format=".4f", title="attention weight"),
+            tip("said:N", title="key") if blockable else tip("token:N"),
+            tip("position:Q"),
+            tip("weight:Q", ".4f", "attention weight"),
         ],
     )
     click = click_on("key", "position", "blocked") if blockable else click_on("token", "position")

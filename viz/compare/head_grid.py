@@ -3,9 +3,8 @@
 import altair as alt
 import numpy as np
 
-from viz.cells import cells, head_cells, strong
-from viz.figure import VegaFigure, click_on, form
-from viz.head_axis import head_axis
+from viz.cells import cells, head_axis, head_cells, strong
+from viz.figure import VegaFigure, click_on, form, tip
 from viz.numbers import written
 from viz.theme import heading
 
@@ -47,11 +46,11 @@ def head_grid(
 
 @form
 def _form(signed: bool, what: str, noted: bool) -> alt.LayerChart:
-    tooltip = [alt.Tooltip("name:N", title="head"), alt.Tooltip("exact:N", title=what)]
+    tooltip = [tip("name:N", title="head"), tip("exact:N", title=what)]
     return cells(
         alt.X("head:O", title=None, axis=head_axis("H", orient="top")),
         alt.Y("layer:O", title=None, axis=head_axis("L", orient="left")),
-        tooltip=[*tooltip, alt.Tooltip("note:N", title="pair")] if noted else tooltip,
+        tooltip=[*tooltip, tip("note:N", title="pair")] if noted else tooltip,
         signed=signed,
         selectable=click_on("head", "layer", "head"),
     ).properties(autosize="pad")

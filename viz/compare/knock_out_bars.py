@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
 from viz.attention.token_label import label, visible
-from viz.figure import VegaFigure, click_on, data, form, value
+from viz.figure import VegaFigure, click_on, data, either, form, tip, value
 from viz.palette import ACCENT, DIFFERENCE, NEUTRAL
 from viz.theme import FIT
 
@@ -25,15 +24,13 @@ def knock_out_bars(
     if len(tokens) != len(change):
         raise ValueError(f"{len(tokens)} tokens need as many changes, got {len(change)}")
     position = np.arange(len(tokens))
-    frame = pd.DataFrame(
-        {
-            "position": position,
-            "token": [visible(token) for token in tokens],
-            "name": [f"{position} {label(token, 14)}" for position, token in enumerate(tokens)],
-            "change": np.asarray(change, dtype=float),
-            "selected": position == query,
-        }
-    )
+    frame = {
+        "position": position,
+        "token": [visible(token) for token in tokens],
+        "name": [f"{position} {label(token, 14)}" for position, token in enumerate(tokens)],
+        "change": np.asarray(change, dtype=float),
+        "selected": position == query,
+    }
     return _form(what, len(tokens) <= _NAMED).of(
         frame,
         values={"limit": limit, "now_and_then": list(frame["name"][::25])},
@@ -58,21 +55,17 @@ def _form(what: str, named: bool) -> alt.LayerChart:
             scale=alt.Scale(domain=[alt.ExprRef("-limit"), value("limit")], nice=False),
             axis=alt.Axis(labelExpr="datum.value ? format(datum.value, '+.3~g') : '0'", tickCount=5),
         ),
-        color=alt.when("datum.change < 0").then(alt.value(falls)).otherwise(alt.value(rises)),
+        color=either("datum.change < 0", falls, rises),
     )
     zero = alt.Chart(data()).transform_aggregate(n="count()").mark_rule(color=NEUTRAL).encode(y=alt.datum(0))
     # The whole height of a token is its target: a bar of nothing could not be clicked.
     cover = base.mark_rect(fill="transparent", cursor="pointer").encode(
         y=alt.value(0),
         y2=alt.value("height"),
-        stroke=alt.when("datum.selected").then(alt.value(ACCENT)).otherwise(alt.value("transparent")),
+        stroke=either("datum.selected", ACCENT, "transparent"),
         strokeWidth=alt.value(2),
         description="token:N",
-        tooltip=[
-            alt.Tooltip("token:N"),
-            alt.Tooltip("position:Q"),
-            alt.Tooltip("change:Q", format="+.4f", title=f"change of {what}"),
-        ],
+        tooltip=[tip("token:N"), tip("position:Q"), tip("change:Q", "+.4f", f"change of {what}")],
     )
     return alt.layer(coloured, zero, cover.add_params(click_on("token", "position"))).properties(
         height=170, autosize=FIT

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
 from viz.curves import stage_axis
-from viz.figure import VegaFigure, data, form, value
+from viz.figure import VegaFigure, data, form, tip, value
 from viz.palette import NEUTRAL
 from viz.theme import FIT, heading
 
@@ -31,17 +30,15 @@ def logit_curves(
         raise ValueError(f"{len(stages)} stages of {len(class_names)} classes, got logits of {logits.shape}")
     weights = np.exp(logits - logits.max(axis=-1, keepdims=True, initial=-np.inf))
     n = len(stages)
-    frame = pd.DataFrame(
-        {
-            "stage": np.repeat(np.asarray(stages, dtype=object), len(class_names)),
-            "class": list(class_names) * n,
-            "logit": logits.ravel().astype(float),
-            "probability": (weights / weights.sum(axis=-1, keepdims=True)).ravel().astype(float),
-            "colour": [marked.get(name, NEUTRAL) for name in class_names] * n,
-            "marked": [name in marked for name in class_names] * n,
-            "last": np.repeat(np.arange(n) == n - 1, len(class_names)),
-        }
-    )
+    frame = {
+        "stage": np.repeat(np.asarray(stages, dtype=object), len(class_names)),
+        "class": list(class_names) * n,
+        "logit": logits.ravel().astype(float),
+        "probability": (weights / weights.sum(axis=-1, keepdims=True)).ravel().astype(float),
+        "colour": [marked.get(name, NEUTRAL) for name in class_names] * n,
+        "marked": [name in marked for name in class_names] * n,
+        "last": np.repeat(np.arange(n) == n - 1, len(class_names)),
+    }
     beyond = _GAP + _LETTER * max(map(len, marked), default=0)  # pixels for the names of classes
     return _form(tuple(stages)).of(
         frame,
@@ -61,11 +58,7 @@ def _form(stages: tuple[str, ...]) -> alt.LayerChart:
         ),
         color=alt.Color("colour:N", scale=None),
         detail="class:N",
-        tooltip=[
-            "class:N",
-            "stage:N",
-            *(alt.Tooltip(f"{field}:Q", format=".4f") for field in ("logit", "probability")),
-        ],
+        tooltip=["class:N", "stage:N", *(tip(f"{field}:Q", ".4f") for field in ("logit", "probability"))],
     )
     faint = base.transform_filter("!datum.marked").mark_line(strokeWidth=1.2, opacity=0.6, point={"size": 20})
     strong = base.transform_filter("datum.marked").mark_line(strokeWidth=3, point={"size": 55})

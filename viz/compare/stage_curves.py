@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from viz.curves import by_kind, curves, long, stage_axis
-from viz.figure import VegaFigure, form, value
+from viz.figure import VegaFigure, form, tip, value
 from viz.palette import FIRST, SECOND, SHAPES
 from viz.theme import FIT
 
@@ -42,7 +42,7 @@ def _form(sides: tuple[str, ...], stages: tuple[str, ...], x_title: str, y_title
         stage_axis(stages, x_title),
         alt.Y("value:Q", title=y_title, scale=alt.Scale(domain=[0, value("top")])),
         by_kind("side:N", sides, color=(FIRST, SECOND), shape=SHAPES),
-        tooltip=["side:N", "stage:N", alt.Tooltip("value:Q", format=".4f", title=y_title)],
+        tooltip=["side:N", "stage:N", tip("value:Q", ".4f", y_title)],
         line={"strokeWidth": 2.5},
         points={"size": 70},
     )

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
-from viz.figure import VegaFigure, data, form, value
+from viz.figure import VegaFigure, data, either, form, tip, value
 from viz.numbers import abbreviated, percent
 from viz.palette import EMPHASIS, NEUTRAL
 from viz.theme import FIT, INK
@@ -25,15 +24,13 @@ def part_bars(names: Sequence[str], values: Sequence[int], *, of: str) -> VegaFi
     total = sum(values)
     shares = [count / total if total else 0.0 for count in values]
     largest = max(shares, default=0)
-    frame = pd.DataFrame(
-        {
-            "part": list(names),
-            "share": shares,
-            "exact": [f"{count:,}" for count in values],
-            "text": [_text(count, share) for count, share in zip(values, shares, strict=True)],
-            "largest": np.arange(len(shares)) == (np.argmax(shares) if total else -1),
-        }
-    )
+    frame = {
+        "part": list(names),
+        "share": shares,
+        "exact": [f"{count:,}" for count in values],
+        "text": [_text(count, share) for count, share in zip(values, shares, strict=True)],
+        "largest": np.arange(len(shares)) == (np.argmax(shares) if total else -1),
+    }
     return _form(f"share of {total:,} {of}", of).of(
         frame,
         values={"end": _ROOM * (largest or 1)},
@@ -51,11 +48,9 @@ def _form(title: str, of: str) -> alt.LayerChart:
     base = alt.Chart(data()).encode(
         x=alt.X("share:Q", title=title, stack=None, scale=alt.Scale(domain=[0, value("end")]), axis=axis),
         y=alt.Y("part:N", title=None, sort=None, axis=every_name),
-        tooltip=["part:N", alt.Tooltip("exact:N", title=of), alt.Tooltip("share:Q", format=".2%")],
+        tooltip=["part:N", tip("exact:N", title=of), tip("share:Q", ".2%")],
     )
-    bars = base.mark_bar(cornerRadiusEnd=3).encode(
-        color=alt.condition("datum.largest", alt.value(EMPHASIS), alt.value(NEUTRAL))
-    )
+    bars = base.mark_bar(cornerRadiusEnd=3).encode(color=either("datum.largest", EMPHASIS, NEUTRAL))
     texts = base.mark_text(align="left", dx=5, color=INK).encode(text="text:N")
     return (bars + texts).properties(autosize=FIT)
 

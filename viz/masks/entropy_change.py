@@ -3,10 +3,9 @@
 import altair as alt
 import numpy as np
 
-from viz.cells import cells, head_cells, strong
-from viz.colour_legend import colour_legend
-from viz.figure import VegaFigure, click_on, form
-from viz.head_axis import head_axis
+from viz.cells import cells, head_axis, head_cells, strong
+from viz.colours import colour_legend
+from viz.figure import VegaFigure, click_on, form, tip
 from viz.numbers import written
 from viz.palette import ROUNDING, largest
 
@@ -45,10 +44,10 @@ def _form() -> alt.LayerChart:
         alt.X("head:O", title="head", axis=head_axis("H", orient="top")),
         alt.Y("layer:O", title="layer", axis=head_axis("L", orient="left")),
         tooltip=[
-            alt.Tooltip("name:N", title="head"),
-            alt.Tooltip("before:Q", format=".4f"),
-            alt.Tooltip("after:Q", format=".4f"),
-            alt.Tooltip("value:Q", format="+.4f", title="change"),
+            tip("name:N", title="head"),
+            tip("before:Q", ".4f"),
+            tip("after:Q", ".4f"),
+            tip("value:Q", "+.4f", "change"),
         ],
         signed=True,
         font_size=11,

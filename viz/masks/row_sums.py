@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
 from viz.attention.token_label import label
-from viz.figure import VegaFigure, data, form
+from viz.figure import VegaFigure, data, either, form, tip
 from viz.palette import ACCENT, EMPHASIS, NEUTRAL
 
 _HEIGHT = 200
@@ -22,8 +21,8 @@ def row_sums(pattern: np.ndarray, tokens: Sequence[str], *, query: int) -> VegaF
         "selected": np.arange(len(tokens)) == query,
     }
     return _form(len(tokens) <= _EACH_NAMED).of(
-        pd.DataFrame(sums),
-        frames={"line": pd.DataFrame({"one": [1]})},
+        sums,
+        frames={"line": {"one": [1]}},
         height=_HEIGHT,
         description=f"Sums of the attention weights of {len(tokens)} queries, as bars under a line at 1",
     )
@@ -43,9 +42,9 @@ def _form(named: bool) -> alt.LayerChart:
                 scale=alt.Scale(domain=[0, 1.05]),
                 axis=alt.Axis(values=[0, 0.5, 1]),
             ),
-            stroke=alt.when("datum.selected").then(alt.value(ACCENT)).otherwise(alt.value("transparent")),
+            stroke=either("datum.selected", ACCENT, "transparent"),
             strokeWidth=alt.value(3),
-            tooltip=[alt.Tooltip("query:N"), alt.Tooltip("sum:Q", format=".4f")],
+            tooltip=[tip("query:N"), tip("sum:Q", ".4f")],
         )
     )
     one = alt.Chart(data("line")).mark_rule(color=NEUTRAL, strokeDash=[4, 4]).encode(y="one:Q")

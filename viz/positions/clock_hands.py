@@ -2,11 +2,10 @@
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
-from viz.figure import VegaFigure, data, form
+from viz.figure import VegaFigure, data, form, tip
 from viz.palette import ACCENT, NEUTRAL
-from viz.pixels import pixel_x, pixel_y
+from viz.pictures import pixel_x, pixel_y
 from viz.theme import FIT, INK
 
 AT_MOST = 16  # clocks in a row; of more frequencies, evenly spaced ones are drawn
@@ -29,18 +28,16 @@ def clock_hands(
         raise ValueError(f"got {angles.shape} angles, {before.shape} before, {wavelengths.shape} wavelengths")
     n = len(angles)
     drawn = np.unique(np.linspace(0, n - 1, min(n, AT_MOST)).round().astype(int))
-    frame = pd.DataFrame(
-        {
-            "k": drawn,
-            "place": np.arange(len(drawn)) + 0.5,
-            "wavelength": wavelengths[drawn],
-            "turns": angles[drawn] / (2 * np.pi),
-            "sine": np.sin(angles[drawn]),
-            "cosine": np.cos(angles[drawn]),
-            "sine_before": np.sin(before[drawn]),
-            "cosine_before": np.cos(before[drawn]),
-        }
-    )
+    frame = {
+        "k": drawn,
+        "place": np.arange(len(drawn)) + 0.5,
+        "wavelength": wavelengths[drawn],
+        "turns": angles[drawn] / (2 * np.pi),
+        "sine": np.sin(angles[drawn]),
+        "cosine": np.cos(angles[drawn]),
+        "sine_before": np.sin(before[drawn]),
+        "cosine_before": np.cos(before[drawn]),
+    }
     return _form().of(
         frame, description=f"{len(drawn)} of the {n} frequencies as clocks, the fastest on the left"
     )
@@ -74,11 +71,11 @@ def _form() -> alt.LayerChart:
         y=pixel_y("centre"),
         description="spoken:N",
         tooltip=[
-            alt.Tooltip("k:Q"),
-            alt.Tooltip("wavelength:Q", title="wavelength (positions)", format=",.2f"),
-            alt.Tooltip("turns:Q", title="turns since t = 0", format=",.4f"),
-            alt.Tooltip("sine:Q", format=".4f"),
-            alt.Tooltip("cosine:Q", format=".4f"),
+            tip("k:Q"),
+            tip("wavelength:Q", ",.2f", "wavelength (positions)"),
+            tip("turns:Q", ",.4f", "turns since t = 0"),
+            tip("sine:Q", ".4f"),
+            tip("cosine:Q", ".4f"),
         ],
     )
     noon = base.mark_rule(stroke=NEUTRAL, strokeWidth=1, aria=False).encode(

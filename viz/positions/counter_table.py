@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
 from viz.cells import cells
-from viz.figure import VegaFigure, data, form
+from viz.figure import VegaFigure, data, form, tip
 from viz.palette import ACCENT, NEUTRAL
 from viz.theme import INK
 from viz.theme import heading as chart_title
@@ -34,18 +33,16 @@ def counter_table(
         raise ValueError(f"expected values and texts of {shape}, got {values.shape} and {texts.shape}")
     row, column = np.indices(shape).reshape(2, -1)
     t, named = np.asarray(positions)[row], np.asarray(columns, dtype=object)[column]
-    frame = pd.DataFrame(
-        {
-            "t": t,
-            "column": named,
-            "value": values.ravel().astype(float),
-            "written": texts.ravel().astype(object),
-            "name": [f"t = {one}, {other}" for one, other in zip(t, named, strict=True)],
-        }
-    )
+    frame = {
+        "t": t,
+        "column": named,
+        "value": values.ravel().astype(float),
+        "written": texts.ravel().astype(object),
+        "name": [f"t = {one}, {other}" for one, other in zip(t, named, strict=True)],
+    }
     return _form(heading).of(
         frame,
-        frames={"framed": pd.DataFrame({"t": [position]})},
+        frames={"framed": {"t": [position]}},
         values={"largest": 1},
         width=_COLUMN * len(columns),
         height=_ROW * len(positions),
@@ -69,11 +66,7 @@ def _form(heading: str) -> alt.LayerChart:
     table = cells(
         alt.X("column:N", sort=None, title=heading, axis=across),
         y,
-        tooltip=[
-            alt.Tooltip("t:O", title="position t"),
-            alt.Tooltip("column:N"),
-            alt.Tooltip("written:N", title="value"),
-        ],
+        tooltip=[tip("t:O", title="position t"), tip("column:N"), tip("written:N", title="value")],
         signed=True,
         font_size=11,
         writing={"color": INK},

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from viz.curves import by_kind, curves, long
-from viz.figure import VegaFigure, form
+from viz.figure import VegaFigure, form, tip
 from viz.palette import ATTENTION, DIFFERENCE, EMPHASIS
 
 _COLOURS = (EMPHASIS, DIFFERENCE[-1], ATTENTION[2])
@@ -31,11 +31,7 @@ def _form(maps: tuple[str, ...]) -> alt.Chart:
         alt.X("t:Q", title="position t", scale=alt.Scale(nice=False)),
         alt.Y("error:Q", title="root mean square error"),
         by_kind("map:N", maps, color=_COLOURS, legend={"direction": "vertical"}),
-        tooltip=[
-            alt.Tooltip("map:N"),
-            alt.Tooltip("t:Q", title="position t"),
-            alt.Tooltip("error:Q", format=".3~g"),
-        ],
+        tooltip=[tip("map:N"), tip("t:Q", title="position t"), tip("error:Q", ".3~g")],
         line={"strokeWidth": 1.8},
     )
     return lines.properties(height=340)

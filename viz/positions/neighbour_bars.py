@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
 from viz.attention.token_label import label, visible
-from viz.figure import VegaFigure, data, form, value
+from viz.figure import VegaFigure, data, form, tip, value
 from viz.palette import EMPHASIS
 from viz.theme import FIT, INK
 
@@ -27,14 +26,12 @@ def neighbour_bars(
     if not len(names) == len(cosines) == len(places):
         raise ValueError(f"got {len(names)} names, {len(cosines)} similarities and {len(places)} places")
     at = ["" if place is None else f" {place}" for place in places]
-    frame = pd.DataFrame(
-        {
-            "rank": np.arange(1, len(names) + 1),
-            "name": [visible(name) for name in names],
-            "label": [label(name, 14) + place for name, place in zip(names, at, strict=True)],
-            "cosine": [float(cosine) for cosine in cosines],
-        }
-    )
+    frame = {
+        "rank": np.arange(1, len(names) + 1),
+        "name": [visible(name) for name in names],
+        "label": [label(name, 14) + place for name, place in zip(names, at, strict=True)],
+        "cosine": [float(cosine) for cosine in cosines],
+    }
     return _form().of(
         frame,
         values={"lowest": float(min(0.0, *cosines)) if len(cosines) else 0.0},
@@ -48,11 +45,7 @@ def _form() -> alt.LayerChart:
     base = alt.Chart(data()).encode(
         # Two neighbours may have one name, so a bar is told by its rank.
         y=alt.Y("rank:O", axis=None),
-        tooltip=[
-            alt.Tooltip("rank:O"),
-            alt.Tooltip("name:N", title="neighbour"),
-            alt.Tooltip("cosine:Q", format=".4f"),
-        ],
+        tooltip=[tip("rank:O"), tip("name:N", title="neighbour"), tip("cosine:Q", ".4f")],
     )
     x = {
         "title": "cosine similarity",

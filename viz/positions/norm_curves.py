@@ -7,7 +7,7 @@ import numpy as np
 
 from viz.attention.token_label import visible
 from viz.curves import WHOLE, by_kind, curves, long
-from viz.figure import VegaFigure, form, value
+from viz.figure import VegaFigure, form, tip, value
 from viz.palette import EMPHASIS, NEUTRAL, SECOND
 from viz.theme import FIT
 
@@ -42,7 +42,7 @@ def _form(kinds: tuple[str, ...], few: bool) -> alt.LayerChart:
         ),
         alt.Y("norm:Q", title="Euclidean length", scale=alt.Scale(domainMin=0)),
         by_kind("vector:N", kinds, color=_COLOURS[-n:], shape=_SHAPES[-n:], legend={"columns": 1}),
-        tooltip=["vector:N", "position:Q", "token:N", alt.Tooltip("norm:Q", format=".4f", title="length")],
+        tooltip=["vector:N", "position:Q", "token:N", tip("norm:Q", ".4f", "length")],
         line={"strokeWidth": 1, "opacity": 0.6},
         points={"size": 45 if few else 12},
     )

@@ -2,10 +2,9 @@
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
 from viz.curves import by_kind
-from viz.figure import VegaFigure, data, form
+from viz.figure import VegaFigure, data, form, tip
 from viz.palette import DIFFERENCE, NEUTRAL
 
 _FEW = 130  # offsets; of more the dots are smaller
@@ -25,8 +24,7 @@ def offset_curve(
         )
     columns = {"offset": offsets, "measured": measured, "formula": formula, "deviation": measured - formula}
     return _form(what, law, len(offsets) <= _FEW).of(
-        pd.DataFrame(columns),
-        description=f"{what} over the offset of two positions: measured as dots, {law} as a line",
+        columns, description=f"{what} over the offset of two positions: measured as dots, {law} as a line"
     )
 
 
@@ -46,9 +44,9 @@ def _form(what: str, law: str, few: bool) -> alt.LayerChart:
     )
     base = alt.Chart(data()).encode(x=x, **channels)
     tooltip = [
-        alt.Tooltip("offset:Q", title="offset φ"),
-        *(alt.Tooltip(f"{field}:Q", format=".6f") for field in ("measured", "formula")),
-        alt.Tooltip("deviation:Q", format=".1e"),
+        tip("offset:Q", title="offset φ"),
+        *(tip(f"{field}:Q", ".6f") for field in ("measured", "formula")),
+        tip("deviation:Q", ".1e"),
     ]
     dots = base.transform_calculate(kind=f"'{_SEEN}'").mark_circle(opacity=0.6, size=60 if few else 22)
     line = base.transform_calculate(kind=f"'{law}'").mark_line(strokeWidth=1.8, aria=False, tooltip=None)

@@ -4,10 +4,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.cells import SIGNED_ENDS, colour, framed
-from viz.colour_legend import colour_legend
-from viz.figure import VegaFigure, click_on, data, form
-from viz.pixels import pixel_x, pixel_y
+from viz.cells import framed
+from viz.colours import SIGNED_ENDS, colour, colour_legend
+from viz.figure import VegaFigure, click_on, data, form, tip
+from viz.pictures import pixel_x, pixel_y
 
 _SIDE = 500  # pixels of the whole, about
 _GAP = 5
@@ -51,9 +51,9 @@ def _form() -> alt.LayerChart:
             legend=colour_legend("cosine similarity, −1 to 1", SIGNED_ENDS, offset=8, padding=0),
         ),
         tooltip=[
-            alt.Tooltip("name:N", title="position of"),
-            alt.Tooltip("other_name:N", title="against"),
-            alt.Tooltip("cosine:Q", format=".4f"),
+            tip("name:N", title="position of"),
+            tip("other_name:N", title="against"),
+            tip("cosine:Q", ".4f"),
         ],
     ).add_params(click_on("patch", "patch"))
     outlines = _placed("maps", "columns * cell", "rows * cell").mark_rect(fill=None)

@@ -2,11 +2,10 @@
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
-from viz.cells import SIGNED_ENDS, cells
-from viz.colour_legend import colour_legend
-from viz.figure import VegaFigure, click_on, form
+from viz.cells import cells
+from viz.colours import SIGNED_ENDS, colour_legend
+from viz.figure import VegaFigure, click_on, form, tip
 
 _SIDE = 294  # pixels, of the longer side
 _SMALLEST_WITH_NUMBER = 36
@@ -27,16 +26,14 @@ def position_similarity_map(
     side = _SIDE / max(rows, columns, 1)
     # The selected one comes last: no neighbour's border lies on its outline.
     patches = sorted(range(len(cosines)), key=lambda patch: patch == selected)
-    frame = pd.DataFrame(
-        {
-            "patch": patches,
-            "name": [f"r{patch // columns}c{patch % columns}" for patch in patches],
-            "row": [patch // columns for patch in patches],
-            "column": [patch % columns for patch in patches],
-            "cosine": cosines[patches].astype(float),
-            "selected": [patch == selected for patch in patches],
-        }
-    )
+    frame = {
+        "patch": patches,
+        "name": [f"r{patch // columns}c{patch % columns}" for patch in patches],
+        "row": [patch // columns for patch in patches],
+        "column": [patch % columns for patch in patches],
+        "cosine": cosines[patches].astype(float),
+        "selected": [patch == selected for patch in patches],
+    }
     return _form(side >= _SMALLEST_WITH_NUMBER).of(
         frame,
         values={"largest": 1},
@@ -52,7 +49,7 @@ def _form(numbered: bool) -> alt.LayerChart:
     return cells(
         alt.X("column:O", title="column of the patch grid", **place),
         alt.Y("row:O", title="row of the patch grid", **place),
-        tooltip=[alt.Tooltip("name:N", title="patch"), alt.Tooltip("cosine:Q", format=".4f")],
+        tooltip=[tip("name:N", title="patch"), tip("cosine:Q", ".4f")],
         signed=True,
         field="cosine",
         text=alt.Text("cosine:Q", format=".2f") if numbered else None,

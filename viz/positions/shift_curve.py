@@ -4,20 +4,15 @@ from collections.abc import Sequence
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
 from viz.curves import CHOSEN, WHOLE, curves, probability, rule
-from viz.figure import VegaFigure, click_on, form, value
+from viz.figure import VegaFigure, click_on, either, form, tip, value
 from viz.palette import EMPHASIS, NEUTRAL
 from viz.theme import FIT
 
 
 def shift_curve(
-    shifts: Sequence[int],
-    probabilities: np.ndarray,
-    class_names: Sequence[str],
-    *,
-    selected: int,
+    shifts: Sequence[int], probabilities: np.ndarray, class_names: Sequence[str], *, selected: int
 ) -> VegaFigure:
     """Probabilities [shift, class]: the curve of the class that leads at the first shift, filled where it leads.
 
@@ -29,20 +24,18 @@ def shift_curve(
         raise ValueError(f"shifts and classes need probabilities of {shape}, got {probabilities.shape}")
     leading = probabilities.argmax(axis=1) if len(shifts) else np.zeros(0, int)
     followed = int(leading[0]) if len(shifts) else 0
-    frame = pd.DataFrame(
-        {
-            "shift": list(shifts),
-            "probability": probabilities[:, followed].astype(float),
-            "says": [class_names[at] for at in leading],
-            "kept": leading == followed,
-            "name": [f"shift {shift}" for shift in shifts],
-        }
-    )
+    frame = {
+        "shift": list(shifts),
+        "probability": probabilities[:, followed].astype(float),
+        "says": [class_names[at] for at in leading],
+        "kept": leading == followed,
+        "name": [f"shift {shift}" for shift in shifts],
+    }
     return _form(class_names[followed]).of(
         frame,
         values={"last": max([*shifts, 1])},
-        frames={CHOSEN: pd.DataFrame({"shift": [selected]})},
-        description=f"Probability of {class_names[followed]} at {len(frame)} shifts of all positions.",
+        frames={CHOSEN: {"shift": [selected]}},
+        description=f"Probability of {class_names[followed]} at {len(shifts)} shifts of all positions.",
     )
 
 
@@ -54,20 +47,14 @@ def _form(name: str) -> alt.LayerChart:
         probability(f"probability of {name}"),
         {},
         tooltip=[
-            alt.Tooltip("shift:Q", title="shift k"),
-            alt.Tooltip("probability:Q", format=".4f"),
-            alt.Tooltip("says:N", title="the classifier says"),
+            tip("shift:Q", title="shift k"),
+            tip("probability:Q", ".4f"),
+            tip("says:N", title="the classifier says"),
         ],
         line={"strokeWidth": 1.5, "color": NEUTRAL, "aria": False},
-        points={
-            "size": 60,
-            "cursor": "pointer",
-            "stroke": EMPHASIS,
-            "filled": False,
-            "fillOpacity": 1,
-        },
+        points={"size": 60, "cursor": "pointer", "stroke": EMPHASIS, "filled": False, "fillOpacity": 1},
         click=click_on("shift", "shift"),
     )
-    kept = alt.when("datum.kept").then(alt.value(EMPHASIS)).otherwise(alt.value("transparent"))
+    kept = either("datum.kept", EMPHASIS, "transparent")
     points = points.encode(fill=kept, description="name:N")
     return alt.layer(line, rule("shift"), points).properties(height=260, autosize=FIT)

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.figure import VegaFigure, click_on, data, form
+from viz.figure import VegaFigure, click_on, data, either, form, tip
 from viz.palette import ACCENT, EMPHASIS
 from viz.theme import FIT, INK
 
@@ -14,11 +14,7 @@ _ROW = 70  # pixels
 
 
 def shuffle_strip(
-    probabilities: Mapping[str, np.ndarray],
-    in_order: Mapping[str, float],
-    *,
-    of: str,
-    selected: int | None,
+    probabilities: Mapping[str, np.ndarray], in_order: Mapping[str, float], *, of: str, selected: int | None
 ) -> VegaFigure:
     """Probabilities [seed] of the class `of`, a row of dots for each condition; a bar marks the input in order.
 
@@ -53,17 +49,17 @@ def _form(of: str) -> alt.LayerChart:
             "condition:N", title=None, sort=None, axis=alt.Axis(labelLimit=0, domain=False, ticks=False)
         ),
     }
-    condition = alt.Tooltip("condition:N")
+    condition = tip("condition:N")
     bars = alt.Chart(data("in_order")).mark_tick(thickness=2, size=_ROW * 0.8, color=INK, aria=False)
     points = alt.Chart(data()).mark_circle(cursor="pointer", opacity=0.75)
     points = points.encode(
         **place,
         # Spread over the row, or equal dots would hide each other.
         yOffset=alt.YOffset("seed:Q", scale=alt.Scale(padding=0.15)),
-        color=alt.when("datum.selected").then(alt.value(ACCENT)).otherwise(alt.value(EMPHASIS)),
-        size=alt.when("datum.selected").then(alt.value(160)).otherwise(alt.value(45)),
+        color=either("datum.selected", ACCENT, EMPHASIS),
+        size=either("datum.selected", 160, 45),
         description="name:N",
-        tooltip=[condition, alt.Tooltip("seed:Q"), alt.Tooltip("probability:Q", format=".6f")],
+        tooltip=[condition, tip("seed:Q"), tip("probability:Q", ".6f")],
     ).add_params(click_on("seed", "seed"))
-    exactly = alt.Tooltip("probability:Q", format=".6f", title="in order")
+    exactly = tip("probability:Q", ".6f", "in order")
     return alt.layer(bars.encode(**place, tooltip=[condition, exactly]), points).properties(autosize=FIT)

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.figure import VegaFigure, data, form, value
+from viz.figure import VegaFigure, data, either, form, tip, value
 from viz.palette import ACCENT, EMPHASIS, NEUTRAL
 from viz.theme import INK
 
@@ -26,21 +26,17 @@ def wave_curves(
         raise ValueError(f"got {len(names)} names, {len(values)} rows of values and {len(waves)} waves")
     n_curves, n = values.shape
     shift = -_BAND * np.arange(n_curves)
-    dots = pd.DataFrame(
-        {
-            "name": np.repeat(list(names), n),
-            "t": np.tile(np.arange(n), n_curves),
-            "value": values.astype(float).ravel(),
-            "place": np.round(values + shift[:, None], 4).ravel(),
-        }
-    )
-    lines = pd.DataFrame(
-        {
-            "curve": np.repeat(np.arange(n_curves), len(t)),
-            "t": np.tile(np.round(t, 3), n_curves),
-            "place": np.round(waves + shift[:, None], 4).ravel(),
-        }
-    )
+    dots = {
+        "name": np.repeat(list(names), n),
+        "t": np.tile(np.arange(n), n_curves),
+        "value": values.astype(float).ravel(),
+        "place": np.round(values + shift[:, None], 4).ravel(),
+    }
+    lines = {
+        "curve": np.repeat(np.arange(n_curves), len(t)),
+        "t": np.tile(np.round(t, 3), n_curves),
+        "place": np.round(waves + shift[:, None], 4).ravel(),
+    }
     bands = pd.DataFrame(
         {"name": list(names), "zero": shift, "low": shift - 1.1, "high": shift + 1.1, "above": shift + 1.55}
     )
@@ -66,7 +62,7 @@ def _form(n_curves: int) -> alt.LayerChart:
         return alt.Y(f"{field}:Q", title="value, from −1 to 1", scale=scale, axis=axis)
 
     def of_chosen(then: object, otherwise: object) -> object:
-        return alt.when("datum.t == position").then(alt.value(then)).otherwise(alt.value(otherwise))
+        return either("datum.t == position", then, otherwise)
 
     curves = alt.Chart(data("waves")).mark_line(color=EMPHASIS, strokeWidth=1.5, aria=False)
     dots = alt.Chart(data()).mark_circle(opacity=1)
@@ -75,11 +71,7 @@ def _form(n_curves: int) -> alt.LayerChart:
         y=up("place"),
         color=of_chosen(ACCENT, EMPHASIS),
         size=of_chosen(90, value("size")),
-        tooltip=[
-            alt.Tooltip("name:N", title="dimension"),
-            alt.Tooltip("t:Q", title="position t"),
-            alt.Tooltip("value:Q", format=".4f"),
-        ],
+        tooltip=[tip("name:N", title="dimension"), tip("t:Q", title="position t"), tip("value:Q", ".4f")],
     )
     bands = alt.Chart(data("bands"))
     names = bands.mark_text(align="left", fontSize=13, color=INK, dx=2)

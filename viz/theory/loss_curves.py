@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 
 from viz.curves import by_kind, curves, long
-from viz.figure import VegaFigure, form, value
+from viz.figure import VegaFigure, form, tip, value
 from viz.palette import CATEGORIES, NEUTRAL
 from viz.theme import FIT
 
@@ -34,7 +34,7 @@ def _form(warmups: tuple[str, ...]) -> alt.LayerChart:
         alt.X("step:Q", title="step", axis=alt.Axis(format="d", tickMinStep=1)),
         alt.Y("loss:Q", title="loss of the batch (nats)", scale=alt.Scale(domain=[0, value("highest")])),
         by_kind("warm-up:N", warmups, color=_COLOURS, legend={"title": "warm-up"}),
-        tooltip=[alt.Tooltip("warm-up:N"), alt.Tooltip("step:Q"), alt.Tooltip("loss:Q", format=".4f")],
+        tooltip=[tip("warm-up:N"), tip("step:Q"), tip("loss:Q", ".4f")],
         line={"clip": True, "strokeWidth": 1.8},
     )
     return lines.properties(height=240, autosize=FIT)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from viz.curves import by_kind, curves
-from viz.figure import VegaFigure, data, form, value
+from viz.figure import VegaFigure, data, form, tip, value
 from viz.palette import CATEGORIES, FIRST, NEUTRAL, SECOND, SHAPES
 from viz.theme import FIT, INK
 
@@ -159,11 +159,11 @@ def _form(
     channels = variant_channels(variants)
     band = alt.Chart(data()).mark_area(opacity=0.18).encode(x=along, y=up("least"), y2="largest:Q")
     tooltip = [
-        alt.Tooltip("variant:N", title="placement"),
-        alt.Tooltip("position:Q", title=x),
-        alt.Tooltip("mean:Q", title="mean over seeds", format=".4g"),
-        *(alt.Tooltip(f"{field}:Q", format=".4g") for field in ("least", "largest")),
-        alt.Tooltip("seeds:Q"),
+        tip("variant:N", title="placement"),
+        tip("position:Q", title=x),
+        tip("mean:Q", ".4g", "mean over seeds"),
+        *(tip(f"{field}:Q", ".4g") for field in ("least", "largest")),
+        tip("seeds:Q"),
     ]
     lines = curves(
         along, up("mean"), channels, tooltip=tooltip, line={"strokeWidth": 2.5}, points={"size": 50}

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
 from viz.cells import INK_ON_CELLS, cells, strong
-from viz.figure import VegaFigure, data, form, value
+from viz.figure import VegaFigure, data, form, tip, value
 from viz.palette import MASKED
 from viz.theme import DARK_INK, FIT
 
@@ -27,20 +26,16 @@ def warmup_grid(
     loss = np.array([np.nan if run[2] is None else run[2] for run in runs], float)
     final = [DIVERGED if np.isnan(each) else f"{each:.2f}" for each in loss]
     accuracy = [None if run[3] is None else f"{run[3]:.1%}".replace("%", "\u2009%") for run in runs]
-    frame = pd.DataFrame(
-        {
-            "rate": [f"{run[0]:g}" for run in runs],
-            "warmup": [run[1] for run in runs],
-            "loss": loss,
-            "final loss": final,
-            "written": [
-                f"{one}\n{other}" if other else one for one, other in zip(final, accuracy, strict=True)
-            ],
-            "accuracy": [each or "not measured" for each in accuracy],
-            "strong": strong(loss, highest),
-            "name": [f"learning rate {run[0]:g}, warm-up {run[1]}" for run in runs],
-        }
-    )
+    frame = {
+        "rate": [f"{run[0]:g}" for run in runs],
+        "warmup": [run[1] for run in runs],
+        "loss": loss,
+        "final loss": final,
+        "written": [f"{one}\n{other}" if other else one for one, other in zip(final, accuracy, strict=True)],
+        "accuracy": [each or "not measured" for each in accuracy],
+        "strong": strong(loss, highest),
+        "name": [f"learning rate {run[0]:g}, warm-up {run[1]}" for run in runs],
+    }
     return _form().of(
         frame,
         values={"largest": highest, "rates": [f"{rate:g}" for rate in rates], "warmups": list(warmups)},
@@ -60,10 +55,10 @@ def _form() -> alt.LayerChart:
         alt.X("rate:O", title="learning rate", scale=rates, axis=alt.Axis(labelAngle=0, **axis)),
         alt.Y("warmup:O", title="warm-up (steps)", scale=warmups, axis=alt.Axis(**axis)),
         tooltip=[
-            alt.Tooltip("rate:O", title="learning rate"),
-            alt.Tooltip("warmup:O", title="warm-up (steps)"),
-            alt.Tooltip("final loss:N"),
-            alt.Tooltip("accuracy:N", title="accuracy, held out"),
+            tip("rate:O", title="learning rate"),
+            tip("warmup:O", title="warm-up (steps)"),
+            tip("final loss:N"),
+            tip("accuracy:N", title="accuracy, held out"),
         ],
         signed=False,
         field="loss",

@@ -3,9 +3,8 @@
 import altair as alt
 import numpy as np
 
-from viz.cells import cells, head_cells
-from viz.figure import VegaFigure, form
-from viz.head_axis import head_axis
+from viz.cells import cells, head_axis, head_cells
+from viz.figure import VegaFigure, form, tip
 from viz.palette import ATTENTION, NEUTRAL
 from viz.theme import heading
 
@@ -25,10 +24,7 @@ def _form() -> alt.LayerChart:
     return cells(
         alt.X("head:O", title=None, axis=head_axis("H", orient="top")),
         alt.Y("layer:O", title=None, axis=head_axis("L", orient="left")),
-        tooltip=[
-            alt.Tooltip("name:N", title="head"),
-            alt.Tooltip("step:Q", title="formed at step", format=","),
-        ],
+        tooltip=[tip("name:N", title="head"), tip("step:Q", ",", "formed at step")],
         signed=False,
         field="late",
         text=alt.Text("step:Q", format=".2~s"),

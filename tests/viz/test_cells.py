@@ -2,7 +2,7 @@ import altair as alt
 import pandas as pd
 import vl_convert
 
-from viz.head_axis import head_axis
+from viz.cells import head_axis
 
 
 def test_each_number_carries_its_letter():

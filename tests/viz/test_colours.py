@@ -2,7 +2,7 @@ import altair as alt
 import numpy as np
 import pytest
 
-from viz.attention.attention_colour import attention_colour, reach
+from viz.colours import attention_colour, reach
 
 
 def legend(of):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.viz.picture import pixels
-from viz.attention.attention_heatmap import attention_heatmap
+from viz.attention.token_heatmaps import attention_heatmap, difference_heatmap, score_heatmap
 
 TOKENS = ("[CLS]", "so", "so", "[SEP]")
 WEIGHTS = np.array(
@@ -97,6 +97,85 @@ def test_no_tokens_make_an_empty_figure_with_its_axes():
 
 @pytest.mark.parametrize("mask", [None, np.ones((3, 3), dtype=bool)])
 def test_shapes_that_do_not_fit_are_refused(mask):
-    matrix = WEIGHTS[:3] if mask is None else WEIGHTS
+    pattern = WEIGHTS[:3] if mask is None else WEIGHTS
     with pytest.raises(ValueError, match=r"4 tokens need 4×4 .*\(3, "):
-        attention_heatmap(matrix, TOKENS, mask=mask)
+        attention_heatmap(pattern, TOKENS, mask=mask)
+
+
+THREE = ("[CLS]", "so", "[SEP]")
+SCORES = np.array([[1.0, -3.0, 0.5], [0.0, 2.0, -1.0], [0.1, 0.2, 0.3]])
+CAUSAL_OF_THREE = np.tril(np.ones((3, 3), dtype=bool))
+
+
+def test_scores_before_the_mask_are_all_there():
+    (trace,) = score_heatmap(SCORES, THREE).specification.data
+    assert (np.asarray(trace.z) == SCORES.astype(np.float32)).all()
+    assert trace.hovertemplate == "query '%{y}' → key '%{x}': %{z:.3f}<extra></extra>"
+
+
+def test_scores_after_the_mask_are_masked_and_keep_the_scale():
+    figure = score_heatmap(SCORES, THREE, mask=CAUSAL_OF_THREE).specification
+    scores, forbidden = figure.data
+    assert (np.isnan(scores.z) == ~CAUSAL_OF_THREE).all()
+    assert "masked" in forbidden.hovertemplate
+    assert len(figure.layout.images) == 1
+    assert (scores.zmin, scores.zmax) == (-3, 3)  # the largest is masked
+
+
+def test_the_row_of_the_query_is_framed_among_scores():
+    (frame,) = score_heatmap(SCORES, THREE, query=1).specification.layout.shapes
+    assert (frame.y0, frame.y1) == (0.5, 1.5)
+
+
+def test_scores_and_masks_of_other_shapes_are_refused():
+    with pytest.raises(ValueError, match=r"3 tokens need 3×3 values each, got \(3, 3\) and \(2, 3\)"):
+        score_heatmap(SCORES, THREE, mask=CAUSAL_OF_THREE[:2])
+
+
+PRE = np.array([[0.75, 0.25], [0.5, 0.5]], dtype=np.float32)
+POST = np.array([[0.25, 0.75], [0.375, 0.625]], dtype=np.float32)
+
+
+def test_the_difference_is_second_minus_first():
+    (trace,) = difference_heatmap(PRE, POST, ("a", "b")).specification.data
+    assert np.asarray(trace.z).tolist() == [[-0.5, 0.5], [-0.125, 0.125]]
+    assert trace.colorbar.title.text == "post-LN minus pre-LN,<br>symmetric about 0"
+
+
+def test_the_scale_is_symmetric_and_reaches_the_largest_difference():
+    (trace,) = difference_heatmap(PRE, PRE * 0.5, ("a", "b")).specification.data
+    assert (trace.zmin, trace.zmax) == (-0.375, 0.375)
+
+
+def test_equal_patterns_are_all_zero_on_a_scale_that_exists():
+    (trace,) = difference_heatmap(PRE, PRE, ("a", "b")).specification.data
+    assert not np.any(trace.z)
+    assert (trace.zmin, trace.zmax) == (-1, 1)
+
+
+def test_rounding_is_not_drawn_as_a_difference():
+    (trace,) = difference_heatmap(PRE, PRE + np.float32(2.4e-7), ("a", "b")).specification.data
+    assert (trace.zmin, trace.zmax) == (-1, 1)
+
+
+def test_hover_gives_both_values_and_the_difference():
+    (trace,) = difference_heatmap(PRE, POST, ("a", "b"), names=("first", "<b>")).specification.data
+    assert np.asarray(trace.customdata)[0, 1].tolist() == [0.25, 0.75]
+    assert "first: %{customdata[0]:.4f}" in trace.hovertemplate
+    assert "&lt;b&gt;: %{customdata[1]:.4f}" in trace.hovertemplate
+    assert "difference: %{z:+.4f}" in trace.hovertemplate
+
+
+def test_the_row_of_the_query_is_framed_in_a_difference():
+    (frame,) = difference_heatmap(PRE, POST, ("a", "b"), query=1).specification.layout.shapes
+    assert (frame.y0, frame.y1) == (0.5, 1.5)
+
+
+def test_no_tokens_make_an_empty_difference_with_its_axes():
+    figure = difference_heatmap(np.zeros((0, 0)), np.zeros((0, 0)), ()).specification
+    assert figure.layout.yaxis.title.text == "query"
+
+
+def test_patterns_of_different_lengths_are_refused():
+    with pytest.raises(ValueError, match=r"2 tokens need 2×2 .*\(3, 3\)"):
+        difference_heatmap(PRE, np.eye(3), ("a", "b"))
