@@ -132,10 +132,11 @@ def click_on(name: str, *fields: str) -> alt.Parameter:
     return alt.selection_point(name=name, fields=list(fields), toggle=False, clear=False)
 
 
-def need_shape(shape: Sequence[int], **given: Any) -> None:
-    """Raises ValueError where an array or list, `given` by what it is, does not begin with the axes of `shape`."""
-    shape = tuple(shape)
-    if wrong := {
-        name: found for name, each in given.items() if (found := np.shape(each))[: len(shape)] != shape
-    }:
-        raise ValueError(f"expected {shape} as shape of {' and '.join(given)}, got {wrong}")
+def need_shape(shape: Sequence[Any], /, **given: Any) -> None:
+    """Raises ValueError where an array or list, `given` by what it is, has another shape; it may end with `...`."""
+    axes = slice(len(shape) - 1 if ... in shape else None)
+    found = {name: np.shape(each) for name, each in given.items()}
+    if wrong := [f"{name} of {each}" for name, each in found.items() if each[axes] != tuple(shape)[axes]]:
+        raise ValueError(
+            f"expected shape {tuple(shape)}, got {' and '.join(wrong)}".replace("Ellipsis", "...")
+        )

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from viz.cells import framed
-from viz.figure import VegaFigure, click_on, data, form, tip
+from viz.figure import VegaFigure, click_on, data, form, need_shape, tip
 from viz.pictures import CHOOSE, picture_ink, pixel_x, pixel_y
 from viz.theme import INK
 
@@ -30,8 +30,7 @@ def image_gallery(
     The pixels are sharp at the chart's own width, 61 a column, so give it no other.
     Raises ValueError where images, ids and captions differ in number.
     """
-    if not len(images) == len(ids) == len(captions):
-        raise ValueError(f"got {len(images)} images, {len(ids)} ids and {len(captions)} captions")
+    need_shape((len(ids), ...), images=images, captions=captions)
     row, column = np.divmod(np.arange(len(images)), columns)
     left, top = column * (_SIDE + _GAP), row * (_SIDE + _CAPTION + _GAP)
     inks = [picture_ink(image, side=_SIDE) for image in images]

@@ -14,7 +14,7 @@ from app_pages.compare.pairing import (
 from app_pages.compare.sides import Side
 from app_pages.widgets.show import clickable, show
 from viz.attention.token_heatmaps import difference_heatmap
-from viz.compare.head_grid import head_grid
+from viz.head_grids import head_grid
 
 
 def difference(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairing) -> None:

@@ -14,9 +14,9 @@ from app_pages.widgets.show import clickable
 from app_pages.widgets.spelling import as_code
 from model.intervention import without_keys
 from model.probabilities import at_once, probabilities
-from viz.compare.knock_out_bars import knock_out_bars
 from viz.numbers import percent, written
 from viz.picture_patches import knock_out_patches
+from viz.token_bars import knock_out_bars
 
 FIRST_SAYS, SECOND_SAYS = "what the first says", "what the second says"
 

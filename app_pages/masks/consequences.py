@@ -13,8 +13,8 @@ from app_pages.widgets.head_choice import take_clicked_head
 from app_pages.widgets.show import clickable, show
 from model.measures import heads
 from model.record import ForwardRecord
+from viz.head_grids import entropy_change
 from viz.masks.attention_shift import attention_shift
-from viz.masks.entropy_change import entropy_change
 
 HEAD, MEAN = "this head", "mean of the layer"
 

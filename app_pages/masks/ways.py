@@ -9,8 +9,8 @@ from app_pages.masks.results import Outcome, Results, outcomes
 from app_pages.state import HeadSelection
 from app_pages.widgets.show import show
 from model.intervention import MaskChoice
-from viz.masks.row_sums import row_sums
 from viz.numbers import percent, written
+from viz.token_bars import row_sums
 
 _REMEDIES = {"keys": ": block a key above", "cells": ": block a cell above"}
 NUMBERS = {"−1e9": -1e9, "−1e4": -1e4, "−10": -10.0}

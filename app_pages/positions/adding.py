@@ -9,7 +9,7 @@ from app_pages.positions.notation import scientific
 from app_pages.widgets.show import show
 from model.config import ModelConfig
 from model.theory.adding import concatenated, query_key_weights, summed
-from viz.positions.sum_of_maps import sum_of_maps
+from viz.matrix_panels import sum_of_maps
 
 TIED, UNTIED = "the same, W_Q", "another, W_K"
 

@@ -11,9 +11,9 @@ from app_pages.state import Selection
 from app_pages.widgets.head_choice import choose_query, take_query
 from app_pages.widgets.show import clickable, show
 from model.measures.embeddings import Neighbour, first_words, nearest, patch_pictures
+from viz.bars import neighbour_bars
 from viz.numbers import percent
 from viz.positions.embedding_scatter import embedding_scatter
-from viz.positions.neighbour_bars import neighbour_bars
 
 PCA, TSNE = "PCA", "t-SNE"
 CONTENT, SUM = "content alone", "content + positions"

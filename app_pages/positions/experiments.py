@@ -14,7 +14,7 @@ from model.config import ModelConfig
 from model.order import STAY, movable, shuffled
 from model.record import ForwardRecord
 from viz.numbers import percent
-from viz.positions.shift_curve import shift_curve
+from viz.positions.position_curves import shift_curve
 from viz.positions.shuffle_strip import shuffle_strip
 
 SHUFFLE, LEAVE_OUT, SHIFT = "shuffle the content", "leave the positions out", "shift the positions"

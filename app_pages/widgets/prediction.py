@@ -4,7 +4,7 @@ import streamlit as st
 
 from app_pages.widgets.show import show
 from model.record import ForwardRecord
-from viz.probabilities import probabilities
+from viz.bars import probabilities
 
 NO_CLASSES = "This encoder has no classes, and so no prediction."
 

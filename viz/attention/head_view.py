@@ -10,7 +10,7 @@ import pandas as pd
 from viz.attention.token_label import FONT, label, visible
 from viz.attention.token_label import width as label_width
 from viz.colours import attention_colour, reach
-from viz.figure import VegaFigure, click_on, data, either, form, tip, value
+from viz.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
 from viz.palette import ACCENT, ColourScale, top
 from viz.pictures import pixel_x, pixel_y
 from viz.theme import INK
@@ -50,8 +50,7 @@ def head_view(
     Raises ValueError where the pattern is not tokens × tokens.
     """
     n = len(tokens)
-    if pattern.shape != (n, n):
-        raise ValueError(f"{n} tokens need a pattern of {n} × {n}, got shape {pattern.shape}")
+    need_shape((n, n), pattern=pattern)
     shown = pattern if query is None else np.where(np.arange(n)[:, None] == query, pattern, 0)
     queries, keys = np.nonzero(shown)
     weights = shown[queries, keys].astype(float)

@@ -10,8 +10,8 @@ from html import escape
 
 import numpy as np
 
-from viz.figure import PlotlyFigure
-from viz.heatmap import colour_scale, heatmap, need_squares, position_labels
+from viz.figure import PlotlyFigure, need_shape
+from viz.heatmap import colour_scale, heatmap, position_labels
 from viz.palette import ROUNDING, ColourScale, largest, top
 
 _REACH = {"fixed": "0 to 1", "own": "0 to this map's maximum"}
@@ -73,7 +73,7 @@ def difference_heatmap(
 
     The scale is symmetric about 0 and reaches to the largest difference, either way, where that is more than rounding.
     """
-    need_squares(len(tokens), first, second)
+    need_shape((len(tokens),) * 2, first=first, second=second)
     difference = second - first
     one, other = (escape(name, quote=False) for name in names)
     end = largest(difference, at_least=ROUNDING)
@@ -97,7 +97,7 @@ def _over_tokens(
     **options: object,
 ) -> PlotlyFigure:
     """The heatmap of [query, key] over the same tokens; zoomed ones are lower, as they stand beside each other."""
-    need_squares(len(tokens), values, *([] if mask is None else [mask]))
+    need_shape((len(tokens),) * 2, values=values, **({} if mask is None else {"mask": mask}))
     labels = position_labels(tokens)
     return heatmap(
         values,

@@ -9,7 +9,7 @@ from viz.attention.token_label import FONT, label, visible
 from viz.attention.token_label import width as label_width
 from viz.cells import framed
 from viz.colours import attention_colour, reach
-from viz.figure import VegaFigure, click_on, data, form, tip
+from viz.figure import VegaFigure, click_on, data, form, need_shape, tip
 from viz.palette import ColourScale, top
 from viz.pictures import pixel_x
 from viz.theme import INK, LIGHT_INK
@@ -41,8 +41,7 @@ def token_strip(
     blocked a token, the second one on it is different from the first.
     Raises ValueError where tokens and weights differ in number.
     """
-    if len(tokens) != len(weights):
-        raise ValueError(f"{len(tokens)} tokens need as many weights, got {len(weights)}")
+    need_shape((len(tokens),), weights=weights)
     blocked = np.zeros(len(tokens), bool) if allowed is None else ~allowed
     boxes = _boxes(tokens)
     longest = max((end - word for end, word in zip(boxes["end"], boxes["word"], strict=True)), default=0)

@@ -7,7 +7,7 @@ import numpy as np
 
 from viz.cells import BARE_AXIS, cells, strong
 from viz.colours import ENDS, SIGNED_ENDS, colour_legend
-from viz.figure import VegaFigure, form, tip, value
+from viz.figure import VegaFigure, form, need_shape, tip, value
 from viz.numbers import written
 from viz.palette import NEUTRAL
 from viz.theme import heading
@@ -33,8 +33,7 @@ def stage_similarity(
     The longer side is about `side` pixels. NaN is drawn as a dash, and `undefined` says why on hover.
     Raises ValueError where the shapes do not fit.
     """
-    if values.shape != (len(rows), len(columns)):
-        raise ValueError(f"{len(rows)} rows and {len(columns)} columns, got values of {values.shape}")
+    need_shape((len(rows), len(columns)), values=values)
     row, column = (
         np.asarray(stages, dtype=object)[place]
         for stages, place in zip((rows, columns), np.indices(values.shape).reshape(2, -1), strict=True)

@@ -5,7 +5,7 @@ from typing import Literal
 import altair as alt
 import numpy as np
 
-from viz.figure import VegaFigure, data, form, tip, value
+from viz.figure import VegaFigure, data, form, need_shape, tip, value
 from viz.numbers import short
 from viz.palette import CATEGORIES
 from viz.theme import FIT, INK, heading_with_reading
@@ -31,11 +31,8 @@ def averaged_axis(
     by_row = over == "features"
     n_rows, n_columns = values.shape
     n_groups = n_rows if by_row else n_columns
-    if output.shape != values.shape or mean.size != n_groups or deviation.size != n_groups:
-        raise ValueError(
-            f"{n_groups} groups of {values.shape} need as many means and deviations and an output of that "
-            f"shape, got {mean.size}, {deviation.size} and {output.shape}"
-        )
+    need_shape(values.shape, output=output)
+    need_shape((n_groups,), mean=mean.ravel(), deviation=deviation.ravel())
     row, column = np.indices(values.shape).reshape(2, -1)
     frame = {
         "vector": row,

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from viz.curves import CHOSEN, curves, probability, rule
-from viz.figure import VegaFigure, click_on, data, either, form, tip, value
+from viz.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
 from viz.palette import CATEGORIES, NEUTRAL, SHAPES
 from viz.theme import FIT, INK
 
@@ -29,10 +29,7 @@ def temperature_curve(
     Raises ValueError where the shapes do not fit each other.
     """
     n, n_classes = len(temperatures), len(names)
-    if probabilities.shape != (n, n_classes):
-        raise ValueError(
-            f"{n} temperatures and {n_classes} classes need as many probabilities, got {probabilities.shape}"
-        )
+    need_shape((n, n_classes), probabilities=probabilities)
     places = _places(temperatures)
     peaks = probabilities.max(axis=0, initial=0)
     largest = np.argsort(-peaks, kind="stable")[: len(CATEGORIES)]

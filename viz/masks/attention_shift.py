@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from viz.attention.token_label import label
-from viz.figure import VegaFigure, data, either, form, tip
+from viz.figure import VegaFigure, data, either, form, need_shape, tip
 from viz.palette import DIFFERENCE, EMPHASIS, MASKED, NEUTRAL
 
 _ROW = 24  # pixels
@@ -23,9 +23,7 @@ def attention_shift(
     Of more than `at_most` keys those that changed most are shown. A key that is not `allowed` [key] (False) ends
     in a cross. Raises ValueError where the lengths differ.
     """
-    if not len(before) == len(after) == len(allowed) == len(tokens):
-        lengths = (len(before), len(after), len(allowed))
-        raise ValueError(f"{len(tokens)} tokens need as many weights and allowed keys, got {lengths}")
+    need_shape((len(tokens),), before=before, after=after, allowed=allowed)
     change = after - before
     most = np.argsort(-np.abs(change), kind="stable")[:at_most]
     places = most[np.argsort(change[most], kind="stable")]

@@ -6,8 +6,8 @@ import altair as alt
 import numpy as np
 
 from viz.colours import attention_colour, reach
-from viz.figure import VegaFigure, click_on, data, either, form, tip
-from viz.heatmap import need_squares, position_labels
+from viz.figure import VegaFigure, click_on, data, either, form, need_shape, tip
+from viz.heatmap import position_labels
 from viz.palette import ACCENT, NEUTRAL, ColourScale, hatching, top
 from viz.pictures import whole_picture
 
@@ -25,7 +25,7 @@ def cell_board(
     `blocked`; the last lets a second click on a cell count. Raises ValueError where the shapes do not fit.
     """
     n = len(tokens)
-    need_squares(n, pattern, mask)
+    need_shape((n, n), pattern=pattern, mask=mask)
     side = n * int(np.clip(_SIDE // max(n, 1), _SMALLEST, _LARGEST))
     queries, keys = np.indices((n, n)).reshape(2, -1)
     names = np.array([f"{place} {token}" for place, token in enumerate(tokens)], dtype=object)

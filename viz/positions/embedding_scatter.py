@@ -1,6 +1,6 @@
 """Vectors in two dimensions, and lines from one of them to its true neighbours."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import altair as alt
 import numpy as np
@@ -8,7 +8,7 @@ import pandas as pd
 
 from viz.attention.token_label import label, visible
 from viz.colours import colour_legend
-from viz.figure import VegaFigure, click_on, data, form, tip, value
+from viz.figure import VegaFigure, click_on, data, form, need_shape, tip, value
 from viz.palette import ACCENT, NEUTRAL
 from viz.pictures import CHOOSE, picture_ink
 from viz.theme import FIT, INK
@@ -40,8 +40,7 @@ def embedding_scatter(
     Raises ValueError where places and names differ in number.
     """
     names = [*tokens, *background]
-    if places.shape != (len(names), 2):
-        raise ValueError(f"{len(names)} names need as many places in two dimensions, got {places.shape}")
+    need_shape((len(names), 2), places=places)
     n, n_pictures = len(tokens), 0 if thumbnails is None else len(thumbnails)
     # The selected one comes last: no other mark lies on its own.
     order = [place for place in range(len(names)) if place != selected] + [selected]
@@ -78,7 +77,7 @@ def embedding_scatter(
     )
 
 
-def _labelled(frame: pd.DataFrame, *, alone: bool) -> list[bool]:
+def _labelled(frame: Mapping[str, Sequence], *, alone: bool) -> list[bool]:
     """Which vectors have their label: with `alone` the selected one and its neighbours, else every token.
 
     Tokens that share a place share a label, or it would look bold.
@@ -86,7 +85,7 @@ def _labelled(frame: pd.DataFrame, *, alone: bool) -> list[bool]:
     columns = ("label", "x", "y", "selected", "neighbour", "word", "picture")
     taken, labelled = set(), []
     for name, x, y, selected, neighbour, word, picture in zip(
-        *(reversed(frame[column].tolist()) for column in columns), strict=True
+        *(reversed(list(frame[column])) for column in columns), strict=True
     ):
         spot = (round(x, 6), round(y, 6), name)
         wanted = not word and not picture and (selected or neighbour or not alone) and spot not in taken

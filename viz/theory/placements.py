@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from viz.curves import by_kind, curves
-from viz.figure import VegaFigure, data, form, tip, value
+from viz.figure import VegaFigure, data, form, need_shape, tip, value
 from viz.palette import CATEGORIES, FIRST, NEUTRAL, SECOND, SHAPES
 from viz.theme import FIT, INK
 
@@ -129,9 +129,7 @@ def spread(values: Mapping[str, np.ndarray], positions: Sequence[int]) -> pd.Dat
     """A row a variant and position: mean, least and largest over the seeds of values [seed, position]."""
     columns = {name: [] for name in ("variant", "position", "mean", "least", "largest", "seeds")}
     for variant, by_seed in values.items():
-        if by_seed.ndim != 2 or by_seed.shape[1] != len(positions):
-            n = len(positions)
-            raise ValueError(f"{n} positions need values [seed, {n}], got {by_seed.shape}")
+        need_shape((len(by_seed), len(positions)), **{variant: by_seed})
         columns["variant"] += [variant] * len(positions)
         columns["position"] += positions
         columns["mean"] += by_seed.mean(axis=0).tolist()

@@ -2,8 +2,17 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn, whole
-from viz.compare.knock_out_bars import knock_out_bars
 from viz.palette import ACCENT, DIFFERENCE
+from viz.token_bars import knock_out_bars, row_sums
+
+
+def test_a_bar_is_as_high_as_its_row_sums_up_to():
+    bars, (one,) = drawn(row_sums(np.array([[0.5, 0.5], [0.25, 0.0]]), ("a", "b"), query=1), width=300)
+    heights = [bar["height"] for bar in bars]
+    assert heights[1] == pytest.approx(heights[0] / 4)
+    assert one["y"] == pytest.approx(bars[0]["y"])
+    assert [bar["stroke"] == ACCENT for bar in bars] == [False, True]
+
 
 TOKENS = ("[CLS]", "not", "not")
 

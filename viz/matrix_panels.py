@@ -1,21 +1,93 @@
-"""Attention(P X) = P Attention(X), drawn as the equation of matrices that it is."""
+"""Matrices beside each other in the same colours: what adds up to what, and Attention(P X) = P Attention(X)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 
-from viz.figure import PlotlyFigure
-from viz.heatmap import CLEAR, as_text, colour_scale, heading, panels, position_labels
+from viz.figure import PlotlyFigure, need_shape
+from viz.heatmap import CLEAR, PLAIN_AXIS, STANDOFF, as_text, colour_scale, position_labels
 from viz.palette import ACCENT, EMPHASIS, NEUTRAL, largest
 
+_BETWEEN = 0.03  # maps, of the width
+_TOKEN, _LOWEST, _HIGHEST = 20, 160, 640  # pixels
 _NAMED = 56  # beyond so many rows the tokens are under the pointer alone
 _ROW, _LEAST, _MOST = 20, 240, 740  # pixels a row, and the height of all of them
 _ABOVE, _BELOW = 130, 90  # pixels, for colour bar and titles, and for the axes
 _BAR = 44  # pixels from the plots up to the colour bar, past the titles
 # Where the panels begin and end, as shares of the width: tokens are named before the first and the third.
 _PLACES = ((0.0, 0.19), (0.25, 0.5), (0.64, 0.83), (0.87, 1.0))
+
+
+def panels(
+    traces: Sequence[dict],
+    *,
+    places: Sequence[tuple[float, float]],
+    across: Sequence[dict],
+    down: Sequence[dict],
+    colours: dict,
+    **layout: object,
+) -> go.Figure:
+    """Heatmaps beside each other, in the same `colours` of `colour_scale` where a trace has none of its own.
+
+    `places` are where each begins and ends, as shares of the width, `across` and `down` what its axes have that no
+    other has, `layout` the rest of Plotly's layout.
+    """
+    coloraxis = {"cmin": colours["zmin"], "cmax": colours["zmax"], "colorscale": colours["colorscale"]}
+    drawn = []
+    axes = {}
+    for number, (trace, place, x, y) in enumerate(zip(traces, places, across, down, strict=True), start=1):
+        each = "" if number == 1 else number
+        own = {"type": "heatmap", "xaxis": f"x{each}", "yaxis": f"y{each}"}
+        drawn.append(own | ({} if "zmin" in trace else {"coloraxis": "coloraxis"}) | trace)
+        axes[f"xaxis{each}"] = PLAIN_AXIS | {"domain": place, "anchor": f"y{each}"} | x
+        axes[f"yaxis{each}"] = PLAIN_AXIS | {"anchor": f"x{each}"} | y
+    return go.Figure(drawn, {**axes, "coloraxis": coloraxis | {"colorbar": colours["colorbar"]}, **layout})
+
+
+def heading(text: str, x: float, size: int, shift: int = 0) -> dict:
+    """Of a panel, as an annotation above the middle `x`, a share of the width."""
+    place = {"x": x, "xref": "paper", "xanchor": "center", "y": 1, "yref": "paper", "yanchor": "bottom"}
+    return {"text": text, "font": {"size": size}, "yshift": shift, "showarrow": False, **place}
+
+
+def sum_of_maps(maps: Mapping[str, np.ndarray], tokens: Sequence[str]) -> PlotlyFigure:
+    """Values [position, dimension] of each of `maps`, under its name, on one scale symmetric about 0.
+
+    Raises ValueError where one of them has not a row a token.
+    """
+    need_shape((len(tokens), ...), **maps)
+    labels = position_labels(tokens)
+    end = largest(np.stack(list(maps.values())))
+    colours = colour_scale("value", "symmetric about 0", end)
+    colours["colorbar"] |= {"ypad": 20}
+    wide = (1 - _BETWEEN * (len(maps) - 1)) / len(maps)
+    places = [(at * (wide + _BETWEEN), at * (wide + _BETWEEN) + wide) for at in range(len(maps))]
+    rows = {"type": "category", "autorange": "reversed"}
+    others = rows | {"matches": "y", "showticklabels": False}
+    figure = panels(
+        [
+            {
+                "y": as_text(labels),
+                "z": values,
+                "hovertemplate": f"{name}<br>token '%{{y}}', dimension %{{x}}<br>value %{{z:.5f}}<extra></extra>",
+            }
+            for name, values in maps.items()
+        ],
+        places=places,
+        across=[{"title": {"text": "output dimension", "standoff": STANDOFF}}] * len(maps),
+        down=[rows | {"title": {"text": "token"}}, *[others] * (len(maps) - 1)],
+        colours=colours,
+        height=int(np.clip(_TOKEN * len(tokens), _LOWEST, _HIGHEST)) + 150,
+        margin={"l": 10, "r": 10, "t": 96, "b": 10},
+        annotations=[heading(name, sum(place) / 2, 16) for name, place in zip(maps, places, strict=True)],
+    )
+    columns = pd.MultiIndex.from_product([maps, range(next(iter(maps.values())).shape[1])])
+    frame = pd.DataFrame(np.hstack(list(maps.values())), index=labels, columns=columns)
+    description = "Heatmaps of a row a token, side by side: " + ", ".join(maps)
+    return PlotlyFigure(frame, figure, description)
 
 
 def permutation(
@@ -35,10 +107,8 @@ def permutation(
     Raises ValueError where the shapes do not fit each other.
     """
     n = len(tokens)
-    if len(output) != n or output.shape != output_of_reordered.shape or len(order) != n:
-        raise ValueError(
-            f"{n} tokens need as many rows, got {output.shape}, {output_of_reordered.shape} and {len(order)}"
-        )
+    need_shape((n, ...), output=output, order=order)
+    need_shape(output.shape, output_of_reordered=output_of_reordered)
     labels = np.array(position_labels(tokens), dtype=object)
     texts = np.array(as_text(labels), dtype=object)
     moved = int(np.argmax(order == query)) if n else 0

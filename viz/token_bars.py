@@ -1,4 +1,4 @@
-"""What the answer loses or gains when a token is knocked out: a bar a token."""
+"""A bar a token: what the weights of a query add up to, or what the answer loses or gains without the token."""
 
 from collections.abc import Sequence
 
@@ -6,11 +6,51 @@ import altair as alt
 import numpy as np
 
 from viz.attention.token_label import label, visible
-from viz.figure import VegaFigure, click_on, data, either, form, tip, value
-from viz.palette import ACCENT, DIFFERENCE, NEUTRAL
+from viz.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from viz.palette import ACCENT, DIFFERENCE, EMPHASIS, NEUTRAL
 from viz.theme import FIT
 
+_HEIGHT = 200
+_EACH_NAMED = 40  # queries; more have no room for their tokens
 _NAMED = 60  # beyond so many tokens their names would cover each other
+
+
+def row_sums(pattern: np.ndarray, tokens: Sequence[str], *, query: int) -> VegaFigure:
+    """Sums of the rows of pattern [query, key] as bars under a line at 1; the chosen `query` is framed."""
+    sums = {
+        "query": [f"{place} {label(token, 14)}" for place, token in enumerate(tokens)],
+        "sum": pattern.sum(axis=-1).astype(float),
+        "selected": np.arange(len(tokens)) == query,
+    }
+    return _sums(len(tokens) <= _EACH_NAMED).of(
+        sums,
+        frames={"line": {"one": [1]}},
+        height=_HEIGHT,
+        description=f"Sums of the attention weights of {len(tokens)} queries, as bars under a line at 1",
+    )
+
+
+@form
+def _sums(named: bool) -> alt.LayerChart:
+    names = alt.Axis(labels=named, ticks=False, labelAngle=-50, labelLimit=0)
+    bars = (
+        alt.Chart(data())
+        .mark_bar(color=EMPHASIS)
+        .encode(
+            x=alt.X("query:N", sort=None, title="query (position and token)", axis=names),
+            y=alt.Y(
+                "sum:Q",
+                title="sum of the row",
+                scale=alt.Scale(domain=[0, 1.05]),
+                axis=alt.Axis(values=[0, 0.5, 1]),
+            ),
+            stroke=either("datum.selected", ACCENT, "transparent"),
+            strokeWidth=alt.value(3),
+            tooltip=[tip("query:N"), tip("sum:Q", ".4f")],
+        )
+    )
+    one = alt.Chart(data("line")).mark_rule(color=NEUTRAL, strokeDash=[4, 4]).encode(y="one:Q")
+    return alt.layer(bars, one).properties(autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
 
 
 def knock_out_bars(
@@ -21,8 +61,7 @@ def knock_out_bars(
     The token `query` is outlined. A click on a bar sets the point selection `token`, field `position`.
     Raises ValueError where tokens and changes differ in number.
     """
-    if len(tokens) != len(change):
-        raise ValueError(f"{len(tokens)} tokens need as many changes, got {len(change)}")
+    need_shape((len(tokens),), change=change)
     position = np.arange(len(tokens))
     frame = {
         "position": position,
@@ -31,7 +70,7 @@ def knock_out_bars(
         "change": np.asarray(change, dtype=float),
         "selected": position == query,
     }
-    return _form(what, len(tokens) <= _NAMED).of(
+    return _changes(what, len(tokens) <= _NAMED).of(
         frame,
         values={"limit": limit, "now_and_then": list(frame["name"][::25])},
         description=f"Change of {what} with each of {len(tokens)} tokens masked out of the keys",
@@ -39,7 +78,7 @@ def knock_out_bars(
 
 
 @form
-def _form(what: str, named: bool) -> alt.LayerChart:
+def _changes(what: str, named: bool) -> alt.LayerChart:
     axis = (
         alt.Axis(labelAngle=-60, labelOverlap=False, title=None, grid=False, ticks=False)
         if named

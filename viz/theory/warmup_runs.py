@@ -1,19 +1,49 @@
-"""Final losses and accuracies over learning rate and warm-up: a cell a run."""
+"""Short runs of several warm-ups and learning rates: losses over steps, and where they end."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import altair as alt
 import numpy as np
 
 from viz.cells import INK_ON_CELLS, cells, strong
+from viz.curves import by_kind, curves, long
 from viz.figure import VegaFigure, data, form, tip, value
-from viz.palette import MASKED
+from viz.palette import CATEGORIES, MASKED, NEUTRAL
 from viz.theme import DARK_INK, FIT
 
+# The first, which is the shortest warm-up, in grey. The first three, as many as the grids here have, are apart for
+# the common kinds of colour blindness as well.
+_COLOURS = (NEUTRAL, *CATEGORIES)
 _STEP = 46  # pixels a row
 DIVERGED = "diverged"
 
 Cell = tuple[float, int, float | None, float | None]
+
+
+def loss_curves(
+    runs: Mapping[int, tuple[Sequence[int], Sequence[float | None]]], *, highest: float, title: str
+) -> VegaFigure:
+    """By warm-up in steps: the steps and the losses, None from where a run diverged. The axis ends at `highest`."""
+    named = {f"{warmup} steps" if warmup else "none": run for warmup, run in sorted(runs.items())}
+    frame = long(named, "warm-up", "step", "loss")
+    return _losses(tuple(named)).of(
+        frame[frame["loss"].notna()],
+        values={"highest": highest},
+        title=title,
+        description=f"{title}: loss over steps, a line a warm-up.",
+    )
+
+
+@form
+def _losses(warmups: tuple[str, ...]) -> alt.LayerChart:
+    (lines,) = curves(
+        alt.X("step:Q", title="step", axis=alt.Axis(format="d", tickMinStep=1)),
+        alt.Y("loss:Q", title="loss of the batch (nats)", scale=alt.Scale(domain=[0, value("highest")])),
+        by_kind("warm-up:N", warmups, color=_COLOURS, legend={"title": "warm-up"}),
+        tooltip=[tip("warm-up:N"), tip("step:Q"), tip("loss:Q", ".4f")],
+        line={"clip": True, "strokeWidth": 1.8},
+    )
+    return lines.properties(height=240, autosize=FIT)
 
 
 def warmup_grid(
@@ -36,7 +66,7 @@ def warmup_grid(
         "strong": strong(loss, highest),
         "name": [f"learning rate {run[0]:g}, warm-up {run[1]}" for run in runs],
     }
-    return _form().of(
+    return _cells().of(
         frame,
         values={"largest": highest, "rates": [f"{rate:g}" for rate in rates], "warmups": list(warmups)},
         height=_STEP * max(len(warmups), 1),
@@ -46,7 +76,7 @@ def warmup_grid(
 
 
 @form
-def _form() -> alt.LayerChart:
+def _cells() -> alt.LayerChart:
     line = {"stroke": MASKED, "strokeWidth": 0.5}
     diverged = f"datum['final loss'] == '{DIVERGED}'"
     rates, warmups = (alt.Scale(domain=value(name)) for name in ("rates", "warmups"))
