@@ -88,7 +88,7 @@ def test_a_click_names_the_head():
 
 
 def test_entropies_of_other_heads_are_refused():
-    with pytest.raises(ValueError, match=r"same heads, got \(2, 3\) and \(2, 2\)"):
+    with pytest.raises(ValueError, match=r"expected shape \(2, 3\), got after of \(2, 2\)"):
         entropy_change(BEFORE, AFTER[:, :2], selected=(0, 0))
 
 

@@ -21,7 +21,7 @@ def test_tokens_stand_from_the_top_and_their_markup_is_shown():
 
 
 def test_a_row_a_token():
-    with pytest.raises(ValueError, match=r"2 tokens need as many rows, got {'B': \(1, 2\)}"):
+    with pytest.raises(ValueError, match=r"expected shape \(2, \.\.\.\), got B of \(1, 2\)"):
         sum_of_maps({"A": A.repeat(2, axis=0), "B": B}, ("a", "b"))
 
 
@@ -104,5 +104,5 @@ def test_markup_in_a_token_is_text():
     "change", [{"tokens": ("a",)}, {"order": np.arange(2)}, {"output_of_reordered": OUTPUT[:, :1]}]
 )
 def test_shapes_must_fit(change):
-    with pytest.raises(ValueError, match="tokens need as many rows"):
+    with pytest.raises(ValueError, match=r"expected shape .* got (output|order)"):
         figure(**change)
