@@ -7,14 +7,13 @@ import numpy as np
 
 from viz.attention.token_label import label, visible
 from viz.figure import VegaFigure, data, either, form, need_shape, tip, value
-from viz.numbers import THIN, abbreviated, percent
+from viz.numbers import THIN_PERCENT, abbreviated, percent
 from viz.palette import EMPHASIS, NEUTRAL
 from viz.theme import FIT, INK
 
 _CLASS, _PART = 20, 24  # pixels a bar
 _TEXT = 56  # pixels behind a full bar, for ">99.9 %"
 _ROOM = 1.45  # of the largest part, for the text behind it
-_PERCENT = f"replace(datum.label, '%', '{THIN}%')"
 _NEIGHBOUR = 24  # pixels a neighbour
 _NAMES = 124  # pixels for the names, on the left
 
@@ -35,7 +34,7 @@ def probabilities(values: np.ndarray, names: Sequence[str]) -> VegaFigure:
 def _classes() -> alt.LayerChart:
     share = alt.Scale(domain=[0, 1], range=[0, alt.expr(f"max(width - {_TEXT}, 1)")])
     quarters = {"values": [0, 0.25, 0.5, 0.75, 1], "labelPadding": 6, "labelFlush": False}
-    axis = alt.Axis(format="%", labelExpr=_PERCENT, grid=False, **quarters)
+    axis = alt.Axis(format="%", labelExpr=THIN_PERCENT, grid=False, **quarters)
     x = alt.X("probability:Q", title=None, stack=None, scale=share, axis=axis)
     return _bars(x, "class:N", "percent:N", ["class:N", tip("probability:Q", ".4f")])
 
@@ -67,7 +66,7 @@ def part_bars(names: Sequence[str], values: Sequence[int], *, of: str) -> VegaFi
 @form
 def _parts(title: str, of: str) -> alt.LayerChart:
     # The axis goes on below the text, the share does not.
-    shown = f"datum.value > 1 ? '' : {_PERCENT}"
+    shown = f"datum.value > 1 ? '' : {THIN_PERCENT}"
     axis = alt.Axis(format=".0%", grid=False, ticks=False, tickCount=5, labelExpr=shown)
     x = alt.X("share:Q", title=title, stack=None, scale=alt.Scale(domain=[0, value("end")]), axis=axis)
     return _bars(x, "part:N", "text:N", ["part:N", tip("exact:N", title=of), tip("percent:N", title="share")])

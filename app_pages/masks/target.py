@@ -54,7 +54,7 @@ def click_target(chosen: HeadSelection, found: Results, choice: MaskChoice, quer
     target = partial(clickable, chosen=(choice, query), selection="key")
     if found.after.patch_grid is None:
         strip = token_strip(
-            found.after.tokens, pattern[query], allowed=mask[query], query=query, scale=chosen.scale
+            found.after, pattern[query], allowed=mask[query], query=query, scale=chosen.scale
         )
         with st.container(height=HEIGHT if len(found.after.tokens) > LONG else "content", border=False):
             target(strip, key="masks_strip", take=lambda token: take(int(token["position"])))

@@ -30,7 +30,7 @@ def input_in_colours(
     """`weights` [key] of `query` over what the encoder `read`; a click hands the position to `take`."""
     draw = partial(clickable, key=key, chosen=query)
     if record.patch_grid is None:
-        strip = token_strip(record.tokens, weights, query=query, scale=scale)
+        strip = token_strip(record, weights, query=query, scale=scale)
         with st.container(height=HEIGHT if len(record) > LONG else "content", border=False):
             draw(strip, selection="token", take=lambda token: take(int(token["position"])))
         return

@@ -116,5 +116,5 @@ def test_the_scale_of_changes_is_symmetric_about_zero():
 def test_values_beside_the_grid_are_refused():
     with pytest.raises(ValueError, match=r"expected shape \(49,\), got weight of \(50,\)"):
         overlay(weights=np.zeros(50), patch_grid=(7, 7))
-    with pytest.raises(ValueError, match=r"expected \(4,\) as shape of change, got .*\(3,\)"):
+    with pytest.raises(ValueError, match=r"expected shape \(4,\), got change of \(3,\)"):
         knocked_out((0.1, 0.2, 0.3))

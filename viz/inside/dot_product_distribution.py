@@ -7,6 +7,7 @@ import numpy as np
 
 from viz.curves import curves
 from viz.figure import VegaFigure, data, form, tip, value
+from viz.numbers import percent
 from viz.palette import EMPHASIS
 from viz.theme import FIT, INK, heading_with_reading
 
@@ -34,6 +35,7 @@ def dot_product_distribution(
         "to": edges[1:],
         "middle": (edges[:-1] + edges[1:]) / 2,
         "share": share,
+        "percent": [percent(each, 3) for each in share.tolist()],
         "density": share / np.diff(edges),
         "normal": np.diff(below) / np.diff(edges),
     }
@@ -56,7 +58,7 @@ def _form(name: str) -> alt.LayerChart:
         y2=alt.Y2Datum(0),
         tooltip=[
             *(tip(f"{end}:Q", ".3f") for end in ("from", "to")),
-            tip("share:Q", ".3%", "share of all pairs"),
+            tip("percent:N", title="share of all pairs"),
             tip("density:Q", ".4f"),
         ],
     )

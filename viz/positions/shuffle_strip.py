@@ -6,6 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from viz.curves import probability
 from viz.figure import VegaFigure, click_on, data, either, form, tip
 from viz.palette import ACCENT, EMPHASIS
 from viz.theme import FIT, INK
@@ -40,14 +41,10 @@ def shuffle_strip(
 
 @form
 def _form(of: str) -> alt.LayerChart:
-    percent = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
+    names = alt.Axis(labelLimit=0, domain=False, ticks=False)
     place = {
-        "x": alt.X(
-            "probability:Q", title=f"probability of {of}", scale=alt.Scale(domain=[0, 1]), axis=percent
-        ),
-        "y": alt.Y(
-            "condition:N", title=None, sort=None, axis=alt.Axis(labelLimit=0, domain=False, ticks=False)
-        ),
+        "x": probability(f"probability of {of}", alt.X),
+        "y": alt.Y("condition:N", title=None, sort=None, axis=names),
     }
     condition = tip("condition:N")
     bars = alt.Chart(data("in_order")).mark_tick(thickness=2, size=_ROW * 0.8, color=INK, aria=False)
