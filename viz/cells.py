@@ -6,16 +6,15 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.figure import data, value
-from viz.palette import ACCENT, ATTENTION, DIFFERENCE, NEUTRAL
+from viz.colours import colour
+from viz.figure import data, either
+from viz.palette import ACCENT, NEUTRAL
 from viz.theme import INK, LIGHT_INK
 
 STRONG = 0.8  # of the scale: from there on the colours are too dark for the dark ink of a light page
 INK_ON_CELLS = alt.expr(f"datum.strong ? '{LIGHT_INK}' : {INK.expr}")
 
 BARE_AXIS = {"ticks": False, "domain": False, "grid": False}  # the cells are line enough
-# Numbers at the ends of a legend of `colour`, and in the middle of a signed one.
-ENDS, SIGNED_ENDS = alt.ExprRef("[0, largest]"), alt.ExprRef("[-largest, 0, largest]")
 
 
 def head_cells(
@@ -90,19 +89,12 @@ def framed(marks: alt.Chart, borders: tuple[float, float] = (3, 0.4)) -> alt.Cha
     """For forms: `marks` with a border, wide and green where the frame's field `selected` is true."""
     wide, thin = borders
     return marks.encode(
-        stroke=alt.when("datum.selected").then(alt.value(ACCENT)).otherwise(alt.value(NEUTRAL)),
-        strokeWidth=alt.when("datum.selected").then(alt.value(wide)).otherwise(alt.value(thin)),
+        stroke=either("datum.selected", ACCENT, NEUTRAL), strokeWidth=either("datum.selected", wide, thin)
     )
 
 
-def colour(field: str, *, signed: bool, legend: alt.Legend | None = None) -> alt.Color:
-    """For forms: `field` in colours that reach to the value `largest`, from its negative where `signed`, else from 0."""
-    return alt.Color(
-        f"{field}:Q",
-        scale=alt.Scale(
-            domain=[alt.ExprRef("-largest") if signed else 0, value("largest")],
-            range=list(DIFFERENCE if signed else ATTENTION),
-            clamp=True,
-        ),
-        legend=legend,
-    )
+def head_axis(letter: str, **options: str) -> alt.Axis:
+    """Names of a band of cells, a cell a head: `letter` before each number, as in L0 and H3."""
+    # Not flush, or the first and the last would stand beside the middle of their cells.
+    names = {"labelExpr": f"'{letter}' + datum.label", "labelAngle": 0, "labelFlush": False}
+    return alt.Axis(**names, **BARE_AXIS, **options)

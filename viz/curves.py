@@ -6,6 +6,7 @@ import altair as alt
 import pandas as pd
 
 from viz.figure import data
+from viz.numbers import THIN_PERCENT
 from viz.palette import ACCENT
 
 CHOSEN = "chosen"  # the frame of the place that `rule` marks
@@ -64,10 +65,10 @@ def stage_axis(stages: Sequence[str], title: str, **options: object) -> alt.X:
     return alt.X("stage:N", sort=list(stages), title=title, axis=slanted, **options)
 
 
-def probability(title: str = "probability") -> alt.Y:
+def probability(title: str = "probability", channel: type = alt.Y) -> alt.X | alt.Y:
     """The axis of the field `probability`, all of it from 0 to 1."""
-    axis = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
-    return alt.Y("probability:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
+    axis = alt.Axis(format="%", labelExpr=THIN_PERCENT, values=[0, 0.25, 0.5, 0.75, 1])
+    return channel("probability:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
 
 
 def rule(field: str, **mark: object) -> alt.Chart:

@@ -4,12 +4,13 @@ A chart's form does not change with its data. Altair makes it once, the tests va
 is a form with frames: building and validating a chart anew takes ten times as long as sending it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, wraps
 from typing import Any
 
 import altair as alt
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from altair.utils import schemapi
@@ -58,6 +59,7 @@ class PlotlyFigure:
 
 
 Figure = VegaFigure | PlotlyFigure
+Columns = pd.DataFrame | Mapping[str, Any]  # a frame, or its columns by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +70,13 @@ class Form:
 
     def of(
         self,
-        frame: pd.DataFrame,
+        frame: Columns,
         *,
         values: Mapping[str, Any] | None = None,
-        frames: Mapping[str, pd.DataFrame] | None = None,
+        frames: Mapping[str, Columns] | None = None,
         **properties: Any,
     ) -> VegaFigure:
-        """The form with its data: `frame` under the name `FRAME`, further `frames` under theirs.
+        """The form with its data, as frames or their columns: `frame` under the name `FRAME`, `frames` under theirs.
 
         `values` are what the form calls by name with `value`; `properties` (width, height, title, description)
         belong to the whole chart.
@@ -83,7 +85,8 @@ class Form:
         whole = {**self.specification, **properties}
         if parameters:
             whole["params"] = [*self.specification.get("params", ()), *parameters]
-        return VegaFigure(whole, {FRAME: frame, **(frames or {})})
+        tables = {FRAME: frame, **(frames or {})}
+        return VegaFigure(whole, {name: pd.DataFrame(columns) for name, columns in tables.items()})
 
 
 def form(make: Callable[..., alt.TopLevelMixin]) -> Callable[..., Form]:
@@ -113,6 +116,27 @@ def value(name: str) -> alt.ExprRef:
     return alt.ExprRef(name)
 
 
+def tip(field: str, form: str | None = None, title: str | None = None) -> alt.Tooltip:
+    """For forms: a line of what the pointer is told: the `field`, a number in Vega's format `form`."""
+    options = {"format": form, "title": title}
+    return alt.Tooltip(field, **{name: it for name, it in options.items() if it is not None})
+
+
+def either(test: str, then: object, otherwise: object) -> object:
+    """For forms: a channel of one value for the rows where `test` holds, and of another for the rest."""
+    return alt.when(test).then(alt.value(then)).otherwise(alt.value(otherwise))
+
+
 def click_on(name: str, *fields: str) -> alt.Parameter:
     """For forms: a click on a mark sets the point selection `name` to the `fields` of that mark."""
     return alt.selection_point(name=name, fields=list(fields), toggle=False, clear=False)
+
+
+def need_shape(shape: Sequence[Any], /, **given: Any) -> None:
+    """Raises ValueError where an array or list, `given` by what it is, has another shape; it may end with `...`."""
+    axes = slice(len(shape) - 1 if ... in shape else None)
+    found = {name: np.shape(each) for name, each in given.items()}
+    if wrong := [f"{name} of {each}" for name, each in found.items() if each[axes] != tuple(shape)[axes]]:
+        raise ValueError(
+            f"expected shape {tuple(shape)}, got {' and '.join(wrong)}".replace("Ellipsis", "...")
+        )

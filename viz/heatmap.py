@@ -14,6 +14,7 @@ from viz.palette import ACCENT, ATTENTION, DIFFERENCE, hatching
 
 # Under a horizontal colour bar Plotly forgets the tick labels when it places the title of the x axis.
 STANDOFF = 50  # pixels, with numbers as labels
+PLAIN_AXIS = {"showgrid": False, "zeroline": False, "automargin": True}
 CLEAR = ("rgba(0, 0, 0, 0)",) * 2
 _NARROW, _LETTER = 320, 6.5  # pixels: a map in a narrow column, a letter of a tick label
 _TITLE = 40  # pixels
@@ -81,73 +82,6 @@ def heatmap(
     return PlotlyFigure(pd.DataFrame(drawn, index=y, columns=x), go.Figure(traces, layout), description)
 
 
-def token_heatmap(
-    values: np.ndarray,
-    tokens: Sequence[str],
-    *,
-    query: int | None = None,
-    shown: tuple[int, int] | None = None,
-    **options: object,
-) -> PlotlyFigure:
-    """Values [query, key] over the same `tokens`; the row of the chosen `query` is framed.
-
-    Both axes are zoomed to the positions `shown`, first and last; such maps are lower, as they stand beside each
-    other. `options` are those of `heatmap`.
-    """
-    labels = position_labels(tokens)
-    return heatmap(
-        values,
-        x=labels,
-        y=labels,
-        titles=("key", "query"),
-        cell="query '%{y}' → key '%{x}'",
-        framed=None if query is None else (range(len(tokens)), range(query, query + 1)),
-        shown=None if shown is None else (range(shown[0], shown[1] + 1),) * 2,
-        height=640 if shown is None else 540,
-        square=True,
-        **options,
-    )
-
-
-def panels(
-    traces: Sequence[dict],
-    *,
-    places: Sequence[tuple[float, float]],
-    across: Sequence[dict],
-    down: Sequence[dict],
-    colours: dict,
-    **layout: object,
-) -> go.Figure:
-    """Heatmaps beside each other, in the same `colours` of `colour_scale` where a trace has none of its own.
-
-    `places` are where each begins and ends, as shares of the width, `across` and `down` what its axes have that no
-    other has, `layout` the rest of Plotly's layout.
-    """
-    coloraxis = {"cmin": colours["zmin"], "cmax": colours["zmax"], "colorscale": colours["colorscale"]}
-    drawn = []
-    axes = {}
-    for number, (trace, place, x, y) in enumerate(zip(traces, places, across, down, strict=True), start=1):
-        each = "" if number == 1 else number
-        own = {"type": "heatmap", "xaxis": f"x{each}", "yaxis": f"y{each}"}
-        drawn.append(own | ({} if "zmin" in trace else {"coloraxis": "coloraxis"}) | trace)
-        axes[f"xaxis{each}"] = _axis(None, square=False) | {"domain": place, "anchor": f"y{each}"} | x
-        axes[f"yaxis{each}"] = _axis(None, square=False) | {"anchor": f"x{each}"} | y
-    return go.Figure(drawn, {**axes, "coloraxis": coloraxis | {"colorbar": colours["colorbar"]}, **layout})
-
-
-def heading(text: str, x: float, size: int, shift: int = 0) -> dict:
-    """Of a panel, as an annotation above the middle `x`, a share of the width."""
-    place = {"x": x, "xref": "paper", "xanchor": "center", "y": 1, "yref": "paper", "yanchor": "bottom"}
-    return {"text": text, "font": {"size": size}, "yshift": shift, "showarrow": False, **place}
-
-
-def need_squares(n: int, *given: np.ndarray) -> None:
-    """Raises ValueError where one of the arrays is not `n` × `n`, as maps over `n` tokens are."""
-    if any(each.shape != (n, n) for each in given):
-        shapes = " and ".join(str(each.shape) for each in given)
-        raise ValueError(f"{n} tokens need {n}×{n} values each, got {shapes}")
-
-
 def position_labels(tokens: Sequence[str]) -> list[str]:
     """One label a position, no two alike: a token that occurs more than once carries its position.
 
@@ -201,9 +135,9 @@ def as_text(labels: Iterable[str]) -> list[str]:
 
 def _axis(labels: Sequence[str] | None, square: bool) -> dict:
     """Category axes leave out the labels that would overlap, and bring them back as one zooms in."""
-    axis = {"showgrid": False, "zeroline": False, "automargin": True}
+    axis = PLAIN_AXIS
     if labels is not None:
-        axis |= {"type": "category", "categoryorder": "array", "categoryarray": as_text(labels)}
+        axis = axis | {"type": "category", "categoryorder": "array", "categoryarray": as_text(labels)}
     return axis | ({"constrain": "domain"} if square else {})
 
 

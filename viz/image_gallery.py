@@ -4,12 +4,10 @@ from collections.abc import Sequence
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
 from viz.cells import framed
-from viz.digit_ink import CHOOSE, digit_ink
-from viz.figure import VegaFigure, click_on, data, form
-from viz.pixels import pixel_x, pixel_y
+from viz.figure import VegaFigure, click_on, data, form, need_shape, tip
+from viz.pictures import CHOOSE, picture_ink, pixel_x, pixel_y
 from viz.theme import INK
 
 _SIDE = 56  # pixels: an MNIST digit, doubled
@@ -32,11 +30,10 @@ def image_gallery(
     The pixels are sharp at the chart's own width, 61 a column, so give it no other.
     Raises ValueError where images, ids and captions differ in number.
     """
-    if not len(images) == len(ids) == len(captions):
-        raise ValueError(f"got {len(images)} images, {len(ids)} ids and {len(captions)} captions")
+    need_shape((len(ids), ...), images=images, captions=captions)
     row, column = np.divmod(np.arange(len(images)), columns)
     left, top = column * (_SIDE + _GAP), row * (_SIDE + _CAPTION + _GAP)
-    inks = [digit_ink(image, side=_SIDE) for image in images]
+    inks = [picture_ink(image, side=_SIDE) for image in images]
     thumbnails = {
         "id": list(ids),
         "caption": list(captions),
@@ -51,7 +48,7 @@ def image_gallery(
         **{theme: [ink[theme] for ink in inks] for theme in ("on_light", "on_dark")},
     }
     return _form(clickable).of(
-        pd.DataFrame(thumbnails),
+        thumbnails,
         width=columns * (_SIDE + _GAP) - _GAP,
         height=-(-len(images) // columns) * (_SIDE + _CAPTION + _GAP),
         description=f"{len(images)} image{'s' * (len(images) != 1)}" + " to choose from" * clickable,
@@ -73,7 +70,7 @@ def _form(clickable: bool) -> alt.LayerChart:
     )
     # On top and clear: a click on a stroke or on the caption counts as one on the image.
     cover = base.mark_rect(fill="transparent", cursor="pointer" if clickable else "default").encode(
-        **box, y2="end:Q", description="caption:N", tooltip=alt.Tooltip("caption:N")
+        **box, y2="end:Q", description="caption:N", tooltip=tip("caption:N")
     )
     if clickable:
         cover = cover.add_params(click_on("image", "id"))

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable
 
 THIN = "\u2009"  # a space
+THIN_PERCENT = f"replace(datum.label, '%', '{THIN}%')"  # the labelExpr of an axis in Vega's format "%"
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 

@@ -9,8 +9,8 @@ from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.show import clickable, show
 from model.record import ForwardRecord
-from viz.attention.attention_heatmap import attention_heatmap
 from viz.attention.head_view import head_view
+from viz.attention.token_heatmaps import attention_heatmap
 from viz.numbers import percent
 
 MATRIX, LINES = "matrix", "lines"

@@ -10,7 +10,7 @@ from app_pages.widgets.contrast import Side
 from app_pages.widgets.head_choice import take_clicked_head
 from app_pages.widgets.show import clickable, show
 from model.measures.matching import Pairing
-from viz.compare.head_grid import head_grid
+from viz.head_grids import head_grid
 
 
 def difference(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairing) -> None:

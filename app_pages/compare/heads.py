@@ -13,7 +13,7 @@ from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.measures_note import measures_note
 from app_pages.widgets.show import clickable, show
 from model.measures.matching import Head, Pairing
-from viz.attention.attention_heatmap import attention_heatmap
+from viz.attention.token_heatmaps import attention_heatmap
 from viz.compare.distance_heatmap import distance_heatmap
 from viz.palette import ColourScale
 

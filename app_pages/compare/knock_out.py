@@ -8,23 +8,16 @@ import streamlit as st
 
 from app_pages import address, cache
 from app_pages.compare.in_steps import in_steps
-from app_pages.widgets.contrast import (
-    NUMBERS,
-    Side,
-    beside,
-    same_position,
-    shared_limit,
-    take_from_second,
-)
+from app_pages.widgets.contrast import NUMBERS, Side, beside, same_position, shared_limit, take_from_second
 from app_pages.widgets.head_choice import choose_query, take_query
 from app_pages.widgets.show import clickable
 from app_pages.widgets.spelling import as_code
 from model.intervention import without_keys
 from model.measures.changes import changes_of_class, one_class, strongest
 from model.probabilities import at_once, probabilities
-from viz.compare.knock_out_bars import knock_out_bars
-from viz.compare.knock_out_patches import knock_out_patches
 from viz.numbers import percent, written
+from viz.picture_patches import knock_out_patches
+from viz.token_bars import knock_out_bars
 
 FIRST_SAYS, SECOND_SAYS = "what the first says", "what the second says"
 POOLED = "pooled state (cosine distance)"  # what changes where there are no classes

@@ -7,9 +7,8 @@ from app_pages.widgets.contrast import Side, beside
 from app_pages.widgets.show import show
 from model.measures import similarity
 from model.measures import stream as measures
-from viz.compare.logit_curves import logit_curves
 from viz.compare.norm_heatmap import norm_heatmap
-from viz.compare.stage_curves import stage_curves
+from viz.compare.stage_curves import logit_curves, stage_curves
 from viz.compare.stage_similarity import stage_similarity
 from viz.numbers import written
 from viz.palette import FIRST, SECOND

@@ -6,7 +6,7 @@ import streamlit as st
 from app_pages.widgets.show import show
 from model.config import ModelConfig
 from model.theory import cost
-from viz.cost.part_bars import part_bars
+from viz.bars import part_bars
 
 _SYMBOLS = (
     "$d$ is d_model, $L$ n_layers, $h$ n_heads, $n$ the positions, $V$ vocab_size, $p$ patch_size, $c$ the "

@@ -9,7 +9,7 @@ from app_pages.state import HeadSelection, Input
 from app_pages.widgets.head_choice import choose_query
 from app_pages.widgets.show import show
 from model.theory.sets import Reordered, reorder
-from viz.inside.permutation import permutation
+from viz.matrix_panels import permutation
 from viz.numbers import written
 
 SHUFFLED, REVERSED, SHIFTED, SWAPPED = "shuffled", "reversed", "shifted by one", "first two swapped"

@@ -10,8 +10,8 @@ from app_pages.widgets.show import clickable, show
 from model.measures.changes import Lost, lost
 from model.measures.heads import mean_entropy, over_heads
 from model.record import ForwardRecord
+from viz.head_grids import entropy_change
 from viz.masks.attention_shift import attention_shift
-from viz.masks.entropy_change import entropy_change
 
 HEAD, MEAN = "this head", "mean of the layer"
 NAMED = 3  # keys that are named one by one

@@ -6,8 +6,7 @@ from app_pages import address
 from app_pages.state import HeadSelection
 from app_pages.widgets.contrast import Side, difference
 from app_pages.widgets.show import show
-from viz.attention.attention_heatmap import attention_heatmap
-from viz.masks.score_heatmap import score_heatmap
+from viz.attention.token_heatmaps import attention_heatmap, score_heatmap
 
 LEGIBLE = 64  # positions; of more, a part is shown to begin with
 

@@ -17,8 +17,8 @@ from model.intervention import Intervention, MaskChoice, Method, masked
 from model.measures.changes import weight_on_masked
 from model.measures.prediction import cosine_distance
 from model.record import ForwardRecord
-from viz.masks.row_sums import row_sums
 from viz.numbers import percent, written
+from viz.token_bars import row_sums
 
 _REMEDIES = {"keys": ": block a key above", "cells": ": block a cell above"}
 NUMBERS = {"−1e9": -1e9, "−1e4": -1e4, "−10": -10.0}

@@ -14,9 +14,9 @@ from app_pages.widgets.input_in_colours import class_token_weight
 from app_pages.widgets.show import clickable
 from model.intervention import Kind, MaskChoice
 from model.record import ForwardRecord
-from viz.attention.digit_overlay import digit_overlay
 from viz.attention.token_strip import token_strip
 from viz.masks.cell_board import cell_board
+from viz.picture_patches import picture_overlay
 
 LONG, HEIGHT = 80, 250  # a text of more tokens scrolls in so many pixels
 LARGEST_BOARD = 64  # positions; beyond, cells are too small to be hit
@@ -52,13 +52,13 @@ def click_target(chosen: HeadSelection, after: ForwardRecord, choice: MaskChoice
             st.caption(
                 f"{n} × {n} cells are too many to be hit: here a click blocks the token for query {query} alone."
             )
-        strip = token_strip(after.tokens, weights, allowed=allowed, **appearance)
+        strip = token_strip(after, weights, allowed=allowed, **appearance)
         with st.container(height=HEIGHT if len(after) > LONG else "content", border=False):
             target(strip, key="masks_strip", selection="key", take=lambda token: take(int(token["position"])))
         return
     first = after.first_patch
     appearance["query"] = query - first if query >= first else None
-    patches = digit_overlay(
+    patches = picture_overlay(
         chosen.given.array, weights[first:], after.patch_grid, allowed=allowed[first:], **appearance
     )
 

@@ -8,7 +8,7 @@ from app_pages.widgets.show import show
 from model.config import ModelConfig
 from model.measures.embeddings import embedding_parts
 from model.theory.adding import query_key_weights, sums
-from viz.positions.sum_of_maps import sum_of_maps
+from viz.matrix_panels import sum_of_maps
 
 TIED, UNTIED = "the same, W_Q", "another, W_K"
 

@@ -10,10 +10,9 @@ from app_pages.widgets.head_choice import choose_query, take_query
 from app_pages.widgets.show import clickable, show
 from model.measures import embeddings
 from model.record import ForwardRecord
-from viz.positions.norm_curves import norm_curves
+from viz.positions.position_curves import norm_curves
 from viz.positions.position_heatmaps import learned_positions, similarity_of_positions
-from viz.positions.position_similarity_grid import position_similarity_grid
-from viz.positions.position_similarity_map import position_similarity_map
+from viz.positions.position_similarities import position_similarity_grid, position_similarity_map
 
 GRID, LENGTHS, PAIRS, TABLE = "patch by patch", "lengths", "all pairs", "the numbers"
 READ, ALL = "of this input", "all"

@@ -16,9 +16,9 @@ from model.measures import embeddings
 from model.measures.embeddings import Neighbour
 from model.measures.projection import Neighbourhoods, Projection, pca, t_sne
 from model.record import ForwardRecord
+from viz.bars import neighbour_bars
 from viz.numbers import percent
 from viz.positions.embedding_scatter import embedding_scatter
-from viz.positions.neighbour_bars import neighbour_bars
 
 PCA, TSNE = "PCA", "t-SNE"
 CONTENT, SUM = "content alone", "content + positions"

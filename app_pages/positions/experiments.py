@@ -17,7 +17,7 @@ from model.order import STAY, largest_deviation, movable, shuffled
 from model.record import ForwardRecord
 from viz.compare.stage_curves import stage_curves
 from viz.numbers import percent
-from viz.positions.shift_curve import shift_curve
+from viz.positions.position_curves import shift_curve
 from viz.positions.shuffle_strip import shuffle_strip
 
 WITH, WITHOUT = "with positions", "without positions"

@@ -8,7 +8,7 @@ from app_pages.positions.notation import scientific
 from app_pages.positions.sizes import choose_length, choose_width
 from app_pages.widgets.show import show
 from model.theory import sinusoids as theory
-from viz.positions.offset_curve import offset_curve
+from viz.positions.position_curves import offset_curve
 from viz.positions.position_heatmaps import pairs_of_positions
 
 

@@ -25,7 +25,7 @@ from app_pages.widgets.show import show
 from model.inputs import Picture
 from model.measures.changes import largest_change
 from model.order import shuffled_picture
-from viz.attention.attention_heatmap import attention_heatmap
+from viz.attention.token_heatmaps import attention_heatmap
 from viz.numbers import written
 
 SIDE_BY_SIDE, DIFFERENCE = "side by side", "after minus before"

@@ -9,9 +9,9 @@ from app_pages.positions.sizes import choose_position, choose_width
 from app_pages.widgets.show import show
 from model.theory import shift as theory
 from model.theory.sinusoids import frequencies, table, wavelengths
-from viz.positions.clock_hands import clock_hands
-from viz.positions.error_curves import error_curves
+from viz.positions.position_curves import error_curves
 from viz.positions.position_heatmaps import shift_of_positions
+from viz.positions.sinusoids import clock_hands
 
 N = 512  # positions: many more than the sines of a row, or a map could be bent to fit each of them
 LARGEST = 64  # offset

@@ -8,10 +8,8 @@ from app_pages.positions.sizes import choose_length, choose_position, choose_wid
 from app_pages.widgets.show import show
 from model.theory import sinusoids as theory
 from viz.numbers import written
-from viz.positions.clock_hands import AT_MOST, clock_hands
-from viz.positions.counter_table import counter_table
 from viz.positions.position_heatmaps import sinusoid_table
-from viz.positions.wave_curves import wave_curves
+from viz.positions.sinusoids import AT_MOST, clock_hands, counter_table, wave_curves
 
 MOST_CURVES = 6
 ROWS = 16  # of the counter

@@ -10,8 +10,8 @@ from app_pages.training.words import explain
 from app_pages.widgets.show import show
 from model.film import Film
 from viz.attention.head_overview import head_overview
+from viz.head_grids import formation_map
 from viz.numbers import percent
-from viz.training.formation_map import formation_map
 from viz.training.run_curves import run_curves
 
 FRAME_S = 0.8  # a frame takes about 0.3 s to paint

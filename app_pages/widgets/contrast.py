@@ -22,7 +22,7 @@ from model.measures.prediction import change
 from model.order import restored
 from model.probabilities import probabilities
 from model.record import ForwardRecord
-from viz.attention.difference_heatmap import difference_heatmap
+from viz.attention.token_heatmaps import difference_heatmap
 from viz.figure import PlotlyFigure
 from viz.numbers import percent, written
 from viz.palette import largest

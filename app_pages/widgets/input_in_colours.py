@@ -10,9 +10,9 @@ from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.show import clickable
 from model.inputs import Input
 from model.record import ForwardRecord
-from viz.attention.digit_overlay import digit_overlay
 from viz.attention.token_strip import token_strip
 from viz.palette import ColourScale
+from viz.picture_patches import picture_overlay
 
 LONG, HEIGHT = 80, 400  # a text of more tokens scrolls in so many pixels: the rest must not be far below
 
@@ -30,13 +30,13 @@ def input_in_colours(
     """`weights` [key] of `query` over what the encoder `read`; a click hands the position to `take`."""
     draw = partial(clickable, key=key, chosen=query)
     if record.unit == "token":
-        strip = token_strip(record.tokens, weights, query=query, scale=scale)
+        strip = token_strip(record, weights, query=query, scale=scale)
         with st.container(height=HEIGHT if len(record) > LONG else "content", border=False):
             draw(strip, selection="token", take=lambda token: take(int(token["position"])))
         return
     first = record.first_patch
     patch = query - first if query >= first else None
-    overlay = digit_overlay(read.array, weights[first:], record.patch_grid, query=patch, scale=scale)
+    overlay = picture_overlay(read.array, weights[first:], record.patch_grid, query=patch, scale=scale)
     draw(overlay, selection="patch", take=lambda at: take(int(at["position"]) + first), width="content")
     class_token_weight(record, weights)
 

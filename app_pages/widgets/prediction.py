@@ -4,7 +4,7 @@ import streamlit as st
 
 from app_pages.widgets.show import show
 from model.record import ForwardRecord
-from viz.probabilities import probabilities
+from viz.bars import probabilities
 
 
 def prediction(record: ForwardRecord, label: int | None, *, key: str, title: str = "Prediction") -> None:

@@ -11,8 +11,7 @@ from app_pages.widgets.show import show
 from app_pages.widgets.spelling import PLACEMENTS
 from model import checkpoint
 from model.theory.warmup import BATCH_SIZE_STORED, LAST_STEPS_STORED, RUNS, WarmupRun, read_runs
-from viz.theory.loss_curves import loss_curves
-from viz.theory.warmup_grid import warmup_grid
+from viz.theory.warmup_runs import loss_curves, warmup_grid
 
 GUESSING = math.log(10)  # the loss of saying every digit alike
 

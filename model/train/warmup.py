@@ -20,14 +20,7 @@ from tqdm import tqdm
 from model.checkpoint import CHECKPOINTS
 from model.config import preset
 from model.device import find_device
-from model.theory.warmup import (
-    BATCH_SIZE_STORED,
-    LAST_STEPS_STORED,
-    RUNS,
-    WarmupRun,
-    read_runs,
-    write_runs,
-)
+from model.theory.warmup import BATCH_SIZE_STORED, LAST_STEPS_STORED, RUNS, WarmupRun, read_runs, write_runs
 from model.train.loop import evaluate
 from model.train.precision import faster
 from model.train.prepare import prepare

@@ -16,7 +16,8 @@ if not torch.cuda.is_available():
 from model.capture import capture
 from model.checkpoint import load
 from model.digits import examples
-from model.intervention import MaskChoice, masked
+from model.intervention import MaskChoice
+from model.intervention import masked
 for name, given in (("mnist-pre-ln", examples()[0][0]), ("imdb-post-ln", "It is not a bad film.")):
     here, there = (load(name, device) for device in ("cpu", "cuda"))
     pairs = [[capture(each, given) for each in (here, there)]]

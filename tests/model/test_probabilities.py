@@ -9,14 +9,7 @@ from model import probabilities as subject
 from model.capture import capture
 from model.hooks import hook_points, watch
 from model.inputs import prepare
-from model.intervention import (
-    Intervention,
-    MaskChoice,
-    at_temperature,
-    masked,
-    repositioned,
-    without_keys,
-)
+from model.intervention import Intervention, MaskChoice, at_temperature, masked, repositioned, without_keys
 from model.order import shuffled
 from model.probabilities import at_once, probabilities
 from model.record import Role

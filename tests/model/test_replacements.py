@@ -9,13 +9,7 @@ from hypothesis import strategies as st
 from model.capture import capture
 from model.checkpoint import Loaded
 from model.hooks import watch
-from model.intervention import (
-    Intervention,
-    MaskChoice,
-    at_temperature,
-    masked,
-    repositioned,
-)
+from model.intervention import Intervention, MaskChoice, at_temperature, masked, repositioned
 from model.order import largest_deviation, shuffled
 from model.replacements import Shifted, harden, shifted_positions
 from model.transformer import sinusoidal

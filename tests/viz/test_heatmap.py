@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viz.heatmap import colour_bar, colour_scale, heatmap, position_labels, token_heatmap
+from viz.attention.token_heatmaps import attention_heatmap
+from viz.heatmap import colour_bar, colour_scale, heatmap, position_labels
 from viz.palette import ATTENTION, DIFFERENCE
 
 OPTIONS = {"colours": colour_scale("weight", "0 to 1", 1), "number": ": %{z}", "description": "of nothing"}
@@ -11,7 +12,7 @@ OPTIONS = {"colours": colour_scale("weight", "0 to 1", 1), "number": ": %{z}", "
 
 def over(labels, **options):
     n = len(labels)
-    return token_heatmap(np.zeros((n, n)), labels, **OPTIONS | options).specification
+    return attention_heatmap(np.zeros((n, n)), labels, **options).specification
 
 
 def test_tokens_that_occur_once_are_left_as_they_are():

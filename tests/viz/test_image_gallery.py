@@ -64,5 +64,7 @@ def test_an_empty_gallery_is_empty():
 
 
 def test_images_without_ids_are_refused():
-    with pytest.raises(ValueError, match="got 5 images, 4 ids and 5 captions"):
+    with pytest.raises(
+        ValueError, match=r"expected shape \(4, \.\.\.\), got images of \(5, 28, 28\) and captions of \(5,\)"
+    ):
         image_gallery(IMAGES, IDS[:4], CAPTIONS, selected=None, columns=3)

@@ -4,9 +4,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.cells import framed
-from viz.figure import VegaFigure, click_on, data, form
-from viz.head_axis import head_axis
+from viz.cells import framed, head_axis
+from viz.figure import VegaFigure, click_on, data, form, tip
 from viz.palette import ColourScale, tiles
 
 AT_MOST = 64  # cells a side of a tile; with more positions, or fewer pixels, neighbours are pooled
@@ -81,7 +80,7 @@ def _form(step: int, measures: tuple[str, ...], clickable: bool) -> alt.LayerCha
         **places,
         description="name:N",
         tooltip=[
-            alt.Tooltip("name:N", title="head"),
+            tip("name:N", title="head"),
             *(alt.Tooltip(field=name, type="quantitative", format=".3~g") for name in measures),
         ],
     )

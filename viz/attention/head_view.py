@@ -7,12 +7,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.attention.attention_colour import attention_colour, reach
 from viz.attention.token_label import FONT, label, visible
 from viz.attention.token_label import width as label_width
-from viz.figure import VegaFigure, click_on, data, form, value
+from viz.colours import attention_colour, reach
+from viz.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
 from viz.palette import ACCENT, ColourScale, top
-from viz.pixels import pixel_x, pixel_y
+from viz.pictures import pixel_x, pixel_y
 from viz.theme import INK
 
 _WIDTH = 640  # pixels, where the page gives none
@@ -50,8 +50,7 @@ def head_view(
     Raises ValueError where the pattern is not tokens × tokens.
     """
     n = len(tokens)
-    if pattern.shape != (n, n):
-        raise ValueError(f"{n} tokens need a pattern of {n} × {n}, got shape {pattern.shape}")
+    need_shape((n, n), pattern=pattern)
     shown = pattern if query is None else np.where(np.arange(n)[:, None] == query, pattern, 0)
     queries, keys = np.nonzero(shown)
     weights = shown[queries, keys].astype(float)
@@ -122,14 +121,10 @@ def _form(reach: str) -> alt.LayerChart:
             y=pixel_y("start"),
             y2="end:Q",
             color=attention_colour(reach),
-            opacity=alt.when("!isValid(hover.position) || datum[hover.column[0]] == hover.position[0]")
-            .then(alt.value(1))
-            .otherwise(alt.value(_FAINT)),
-            tooltip=[
-                alt.Tooltip("query token:N"),
-                alt.Tooltip("key token:N"),
-                alt.Tooltip("weight:Q", format=".4f", title="attention weight"),
-            ],
+            opacity=either(
+                "!isValid(hover.position) || datum[hover.column[0]] == hover.position[0]", 1, _FAINT
+            ),
+            tooltip=[tip("query token:N"), tip("key token:N"), tip("weight:Q", ".4f", "attention weight")],
         )
     )
     base = alt.Chart(data("rows")).transform_calculate(
@@ -158,9 +153,9 @@ def _form(reach: str) -> alt.LayerChart:
             x2="right:Q",
             y=pixel_y("top"),
             y2="bottom:Q",
-            stroke=alt.when("datum.selected").then(alt.value(ACCENT)).otherwise(alt.value("transparent")),
+            stroke=either("datum.selected", ACCENT, "transparent"),
             description="token:N",
-            tooltip=[alt.Tooltip("token:N"), alt.Tooltip("position:Q"), alt.Tooltip("column:N", title="as")],
+            tooltip=[tip("token:N"), tip("position:Q"), tip("column:N", title="as")],
         )
         .add_params(
             click_on("token", "position"),

@@ -1,18 +1,16 @@
 """The text itself, each token on the colour of the weight that the chosen query gives to it."""
 
-from collections.abc import Sequence
-
 import altair as alt
 import numpy as np
-import pandas as pd
 
-from viz.attention.attention_colour import attention_colour, reach
+from model.record import Positions
 from viz.attention.token_label import FONT, label, visible
 from viz.attention.token_label import width as label_width
 from viz.cells import framed
-from viz.figure import VegaFigure, click_on, data, form
+from viz.colours import attention_colour, reach
+from viz.figure import VegaFigure, click_on, data, form, need_shape, tip
 from viz.palette import ColourScale, top
-from viz.pixels import pixel_x
+from viz.pictures import pixel_x
 from viz.theme import INK, LIGHT_INK
 
 _FONT_SIZE = 15
@@ -22,41 +20,39 @@ _SPACE = 6  # between words
 _ROUNDING = 6
 _LONGEST_TOKEN = 24  # cells
 _LONGEST_WORD = 240  # a longer one may break between its pieces
-CONTINUES = "##"  # before a piece that goes on with the word before it
 
 
 def token_strip(
-    tokens: Sequence[str],
+    read: Positions,
     weights: np.ndarray,
     *,
     query: int,
     scale: ColourScale = "own",
     allowed: np.ndarray | None = None,
 ) -> VegaFigure:
-    """Tokens in lines like text, coloured by weights [position]; the token `query` is outlined.
+    """The tokens of what was `read` in lines like text, coloured by weights [position]; the token `query` is outlined.
 
-    The pieces of a word touch each other and lose their "##". A click on a token sets the point selection
+    The pieces of a word touch each other, without what the tokenizer marks them with. A click on a token sets the point selection
     `token`, field `position`. The lines are broken in the browser and fit any width that Streamlit gives.
     With `allowed` [position], tokens that are not (False) are struck out, and a click sets `key`, fields `position`
     and `blocked`: Streamlit reports a click only where it changes the selection, and once the first click has
     blocked a token, the second one on it is different from the first.
     Raises ValueError where tokens and weights differ in number.
     """
-    if len(tokens) != len(weights):
-        raise ValueError(f"{len(tokens)} tokens need as many weights, got {len(weights)}")
-    blocked = np.zeros(len(tokens), bool) if allowed is None else ~allowed
-    boxes = _boxes(tokens)
+    need_shape((len(read),), weights=weights)
+    blocked = np.zeros(len(read), bool) if allowed is None else ~allowed
+    boxes = _boxes(read)
     longest = max((end - word for end, word in zip(boxes["end"], boxes["word"], strict=True)), default=0)
     boxes["weight"] = np.asarray(weights, float)
-    boxes["selected"] = np.arange(len(tokens)) == query
+    boxes["selected"] = np.arange(len(read)) == query
     boxes["blocked"] = blocked
     boxes["said"] = [
         token + ", masked" * masked for token, masked in zip(boxes["token"], blocked.tolist(), strict=True)
     ]
     return _form(reach(weights, scale, own="this row's maximum"), allowed is not None).of(
-        pd.DataFrame(boxes),
+        boxes,
         values={"longest": longest, "largest": top(weights, scale)},
-        description=f"The {len(tokens)} tokens of the text, coloured by the attention of token {query} to them",
+        description=f"The {len(read)} tokens of the text, coloured by the attention of token {query} to them",
     )
 
 
@@ -75,14 +71,9 @@ def _form(reach: str, blockable: bool) -> alt.LayerChart:
             y=alt.Y("line:O", axis=None, scale=alt.Scale(paddingInner=0.22, paddingOuter=0.11)),
         )
     )
-    box = {
-        f"cornerRadius{corner}": alt.expr(f"datum.{end} ? {_ROUNDING} : 0")
-        for end, corners in {
-            "starts_word": ("TopLeft", "BottomLeft"),
-            "ends_word": ("TopRight", "BottomRight"),
-        }.items()
-        for corner in corners
-    }
+    ends = {"Left": "starts_word", "Right": "ends_word"}
+    corners = [(height + side, end) for height in ("Top", "Bottom") for side, end in ends.items()]
+    box = {f"cornerRadius{at}": alt.expr(f"datum.{end} ? {_ROUNDING} : 0") for at, end in corners}
     colours = base.mark_rect(**box, aria=False).encode(x2="right:Q", color=attention_colour(reach))
     text = base.mark_text(
         aria=False,
@@ -99,9 +90,9 @@ def _form(reach: str, blockable: bool) -> alt.LayerChart:
         x2="right:Q",
         description="said:N",
         tooltip=[
-            alt.Tooltip("said:N", title="key") if blockable else alt.Tooltip("token:N"),
-            alt.Tooltip("position:Q"),
-            alt.Tooltip("weight:Q", format=".4f", title="attention weight"),
+            tip("said:N", title="key") if blockable else tip("token:N"),
+            tip("position:Q"),
+            tip("weight:Q", ".4f", "attention weight"),
         ],
     )
     click = click_on("key", "position", "blocked") if blockable else click_on("token", "position")
@@ -113,28 +104,27 @@ def _form(reach: str, blockable: bool) -> alt.LayerChart:
     )
 
 
-def _boxes(tokens: Sequence[str]) -> dict[str, list]:
+def _boxes(read: Positions) -> dict[str, list]:
     """A value a token, as if all stood in one endless line: `start` and `end`, and the start of its `word`."""
-    shown, starts, ends, words, continues = [], [], [], [], []
+    continues = [role == "continuation" and position > 0 for position, role in enumerate(read.roles)]
+    shown = [label(piece, _LONGEST_TOKEN) for piece in read.pieces]
+    starts, ends, words = [], [], []
     word = end = 0.0
-    for position, token in enumerate(tokens):
-        goes_on = position > 0 and token.startswith(CONTINUES) and token != CONTINUES
-        shown.append(label(token.removeprefix(CONTINUES) if goes_on else token, _LONGEST_TOKEN))
+    for position, (piece, goes_on) in enumerate(zip(shown, continues, strict=True)):
         start = end if goes_on or position == 0 else end + _SPACE
-        end = start + label_width(shown[-1], _FONT_SIZE) + 2 * _PADDING
+        end = start + label_width(piece, _FONT_SIZE) + 2 * _PADDING
         if not goes_on or end - word > _LONGEST_WORD:
             word = start
         starts.append(start)
         ends.append(end)
         words.append(word)
-        continues.append(goes_on)
     return {
-        "position": range(len(tokens)),
-        "token": [visible(token) for token in tokens],
+        "position": range(len(read)),
+        "token": [visible(token) for token in read.tokens],
         "label": shown,
         "start": starts,
         "end": ends,
         "word": words,
         "starts_word": [not goes_on for goes_on in continues],
-        "ends_word": [not goes_on for goes_on in [*continues[1:], False][: len(tokens)]],
+        "ends_word": [not goes_on for goes_on in [*continues[1:], False][: len(read)]],
     }

@@ -2,11 +2,10 @@
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
-from viz.cells import BARE_AXIS, ENDS, cells
-from viz.colour_legend import colour_legend
-from viz.figure import VegaFigure, click_on, data, form, value
+from viz.cells import BARE_AXIS, cells
+from viz.colours import ENDS, colour_legend
+from viz.figure import VegaFigure, click_on, data, form, tip, value
 from viz.theme import INK
 
 _SIDE = 540  # pixels of the longer side, while a cell stays between the smallest and the largest
@@ -32,19 +31,17 @@ def distance_heatmap(
         for n, of in zip(distances.shape, n_heads, strict=True)
     )
     first, second, matched = ones[one], others[other], np.asarray(partners)[one] == other
-    frame = pd.DataFrame(
-        {
-            "one": one,
-            "other": other,
-            "first": first,
-            "second": second,
-            "distance": distances.ravel().astype(float),
-            "matched": matched,
-            "paired": np.where(matched, "one of the pairs", "none"),
-            "name": first + " and " + second,
-            "selected": matched & (one == selected),
-        }
-    )
+    frame = {
+        "one": one,
+        "other": other,
+        "first": first,
+        "second": second,
+        "distance": distances.ravel().astype(float),
+        "matched": matched,
+        "paired": np.where(matched, "one of the pairs", "none"),
+        "name": first + " and " + second,
+        "selected": matched & (one == selected),
+    }
     step = int(np.clip(_SIDE // max(*distances.shape, 1), _SMALLEST, _LARGEST))
     return _form(*names).of(
         frame,
@@ -66,10 +63,10 @@ def _form(one: str, other: str) -> alt.LayerChart:
         alt.X("second:N", sort=None, title=other, axis=alt.Axis(orient="top", labelAngle=-90, **axis)),
         alt.Y("first:N", sort=None, title=one, axis=alt.Axis(**axis)),
         tooltip=[
-            alt.Tooltip("first:N", title=one),
-            alt.Tooltip("second:N", title=other),
-            alt.Tooltip("distance:Q", format=".4f", title="distance (nats)"),
-            alt.Tooltip("paired:N", title="pair"),
+            tip("first:N", title=one),
+            tip("second:N", title=other),
+            tip("distance:Q", ".4f", "distance (nats)"),
+            tip("paired:N", title="pair"),
         ],
         signed=False,
         field="distance",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from viz.figure import PlotlyFigure
+from viz.figure import PlotlyFigure, need_shape
 from viz.heatmap import colour_scale, heatmap, position_labels
 from viz.palette import largest
 
@@ -18,8 +18,7 @@ def norm_heatmap(
 
     Raises ValueError where the shapes do not fit.
     """
-    if norms.shape != (len(stages), len(tokens)):
-        raise ValueError(f"{len(stages)} stages of {len(tokens)} tokens, got norms of {norms.shape}")
+    need_shape((len(stages), len(tokens)), norms=norms)
     return heatmap(
         norms,
         x=position_labels(tokens),

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
-from viz.cells import BARE_AXIS, ENDS, SIGNED_ENDS, cells, strong
-from viz.colour_legend import colour_legend
-from viz.figure import VegaFigure, form, value
+from viz.cells import BARE_AXIS, cells, strong
+from viz.colours import ENDS, SIGNED_ENDS, colour_legend
+from viz.figure import VegaFigure, form, need_shape, tip, value
 from viz.numbers import written
 from viz.palette import NEUTRAL
 from viz.theme import heading
@@ -34,24 +33,21 @@ def stage_similarity(
     The longer side is about `side` pixels. NaN is drawn as a dash, and `undefined` says why on hover.
     Raises ValueError where the shapes do not fit.
     """
-    if values.shape != (len(rows), len(columns)):
-        raise ValueError(f"{len(rows)} rows and {len(columns)} columns, got values of {values.shape}")
+    need_shape((len(rows), len(columns)), values=values)
     row, column = (
         np.asarray(stages, dtype=object)[place]
         for stages, place in zip((rows, columns), np.indices(values.shape).reshape(2, -1), strict=True)
     )
     flat = values.ravel().astype(float)
-    frame = pd.DataFrame(
-        {
-            "row": row,
-            "column": column,
-            "name": row + " and " + column,
-            "value": flat,
-            "written": [written(number, ".2f") for number in flat],
-            "exact": [written(number, ".4f", otherwise=undefined) for number in flat],
-            "strong": strong(flat, 1),
-        }
-    )
+    frame = {
+        "row": row,
+        "column": column,
+        "name": row + " and " + column,
+        "value": flat,
+        "written": [written(number, ".2f") for number in flat],
+        "exact": [written(number, ".4f", otherwise=undefined) for number in flat],
+        "strong": strong(flat, 1),
+    }
     step = int(np.clip(side // max(*values.shape, 1), _SMALLEST, _LARGEST))
     font_size = 0 if step < _WRITTEN else 10 if step < _WIDE else 12
     return _form(names, what, signed, font_size).of(
@@ -73,10 +69,10 @@ def _form(names: tuple[str, str], what: str, signed: bool, font_size: int) -> al
         alt.X("column:N", scale=alt.Scale(domain=value("columns")), title=column, axis=across),
         alt.Y("row:N", scale=alt.Scale(domain=value("rows")), title=row, axis=alt.Axis(**axis)),
         tooltip=[
-            alt.Tooltip("row:N", title=row),
+            tip("row:N", title=row),
             # two columns of one name would be one line of the tooltip
-            alt.Tooltip("column:N", title=column if column != row else f"{column}, other stage"),
-            alt.Tooltip("exact:N", title=what),
+            tip("column:N", title=column if column != row else f"{column}, other stage"),
+            tip("exact:N", title=what),
         ],
         signed=signed,
         text="written" if font_size else None,

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 
 from viz.curves import Series, by_kind, curves, long
-from viz.figure import VegaFigure, data, form, value
+from viz.figure import VegaFigure, data, form, tip, value
 from viz.numbers import powers_of_ten
 from viz.palette import CATEGORIES, SHAPES
 
@@ -51,11 +51,7 @@ def _form(kinds: tuple[str, ...], quantity: str, fitted: bool) -> alt.LayerChart
         shape=SHAPES,
         legend={"columns": 2, "labelLimit": 240, "symbolStrokeWidth": 2},
     )
-    tooltip = [
-        alt.Tooltip("layer:N"),
-        alt.Tooltip("n:Q", format=","),
-        alt.Tooltip("value:Q", title=quantity, format=",.4~g" if fitted else ","),
-    ]
+    tooltip = [tip("layer:N"), tip("n:Q", ","), tip("value:Q", ",.4~g" if fitted else ",", quantity)]
     lines, points = curves(x, y, channels, tooltip=tooltip, line={"strokeWidth": 2}, points={"size": 55})
     if fitted:
         dashed = alt.Chart(data("fits")).mark_line(strokeDash=[6, 4], strokeWidth=2)

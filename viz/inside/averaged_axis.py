@@ -4,13 +4,11 @@ from typing import Literal
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
-from viz.figure import VegaFigure, data, form, value
-from viz.inside.heading import heading
+from viz.figure import VegaFigure, data, form, need_shape, tip, value
 from viz.numbers import short
 from viz.palette import CATEGORIES
-from viz.theme import FIT, INK
+from viz.theme import FIT, INK, heading_with_reading
 
 _ROW = 54  # pixels
 _STATISTICS = 1.1  # cells beside or below the table, for mean and deviation
@@ -33,42 +31,35 @@ def averaged_axis(
     by_row = over == "features"
     n_rows, n_columns = values.shape
     n_groups = n_rows if by_row else n_columns
-    if output.shape != values.shape or mean.size != n_groups or deviation.size != n_groups:
-        raise ValueError(
-            f"{n_groups} groups of {values.shape} need as many means and deviations and an output of that "
-            f"shape, got {mean.size}, {deviation.size} and {output.shape}"
-        )
+    need_shape(values.shape, output=output)
+    need_shape((n_groups,), mean=mean.ravel(), deviation=deviation.ravel())
     row, column = np.indices(values.shape).reshape(2, -1)
-    frame = pd.DataFrame(
-        {
-            "vector": row,
-            "feature": column,
-            "x": column + 0.5,
-            "y": row + 0.5,
-            "input": values.ravel().astype(float),
-            "output": output.ravel().astype(float),
-            "before": [short(value) for value in values.flat],
-            "after": [short(value) for value in output.flat],
-        }
-    )
+    frame = {
+        "vector": row,
+        "feature": column,
+        "x": column + 0.5,
+        "y": row + 0.5,
+        "input": values.ravel().astype(float),
+        "output": output.ravel().astype(float),
+        "before": [short(value) for value in values.flat],
+        "after": [short(value) for value in output.flat],
+    }
     group = np.arange(n_groups)
     left, right = (0, n_columns) if by_row else (group, group + 1)
     top, bottom = (group, group + 1) if by_row else (0, n_rows)
-    groups = pd.DataFrame(
-        {
-            "left": left + np.full(n_groups, 0.04),
-            "right": right - np.full(n_groups, 0.04),
-            "top": top + np.full(n_groups, 0.07),
-            "bottom": bottom - np.full(n_groups, 0.07),
-            "x": np.full(n_groups, n_columns + 0.1) if by_row else group + 0.5,
-            "y": group + 0.5 if by_row else np.full(n_groups, n_rows + 0.4),
-            "mean": mean.ravel().astype(float),
-            "deviation": deviation.ravel().astype(float),
-            "upper": [f"μ {short(value)}" for value in mean.flat],
-            "lower": [f"σ {short(value)}" for value in deviation.flat],
-            "colour": [CATEGORIES[number % len(CATEGORIES)] for number in group],
-        }
-    )
+    groups = {
+        "left": left + np.full(n_groups, 0.04),
+        "right": right - np.full(n_groups, 0.04),
+        "top": top + np.full(n_groups, 0.07),
+        "bottom": bottom - np.full(n_groups, 0.07),
+        "x": np.full(n_groups, n_columns + 0.1) if by_row else group + 0.5,
+        "y": group + 0.5 if by_row else np.full(n_groups, n_rows + 0.4),
+        "mean": mean.ravel().astype(float),
+        "deviation": deviation.ravel().astype(float),
+        "upper": [f"μ {short(value)}" for value in mean.flat],
+        "lower": [f"σ {short(value)}" for value in deviation.flat],
+        "colour": [CATEGORIES[number % len(CATEGORIES)] for number in group],
+    }
     across, down = n_columns + _STATISTICS * by_row, n_rows + _STATISTICS * (not by_row)
     name = "Layer normalisation" if by_row else "Batch normalisation"
     what = (
@@ -81,7 +72,7 @@ def averaged_axis(
         frames={"groups": groups},
         values={"across": across, "down": down},
         height=_ROW * down,
-        title=heading(name, what),
+        title=heading_with_reading(name, what),
         description=f"{name} of {n_rows} vectors of {n_columns} features: {what}.",
     )
 
@@ -98,15 +89,10 @@ def _form(by_row: bool) -> alt.LayerChart:
         y2=alt.Y2("bottom:Q"),
         fill=alt.Fill("colour:N", scale=None),
         stroke=alt.Stroke("colour:N", scale=None),
-        tooltip=[alt.Tooltip("mean:Q", format=".4f"), alt.Tooltip("deviation:Q", format=".4f")],
+        tooltip=[tip("mean:Q", ".4f"), tip("deviation:Q", ".4f")],
     )
     place = {"x": alt.X("x:Q", **x), "y": alt.Y("y:Q", **y)}
-    tooltip = [
-        alt.Tooltip("vector:Q"),
-        alt.Tooltip("feature:Q"),
-        alt.Tooltip("input:Q", format=".4f"),
-        alt.Tooltip("output:Q", format=".4f", title="normalised"),
-    ]
+    tooltip = [tip("vector:Q"), tip("feature:Q"), tip("input:Q", ".4f"), tip("output:Q", ".4f", "normalised")]
     inside = alt.Chart(data()).encode(**place, tooltip=tooltip)
     beside = alt.Chart(data("groups")).encode(**place)
     align = "left" if by_row else "center"

@@ -9,7 +9,7 @@ import pandas as pd
 from viz.cells import framed
 from viz.figure import VegaFigure, click_on, data, form
 from viz.palette import DIFFERENCE, NEUTRAL
-from viz.pixels import pixel_x, pixel_y
+from viz.pictures import pixel_x, pixel_y
 from viz.theme import INK
 
 # In pixels, as all lengths here: above the first box, a box, from one to the next.
@@ -30,18 +30,16 @@ def block_diagram(
     point selection `step`, field `step`. The chart has its own width, so give it no other.
     """
     upper = {name: _TOP + row * _STEP for row, name in enumerate(labels)}
-    frame = pd.DataFrame(
-        {
-            "step": list(labels),
-            "label": [f"{row}  {label}" for row, label in enumerate(labels.values(), 1)],
-            "tint": [_TINTS[_part(name)] for name in labels],
-            "left": _LEFT,
-            "right": _RIGHT,
-            "upper": list(upper.values()),
-            "lower": [above + _BOX for above in upper.values()],
-            "selected": [name in opened for name in labels],
-        }
-    )
+    frame = {
+        "step": list(labels),
+        "label": [f"{row}  {label}" for row, label in enumerate(labels.values(), 1)],
+        "tint": [_TINTS[_part(name)] for name in labels],
+        "left": _LEFT,
+        "right": _RIGHT,
+        "upper": list(upper.values()),
+        "lower": [above + _BOX for above in upper.values()],
+        "selected": [name in opened for name in labels],
+    }
     corners, tips = _ways(upper)
     texts = _texts(upper, frame["label"], head)
     return _form().of(

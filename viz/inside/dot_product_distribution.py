@@ -4,13 +4,12 @@ import math
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
 from viz.curves import curves
-from viz.figure import VegaFigure, data, form, value
-from viz.inside.heading import heading
+from viz.figure import VegaFigure, data, form, tip, value
+from viz.numbers import percent
 from viz.palette import EMPHASIS
-from viz.theme import FIT, INK
+from viz.theme import FIT, INK, heading_with_reading
 
 _BINS = 81
 
@@ -31,20 +30,19 @@ def dot_product_distribution(
     share = counts / max(np.size(products), 1)
     # Of the same bins: where the whole of it lies within one, the density at a point would be many times a bar.
     below = np.array([0.5 * math.erf(edge / math.sqrt(2 * variance)) for edge in edges])
-    frame = pd.DataFrame(
-        {
-            "from": edges[:-1],
-            "to": edges[1:],
-            "middle": (edges[:-1] + edges[1:]) / 2,
-            "share": share,
-            "density": share / np.diff(edges),
-            "normal": np.diff(below) / np.diff(edges),
-        }
-    )
+    frame = {
+        "from": edges[:-1],
+        "to": edges[1:],
+        "middle": (edges[:-1] + edges[1:]) / 2,
+        "share": share,
+        "percent": [percent(each, 3) for each in share.tolist()],
+        "density": share / np.diff(edges),
+        "normal": np.diff(below) / np.diff(edges),
+    }
     return _form(name).of(
         frame,
         values={"reach": reach},
-        title=heading(f"Distribution of {name}", f"dashed: {expected}"),
+        title=heading_with_reading(f"Distribution of {name}", f"dashed: {expected}"),
         description=f"Histogram of {np.size(products):,} values of {name}, over a {expected}.",
     )
 
@@ -59,17 +57,17 @@ def _form(name: str) -> alt.LayerChart:
         y=alt.Y("density:Q", title="density"),
         y2=alt.Y2Datum(0),
         tooltip=[
-            *(alt.Tooltip(f"{end}:Q", format=".3f") for end in ("from", "to")),
-            alt.Tooltip("share:Q", format=".3%", title="share of all pairs"),
-            alt.Tooltip("density:Q", format=".4f"),
+            *(tip(f"{end}:Q", ".3f") for end in ("from", "to")),
+            tip("percent:N", title="share of all pairs"),
+            tip("density:Q", ".4f"),
         ],
     )
-    said = alt.Tooltip("normal:Q", format=".4f", title="normal density in this bin")
+    said = tip("normal:Q", ".4f", "normal density in this bin")
     (line,) = curves(
         alt.X("middle:Q"),
         alt.Y("normal:Q"),
         {},
-        tooltip=[alt.Tooltip("middle:Q", format=".3f", title=name), said],
+        tooltip=[tip("middle:Q", ".3f", name), said],
         line={"strokeWidth": 2, "strokeDash": [6, 4], "color": INK},
     )
     return alt.layer(histogram, line).properties(height=230, autosize=FIT)

@@ -4,10 +4,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.figure import VegaFigure, click_on, data, form, value
-from viz.inside.heading import heading
+from viz.figure import VegaFigure, click_on, data, form, tip, value
 from viz.palette import ACCENT, EMPHASIS, NEUTRAL
-from viz.theme import FIT, INK
+from viz.theme import FIT, INK, heading_with_reading
 
 _HEIGHT = 230
 _OPACITY = 0.75
@@ -25,10 +24,10 @@ def variance_of_heads(heads: pd.DataFrame, *, d_k: int, selected: tuple[int, int
     low, high = (frame["variance"].min(), frame["variance"].max()) if len(frame) else (0.15 * d_k, d_k / 0.15)
     return _variances().of(
         frame,
-        frames={"line": pd.DataFrame({"d_k": [d_k]})},
+        frames={"line": {"d_k": [d_k]}},
         values={"low": float(min(low, d_k)) / 1.5, "high": float(max(high, d_k)) * 1.5},
         height=_HEIGHT,
-        title=heading(
+        title=heading_with_reading(
             "Variance of q·k, every head", f"dashed: {d_k}, what independent components of variance 1 give"
         ),
         description=f"Variance of q·k for {len(frame)} heads by layer; {_name(*selected)} is marked.",
@@ -48,13 +47,13 @@ def _variances() -> alt.LayerChart:
             axis=alt.Axis(values=_ROUND, format="~g", labelOverlap=True),
         ),
         tooltip=[
-            alt.Tooltip("name:N", title="head"),
-            alt.Tooltip("variance:Q", format=".4~g", title="variance of q·k"),
-            alt.Tooltip("mean:Q", format=".4~g", title="mean of q·k"),
+            tip("name:N", title="head"),
+            tip("variance:Q", ".4~g", "variance of q·k"),
+            tip("mean:Q", ".4~g", "mean of q·k"),
         ],
     )
     rule = alt.Chart(data("line")).mark_rule(strokeDash=[6, 4], strokeWidth=1.5, color=INK)
-    said = alt.Tooltip("d_k:Q", title="components of variance 1 would give")
+    said = tip("d_k:Q", title="components of variance 1 would give")
     return alt.layer(rule.encode(y=alt.Y("d_k:Q"), tooltip=said), points).properties(autosize=FIT)
 
 
@@ -69,10 +68,10 @@ def with_and_without(
     end = 1.05 * (float(np.nanmax(heads[[measure, f"{measure}_unscaled"]].to_numpy(), initial=0)) or 1.0)
     return _compared(measure, axis).of(
         _marked(heads, selected),
-        frames={"diagonal": pd.DataFrame({"with": [0, end], "without": [0, end]})},
+        frames={"diagonal": {"with": [0, end], "without": [0, end]}},
         values={"end": end},
         height=_HEIGHT,
-        title=heading(title, reading),
+        title=heading_with_reading(title, reading),
         description=f"{title} of {len(heads)} heads, with and without the scale; {_name(*selected)} is marked.",
     )
 
@@ -84,9 +83,9 @@ def _compared(measure: str, axis: str) -> alt.LayerChart:
         x=alt.X(f"{measure}:Q", title=f"{axis}, with 1/√d_k", scale=scale),
         y=alt.Y(f"{measure}_unscaled:Q", title=f"{axis}, without", scale=scale),
         tooltip=[
-            alt.Tooltip("name:N", title="head"),
-            alt.Tooltip(f"{measure}:Q", format=".4f", title="with 1/√d_k"),
-            alt.Tooltip(f"{measure}_unscaled:Q", format=".4f", title="without"),
+            tip("name:N", title="head"),
+            tip(f"{measure}:Q", ".4f", "with 1/√d_k"),
+            tip(f"{measure}_unscaled:Q", ".4f", "without"),
         ],
     )
     diagonal = alt.Chart(data("diagonal")).mark_line(

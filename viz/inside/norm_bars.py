@@ -4,11 +4,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.figure import VegaFigure, data, form, value
-from viz.inside.heading import heading
+from viz.figure import VegaFigure, data, form, tip, value
 from viz.numbers import short
 from viz.palette import ACCENT, EMPHASIS
-from viz.theme import FIT, INK
+from viz.theme import FIT, INK, heading_with_reading
 
 _HEIGHT = 130
 _WRITTEN = 8  # so many components at most carry their value as text
@@ -19,15 +18,13 @@ def norm_bars(values: np.ndarray, *, title: str, reading: str) -> VegaFigure:
     """`values` [feature] as bars; a line at their mean, a band of one population standard deviation around it."""
     mean, deviation = (float(values.mean()), float(values.std())) if values.size else (0.0, 0.0)
     feature = np.arange(len(values))
-    frame = pd.DataFrame(
-        {
-            "feature": feature,
-            "value": np.asarray(values, float),
-            "from": feature - 0.4,
-            "to": feature + 0.4,
-            "written": [short(value) for value in values],
-        }
-    )
+    frame = {
+        "feature": feature,
+        "value": np.asarray(values, float),
+        "from": feature - 0.4,
+        "to": feature + 0.4,
+        "written": [short(value) for value in values],
+    }
     spread = pd.DataFrame({"mean": [mean], "low": [mean - deviation], "high": [mean + deviation]})
     return _form(len(values) <= _NAMED, len(values) <= _WRITTEN).of(
         frame,
@@ -37,7 +34,7 @@ def norm_bars(values: np.ndarray, *, title: str, reading: str) -> VegaFigure:
             "end": max(len(values), 1) - 0.4,
         },
         height=_HEIGHT,
-        title=heading(title, reading),
+        title=heading_with_reading(title, reading),
         description=f"{title}: {len(values)} numbers with mean {mean:.2f} and deviation {deviation:.2f}.",
     )
 
@@ -54,15 +51,11 @@ def _form(named: bool, written: bool) -> alt.LayerChart:
     y = alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=4))
     bars = alt.Chart(data()).mark_rect(color=EMPHASIS)
     bars = bars.encode(
-        x=x,
-        x2=alt.X2("to:Q"),
-        y=y,
-        y2=alt.Y2Datum(0),
-        tooltip=[alt.Tooltip("feature:Q"), alt.Tooltip("value:Q", format=".4f")],
+        x=x, x2=alt.X2("to:Q"), y=y, y2=alt.Y2Datum(0), tooltip=[tip("feature:Q"), tip("value:Q", ".4f")]
     )
     spread = alt.Chart(data("spread")).encode(
         tooltip=[
-            alt.Tooltip(f"{field}:Q", format=".4f", title=name)
+            tip(f"{field}:Q", ".4f", name)
             for field, name in (("mean", "mean"), ("low", "mean − σ"), ("high", "mean + σ"))
         ]
     )

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
 from viz.curves import CHOSEN, curves, probability, rule
-from viz.figure import VegaFigure, click_on, data, form, value
+from viz.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
 from viz.palette import CATEGORIES, NEUTRAL, SHAPES
 from viz.theme import FIT, INK
 
@@ -30,25 +29,20 @@ def temperature_curve(
     Raises ValueError where the shapes do not fit each other.
     """
     n, n_classes = len(temperatures), len(names)
-    if probabilities.shape != (n, n_classes):
-        raise ValueError(
-            f"{n} temperatures and {n_classes} classes need as many probabilities, got {probabilities.shape}"
-        )
+    need_shape((n, n_classes), probabilities=probabilities)
     places = _places(temperatures)
     peaks = probabilities.max(axis=0, initial=0)
     largest = np.argsort(-peaks, kind="stable")[: len(CATEGORIES)]
     few = n_classes <= len(CATEGORIES)
     prominent = [at for at in range(n_classes) if few or (at in largest and peaks[at] >= _WORTH)]
-    frame = pd.DataFrame(
-        {
-            "index": np.tile(np.arange(n), n_classes),
-            "temperature": _labels(temperatures) * n_classes,
-            "place": np.tile(places, n_classes),
-            "class": np.repeat(list(names), n),
-            "probability": probabilities.T.ravel().astype(float),
-            "prominent": np.repeat([at in prominent for at in range(n_classes)], n),
-        }
-    )
+    frame = {
+        "index": np.tile(np.arange(n), n_classes),
+        "temperature": _labels(temperatures) * n_classes,
+        "place": np.tile(places, n_classes),
+        "class": np.repeat(list(names), n),
+        "probability": probabilities.T.ravel().astype(float),
+        "prominent": np.repeat([at in prominent for at in range(n_classes)], n),
+    }
     return _form(tuple(temperatures), tuple(names)).of(
         frame,
         values={
@@ -57,8 +51,8 @@ def temperature_curve(
             "shapes": _given(SHAPES, prominent, n_classes, SHAPES[0]),
         },
         frames={
-            CHOSEN: pd.DataFrame({"place": [places[list(temperatures).index(chosen)]]}),
-            "marks": pd.DataFrame({"place": list(marks.values()), "text": list(marks)}),
+            CHOSEN: {"place": [places[list(temperatures).index(chosen)]]},
+            "marks": {"place": list(marks.values()), "text": list(marks)},
         },
         description=f"Probability of {n_classes} classes over the temperature of attention; {chosen:g} is marked.",
     )
@@ -92,13 +86,9 @@ def _form(temperatures: tuple[float, ...], names: tuple[str, ...]) -> alt.LayerC
         {
             "color": channel(alt.Color, "colours"),
             "shape": channel(alt.Shape, "shapes"),
-            "opacity": alt.when("datum.prominent").then(alt.value(1)).otherwise(alt.value(0.35)),
+            "opacity": either("datum.prominent", 1, 0.35),
         },
-        tooltip=[
-            alt.Tooltip("temperature:N", title="T"),
-            alt.Tooltip("class:N"),
-            alt.Tooltip("probability:Q", format=".4f"),
-        ],
+        tooltip=[tip("temperature:N", title="T"), tip("class:N"), tip("probability:Q", ".4f")],
         line={"strokeWidth": 2.5, "aria": False},
         points={"size": 70, "cursor": "pointer", "stroke": "transparent"},
         click=click_on("temperature", "index"),

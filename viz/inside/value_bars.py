@@ -4,9 +4,8 @@ from collections.abc import Mapping
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
-from viz.figure import VegaFigure, click_on, data, form, value
+from viz.figure import VegaFigure, click_on, data, either, form, tip, value
 from viz.inside.vector_rows import NEGATIVE, POSITIVE, names_channel
 from viz.numbers import written
 from viz.palette import ACCENT, EMPHASIS, NEUTRAL, ColourScale, top
@@ -40,18 +39,16 @@ def value_bars(
     # The number stands beside the longer of the two bars, on the side to which that points.
     both = np.nan_to_num([numbers, earlier])
     furthest = np.where(np.abs(both[0]) >= np.abs(both[1]), *both)
-    frame = pd.DataFrame(
-        {
-            "row": row,
-            "name": list(values),
-            "value": numbers,
-            "before": earlier,
-            "number": [written(number, "#.3g", otherwise="masked").rstrip(".") for number in numbers],
-            "at": furthest,
-            "left": furthest < 0,
-            "selected": [name == chosen for name in values],
-        }
-    )
+    frame = {
+        "row": row,
+        "name": list(values),
+        "value": numbers,
+        "before": earlier,
+        "number": [written(number, "#.3g", otherwise="masked").rstrip(".") for number in numbers],
+        "at": furthest,
+        "left": furthest < 0,
+        "selected": [name == chosen for name in values],
+    }
     return _form(what, was if before is not None else None, weights is None, clicks).of(
         frame,
         values={
@@ -82,12 +79,12 @@ def _form(what: str, was: str | None, by_sign: bool, clicks: bool) -> alt.LayerC
     base = alt.Chart(data()).encode(
         y=names_channel(paddingInner=0.2), x=alt.X("value:Q", scale=scale, axis=axis)
     )
-    below = alt.when("datum.value < 0").then(alt.value(NEGATIVE)).otherwise(alt.value(POSITIVE))
+    below = either("datum.value < 0", NEGATIVE, POSITIVE)
     bars = base.mark_bar(height={"band": 0.72}, aria=False)
     layers = [bars.encode(fill=below if by_sign else alt.value(EMPHASIS))]
-    tooltip = [alt.Tooltip("name:N", title="row"), alt.Tooltip("value:Q", format=".6~g", title=what)]
+    tooltip = [tip("name:N", title="row"), tip("value:Q", ".6~g", what)]
     if was is not None:
-        tooltip.append(alt.Tooltip("before:Q", format=".6~g", title=was))
+        tooltip.append(tip("before:Q", ".6~g", was))
         outlines = base.mark_bar(fill=None, stroke=NEUTRAL, strokeWidth=1, aria=False)
         layers.append(outlines.encode(x=alt.X("before:Q")))
     numbers = base.mark_text(
@@ -103,7 +100,7 @@ def _form(what: str, was: str | None, by_sign: bool, clicks: bool) -> alt.LayerC
         x=alt.XValue(0),
         x2=alt.X2Value(alt.expr("width")),
         description=alt.Description("name:N"),
-        stroke=alt.when("datum.selected").then(alt.value(ACCENT)).otherwise(alt.value("transparent")),
+        stroke=either("datum.selected", ACCENT, "transparent"),
         strokeWidth=alt.StrokeWidthValue(2),
         tooltip=tooltip,
     )

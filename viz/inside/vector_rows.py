@@ -8,8 +8,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.cells import SIGNED_ENDS, colour, framed
-from viz.figure import VegaFigure, click_on, data, form, value
+from viz.cells import framed
+from viz.colours import SIGNED_ENDS, colour
+from viz.figure import VegaFigure, click_on, data, either, form, tip, value
 from viz.palette import DIFFERENCE
 from viz.theme import FIT, INK
 
@@ -40,15 +41,13 @@ def vector_rows(
     width = max(lengths, default=0) or 1
     component = np.fromiter(chain.from_iterable(map(range, lengths)), np.int32, sum(lengths))
     numbers = np.concatenate([*rows.values(), np.zeros(0)])
-    frame = pd.DataFrame(
-        {
-            "row": np.repeat(np.arange(len(rows), dtype=np.int32), lengths),
-            "name": np.repeat(np.array(list(rows), dtype=object), lengths),
-            "component": component,
-            "end": component + 1,
-            "value": numbers,
-        }
-    )
+    frame = {
+        "row": np.repeat(np.arange(len(rows), dtype=np.int32), lengths),
+        "name": np.repeat(np.array(list(rows), dtype=object), lengths),
+        "component": component,
+        "end": component + 1,
+        "value": numbers,
+    }
     frames = {}
     if groups or chosen:
         frames["framed"] = _framed(list(rows), groups, chosen, width)
@@ -101,27 +100,23 @@ def _form(what: str, total: str, frames: tuple[str, ...], grouped: bool, clicks:
         grid=False,
     )
     y = names_channel(paddingInner=0.14)
-    name = alt.Tooltip("name:N", title="row")
+    name = tip("name:N", title="row")
     cells = alt.Chart(data()).mark_rect(aria=False, cursor="pointer" if clicks else "default")
     cells = cells.encode(
         x=alt.X("component:Q", scale=alt.Scale(domain=[0, value("end")], nice=False), axis=axis),
         x2=alt.X2("end:Q"),
         y=y,
         color=colour("value", signed=True, legend=_legend(what)),
-        tooltip=[name, alt.Tooltip("component:Q"), alt.Tooltip("value:Q", format=".5~g", title=what)],
+        tooltip=[name, tip("component:Q"), tip("value:Q", ".5~g", what)],
     )
     layers = [cells.add_params(click_on("row", "row")) if clicks else cells]
     if "framed" in frames:
         boxes = framed(alt.Chart(data("framed")).mark_rect(fill=None, aria=False, tooltip=None), (2.5, 0.75))
         layers.append(boxes.encode(x=alt.X("left:Q"), x2=alt.X2("right:Q"), y=y))
     if "totals" in frames:
-        sums = alt.Chart(data("totals")).encode(
-            y=y, tooltip=[name, alt.Tooltip("total:Q", format=".6~g", title=total)]
-        )
+        sums = alt.Chart(data("totals")).encode(y=y, tooltip=[name, tip("total:Q", ".6~g", total)])
         bars = sums.mark_bar(height={"band": 0.6}, aria=False).encode(
-            x=alt.X("zero:Q"),
-            x2=alt.X2("tip:Q"),
-            fill=alt.when("datum.total < 0").then(alt.value(NEGATIVE)).otherwise(alt.value(POSITIVE)),
+            x=alt.X("zero:Q"), x2=alt.X2("tip:Q"), fill=either("datum.total < 0", NEGATIVE, POSITIVE)
         )
         numbers = sums.mark_text(align="right", baseline="middle", fontSize=13, color=INK, aria=False)
         layers += [bars, numbers.encode(x=alt.X("edge:Q"), text=alt.Text("total:Q", format=".3g"))]

@@ -5,11 +5,10 @@ import numpy as np
 import pandas as pd
 
 from viz.curves import CHOSEN, by_kind, rule
-from viz.figure import VegaFigure, data, form, value
-from viz.inside.heading import heading
+from viz.figure import VegaFigure, data, either, form, tip, value
 from viz.numbers import powers_of_ten
 from viz.palette import CATEGORIES, EMPHASIS, NEUTRAL, SECOND
-from viz.theme import FIT
+from viz.theme import FIT, heading_with_reading
 
 _NAMES = {0.0: "1", 0.5: "1/√d_k", 1.0: "1/d_k"}
 _COLOURS = {0.0: SECOND, 0.5: EMPHASIS, 1.0: CATEGORIES[2]}
@@ -52,7 +51,7 @@ def width_curves(measured: pd.DataFrame, measure: str, *, d_k: int, power: float
             if measure == "variance"
             else [],
         },
-        frames={CHOSEN: pd.DataFrame({"d_k": [d_k]})},
+        frames={CHOSEN: {"d_k": [d_k]}},
         description=f"{_DESCRIBED[measure]}; d_k = {d_k} is marked.",
     )
 
@@ -66,15 +65,17 @@ def _form(measure: str, powers: tuple[float, ...]) -> alt.LayerChart:
         color=[_COLOURS.get(power, NEUTRAL) for power in powers],
         legend={"title": "scale", "direction": "horizontal", "titleOrient": "left", "symbolOpacity": 1},
     )
-    is_chosen = alt.when("datum.power == power").then(alt.value(1)).otherwise(alt.value(0.4))
+    is_chosen = either("datum.power == power", 1, 0.4)
     base = alt.Chart(data()).encode(
         x=alt.X("d_k:Q", title="d_k", scale=alt.Scale(type="log", base=2), axis=widths),
         opacity=is_chosen,
         **scales,
     )
-    marked = rule("d_k", strokeWidth=2, aria=True).encode(tooltip=alt.Tooltip("d_k:Q", title="chosen d_k"))
+    marked = rule("d_k", strokeWidth=2, aria=True).encode(tooltip=tip("d_k:Q", title="chosen d_k"))
     layers = {"variance": _variance, "entropy": _entropy, "gradient": _gradient}[measure](base)
-    return alt.layer(*layers, marked).properties(height=230, autosize=FIT, title=heading(*_CAPTIONS[measure]))
+    return alt.layer(*layers, marked).properties(
+        height=230, autosize=FIT, title=heading_with_reading(*_CAPTIONS[measure])
+    )
 
 
 def _variance(base: alt.Chart) -> list[alt.Chart]:
@@ -82,7 +83,7 @@ def _variance(base: alt.Chart) -> list[alt.Chart]:
 
     def up(field: str, named: str) -> dict[str, object]:
         y = alt.Y(f"{field}:Q", title="variance", scale=alt.Scale(type="log"), axis=decades)
-        return {"y": y, "tooltip": _tooltip(alt.Tooltip(f"{field}:Q", format=".4~g", title=named))}
+        return {"y": y, "tooltip": _tooltip(tip(f"{field}:Q", ".4~g", named))}
 
     return [
         base.mark_line(strokeWidth=1.5).encode(**up("expected", "variance, expected")),
@@ -91,7 +92,7 @@ def _variance(base: alt.Chart) -> list[alt.Chart]:
 
 
 def _entropy(base: alt.Chart) -> list[alt.Chart]:
-    tooltip = _tooltip(alt.Tooltip("entropy:Q", format=".4f", title="entropy / ln n"))
+    tooltip = _tooltip(tip("entropy:Q", ".4f", "entropy / ln n"))
     y = alt.Y("entropy:Q", title="entropy / ln n", scale=alt.Scale(domain=[0, 1]))
     return [base.mark_line(**_DOTTED).encode(y=y, tooltip=tooltip)]
 
@@ -102,10 +103,10 @@ def _gradient(base: alt.Chart) -> list[alt.Chart]:
     band = of_chosen.encode(
         y=alt.Y("gradient_low:Q", title=title), y2="gradient_high:Q", opacity=alt.value(0.18)
     )
-    said = (alt.Tooltip(f"gradient{end}:Q", format=".4~g", title=named) for end, named in fields.items())
+    said = (tip(f"gradient{end}:Q", ".4~g", named) for end, named in fields.items())
     y = alt.Y("gradient:Q", title=title, scale=alt.Scale(zero=True))
     return [band, base.mark_line(**_DOTTED).encode(y=y, tooltip=_tooltip(*said))]
 
 
 def _tooltip(*measures: alt.Tooltip) -> list[alt.Tooltip]:
-    return [alt.Tooltip("scale:N"), alt.Tooltip("d_k:Q", title="d_k"), *measures]
+    return [tip("scale:N"), tip("d_k:Q", title="d_k"), *measures]

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
-from viz.attention.attention_colour import attention_colour, reach
-from viz.figure import VegaFigure, click_on, data, form
-from viz.heatmap import need_squares, position_labels
+from viz.colours import attention_colour, reach
+from viz.figure import VegaFigure, click_on, data, either, form, need_shape, tip
+from viz.heatmap import position_labels
 from viz.palette import ACCENT, NEUTRAL, ColourScale, hatching, top
-from viz.pixels import whole_picture
+from viz.pictures import whole_picture
 
 _SIDE = 410  # pixels of the board, while a cell stays between the smallest and the largest
 _SMALLEST, _LARGEST = 7, 34
@@ -26,7 +25,7 @@ def cell_board(
     `blocked`; the last lets a second click on a cell count. Raises ValueError where the shapes do not fit.
     """
     n = len(tokens)
-    need_squares(n, pattern, mask)
+    need_shape((n, n), pattern=pattern, mask=mask)
     side = n * int(np.clip(_SIDE // max(n, 1), _SMALLEST, _LARGEST))
     queries, keys = np.indices((n, n)).reshape(2, -1)
     names = np.array([f"{place} {token}" for place, token in enumerate(tokens)], dtype=object)
@@ -39,11 +38,8 @@ def cell_board(
         "blocked": ~mask.ravel(),
     }
     return _form(reach(pattern, scale, own="the largest of this map")).of(
-        pd.DataFrame(cells),
-        frames={
-            "hatched": pd.DataFrame({"url": [hatching(mask)]}),
-            "chosen": pd.DataFrame({"query": [query]}),
-        },
+        cells,
+        frames={"hatched": {"url": [hatching(mask)]}, "chosen": {"query": [query]}},
         values={"labels": position_labels(tokens), "largest": top(pattern, scale)},
         width=side,
         height=side,
@@ -67,13 +63,13 @@ def _form(reach: str) -> alt.LayerChart:
             y=alt.Y("query:O", title="query", axis=alt.Axis(**axis)),
             color=attention_colour(reach),
             stroke=alt.value(NEUTRAL),
-            strokeWidth=alt.when("datum.blocked").then(alt.value(2)).otherwise(alt.value(0.3)),
+            strokeWidth=either("datum.blocked", 2, 0.3),
             description="label:N",
             tooltip=[
-                alt.Tooltip("query token:N", title="query"),
-                alt.Tooltip("key token:N", title="key"),
-                alt.Tooltip("weight:Q", format=".4f", title="attention weight"),
-                alt.Tooltip("blocked:N", title="masked"),
+                tip("query token:N", title="query"),
+                tip("key token:N", title="key"),
+                tip("weight:Q", ".4f", "attention weight"),
+                tip("blocked:N", title="masked"),
             ],
         )
         .add_params(click_on("cell", "query", "key", "blocked"))

@@ -1,16 +1,16 @@
 """Vectors in two dimensions, and lines from one of them to its true neighbours."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
 from viz.attention.token_label import label, visible
-from viz.colour_legend import colour_legend
-from viz.digit_ink import CHOOSE, digit_ink
-from viz.figure import VegaFigure, click_on, data, form, value
+from viz.colours import colour_legend
+from viz.figure import VegaFigure, click_on, data, form, need_shape, tip, value
 from viz.palette import ACCENT, NEUTRAL
+from viz.pictures import CHOOSE, picture_ink
 from viz.theme import FIT, INK
 
 # Of middling lightness all along, so that the first and the last position read on white and on black.
@@ -40,28 +40,27 @@ def embedding_scatter(
     Raises ValueError where places and names differ in number.
     """
     names = [*tokens, *background]
-    if places.shape != (len(names), 2):
-        raise ValueError(f"{len(names)} names need as many places in two dimensions, got {places.shape}")
+    need_shape((len(names), 2), places=places)
     n, n_pictures = len(tokens), 0 if thumbnails is None else len(thumbnails)
     # The selected one comes last: no other mark lies on its own.
     order = [place for place in range(len(names)) if place != selected] + [selected]
-    frame = pd.DataFrame(
-        {
-            "position": order,
-            "token": [visible(names[place]) for place in order],
-            "label": [label(names[place], 14) for place in order],
-            "x": places[order, 0].astype(float),
-            "y": places[order, 1].astype(float),
-            "selected": [place == selected for place in order],
-            "neighbour": [place in neighbours for place in order],
-            "word": [place >= n for place in order],
-            "picture": [n - n_pictures <= place < n for place in order],
-        }
-    )
+    frame = {
+        "position": order,
+        "token": [visible(names[place]) for place in order],
+        "label": [label(names[place], 14) for place in order],
+        "x": places[order, 0].astype(float),
+        "y": places[order, 1].astype(float),
+        "selected": [place == selected for place in order],
+        "neighbour": [place in neighbours for place in order],
+        "word": [place >= n for place in order],
+        "picture": [n - n_pictures <= place < n for place in order],
+    }
     frame["labelled"] = _labelled(frame, alone=n - n_pictures > _MOST_LABELS)
     low, high = places.min(axis=0), places.max(axis=0)
     wide, tall = (float(extent) for extent in np.maximum(high - low, 1e-9))
-    inks = [digit_ink(thumbnail, side=_THUMBNAIL) for thumbnail in ([] if thumbnails is None else thumbnails)]
+    inks = [
+        picture_ink(thumbnail, side=_THUMBNAIL) for thumbnail in ([] if thumbnails is None else thumbnails)
+    ]
     pictured = places[n - n_pictures : n]
     pictures = pd.DataFrame({"x": pictured[:, 0], "y": pictured[:, 1]}).join(pd.DataFrame(inks))
     return _form(axes, n_pictures > 0).of(
@@ -78,7 +77,7 @@ def embedding_scatter(
     )
 
 
-def _labelled(frame: pd.DataFrame, *, alone: bool) -> list[bool]:
+def _labelled(frame: Mapping[str, Sequence], *, alone: bool) -> list[bool]:
     """Which vectors have their label: with `alone` the selected one and its neighbours, else every token.
 
     Tokens that share a place share a label, or it would look bold.
@@ -86,7 +85,7 @@ def _labelled(frame: pd.DataFrame, *, alone: bool) -> list[bool]:
     columns = ("label", "x", "y", "selected", "neighbour", "word", "picture")
     taken, labelled = set(), []
     for name, x, y, selected, neighbour, word, picture in zip(
-        *(reversed(frame[column].tolist()) for column in columns), strict=True
+        *(reversed(list(frame[column])) for column in columns), strict=True
     ):
         spot = (round(x, 6), round(y, 6), name)
         wanted = not word and not picture and (selected or neighbour or not alone) and spot not in taken
@@ -104,7 +103,7 @@ def _form(axes: tuple[str, str], with_pictures: bool) -> alt.LayerChart:
     )
     lines = points.transform_filter("datum.neighbour").mark_rule(color=ACCENT, opacity=0.7, aria=False)
     layers = [
-        words.encode(text="label:N", tooltip=alt.Tooltip("token:N", title="word")),
+        words.encode(text="label:N", tooltip=tip("token:N", title="word")),
         lines.encode(x2=alt.X2Datum(alt.ExprRef("from[0]")), y2=alt.Y2Datum(alt.ExprRef("from[1]"))),
     ]
     if with_pictures:  # what each patch looks like; an empty one is its frame alone
@@ -152,10 +151,10 @@ def _marks(own: alt.Chart, axes: tuple[str, str]) -> alt.Chart:
             .otherwise(alt.value(80)),
             description="token:N",
             tooltip=[
-                alt.Tooltip("token:N"),
-                alt.Tooltip("position:Q"),
-                alt.Tooltip("x:Q", format=".4f", title=axes[0]),
-                alt.Tooltip("y:Q", format=".4f", title=axes[1]),
+                tip("token:N"),
+                tip("position:Q"),
+                tip("x:Q", ".4f", axes[0]),
+                tip("y:Q", ".4f", axes[1]),
             ],
         )
         .add_params(click_on("token", "position"))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from viz.figure import PlotlyFigure
+from viz.figure import PlotlyFigure, need_shape
 from viz.heatmap import STANDOFF, colour_scale, heatmap
 from viz.palette import NEUTRAL, largest
 
@@ -17,8 +17,7 @@ def similarity_of_positions(cosines: np.ndarray, names: Sequence[str]) -> Plotly
     Raises ValueError where the shapes do not fit each other.
     """
     n = len(names)
-    if cosines.shape != (n, n):
-        raise ValueError(f"{n} positions need {n}×{n} similarities, got shape {cosines.shape}")
+    need_shape((n, n), cosines=cosines)
     return heatmap(
         cosines,
         x=names,
@@ -112,8 +111,7 @@ def pairs_of_positions(matrix: np.ndarray, *, what: str) -> PlotlyFigure:
     Colours go from 0 to the largest value, or symmetrically about 0 where some are negative.
     Raises ValueError where the matrix is not square.
     """
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"pairs of positions make a square, got shape {matrix.shape}")
+    need_shape((len(matrix),) * 2, matrix=matrix)
     signed = bool((matrix < 0).any())
     reach = "symmetric about 0" if signed else "0 to the maximum"
     return heatmap(

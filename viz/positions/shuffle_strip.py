@@ -6,7 +6,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.figure import VegaFigure, click_on, data, form
+from viz.curves import probability
+from viz.figure import VegaFigure, click_on, data, either, form, tip
 from viz.palette import ACCENT, EMPHASIS
 from viz.theme import FIT, INK
 
@@ -14,11 +15,7 @@ _ROW = 70  # pixels
 
 
 def shuffle_strip(
-    probabilities: Mapping[str, np.ndarray],
-    in_order: Mapping[str, float],
-    *,
-    of: str,
-    selected: int | None,
+    probabilities: Mapping[str, np.ndarray], in_order: Mapping[str, float], *, of: str, selected: int | None
 ) -> VegaFigure:
     """Probabilities [seed] of the class `of`, a row of dots for each condition; a bar marks the input in order.
 
@@ -44,26 +41,22 @@ def shuffle_strip(
 
 @form
 def _form(of: str) -> alt.LayerChart:
-    percent = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
+    names = alt.Axis(labelLimit=0, domain=False, ticks=False)
     place = {
-        "x": alt.X(
-            "probability:Q", title=f"probability of {of}", scale=alt.Scale(domain=[0, 1]), axis=percent
-        ),
-        "y": alt.Y(
-            "condition:N", title=None, sort=None, axis=alt.Axis(labelLimit=0, domain=False, ticks=False)
-        ),
+        "x": probability(f"probability of {of}", alt.X),
+        "y": alt.Y("condition:N", title=None, sort=None, axis=names),
     }
-    condition = alt.Tooltip("condition:N")
+    condition = tip("condition:N")
     bars = alt.Chart(data("in_order")).mark_tick(thickness=2, size=_ROW * 0.8, color=INK, aria=False)
     points = alt.Chart(data()).mark_circle(cursor="pointer", opacity=0.75)
     points = points.encode(
         **place,
         # Spread over the row, or equal dots would hide each other.
         yOffset=alt.YOffset("seed:Q", scale=alt.Scale(padding=0.15)),
-        color=alt.when("datum.selected").then(alt.value(ACCENT)).otherwise(alt.value(EMPHASIS)),
-        size=alt.when("datum.selected").then(alt.value(160)).otherwise(alt.value(45)),
+        color=either("datum.selected", ACCENT, EMPHASIS),
+        size=either("datum.selected", 160, 45),
         description="name:N",
-        tooltip=[condition, alt.Tooltip("seed:Q"), alt.Tooltip("probability:Q", format=".6f")],
+        tooltip=[condition, tip("seed:Q"), tip("probability:Q", ".6f")],
     ).add_params(click_on("seed", "seed"))
-    exactly = alt.Tooltip("probability:Q", format=".6f", title="in order")
+    exactly = tip("probability:Q", ".6f", "in order")
     return alt.layer(bars.encode(**place, tooltip=[condition, exactly]), points).properties(autosize=FIT)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from viz.curves import by_kind, curves
-from viz.figure import VegaFigure, data, form, value
+from viz.figure import VegaFigure, data, form, need_shape, tip, value
 from viz.palette import CATEGORIES, FIRST, NEUTRAL, SECOND, SHAPES
 from viz.theme import FIT, INK
 
@@ -129,9 +129,7 @@ def spread(values: Mapping[str, np.ndarray], positions: Sequence[int]) -> pd.Dat
     """A row a variant and position: mean, least and largest over the seeds of values [seed, position]."""
     columns = {name: [] for name in ("variant", "position", "mean", "least", "largest", "seeds")}
     for variant, by_seed in values.items():
-        if by_seed.ndim != 2 or by_seed.shape[1] != len(positions):
-            n = len(positions)
-            raise ValueError(f"{n} positions need values [seed, {n}], got {by_seed.shape}")
+        need_shape((len(by_seed), len(positions)), **{variant: by_seed})
         columns["variant"] += [variant] * len(positions)
         columns["position"] += positions
         columns["mean"] += by_seed.mean(axis=0).tolist()
@@ -159,11 +157,11 @@ def _form(
     channels = variant_channels(variants)
     band = alt.Chart(data()).mark_area(opacity=0.18).encode(x=along, y=up("least"), y2="largest:Q")
     tooltip = [
-        alt.Tooltip("variant:N", title="placement"),
-        alt.Tooltip("position:Q", title=x),
-        alt.Tooltip("mean:Q", title="mean over seeds", format=".4g"),
-        *(alt.Tooltip(f"{field}:Q", format=".4g") for field in ("least", "largest")),
-        alt.Tooltip("seeds:Q"),
+        tip("variant:N", title="placement"),
+        tip("position:Q", title=x),
+        tip("mean:Q", ".4g", "mean over seeds"),
+        *(tip(f"{field}:Q", ".4g") for field in ("least", "largest")),
+        tip("seeds:Q"),
     ]
     lines = curves(
         along, up("mean"), channels, tooltip=tooltip, line={"strokeWidth": 2.5}, points={"size": 50}

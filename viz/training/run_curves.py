@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from viz.curves import by_kind, curves
-from viz.figure import VegaFigure, data, form
+from viz.figure import VegaFigure, data, form, tip
 from viz.palette import FIRST, NEUTRAL, SECOND
 from viz.theme import heading
 
@@ -47,7 +47,7 @@ def run_curves(
     now = [False] * len(breaks) + [True] * (at is not None)
     return _form(tuple(runs), named, lines, said, (x_title, y_title, line_title), (log_x, log_y)).of(
         frame,
-        frames={"marks": pd.DataFrame({"shown": [mark + log_x for mark in marks], "now": now})},
+        frames={"marks": {"shown": [mark + log_x for mark in marks], "now": now}},
         title=heading(title),
         description=f"{title or y_title} over the steps of training, of {' and '.join(named)}.",
     )
@@ -83,11 +83,11 @@ def _form(
         ),
         colour,
         tooltip=[
-            alt.Tooltip("run:N"),
-            *([alt.Tooltip("line:O", title=line_title)] if line_title else []),
-            alt.Tooltip("step:Q", title=x_title, format=","),
+            tip("run:N"),
+            *([tip("line:O", title=line_title)] if line_title else []),
+            tip("step:Q", ",", x_title),
             *(alt.Tooltip(field=name, type="nominal") for name in said),
-            alt.Tooltip("value:Q", title=y_title, format=".4~g"),
+            tip("value:Q", ".4~g", y_title),
         ],
         line={"strokeWidth": 2, "point": {"size": 22, "filled": True}, "invalid": _GAPS},
     )

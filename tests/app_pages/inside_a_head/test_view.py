@@ -3,7 +3,8 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
-from app_pages.inside_a_head.view import KEY, View
+from app_pages.inside_a_head.temperature import KEY
+from app_pages.inside_a_head.view import View
 
 
 @pytest.fixture

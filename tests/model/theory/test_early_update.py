@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 import torch
 
-from model.theory.early_update import BATCH_SIZE, N_PROBES, model_update
+from model.theory.early_update import N_PROBES, model_update
 from model.theory.fresh import VARIANTS, Setting
 from model.theory.training import digit_encoder, digits, train
+from model.theory.warmup import BATCH_SIZE
 
 SETTING = Setting(d_model=16, n_heads=2)
 STEPS = {"learning_rate": 1e-3, "warmup": 0, "n_steps": 3, "seed": 0}

@@ -90,5 +90,5 @@ def test_no_tokens_leave_the_headings():
 
 
 def test_a_pattern_of_other_tokens_is_refused():
-    with pytest.raises(ValueError, match=r"3 tokens need a pattern of 3 × 3, got shape \(2, 2\)"):
+    with pytest.raises(ValueError, match=r"expected shape \(3, 3\), got pattern of \(2, 2\)"):
         head_view(np.eye(2), ["a", "b", "c"], query=None)

@@ -19,7 +19,7 @@ def test_the_first_stage_is_on_top():
 
 
 def test_shapes_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match=r"2 stages of 2 tokens, got norms of \(2, 3\)"):
+    with pytest.raises(ValueError, match=r"expected shape \(2, 2\), got norms of \(2, 3\)"):
         norm_heatmap(NORMS, ("embed", "L0 mid"), "ab")
 
 

@@ -51,5 +51,5 @@ def test_cells_too_small_for_numbers_have_none():
 
 
 def test_shapes_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match=r"1 rows and 1 columns, got values of \(2, 2\)"):
+    with pytest.raises(ValueError, match=r"expected shape \(1, 1\), got values of \(2, 2\)"):
         stage_similarity(np.eye(2), ("a",), ("b",), names=("a", "b"), what="", signed=False, side=300)

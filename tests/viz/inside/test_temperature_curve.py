@@ -78,5 +78,5 @@ def test_a_click_gives_the_place_in_the_list():
 
 
 def test_probabilities_must_fit():
-    with pytest.raises(ValueError, match="5 temperatures and 3 classes"):
+    with pytest.raises(ValueError, match=r"expected shape \(5, 3\), got probabilities of \(5, 2\)"):
         curve(names=("a", "b", "c"))

@@ -85,5 +85,5 @@ def test_one_vector_lies_in_the_middle():
 
 
 def test_places_that_do_not_fit_the_names_are_refused():
-    with pytest.raises(ValueError, match=r"2 names need as many places in two dimensions, got \(3, 2\)"):
+    with pytest.raises(ValueError, match=r"expected shape \(2, 2\), got places of \(3, 2\)"):
         embedding_scatter(PLACES, TOKENS[:2], selected=0)

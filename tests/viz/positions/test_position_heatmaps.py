@@ -30,7 +30,7 @@ def test_no_positions_make_an_empty_figure_with_its_axes():
 
 
 def test_similarities_of_other_shapes_are_refused():
-    with pytest.raises(ValueError, match=r"3 positions need 3×3 similarities, got shape \(2, 2\)"):
+    with pytest.raises(ValueError, match=r"expected shape \(3, 3\), got cosines of \(2, 2\)"):
         similarity_of_positions(COSINES, ("a", "b", "c"))
 
 

@@ -82,7 +82,7 @@ def test_no_variants_make_an_empty_chart():
 
 
 def test_positions_must_fit_the_values():
-    with pytest.raises(ValueError, match=r"2 positions need values \[seed, 2\], got \(2, 3\)"):
+    with pytest.raises(ValueError, match=r"expected shape \(2, 2\), got pre-LN of \(2, 3\)"):
         seed_spread(VALUES, (1, 2), **TITLES)
 
 
@@ -127,7 +127,7 @@ def test_layers_count_from_1_behind_the_first():
 
 
 def test_a_lemma_of_other_layers_is_refused():
-    with pytest.raises(ValueError, match="2 positions need values"):
+    with pytest.raises(ValueError, match=r"expected shape \(1, 2\), got pre-LN of \(1, 3\)"):
         hidden_norms({"pre-LN": np.ones((1, 3))}, LEMMA)
 
 
