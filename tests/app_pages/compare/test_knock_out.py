@@ -15,21 +15,24 @@ from tests.model import tiny
 from viz.numbers import written
 
 
-def test_the_knock_out_is_said_in_numbers(open_compare: Open) -> None:
-    app = open_compare(text=TEXT, checkpoint="imdb-pre-ln", compare_part="Knock-out")
-    record = state.record("imdb-pre-ln", TEXT)
-    said = int(record.logits.argmax())
-    changes = [without_keys(position) for position in range(5)]
-    without = probabilities(state.loaded("imdb-pre-ln"), [TEXT], changes)[0, :, said]
-    before = record.probabilities[said]
-    strongest = int(np.abs(without - before).argmax())
-    line = next(block.value for block in app.markdown if block.value.startswith("**imdb-pre-ln**: P("))
-    assert (
-        f"P({record.class_names[said]}) is {100 * before:.2f}\u2009%; without `{record.tokens[strongest]}`"
-        in line
-    )
-    assert f"it is {100 * without[strongest]:.2f}\u2009%, the largest change" in line
+@pytest.mark.parametrize("text", [TEXT, "film not great x y z"])
+def test_the_knock_out_is_said_in_numbers(open_compare: Open, text: str) -> None:
+    app = open_compare(text=text, checkpoint="imdb-pre-ln", compare_part="Knock-out")
     assert "masked out of the keys" in words(app)
+    asked = int(state.record("imdb-pre-ln", text).logits.argmax())
+    for name in ("imdb-pre-ln", "imdb-post-ln"):
+        record = state.record(name, text)
+        answers = probabilities(state.loaded(name), [text], list(map(without_keys, range(len(record)))))[0]
+        without, before = answers[:, asked], record.probabilities[asked]
+        strongest = int(np.abs(without - before).argmax())
+        flips = sum(answer.argmax() != record.logits.argmax() for answer in answers)
+        line = next(block.value for block in app.markdown if block.value.startswith(f"**{name}**: P("))
+        assert (
+            f"P({record.class_names[asked]}) is {100 * before:.2f}\u2009%; without `{record.tokens[strongest]}` "
+            f"(position {strongest}) it is {100 * without[strongest]:.2f}\u2009%, the largest change. "
+        ) in line
+        others = f"{flips} of {len(record)} tokens, each alone, change" if flips else "No single one changes"
+        assert line.endswith(f"{others} the answer.")
 
 
 def test_both_scales_reach_to_the_largest_change_of_either_side(open_compare: Open) -> None:

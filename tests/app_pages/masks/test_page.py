@@ -257,6 +257,8 @@ def test_the_class_token_s_weight_stands_beside_the_digit(open_masks: Open) -> N
     after = state.record(name, digit, masked(MaskChoice(kind="keys", keys=(3,))))
     weight = after.pattern[0, 0, app.selectbox(key="query").value, 0]
     assert any(f"no place on the digit: {weight:.3f}" in caption.value for caption in app.caption)
+    patches = table(app, "The picture over the attention", "position", "blocked")
+    assert patches[patches["blocked"]]["position"].tolist() == [2]  # the class token is no patch
 
 
 @pytest.mark.parametrize("part", PARTS)
