@@ -34,22 +34,27 @@ def part_bars(names: Sequence[str], values: Sequence[int], *, of: str) -> VegaFi
             "largest": np.arange(len(shares)) == (np.argmax(shares) if total else -1),
         }
     )
-    return _form(f"share of {total:,} {of}", of).of(
+    return _form(of).of(
         frame,
-        values={"end": _ROOM * (largest or 1)},
+        values={"end": _ROOM * (largest or 1), "total": f"{total:,}"},
         height=_STEP * max(len(names), 1),
         description=f"{of[:1].upper()}{of[1:]} of each part of the encoder, as bars.",
     )
 
 
 @form
-def _form(title: str, of: str) -> alt.LayerChart:
+def _form(of: str) -> alt.LayerChart:
+    # An axis takes no title that comes with the data, as the total does; a chart does. It looks as one of an axis.
+    below = {"orient": "bottom", "anchor": "middle", "align": "center", "frame": "group", "offset": 16}
+    title = alt.TitleParams(
+        alt.expr(f"'share of ' + total + ' {of}'"), fontSize=14, fontWeight="normal", color=INK, **below
+    )
     # The axis goes on below the text, the share does not.
     shown = "datum.value > 1 ? '' : datum.label"
     axis = alt.Axis(format=".0%", grid=False, ticks=False, tickCount=5, labelExpr=shown)
     every_name = alt.Axis(labelOverlap=False, labelFlush=False, labelLimit=200)
     base = alt.Chart(data()).encode(
-        x=alt.X("share:Q", title=title, stack=None, scale=alt.Scale(domain=[0, value("end")]), axis=axis),
+        x=alt.X("share:Q", title=None, stack=None, scale=alt.Scale(domain=[0, value("end")]), axis=axis),
         y=alt.Y("part:N", title=None, sort=None, axis=every_name),
         tooltip=["part:N", alt.Tooltip("exact:N", title=of), alt.Tooltip("share:Q", format=".2%")],
     )
@@ -57,7 +62,7 @@ def _form(title: str, of: str) -> alt.LayerChart:
         color=alt.condition("datum.largest", alt.value(EMPHASIS), alt.value(NEUTRAL))
     )
     texts = base.mark_text(align="left", dx=5, color=INK).encode(text="text:N")
-    return (bars + texts).properties(autosize=FIT)
+    return (bars + texts).properties(autosize=FIT, title=title)
 
 
 def _text(count: int, share: float) -> str:

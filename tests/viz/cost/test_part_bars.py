@@ -1,7 +1,9 @@
 import pytest
+import vl_convert
 
-from tests.viz.scene import drawn
+from tests.viz.scene import drawn, whole
 from viz.cost.part_bars import part_bars
+from viz.figure import VegaFigure
 from viz.palette import EMPHASIS
 
 
@@ -27,6 +29,21 @@ def test_hover_gives_the_exact_count() -> None:
     assert figure.frame["exact"].tolist() == ["37,858,304", "1"]
     said = [tip["field"] for tip in figure.specification["layer"][0]["encoding"]["tooltip"]]
     assert said == ["part", "exact", "share"]
+
+
+def test_the_total_is_below_and_comes_with_the_data() -> None:
+    one, other = (part_bars(["a"], [count], of="parameters") for count in (37_858_304, 5))
+    assert one.specification["title"] == other.specification["title"]
+    assert [title_of(figure) for figure in (one, other)] == [
+        "share of 37,858,304 parameters",
+        "share of 5 parameters",
+    ]
+
+
+def title_of(figure: VegaFigure) -> str:
+    scene = vl_convert.vegalite_to_scenegraph(whole(figure))
+    (title,) = (mark for mark in scene["scenegraph"]["items"][0]["items"] if mark["role"] == "title")
+    return title["items"][0]["items"][0]["items"][0]["text"]
 
 
 @pytest.mark.parametrize("values", [[], [0, 0]])
