@@ -7,7 +7,7 @@ al. 2020, figure 1.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,6 +49,10 @@ class Norm:
     shift: Float[np.ndarray, " d_model"]
 
     @property
+    def variance(self) -> float:
+        return float(self.x.var())
+
+    @property
     def standardised(self) -> Float[np.ndarray, " d_model"]:
         """Before gain and shift."""
         return (self.x - self.mean) / self.deviation
@@ -82,6 +86,28 @@ class AttentionSteps:
     bias: Float[np.ndarray, " d_model"]
     out: Float[np.ndarray, " d_model"]
 
+    @property
+    def largest_score(self) -> float:
+        """Of the keys that the mask allows, -inf where it allows none."""
+        return float(self.scores.max(where=self.mask, initial=-np.inf))
+
+    def allowed(self, values: Float[np.ndarray, " key"]) -> Float[np.ndarray, " key"]:
+        """`values`, NaN where the mask forbids the key."""
+        return np.where(self.mask, values, np.nan)
+
+    def strongest(self, at_most: int) -> list[int]:
+        """The keys with the largest weights, the largest first."""
+        return _strongest(self.pattern, at_most)
+
+    def share(self, keys: Sequence[int]) -> float:
+        """Of the weight, that of these keys together."""
+        return float(self.pattern[list(keys)].sum())
+
+    def of_the_others(self, keys: Sequence[int]) -> tuple[Float[np.ndarray, " d_v"], float]:
+        """What all keys but these hand over together, and with how much of the weight."""
+        others = np.delete(np.arange(len(self.pattern)), list(keys))
+        return self.weighted[others].sum(axis=0), self.share(others.tolist())
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedForwardSteps:
@@ -93,6 +119,29 @@ class FeedForwardSteps:
     by_unit: Float[np.ndarray, "d_ff d_model"]  # a hidden unit through its own row of W_2
     bias: Float[np.ndarray, " d_model"]
     out: Float[np.ndarray, " d_model"]
+
+    @property
+    def n_above_0(self) -> int:
+        """Hidden units, before the activation."""
+        return int((self.before > 0).sum())
+
+    @property
+    def of_all_units(self) -> Float[np.ndarray, " d_model"]:
+        """`out` without the bias."""
+        return self.by_unit.sum(axis=0)
+
+    def strongest(self, at_most: int) -> list[int]:
+        """The hidden units that are furthest from 0, the furthest first."""
+        return _strongest(np.abs(self.hidden), at_most)
+
+    def strongest_parts(self, at_most: int) -> list[int]:
+        """The hidden units whose parts of `out` are longest (Euclidean norm), the longest first."""
+        return _strongest(np.linalg.norm(self.by_unit, axis=1), at_most)
+
+    def share(self, units: Sequence[int]) -> float:
+        """Of the sum of |h| over all hidden units, that of these."""
+        sizes = np.abs(self.hidden)
+        return float(sizes[list(units)].sum() / (sizes.sum() or 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -305,6 +354,15 @@ def _apart_within(
         "expand": _apart(feed_forward.hidden, seen["feed_forward.hidden"][query]),
         "contract": _apart(feed_forward.out, seen["feed_forward_out"][query]),
     }
+
+
+def lengths(rows: Mapping[str, Float[np.ndarray, " component"]]) -> dict[str, float]:
+    """The Euclidean norm of each."""
+    return {name: float(np.linalg.norm(row)) for name, row in rows.items()}
+
+
+def _strongest(strengths: Float[np.ndarray, " of"], at_most: int) -> list[int]:
+    return np.argsort(-strengths, kind="stable")[:at_most].tolist()
 
 
 def _apart(ours: np.ndarray, theirs: np.ndarray) -> float:

@@ -5,11 +5,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import address, state
+from app_pages.cache import Checkpoint, cached
 from app_pages.inside_a_head.temperature import temperature
-from app_pages.state import HeadSelection, Input, Selection
+from app_pages.state import HeadSelection, Selection
 from app_pages.widgets.head_choice import choose_head, take_clicked_head
 from app_pages.widgets.show import clickable, show
+from model.inputs import Input
 from model.theory import scaling
+from viz.figure import VegaFigure
 from viz.inside.dot_product_distribution import dot_product_distribution
 from viz.inside.head_points import variance_of_heads, with_and_without
 from viz.inside.width_curves import scale_name, width_curves
@@ -54,7 +57,7 @@ def _random_vectors() -> None:
                 width=300,
             )
     factor = d_k**-power
-    found = spread(d_k, power)
+    found = over_widths((d_k,), (power,)).iloc[0]
     st.latex(r"\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d_k} \operatorname{Var}(q_i k_i) = d_k")
     st.markdown(
         rf"With the scale $c = {in_tex(factor)}$: $\operatorname{{Var}}(c \; q \cdot k) = c^2 d_k "
@@ -64,7 +67,7 @@ def _random_vectors() -> None:
         f"At $d_k = {d_k}$ with this scale a query's weights have entropy **{found['entropy']:.2f}** of 1, and the "
         f"gradient through the softmax, ${GRADIENT}$, has a median of **{written(found['gradient'], '.3g')}**."
     )
-    measured = over_widths(tuple(sorted({0.0, 0.5, 1.0, power})))
+    measured = over_widths(WIDTHS, tuple(sorted({0.0, 0.5, 1.0, power})))
     # The axis holds still while d_k moves: one sees the scores spread, or not.
     reach = 3.5 * max(1.0, WIDTHS[-1] ** (0.5 - power))
     with st.container(horizontal=True, gap="medium"):
@@ -150,21 +153,14 @@ def _own_vectors(chosen: HeadSelection) -> None:
     )
 
 
-def _clickable_heads(chart: object, chosen: HeadSelection, key: str) -> None:
-    clickable(chart, key=key, chosen=(chosen.layer, chosen.head), selection="head", take=take_clicked_head)
+def _clickable_heads(figure: VegaFigure, chosen: HeadSelection, key: str) -> None:
+    clickable(figure, key=key, chosen=(chosen.layer, chosen.head), selection="head", take=take_clicked_head)
 
 
-@st.cache_data(max_entries=256, show_spinner=False)
-def spread(d_k: int, power: float) -> dict[str, float]:
-    return scaling.spread(scaling.dot_products(d_k), d_k**-power)
+over_widths = cached(scaling.over_widths)
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
-def over_widths(powers: tuple[float, ...]) -> pd.DataFrame:
-    return scaling.over_widths(WIDTHS, powers)
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def of_heads(name: str, given: Input) -> pd.DataFrame:
+@cached
+def of_heads(name: Checkpoint, given: Input) -> pd.DataFrame:
     record = state.record(name, given)
     return scaling.of_heads(record.q, record.k, record.mask)
