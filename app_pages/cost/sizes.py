@@ -63,15 +63,8 @@ def _fill() -> None:
 
 
 def _box(start: ModelConfig, size: str, step: int) -> int:
-    return address.number(
-        _LABELS.get(size, size),
-        1,
-        LARGEST,
-        getattr(start, size),
-        step=step,
-        key=_key(size),
-        width=96,
-    )
+    label, default = _LABELS.get(size, size), getattr(start, size)
+    return address.number(label, 1, LARGEST, default, step=step, key=_key(size), width=96)
 
 
 def _key(size: str) -> str:

@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app_pages import address, state
 from app_pages.inside_a_head.view import steps_of
 from app_pages.state import HeadSelection
+from app_pages.widgets.beside import beside
 from app_pages.widgets.head_choice import choose_query
 from app_pages.widgets.show import show
 from app_pages.widgets.spelling import as_code, sentence
@@ -29,11 +30,11 @@ def layer_norm(chosen: HeadSelection, controls: DeltaGenerator) -> None:
         r"\mathrm{LN}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta, \qquad "
         r"\mu = \frac1d \sum_{i=1}^{d} x_i, \qquad \sigma^2 = \frac1d \sum_{i=1}^{d} (x_i - \mu)^2"
     )
-    with st.container(horizontal=True, gap="medium"):
-        with st.container(key="side_typed"):
-            values = _typed()
-        with st.container(key="side_own"):
-            _own(chosen, controls)
+    typed, own = beside("typed", "own")
+    with typed:
+        values = _typed()
+    with own:
+        _own(chosen, controls)
     if values is not None:
         _batch(values)
 
@@ -120,12 +121,11 @@ def _where(norm_placement: str, sublayer: str) -> str:
 def _batch(values: np.ndarray) -> None:
     """The same numbers, normalised either way."""
     st.markdown("#### The same numbers, averaged the other way")
-    with st.container(horizontal=True, gap="medium"):
-        for over in ("features", "batch"):
-            found = normalise(values, over)
-            with st.container(key=f"side_{over}"):
-                chart = averaged_axis(values, found.output, found.mean, found.spread, over=over)
-                show(chart, key=f"inside_over_{over}")
+    for over, place in zip(("features", "batch"), beside("features", "batch"), strict=True):
+        found = normalise(values, over)
+        with place:
+            chart = averaged_axis(values, found.output, found.mean, found.spread, over=over)
+            show(chart, key=f"inside_over_{over}")
     alone = (
         " Your batch holds one vector, so every feature is its own mean: batch normalisation makes it 0 and has "
         "nothing left to tell."

@@ -10,7 +10,7 @@ from app_pages.widgets.warmup_runs import (
     Grid,
     draw_grids,
     draw_losses,
-    side_by_side,
+    places,
     stored_runs,
 )
 from model.theory import warmup
@@ -52,7 +52,7 @@ def live_grid(variants: list[str]) -> None:
     running = st.session_state.get(RUNNING) == cells
     _start_or_stop(button, cells, running, len(left))
     bar = st.empty()
-    where = side_by_side(variants, key="theory_live")
+    where = places(variants, key="theory_live")
     grid: Grid = {
         variant: [_trained(cell) for cell in cells if cell in done and cell[0] == variant]
         for variant in variants

@@ -7,6 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import address
+from app_pages.widgets.beside import beside
 from app_pages.widgets.show import show
 from app_pages.widgets.spelling import PLACEMENTS
 from model import checkpoint
@@ -36,14 +37,20 @@ def stored_runs(*, key: str) -> None:
         f"{GUESSING:.2f}."
     )
     rates, warmups = sorted({run.learning_rate for run in runs}), sorted({run.warmup for run in runs})
-    draw_grids(grid, side_by_side(grid, key=key), rates=rates, warmups=warmups)
+    draw_grids(grid, places(grid, key=key), rates=rates, warmups=warmups)
     draw_losses(grid, key=key)
 
 
-def side_by_side(names: Iterable[str], *, key: str) -> dict[str, DeltaGenerator]:
+def places(names: Iterable[str], *, key: str) -> dict[str, DeltaGenerator]:
     """One place for each, side by side, to be drawn anew while runs come in."""
-    with st.container(horizontal=True, gap="medium"):
-        return {name: st.container(key=f"side_{key}_{name.replace(' ', '_')}").empty() for name in names}
+    names = list(names)
+    return dict(
+        zip(
+            names,
+            (place.empty() for place in beside(*(f"{key}_{name.replace(' ', '_')}" for name in names))),
+            strict=True,
+        )
+    )
 
 
 def draw_grids(
@@ -68,7 +75,7 @@ def draw_losses(grid: Grid, *, key: str) -> None:
         name: [run for run in runs if f"{run.learning_rate:g}" == chosen] for name, runs in grid.items()
     }
     highest = _highest([loss for runs in at_rate.values() for run in runs for loss in run.losses])
-    for name, place in side_by_side(at_rate, key=f"{key}_losses").items():
+    for name, place in places(at_rate, key=f"{key}_losses").items():
         curves = {run.warmup: (run.steps, run.losses) for run in at_rate[name]}
         with place:
             show(loss_curves(curves, highest=highest, title=name))

@@ -56,6 +56,16 @@ def n_multiply_adds(config: ModelConfig) -> int:
     return sum(part.multiply_adds for part in parts(config))
 
 
+def n_attention_weights(config: ModelConfig) -> int:
+    """L h n², of one input that fills all positions."""
+    return config.n_layers * config.n_heads * config.n_positions**2
+
+
+def pattern_megabytes(config: ModelConfig) -> float:
+    """What all attention weights of one input take in float32, in 10⁶ bytes."""
+    return 4 * n_attention_weights(config) / 1e6
+
+
 def balance(config: ModelConfig) -> float:
     """The n at which scores and weighted sum need as many multiply-adds as a layer's linear maps.
 

@@ -86,7 +86,7 @@ def multiply_adds(kind: str, n: int, d: int, *, radius: int, kernel: int) -> int
     }[kind]
 
 
-def seconds(
+def milliseconds(
     lengths: Sequence[int],
     d: int,
     *,
@@ -114,7 +114,7 @@ def seconds(
                     function(x)
                     taken[name][turn, at] = time.thread_time() - start
             progress((turn + 2) / (rounds + 1))
-    return {name: np.median(times, axis=0) for name, times in taken.items()}
+    return {name: 1e3 * np.median(times, axis=0) for name, times in taken.items()}
 
 
 class Fit(NamedTuple):
