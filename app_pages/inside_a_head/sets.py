@@ -24,11 +24,7 @@ def set_to_set(chosen: HeadSelection, controls: DeltaGenerator) -> None:
         seed = 0
         if kind == "shuffled":
             seed = address.number(
-                "Shuffle",
-                *(0, 9999, 1),
-                key="inside_seed",
-                width=150,
-                help="Each number is another order.",
+                "Shuffle", *(0, 9999, 1), key="inside_seed", width=150, help="Each number is another order."
             )
         mask = address.row("Mask", (NONE, CAUSAL), key="inside_mask")
     st.latex(r"\mathrm{Attention}(PX) = P\,\mathrm{Attention}(X)")

@@ -94,9 +94,7 @@ def _step(view: View, name: str, number: int) -> bool:
     step, config = STEPS[name], view.record.config
     shape = step.shape.format(**asdict(config), n=view.n, joined=config.n_heads * config.d_v)
     unfolded = address.expander(
-        f"**{number} · {step.title}** \u2003 `{shape}`",
-        name in OPEN_AT_FIRST,
-        key=_key(name),
+        f"**{number} · {step.title}** \u2003 `{shape}`", name in OPEN_AT_FIRST, key=_key(name)
     )
     if unfolded.open:
         with unfolded:

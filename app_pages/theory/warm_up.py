@@ -5,14 +5,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import address
 from app_pages.cache import cached
-from app_pages.widgets.warmup_runs import (
-    GUESSING,
-    Grid,
-    draw_grids,
-    draw_losses,
-    places,
-    stored_runs,
-)
+from app_pages.widgets.warmup_runs import Grid, draw_grids, draw_losses, places, stored_runs
 from model.theory import warmup
 from model.theory.fresh import FreshSetting
 from model.theory.warmup import WarmupRun
@@ -39,7 +32,7 @@ def live_grid(variants: list[str]) -> None:
         f"The digits that come with the app, read as 16 patches; width {SMALL.d_model}, batches of "
         f"{warmup.BATCH_SIZE}, Adam (β 0.9 and 0.98), one seed. The learning rate rises linearly over the warm-up "
         "and stays. Final loss: mean of the last tenth of the steps; to guess "
-        f"costs ln 10 = {GUESSING:.2f}."
+        f"costs ln 10 = {warmup.GUESSING:.2f}."
     )
     cells = [
         (variant, n_layers, rate, n_warmup, n_steps)

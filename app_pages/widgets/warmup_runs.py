@@ -1,29 +1,28 @@
 """Runs over learning rate and warm-up: a grid a placement of the norm, and the losses over time; also the stored ones."""
 
-import math
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import address
+from app_pages.cache import cached
 from app_pages.widgets.beside import beside
 from app_pages.widgets.show import show
 from app_pages.widgets.spelling import PLACEMENTS
 from model import checkpoint
-from model.theory.warmup import BATCH_SIZE_STORED, LAST_STEPS_STORED, RUNS, WarmupRun, read_runs
+from model.theory.warmup import BATCH_SIZE_STORED, GUESSING, LAST_STEPS_STORED, RUNS, WarmupRun, read_runs
 from viz.theory.loss_curves import loss_curves
 from viz.theory.warmup_grid import warmup_grid
-
-GUESSING = math.log(10)  # the loss of saying every digit alike
 
 Grid = dict[str, list[WarmupRun]]  # by placement, as named on screen
 
 
 def stored_runs(*, key: str) -> None:
     """Those that come with the project, at the checkpoints' size. Raises ValueError where their file is damaged."""
-    runs = read_runs(checkpoint.CHECKPOINTS / RUNS)
-    if not runs:
+    path = checkpoint.CHECKPOINTS / RUNS
+    if not (runs := _read(path, path.stat().st_mtime_ns if path.exists() else 0)):
         st.info("There are no stored runs: `python -m model.train.warmup --data FOLDER` makes them.")
         return
     grid: Grid = {}
@@ -41,16 +40,17 @@ def stored_runs(*, key: str) -> None:
     draw_losses(grid, key=key)
 
 
+@cached
+def _read(path: Path, _changed: int) -> list[WarmupRun]:
+    """`_changed` is when the file was, in ns: runs that are added while the app runs are read too."""
+    return read_runs(path)
+
+
 def places(names: Iterable[str], *, key: str) -> dict[str, DeltaGenerator]:
     """One place for each, side by side, to be drawn anew while runs come in."""
     names = list(names)
-    return dict(
-        zip(
-            names,
-            (place.empty() for place in beside(*(f"{key}_{name.replace(' ', '_')}" for name in names))),
-            strict=True,
-        )
-    )
+    found = beside(*(f"{key}_{name.replace(' ', '_')}" for name in names))
+    return {name: place.empty() for name, place in zip(names, found, strict=True)}
 
 
 def draw_grids(

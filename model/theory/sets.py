@@ -68,13 +68,7 @@ class Reordered:
 
 
 def reorder(
-    loaded: Loaded,
-    text_or_image: InputLike,
-    *,
-    layer: int,
-    head: int,
-    order: Sequence[int],
-    is_causal: bool,
+    loaded: Loaded, text_or_image: InputLike, *, layer: int, head: int, order: Sequence[int], is_causal: bool
 ) -> Reordered:
     """Runs the checkpoint's own attention twice, on what its layer received for this input and on that in `order`.
 

@@ -15,6 +15,7 @@ from model.theory.training import accuracy, digit_encoder, train, warmed_up
 RUNS = Path("warmup") / "runs.json"  # below the checkpoints
 BATCH_SIZE = 32
 BATCH_SIZE_STORED = 64
+GUESSING = math.log(10)  # the loss of saying every digit alike, in nats
 LAST_STEPS_STORED = 20  # their mean is the final loss of a stored run
 
 
