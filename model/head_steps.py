@@ -198,7 +198,7 @@ def head_steps(
     block: transformer.Block = loaded.model.blocks[layer]
     x = record.residual[2 * layer].astype(float)
 
-    given = _normalise(x, block.norm_attention) if pre else x
+    given = np.array([_norm(each, block.norm_attention).out for each in x]) if pre else x
     attention = _attention(given, block.attention, record.mask[layer, :, query], head, query)
     attention_added = x[query] + attention.out
     norm_attention = _norm(x[query] if pre else attention_added, block.norm_attention)
@@ -298,15 +298,6 @@ def _norm(x: Float[np.ndarray, " d_model"], part: nn.LayerNorm) -> Norm:
     gain, shift = _weights(part)
     deviation = math.sqrt(x.var() + part.eps)
     return Norm(x=x, mean=float(x.mean()), deviation=deviation, gain=gain, shift=shift)
-
-
-def _normalise(
-    x: Float[np.ndarray, "position d_model"], part: nn.LayerNorm
-) -> Float[np.ndarray, "position d_model"]:
-    """As `_norm(...).out`, for all positions at once."""
-    gain, shift = _weights(part)
-    mean, variance = x.mean(axis=-1, keepdims=True), x.var(axis=-1, keepdims=True)
-    return gain * (x - mean) / np.sqrt(variance + part.eps) + shift
 
 
 def _activated(x: Float[np.ndarray, " d_ff"], part: nn.ReLU | nn.GELU) -> Float[np.ndarray, " d_ff"]:

@@ -62,9 +62,8 @@ def by_layer(norms: Mapping[str, np.ndarray]) -> str:
     """The last layer over the first, of norms [seed, layer]."""
     lines = ["| measured here | first layer | last layer | last / first |", "|---|---|---|---|"]
     for variant, by_seed in norms.items():
-        found = ends(by_seed)
-        first, last = (written(norm, ".3g") for norm in found)
-        lines.append(f"| {variant} | {first} | {last} | **{found.ratio:.2f}** |")
+        first, last, ratio = ends(by_seed)
+        lines.append(f"| {variant} | {written(first, '.3g')} | {written(last, '.3g')} | **{ratio:.2f}** |")
     return "\n".join([BY_LAYER, *lines])
 
 

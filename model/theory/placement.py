@@ -7,7 +7,6 @@ word through the word embeddings, and the loss of a sequence is the mean over it
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -115,30 +114,19 @@ def of_seeds(found: Sequence[list[AtStart]]) -> Sweep:
 # What is said of the norms of several seeds
 
 
-class Slopes(NamedTuple):
-    mean: float
-    least: float
-    largest: float
+def slopes(depths: Sequence[int], norms: Float[np.ndarray, "seed depth"]) -> tuple[float, float, float]:
+    """Mean, least and largest over the seeds of the slope of the straight line through the logarithms.
 
-
-def slopes(depths: Sequence[int], norms: Float[np.ndarray, "seed depth"]) -> Slopes:
-    """Of the straight lines through the logarithms (least squares), a line a seed: p where norm ∝ depth^p."""
+    Least squares: p where norm ∝ depth^p.
+    """
     found = np.polyfit(np.log(depths), np.log(norms).T, 1)[0]
-    return Slopes(float(found.mean()), float(found.min()), float(found.max()))
+    return float(found.mean()), float(found.min()), float(found.max())
 
 
-class Ends(NamedTuple):
-    first: float
-    last: float
-
-    @property
-    def ratio(self) -> float:
-        return self.last / self.first
-
-
-def ends(norms: Float[np.ndarray, "seed layer"]) -> Ends:
-    """Mean over the seeds in the first and in the last layer."""
-    return Ends(*norms.mean(axis=0)[[0, -1]].tolist())
+def ends(norms: Float[np.ndarray, "seed layer"]) -> tuple[float, float, float]:
+    """The mean over the seeds in the first and in the last layer, and the last over the first."""
+    first, last = norms.mean(axis=0)[[0, -1]].tolist()
+    return first, last, last / first
 
 
 def extent(norms: Float[np.ndarray, "seed layer"]) -> tuple[float, float]:
