@@ -169,10 +169,7 @@ def between(
     Raises as `model.capture.capture` does.
     """
     seen = activations(loaded, [text_or_image], [f"blocks.{layer}.{name}" for name in _BETWEEN])
-    kept = {name: values[0].cpu().numpy() for name, values in zip(_BETWEEN, seen.values(), strict=True)}
-    for values in kept.values():
-        values.setflags(write=False)
-    return kept
+    return {name: values[0].cpu().numpy() for name, values in zip(_BETWEEN, seen.values(), strict=True)}
 
 
 def head_steps(
@@ -250,7 +247,11 @@ def _attention(
     )
     products = q[head, query] * k[head]
     scores = np.einsum("hc,hjc->hj", q[:, query], k) / math.sqrt(part.d_k)
-    exponentials, pattern = _softmax(scores, mask)
+    allowed = np.where(mask, scores, -np.inf)
+    largest = np.where(mask.any(axis=-1), allowed.max(axis=-1), 0)  # without an allowed key all weights are 0
+    exponentials = np.exp(allowed - largest[:, None])
+    total = exponentials.sum(axis=-1, keepdims=True)
+    pattern = exponentials / np.where(total > 0, total, 1)
     z = np.einsum("hj,hjc->hc", pattern, v)
     w_o, bias = _weights(part.w_o)
     by_head = np.einsum("hc,hcd->hd", z, w_o.reshape(*z.shape, -1))
@@ -275,23 +276,11 @@ def _attention(
 
 def _feed_forward(x: Float[np.ndarray, " d_model"], part: transformer.FeedForward) -> FeedForwardSteps:
     before = _linear(x, part.expand)
-    # GELU: x times the chance that a standard normal number is below x (Hendrycks & Gimpel 2016).
     hidden = _activated(before, part.activation)
     w_2, bias = _weights(part.contract)
     by_unit = hidden[:, None] * w_2
-    return FeedForwardSteps(
-        given=x, before=before, hidden=hidden, by_unit=by_unit, bias=bias, out=by_unit.sum(axis=0) + bias
-    )
-
-
-def _softmax(
-    scores: Float[np.ndarray, "head key"], mask: Bool[np.ndarray, "head key"]
-) -> tuple[Float[np.ndarray, "head key"], Float[np.ndarray, "head key"]]:
-    """Exponentials and weights over the keys that the mask allows; a head without any has zeros."""
-    largest = scores.max(axis=-1, keepdims=True, where=mask, initial=-np.inf)
-    exponentials = np.exp(np.where(mask, scores, -np.inf) - np.where(mask.any(-1, keepdims=True), largest, 0))
-    total = exponentials.sum(axis=-1, keepdims=True)
-    return exponentials, exponentials / np.where(total > 0, total, 1)
+    out = by_unit.sum(axis=0) + bias
+    return FeedForwardSteps(given=x, before=before, hidden=hidden, by_unit=by_unit, bias=bias, out=out)
 
 
 def _norm(x: Float[np.ndarray, " d_model"], part: nn.LayerNorm) -> Norm:
@@ -301,9 +290,10 @@ def _norm(x: Float[np.ndarray, " d_model"], part: nn.LayerNorm) -> Norm:
 
 
 def _activated(x: Float[np.ndarray, " d_ff"], part: nn.ReLU | nn.GELU) -> Float[np.ndarray, " d_ff"]:
+    """GELU: x times the chance that a standard normal number is below x, or near to it (Hendrycks & Gimpel 2016)."""
     if isinstance(part, nn.ReLU):
         return np.maximum(x, 0)
-    if part.approximate == "tanh":  # Hendrycks and Gimpel 2016
+    if part.approximate == "tanh":
         return x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
     return x * ndtr(x)
 

@@ -1,5 +1,7 @@
 """Self-attention, restricted self-attention, a recurrent and a convolutional layer over the sequence length."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -13,17 +15,14 @@ from viz.cost.length_scaling import length_scaling
 LENGTHS = (64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
 ROUNDS = 11
 WIDTHS, WINDOWS, KERNELS = ("128", "256", "384"), ("17", "33", "65"), ("3", "5", "9")
+_SEEN, _SPANNED = "Positions that a query sees, itself included.", "Positions that the convolution spans."
 
 
 def measured() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         d = int(address.row("Width d", WIDTHS, key="cost_d"))
-        seen, spanned = (
-            "Positions that a query sees, itself included.",
-            "Positions that the convolution spans.",
-        )
-        r = int(address.row("Window r", WINDOWS, key="cost_r", help=seen))
-        k = int(address.row("Kernel k", KERNELS, key="cost_k", help=spanned))
+        r = int(address.row("Window r", WINDOWS, key="cost_r", help=_SEEN))
+        k = int(address.row("Kernel k", KERNELS, key="cost_k", help=_SPANNED))
         if st.button("Measure", type="primary", icon=":material/timer:", key="cost_measure"):
             st.session_state["cost_measured"] = ((d, r, k), _measure(d, r, k))
     known, times = st.session_state.get("cost_measured", (None, None))
@@ -61,14 +60,8 @@ def measured() -> None:
 
 def _measure(d: int, r: int, k: int) -> dict[str, np.ndarray]:
     bar = st.progress(0.0, "Measuring …")
-    times = layers.milliseconds(
-        LENGTHS,
-        d,
-        radius=r // 2,
-        kernel=k,
-        rounds=ROUNDS,
-        progress=lambda share: bar.progress(share, "Measuring …"),
-    )
+    tell = partial(bar.progress, text="Measuring …")
+    times = layers.milliseconds(LENGTHS, d, radius=r // 2, kernel=k, rounds=ROUNDS, progress=tell)
     bar.empty()
     return times
 

@@ -1,5 +1,7 @@
 """The steps of attention, from the stream to what is added to it: formula, numbers, figure."""
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -80,16 +82,8 @@ def scale(view: View) -> None:
         rf"s_{{i,{key}}} = \frac{{{in_tex(attention.dots[key], '.4g')}}}{{\sqrt{{{d_k}}}}} "
         rf"= \frac{{{in_tex(attention.dots[key], '.4g')}}}{{{d_k**0.5:.3f}}} = {in_tex(attention.scores[key], '.4g')}"
     )
-    chart = value_bars(
-        view.by_key(attention.scores),
-        what="score",
-        before=view.by_key(attention.dots),
-        was="q · k",
-        chosen=view.name(key),
-        clicks=True,
-    )
-    _scrolled(view, chart, key="inside_scores")
-    _how_many(view)
+    was = view.by_key(attention.dots)
+    _bars(view, attention.scores, what="score", before=was, was="q · k", key="inside_scores")
 
 
 def mask(view: View) -> None:
@@ -107,10 +101,7 @@ def mask(view: View) -> None:
     st.markdown(
         f"The query may look at {n_allowed} of {view.n} positions; the others have no score any more."
     )
-    scores = view.by_key(attention.allowed(attention.scores))
-    chart = value_bars(scores, what="score after the mask", chosen=view.name(view.key), clicks=True)
-    _scrolled(view, chart, key="inside_masked")
-    _how_many(view)
+    _bars(view, attention.allowed(attention.scores), what="score after the mask", key="inside_masked")
 
 
 def softmax(view: View) -> None:
@@ -123,15 +114,8 @@ def softmax(view: View) -> None:
         else rf"A_{{i,{key}}} = 0 \quad \text{{since key }} {key} \text{{ is masked}}"
     )
     st.markdown(f"Exponentials, divided by their sum: the {view.n} weights add up to 1.")
-    chart = value_bars(
-        view.by_key(attention.allowed(attention.pattern)),
-        what="attention weight",
-        weights=view.chosen.scale,
-        chosen=view.name(key),
-        clicks=True,
-    )
-    _scrolled(view, chart, key="inside_weights")
-    _how_many(view)
+    weights = attention.allowed(attention.pattern)
+    _bars(view, weights, what="attention weight", weights=view.chosen.scale, key="inside_weights")
     st.markdown("The same weights on the input; a click here chooses another query.")
     input_in_colours(
         view.chosen.given,
@@ -206,6 +190,13 @@ def rows_with_lengths(
 ) -> None:
     chart = vector_rows(rows, what=what, totals=lengths(rows), total="Euclidean norm", chosen=chosen)
     show(chart, key=f"inside_rows_{key}")
+
+
+def _bars(view: View, values: np.ndarray, *, key: str, **drawn: Any) -> None:
+    """`values` [key] of the keys that are drawn, and how many these are."""
+    bars = value_bars(view.by_key(values), chosen=view.name(view.key), clicks=True, **drawn)
+    _scrolled(view, bars, key=key)
+    _how_many(view)
 
 
 def _scrolled(view: View, chart: VegaFigure, *, key: str) -> None:

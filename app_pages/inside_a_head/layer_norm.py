@@ -73,7 +73,7 @@ def _typed() -> np.ndarray | None:
             f"The sum of squares is divided by d = {d}, as LayerNorm does (population formula). Divided by "
             f"d − 1 = {d - 1} the deviation would be {written(sample_deviation(vector), '.3g')}."
         )
-    left = float(found.output.std())
+    left = normalise(found.output, "features").spread.item()
     for key, title, reading, bars in (
         ("inside_typed_x", "x", "green: mean, one σ to either side", vector),
         ("inside_typed_z", "(x − μ) / σ", f"mean 0, deviation {written(left, '.3g')}", found.output[0]),
