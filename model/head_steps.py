@@ -169,7 +169,10 @@ def between(
     Raises as `model.capture.capture` does.
     """
     seen = activations(loaded, [text_or_image], [f"blocks.{layer}.{name}" for name in _BETWEEN])
-    return {name: values[0].cpu().numpy() for name, values in zip(_BETWEEN, seen.values(), strict=True)}
+    kept = {name: values[0].cpu().numpy() for name, values in zip(_BETWEEN, seen.values(), strict=True)}
+    for values in kept.values():
+        values.setflags(write=False)
+    return kept
 
 
 def head_steps(
@@ -335,11 +338,6 @@ def _apart_within(
         "expand": _apart(feed_forward.hidden, seen["feed_forward.hidden"][query]),
         "contract": _apart(feed_forward.out, seen["feed_forward_out"][query]),
     }
-
-
-def lengths(rows: Mapping[str, Float[np.ndarray, " component"]]) -> dict[str, float]:
-    """The Euclidean norm of each."""
-    return {name: float(np.linalg.norm(row)) for name, row in rows.items()}
 
 
 def _strongest(strengths: Float[np.ndarray, " of"], at_most: int) -> list[int]:

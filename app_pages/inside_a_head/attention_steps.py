@@ -8,7 +8,7 @@ import streamlit as st
 from app_pages.inside_a_head.view import FEW, View
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.show import clickable, show
-from model.head_steps import lengths
+from model.measures.stream import norms
 from viz.figure import VegaFigure
 from viz.inside.value_bars import value_bars
 from viz.inside.vector_rows import vector_rows
@@ -188,7 +188,8 @@ def output(view: View) -> None:
 def rows_with_lengths(
     rows: dict[str, np.ndarray], *, key: str, what: str = "value", chosen: str = ""
 ) -> None:
-    chart = vector_rows(rows, what=what, totals=lengths(rows), total="Euclidean norm", chosen=chosen)
+    totals = dict(zip(rows, norms(np.array(list(rows.values()))), strict=True))
+    chart = vector_rows(rows, what=what, totals=totals, total="Euclidean norm", chosen=chosen)
     show(chart, key=f"inside_rows_{key}")
 
 

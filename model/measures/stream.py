@@ -12,8 +12,8 @@ from model.transformer import Transformer
 SUBLAYERS = ("attention", "feed_forward")
 
 
-def norms(residual: Float[np.ndarray, "stage position d_model"]) -> Float[np.ndarray, "stage position"]:
-    """Euclidean length of each state."""
+def norms(residual: Float[np.ndarray, "*axes d_model"]) -> Float[np.ndarray, "*axes"]:
+    """Euclidean length of each state, or of what is added to one."""
     return np.linalg.norm(residual, axis=-1)
 
 

@@ -8,7 +8,7 @@ import torch
 from model.capture import capture
 from model.checkpoint import Loaded
 from model.config import ModelConfig, presets
-from model.head_steps import ORDER, HeadSteps, between, head_steps, lengths
+from model.head_steps import ORDER, HeadSteps, between, head_steps
 from model.intervention import MaskChoice, masked
 from tests.model import tiny
 from tests.tolerance import rounding
@@ -342,4 +342,3 @@ def test_what_is_said_of_a_step_agrees_with_its_own_sums():
     np.testing.assert_allclose(feed_forward.of_all_units + feed_forward.bias, feed_forward.out)
     assert feed_forward.share(range(len(feed_forward.hidden))) == pytest.approx(1)
     assert steps.norm_attention.variance == pytest.approx(np.var(steps.norm_attention.x, ddof=0))
-    assert lengths({"x": np.array([3.0, -4.0])}) == {"x": 5}
