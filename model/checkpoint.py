@@ -29,8 +29,8 @@ from torch import Tensor
 from model.config import ModelConfig
 from model.device import find_device
 from model.history import check_history
-from model.seeded import seeded
 from model.text import encode
+from model.torch_seed import torch_seed
 from model.transformer import Transformer
 
 READ = ("config.json", "model.safetensors", "tokenizer.json", "history.json")  # by `load`
@@ -237,7 +237,7 @@ def _read_weights(path: Path, config: ModelConfig) -> Transformer:
         if config.n_layers > len(shapes) or _least_size(config) > n_numbers:
             raise ValueError(f"{n_numbers:,} numbers are too few for the encoder that config.json describes")
         _check_length(config)
-        with seeded(0):  # weights that are written over, but not with the numbers of somebody else's seed
+        with torch_seed(0):  # weights that are written over, but not with the numbers of somebody else's seed
             model = Transformer(config)
         expected = {name: tuple(value.shape) for name, value in model.state_dict().items()}
         for name in shapes:

@@ -55,21 +55,26 @@ def part_bars(names: Sequence[str], values: Sequence[int], *, of: str) -> VegaFi
         "text": [_text(count, share) for count, share in zip(values, shares, strict=True)],
         "largest": _largest(shares) & (total > 0),
     }
-    return _parts(f"share of {total:,} {of}", of).of(
+    return _parts(of).of(
         bars,
-        values={"end": _ROOM * (max(shares, default=0) or 1)},
+        values={"end": _ROOM * (max(shares, default=0) or 1), "total": f"{total:,}"},
         height=_PART * max(len(names), 1),
         description=f"{of[:1].upper()}{of[1:]} of each part of the encoder, as bars.",
     )
 
 
 @form
-def _parts(title: str, of: str) -> alt.LayerChart:
+def _parts(of: str) -> alt.LayerChart:
+    # The title of an axis cannot come with the data, as the total does; that of a chart can, and looks like one.
+    below = {"orient": "bottom", "anchor": "middle", "align": "center", "frame": "group", "offset": 16}
+    total = alt.expr(f"'share of ' + total + ' {of}'")
+    title = alt.TitleParams(total, fontSize=14, fontWeight="normal", color=INK, **below)
     # The axis goes on below the text, the share does not.
     shown = f"datum.value > 1 ? '' : {THIN_PERCENT}"
     axis = alt.Axis(format=".0%", grid=False, ticks=False, tickCount=5, labelExpr=shown)
-    x = alt.X("share:Q", title=title, stack=None, scale=alt.Scale(domain=[0, value("end")]), axis=axis)
-    return _bars(x, "part:N", "text:N", ["part:N", tip("exact:N", title=of), tip("percent:N", title="share")])
+    x = alt.X("share:Q", title=None, stack=None, scale=alt.Scale(domain=[0, value("end")]), axis=axis)
+    tooltip = ["part:N", tip("exact:N", title=of), tip("percent:N", title="share")]
+    return _bars(x, "part:N", "text:N", tooltip).properties(title=title)
 
 
 def _bars(x: alt.X, names: str, texts: str, tooltip: list[str | alt.Tooltip]) -> alt.LayerChart:

@@ -3,6 +3,7 @@
 import pandas as pd
 import streamlit as st
 
+from app_pages.widgets.beside import beside
 from app_pages.widgets.show import show
 from model.config import ModelConfig
 from model.theory import cost
@@ -22,8 +23,7 @@ _COUNTING = (
 
 def totals(config: ModelConfig) -> None:
     """One pass over one input that fills all positions."""
-    n = config.n_positions
-    weights = config.n_layers * config.n_heads * n**2
+    n, weights = config.n_positions, cost.n_attention_weights(config)
     with st.container(horizontal=True, gap="medium"):
         st.metric("Parameters", f"{cost.n_parameters(config):,}", width="content")
         st.metric(f"Multiply-adds, n = {n:,}", f"{cost.n_multiply_adds(config):,}", width="content")
@@ -31,20 +31,19 @@ def totals(config: ModelConfig) -> None:
             "Attention weights, L·h·n²",
             f"{weights:,}",
             width="content",
-            help=f"In float32 that is {weights * 4 / 1e6:,.1f} MB where every pattern is kept.",
+            help=f"In float32 that is {cost.pattern_megabytes(config):,.1f} MB where every pattern is kept.",
         )
 
 
 def by_part(config: ModelConfig) -> None:
     parts = cost.parts(config)
     names = [part.name for part in parts]
-    with st.container(horizontal=True, gap="medium"):
-        with st.container(key="side_parameters"):
-            counts = [part.parameters for part in parts]
-            show(part_bars(names, counts, of="parameters"), key="cost_parameters")
-        with st.container(key="side_multiply_adds"):
-            counts = [part.multiply_adds for part in parts]
-            show(part_bars(names, counts, of="multiply-adds"), key="cost_multiply_adds")
+    for number, place in zip(
+        ("parameters", "multiply_adds"), beside("parameters", "multiply_adds"), strict=True
+    ):
+        with place:
+            counts = [getattr(part, number) for part in parts]
+            show(part_bars(names, counts, of=number.replace("_", "-")), key=f"cost_{number}")
     st.markdown(
         "Only the scores and the weighted sum grow with $n^2$. They come to as many multiply-adds as the linear "
         f"maps of their layer at $n$ = **{cost.balance(config):,.0f}**; in shorter inputs the maps are the larger "

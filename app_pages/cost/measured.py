@@ -1,10 +1,13 @@
 """Self-attention, restricted self-attention, a recurrent and a convolutional layer over the sequence length."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from app_pages import address
+from app_pages.widgets.beside import beside
 from app_pages.widgets.show import show
 from model.theory import layers
 from viz.cost.length_scaling import length_scaling
@@ -12,40 +15,33 @@ from viz.cost.length_scaling import length_scaling
 LENGTHS = (64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
 ROUNDS = 11
 WIDTHS, WINDOWS, KERNELS = ("128", "256", "384"), ("17", "33", "65"), ("3", "5", "9")
+_SEEN, _SPANNED = "Positions that a query sees, itself included.", "Positions that the convolution spans."
 
 
 def measured() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         d = int(address.row("Width d", WIDTHS, key="cost_d"))
-        r = int(
-            address.row(
-                "Window r", WINDOWS, key="cost_r", help="Positions that a query sees, itself included."
-            )
-        )
-        k = int(address.row("Kernel k", KERNELS, key="cost_k", help="Positions that the convolution spans."))
+        r = int(address.row("Window r", WINDOWS, key="cost_r", help=_SEEN))
+        k = int(address.row("Kernel k", KERNELS, key="cost_k", help=_SPANNED))
         if st.button("Measure", type="primary", icon=":material/timer:", key="cost_measure"):
             st.session_state["cost_measured"] = ((d, r, k), _measure(d, r, k))
     known, times = st.session_state.get("cost_measured", (None, None))
     if known != (d, r, k):
         times = None
     fits = {name: layers.fit(LENGTHS, values) for name, values in (times or {}).items()}
-    with st.container(horizontal=True, gap="medium"):
-        with st.container(key="side_counted"):
-            st.markdown("**Counted**: multiply-adds of one pass, exact")
-            counted = length_scaling(LENGTHS, _operations(d, r, k), quantity="multiply-adds")
-            show(counted, key="cost_operations")
-        with st.container(key="side_measured"):
-            st.markdown("**Measured**: time of one pass on this machine")
-            if times is None:
-                st.info("Not measured yet for these sizes: press Measure.", icon=":material/timer:")
-            else:
-                figure = length_scaling(
-                    LENGTHS,
-                    {name: values * 1000 for name, values in times.items()},
-                    quantity="time (ms)",
-                    fits={name: (fit.lengths, fit.values * 1000) for name, fit in fits.items()},
-                )
-                show(figure, key="cost_times")
+    counted, timed = beside("counted", "measured")
+    with counted:
+        st.markdown("**Counted**: multiply-adds of one pass, exact")
+        figure = length_scaling(LENGTHS, _operations(d, r, k), quantity="multiply-adds")
+        show(figure, key="cost_operations")
+    with timed:
+        st.markdown("**Measured**: time of one pass on this machine")
+        if times is None:
+            st.info("Not measured yet for these sizes: press Measure.", icon=":material/timer:")
+        else:
+            lines = {name: (fit.lengths, fit.values) for name, fit in fits.items()}
+            figure = length_scaling(LENGTHS, times, quantity="time (ms)", fits=lines)
+            show(figure, key="cost_times")
     st.table(_orders(fits), hide_index=True, border="horizontal")
     if times is not None:
         st.markdown(_crossing(times, d))
@@ -64,14 +60,8 @@ def measured() -> None:
 
 def _measure(d: int, r: int, k: int) -> dict[str, np.ndarray]:
     bar = st.progress(0.0, "Measuring …")
-    times = layers.seconds(
-        LENGTHS,
-        d,
-        radius=r // 2,
-        kernel=k,
-        rounds=ROUNDS,
-        progress=lambda share: bar.progress(share, "Measuring …"),
-    )
+    tell = partial(bar.progress, text="Measuring …")
+    times = layers.milliseconds(LENGTHS, d, radius=r // 2, kernel=k, rounds=ROUNDS, progress=tell)
     bar.empty()
     return times
 

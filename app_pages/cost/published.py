@@ -5,6 +5,7 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 
 from app_pages import address
+from app_pages.cache import cached
 from app_pages.cost.sizes import load
 from model.theory.cost import n_parameters
 from model.theory.variations import COLUMNS, variations
@@ -46,7 +47,7 @@ def published() -> None:
     )
 
 
-@st.cache_data(max_entries=1, show_spinner=False)
+@cached
 def _table() -> pd.DataFrame:
     """One row a variation."""
     return pd.DataFrame(

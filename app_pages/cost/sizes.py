@@ -26,13 +26,21 @@ def choose_config() -> ModelConfig | None:
         "Start from",
         STARTS,
         key="cost_from",
-        on_change=_fill,
+        on_change=lambda: load(address.held("cost_from")),
         width=320,
         help="A preset, or a row of the published variations. Then change what you like.",
     )
     start = STARTS[name]
     with st.container(horizontal=True, gap="small"):
-        sizes = {size: _box(start, size, step) for size, step in boxes(start).items()}
+        sizes = {
+            size: address.number(
+                *(_LABELS.get(size, size), 1, LARGEST, getattr(start, size)),
+                step=step,
+                key=f"cost_{size}",
+                width=96,
+            )
+            for size, step in boxes(start).items()
+        }
     if not start.is_text:
         # A patch that does not fit is refused by name below, so what it makes of the positions is no matter.
         sides = sizes["image_size"] // sizes["patch_size"]
@@ -55,27 +63,7 @@ def load(name: str) -> None:
     """For callbacks: this start and its sizes from now on."""
     address.take("cost_from", name)
     for size in boxes(STARTS[name]):
-        address.take(_key(size), getattr(STARTS[name], size))
-
-
-def _fill() -> None:
-    load(address.held("cost_from"))
-
-
-def _box(start: ModelConfig, size: str, step: int) -> int:
-    return address.number(
-        _LABELS.get(size, size),
-        1,
-        LARGEST,
-        getattr(start, size),
-        step=step,
-        key=_key(size),
-        width=96,
-    )
-
-
-def _key(size: str) -> str:
-    return f"cost_{size}"
+        address.take(f"cost_{size}", getattr(STARTS[name], size))
 
 
 def _described(config: ModelConfig) -> str:

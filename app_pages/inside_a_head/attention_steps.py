@@ -1,11 +1,15 @@
 """The steps of attention, from the stream to what is added to it: formula, numbers, figure."""
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
 from app_pages.inside_a_head.view import FEW, View
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.show import clickable, show
+from model.measures.stream import norms
+from viz.figure import VegaFigure
 from viz.inside.value_bars import value_bars
 from viz.inside.vector_rows import vector_rows
 from viz.numbers import in_tex, percent
@@ -58,11 +62,10 @@ def products(view: View) -> None:
         "Multiplied component by component, a row a key; the framed row is the product of the two above. "
         "Orange raises the sum, blue lowers it. A click on a row chooses the key."
     )
-    rows = dict(zip(view.names(view.keys), attention.products[list(view.keys)], strict=True))
     chart = vector_rows(
-        rows,
+        view.by_key(attention.products),
         what="product of q and k",
-        totals=dict(zip(rows, attention.dots[list(view.keys)], strict=True)),
+        totals=view.by_key(attention.dots),
         total="sum: q · k",
         chosen=view.name(key),
         clicks=True,
@@ -79,66 +82,45 @@ def scale(view: View) -> None:
         rf"s_{{i,{key}}} = \frac{{{in_tex(attention.dots[key], '.4g')}}}{{\sqrt{{{d_k}}}}} "
         rf"= \frac{{{in_tex(attention.dots[key], '.4g')}}}{{{d_k**0.5:.3f}}} = {in_tex(attention.scores[key], '.4g')}"
     )
-    names = view.names(view.keys)
-    chart = value_bars(
-        dict(zip(names, attention.scores[list(view.keys)], strict=True)),
-        what="score",
-        before=dict(zip(names, attention.dots[list(view.keys)], strict=True)),
-        was="q · k",
-        chosen=view.name(key),
-        clicks=True,
-    )
-    _scrolled(view, chart, key="inside_scores")
-    _how_many(view)
+    was = view.by_key(attention.dots)
+    _bars(view, attention.scores, what="score", before=was, was="q · k", key="inside_scores")
 
 
 def mask(view: View) -> None:
-    allowed = view.steps.attention.mask
+    attention = view.steps.attention
     st.latex(
         r"s_{ij} \leftarrow -\infty \quad \text{where the mask forbids query } i \text{ to look at key } j"
     )
-    if allowed.all():
+    if attention.mask.all():
         st.markdown(
             f"Nothing is masked here: the query may look at all {view.n} positions. This encoder looks both ways, "
             "and only padding would be masked."
         )
         return
+    n_allowed = np.count_nonzero(attention.mask)
     st.markdown(
-        f"The query may look at {allowed.sum()} of {view.n} positions; the others have no score any more."
+        f"The query may look at {n_allowed} of {view.n} positions; the others have no score any more."
     )
-    scores = np.where(allowed, view.steps.attention.scores, np.nan)[list(view.keys)]
-    values = dict(zip(view.names(view.keys), scores, strict=True))
-    chart = value_bars(values, what="score after the mask", chosen=view.name(view.key), clicks=True)
-    _scrolled(view, chart, key="inside_masked")
-    _how_many(view)
+    _bars(view, attention.allowed(attention.scores), what="score after the mask", key="inside_masked")
 
 
 def softmax(view: View) -> None:
     attention, key = view.steps.attention, view.key
-    largest = attention.scores.max(where=attention.mask, initial=-np.inf)
     st.latex(
         r"A_{ij} = \frac{e^{s_{ij} - m}}{\sum_{j'} e^{s_{ij'} - m}}, \quad m = \max_{j'} s_{ij'}, \qquad "
-        rf"A_{{i,{key}}} = \frac{{e^{{{in_tex(attention.scores[key], '.4g')} - ({in_tex(largest, '.4g')})}}}}"
+        rf"A_{{i,{key}}} = \frac{{e^{{{in_tex(attention.scores[key], '.4g')} - ({in_tex(attention.largest_score, '.4g')})}}}}"
         rf"{{{in_tex(attention.exponentials.sum(), '.4g')}}} = {in_tex(attention.pattern[key], '.4g')}"
         if attention.mask[key]
         else rf"A_{{i,{key}}} = 0 \quad \text{{since key }} {key} \text{{ is masked}}"
     )
     st.markdown(f"Exponentials, divided by their sum: the {view.n} weights add up to 1.")
-    values = np.where(attention.mask, attention.pattern, np.nan)[list(view.keys)]
-    chart = value_bars(
-        dict(zip(view.names(view.keys), values, strict=True)),
-        what="attention weight",
-        weights=view.chosen.scale,
-        chosen=view.name(key),
-        clicks=True,
-    )
-    _scrolled(view, chart, key="inside_weights")
-    _how_many(view)
+    weights = attention.allowed(attention.pattern)
+    _bars(view, weights, what="attention weight", weights=view.chosen.scale, key="inside_weights")
     st.markdown("The same weights on the input; a click here chooses another query.")
     input_in_colours(
         view.chosen.given,
         view.record,
-        view.steps.attention.pattern,
+        attention.pattern,
         query=view.query,
         scale=view.chosen.scale,
         key="inside_input",
@@ -146,17 +128,15 @@ def softmax(view: View) -> None:
 
 
 def values(view: View) -> None:
-    attention, keys = view.steps.attention, list(view.keys)
+    attention = view.steps.attention
     st.latex(
         rf"z_i = \sum_{{j=0}}^{{{view.n - 1}}} A_{{ij}} \, v_j \in \mathbb{{R}}^{{{attention.v.shape[1]}}}"
     )
     st.markdown("Each key hands over its value, as strongly as it is looked at: a row is $A_{ij} v_j$.")
-    rows = dict(zip(view.names(keys), attention.weighted[keys], strict=True))
-    totals = dict(zip(rows, attention.pattern[keys], strict=True))
+    rows, totals = view.by_key(attention.weighted), view.by_key(attention.pattern)
     if view.n_hidden:
         others = f"the other {view.n_hidden}"
-        rows[others] = np.delete(attention.weighted, keys, axis=0).sum(axis=0)
-        totals[others] = np.delete(attention.pattern, keys).sum()
+        rows[others], totals[others] = attention.of_the_others(view.keys)
     chart = vector_rows(
         rows,
         what="component of A v",
@@ -202,18 +182,25 @@ def output(view: View) -> None:
     )
     rows = {f"H{number}": row for number, row in enumerate(attention.by_head)}
     rows |= {"bias b": attention.bias, "= oᵢ": attention.out}
-    chart = vector_rows(
-        rows, what="component of o", totals=lengths(rows), total="Euclidean norm", chosen=f"H{head}"
-    )
-    show(chart, key="inside_rows_output")
+    rows_with_lengths(rows, key="output", what="component of o", chosen=f"H{head}")
 
 
-def lengths(rows: dict[str, np.ndarray]) -> dict[str, float]:
-    """Euclidean norm of each row."""
-    return {name: float(np.linalg.norm(row)) for name, row in rows.items()}
+def rows_with_lengths(
+    rows: dict[str, np.ndarray], *, key: str, what: str = "value", chosen: str = ""
+) -> None:
+    totals = dict(zip(rows, norms(np.array(list(rows.values()))), strict=True))
+    chart = vector_rows(rows, what=what, totals=totals, total="Euclidean norm", chosen=chosen)
+    show(chart, key=f"inside_rows_{key}")
 
 
-def _scrolled(view: View, chart: object, *, key: str) -> None:
+def _bars(view: View, values: np.ndarray, *, key: str, **drawn: Any) -> None:
+    """`values` [key] of the keys that are drawn, and how many these are."""
+    bars = value_bars(view.by_key(values), chosen=view.name(view.key), clicks=True, **drawn)
+    _scrolled(view, bars, key=key)
+    _how_many(view)
+
+
+def _scrolled(view: View, chart: VegaFigure, *, key: str) -> None:
     """A figure with a row a key; a click on one chooses it."""
     with st.container(height=HEIGHT if len(view.keys) > FEW else "content", border=False):
         clickable(chart, key=key, chosen=view.key, selection="row", take=view.take_row)
@@ -221,7 +208,7 @@ def _scrolled(view: View, chart: object, *, key: str) -> None:
 
 def _how_many(view: View) -> None:
     if view.n_hidden:
-        share = view.steps.attention.pattern[list(view.keys)].sum()
+        share = view.steps.attention.share(view.keys)
         st.caption(
             f"{len(view.keys)} of {view.n} keys, those with the largest weights and the chosen one; they hold "
             f"{percent(share)} of the weight. The switch at the top shows all."

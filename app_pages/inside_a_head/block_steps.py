@@ -1,14 +1,12 @@
 """The steps around and behind attention: residual additions, norms, feed-forward."""
 
-import numpy as np
 import streamlit as st
 
-from app_pages.inside_a_head.attention_steps import lengths
+from app_pages.inside_a_head.attention_steps import rows_with_lengths
 from app_pages.inside_a_head.view import View
 from app_pages.widgets.show import show
 from model.head_steps import Norm
 from viz.inside.value_bars import value_bars
-from viz.inside.vector_rows import vector_rows
 from viz.numbers import percent
 
 N_UNITS, N_CONTRIBUTIONS = 12, 6  # hidden units: the strongest, drawn as bars, and as rows
@@ -39,7 +37,7 @@ def add_attention(view: View) -> None:
     st.latex("x_i' = x_i + o_i" if is_pre else "x_i + o_i")
     total = "= x′ᵢ" if is_pre else "= xᵢ + oᵢ"
     rows = {"xᵢ": steps.x[view.query], "+ oᵢ, attention": steps.attention.out, total: steps.attention_added}
-    _rows(rows, key="add_attention")
+    rows_with_lengths(rows, key="add_attention")
 
 
 def add_feed_forward(view: View) -> None:
@@ -47,7 +45,7 @@ def add_feed_forward(view: View) -> None:
     st.latex("x_i'' = x_i' + f_i" if is_pre else "x_i' + f_i")
     total = "= x″ᵢ" if is_pre else "= x′ᵢ + fᵢ"
     added = {"+ fᵢ, feed-forward": steps.feed_forward.out, total: steps.feed_forward_added}
-    _rows({"x′ᵢ": steps.resid_mid} | added, key="add_feed_forward")
+    rows_with_lengths({"x′ᵢ": steps.resid_mid} | added, key="add_feed_forward")
     if is_pre:
         config = view.record.config
         is_last = view.chosen.layer == config.n_layers - 1
@@ -66,17 +64,15 @@ def expand(view: View) -> None:
         rf"h = \mathrm{{{name}}}({x} W_1 + b_1), \qquad "
         rf"W_1 \in \mathbb{{R}}^{{{config.d_model} \times {config.d_ff}}}, \; h \in \mathbb{{R}}^{{{config.d_ff}}}"
     )
-    units = _strongest(np.abs(steps.hidden), N_UNITS)
-    share = np.abs(steps.hidden[units]).sum() / (np.abs(steps.hidden).sum() or 1)
+    units = steps.strongest(N_UNITS)
     st.markdown(
-        f"Each position by itself. Of {config.d_ff} hidden units **{(steps.before > 0).sum()}** are above 0 before the "
-        f"{name}; the {len(units)} that are largest after it hold {percent(share, 0)} of the sum of $|h|$:"
+        f"Each position by itself. Of {config.d_ff} hidden units **{steps.n_above_0}** are above 0 before the "
+        f"{name}; the {len(units)} that are largest after it hold {percent(steps.share(units), 0)} of the sum of $|h|$:"
     )
-    names = [f"unit {unit}" for unit in units]
     chart = value_bars(
-        dict(zip(names, steps.hidden[units], strict=True)),
+        {f"unit {unit}": steps.hidden[unit] for unit in units},
         what=f"after the {name}",
-        before=dict(zip(names, steps.before[units], strict=True)),
+        before={f"unit {unit}": steps.before[unit] for unit in units},
         was="before it",
     )
     show(chart, key="inside_units")
@@ -91,12 +87,11 @@ def contract(view: View) -> None:
     st.markdown(
         "Each hidden unit adds its own row of $W_2$, as strongly as it is active; those that add most are shown."
     )
-    units = _strongest(np.linalg.norm(steps.by_unit, axis=1), N_CONTRIBUTIONS)
-    strongest = {f"unit {unit}": steps.by_unit[unit] for unit in units}
-    _rows(strongest, key="units", what="one unit's part of f")
+    strongest = {f"unit {unit}": steps.by_unit[unit] for unit in steps.strongest_parts(N_CONTRIBUTIONS)}
+    rows_with_lengths(strongest, key="units", what="one unit's part of f")
     st.markdown("The sum over all units and the bias, with colours of its own:")
-    whole = {f"all {config.d_ff} units": steps.by_unit.sum(axis=0), "+ bias b": steps.bias, "= fᵢ": steps.out}
-    _rows(whole, key="contract", what="component of f")
+    whole = {f"all {config.d_ff} units": steps.of_all_units, "+ bias b": steps.bias, "= fᵢ": steps.out}
+    rows_with_lengths(whole, key="contract", what="component of f")
 
 
 def _norm(norm: Norm, out: str, of: str, *, key: str) -> None:
@@ -109,17 +104,9 @@ def _norm(norm: Norm, out: str, of: str, *, key: str) -> None:
         rf"$\mu$ and $\sigma^2$ are mean and variance of the {len(norm.x)} components of this one position, the "
         rf"variance divided by {len(norm.x)}; gain $\gamma$ and shift $\beta$ were learned."
     )
-    _rows({"in": norm.x, "standardised": norm.standardised, "· γ + β": norm.out}, key=f"norm_{key}")
-
-
-def _rows(rows: dict[str, np.ndarray], *, key: str, what: str = "value") -> None:
-    chart = vector_rows(rows, what=what, totals=lengths(rows), total="Euclidean norm")
-    show(chart, key=f"inside_rows_{key}")
-
-
-def _strongest(strengths: np.ndarray, at_most: int) -> np.ndarray:
-    """Indices of the largest, the largest first."""
-    return np.argsort(-strengths, kind="stable")[:at_most]
+    rows_with_lengths(
+        {"in": norm.x, "standardised": norm.standardised, "· γ + β": norm.out}, key=f"norm_{key}"
+    )
 
 
 def _is_pre(view: View) -> bool:

@@ -1,6 +1,5 @@
 """LayerNorm on a vector that one types and on the chosen token's own, and batch normalisation on the same numbers."""
 
-import math
 import re
 
 import numpy as np
@@ -8,12 +7,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import address, state
-from app_pages.state import HeadSelection, Input
+from app_pages.inside_a_head.view import steps_of
+from app_pages.state import HeadSelection
+from app_pages.widgets.beside import beside
 from app_pages.widgets.head_choice import choose_query
 from app_pages.widgets.show import show
 from app_pages.widgets.spelling import as_code, sentence
-from model.head_steps import Norm, between, head_steps
-from model.theory.layer_norm import normalise
+from model.theory.layer_norm import normalise, sample_deviation
 from viz.inside.averaged_axis import averaged_axis
 from viz.inside.norm_bars import norm_bars
 from viz.numbers import in_tex, written
@@ -30,11 +30,11 @@ def layer_norm(chosen: HeadSelection, controls: DeltaGenerator) -> None:
         r"\mathrm{LN}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta, \qquad "
         r"\mu = \frac1d \sum_{i=1}^{d} x_i, \qquad \sigma^2 = \frac1d \sum_{i=1}^{d} (x_i - \mu)^2"
     )
-    with st.container(horizontal=True, gap="medium"):
-        with st.container(key="side_typed"):
-            values = _typed()
-        with st.container(key="side_own"):
-            _own(chosen, controls)
+    typed, own = beside("typed", "own")
+    with typed:
+        values = _typed()
+    with own:
+        _own(chosen, controls)
     if values is not None:
         _batch(values)
 
@@ -69,12 +69,11 @@ def _typed() -> np.ndarray | None:
             "the result is 0 throughout."
         )
     else:
-        sample = math.sqrt(variance * d / (d - 1))
         st.caption(
             f"The sum of squares is divided by d = {d}, as LayerNorm does (population formula). Divided by "
-            f"d − 1 = {d - 1} the deviation would be {written(sample, '.3g')}."
+            f"d − 1 = {d - 1} the deviation would be {written(sample_deviation(vector), '.3g')}."
         )
-    left = float(found.output.std())
+    left = normalise(found.output, "features").spread.item()
     for key, title, reading, bars in (
         ("inside_typed_x", "x", "green: mean, one σ to either side", vector),
         ("inside_typed_z", "(x − μ) / σ", f"mean 0, deviation {written(left, '.3g')}", found.output[0]),
@@ -91,14 +90,14 @@ def _own(chosen: HeadSelection, controls: DeltaGenerator) -> None:
     st.markdown("#### The token's own")
     sublayer = address.row(f"Norm of layer {chosen.layer}", (ATTENTION, FEED_FORWARD), key="inside_norm")
     try:
-        of_attention, of_feed_forward = norms(chosen.checkpoint, chosen.given, chosen.layer, query)
+        steps = steps_of(chosen.checkpoint, chosen.given, chosen.layer, 0, query)  # the norms are of no head
     except ValueError as error:
         st.info(sentence(error), icon=":material/info:")
         return
-    norm = of_attention if sublayer == ATTENTION else of_feed_forward
+    norm = steps.norm_attention if sublayer == ATTENTION else steps.norm_feed_forward
     token = as_code(record.tokens[query])
     st.markdown(f"Query {query}, {token}: {_where(record.config.norm_placement, sublayer)}")
-    _steps(norm.x, norm.mean, float(norm.x.var()), norm.deviation)
+    _steps(norm.x, norm.mean, norm.variance, norm.deviation)
     stages = (
         ("x", "green: mean, one σ to either side", norm.x),
         ("(x − μ) / σ", "mean 0, deviation 1", norm.standardised),
@@ -122,12 +121,11 @@ def _where(norm_placement: str, sublayer: str) -> str:
 def _batch(values: np.ndarray) -> None:
     """The same numbers, normalised either way."""
     st.markdown("#### The same numbers, averaged the other way")
-    with st.container(horizontal=True, gap="medium"):
-        for over in ("features", "batch"):
-            found = normalise(values, over)
-            with st.container(key=f"side_{over}"):
-                chart = averaged_axis(values, found.output, found.mean, np.sqrt(found.variance), over=over)
-                show(chart, key=f"inside_over_{over}")
+    for over, place in zip(("features", "batch"), beside("features", "batch"), strict=True):
+        found = normalise(values, over)
+        with place:
+            chart = averaged_axis(values, found.output, found.mean, found.spread, over=over)
+            show(chart, key=f"inside_over_{over}")
     alone = (
         " Your batch holds one vector, so every feature is its own mean: batch normalisation makes it 0 and has "
         "nothing left to tell."
@@ -193,11 +191,3 @@ def _term(x: float) -> str:
     """Two decimals at most, in brackets where a sign would follow another."""
     text = in_tex(round(float(x), 2), ".8g")
     return f"({text})" if x < 0 else text
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def norms(name: str, given: Input, layer: int, query: int) -> tuple[Norm, Norm]:
-    """Those of the attention and of the feed-forward layer. Raises as `model.head_steps.head_steps` does."""
-    loaded, seen = state.loaded(name), between(state.loaded(name), given, layer)
-    steps = head_steps(loaded, state.record(name, given), seen, layer=layer, head=0, query=query)
-    return steps.norm_attention, steps.norm_feed_forward

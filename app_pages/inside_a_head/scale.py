@@ -5,10 +5,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import address, state
+from app_pages.cache import Checkpoint, cached
 from app_pages.inside_a_head.temperature import temperature
-from app_pages.state import HeadSelection, Input, Selection
+from app_pages.state import HeadSelection, Selection
+from app_pages.widgets.beside import beside
 from app_pages.widgets.head_choice import choose_head, take_clicked_head
 from app_pages.widgets.show import clickable, show
+from model.inputs import Input
 from model.theory import scaling
 from viz.inside.dot_product_distribution import dot_product_distribution
 from viz.inside.head_points import variance_of_heads, with_and_without
@@ -53,45 +56,38 @@ def _random_vectors() -> None:
                 step=0.05,
                 width=300,
             )
-    factor = d_k**-power
-    found = spread(d_k, power)
+    factor, variance = d_k**-power, scaling.variance(d_k, power)
+    found = over_widths((d_k,), (power,)).iloc[0]
     st.latex(r"\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d_k} \operatorname{Var}(q_i k_i) = d_k")
     st.markdown(
         rf"With the scale $c = {in_tex(factor)}$: $\operatorname{{Var}}(c \; q \cdot k) = c^2 d_k "
-        rf"= {in_tex(factor**2 * d_k)}$; measured: ${in_tex(found['variance'])}$."
+        rf"= {in_tex(variance)}$; measured: ${in_tex(found['variance'])}$."
     )
     st.markdown(
         f"At $d_k = {d_k}$ with this scale a query's weights have entropy **{found['entropy']:.2f}** of 1, and the "
         f"gradient through the softmax, ${GRADIENT}$, has a median of **{written(found['gradient'], '.3g')}**."
     )
-    measured = over_widths(tuple(sorted({0.0, 0.5, 1.0, power})))
-    # The axis holds still while d_k moves: one sees the scores spread, or not.
-    reach = 3.5 * max(1.0, WIDTHS[-1] ** (0.5 - power))
-    with st.container(horizontal=True, gap="medium"):
-        with st.container(key="side_products"):
-            show(
-                dot_product_distribution(
-                    scaling.dot_products(d_k) * factor,
-                    variance=factor**2 * d_k,
-                    reach=reach,
-                    name="q·k" if power == 0 else f"q·k times {scale_name(power)}",
-                    expected=f"normal density of variance {written(factor**2 * d_k, '.3g')}",
-                ),
-                key="inside_products",
-            )
-        with st.container(key="side_variance"):
-            show(width_curves(measured, "variance", d_k=d_k, power=power), key="inside_variance")
-    with st.container(horizontal=True, gap="medium"):
-        with st.container(key="side_entropy"):
-            show(width_curves(measured, "entropy", d_k=d_k, power=power), key="inside_entropy")
-        with st.container(key="side_gradient"):
-            show(width_curves(measured, "gradient", d_k=d_k, power=power), key="inside_gradient")
+    measured = over_widths(WIDTHS, tuple(sorted({0.0, 0.5, 1.0, power})))
+    places = [*beside("products", "variance"), *beside("entropy", "gradient")]
+    with places[0]:
+        distribution = dot_product_distribution(
+            scaling.dot_products(d_k) * factor,
+            variance=variance,
+            # The axis holds still while d_k moves: one sees the scores spread, or not.
+            reach=3.5 * max(1.0, scaling.variance(WIDTHS[-1], power) ** 0.5),
+            name="q·k" if power == 0 else f"q·k times {scale_name(power)}",
+            expected=f"normal density of variance {written(variance, '.3g')}",
+        )
+        show(distribution, key="inside_products")
+    for place, measure in zip(places[1:], ("variance", "entropy", "gradient"), strict=True):
+        with place:
+            show(width_curves(measured, measure, d_k=d_k, power=power), key=f"inside_{measure}")
     n = scaling.N_KEYS
     st.caption(
         f"Components of q and k are independent standard normal numbers; each query looks at {n} keys, and "
         f"{scaling.N_SETS * scaling.N_QUERIES:,} queries are drawn for each d_k. The gradient is that of the "
         "attention weights $a$ with respect to the scaled scores (Frobenius norm of the Jacobian); with respect to "
-        rf"$q \cdot k$ it is $c$ times as large. It is $\sqrt{{n-1}}/n = {(n - 1) ** 0.5 / n:.3f}$ for $n = {n}$ "
+        rf"$q \cdot k$ it is $c$ times as large. It is $\sqrt{{n-1}}/n = {scaling.EVEN_GRADIENT:.3f}$ for $n = {n}$ "
         "equal weights, at most $1/2$, and falls to 0 as one key takes all: without a scale most queries come close "
         "to that as $d_k$ grows (Vaswani et al. 2017, section 3.2.1). With $1/d_k$ the weights become uniform "
         "instead: the gradient stays, but the query no longer chooses."
@@ -110,39 +106,39 @@ def _own_vectors(chosen: HeadSelection) -> None:
         f"$1/\\sqrt{{{d_k}}}$ the entropy of its weights is **{own['entropy']:.2f}**, without it "
         f"**{own['entropy_unscaled']:.2f}**."
     )
-    products = scaling.head_products(record.q[layer, head], record.k[layer, head])
-    seen = products[record.mask[layer, head]]
-    with st.container(horizontal=True, gap="medium"):
-        with st.container(key="side_own_products"):
-            show(
-                dot_product_distribution(
-                    seen,
-                    variance=float(d_k),
-                    reach=1.05 * max(abs(seen).max(initial=0), 3.5 * d_k**0.5),
-                    name=f"q·k of L{layer} H{head}",
-                    expected=f"normal density of mean 0, variance d_k = {d_k}",
-                ),
-                key="inside_own_products",
+    products = scaling.head_products(record.q[layer, head], record.k[layer, head])[record.mask[layer, head]]
+    places = [*beside("own_products", "own_variance"), *beside("own_entropy", "own_gradient")]
+    with places[0]:
+        distribution = dot_product_distribution(
+            products,
+            variance=float(d_k),
+            reach=1.05 * max(abs(products).max(initial=0), 3.5 * d_k**0.5),
+            name=f"q·k of L{layer} H{head}",
+            expected=f"normal density of mean 0, variance d_k = {d_k}",
+        )
+        show(distribution, key="inside_own_products")
+    points = {"variance": variance_of_heads(heads, d_k=d_k, selected=(layer, head))}
+    for measure, title, axis in (
+        ("entropy", "Entropy of the softmax, every head", "entropy / ln n"),
+        ("gradient", "Gradient of the softmax, every head", "‖diag(a) − a aᵀ‖"),
+    ):
+        points[measure] = with_and_without(
+            heads,
+            measure,
+            title=title,
+            reading="below the diagonal: smaller without the scale",
+            axis=axis,
+            selected=(layer, head),
+        )
+    for place, (measure, figure) in zip(places[1:], points.items(), strict=True):
+        with place:
+            clickable(
+                figure,
+                key=f"inside_own_{measure}",
+                chosen=(layer, head),
+                selection="head",
+                take=take_clicked_head,
             )
-        with st.container(key="side_own_variance"):
-            _clickable_heads(
-                variance_of_heads(heads, d_k=d_k, selected=(layer, head)), chosen, "inside_own_variance"
-            )
-    with st.container(horizontal=True, gap="medium"):
-        for measure, title, axis in (
-            ("entropy", "Entropy of the softmax, every head", "entropy / ln n"),
-            ("gradient", "Gradient of the softmax, every head", "‖diag(a) − a aᵀ‖"),
-        ):
-            with st.container(key=f"side_own_{measure}"):
-                chart = with_and_without(
-                    heads,
-                    measure,
-                    title=title,
-                    reading="below the diagonal: smaller without the scale",
-                    axis=axis,
-                    selected=(layer, head),
-                )
-                _clickable_heads(chart, chosen, f"inside_own_{measure}")
     st.caption(
         "A click on a point chooses the head. Entropy is the mean, the gradient the median over all queries of this "
         "input. The encoder was trained with the scale: these are its own queries and keys with the division left "
@@ -150,21 +146,10 @@ def _own_vectors(chosen: HeadSelection) -> None:
     )
 
 
-def _clickable_heads(chart: object, chosen: HeadSelection, key: str) -> None:
-    clickable(chart, key=key, chosen=(chosen.layer, chosen.head), selection="head", take=take_clicked_head)
+over_widths = cached(scaling.over_widths)
 
 
-@st.cache_data(max_entries=256, show_spinner=False)
-def spread(d_k: int, power: float) -> dict[str, float]:
-    return scaling.spread(scaling.dot_products(d_k), d_k**-power)
-
-
-@st.cache_data(max_entries=32, show_spinner=False)
-def over_widths(powers: tuple[float, ...]) -> pd.DataFrame:
-    return scaling.over_widths(WIDTHS, powers)
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def of_heads(name: str, given: Input) -> pd.DataFrame:
+@cached
+def of_heads(name: Checkpoint, given: Input) -> pd.DataFrame:
     record = state.record(name, given)
     return scaling.of_heads(record.q, record.k, record.mask)

@@ -1,92 +1,53 @@
 """One query through one block, step by step: a diagram of the block, and each step to unfold beside it."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import asdict
 from decimal import ROUND_CEILING, Context
+from typing import NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import address, state
-from app_pages.inside_a_head import attention_steps, block_steps
+from app_pages.inside_a_head import attention_steps as attention
+from app_pages.inside_a_head import block_steps as block
 from app_pages.inside_a_head.view import View, choose_view
 from app_pages.state import HeadSelection
 from app_pages.widgets.head_choice import choose_query
 from app_pages.widgets.show import clickable
 from app_pages.widgets.spelling import PLACEMENTS, as_code, sentence
-from model.config import ModelConfig
 from viz.inside.block_diagram import block_diagram
 from viz.numbers import written
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     short: str  # in the diagram
     title: str
-    shape: Callable[[ModelConfig, int], str]  # for that many positions
+    shape: str  # with sizes of the configuration, `n` positions, and `joined`, the width of all heads' z
     draw: Callable[[View], None]
-
-
-def _width(config: ModelConfig, _n: int) -> str:
-    return f"{config.d_model}"
-
-
-def _keys(_config: ModelConfig, n: int) -> str:
-    return f"{n}"
 
 
 # By the names of `model.head_steps.ORDER`, which says in what order a block takes them.
 STEPS = {
-    "input": Step("x", "Residual stream x", lambda c, n: f"{n} × {c.d_model}", attention_steps.stream),
-    "norm_attention": Step("LayerNorm", "LayerNorm", _width, block_steps.norm_attention),
-    "project": Step(
-        "q, k, v",
-        "Query, key and value",
-        lambda c, _: f"{c.d_model} → {c.d_k}, {c.d_k}, {c.d_v}",
-        attention_steps.project,
-    ),
-    "products": Step(
-        "q · k",
-        "q · k, component by component",
-        lambda c, n: f"{n} × {c.d_k} → {n}",
-        attention_steps.products,
-    ),
-    "scale": Step("÷ √d_k", "Divided by √d_k", _keys, attention_steps.scale),
-    "mask": Step("mask", "Mask", _keys, attention_steps.mask),
-    "softmax": Step("softmax", "Softmax", _keys, attention_steps.softmax),
+    "input": Step("x", "Residual stream x", "{n} × {d_model}", attention.stream),
+    "norm_attention": Step("LayerNorm", "LayerNorm", "{d_model}", block.norm_attention),
+    "project": Step("q, k, v", "Query, key and value", "{d_model} → {d_k}, {d_k}, {d_v}", attention.project),
+    "products": Step("q · k", "q · k, component by component", "{n} × {d_k} → {n}", attention.products),
+    "scale": Step("÷ √d_k", "Divided by √d_k", "{n}", attention.scale),
+    "mask": Step("mask", "Mask", "{n}", attention.mask),
+    "softmax": Step("softmax", "Softmax", "{n}", attention.softmax),
     "values": Step(
-        "weighted sum of v",
-        "Weighted sum of the values",
-        lambda c, n: f"{n} × {c.d_v} → {c.d_v}",
-        attention_steps.values,
+        "weighted sum of v", "Weighted sum of the values", "{n} × {d_v} → {d_v}", attention.values
     ),
     "concatenate": Step(
-        "concatenation",
-        "Concatenation of the heads",
-        lambda c, _: f"{c.n_heads} × {c.d_v} → {c.n_heads * c.d_v}",
-        attention_steps.concatenate,
+        "concatenation", "Concatenation of the heads", "{n_heads} × {d_v} → {joined}", attention.concatenate
     ),
-    "output": Step(
-        "W_O",
-        "Output projection W_O",
-        lambda c, _: f"{c.n_heads * c.d_v} → {c.d_model}",
-        attention_steps.output,
-    ),
-    "add_attention": Step("+ residual", "Residual addition", _width, block_steps.add_attention),
-    "norm_feed_forward": Step("LayerNorm", "LayerNorm", _width, block_steps.norm_feed_forward),
-    "expand": Step(
-        "expand, activate",
-        "Feed-forward: hidden units",
-        lambda c, _: f"{c.d_model} → {c.d_ff}",
-        block_steps.expand,
-    ),
-    "contract": Step(
-        "contract",
-        "Feed-forward: back to the stream",
-        lambda c, _: f"{c.d_ff} → {c.d_model}",
-        block_steps.contract,
-    ),
-    "add_feed_forward": Step("+ residual", "Residual addition", _width, block_steps.add_feed_forward),
+    "output": Step("W_O", "Output projection W_O", "{joined} → {d_model}", attention.output),
+    "add_attention": Step("+ residual", "Residual addition", "{d_model}", block.add_attention),
+    "norm_feed_forward": Step("LayerNorm", "LayerNorm", "{d_model}", block.norm_feed_forward),
+    "expand": Step("expand, activate", "Feed-forward: hidden units", "{d_model} → {d_ff}", block.expand),
+    "contract": Step("contract", "Feed-forward: back to the stream", "{d_ff} → {d_model}", block.contract),
+    "add_feed_forward": Step("+ residual", "Residual addition", "{d_model}", block.add_feed_forward),
 }
 OPEN_AT_FIRST = ("products", "softmax", "values")
 
@@ -130,11 +91,10 @@ def step_by_step(chosen: HeadSelection, controls: DeltaGenerator) -> None:
 
 def _step(view: View, name: str, number: int) -> bool:
     """Draws one step where it is unfolded, and says whether it is."""
-    step = STEPS[name]
+    step, config = STEPS[name], view.record.config
+    shape = step.shape.format(**asdict(config), n=view.n, joined=config.n_heads * config.d_v)
     unfolded = address.expander(
-        f"**{number} · {step.title}** \u2003 `{step.shape(view.record.config, view.n)}`",
-        name in OPEN_AT_FIRST,
-        key=_key(name),
+        f"**{number} · {step.title}** \u2003 `{shape}`", name in OPEN_AT_FIRST, key=_key(name)
     )
     if unfolded.open:
         with unfolded:

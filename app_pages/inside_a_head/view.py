@@ -1,14 +1,14 @@
 """What the drawings of the steps are given, and the choice of the one key that they show in detail."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import streamlit as st
 
-from app_pages import address, state
-from app_pages.state import HeadSelection, Input
+from app_pages import address, cache, state
+from app_pages.cache import Checkpoint, cached
+from app_pages.state import HeadSelection
 from model.head_steps import HeadSteps, between, head_steps
+from model.inputs import Input
 from model.record import ForwardRecord
 from viz.attention.token_label import label
 
@@ -29,7 +29,7 @@ class View:
 
     @property
     def n(self) -> int:
-        return len(self.record.tokens)
+        return len(self.record)
 
     @property
     def head(self) -> str:
@@ -41,12 +41,13 @@ class View:
         return self.n - len(self.keys)
 
     def name(self, position: int) -> str:
-        """No two alike: tokens, which can occur twice, come with their position."""
+        """The position's label with a long token cut."""
         token = self.record.tokens[position]
-        return token if self.record.patch_grid else f"{position} {label(token, 14)}"
+        return self.record.labels[position].removesuffix(token) + label(token, 14)
 
-    def names(self, positions: Iterable[int]) -> list[str]:
-        return [self.name(position) for position in positions]
+    def by_key(self, values: np.ndarray) -> dict[str, np.ndarray | float]:
+        """Of `values` [key, ...] those of the keys that are drawn."""
+        return {self.name(key): values[key] for key in self.keys}
 
     def take_row(self, row: dict) -> None:
         """For callbacks: the key in the row that was clicked; a row below the keys is none."""
@@ -60,37 +61,25 @@ def choose_view(chosen: HeadSelection, query: int) -> View:
     Raises ValueError as `model.head_steps.head_steps` does.
     """
     record = state.record(chosen.checkpoint, chosen.given)
-    steps = _steps(chosen.checkpoint, chosen.given, chosen.layer, chosen.head, query)
-    n = len(record.tokens)
-    by_weight = np.argsort(-steps.attention.pattern, kind="stable")
-
-    def named(at: str | int) -> str:
-        if at == STRONGEST:
-            return STRONGEST
-        return f"{at} {record.tokens[at]}" if record.patch_grid is None else record.tokens[at]
-
+    steps = steps_of(chosen.checkpoint, chosen.given, chosen.layer, chosen.head, query)
+    n = len(record)
     key = address.box(
         "Key",
         (STRONGEST, *range(n)),
-        format_func=named,
+        format_func=lambda at: at if at == STRONGEST else record.labels[at],
         key=KEY,
         width=160,
         help="The token or patch that is looked at, in detail. Click a row in the figures to choose it.",
     )
-    key = int(by_weight[0]) if key == STRONGEST else key
+    key = steps.attention.strongest(1)[0] if key == STRONGEST else key
     every = n > FEW and address.toggle(f"All {n} keys", key="inside_every_key")
-    keys = range(n) if every or n <= FEW else {key, *by_weight[:STRONG].tolist()}
+    keys = range(n) if every or n <= FEW else {key, *steps.attention.strongest(STRONG)}
     return View(chosen=chosen, record=record, steps=steps, query=query, key=key, keys=tuple(sorted(keys)))
 
 
-@st.cache_resource(max_entries=24, show_spinner=False)
-def _between(name: str, given: Input, layer: int) -> dict[str, np.ndarray]:
-    return between(state.loaded(name), given, layer)
-
-
-@st.cache_resource(max_entries=24, show_spinner=False)
-def _steps(name: str, given: Input, layer: int, head: int, query: int) -> HeadSteps:
-    seen = _between(name, given, layer)
-    return head_steps(
-        state.loaded(name), state.record(name, given), seen, layer=layer, head=head, query=query
-    )
+@cached
+def steps_of(name: Checkpoint, given: Input, layer: int, head: int, query: int) -> HeadSteps:
+    """Raises as `model.head_steps.head_steps` does."""
+    seen = cache.of(between, name, given, layer)
+    loaded, record = cache.loaded(name), state.record(name, given)
+    return head_steps(loaded, record, seen, layer=layer, head=head, query=query)

@@ -1,37 +1,27 @@
 """Before any training: gradients over depth and by layer, and hidden norms, against the theory."""
 
-from collections.abc import Callable
-
-import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import address
-from app_pages.theory import words
-from app_pages.theory.over_seeds import over_seeds
-from app_pages.theory.rows import row
+from app_pages.cache import cached
+from app_pages.theory import claims
+from app_pages.theory.over_seeds import beside_its_words, over_seeds
 from app_pages.widgets.show import show
-from model.theory import placement
-from model.theory.fresh import Setting
-from model.theory.placement import AtStart, depths_to, lemma_2
+from model.theory.fresh import FreshSetting
+from model.theory.placement import AtStart, depths_to, lemma_2, of_seeds, one_seed
 from viz.theory.placements import hidden_norms, last_layer_gradient, layer_gradients
 
 MEAN_OF_NORMS, NORM_OF_MEAN = "mean of the norms", "norm of the mean"
 
-Sweep = list[AtStart]  # by depth
-Sweeps = dict[str, list[Sweep]]  # by variant, then seed
+measured = cached(one_seed)
 
 
-@st.cache_data(max_entries=512, show_spinner=False)
-def sweep(setting: Setting, variant: str, deepest: int, seed: int) -> Sweep:
-    return [placement.at_start(setting, variant, depth, seed) for depth in depths_to(deepest)]
-
-
-def at_start(setting: Setting, variants: list[str], deepest: int, n_seeds: int) -> None:
+def at_start(setting: FreshSetting, variants: list[str], deepest: int, n_seeds: int) -> None:
     """Three figures of everything measured so far, drawn anew while more seeds come in."""
     progress = st.empty()
     st.subheader("The last layer's gradient over depth")
-    last = row("last")
+    last = beside_its_words("last")
     assumptions = st.empty()
     st.subheader("The gradient layer by layer")
     kind = address.row(
@@ -41,54 +31,48 @@ def at_start(setting: Setting, variants: list[str], deepest: int, n_seeds: int) 
         help="Each sequence has a loss, and so a gradient. Either their norms are averaged, or the gradients "
         "themselves before the norm is taken, as in figure 3 of Xiong et al.",
     )
-    by_layer = row("layers")
+    by_layer = beside_its_words("layers")
     st.subheader("Hidden norms")
-    hidden = row("hidden")
+    hidden = beside_its_words("hidden")
 
-    def draw(found: Sweeps) -> None:
-        depths = depths_to(deepest)
-        norms = _arrays(found, lambda sweep: [depth.gradient[-1] for depth in sweep])
+    def draw(found: dict[str, list[list[AtStart]]]) -> None:
+        depths, lemma = depths_to(deepest), lemma_2(deepest, setting.d_model)
+        sweeps = {variant: of_seeds(by_seed) for variant, by_seed in found.items()}
+        norms = {variant: sweep.last_gradient for variant, sweep in sweeps.items()}
         with last.figure:
             show(last_layer_gradient(norms, depths))
-        last.words.markdown(words.last_layer(norms, depths))
-        _assumptions(setting, found, assumptions.container())
+        last.words.markdown(claims.last_layer(norms, depths))
+        excess = {variant: sweep.excess for variant, sweep in sweeps.items()}
+        _assumptions(setting, excess, assumptions.container())
 
-        norms = _arrays(
-            found, lambda sweep: sweep[-1].gradient if kind == MEAN_OF_NORMS else sweep[-1].mean_gradient
-        )
+        norms = {
+            variant: sweep.gradient if kind == MEAN_OF_NORMS else sweep.mean_gradient
+            for variant, sweep in sweeps.items()
+        }
         with by_layer.figure:
             show(layer_gradients(norms))
-        by_layer.words.markdown(words.by_layer(norms))
+        by_layer.words.markdown(claims.by_layer(norms))
 
-        norms, lemma = _arrays(found, lambda sweep: sweep[-1].hidden), lemma_2(deepest, setting.d_model)
+        norms = {variant: sweep.hidden for variant, sweep in sweeps.items()}
         with hidden.figure:
             show(hidden_norms(norms, lemma))
-        hidden.words.markdown(words.hidden(norms, lemma))
+        hidden.words.markdown(claims.hidden(norms, lemma))
 
     over_seeds(
         variants,
         n_seeds,
-        measure=lambda variant, seed: sweep(setting, variant, deepest, seed),
+        measure=lambda variant, seed: measured(setting, variant, deepest, seed),
         draw=draw,
         what="Fresh encoders measured",
         bar=progress,
     )
 
 
-def _arrays(found: Sweeps, of: Callable[[Sweep], list[float] | np.ndarray]) -> dict[str, np.ndarray]:
-    """By variant [seed, ...]."""
-    return {variant: np.array([of(sweep) for sweep in sweeps]) for variant, sweeps in found.items()}
-
-
-def _assumptions(setting: Setting, found: Sweeps, place: DeltaGenerator) -> None:
-    assumed = words.assumptions(setting)
-    excess = {
-        variant: by_seed.mean()
-        for variant, by_seed in _arrays(found, lambda sweep: [sweep[-1].excess]).items()
-    }
+def _assumptions(setting: FreshSetting, excess: dict[str, float], place: DeltaGenerator) -> None:
+    assumed = claims.assumptions(setting)
     n_met = f"{sum(assumed.values())} of {len(assumed)} assumptions met here, two to judge"
     with place.expander(f"The setting of Theorem 1, with W_Q = W_K = 0: {n_met}", icon=":material/rule:"):
         for said, met in assumed.items():
             st.markdown(f":material/{'check' if met else 'close'}: {said}{'' if met else ': **not met**'}")
-        st.markdown(f":material/help: {words.concentration(excess)}")
+        st.markdown(f":material/help: {claims.concentration(excess)}")
         st.markdown(":material/help: The derivatives of the loss are bounded: assumed, not checked here.")

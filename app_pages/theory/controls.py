@@ -1,13 +1,20 @@
 """What is compared, and at which size."""
 
-from collections.abc import Sequence
-
 from app_pages import address
-from model.theory.fresh import VARIANTS, Setting
+from model.theory.fresh import VARIANTS, FreshSetting
 
 WIDTHS, HEADS, MOST_SEEDS = (32, 64, 128), (1, 2, 4, 8), 10
 THEORY, XAVIER = "theory", "Xavier"
 NARROW, WIDE = "d", "4 d"
+FORMULAS = {
+    "pre-LN": r"$x + F(\mathrm{LN}(x))$, one norm at the end",
+    "post-LN": r"$\mathrm{LN}(x + F(x))$ (Vaswani et al. 2017)",
+    "DeepNorm": r"$\mathrm{LN}(\alpha x + F(x))$, $\alpha = (2L)^{1/4}$, feed-forward, $V$ and $O$ times $(8L)^{-1/4}$ "
+    "at the start (Wang et al. 2022)",
+    "B2T": r"$h = \mathrm{LN}(x + F(x))$, then $\mathrm{LN}(x + h + F(h))$ (Takase et al. 2022)",
+    "pre-LN without residual": r"$F(\mathrm{LN}(x))$",
+    "post-LN without residual": r"$\mathrm{LN}(F(x))$",
+}
 
 
 def choose_variants() -> list[str]:
@@ -19,6 +26,12 @@ def choose_variants() -> list[str]:
         key="theory_variants",
         help="Shows or hides a curve.",
     )
+
+
+def formulas(variants: list[str]) -> str:
+    """What a sublayer F and its norm do to the stream x in each of the variants: two on one line, more on one each."""
+    between = " · " if len(variants) < 3 else "  \n"
+    return between.join(f"**{variant}** {FORMULAS[variant]}" for variant in variants)
 
 
 def choose_depth() -> int:
@@ -45,10 +58,10 @@ def choose_seeds() -> int:
     )
 
 
-def choose_setting() -> Setting:
+def choose_setting() -> FreshSetting:
     """Width, heads and start of the encoders."""
-    d_model = _one_of("Width d", WIDTHS, 64, "width")
-    n_heads = _one_of("Heads", HEADS, 4, "heads")
+    d_model = address.box("Width d", WIDTHS, 64, key="theory_width", width=84)
+    n_heads = address.box("Heads", HEADS, 4, key="theory_heads", width=84)
     start = address.row(
         "Start",
         (THEORY, XAVIER),
@@ -72,20 +85,10 @@ def choose_setting() -> Setting:
         width=120,
         help="A factor on every matrix of the layers at the start.",
     )
-    return Setting(
+    return FreshSetting(
         d_model=d_model,
         n_heads=n_heads,
         expansion=4 if width == WIDE else 1,
         initialisation="theory" if start == THEORY else "Xavier",
         gain=gain,
-    )
-
-
-def _one_of(label: str, options: Sequence[int], default: int, key: str) -> int:
-    return address.box(
-        label,
-        options,
-        default,
-        key=f"theory_{key}",
-        width=84,
     )

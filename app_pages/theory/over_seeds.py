@@ -2,14 +2,28 @@
 
 from collections.abc import Callable, Sequence
 from time import monotonic
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
+import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 PATIENCE = 0.4  # seconds without a bar: what lies in the cache is there sooner
 REDRAW_AFTER = 1.0  # seconds
 
 Measured = TypeVar("Measured")
+
+
+class Places(NamedTuple):
+    """For one thing each, which can be drawn anew while numbers come in."""
+
+    figure: DeltaGenerator
+    words: DeltaGenerator
+
+
+def beside_its_words(key: str) -> Places:
+    """A figure and what is to be said of it: side by side, or below each other in a narrow window."""
+    with st.container(horizontal=True, gap="medium"):
+        return Places(*(st.container(key=f"{part}_{key}").empty() for part in Places._fields))
 
 
 def over_seeds(

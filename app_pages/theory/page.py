@@ -4,10 +4,9 @@ import streamlit as st
 
 from app_pages import address
 from app_pages.theory.at_start import at_start
-from app_pages.theory.controls import choose_depth, choose_seeds, choose_setting, choose_variants
+from app_pages.theory.controls import choose_depth, choose_seeds, choose_setting, choose_variants, formulas
 from app_pages.theory.first_steps import first_steps
 from app_pages.theory.warm_up import live_grid, stored_grid
-from app_pages.theory.words import formulas
 
 AT_START, FIRST_STEPS, WARM_UP = "before training", "first steps", "learning rate and warm-up"
 

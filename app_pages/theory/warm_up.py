@@ -4,35 +4,35 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import address
-from app_pages.widgets.warmup_runs import GUESSING, Grid, draw_grids, draw_losses, places, stored_runs
+from app_pages.cache import cached
+from app_pages.widgets.warmup_runs import Grid, draw_grids, draw_losses, places, stored_runs
 from model.theory import warmup
-from model.theory.fresh import Setting
+from model.theory.fresh import FreshSetting
 from model.theory.warmup import WarmupRun
 
 RATES, WARMUPS = (1e-3, 3e-3, 1e-2), (0, 10, 30)
 LAYERS, STEPS = (2, 6, 12, 18), (60, 120, 240)
-SMALL = Setting(d_model=32, n_heads=4, expansion=2, initialisation="Xavier")
+SMALL = FreshSetting(d_model=32, n_heads=4, expansion=2, initialisation="Xavier")
+Cell = tuple[str, int, float, int, int]  # variant, layers, learning rate, steps of warm-up and in all
 # In the session: the runs that are being made, and those that are done. What came of them lies in the cache.
 RUNNING, DONE = "theory_grid_running", "theory_grid_done"
 
 
-@st.cache_data(max_entries=1024, show_spinner=False)
-def trained(variant: str, n_layers: int, rate: float, n_warmup: int, n_steps: int) -> WarmupRun:
-    return warmup.run(SMALL, variant, n_layers, learning_rate=rate, warmup=n_warmup, n_steps=n_steps, seed=0)
+trained = cached(warmup.run)
 
 
 def live_grid(variants: list[str]) -> None:
     """One run after the other, until all are done or somebody stops it; what is done stays."""
     st.subheader("Small, run here and now")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        n_layers = _one_of("Layers", LAYERS, 6, "layers")
-        n_steps = _one_of("Steps a run", STEPS, 60, "steps")
+        n_layers = address.select_slider("Layers", LAYERS, 6, key="theory_grid_layers", width=180)
+        n_steps = address.select_slider("Steps a run", STEPS, 60, key="theory_grid_steps", width=180)
         button = st.empty()
     st.caption(
         f"The digits that come with the app, read as 16 patches; width {SMALL.d_model}, batches of "
         f"{warmup.BATCH_SIZE}, Adam (β 0.9 and 0.98), one seed. The learning rate rises linearly over the warm-up "
         "and stays. Final loss: mean of the last tenth of the steps; to guess "
-        f"costs ln 10 = {GUESSING:.2f}."
+        f"costs ln 10 = {warmup.GUESSING:.2f}."
     )
     cells = [
         (variant, n_layers, rate, n_warmup, n_steps)
@@ -46,16 +46,16 @@ def live_grid(variants: list[str]) -> None:
     _start_or_stop(button, cells, running, len(left))
     bar = st.empty()
     where = places(variants, key="theory_live")
-    grid: Grid = {variant: [] for variant in variants}
-    for cell in cells:
-        if cell in done:
-            grid[cell[0]].append(trained(*cell))
+    grid: Grid = {
+        variant: [_trained(cell) for cell in cells if cell in done and cell[0] == variant]
+        for variant in variants
+    }
     if any(grid.values()):
         draw_grids(grid, where, rates=RATES, warmups=WARMUPS)
     if running:
-        for number, cell in enumerate(left):
-            bar.progress(number / len(left), f"Run {number + 1} of {len(left)}")
-            grid[cell[0]].append(trained(*cell))
+        for number, cell in enumerate(left, 1):
+            bar.progress((number - 1) / len(left), f"Run {number} of {len(left)}")
+            grid[cell[0]].append(_trained(cell))
             done.add(cell)
             draw_grids(grid, where, rates=RATES, warmups=WARMUPS)
         st.session_state[RUNNING] = None
@@ -73,7 +73,12 @@ def stored_grid() -> None:
         st.info(f"The stored runs cannot be shown: {error}.")
 
 
-def _start_or_stop(place: DeltaGenerator, cells: list[tuple], running: bool, n_left: int) -> None:
+def _trained(cell: Cell) -> WarmupRun:
+    variant, n_layers, rate, n_warmup, n_steps = cell
+    return trained(SMALL, variant, n_layers, learning_rate=rate, warmup=n_warmup, n_steps=n_steps, seed=0)
+
+
+def _start_or_stop(place: DeltaGenerator, cells: list[Cell], running: bool, n_left: int) -> None:
     def press() -> None:
         st.session_state[RUNNING] = None if running else cells
 
@@ -85,14 +90,4 @@ def _start_or_stop(place: DeltaGenerator, cells: list[tuple], running: bool, n_l
         icon=f":material/{'stop' if running else 'play_arrow' if n_left else 'check'}:",
         type="secondary" if running else "primary",
         disabled=not n_left,
-    )
-
-
-def _one_of(label: str, options: tuple[int, ...], default: int, key: str) -> int:
-    return address.select_slider(
-        label,
-        options,
-        default,
-        key=f"theory_grid_{key}",
-        width=180,
     )

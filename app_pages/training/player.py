@@ -1,14 +1,16 @@
 """The film: every head at one moment of training, for both of a pair, and a button that lets time run."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app_pages import address
-from app_pages.training.films import by_line, film, formation, in_words
-from app_pages.training.words import explain
+from app_pages import address, cache
+from app_pages.cache import Checkpoint, cached
+from app_pages.training.tasks import explain, in_words
 from app_pages.widgets.show import show
-from model.film import Film
+from model.film import Film, formed_at_step, read_film
 from viz.attention.head_overview import head_overview
 from viz.head_grids import formation_map
 from viz.numbers import percent
@@ -20,6 +22,17 @@ _CLIPPED = (
     " This run took it after the gradient was clipped to a norm of 1 in all: it compares the layers of one encoder at "
     "one moment, not encoders or moments. The whole norm before clipping is in the histories."
 )
+
+
+def film(name: Checkpoint) -> Film | None:
+    """Raises ValueError, in one sentence, where it is damaged."""
+    return cache.of(read_film, name, spinner="Reading the film …")
+
+
+@cached(spinner="Following every head …")
+def formed(name: Checkpoint, probe: int) -> np.ndarray:
+    """Steps of the run [layer, head]."""
+    return formed_at_step(film(name), probe)
 
 
 def player(names: tuple[str, ...]) -> None:
@@ -57,7 +70,7 @@ def _screen(films: dict[str, Film], probe: int, measure: str, playing: bool) -> 
             st.markdown(f"**{name}**: {_when(shown, here)}")
             show(
                 head_overview(
-                    shown.probes[probe].pattern[here] / np.float32(255),
+                    shown.probes[probe].pattern_at(here),
                     selected=None,
                     hover=_hover(shown, probe, here),
                     scale="own",
@@ -102,7 +115,7 @@ def _play_or_pause(n: int) -> None:
 def _when(shown: Film, moment: int) -> str:
     task, accuracy = shown.tasks[shown.phase[moment]], shown.accuracy[moment]
     return (
-        f"step {shown.at[moment]:,} of {shown.at[-1] + 1:,}, learning {task}; "
+        f"step {shown.at[moment]:,} of {shown.n_steps:,}, learning {task}; "
         f"accuracy on held-out data {'not measured' if np.isnan(accuracy) else percent(accuracy)}"
     )
 
@@ -113,24 +126,38 @@ def _hover(shown: Film, probe: int, moment: int) -> pd.DataFrame:
     return pd.DataFrame({"layer": layer, "head": head, "entropy": entropy.ravel()})
 
 
+def _by_moment(shown: Film, values: np.ndarray, run: str) -> pd.DataFrame:
+    """Values [moment, line] as `viz.training.run_curves` takes them: a row a value."""
+    moment, line = np.indices(values.shape).reshape(2, -1)
+    return pd.DataFrame(
+        {
+            "step": moment,
+            "value": values.ravel(),
+            "line": line,
+            "run": run,
+            "training step": [f"{step:,}" for step in shown.at[moment]],
+            "task": [shown.tasks[phase] for phase in shown.phase[moment]],
+        }
+    )
+
+
 def _curves(name: str, films: dict[str, Film], probe: int, measure: str, moment: int) -> None:
     shown = films[name]
     watched = shown.probes[probe]
     values, title, line, log_y = {
         ACCURACY: (shown.accuracy[:, None], "accuracy", None, False),
-        ENTROPY: (watched.entropy.mean(axis=-1), "entropy, mean of a layer", "layer", False),
+        ENTROPY: (watched.layer_entropy, "entropy, mean of a layer", "layer", False),
         NORMS: (watched.residual_norm, "norm of the residual stream", "stage", True),
         GRADIENTS: (shown.gradient_norm, "norm of the gradient", "layer", True),
     }[measure]
-    table = by_line(shown, values, name)
     chart = run_curves(
-        table,
+        _by_moment(shown, values, name),
         y_title=title,
         runs=list(films),
         line_title=line,
         x_title="moment of training",
         at=moment,
-        breaks=np.flatnonzero(np.diff(shown.phase, prepend=shown.phase[0])).tolist(),
+        breaks=shown.phase_starts,
         log_y=log_y,
     )
     show(chart, key=f"curves_{name}")
@@ -159,18 +186,18 @@ def _curves(name: str, films: dict[str, Film], probe: int, measure: str, moment:
         st.caption(" ".join(said))
 
 
-def _formation(films: dict[str, Film], probe: int) -> None:
+def _formation(films: Iterable[str], probe: int) -> None:
     st.markdown("#### When did which head take its form?")
     st.caption(
         "The first step from which on a head stays less than half as far from its last pattern on this input as it was "
         "at the first step. Far: mean over queries of the Jensen-Shannon divergence of the two patterns' rows."
     )
-    steps = {name: shown.at[formation(name, probe)[1]] for name, shown in films.items()}
-    first, last = min(int(of.min()) for of in steps.values()), max(int(of.max()) for of in steps.values())
-    for column, (name, formed) in zip(st.columns(len(films), gap="medium"), steps.items(), strict=True):
+    steps = {name: formed(name, probe) for name in films}
+    first, last = min(of.min() for of in steps.values()), max(of.max() for of in steps.values())
+    for column, (name, of) in zip(st.columns(len(films), gap="medium"), steps.items(), strict=True):
         with column:
             show(
-                formation_map(formed, first=first, last=last, title=f"{name}, training step"),
+                formation_map(of, first=int(first), last=int(last), title=f"{name}, training step"),
                 width="content",
                 key=f"formation_{name}",
             )

@@ -1,27 +1,27 @@
 """Runs over learning rate and warm-up: a grid a placement of the norm, and the losses over time; also the stored ones."""
 
-import math
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import address
+from app_pages.cache import cached
+from app_pages.widgets.beside import beside
 from app_pages.widgets.show import show
 from app_pages.widgets.spelling import PLACEMENTS
 from model import checkpoint
-from model.theory.warmup import BATCH_SIZE_STORED, LAST_STEPS_STORED, RUNS, WarmupRun, read_runs
+from model.theory.warmup import BATCH_SIZE_STORED, GUESSING, LAST_STEPS_STORED, RUNS, WarmupRun, read_runs
 from viz.theory.warmup_runs import loss_curves, warmup_grid
-
-GUESSING = math.log(10)  # the loss of saying every digit alike
 
 Grid = dict[str, list[WarmupRun]]  # by placement, as named on screen
 
 
 def stored_runs(*, key: str) -> None:
     """Those that come with the project, at the checkpoints' size. Raises ValueError where their file is damaged."""
-    runs = read_runs(checkpoint.CHECKPOINTS / RUNS)
-    if not runs:
+    path = checkpoint.CHECKPOINTS / RUNS
+    if not (runs := _read(path, path.stat().st_mtime_ns if path.exists() else 0)):
         st.info("There are no stored runs: `python -m model.train.warmup --data FOLDER` makes them.")
         return
     grid: Grid = {}
@@ -39,10 +39,17 @@ def stored_runs(*, key: str) -> None:
     draw_losses(grid, key=key)
 
 
+@cached
+def _read(path: Path, _changed: int) -> list[WarmupRun]:
+    """`_changed` is when the file was, in ns: runs that are added while the app runs are read too."""
+    return read_runs(path)
+
+
 def places(names: Iterable[str], *, key: str) -> dict[str, DeltaGenerator]:
     """One place for each, side by side, to be drawn anew while runs come in."""
-    with st.container(horizontal=True, gap="medium"):
-        return {name: st.container(key=f"side_{key}_{name.replace(' ', '_')}").empty() for name in names}
+    names = list(names)
+    found = beside(*(f"{key}_{name.replace(' ', '_')}" for name in names))
+    return {name: place.empty() for name, place in zip(names, found, strict=True)}
 
 
 def draw_grids(

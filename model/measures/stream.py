@@ -25,7 +25,7 @@ def residual_stream(
 
 
 def norms(residual: Float[np.ndarray, "*axes d_model"]) -> Float[np.ndarray, "*axes"]:
-    """Euclidean length of each state."""
+    """Euclidean length of each state, or of what is added to one."""
     return np.linalg.norm(residual, axis=-1)
 
 

@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
+import vl_convert
 
-from tests.viz.scene import drawn
+from tests.viz.scene import drawn, whole
 from viz.bars import neighbour_bars, part_bars, probabilities
+from viz.figure import VegaFigure
 from viz.palette import EMPHASIS
 
 
@@ -126,3 +128,18 @@ def test_no_neighbours_make_an_empty_chart():
 def test_what_differs_in_number_is_refused():
     with pytest.raises(ValueError, match=r"expected shape \(1,\), got cosines of \(2,\)"):
         neighbour_bars(("a",), (0.5, 0.25), of="c")
+
+
+def test_the_total_is_below_and_comes_with_the_data() -> None:
+    one, other = (part_bars(["a"], [count], of="parameters") for count in (37_858_304, 5))
+    assert one.specification["title"] == other.specification["title"]
+    assert [title_of(figure) for figure in (one, other)] == [
+        "share of 37,858,304 parameters",
+        "share of 5 parameters",
+    ]
+
+
+def title_of(figure: VegaFigure) -> str:
+    scene = vl_convert.vegalite_to_scenegraph(whole(figure))
+    (title,) = (mark for mark in scene["scenegraph"]["items"][0]["items"] if mark["role"] == "title")
+    return title["items"][0]["items"][0]["items"][0]["text"]

@@ -142,7 +142,7 @@ def test_measuring_shows_times_and_exponents(open_app: Open, monkeypatch: pytest
         given["progress"](1.0)
         return {kind.name: 1e-6 * np.array(lengths, float) ** kind.exponent for kind in layers.KINDS}
 
-    monkeypatch.setattr(layers, "seconds", times)
+    monkeypatch.setattr(layers, "milliseconds", times)
     app = open_app(PAGE, cost_show=LAYERS, cost_d="256", cost_r="33")
     assert app.table[0].value["Fitted exponent"].tolist() == 4 * ["–"]
     assert "Not measured yet" in app.info[0].value
@@ -157,7 +157,7 @@ def test_measuring_shows_times_and_exponents(open_app: Open, monkeypatch: pytest
 def test_times_of_other_sizes_are_not_shown(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         layers,
-        "seconds",
+        "milliseconds",
         lambda lengths, *_, **__: {kind.name: np.ones(len(lengths)) for kind in layers.KINDS},
     )
     app = open_app(PAGE, cost_show=LAYERS)

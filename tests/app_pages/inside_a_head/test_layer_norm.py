@@ -7,7 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages import state
-from app_pages.inside_a_head.layer_norm import FIRST, norms, read_vectors
+from app_pages.inside_a_head.layer_norm import FIRST, read_vectors
+from app_pages.inside_a_head.view import steps_of
 
 Open = Callable[..., AppTest]
 
@@ -99,8 +100,9 @@ def test_a_batch_of_one_leaves_batch_normalisation_nothing(opened: Open) -> None
 def test_the_tokens_own_numbers(opened: Open, placement: str, norm: str) -> None:
     name = f"imdb-{placement}-ln"
     app = opened(checkpoint=name, layer="1", query="2 great", inside_norm=norm)
-    of_attention, of_feed_forward = norms(name, TEXT, 1, 2)
-    used = of_attention if norm == "of the attention" else of_feed_forward
+    steps = steps_of(name, TEXT, 1, 0, 2)
+    of_attention = steps.norm_attention
+    used = of_attention if norm == "of the attention" else steps.norm_feed_forward
     assert f"= {used.mean:.4g}$" in said(app)
     assert (
         f"`great`: {'the residual stream' if placement == 'post' else 'the residual stream on its way'}"

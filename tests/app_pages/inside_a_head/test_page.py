@@ -179,6 +179,15 @@ def test_every_part_takes_every_kind_of_input(open_inside: Open, part: str, kind
     assert app.segmented_control(key="inside").value == part
 
 
+@pytest.mark.parametrize("part", ["Step by step", "Why √d_k", "LayerNorm", "Sets"])
+def test_an_encoder_without_classes_opens_every_part(open_inside: Open, checkpoints: Path, part: str) -> None:
+    encoder = tiny.loaded(replace(tiny.TEXT, class_names=()))
+    checkpoint.save(checkpoints / "imdb-pre-ln", encoder.model, {}, encoder.tokenizer)
+    app = open_inside(**given("imdb-pre-ln"), inside=part)
+    assert not app.exception
+    assert app.get("vega_lite_chart") or app.get("plotly_chart")
+
+
 def boxes(app: AppTest) -> set[str]:
     """What of the choice of a head and a query can be chosen."""
     assert not app.exception

@@ -3,11 +3,11 @@
 import json
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.inside_a_head.sets import REVERSED, SHIFTED, SHUFFLED, SWAPPED, in_order
+from model.theory.layers import KINDS
+from model.theory.sets import order_of
 
 Open = Callable[..., AppTest]
 
@@ -34,7 +34,7 @@ def annotations(app: AppTest) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", ["Text", "Digit"])
-@pytest.mark.parametrize("order", [SHUFFLED, REVERSED, SHIFTED, SWAPPED])
+@pytest.mark.parametrize("order", KINDS)
 def test_it_holds_without_a_mask_and_fails_with_a_causal_one(opened: Open, kind: str, order: str) -> None:
     app = opened(kind=kind, inside_order=order)
     plain, causal = deviations(app).values()
@@ -48,7 +48,7 @@ def test_it_holds_without_a_mask_and_fails_with_a_causal_one(opened: Open, kind:
 
 def test_the_order_that_changes_nothing(opened: Open) -> None:
     """One of the 120 shuffles of five tokens leaves all in their places."""
-    seed = next(seed for seed in range(10_000) if (in_order(5, SHUFFLED, seed) == np.arange(5)).all())
+    seed = next(seed for seed in range(10_000) if order_of("shuffled", 5, seed) == (0, 1, 2, 3, 4))
     app = opened(inside_seed=str(seed))
     assert list(deviations(app).values()) == ["0", "0"]
     assert "keeps its row 0" in "\n".join(block.value for block in app.markdown)
@@ -62,15 +62,3 @@ def test_the_order_that_changes_nothing(opened: Open) -> None:
 @pytest.mark.parametrize("query", [{"inside_seed": "-5"}, {"inside_order": "best"}, {"inside_mask": ""}])
 def test_nonsense_in_the_address_is_as_if_it_were_not_there(opened: Open, query: dict[str, str]) -> None:
     assert deviations(opened(**query)) == deviations(opened())
-
-
-@pytest.mark.parametrize("kind", [SHUFFLED, REVERSED, SHIFTED, SWAPPED])
-@pytest.mark.parametrize("n", [1, 2, 9])
-def test_an_order_names_each_position_once(kind: str, n: int) -> None:
-    assert sorted(in_order(n, kind, 3).tolist()) == list(range(n))
-
-
-def test_orders_by_hand() -> None:
-    assert in_order(4, REVERSED, 0).tolist() == [3, 2, 1, 0]
-    assert in_order(4, SHIFTED, 0).tolist() == [3, 0, 1, 2]
-    assert in_order(4, SWAPPED, 0).tolist() == [1, 0, 2, 3]

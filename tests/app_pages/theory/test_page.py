@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.theory import at_start, warm_up
+from app_pages.theory import warm_up
 from model.theory import placement
 from model.theory.early_update import model_update
-from model.theory.fresh import Setting
-from model.theory.placement import depths_to, slope
+from model.theory.fresh import FreshSetting
+from model.theory.placement import depths_to, slopes
 from model.theory.warmup import RUNS, WarmupRun, write_runs
 
 Open = Callable[..., AppTest]
@@ -68,19 +68,34 @@ def test_a_fresh_start_shows_three_figures_of_five_seeds_and_the_theorem_s_setti
 
 def test_the_slopes_are_those_of_what_is_measured(open_app: Open) -> None:
     app = open_app(PAGE, **SMALL)
-    setting, depths = Setting(d_model=32), depths_to(4)
+    setting, depths = FreshSetting(d_model=32), depths_to(4)
     for variant in ("pre-LN", "post-LN"):
-        found = [
-            slope(
-                depths,
-                np.array(
-                    [placement.at_start(setting, variant, depth, seed).gradient[-1] for depth in depths]
-                ),
-            )
+        norms = [
+            [placement.at_start(setting, variant, depth, seed).gradient[-1] for depth in depths]
             for seed in range(2)
         ]
-        mean = f"{round(np.mean(found), 2):+.2f}".replace("-", "−")
+        mean = f"{round(slopes(depths, np.array(norms))[0], 2):+.2f}".replace("-", "−")
         assert f"| {variant} | **{mean}** |" in said(app)
+
+
+def test_hidden_norms_are_told_against_the_lemma(open_app: Open) -> None:
+    text = said(open_app(PAGE, **SMALL))
+    norms, lemma = (
+        {
+            variant: np.mean(
+                [placement.at_start(FreshSetting(d_model=32), variant, 4, seed).hidden for seed in range(2)],
+                axis=0,
+            )
+            for variant in ("pre-LN", "post-LN")
+        },
+        placement.lemma_2(4, 32),
+    )
+    inside = sum(
+        low <= norm <= high for low, norm, high in zip(lemma[0], norms["pre-LN"], lemma[1], strict=True)
+    )
+    assert f"inside the band behind **{inside} of 4** layers" in text
+    off = max(abs(norm / line - 1) for norm, line in zip(norms["post-LN"], lemma[2], strict=True))
+    assert f"at most **{off:.0%}".replace("%", "\u2009%") + "** away from the line" in text
 
 
 def test_one_depth_has_no_slope(open_app: Open) -> None:
@@ -99,7 +114,7 @@ def test_an_assumption_that_is_not_met_is_named(open_app: Open) -> None:
 def test_gradients_by_layer_are_averaged_as_chosen(open_app: Open, kind: str) -> None:
     over = {"gradient": "mean of the norms", "mean_gradient": "norm of the mean"}[kind]
     app = open_app(PAGE, theory_over=over, **SMALL | {"theory_seeds": "1"})
-    found = getattr(placement.at_start(Setting(d_model=32), "pre-LN", 4, 0), kind)
+    found = getattr(placement.at_start(FreshSetting(d_model=32), "pre-LN", 4, 0), kind)
     assert f"| pre-LN | {found[0]:.3g} | {found[-1]:.3g} |" in said(app)
 
 
@@ -117,7 +132,7 @@ def test_every_variant_can_be_shown_and_none(open_app: Open) -> None:
 def test_nothing_is_measured_twice(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_app(PAGE, **SMALL)
     measured = []
-    monkeypatch.setattr(at_start.placement, "at_start", lambda *key: measured.append(key))
+    monkeypatch.setattr(placement, "at_start", lambda *key: measured.append(key))
     app.segmented_control(key="theory_over").set_value("norm of the mean").run()
     assert len(charts(app)) == 3
     assert not measured
@@ -139,7 +154,9 @@ def test_the_update_is_the_one_that_is_measured(open_app: Open) -> None:
     app = open_app(PAGE, theory_part=STEPS, theory_steps="5", theory_rate="0.001", **SMALL)
     assert len(charts(app)) == 1
     moved = [
-        model_update(Setting(d_model=32), "post-LN", 4, learning_rate=1e-3, warmup=0, n_steps=5, seed=seed)
+        model_update(
+            FreshSetting(d_model=32), "post-LN", 4, learning_rate=1e-3, warmup=0, n_steps=5, seed=seed
+        )
         for seed in range(2)
     ]
     first, last = np.mean(moved, axis=0)[[1, -1]]

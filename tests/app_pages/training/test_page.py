@@ -6,7 +6,7 @@ import torch
 from safetensors.torch import load, save
 from streamlit.testing.v1 import AppTest
 
-from app_pages.training.films import in_words
+from app_pages.training.tasks import in_words
 from model import checkpoint
 from model.theory.warmup import RUNS, WarmupRun, write_runs
 from tests.model import tiny

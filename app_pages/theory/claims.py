@@ -1,23 +1,22 @@
-"""What is said beside the figures of fresh encoders: formulas, papers, and what was just measured."""
+"""What is said beside the figures of fresh encoders: what papers prove or measured, and what was measured here."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from model.theory.fresh import Setting
-from model.theory.placement import EPSILON, N_POSITIONS, N_SEQUENCES, slope
+from model.theory.fresh import FreshSetting
+from model.theory.placement import (
+    EPSILON,
+    N_POSITIONS,
+    N_SEQUENCES,
+    ends,
+    extent,
+    furthest_from_line,
+    n_inside_band,
+    slopes,
+)
 from viz.numbers import percent, written
 
-PRE, POST = "pre-LN", "post-LN"
-FORMULAS = {
-    PRE: r"$x + F(\mathrm{LN}(x))$, one norm at the end",
-    POST: r"$\mathrm{LN}(x + F(x))$ (Vaswani et al. 2017)",
-    "DeepNorm": r"$\mathrm{LN}(\alpha x + F(x))$, $\alpha = (2L)^{1/4}$, feed-forward, $V$ and $O$ times $(8L)^{-1/4}$ "
-    "at the start (Wang et al. 2022)",
-    "B2T": r"$h = \mathrm{LN}(x + F(x))$, then $\mathrm{LN}(x + h + F(h))$ (Takase et al. 2022)",
-    "pre-LN without residual": r"$F(\mathrm{LN}(x))$",
-    "post-LN without residual": r"$\mathrm{LN}(F(x))$",
-}
 LAST = rf"""
 $\Big\|\dfrac{{\partial \mathcal{{L}}}}{{\partial W^{{2,L}}}}\Big\|_F$, the gradient at the second matrix of the last
 feed-forward: mean over {N_SEQUENCES} sequences of {N_POSITIONS} positions.
@@ -45,20 +44,6 @@ and for post-LN, before the second norm of each layer: $\mathbb{E}\|x_l\|^2 = \t
 The lemma is for those two, with residual connections, in the setting of Theorem 1. Of DeepNorm and B2T, what the
 second norm takes is drawn as well.
 """
-UPDATE = r"""
-$\|F(x, \theta_t) - F(x, \theta_0)\|$, where $F$ are the vectors that the last layer hands on and $\theta_t$ the
-weights after $t$ steps of Adam on digits: mean over the positions of 16 held-out digits.
-
-Wang et al. 2022 (DeepNet, section 3) hold that exploding gradients are not the root of post-LN's instability, and
-that this update is, which explodes at the very beginning of training. Warm-up and a smaller start relieve it,
-DeepNorm is made to bound it.
-"""
-
-
-def formulas(variants: Sequence[str]) -> str:
-    """What a sublayer F and its norm do to the stream x in each of the variants: two on one line, more on one each."""
-    between = " · " if len(variants) < 3 else "  \n"
-    return between.join(f"**{variant}** {FORMULAS[variant]}" for variant in variants)
 
 
 def last_layer(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> str:
@@ -67,10 +52,8 @@ def last_layer(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> str:
         return f"{LAST}\nOne depth has no slope: choose more layers."
     lines = ["| | slope | over the seeds |", "|---|---|---|"]
     for variant, by_seed in norms.items():
-        found = [slope(tuple(depths), one) for one in by_seed]
-        lines.append(
-            f"| {variant} | **{written(np.mean(found), '+.2f')}** | {written(min(found), '+.2f')} to {written(max(found), '+.2f')} |"
-        )
+        mean, least, largest = (written(slope, "+.2f") for slope in slopes(depths, by_seed))
+        lines.append(f"| {variant} | **{mean}** | {least} to {largest} |")
     fitted = f"Least squares through the logarithms, L = {depths[0]} to {depths[-1]}:"
     return "\n".join([LAST, fitted, "", *lines])
 
@@ -79,31 +62,28 @@ def by_layer(norms: Mapping[str, np.ndarray]) -> str:
     """The last layer over the first, of norms [seed, layer]."""
     lines = ["| measured here | first layer | last layer | last / first |", "|---|---|---|---|"]
     for variant, by_seed in norms.items():
-        first, last = by_seed.mean(axis=0)[[0, -1]]
-        lines.append(
-            f"| {variant} | {written(first, '.3g')} | {written(last, '.3g')} | **{last / first:.2f}** |"
-        )
+        first, last, ratio = ends(by_seed)
+        lines.append(f"| {variant} | {written(first, '.3g')} | {written(last, '.3g')} | **{ratio:.2f}** |")
     return "\n".join([BY_LAYER, *lines])
 
 
 def hidden(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> str:
     """Norms [seed, layer] against `lemma` [3, layer]."""
-    low, high, post = lemma
     lines = []
     for variant, by_seed in norms.items():
-        mean = by_seed.mean(axis=0)
-        if variant == PRE:
-            inside = int(((low <= mean) & (mean <= high)).sum())
-            lines.append(f"- {variant}: inside the band behind **{inside} of {len(mean)}** layers.")
-        elif variant == POST:
-            off = np.abs(mean / post - 1).max()
-            lines.append(f"- {variant}: at most **{percent(off, 0)}** away from the line, at any layer.")
+        if variant == "pre-LN":
+            inside = f"**{n_inside_band(by_seed, lemma)} of {lemma.shape[1]}** layers"
+            lines.append(f"- {variant}: inside the band behind {inside}.")
+        elif variant == "post-LN":
+            off = percent(furthest_from_line(by_seed, lemma), 0)
+            lines.append(f"- {variant}: at most **{off}** away from the line, at any layer.")
         else:
-            lines.append(f"- {variant}: {written(mean.min(), '.3g')} to {written(mean.max(), '.3g')}.")
+            least, largest = (written(norm, ".3g") for norm in extent(by_seed))
+            lines.append(f"- {variant}: {least} to {largest}.")
     return "\n".join([HIDDEN, "Measured here:", *lines])
 
 
-def assumptions(setting: Setting) -> dict[str, bool]:
+def assumptions(setting: FreshSetting) -> dict[str, bool]:
     """What Theorem 1 assumes and this page sets, and whether the setting agrees."""
     theory = setting.initialisation == "theory"
     return {
@@ -126,17 +106,3 @@ def concentration(excess: Mapping[str, float]) -> str:
         rf"$\|x\|^2$ before the last norm is $(\varepsilon, \delta)$-bounded with both small. Measured at "
         rf"$\varepsilon = {EPSILON}$, $L$ the deepest: $\delta$ = {found}. (Xiong et al.: 0.125 in their model.)"
     )
-
-
-def first_steps(updates: Mapping[str, np.ndarray], d_model: int) -> str:
-    """Updates [seed, step]; what the first step does, and what all do."""
-    n_steps = next(iter(updates.values())).shape[1] - 1
-    lines = [f"| measured here | after 1 step | after {n_steps} |", "|---|---|---|"]
-    for variant, by_seed in updates.items():
-        mean = by_seed.mean(axis=0)
-        lines.append(f"| {variant} | **{mean[1]:.2f}** | {mean[-1]:.2f} |")
-    scale = (
-        rf"At the start $F$ comes out of a norm, so $\|F\| = \sqrt{{d}} = {d_model**0.5:.1f}$; two unrelated "
-        rf"vectors of that length are $\sqrt{{2d}} = {(2 * d_model) ** 0.5:.1f}$ apart."
-    )
-    return "\n".join([UPDATE, *lines, "", scale])

@@ -1,6 +1,7 @@
 """What the tasks of a training run are, in a sentence each."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import streamlit as st
 
@@ -27,3 +28,9 @@ def explain(tasks: Iterable[str]) -> None:
     if known:
         with st.expander("What was learned"):
             st.markdown("\n".join(f"- **{task}**: {TASKS[task]}" for task in known))
+
+
+def in_words(tasks: Sequence[str]) -> str:
+    """What was learned, one after the other."""
+    named = [f"{task} again" if task == before else task for before, task in pairwise(["", *tasks])]
+    return "; then ".join(named)

@@ -2,11 +2,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import torch
 
-from model.seeded import seeded
+from model.torch_seed import torch_seed
 
 
 def drawn(seed: int) -> list[float]:
-    with seeded(seed):
+    with torch_seed(seed):
         return [torch.rand(()).item() for _ in range(50)]
 
 

@@ -12,7 +12,7 @@ _drawing = Lock()
 
 
 @contextmanager
-def seeded(seed: int) -> Iterator[None]:
+def torch_seed(seed: int) -> Iterator[None]:
     """Inside the `with`, torch's numbers on the CPU are those of the seed; afterwards they go on as before."""
     with _drawing, torch.random.fork_rng(devices=()):
         torch.manual_seed(seed)
