@@ -18,7 +18,7 @@ def head_overview(
     patterns: np.ndarray,
     *,
     selected: tuple[int, int] | None,
-    hover: pd.DataFrame,
+    hover: pd.DataFrame | None = None,
     scale: ColourScale = "fixed",
     clickable: bool = True,
 ) -> VegaFigure:
@@ -39,7 +39,7 @@ def head_overview(
     heads = {"layer": layer, "head": head}
     names = [f"L{one} H{other}" for one, other in zip(layer, head, strict=True)]
     chosen = [place == selected for place in np.ndindex(n_layers, n_heads)]
-    measures = _in_order(hover, layer * n_heads + head, n_heads)
+    measures = {} if hover is None else _in_order(hover, layer * n_heads + head, n_heads)
     frame = pd.DataFrame({**heads, "name": names, **measures, "selected": chosen})
     pictures = pd.DataFrame({**heads, "url": tiles(patterns, scale=scale, at_most=at_most)})
     pooled = -(-max(n_queries, n_keys) // at_most)
