@@ -7,8 +7,7 @@ from app_pages import address, cache, state
 from app_pages.state import HeadSelection
 from app_pages.widgets.head_choice import choose_query
 from app_pages.widgets.show import show
-from model.theory.layers import KINDS
-from model.theory.sets import order_of, reorder
+from model.theory.sets import KINDS, order_of, reorder
 from viz.matrix_panels import permutation
 from viz.numbers import written
 

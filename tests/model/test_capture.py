@@ -331,9 +331,8 @@ def test_any_text_can_be_captured(text_loaded, text):
 
 
 def test_images_of_another_size_are_brought_to_the_encoders(digit_loaded):
-    white = np.full((4, 4), 255, np.uint8)
     wanted = capture(digit_loaded, np.full((8, 8), 255, np.uint8))
-    assert_same(capture(digit_loaded, white), wanted)
+    assert_same(capture(digit_loaded, np.full((4, 4), 255, np.uint8)), wanted)
 
 
 def test_input_of_the_wrong_kind_is_refused(text_loaded, digit_loaded, image):

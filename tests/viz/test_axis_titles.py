@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from viz.attention.token_heatmaps import attention_heatmap, difference_heatmap, score_heatmap
-from viz.bars import neighbour_bars, part_bars
+from viz.bars import neighbour_bars
 from viz.compare.norm_heatmap import norm_heatmap
 from viz.compare.stage_curves import logit_curves, stage_curves
 from viz.cost.length_scaling import length_scaling
@@ -61,7 +61,6 @@ def layers_of(chart):
         (row_sums(EVEN, TWO, query=0), "query (position and token)", "sum of the row"),
         (knock_out_bars(TWO, HALF, query=0, limit=1, what="P(a)"), None, "ΔP(a)"),
         (neighbour_bars(TWO, (0.5, 0.1), of="c"), "cosine similarity", None),
-        (part_bars(TWO, [1, 2], of="parameters"), "share of 3 parameters", None),
         (norm_heatmap(EVEN, TWO, TWO, unit="patch"), "patch", "stage of the stream"),
         (stage_curves({"a": HALF}, TWO, y_title="mean"), "stage of the stream", "mean"),
         (logit_curves(EVEN, TWO, TWO, marked={}, title="a", domain=(0, 1)), "read off at", "logit"),

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from app_pages.inside_a_head.temperature import KEY
-from app_pages.inside_a_head.view import View
+from app_pages.inside_a_head.view import KEY, View
 from model.record import Positions
 
 
