@@ -16,7 +16,7 @@ from model.train.film import shot
 from model.train.recipe import Phase, Recipe
 from model.train.schedule import learning_rate, moments
 from model.train.setting import Setting
-from model.train.state import Progress, load_state, save_state
+from model.train.state import Progress, load_state, phase_of, save_state
 from model.train.step import batches, gradients, rank, set_rate
 from model.train.step import optimizers as make_optimizers
 from model.train.tasks import Task
@@ -35,13 +35,19 @@ def train(recipe: Recipe, setting: Setting) -> tuple[Transformer, Progress]:
     loaded = Loaded(
         name=recipe.preset, model=model, tokenizer=setting.tokenizer, history={}, device=setting.device
     )
-    optimizers = make_optimizers(model, recipe)
     described = recipe.to_json() | {"config": setting.config.to_json()}
-    progress = load_state(setting.state, model, optimizers, described)
+    if setting.start and not setting.state.exists():
+        setting.start.fill(model)
+        progress = setting.start.progress(described)
+        optimizers = make_optimizers(model, recipe, progress.phase)
+    else:
+        optimizers = make_optimizers(model, recipe, min(phase_of(setting.state), len(recipe.phases) - 1))
+        progress = load_state(setting.state, model, optimizers, described)
     while progress.phase < len(recipe.phases):
         _run_phase(recipe, recipe.phases[progress.phase], setting, loaded, optimizers, progress)
         progress.phase, progress.step = progress.phase + 1, 0
-        optimizers = make_optimizers(model, recipe)  # each phase begins with moments of its own
+        # each phase begins with moments of its own
+        optimizers = make_optimizers(model, recipe, min(progress.phase, len(recipe.phases) - 1))
         if rank() == 0:
             save_state(setting.state, progress, model, optimizers)
     return model, progress
