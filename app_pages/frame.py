@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from app_pages import state
 from app_pages.inputs.sidebar import sidebar
@@ -11,18 +12,8 @@ from app_pages.inputs.sidebar import sidebar
 def draw() -> None:
     """The page that the address names, inside its frame."""
     st.set_page_config("Attention Loupe", "🔍", layout="wide", initial_sidebar_state=310)
-    on_an_input = [
-        st.Page("app_pages/attention.py", title="Attention", default=True),
-        st.Page("app_pages/masks.py", title="Masks"),
-        st.Page("app_pages/positions.py", title="Positions"),
-        st.Page("app_pages/inside_a_head.py", title="Inside a head"),
-        st.Page("app_pages/compare.py", title="Compare"),
-    ]
-    by_themselves = [
-        st.Page("app_pages/theory.py", title="Theory"),
-        st.Page("app_pages/training.py", title="Training"),
-        st.Page("app_pages/cost.py", title="Cost"),
-    ]
+    on_an_input = [_page(name) for name in ("Attention", "Masks", "Positions", "Inside a head", "Compare")]
+    by_themselves = [_page(name) for name in ("Theory", "Training", "Cost")]
     page = st.navigation([*on_an_input, *by_themselves], position="top")
     st.html(Path(__file__).parent / "style.css")
     with st.sidebar:
@@ -36,7 +27,13 @@ def draw() -> None:
         page.run()
 
 
-def _select(checkpoint: str, given: state.Given, label: int | None) -> state.Selection:
+def _page(title: str) -> StreamlitPage:
+    """The page of that title, from the folder of its name; its address is the folder's name as well."""
+    name = title.lower().replace(" ", "_")
+    return st.Page(f"app_pages/{name}/page.py", title=title, url_path=name, default=name == "attention")
+
+
+def _select(checkpoint: str, given: state.Input, label: int | None) -> state.Selection:
     top = st.container()
     if left_out := state.left_out(checkpoint, given):
         st.caption(f"The text is longer than the encoder reads: it leaves out the {left_out}.")

@@ -1,8 +1,4 @@
-"""What the pages share: cached loaders, and what is chosen.
-
-A cache hands the same object to every session's thread: records and arrays are read-only, encoders are
-never changed. Keys are plain values, so that nothing which changes a result is left out of them.
-"""
+"""What is chosen before a page runs, and what all pages know of it."""
 
 import json
 from dataclasses import dataclass
@@ -12,27 +8,25 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from model import checkpoint, digits, masked_tokens
+from app_pages.cache import Checkpoint, cached, loaded, of
+from model import checkpoint, digits
 from model.capture import capture
-from model.checkpoint import Loaded
-from model.masked_tokens import Guess
+from model.inputs import Input, Text
+from model.intervention import Intervention
 from model.measures import heads
 from model.record import ForwardRecord
-from model.text import encode
+from model.text import Encoded, encode
 from viz.palette import ColourScale
 
 TEXT, DIGIT = "Text", "Digit"
-DIGIT_SHAPE = (28, 28)
-
-Given = str | bytes  # a text, or the grey levels of a digit row by row
 
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
     """What was chosen before the page runs, and the two places above it that the page fills."""
 
-    checkpoint: str
-    given: Given
+    checkpoint: Checkpoint
+    given: Input
     label: int | None  # which class is right, None where nobody knows it
     top: DeltaGenerator  # for the prediction
     controls: DeltaGenerator  # below it, for the choice of a head; see `app_pages.widgets.head_choice`
@@ -56,58 +50,40 @@ def selection() -> Selection:
     return st.session_state["selection"]
 
 
-def as_input(given: Given) -> str | np.ndarray:
-    """What `model` takes: the text, or the grey levels [row, column] of the digit."""
-    return given if isinstance(given, str) else np.frombuffer(given, np.uint8).reshape(DIGIT_SHAPE)
+def record(name: Checkpoint, given: Input, changed: Intervention | None = None) -> ForwardRecord:
+    return of(capture, name, given, changed or Intervention())
 
 
-@st.cache_resource(max_entries=8, show_spinner="Reading the checkpoint …")
-def loaded(name: str) -> Loaded:
-    """Raises as `model.checkpoint.load` does."""
-    return checkpoint.load(name)
-
-
-# A text of 384 tokens makes a record of about 26 MB.
-@st.cache_resource(max_entries=12, show_spinner=False)
-def record(name: str, given: Given) -> ForwardRecord:
-    return capture(loaded(name), as_input(given))
-
-
-@st.cache_data(max_entries=64, show_spinner=False)
-def head_measures(name: str, given: Given) -> pd.DataFrame:
+@cached
+def head_measures(name: Checkpoint, given: Input) -> pd.DataFrame:
     """One row a head: layer, head, and what the overview shows on hover."""
     seen = record(name, given)
-    unit = "tokens" if seen.patch_grid is None else "patches"
-    by_head = {
-        "entropy": heads.entropy(seen.pattern, seen.mask).mean(axis=-1),
-        f"mean distance ({unit})": heads.mean_distance(seen.pattern, seen.patch_grid),
-    }
     layer, head = np.indices(seen.pattern.shape[:2]).reshape(2, -1)
-    return pd.DataFrame({"layer": layer, "head": head} | {name: v.ravel() for name, v in by_head.items()})
+    measures = {measure: values.ravel() for measure, values in heads.summary(seen).items()}
+    return pd.DataFrame({"layer": layer, "head": head} | measures)
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
-def guesses(name: str, given: Given) -> dict[int, list[Guess]]:
-    """As `model.masked_tokens.guesses`; a digit has no masked tokens."""
-    return masked_tokens.guesses(loaded(name), given) if isinstance(given, str) else {}
+def encoded_text(name: Checkpoint, given: Text) -> Encoded:
+    encoder = loaded(name)
+    return encode(encoder.tokenizer, given.text, encoder.config.padding_id)
 
 
-def left_out(name: str, given: Given) -> str:
+def left_out(name: Checkpoint, given: Input) -> str:
     """Which tokens of a text are too many for the encoder's positions, such as "first 5 tokens"; "" where none."""
-    if not isinstance(given, str) or not (encoded := encode(loaded(name).tokenizer, given)).n_left_out:
+    if not isinstance(given, Text) or not (encoded := encoded_text(name, given)).n_left_out:
         return ""
     tokens = "token" if encoded.n_left_out == 1 else f"{encoded.n_left_out:,} tokens"
     return f"{'first' if encoded.from_start else 'last'} {tokens}"
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
+@cached
 def test_digits() -> tuple[np.ndarray, np.ndarray]:
     """Images uint8 [digit, row, column] and labels uint8 [digit]."""
     return digits.examples()
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
-def predictions(name: str) -> dict[str, np.ndarray] | None:
+@cached
+def predictions(name: Checkpoint) -> dict[str, np.ndarray] | None:
     """As `model.checkpoint.predictions`, but a file that is damaged or of other digits counts as none."""
     try:
         found = checkpoint.predictions(name)
@@ -116,7 +92,7 @@ def predictions(name: str) -> dict[str, np.ndarray] | None:
     return found if found and found["loss"].shape == test_digits()[1].shape else None
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
+@cached
 def sentences() -> dict[str, str]:
     """Texts to begin with, by title."""
     listed = json.loads((digits.EXAMPLES / "sentences.json").read_text(encoding="utf-8"))
@@ -125,16 +101,17 @@ def sentences() -> dict[str, str]:
 
 def checkpoints(kind: str) -> list[str]:
     """Those that take this kind of input, pairs first; damaged ones too, which say what is wrong when chosen."""
-    return sorted((name for name in checkpoint.available() if _takes(name) in (kind, None)), key=_place)
+    names = checkpoint.available()
+    paired = {name: _paired(name, names) or (name,) for name in names}
+    return sorted(
+        (name for name in names if _kind(name) in (kind, None)),
+        key=lambda name: (len(paired[name]) == 1, paired[name], paired[name].index(name)),
+    )
 
 
-def _place(name: str) -> tuple:
-    """Pairs before others, and of a pair pre-LN first."""
-    both = pair(name)
-    return (False, both, both.index(name)) if both else (True, (name,), 0)
-
-
-def _takes(name: str) -> str | None:
+@cached
+def _kind(name: Checkpoint) -> str | None:
+    """Of the input that a checkpoint takes; None where its configuration is damaged."""
     try:
         return TEXT if checkpoint.read_config(name).is_text else DIGIT
     except ValueError:
@@ -143,6 +120,10 @@ def _takes(name: str) -> str | None:
 
 def pair(name: str) -> tuple[str, str] | None:
     """The pre-LN and the post-LN checkpoint that `name` is one of, None where either is missing."""
+    return _paired(name, checkpoint.available())
+
+
+def _paired(name: str, names: list[str]) -> tuple[str, str] | None:
     stem = name.removesuffix("-pre-ln").removesuffix("-post-ln")
     both = (f"{stem}-pre-ln", f"{stem}-post-ln")
-    return both if name in both and set(both) <= set(checkpoint.available()) else None
+    return both if name in both and set(both) <= set(names) else None

@@ -1,14 +1,23 @@
-"""python -m benchmarks.capture [--rounds 30]
+"""python -m benchmarks.capture [--rounds 30] [--against FOLDER]
 
-What it costs to look: `model.capture.capture`, torch's fused encoder, and torch's attention with its weights
-asked for, each as a ratio to the plain forward of the same encoder. All go from one text or image to the
-logits. Medians of interleaved rounds, in processor time of the one thread, so that other work on the machine
-counts little: read the ratios, the times drift.
+What it costs to look, each as a ratio to the plain forward of the same encoder: `model.capture.capture`, which
+keeps everything, `model.capture.activations` of the patterns alone, the same encoder with torch's fused attention
+kernel, which keeps nothing, torch's fused encoder, and torch's attention with its weights asked for. All go from
+one text or image to the logits. With --against, also the capture of another version of this project, whose folder
+that is; it runs in a process of its own, turn by turn with this one, and what is said is the median of the ratios
+of this version's capture to that one's.
+
+Medians of interleaved rounds, in processor time of the one thread, so that other work on the machine counts
+little: read the ratios, the times drift.
 """
 
 import argparse
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from statistics import median
 from time import thread_time
 
@@ -18,66 +27,146 @@ from tokenizers import Tokenizer, pre_tokenizers
 from tokenizers.models import WordLevel
 from torch import Tensor, nn
 
-from model.capture import capture, prepare
+from model.capture import capture
 from model.checkpoint import Loaded
 from model.config import ModelConfig, preset
-from model.transformer import Transformer
+from model.transformer import Attention, Transformer
 
 # Without padding there is no mask, in ours as in torch's.
 _TEXT = replace(preset("imdb-pre-ln"), n_positions=512)
 _MINI_LM = replace(_TEXT, d_model=384, n_layers=6, n_heads=12, d_ff=1536)
+_EIGHT_HEADS = replace(_TEXT, n_layers=4, n_heads=8, d_k=16, d_v=16)
+_SIX_LAYERS = replace(_TEXT, n_layers=6)
 CASES: dict[str, tuple[ModelConfig, int]] = {
+    "6×4 heads, width 128, 17 tokens": (_SIX_LAYERS, 17),
     "6×4 heads, width 64, 50 patches": (preset("mnist-pre-ln"), 50),
-    "4×4 heads, width 128, 32 tokens": (_TEXT, 32),
     "4×4 heads, width 128, 256 tokens": (_TEXT, 256),
+    "4×8 heads, width 128, 256 tokens": (_EIGHT_HEADS, 256),
     "6×12 heads, width 384, 128 tokens": (_MINI_LM, 128),
     "6×12 heads, width 384, 512 tokens": (_MINI_LM, 512),
 }
-COLUMNS = ("plain", "capture", "torch fused", "torch weights")
+THROWN_AWAY = 3  # rounds
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rounds", type=int, default=30)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--against", type=Path, metavar="FOLDER")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
     torch.set_num_threads(1)
-    print(f"{'':35}{'plain':>9}" + "".join(f"{name:>15}" for name in COLUMNS[1:]))
-    for case, (config, n) in CASES.items():
-        times = measure(variants(config, n), rounds)
-        ratios = "".join(f"{times[name] / times['plain']:15.2f}" for name in COLUMNS[1:])
-        print(f"{case:35}{times['plain'] * 1e3:6.1f} ms{ratios}")
+    if options.serve:
+        return serve()
+    other = Other(options.against) if options.against else None
+    for number, (case, (config, n)) in enumerate(CASES.items()):
+        calls = variants(config, n)
+        seconds = {name: (lambda call=call: timed(call)) for name, call in calls.items()}
+        if other:
+            seconds["other capture"] = lambda number=number: other.seconds(number)
+        times = measure(seconds, options.rounds)
+        if not number:
+            print(f"{'':35}{'plain':>9}" + "".join(f"{name:>15}" for name in list(times)[1:]))
+        ratios = "".join(f"{ratio(times, name, 'plain'):15.2f}" for name in list(times)[1:])
+        compared = f"  capture ÷ other {ratio(times, 'capture', 'other capture'):.3f}" if other else ""
+        fused = f"  patterns ÷ fused {ratio(times, 'patterns', 'fused'):.2f}"
+        print(f"{case:35}{median(times['plain']) * 1e3:6.1f} ms{ratios}{fused}{compared}", flush=True)
+    return None
 
 
-def measure(calls: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Median seconds of each call; the rounds are interleaved, and the first ones are thrown away."""
-    seconds: dict[str, list[float]] = {name: [] for name in calls}
-    for _ in range(rounds + 3):
-        for name, call in calls.items():
-            start = thread_time()
-            call()
-            seconds[name].append(thread_time() - start)
-    return {name: median(taken[3:]) for name, taken in seconds.items()}
+def timed(call: Callable[[], object]) -> float:
+    start = thread_time()
+    call()
+    return thread_time() - start
+
+
+def measure(seconds: dict[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
+    """The seconds of each in each round; the rounds are interleaved, and the first ones are thrown away."""
+    taken: dict[str, list[float]] = {name: [] for name in seconds}
+    for _ in range(rounds + THROWN_AWAY):
+        for name, one in seconds.items():
+            taken[name].append(one())
+    return {name: each[THROWN_AWAY:] for name, each in taken.items()}
+
+
+def ratio(times: dict[str, list[float]], name: str, to: str) -> float:
+    return median(one / other for one, other in zip(times[name], times[to], strict=True))
+
+
+class Other:
+    """This file run with the `model` of another folder: it captures when it is told to, and says how long it took."""
+
+    def __init__(self, folder: Path) -> None:
+        command = [sys.executable, __file__, "--serve"]
+        environment = {**os.environ, "PYTHONPATH": str(folder.resolve())}
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        self.process = subprocess.Popen(command, env=environment, cwd=folder, **pipes)
+
+    def seconds(self, case: int) -> float:
+        print(case, file=self.process.stdin, flush=True)
+        return float(self.process.stdout.readline())
+
+
+def serve() -> None:
+    """For each number of a case that comes in, the seconds of one capture."""
+    captures: dict[int, Callable[[], object]] = {}
+    for line in sys.stdin:
+        case = int(line)
+        if case not in captures:
+            config, n = list(CASES.values())[case]
+            loaded, given = an_encoder(config), an_input(config, n)
+            captures[case] = lambda loaded=loaded, given=given: capture(loaded, given)
+        print(timed(captures[case]), flush=True)
+
+
+def an_encoder(config: ModelConfig) -> Loaded:
+    tokenizer = _one_word_tokenizer() if config.is_text else None
+    model = Transformer(config).eval()
+    return Loaded(name="random", model=model, tokenizer=tokenizer, history={}, device=torch.device("cpu"))
+
+
+def an_input(config: ModelConfig, n: int) -> str | np.ndarray:
+    return "film " * n if config.is_text else np.zeros((28, 28), np.uint8)
 
 
 def variants(config: ModelConfig, n: int) -> dict[str, Callable[[], object]]:
-    model = Transformer(config).eval()
-    tokenizer = _one_word_tokenizer() if config.is_text else None
-    loaded = Loaded(name="random", model=model, tokenizer=tokenizer, history={}, device=torch.device("cpu"))
-    given = "film " * n if config.is_text else np.zeros((28, 28), np.uint8)
-    theirs = torchs_encoder(config)
+    from model.capture import activations  # another version may not have it
+    from model.inputs import prepare
+
+    loaded, given, theirs = an_encoder(config), an_input(config, n), torchs_encoder(config)
+    model, fused = loaded.model, an_encoder(config).model
+    for block in fused.blocks:
+        block.attention.__class__ = Fused
+    patterns = [f"blocks.{layer}.attention.pattern" for layer in range(config.n_layers)]
 
     @torch.inference_mode()
-    def run(encode: Callable[[Tensor], Tensor] | None = None) -> Tensor:
+    def run(encode: Callable[[Tensor], Tensor]) -> Tensor:
         inputs, tokens = prepare(loaded, given)
         assert len(tokens) == n
-        return model.classify(encode(model.embedding(inputs)), inputs) if encode else model(inputs)
+        return encode(inputs)
+
+    def torch_fused(layers: Callable[[Tensor], Tensor], inputs: Tensor) -> Tensor:
+        return model.classify(layers(model.embedding(inputs)), inputs)
 
     return {
-        "plain": run,
+        "plain": lambda: run(model),
         "capture": lambda: capture(loaded, given),
-        "torch fused": lambda: run(theirs),
-        "torch weights": lambda: run(lambda x: weights_asked_for(theirs, x)),
+        "patterns": lambda: activations(loaded, [given], patterns),
+        "fused": lambda: run(fused),
+        "torch fused": lambda: run(lambda inputs: torch_fused(theirs, inputs)),
+        "torch weights": lambda: run(
+            lambda inputs: torch_fused(lambda x: weights_asked_for(theirs, x), inputs)
+        ),
     }
+
+
+class Fused(Attention):
+    """With torch's fused kernel, and nothing to see."""
+
+    def forward(self, x: Tensor, memory: None = None, mask: None = None) -> Tensor:
+        assert memory is mask is None
+        q, k, v = (self._split_heads(w(x)) for w in (self.w_q, self.w_k, self.w_v))
+        z = nn.functional.scaled_dot_product_attention(q, k, v)
+        return self.w_o(z.transpose(1, 2).flatten(2))
 
 
 def torchs_encoder(config: ModelConfig) -> nn.TransformerEncoder:

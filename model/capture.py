@@ -1,78 +1,81 @@
-"""One forward pass, watched: `capture(loaded, text_or_image) -> ForwardRecord`."""
+"""What an encoder does with an input: any of its activations, or one forward pass as a `ForwardRecord`."""
 
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from functools import partial
 
 import numpy as np
 import torch
-from jaxtyping import Bool
+from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn import functional
 
 from model.checkpoint import Loaded
 from model.config import ModelConfig
-from model.digits import to_input
-from model.hooks import Watcher, watch
-from model.record import ForwardRecord
-from model.text import encode
+from model.hooks import watch
+from model.inputs import InputLike
+from model.intervention import Intervention
+from model.record import ForwardRecord, Positions
+from model.transformer import FullMask, Transformer
 
 BY_LAYER = ("scores", "pattern", "q", "k", "v", "z")
 
 
-def capture(
+def activations(
     loaded: Loaded,
-    text_or_image: str | np.ndarray,
+    inputs: Sequence[InputLike],
+    names: Collection[str],
     *,
-    mask: Bool[Tensor, "..."] | None = None,
-    watchers: Mapping[str, Watcher] | None = None,
-) -> ForwardRecord:
-    """Runs one text, or one uint8 image of [height, width], and keeps every activation worth seeing.
+    intervention: Intervention | None = None,
+    gradients: bool = False,
+) -> dict[str, Float[Tensor, "input ..."]]:
+    """What passes the hook points of these `names` (`model.hooks.hook_points`), for all inputs in one batch.
 
-    Text beyond the positions of the encoder is left out (`model.text.encode` says how much).
-    `mask` is as in `Transformer.forward`. `watchers`, and those of a `watch` around this call, intervene
-    first: what they return is what is kept.
+    Shorter texts are padded at their end to the length of the longest. With `gradients` all of it carries its
+    graph: `torch.autograd.grad(seen["logits"][0, 1], seen["blocks.0.attention.pattern"])`.
+    Raises ValueError where an input is of the wrong kind, or texts of different lengths meet an encoder
+    without padding; KeyError for an unknown name, RuntimeError where an activation never came.
+    """
+    intervention = intervention or Intervention()
+    batch = _batch(loaded, [intervention.prepare(loaded, given)[0] for given in inputs])
+    with torch.inference_mode(not gradients), torch.set_grad_enabled(gradients):
+        return _seen(loaded.model, batch, intervention, intervention.mask(loaded.model, batch), names)
+
+
+def capture(loaded: Loaded, given: InputLike, intervention: Intervention | None = None) -> ForwardRecord:
+    """Runs one text, or one picture (uint8 of [height, width] or [height, width, 3]), and keeps every activation worth seeing.
+
+    Text beyond the positions of the encoder is left out (`model.text.encode` says how much). Under an
+    `intervention` the record is of what was done then: content in another order stands in that order. A
+    `watch` around this call intervenes first.
     Raises ValueError where the input is of the wrong kind, RuntimeError where an activation never came.
     """
-    inputs, tokens = prepare(loaded, text_or_image)
+    intervention = intervention or Intervention()
     model = loaded.model
-    kept = Kept(model.config, len(tokens), loaded.device)
-    intervening = watch(model, watchers) if watchers else nullcontext()
-    with torch.inference_mode(), evaluating(model):
-        with intervening, watch(model, kept.watchers):
-            logits = model(inputs, mask)
-        kept.check()
-        states = model.final_norm(kept.buffers["residual"])
-        by_layer = model.classify(states, inputs.expand(len(states), *inputs.shape[1:]))
-        allowed = model.full_mask(inputs, mask)
-    whole = torch.ones((), dtype=torch.bool) if allowed is None else allowed[0]
+    inputs, positions = intervention.prepare(loaded, given)
+    positions = intervention.as_read(positions)
+    buffers = _buffers(model.config, len(positions), loaded.device)
+    places = _places(buffers)
+    with torch.inference_mode():
+        mask = intervention.mask(model, inputs)
+        logits = _seen(model, inputs, intervention, mask, ("logits", *places), into=places)["logits"]
+        states = model.final_norm(buffers["residual"])
+        pooled = model.pool(states, inputs.expand(len(states), *inputs.shape[1:]))
+        # Without classes the classifier hands its input on: that is no logits.
+        logits, by_layer = (each[:, : model.config.n_classes] for each in (logits, model.classifier(pooled)))
+    if mask is None or intervention.masking.method == "ignored":
+        mask = torch.ones(1, 1, 1, 1, 1, dtype=torch.bool)
     return ForwardRecord(
         config=model.config,
-        tokens=tokens,
-        mask=_numpy(whole.expand(kept.buffers["pattern"].shape)),
+        mask=_numpy(mask[0].expand(buffers["pattern"].shape)),
         logits=_numpy(logits[0]),
         logits_by_layer=_numpy(by_layer),
-        **{name: _numpy(buffer) for name, buffer in kept.buffers.items()},
+        pooled=_numpy(pooled[-1]),
+        **{field.name: getattr(positions, field.name) for field in fields(Positions)},
+        **{name: _numpy(buffer) for name, buffer in buffers.items()},
     )
-
-
-def prepare(loaded: Loaded, text_or_image: str | np.ndarray) -> tuple[Tensor, tuple[str, ...]]:
-    """The encoder's input, a batch of one on its device, and a name for each position."""
-    config = loaded.config
-    if config.is_text != isinstance(text_or_image, str):
-        kind = "text" if config.is_text else "an image"
-        raise ValueError(f"{loaded.name} takes {kind}, got {type(text_or_image).__name__}")
-    if config.is_text:
-        encoded = encode(loaded.tokenizer, text_or_image)
-        if not encoded.ids:
-            raise ValueError(f"{loaded.name} finds no token in this text")
-        return torch.tensor([encoded.ids], device=loaded.device), encoded.tokens
-    if text_or_image.dtype != np.uint8 or text_or_image.ndim != 2 or not text_or_image.size:
-        shape, dtype = text_or_image.shape, text_or_image.dtype
-        raise ValueError(f"an image is uint8 of [height, width], got {dtype} of {shape}")
-    rows, columns = config.patch_grid
-    patches = tuple(f"r{row}c{column}" for row in range(rows) for column in range(columns))
-    first = ("[CLS]",) if config.pooling == "class" else ()
-    return to_input(text_or_image[None], config).to(loaded.device), first + patches
 
 
 @contextmanager
@@ -88,48 +91,74 @@ def evaluating(model: nn.Module) -> Iterator[None]:
             model.train()
 
 
-class Kept:
-    """Buffers of the final shape, filled while the forward runs: stacking afterwards costs a quarter more."""
-
-    def __init__(self, config: ModelConfig, n: int, device: torch.device) -> None:
-        layers, heads = config.n_layers, config.n_heads
-        shapes = {
-            **dict.fromkeys(("scores", "pattern"), (layers, heads, n, n)),
-            **dict.fromkeys(("q", "k"), (layers, heads, n, config.d_k)),
-            **dict.fromkeys(("v", "z"), (layers, heads, n, config.d_v)),
-            "residual": (1 + 2 * layers, n, config.d_model),
-        }
-        sizes = [math.prod(shape) for shape in shapes.values()]
-        # One piece, and numpy's: for that the system gives large pages, which come faster than many small ones.
-        parts = torch.from_numpy(np.empty(sum(sizes), np.float32)).to(device).split(sizes)
-        self.buffers = {
-            name: part.view(shape) for part, (name, shape) in zip(parts, shapes.items(), strict=True)
-        }
-        # By layer or stage, each a batch of one.
-        rooms = {name: buffer.unsqueeze(1).unbind() for name, buffer in self.buffers.items()}
-        self.watchers = {"embedding.output": Keeper(rooms["residual"][0])}
-        for layer in range(layers):
-            self.watchers[f"blocks.{layer}.resid_mid"] = Keeper(rooms["residual"][1 + 2 * layer])
-            self.watchers[f"blocks.{layer}.resid_post"] = Keeper(rooms["residual"][2 + 2 * layer])
-            for name in BY_LAYER:
-                self.watchers[f"blocks.{layer}.attention.{name}"] = Keeper(rooms[name][layer])
-
-    def check(self) -> None:
-        if missing := sorted(name for name, keeper in self.watchers.items() if not keeper.has_seen):
-            raise RuntimeError(f"these activations were never seen: {missing}")
+def _batch(loaded: Loaded, inputs: Sequence[Tensor]) -> Tensor:
+    """Batches of one as one batch."""
+    longest = max(each.shape[1] for each in inputs)
+    if any(each.shape[1] < longest for each in inputs):
+        if loaded.config.padding_id is None:
+            raise ValueError(f"{loaded.name} knows no padding, so it reads texts of one length at a time")
+        padding = loaded.config.padding_id
+        inputs = [functional.pad(each, (0, longest - each.shape[1]), value=padding) for each in inputs]
+    return torch.cat(list(inputs))
 
 
-class Keeper:
-    """Copies an activation into its room, unless it was computed in there."""
+def _seen(
+    model: Transformer,
+    inputs: Tensor,
+    intervention: Intervention,
+    mask: FullMask | None,
+    names: Collection[str],
+    into: Mapping[str, Tensor] | None = None,
+) -> dict[str, Tensor]:
+    """The activations of one forward by name, those in `into` copied there as soon as they are computed."""
+    seen: dict[str, Tensor] = {}
+    into = into or {}
 
-    def __init__(self, room: Tensor) -> None:
-        self.room = room
-        self.has_seen = False
+    def keep(name: str, activation: Tensor) -> Tensor:
+        if name in into:
+            seen[name] = into[name].copy_(activation)
+            return activation
+        if (
+            torch.is_grad_enabled() and not activation.requires_grad
+        ):  # nothing that is trained stands before it
+            activation = activation.detach().requires_grad_()
+        seen[name] = activation
+        return activation
 
-    def __call__(self, activation: Tensor) -> None:
-        if activation is not self.room:
-            self.room.copy_(activation)
-        self.has_seen = True
+    changing = watch(model, intervention.watchers(model, mask))
+    with evaluating(model), changing, watch(model, {name: partial(keep, name) for name in names}):
+        model.answer(model.pass_blocks(model.embed(inputs), mask), inputs)
+    if missing := sorted(set(names) - set(seen)):
+        raise RuntimeError(f"these activations were never seen: {missing}")
+    return {name: seen[name] for name in names}
+
+
+def _buffers(config: ModelConfig, n: int, device: torch.device) -> dict[str, Tensor]:
+    """Room for a record's arrays in their final shape: stacking them afterwards costs a quarter more."""
+    layers, heads = config.n_layers, config.n_heads
+    shapes = {
+        **dict.fromkeys(("scores", "pattern"), (layers, heads, n, n)),
+        **dict.fromkeys(("q", "k"), (layers, heads, n, config.d_k)),
+        **dict.fromkeys(("v", "z"), (layers, heads, n, config.d_v)),
+        "residual": (1 + 2 * layers, n, config.d_model),
+    }
+    sizes = [math.prod(shape) for shape in shapes.values()]
+    # One piece, and numpy's: for that the system gives large pages, which come faster than many small ones.
+    parts = torch.from_numpy(np.empty(sum(sizes), np.float32)).to(device).split(sizes)
+    return {name: part.view(shape) for part, (name, shape) in zip(parts, shapes.items(), strict=True)}
+
+
+def _places(buffers: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Where in them each activation of a batch of one goes, by the name of its hook point."""
+    by_stage = buffers["residual"].unsqueeze(1).unbind()
+    places = {"embedding.output": by_stage[0]}
+    for layer in range(len(by_stage) // 2):
+        places[f"blocks.{layer}.resid_mid"] = by_stage[1 + 2 * layer]
+        places[f"blocks.{layer}.resid_post"] = by_stage[2 + 2 * layer]
+    for name in BY_LAYER:
+        for layer, place in enumerate(buffers[name].unsqueeze(1).unbind()):
+            places[f"blocks.{layer}.attention.{name}"] = place
+    return places
 
 
 def _numpy(values: Tensor) -> np.ndarray:

@@ -1,16 +1,18 @@
-"""Trained encoders on disk: a folder each, with `config.json`, `model.safetensors`, `history.json`.
+"""Trained encoders on disk: a folder each, with `config.json`, `model.safetensors` and mostly `history.json`.
 
 Text encoders bring `tokenizer.json` as well; `film.safetensors.gz` is what the run recorded of itself,
 `predictions.safetensors` what a digit encoder makes of the test digits. Nothing is ever unpickled.
 """
 
 import gzip
+import hashlib
 import json
 import math
 import shutil
 import tempfile
 import zlib
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -27,10 +29,11 @@ from torch import Tensor
 from model.config import ModelConfig
 from model.device import find_device
 from model.history import check_history
-from model.seeded import seeded
 from model.text import encode
+from model.torch_seed import torch_seed
 from model.transformer import Transformer
 
+READ = ("config.json", "model.safetensors", "tokenizer.json", "history.json")  # by `load`
 CHECKPOINTS = Path(__file__).parents[1] / "checkpoints"
 LARGEST_FILM = 2**28  # bytes
 # numbers; a few bytes of config.json could ask for all the memory there is
@@ -125,6 +128,28 @@ def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
     )
 
 
+def fingerprint(name_or_path: str | Path) -> str:
+    """A hash of the files that `load` reads: another one where a checkpoint was replaced.
+
+    Files are hashed once and from then on only looked at: size, time of change and inode. Raises
+    FileNotFoundError where there is no such checkpoint.
+    """
+    folder = _folder(name_or_path)
+    known = {
+        name: _hash(path, found.st_size, found.st_mtime_ns, found.st_ino)
+        for name in READ
+        if (path := folder / name).is_file() and (found := path.stat())
+    }
+    return hashlib.sha256(json.dumps(known).encode()).hexdigest()
+
+
+@lru_cache(maxsize=1024)
+def _hash(path: Path, *_state: int) -> str:
+    """Asked again where the state of the file, which stands in the cache's key, is another one."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def save(
     folder: Path,
     model: Transformer,
@@ -167,7 +192,7 @@ def record_figures(
         shutil.copymode(folder / "config.json", predicted)
         predicted.replace(folder / "predictions.safetensors")
     beside = folder / "history.new"
-    _write_json(beside, _read_json(folder / "history.json") | {"figures": figures})
+    _write_json(beside, _read_history(folder) | {"figures": figures})
     beside.replace(folder / "history.json")
 
 
@@ -194,7 +219,8 @@ def _read_config(folder: Path) -> ModelConfig:
 
 
 def _read_history(folder: Path) -> dict:
-    values = _read_json(folder / "history.json")
+    path = folder / "history.json"
+    values = _read_json(path) if path.exists() else {}
     try:
         check_history(values)
     except ValueError as error:
@@ -211,7 +237,7 @@ def _read_weights(path: Path, config: ModelConfig) -> Transformer:
         if config.n_layers > len(shapes) or _least_size(config) > n_numbers:
             raise ValueError(f"{n_numbers:,} numbers are too few for the encoder that config.json describes")
         _check_length(config)
-        with seeded(0):  # weights that are written over, but not with the numbers of somebody else's seed
+        with torch_seed(0):  # weights that are written over, but not with the numbers of somebody else's seed
             model = Transformer(config)
         expected = {name: tuple(value.shape) for name, value in model.state_dict().items()}
         for name in shapes:
@@ -232,7 +258,7 @@ def _read_weights(path: Path, config: ModelConfig) -> Transformer:
 def _least_size(config: ModelConfig) -> int:
     """How many numbers the largest matrices hold, where q, k and v share theirs: no encoder is smaller."""
     layer = config.n_heads * (config.d_k + config.d_v) + 2 * config.d_ff
-    whole = config.n_layers * layer + (config.vocab_size or config.patch_size**2)
+    whole = config.n_layers * layer + (config.vocab_size or config.patch_values)
     whole += config.n_positions if config.positions == "learned" else 0
     whole += config.d_model if config.masked_token_output else 0
     return config.d_model * (whole + config.n_classes)

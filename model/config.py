@@ -31,6 +31,7 @@ class ModelConfig:
     padding_id: int | None = None
     image_size: int | None = None
     patch_size: int | None = None
+    n_channels: int = 1  # of a picture: 1 (grey), or 3 (red, green, blue)
     # variants
     norm_placement: Literal["pre", "post", "deepnorm", "b2t"] = "pre"
     residual: bool = True  # without, a sublayer's output takes the place of the stream
@@ -39,7 +40,8 @@ class ModelConfig:
     embedding_scaled: bool = False
     positions: Literal["sinusoidal", "learned"] = "sinusoidal"
     pooling: Literal["class", "mean", "max"] = "class"
-    activation: Literal["relu", "gelu"] = "gelu"
+    activation: Literal["relu", "gelu", "gelu_tanh"] = "gelu"  # gelu_tanh: its approximation by tanh
+    layer_norm_eps: float = 1e-5  # added to the variance
     shared_qkv: bool = False
     masked_token_output: bool = False
     # dropout probabilities, used in training only
@@ -50,8 +52,11 @@ class ModelConfig:
     def __post_init__(self) -> None:
         self._check_each()
         if self.is_text:
-            if self.patch_size is not None:
-                raise ValueError(f"patch_size {self.patch_size} belongs to images, but vocab_size is set")
+            if self.patch_size is not None or self.n_channels != 1:
+                raise ValueError(
+                    "patch_size and n_channels belong to images, but vocab_size is set: "
+                    f"got {self.patch_size} and {self.n_channels}"
+                )
             numbers = range(self.vocab_size)  # which holds 0.0 and False as well
             if self.padding_id is not None and (
                 type(self.padding_id) is not int or self.padding_id not in numbers
@@ -63,6 +68,8 @@ class ModelConfig:
                     "padding_id and masked_token_output belong to text, but vocab_size is None: "
                     f"got {self.padding_id!r} and {self.masked_token_output}"
                 )
+            if self.n_channels not in (1, 3):
+                raise ValueError(f"n_channels must be 1 or 3, got {self.n_channels}")
             if self.image_size % self.patch_size:
                 raise ValueError(f"patch_size {self.patch_size} must divide image_size {self.image_size}")
             expected = self.n_patches + (self.pooling == "class")
@@ -86,7 +93,7 @@ class ModelConfig:
                 "set either vocab_size (text) or image_size (patches), "
                 f"got {self.vocab_size!r} and {self.image_size!r}"
             )
-        sizes = ("d_model", "n_layers", "n_heads", "d_k", "d_v", "d_ff", "n_positions")
+        sizes = ("d_model", "n_layers", "n_heads", "d_k", "d_v", "d_ff", "n_positions", "n_channels")
         for name in (*sizes, *(("vocab_size",) if self.is_text else ("image_size", "patch_size"))):
             value = getattr(self, name)
             if type(value) is not int or not 1 <= value <= LARGEST:
@@ -99,6 +106,8 @@ class ModelConfig:
                 raise ValueError(f"{field.name} must be true or false, got {value!r}")
             if kind is float and not (isinstance(value, int | float) and 0 <= value < 1):
                 raise ValueError(f"{field.name} must be in [0, 1), got {value!r}")
+        if not self.layer_norm_eps:
+            raise ValueError("layer_norm_eps must be more than 0: equal numbers have no deviation")
         if not all(isinstance(name, str) for name in self.class_names):
             raise ValueError(f"class_names must be names, got {self.class_names!r}")
 
@@ -120,6 +129,17 @@ class ModelConfig:
     @property
     def n_patches(self) -> int:
         return (self.image_size // self.patch_size) ** 2
+
+    @property
+    def image_shape(self) -> tuple[int, ...]:
+        """Of the tensor of one picture: [height, width], with the colours before them."""
+        grey = (self.image_size, self.image_size)
+        return grey if self.n_channels == 1 else (self.n_channels, *grey)
+
+    @property
+    def patch_values(self) -> int:
+        """How many numbers make a patch."""
+        return self.n_channels * self.patch_size**2
 
     def to_json(self) -> dict:
         return {**asdict(self), "class_names": list(self.class_names)}

@@ -1,4 +1,4 @@
-"""Digits: MNIST's own files, and what is done to an image before the encoder sees it."""
+"""Digits: MNIST's own files, and what is done to a picture before the encoder sees it."""
 
 import gzip
 import math
@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from model.config import ModelConfig
 
+GREY = (0.299, 0.587, 0.114)  # how bright red, green and blue are (ITU-R BT.601)
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
@@ -56,14 +57,27 @@ def examples() -> tuple[UInt8[np.ndarray, "digit 28 28"], UInt8[np.ndarray, " di
 
 
 def to_input(
-    images: UInt8[np.ndarray, "digit height width"], config: ModelConfig
-) -> Float[Tensor, "digit size size"]:
-    """Values from 0 to 1, enlarged (bilinearly) to the size that the encoder takes."""
+    images: UInt8[np.ndarray, "picture height width *colour"], config: ModelConfig
+) -> Float[Tensor, "picture *channel size size"]:
+    """Values from 0 to 1, resized (bilinearly) and with the colours that the encoder takes.
+
+    Of a coloured picture an encoder of grey levels gets the brightness; a grey one has all colours alike.
+    """
     pixels = torch.from_numpy(np.asarray(images, np.float32)) / 255
-    size = (config.image_size, config.image_size)
-    if pixels.shape[1:] == size:
-        return pixels
-    return functional.interpolate(pixels[:, None], size, mode="bilinear")[:, 0]
+    pixels = pixels[:, None] if pixels.ndim == 3 else pixels.movedim(-1, 1)
+    if pixels.shape[1] > config.n_channels:
+        pixels = torch.einsum("pchw,c->phw", pixels, torch.tensor(GREY))[:, None]
+    if pixels.shape[2:] != (size := (config.image_size, config.image_size)):
+        pixels = functional.interpolate(pixels, size, mode="bilinear")
+    return pixels.expand(-1, config.n_channels, -1, -1).reshape(-1, *config.image_shape)
+
+
+def to_pictures(
+    inputs: Float[Tensor, "picture *colour height width"],
+) -> UInt8[np.ndarray, "picture height width *colour"]:
+    """What `to_input` made, or patches of it, as pictures again."""
+    pixels = (inputs * 255).round().to(torch.uint8)
+    return (pixels if pixels.ndim == 3 else pixels.movedim(1, -1)).cpu().numpy()
 
 
 def to_labels(labels: UInt8[np.ndarray, " digit"]) -> Int[Tensor, " digit"]:

@@ -23,7 +23,10 @@ from tqdm import tqdm
 from model.checkpoint import Loaded, load, record_figures
 from model.digits import examples, to_input, to_labels
 
+WINDOW = 4096  # texts that are in memory together
 BATCH = 64
+LENGTHS = 32  # batches are as long as multiples of it: a new length each time leaves holes in the memory
+WEIGHTS_AT_ONCE = 2**22  # attention weights of one layer, in a batch of long texts
 
 
 def classification(
@@ -46,7 +49,7 @@ def evaluate(
     if not loaded.config.is_text and csv is not None:
         raise ValueError(f"{loaded.name} reads digits, which a CSV does not hold")
     if not loaded.config.n_classes:
-        raise ValueError(f"{loaded.name} has no classes")
+        raise ValueError(f"{loaded.name} has no classes: there is no answer that could be right")
     batches, labels = _digits(loaded) if csv is None else _texts(loaded, csv)
     if labels.max() >= loaded.config.n_classes:
         raise ValueError(
@@ -70,20 +73,37 @@ def _digits(loaded: Loaded) -> tuple[Batches, Int[Tensor, " digit"]]:
 
 
 def _texts(loaded: Loaded, csv: Path) -> tuple[Batches, Int[Tensor, " text"]]:
-    table = pd.read_csv(csv, dtype={"text": str}, keep_default_na=False)
-    if missing := {"text", "label"} - set(table.columns):
+    """The labels are read, and refused, before the first text; the texts a window at a time."""
+    if missing := {"text", "label"} - set(pd.read_csv(csv, nrows=0).columns):
         raise ValueError(f"{csv.name} lacks the columns {sorted(missing)}")
-    if table.empty:
+    column = pd.read_csv(csv, usecols=["label"], dtype=str, keep_default_na=False).label
+    labels = [_class(label, loaded.config.class_names) for label in column]
+    if not labels:
         raise ValueError(f"{csv.name} holds no text")
-    labels = torch.tensor([_class(label, loaded.config.class_names) for label in table.label])
-    encodings = [loaded.tokenizer.encode(text) for text in table.text]
-    lengths = [len(encoding.ids) for encoding in encodings]
-    if 0 in lengths:
-        raise ValueError(f"{csv.name}: in text {lengths.index(0) + 1} there is no token")
-    # Neighbours of similar length need little padding; without padding each goes alone.
-    order = np.argsort(lengths, kind="stable")
-    parts = torch.from_numpy(order).split(1 if loaded.config.padding_id is None else BATCH)
-    return ((part, _padded([encodings[place].ids for place in part], loaded)) for part in parts), labels
+    return _batches(loaded, csv), torch.tensor(labels)
+
+
+def _batches(loaded: Loaded, csv: Path) -> Batches:
+    """Of similar length within a window, which need little padding; without padding each text goes alone."""
+    config, encode = loaded.config, loaded.tokenizer.encode
+    with pd.read_csv(csv, usecols=["text"], dtype=str, keep_default_na=False, chunksize=WINDOW) as windows:
+        for texts in (window.text for window in windows):
+            ids = [np.array(encode(text).ids, np.int32) for text in texts]  # a list takes ten times as much
+            lengths = np.array([len(each) for each in ids])
+            if not lengths.all():
+                raise ValueError(f"{csv.name}: in text {texts.index[lengths == 0][0] + 1} there is no token")
+            # The longest first: the memory that it takes is enough for the rest.
+            order = np.argsort(-lengths, kind="stable")
+            while len(order):
+                length, n = int(lengths[order[0]]), 1
+                if config.padding_id is not None:
+                    length = min(-(-length // LENGTHS) * LENGTHS, config.n_positions)
+                    n = min(max(WEIGHTS_AT_ONCE // (config.n_heads * length**2), 1), BATCH)
+                part, order = order[:n], order[n:]
+                inputs = torch.full((len(part), length), config.padding_id or 0)
+                for row, place in enumerate(part):
+                    inputs[row, : lengths[place]] = torch.from_numpy(ids[place])
+                yield torch.from_numpy(texts.index.to_numpy()[part]), inputs
 
 
 def _class(label: object, names: tuple[str, ...]) -> int:
@@ -93,13 +113,6 @@ def _class(label: object, names: tuple[str, ...]) -> int:
     if word.isdecimal() and int(word) < len(names):
         return int(word)
     raise ValueError(f"a label must be one of {names} or a number below {len(names)}, got {label!r}")
-
-
-def _padded(rows: list[list[int]], loaded: Loaded) -> Int[Tensor, "text longest"]:
-    tensors = [torch.tensor(row) for row in rows]
-    return torch.nn.utils.rnn.pad_sequence(
-        tensors, batch_first=True, padding_value=loaded.config.padding_id or 0
-    )
 
 
 def main() -> None:

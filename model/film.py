@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int, UInt8
 
-from model.capture import prepare
 from model.checkpoint import Loaded, film_arrays
 from model.digits import examples
+from model.history import starts, tasks
+from model.inputs import prepare
 from model.measures.heads import head_distance
 
 
@@ -21,6 +22,15 @@ class Probe:
     entropy: Float[np.ndarray, "moment layer head"]  # normalised, mean over queries
     residual_norm: Float[np.ndarray, "moment stage"]  # mean over positions
 
+    def pattern_at(self, moment: int) -> Float[np.ndarray, "layer head query key"]:
+        """As shares of 1."""
+        return self.pattern[moment] / np.float32(255)
+
+    @property
+    def layer_entropy(self) -> Float[np.ndarray, "moment layer"]:
+        """Mean over the heads."""
+        return self.entropy.mean(axis=-1)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Film:
@@ -30,15 +40,23 @@ class Film:
     phase: Int[np.ndarray, " moment"]
     step: Int[np.ndarray, " moment"]  # within its phase
     at: Int[np.ndarray, " moment"]  # steps since the beginning
-    accuracy: Float[
-        np.ndarray, " moment"
-    ]  # of the phase's own task, on some held-out examples; NaN: not measured
+    accuracy: Float[np.ndarray, " moment"]  # of the phase's own task, held-out examples; NaN: not measured
     gradient_norm: Float[np.ndarray, "moment layer"]
     is_clipped: bool  # whether gradients were clipped before their norms were taken
     probes: tuple[Probe, ...]
 
     def __len__(self) -> int:
         return len(self.at)
+
+    @property
+    def phase_starts(self) -> list[int]:
+        """The first moment of each phase but the first one."""
+        return (np.flatnonzero(np.diff(self.phase)) + 1).tolist()
+
+    @property
+    def n_steps(self) -> int:
+        """Of all phases, as far as they were filmed."""
+        return int(self.at[-1]) + 1
 
 
 def read_film(loaded: Loaded) -> Film | None:
@@ -47,16 +65,15 @@ def read_film(loaded: Loaded) -> Film | None:
     if arrays is None:
         return None
     try:
-        phases = loaded.history["recipe"]["phases"]
+        learned = tasks(loaded.history)
         n, n_layers = len(arrays["phase"]), loaded.config.n_layers
         phase, step = (_field(arrays, name, np.int64, n) for name in ("phase", "step"))
-        lengths = [int(step[phase == number].max()) + 1 for number in range(len(phases))]
-        starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
+        lengths = [int(step[phase == number].max()) + 1 for number in range(len(learned))]
         return Film(
-            tasks=tuple(phase["task"] for phase in phases),
+            tasks=learned,
             phase=phase,
             step=step,
-            at=starts[phase] + step,
+            at=starts(lengths)[phase] + step,
             accuracy=_field(arrays, "accuracy", np.float32, n),
             gradient_norm=_field(arrays, "gradient_norm", np.float32, n, n_layers),
             is_clipped=loaded.history.get("film_gradients") != "before clipping",
@@ -68,7 +85,7 @@ def read_film(loaded: Loaded) -> Film | None:
 
 def _probe(loaded: Loaded, arrays: dict[str, np.ndarray], number: int, name: str) -> Probe:
     given = name if loaded.config.is_text else examples()[0][int(name.rpartition(" ")[2])]
-    tokens = prepare(loaded, given)[1]
+    tokens = prepare(loaded, given)[1].tokens
     n, length = len(arrays["phase"]), len(tokens)
     n_layers, n_heads = loaded.config.n_layers, loaded.config.n_heads
     return Probe(
@@ -86,6 +103,11 @@ def _field(arrays: dict[str, np.ndarray], name: str, kind: type, *shape: int) ->
     if array.dtype != kind or array.shape != shape:
         raise ValueError(f"{name} is {array.dtype} {array.shape}, it must be {kind.__name__} {shape}")
     return array
+
+
+def formed_at_step(film: Film, probe: int) -> Int[np.ndarray, "layer head"]:
+    """The step of the run at which each head took its form on that probe, as `formed_at` has it."""
+    return film.at[formed_at(way_to_form(film.probes[probe].pattern))]
 
 
 def way_to_form(

@@ -7,17 +7,18 @@ al. 2020, figure 1.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Float32
 from scipy.special import ndtr
-from torch import Tensor, nn
+from torch import nn
 
 from model import transformer
-from model.capture import capture
+from model.capture import activations
 from model.checkpoint import Loaded
+from model.inputs import InputLike
 from model.record import ForwardRecord
 
 _ATTENTION = ("project", "products", "scale", "mask", "softmax", "values", "concatenate", "output")
@@ -46,6 +47,10 @@ class Norm:
     deviation: float  # sqrt(variance + epsilon), the variance that of x itself: divided by d_model
     gain: Float[np.ndarray, " d_model"]
     shift: Float[np.ndarray, " d_model"]
+
+    @property
+    def variance(self) -> float:
+        return float(self.x.var())
 
     @property
     def standardised(self) -> Float[np.ndarray, " d_model"]:
@@ -81,6 +86,28 @@ class AttentionSteps:
     bias: Float[np.ndarray, " d_model"]
     out: Float[np.ndarray, " d_model"]
 
+    @property
+    def largest_score(self) -> float:
+        """Of the keys that the mask allows, -inf where it allows none."""
+        return float(self.scores.max(where=self.mask, initial=-np.inf))
+
+    def allowed(self, values: Float[np.ndarray, " key"]) -> Float[np.ndarray, " key"]:
+        """`values`, NaN where the mask forbids the key."""
+        return np.where(self.mask, values, np.nan)
+
+    def strongest(self, at_most: int) -> list[int]:
+        """The keys with the largest weights, the largest first."""
+        return _strongest(self.pattern, at_most)
+
+    def share(self, keys: Sequence[int]) -> float:
+        """Of the weight, that of these keys together."""
+        return float(self.pattern[list(keys)].sum())
+
+    def of_the_others(self, keys: Sequence[int]) -> tuple[Float[np.ndarray, " d_v"], float]:
+        """What all keys but these hand over together, and with how much of the weight."""
+        others = np.delete(np.arange(len(self.pattern)), list(keys))
+        return self.weighted[others].sum(axis=0), self.share(others.tolist())
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedForwardSteps:
@@ -92,6 +119,29 @@ class FeedForwardSteps:
     by_unit: Float[np.ndarray, "d_ff d_model"]  # a hidden unit through its own row of W_2
     bias: Float[np.ndarray, " d_model"]
     out: Float[np.ndarray, " d_model"]
+
+    @property
+    def n_above_0(self) -> int:
+        """Hidden units, before the activation."""
+        return int((self.before > 0).sum())
+
+    @property
+    def of_all_units(self) -> Float[np.ndarray, " d_model"]:
+        """`out` without the bias."""
+        return self.by_unit.sum(axis=0)
+
+    def strongest(self, at_most: int) -> list[int]:
+        """The hidden units that are furthest from 0, the furthest first."""
+        return _strongest(np.abs(self.hidden), at_most)
+
+    def strongest_parts(self, at_most: int) -> list[int]:
+        """The hidden units whose parts of `out` are longest (Euclidean norm), the longest first."""
+        return _strongest(np.linalg.norm(self.by_unit, axis=1), at_most)
+
+    def share(self, units: Sequence[int]) -> float:
+        """Of the sum of |h| over all hidden units, that of these."""
+        sizes = np.abs(self.hidden)
+        return float(sizes[list(units)].sum() / (sizes.sum() or 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,20 +162,16 @@ class HeadSteps:
 
 
 def between(
-    loaded: Loaded, text_or_image: str | np.ndarray, layer: int
+    loaded: Loaded, text_or_image: InputLike, layer: int
 ) -> dict[str, Float32[np.ndarray, "position width"]]:
     """What goes into and comes out of the two halves of a block, and the hidden units, by name in the block.
 
     Raises as `model.capture.capture` does.
     """
-    kept = {}
-
-    def keep(name: str, activation: Tensor) -> None:
-        kept[name] = activation[0].cpu().numpy()
-        kept[name].setflags(write=False)
-
-    watchers = {f"blocks.{layer}.{name}": lambda seen, name=name: keep(name, seen) for name in _BETWEEN}
-    capture(loaded, text_or_image, watchers=watchers)
+    seen = activations(loaded, [text_or_image], [f"blocks.{layer}.{name}" for name in _BETWEEN])
+    kept = {name: values[0].cpu().numpy() for name, values in zip(_BETWEEN, seen.values(), strict=True)}
+    for values in kept.values():
+        values.setflags(write=False)
     return kept
 
 
@@ -152,7 +198,7 @@ def head_steps(
     block: transformer.Block = loaded.model.blocks[layer]
     x = record.residual[2 * layer].astype(float)
 
-    given = _normalise(x, block.norm_attention) if pre else x
+    given = np.array([_norm(each, block.norm_attention).out for each in x]) if pre else x
     attention = _attention(given, block.attention, record.mask[layer, :, query], head, query)
     attention_added = x[query] + attention.out
     norm_attention = _norm(x[query] if pre else attention_added, block.norm_attention)
@@ -204,7 +250,11 @@ def _attention(
     )
     products = q[head, query] * k[head]
     scores = np.einsum("hc,hjc->hj", q[:, query], k) / math.sqrt(part.d_k)
-    exponentials, pattern = _softmax(scores, mask)
+    allowed = np.where(mask, scores, -np.inf)
+    largest = np.where(mask.any(axis=-1), allowed.max(axis=-1), 0)  # without an allowed key all weights are 0
+    exponentials = np.exp(allowed - largest[:, None])
+    total = exponentials.sum(axis=-1, keepdims=True)
+    pattern = exponentials / np.where(total > 0, total, 1)
     z = np.einsum("hj,hjc->hc", pattern, v)
     w_o, bias = _weights(part.w_o)
     by_head = np.einsum("hc,hcd->hd", z, w_o.reshape(*z.shape, -1))
@@ -229,23 +279,11 @@ def _attention(
 
 def _feed_forward(x: Float[np.ndarray, " d_model"], part: transformer.FeedForward) -> FeedForwardSteps:
     before = _linear(x, part.expand)
-    # GELU: x times the chance that a standard normal number is below x (Hendrycks & Gimpel 2016).
-    hidden = np.maximum(before, 0) if isinstance(part.activation, nn.ReLU) else before * ndtr(before)
+    hidden = _activated(before, part.activation)
     w_2, bias = _weights(part.contract)
     by_unit = hidden[:, None] * w_2
-    return FeedForwardSteps(
-        given=x, before=before, hidden=hidden, by_unit=by_unit, bias=bias, out=by_unit.sum(axis=0) + bias
-    )
-
-
-def _softmax(
-    scores: Float[np.ndarray, "head key"], mask: Bool[np.ndarray, "head key"]
-) -> tuple[Float[np.ndarray, "head key"], Float[np.ndarray, "head key"]]:
-    """Exponentials and weights over the keys that the mask allows; a head without any has zeros."""
-    largest = scores.max(axis=-1, keepdims=True, where=mask, initial=-np.inf)
-    exponentials = np.exp(np.where(mask, scores, -np.inf) - np.where(mask.any(-1, keepdims=True), largest, 0))
-    total = exponentials.sum(axis=-1, keepdims=True)
-    return exponentials, exponentials / np.where(total > 0, total, 1)
+    out = by_unit.sum(axis=0) + bias
+    return FeedForwardSteps(given=x, before=before, hidden=hidden, by_unit=by_unit, bias=bias, out=out)
 
 
 def _norm(x: Float[np.ndarray, " d_model"], part: nn.LayerNorm) -> Norm:
@@ -254,13 +292,13 @@ def _norm(x: Float[np.ndarray, " d_model"], part: nn.LayerNorm) -> Norm:
     return Norm(x=x, mean=float(x.mean()), deviation=deviation, gain=gain, shift=shift)
 
 
-def _normalise(
-    x: Float[np.ndarray, "position d_model"], part: nn.LayerNorm
-) -> Float[np.ndarray, "position d_model"]:
-    """As `_norm(...).out`, for all positions at once."""
-    gain, shift = _weights(part)
-    mean, variance = x.mean(axis=-1, keepdims=True), x.var(axis=-1, keepdims=True)
-    return gain * (x - mean) / np.sqrt(variance + part.eps) + shift
+def _activated(x: Float[np.ndarray, " d_ff"], part: nn.ReLU | nn.GELU) -> Float[np.ndarray, " d_ff"]:
+    """GELU: x times the chance that a standard normal number is below x, or near to it (Hendrycks & Gimpel 2016)."""
+    if isinstance(part, nn.ReLU):
+        return np.maximum(x, 0)
+    if part.approximate == "tanh":
+        return x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    return x * ndtr(x)
 
 
 def _linear(x: Float[np.ndarray, "*axes inner"], part: nn.Linear) -> Float[np.ndarray, "*axes outer"]:
@@ -300,6 +338,10 @@ def _apart_within(
         "expand": _apart(feed_forward.hidden, seen["feed_forward.hidden"][query]),
         "contract": _apart(feed_forward.out, seen["feed_forward_out"][query]),
     }
+
+
+def _strongest(strengths: Float[np.ndarray, " of"], at_most: int) -> list[int]:
+    return np.argsort(-strengths, kind="stable")[:at_most].tolist()
 
 
 def _apart(ours: np.ndarray, theirs: np.ndarray) -> float:

@@ -1,19 +1,21 @@
-"""What `history.json` must be like in the places that are read; whatever else it tells is welcome."""
+"""`history.json`: what it must be like in the places that are read, and what it tells of a run's steps.
 
+Whatever else it holds is welcome.
+"""
+
+import numpy as np
+import pandas as pd
 from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
 
-# JSON may hold numbers that no float holds
-_COUNT = {"type": "integer", "minimum": 0, "maximum": 2**53}
-_NUMBER = {"type": "number", "minimum": -1e300, "maximum": 1e300}
-_WORDS = {"type": "string"}
+from model.json_schema import COUNT, NUMBER, WORDS, check
+
 _ROWS = {
     "type": "array",
     "items": {
         "type": "object",
         "required": ["phase", "step"],
-        "properties": {"phase": _COUNT, "step": _COUNT},
-        "additionalProperties": _NUMBER,
+        "properties": {"phase": COUNT, "step": COUNT},
+        "additionalProperties": NUMBER,
     },
 }
 _SCHEMA = Draft202012Validator(
@@ -23,12 +25,7 @@ _SCHEMA = Draft202012Validator(
             "figures": {
                 "type": "object",
                 "required": ["n", "accuracy", "loss", "data"],
-                "properties": {
-                    "n": _COUNT,
-                    "accuracy": _NUMBER,
-                    "loss": _NUMBER,
-                    "data": _WORDS,
-                },
+                "properties": {"n": COUNT, "accuracy": NUMBER, "loss": NUMBER, "data": WORDS},
             },
             "recipe": {
                 "type": "object",
@@ -36,11 +33,11 @@ _SCHEMA = Draft202012Validator(
                     "published": {"type": ["string", "null"]},
                     "phases": {
                         "type": "array",
-                        "items": {"type": "object", "required": ["task"], "properties": {"task": _WORDS}},
+                        "items": {"type": "object", "required": ["task"], "properties": {"task": WORDS}},
                     },
                 },
             },
-            "probes": {"type": "array", "items": _WORDS},
+            "probes": {"type": "array", "items": WORDS},
             "log": _ROWS,
             "evaluations": _ROWS,
         },
@@ -50,10 +47,46 @@ _SCHEMA = Draft202012Validator(
 
 def check_history(history: dict) -> None:
     """Raises ValueError, in one sentence, where a figure, a phase or a logged step is not what it must be."""
-    if error := best_match(_SCHEMA.iter_errors(history)):
-        where = " ".join(map(str, error.absolute_path)) or "the whole"
-        raise ValueError(f"{where}: {error.message[:200]}")
-    n_phases = len(history.get("recipe", {}).get("phases", []))
+    check(history, _SCHEMA)
+    n_phases = len(tasks(history))
     for name in ("log", "evaluations"):
         if any(row["phase"] >= n_phases for row in history.get(name, [])):
             raise ValueError(f"{name} tells of more than the {n_phases} phases of the recipe")
+
+
+def tasks(history: dict) -> tuple[str, ...]:
+    """What the encoder learned, phase by phase."""
+    return tuple(phase["task"] for phase in history.get("recipe", {}).get("phases", []))
+
+
+def logged(history: dict, value: str, entries: str = "log") -> pd.DataFrame:
+    """One value of the history's "log" or "evaluations": phase, step since the beginning of the run, value.
+
+    Entries that do not tell the value are left out. A phase is as long as its last evaluation says.
+    """
+    evaluated = history.get("evaluations", [])
+    lengths = [
+        max((row["step"] + 1 for row in evaluated if row["phase"] == phase), default=0)
+        for phase in range(len(tasks(history)))
+    ]
+    rows = [row for row in history.get(entries, []) if value in row]
+    table = pd.DataFrame(rows, columns=["phase", "step", value]).rename(columns={value: "value"})
+    return table.assign(step=table["step"] + starts(lengths)[table["phase"].to_numpy(int)])
+
+
+def starts(lengths: list[int]) -> np.ndarray:
+    """Steps before each phase, of phases with so many steps each."""
+    return np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(int)
+
+
+def smoothed(table: pd.DataFrame, n: int) -> pd.DataFrame:
+    """Of what `logged` returns, the mean of each `n` neighbours within a phase, at the mean of their steps.
+
+    What is left at the end of a phase is dropped, as a mean of fewer is as restless as a single entry; of a phase
+    with fewer than `n` entries it is all there is, and stays.
+    """
+    if table.empty:
+        return table
+    groups = table.groupby(["phase", table.groupby("phase").cumcount() // n], as_index=False)
+    means = groups[["step", "value"]].mean()
+    return means[(groups.size()["size"] == n) | ~means["phase"].duplicated()]

@@ -1,7 +1,7 @@
 """Watching an encoder from outside: named identity modules and one context manager.
 
-Each `HookPoint` carries one permanent forward hook, which looks into a context variable for who is
-watching *in this thread*. Hooks registered per call would fire for other threads' calls as well.
+Each `HookPoint` looks into a context variable for who is watching *in this thread*. Hooks registered for a
+call would fire for other threads' calls as well.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -19,31 +19,14 @@ _watching: ContextVar[tuple[Mapping["HookPoint", Watcher], ...]] = ContextVar("w
 
 
 class HookPoint(nn.Module):
-    """Identity: the place where an activation can be read or replaced."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_forward_hook(_look)
+    """Identity, unless somebody is watching: the place where an activation can be read or replaced."""
 
     def forward(self, activation: Tensor) -> Tensor:
+        for watchers in _watching.get():
+            if (watcher := watchers.get(self)) is not None:
+                replaced = watcher(activation)
+                activation = activation if replaced is None else replaced
         return activation
-
-    @property
-    def room(self) -> Tensor | None:
-        """Where the activation may be written as it is computed: the `room` of whoever sees it first.
-
-        Not of a later one: the first may keep what it saw, or return a view of it, and a later one's room is
-        written to once more.
-        """
-        first = next((watchers[self] for watchers in _watching.get() if self in watchers), None)
-        return getattr(first, "room", None)
-
-
-def _look(point: HookPoint, _inputs: tuple[Tensor], activation: Tensor) -> Tensor | None:
-    for watchers in _watching.get():
-        replaced = watchers[point](activation) if point in watchers else None
-        activation = activation if replaced is None else replaced
-    return activation
 
 
 # Finding the points of an encoder takes as long as one of its layers: it is done once.

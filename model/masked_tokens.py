@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import torch
 
-from model.capture import evaluating, prepare
+from model.capture import activations
 from model.checkpoint import Loaded
-from model.text import MASK
+from model.inputs import InputLike, prepare
 
 
 class Guess(NamedTuple):
@@ -14,19 +14,20 @@ class Guess(NamedTuple):
     probability: float
 
 
-def guesses(loaded: Loaded, text: str, n: int = 5) -> dict[int, list[Guess]]:
+def guesses(loaded: Loaded, text: InputLike, n: int = 5) -> dict[int, list[Guess]]:
     """By position of each [MASK] that the encoder reads: the `n` most probable tokens, the likeliest first.
 
     Softmax over the whole vocabulary, in which a place without a token is no guess. Empty where there is no
     [MASK], or no masked-token output.
     """
-    inputs, tokens = prepare(loaded, text)
-    places = [position for position, token in enumerate(tokens) if token == MASK]
+    places = list(prepare(loaded, text)[1].at("mask"))
     if not places or not loaded.config.masked_token_output:
         return {}
     model, n = loaded.model, min(n, loaded.config.vocab_size)
-    with torch.inference_mode(), evaluating(model):
-        probabilities, ids = model.predict_tokens(model.encode(inputs)[0, places]).softmax(dim=-1).topk(n)
+    (last,) = activations(loaded, [text], [f"blocks.{loaded.config.n_layers - 1}.resid_post"]).values()
+    with torch.inference_mode():
+        states = model.final_norm(last[0, places])
+        probabilities, ids = model.predict_tokens(states).softmax(dim=-1).topk(n)
     return {
         place: [
             Guess(token, probability)

@@ -1,15 +1,79 @@
 """The one thing that pages and figures pass around: what an encoder did with one input."""
 
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float32
 
 from model.config import ModelConfig
 
+Role = Literal[
+    "word",  # a whole word, or the beginning of one
+    "continuation",  # a piece that goes on with the word before it
+    "patch",
+    "class",  # stands first, for the whole input
+    "separator",
+    "padding",
+    "unknown",  # in place of what the vocabulary does not have
+    "mask",  # hides a token
+    "special",  # any other token that the tokenizer calls special
+]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForwardRecord:
+class Positions:
+    """What stands at each position of one input."""
+
+    tokens: tuple[str, ...]  # "[CLS]", "great", "##s", "r2c5"
+    roles: tuple[Role, ...]  # one a position
+    patch_grid: tuple[int, int] | None = None  # (rows, columns) of patches, None for text
+    continuing_prefix: str = ""  # with which the tokenizer marks a continuation
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def unit(self) -> Literal["token", "patch"]:
+        return "token" if self.patch_grid is None else "patch"
+
+    @property
+    def units(self) -> Literal["tokens", "patches"]:
+        return "tokens" if self.patch_grid is None else "patches"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """A name for each position that no other has: tokens, which can repeat, are numbered ("3 film")."""
+        if self.patch_grid is not None:
+            return self.tokens
+        return tuple(f"{position} {token}" for position, token in enumerate(self.tokens))
+
+    @property
+    def pieces(self) -> tuple[str, ...]:
+        """The tokens as they stand in the text: a continuation without its prefix."""
+        return tuple(
+            token.removeprefix(self.continuing_prefix) if role == "continuation" else token
+            for token, role in zip(self.tokens, self.roles, strict=True)
+        )
+
+    @property
+    def first_patch(self) -> int:
+        """The position of the first patch: 1 behind a class token, else 0. 0 for text."""
+        return self.roles.index("patch") if "patch" in self.roles else 0
+
+    def at(self, *roles: Role) -> tuple[int, ...]:
+        """The positions that have one of `roles`, in order."""
+        return tuple(position for position, role in enumerate(self.roles) if role in roles)
+
+    def in_order(self, order: Sequence[int]) -> "Positions":
+        """The same with token and role of position `order[i]` at position i."""
+        tokens, roles = (tuple(each[at] for at in order) for each in (self.tokens, self.roles))
+        return replace(self, tokens=tokens, roles=roles)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForwardRecord(Positions):
     """One forward pass of one example: no batch axis, read-only numpy arrays, float32 at natural scale.
 
     `residual` holds the state carried forward in both placements (in post-LN that is after the norm):
@@ -17,7 +81,6 @@ class ForwardRecord:
     """
 
     config: ModelConfig
-    tokens: tuple[str, ...]  # "[CLS]", "great", "r2c5"
     mask: Bool[np.ndarray, "layer head query key"]  # True = may attend
     scores: Float32[np.ndarray, "layer head query key"]  # q kᵀ / sqrt(d_k), before the mask
     pattern: Float32[np.ndarray, "layer head query key"]
@@ -27,7 +90,8 @@ class ForwardRecord:
     z: Float32[np.ndarray, "layer head query d_v"]
     residual: Float32[np.ndarray, "stage query d_model"]
     logits_by_layer: Float32[np.ndarray, "stage class"]
-    logits: Float32[np.ndarray, " class"]
+    logits: Float32[np.ndarray, " class"]  # of no class where the encoder has no classifier
+    pooled: Float32[np.ndarray, " d_model"]  # the state that the classifier reads, or would read
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -36,21 +100,22 @@ class ForwardRecord:
                 value.setflags(write=False)
 
     @property
-    def patch_grid(self) -> tuple[int, int] | None:
-        return self.config.patch_grid
-
-    @property
     def class_names(self) -> tuple[str, ...]:
         return self.config.class_names
 
     @property
+    def has_classes(self) -> bool:
+        return bool(self.config.class_names)
+
+    @property
     def has_class_token(self) -> bool:
+        """Whether the first position is the one that is classified."""
         return self.config.pooling == "class"
 
     @property
     def probabilities(self) -> Float32[np.ndarray, " class"]:
         """Softmax of the logits."""
-        weights = np.exp(self.logits - self.logits.max())
+        weights = np.exp(self.logits - self.logits.max(initial=-np.inf))
         return weights / weights.sum()
 
     @property

@@ -4,11 +4,13 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tokenizers import Regex, Tokenizer, decoders, normalizers
+from tokenizers import Encoding, Regex, Tokenizer, decoders, normalizers
 from tokenizers.models import WordLevel, WordPiece
 from tokenizers.pre_tokenizers import Sequence, Split, WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import WordLevelTrainer, WordPieceTrainer
+
+from model.record import Positions, Role
 
 PADDING, UNKNOWN, CLASS, SEPARATOR, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
 SPECIAL_TOKENS = (PADDING, UNKNOWN, CLASS, SEPARATOR, MASK)
@@ -23,20 +25,20 @@ _PARTS = Regex(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Encoded:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoded(Positions):
     """One text as the encoder reads it."""
 
     ids: tuple[int, ...]
-    tokens: tuple[str, ...]
     n_read: int  # without special tokens
     n_left_out: int
     from_start: bool  # whether the left-out tokens are the text's first ones, or else its last
 
 
-def encode(tokenizer: Tokenizer, text: str) -> Encoded:
+def encode(tokenizer: Tokenizer, text: str, padding_id: int | None = None) -> Encoded:
     """Special tokens added; what exceeds the tokenizer's truncation length is left out and counted.
 
+    `padding_id` is the encoder's: a token of that id has the role of padding.
     Raises ValueError, in one sentence, where the tokenizer cannot read the text.
     """
     # A lone surrogate cannot become UTF-8, and the tokenizer refuses it.
@@ -45,14 +47,42 @@ def encode(tokenizer: Tokenizer, text: str) -> Encoded:
         encoding = tokenizer.encode(text)
     except Exception as error:  # the library raises plain Exception
         raise ValueError(f"the tokenizer cannot read this text: {error}") from error
+    prefix = getattr(tokenizer.model, "continuing_subword_prefix", None) or ""
     n_left_out = sum(part.special_tokens_mask.count(0) for part in encoding.overflowing)
     from_start = (tokenizer.truncation or {}).get("direction") == "left"
     return Encoded(
         ids=tuple(encoding.ids),
         tokens=tuple(encoding.tokens),
+        roles=_roles(tokenizer, encoding, prefix, padding_id),
+        continuing_prefix=prefix,
         n_read=encoding.special_tokens_mask.count(0),
         n_left_out=n_left_out,
         from_start=from_start,
+    )
+
+
+def _roles(tokenizer: Tokenizer, encoding: Encoding, prefix: str, padding_id: int | None) -> tuple[Role, ...]:
+    """By what the tokenizer adds to a text and calls special, and by where it sees one word."""
+    added = {
+        at: "separator" for at, mark in zip(encoding.ids, encoding.special_tokens_mask, strict=True) if mark
+    }
+    if encoding.special_tokens_mask[:1] == [1]:
+        added[encoding.ids[0]] = "class"
+    # Which of the special tokens hides another is said by its name alone.
+    special = {
+        at: "mask" if "mask" in token.content.lower() else "special"
+        for at, token in tokenizer.get_added_tokens_decoder().items()
+        if token.special
+    }
+    unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
+    special |= added | {unknown: "unknown", padding_id: "padding"}
+    before = (None, *encoding.word_ids)  # of the first piece that is read, the one before may be left out
+    return tuple(
+        special.get(at)
+        or ("continuation" if word == last or token.removeprefix(prefix) not in ("", token) else "word")
+        for at, token, word, last in zip(
+            encoding.ids, encoding.tokens, encoding.word_ids, before, strict=False
+        )
     )
 
 

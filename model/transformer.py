@@ -16,6 +16,9 @@ from model.hooks import HookPoint
 from model.masks import key_padding
 
 States = Float[Tensor, "batch position d_model"]
+FullMask = Bool[Tensor, "#batch layer #head #query #key"]  # True where a query may attend to a key
+# Token ids, or pictures with values from 0 to 1.
+Inputs = Int[Tensor, "batch position"] | Float[Tensor, "batch *colour height width"]
 
 
 def sinusoidal(n_positions: int, d_model: int) -> Float[Tensor, "{n_positions} {d_model}"]:
@@ -37,7 +40,7 @@ class Embedding(nn.Module):
         if config.is_text:
             self.tokens = nn.Embedding(config.vocab_size, d_model, padding_idx=config.padding_id)
         else:
-            self.patches = nn.Linear(config.patch_size**2, d_model)
+            self.patches = nn.Linear(config.patch_values, d_model)
         # Text brings its class token along as [CLS]; patches need one of their own.
         needs_class_token = config.pooling == "class" and not config.is_text
         self.class_token = nn.Parameter(torch.zeros(d_model)) if needs_class_token else None
@@ -46,13 +49,13 @@ class Embedding(nn.Module):
         else:
             table = sinusoidal(config.n_positions, d_model)
             self.register_buffer("position_table", table, persistent=False)
-        self.norm = nn.LayerNorm(d_model) if config.embedding_norm else nn.Identity()
+        self.norm = layer_norm(config) if config.embedding_norm else nn.Identity()
         self.dropout = nn.Dropout(config.dropout_embedding)
         self.content = HookPoint()
         self.positions = HookPoint()
         self.output = HookPoint()
 
-    def forward(self, inputs: Int[Tensor, "batch position"] | Float[Tensor, "batch height width"]) -> States:
+    def forward(self, inputs: Inputs) -> States:
         if self.patch_size is None:
             content = self.tokens(inputs) * self.scale
         else:
@@ -61,13 +64,24 @@ class Embedding(nn.Module):
             first = self.class_token.expand(len(content), 1, -1)
             content = torch.cat((first, content), dim=1)
         content = self.content(content)
-        positions = self.positions(self.position_table[: content.shape[1]])
+        positions = self.positions(self.position_table[: content.shape[1]].expand(len(content), -1, -1))
         return self.output(self.dropout(self.norm(content + positions)))
 
 
-def cut_patches(images: Float[Tensor, "batch height width"], size: int) -> Float[Tensor, "batch patch pixel"]:
-    """Row by row, each patch flattened row by row."""
-    return functional.unfold(images[:, None], size, stride=size).transpose(1, 2)
+def cut_patches(
+    images: Float[Tensor, "batch *colour height width"], size: int
+) -> Float[Tensor, "batch patch pixel"]:
+    """Row by row, each patch flattened colour by colour and row by row."""
+    images = images[:, None] if images.ndim == 3 else images
+    return functional.unfold(images, size, stride=size).transpose(1, 2)
+
+
+def layer_norm(config: ModelConfig) -> nn.LayerNorm:
+    return nn.LayerNorm(config.d_model, eps=config.layer_norm_eps)
+
+
+def gelu(config: ModelConfig) -> nn.GELU:
+    return nn.GELU(approximate="tanh" if config.activation == "gelu_tanh" else "none")
 
 
 class Attention(nn.Module):
@@ -100,10 +114,8 @@ class Attention(nn.Module):
         q = self.q(self._split_heads(self.w_q(x)))
         k = self.k(self._split_heads(self.w_k(memory)))
         v = self.v(self._split_heads(self.w_v(memory)))
-        # Both go straight into the room of whoever keeps them, where somebody does.
-        scores = torch.matmul(q / math.sqrt(self.d_k), k.transpose(-2, -1), out=self.scores.room)
-        scores = self.scores(scores)
-        pattern = self.pattern(masked_softmax(scores, mask, out=self.pattern.room))
+        scores = self.scores(q / math.sqrt(self.d_k) @ k.transpose(-2, -1))
+        pattern = self.pattern(masked_softmax(scores, mask))
         z = self.z(self.dropout(pattern) @ v)
         return self.w_o(z.transpose(1, 2).flatten(2))
 
@@ -114,17 +126,15 @@ class Attention(nn.Module):
 
 
 def masked_softmax(
-    scores: Float[Tensor, "*axes query key"],
-    mask: Bool[Tensor, "..."] | None,
-    out: Float[Tensor, "*axes query key"] | None = None,
+    scores: Float[Tensor, "*axes query key"], mask: Bool[Tensor, "..."] | None
 ) -> Float[Tensor, "*axes query key"]:
-    """Softmax over the keys that the mask allows; a row without any is all zeros. Written into `out`, if given."""
+    """Softmax over the keys that the mask allows; a row without any is all zeros."""
     if mask is None:
-        return torch.softmax(scores, dim=-1, out=out)
+        return scores.softmax(dim=-1)
     # The lowest finite number and not -inf: exp of it is 0 just as well, while a fully masked row
     # stays finite, also in the backward pass, until it is made zero.
     allowed = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-    pattern = torch.softmax(allowed, dim=-1, out=out)
+    pattern = allowed.softmax(dim=-1)
     has_key = mask.any(dim=-1, keepdim=True)
     return pattern if has_key.all() else pattern.masked_fill(~has_key, 0.0)
 
@@ -135,7 +145,7 @@ class FeedForward(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.expand = nn.Linear(config.d_model, config.d_ff)
-        self.activation = nn.ReLU() if config.activation == "relu" else nn.GELU()
+        self.activation = nn.ReLU() if config.activation == "relu" else gelu(config)
         self.contract = nn.Linear(config.d_ff, config.d_model)
         self.hidden = HookPoint()
 
@@ -153,12 +163,12 @@ class Block(nn.Module):
         self.skip = float(config.residual)
         if config.norm_placement == "deepnorm":  # (2N)^(1/4) in an encoder (Wang et al. 2022, figure 2)
             self.skip = (2 * config.n_layers) ** 0.25
-        self.norm_attention = nn.LayerNorm(config.d_model)
+        self.norm_attention = layer_norm(config)
         self.attention_in = HookPoint()
         self.attention = Attention(config)
         self.attention_out = HookPoint()
         self.resid_mid = HookPoint()
-        self.norm_feed_forward = nn.LayerNorm(config.d_model)
+        self.norm_feed_forward = layer_norm(config)
         self.feed_forward_in = HookPoint()
         self.feed_forward = FeedForward(config)
         self.feed_forward_out = HookPoint()
@@ -192,13 +202,14 @@ class MaskedTokenOutput(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.transform = nn.Linear(config.d_model, config.d_model)
-        self.norm = nn.LayerNorm(config.d_model)
+        self.activation = gelu(config)
+        self.norm = layer_norm(config)
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
 
     def forward(
         self, states: Float[Tensor, "masked d_model"], embedding: Float[Tensor, "vocab d_model"]
     ) -> Float[Tensor, "masked vocab"]:
-        states = self.norm(functional.gelu(self.transform(states)))
+        states = self.norm(self.activation(self.transform(states)))
         return functional.linear(states, embedding, self.bias)
 
 
@@ -210,9 +221,10 @@ class Transformer(nn.Module):
         self.config = config
         self.embedding = Embedding(config)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layers))
-        self.final_norm = nn.LayerNorm(config.d_model) if config.final_norm else nn.Identity()
+        self.final_norm = layer_norm(config) if config.final_norm else nn.Identity()
         self.classifier = nn.Linear(config.d_model, config.n_classes) if config.n_classes else nn.Identity()
         self.masked_token_output = MaskedTokenOutput(config) if config.masked_token_output else None
+        self.logits = HookPoint()
         self.apply(self._initialise)
         if config.norm_placement == "deepnorm":
             self.shrink_sublayers()
@@ -237,37 +249,45 @@ class Transformer(nn.Module):
                 part.weight.mul_(beta)
 
     def forward(
-        self,
-        inputs: Int[Tensor, "batch position"] | Float[Tensor, "batch height width"],
-        mask: Bool[Tensor, "..."] | None = None,
+        self, inputs: Inputs, mask: Bool[Tensor, "..."] | None = None
     ) -> Float[Tensor, "batch class"]:
-        """Token ids, or images with values from 0 to 1, to logits.
+        """Inputs to logits; without a classifier, to the pooled state.
 
         `mask` is of shape [query, key], or broadcasts to [batch, layer, head, query, key]; padding is
         masked besides. Raises ValueError for input longer than the positions or of the wrong size, and
         for a mask that does not fit it.
         """
-        return self.classify(self.encode(inputs, mask), inputs)
-
-    def encode(
-        self,
-        inputs: Int[Tensor, "batch position"] | Float[Tensor, "batch height width"],
-        mask: Bool[Tensor, "..."] | None = None,
-    ) -> States:
-        """The state after the last block and the final norm, where there is one."""
-        self._check(inputs)
         mask = self.full_mask(inputs, mask)
-        x = self.embedding(inputs)
-        for layer, block in enumerate(self.blocks):
-            x = block(x, None if mask is None else mask[:, layer])
-        return self.final_norm(x)
+        return self.answer(self.pass_blocks(self.embed(inputs), mask), inputs)
 
-    def classify(
-        self, states: States, inputs: Int[Tensor, "batch position"] | Float[Tensor, "batch height width"]
-    ) -> Float[Tensor, "batch class"]:
-        """Pools what `encode` returned, leaving padding out, and reads the classes off it."""
+    def encode(self, inputs: Inputs, mask: Bool[Tensor, "..."] | None = None) -> States:
+        """The state after the last block and the final norm, where there is one."""
+        mask = self.full_mask(inputs, mask)
+        return self.final_norm(self.pass_blocks(self.embed(inputs), mask))
+
+    def embed(self, inputs: Inputs) -> States:
+        """What goes into the first block. Raises ValueError as `forward` does."""
+        self._check(inputs)
+        return self.embedding(inputs)
+
+    def pass_blocks(self, x: States, mask: FullMask | None, first: int = 0, end: int | None = None) -> States:
+        """Through the blocks from `first` up to, and without, `end`; `mask` is as `full_mask` makes it."""
+        for layer, block in list(enumerate(self.blocks))[first:end]:
+            x = block(x, None if mask is None else mask[:, layer])
+        return x
+
+    def answer(self, x: States, inputs: Inputs) -> Float[Tensor, "batch class"]:
+        """The logits, from what leaves the last block."""
+        return self.logits(self.classify(self.final_norm(x), inputs))
+
+    def classify(self, states: States, inputs: Inputs) -> Float[Tensor, "batch class"]:
+        """Pools what `encode` returned and reads the classes off it."""
+        return self.classifier(self.pool(states, inputs))
+
+    def pool(self, states: States, inputs: Inputs) -> Float[Tensor, "batch d_model"]:
+        """One state for each of `inputs`, of those that `encode` returned; padding is left out."""
         if self.config.pooling == "class":
-            return self.classifier(states[:, 0])
+            return states[:, 0]
         real = states.new_ones((*states.shape[:2], 1), dtype=torch.bool)
         if (padding := self._padding(inputs)) is not None:
             real = padding[:, 0, 0, 0, :, None]
@@ -275,7 +295,7 @@ class Transformer(nn.Module):
             pooled = states.masked_fill(~real, -torch.inf).amax(dim=1)
         else:
             pooled = states.masked_fill(~real, 0.0).sum(dim=1) / real.sum(dim=1)
-        return self.classifier(pooled.where(real.any(dim=1), 0.0))  # padding alone is pooled to zeros
+        return pooled.where(real.any(dim=1), 0.0)  # padding alone is pooled to zeros
 
     def predict_tokens(self, states: Float[Tensor, "masked d_model"]) -> Float[Tensor, "masked vocab"]:
         """Logits over the vocabulary for chosen states of `encode`. Raises ValueError without that output."""
@@ -283,11 +303,7 @@ class Transformer(nn.Module):
             raise ValueError("this encoder has no masked-token output")
         return self.masked_token_output(states, self.embedding.tokens.weight)
 
-    def full_mask(
-        self,
-        inputs: Int[Tensor, "batch position"] | Float[Tensor, "batch height width"],
-        mask: Bool[Tensor, "..."] | None,
-    ) -> Bool[Tensor, "#batch layer #head #query #key"] | None:
+    def full_mask(self, inputs: Inputs, mask: Bool[Tensor, "..."] | None) -> FullMask | None:
         """The given mask and the padding of `inputs`, as five axes; None where all may attend to all.
 
         Raises ValueError for a mask of the wrong shape.
@@ -311,10 +327,8 @@ class Transformer(nn.Module):
         if config.is_text:
             if inputs.shape[-1] > config.n_positions:
                 raise ValueError(f"{inputs.shape[-1]} tokens exceed the {config.n_positions} positions")
-        elif inputs.shape[1:] != (config.image_size, config.image_size):
-            raise ValueError(
-                f"images must be {config.image_size} pixels square, got {tuple(inputs.shape[1:])}"
-            )
+        elif inputs.shape[1:] != config.image_shape:
+            raise ValueError(f"images must be of {config.image_shape}, got {tuple(inputs.shape[1:])}")
 
     def _check_mask(self, inputs: Tensor, mask: Tensor) -> None:
         config = self.config

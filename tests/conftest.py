@@ -13,18 +13,23 @@ import torch
 from hypothesis import settings
 from safetensors.numpy import save_file
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
+from app_pages import cache
 from model import checkpoint
 from model.checkpoint import Loaded
 from model.digits import examples
 from model.train.film import join, shot
 from tests.model import tiny
+from viz import figure
 
 # How long an example takes says how busy the machine is, not whether the code is right.
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 # Figures are compared to the last bit, and with the CPU's; what a test starts inherits this.
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
+
+figure.validating = True  # every form that is made while tests run is checked against Vega-Lite's schema
 
 APP = Path(__file__).parents[1] / "app.py"
 FIGURES = {"n": 10_000, "accuracy": 0.9951, "loss": 0.0213, "data": "MNIST test digits"}
@@ -75,6 +80,7 @@ def checkpoints(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     """Their folder, for the test to do with as it likes: two for text, two for digits, one of them measured."""
     folder = shutil.copytree(built, tmp_path / "checkpoints")
     monkeypatch.setattr(checkpoint, "CHECKPOINTS", folder)
+    cache.clear()
     st.cache_resource.clear()
     st.cache_data.clear()
     return folder
@@ -87,7 +93,9 @@ def open_app(checkpoints: Path) -> Callable[..., AppTest]:  # noqa: ARG001
     def opened(page: str | None = None, **query: str) -> AppTest:
         app = AppTest.from_file(str(APP), default_timeout=120)
         if page is not None:
-            app.switch_page(page)
+            # `switch_page` knows a page with a `url_path` of its own only after a first run, which costs as
+            # much as the page itself.
+            app._page_hash = calc_hash(Path(page).parent.name)
         for key, value in query.items():
             app.query_params[key] = value
         return app.run()

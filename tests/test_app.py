@@ -1,5 +1,7 @@
 """The whole app, run headless: what the address says, what the sidebar does, and what goes wrong."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,9 +13,11 @@ from app_pages.inputs.text_input import AT_MOST, LONGEST
 
 Open = Callable[..., AppTest]
 
-PAGES = ("app_pages/attention.py", "app_pages/compare.py")
-ON_AN_INPUT = (*PAGES, *(f"app_pages/{name}.py" for name in ("masks", "positions", "inside_a_head")))
-BY_THEMSELVES = tuple(f"app_pages/{name}.py" for name in ("theory", "training", "cost"))
+ROOT = Path(__file__).parents[1]
+
+PAGES = ("app_pages/attention/page.py", "app_pages/compare/page.py")
+ON_AN_INPUT = (*PAGES, *(f"app_pages/{name}/page.py" for name in ("masks", "positions", "inside_a_head")))
+BY_THEMSELVES = tuple(f"app_pages/{name}/page.py" for name in ("theory", "training", "cost"))
 DRAWING = BLANK.copy()
 DRAWING[5:20, 12:16] = 255
 
@@ -216,6 +220,20 @@ def test_what_was_chosen_on_a_page_is_still_chosen_after_a_look_at_another(open_
     assert not app.exception
     held = {key: value(app, key) for key in ("part", "view", "query")}
     assert held == {"part": "mean", "view": "lines", "query": 1}
+
+
+def test_what_is_imported_ahead_is_looked_through_by_no_collection_of_garbage() -> None:
+    script = (
+        "import gc, sys, app; app.import_all(); print(gc.get_freeze_count(), len(gc.get_objects()), "
+        "*(name for name in sys.modules if name.startswith('app_pages.') or name in ('torch', 'plotly', 'altair')))"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    frozen, left, *modules = said.stdout.split()
+    assert int(frozen) > 100_000 > 1_000 > int(left)
+    assert {"torch", "plotly", "altair", "app_pages.frame", "app_pages.masks.controls"} <= set(modules)
+    assert not [name for name in modules if name.endswith(".page")]  # scripts, which would be drawn
 
 
 def test_choosing_a_query_shows_its_lines_alone(open_app: Open) -> None:

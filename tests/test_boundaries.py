@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 # Beside the standard library; a name stands for what is below it as well.
 MAY_IMPORT = {
     "app.py": {"streamlit", "app_pages", "model", "viz"},
-    "app_pages": {"streamlit", "numpy", "pandas", "PIL", "app_pages", "model", "viz"},
+    "app_pages": {"streamlit", "cachetools", "numpy", "pandas", "PIL", "app_pages", "model", "viz"},
     "model": {
         "torch",
         "numpy",

@@ -1,20 +1,52 @@
-"""Numbers as text and ticks, alike in all figures."""
+"""Numbers as text and ticks, alike everywhere: a true minus sign, a thin space before %, powers of ten as a × 10ⁿ."""
 
 import math
 from collections.abc import Iterable
 
+THIN = "\u2009"  # a space
+THIN_PERCENT = f"replace(datum.label, '%', '{THIN}%')"  # the labelExpr of an axis in Vega's format "%"
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 
 def written(value: float, form: str, *, otherwise: str = "–") -> str:
-    """In the given format with a real minus sign; `otherwise` where it is not finite. What rounds to 0 has no sign."""
+    """In Python's format `form`; `otherwise` where it is not finite. What rounds to 0 has no sign and no power."""
     if not math.isfinite(value):
         return otherwise
-    text = f"{value:{form}}".replace("-", "−")
-    return text.lstrip("+−") if float(f"{value:{form}}") == 0 else text
+    digits, power = _parts(value, form)
+    text = digits.replace("-", "−").replace("%", f"{THIN}%")
+    return f"{text} × 10{str(power).translate(_RAISED)}" if power else text
+
+
+def in_tex(value: float, form: str = ".3g") -> str:
+    """As `written`, for `$...$`; in braces where it has a power of ten, so that no line breaks within."""
+    digits, power = _parts(value, form)
+    return rf"{{{digits} \times 10^{{{power}}}}}" if power else digits
+
+
+def percent(share: float, digits: int = 1, *, below: str = "", above: str = "") -> str:
+    """A share of 1 as a percentage.
+
+    Where `below` and `above` are given, what rounds to 0 % or 100 % without being it says so: "<0.1 %".
+    """
+    step = 10 ** -(digits + 2)
+    if below and 0 < share < step / 2:
+        return below + percent(step, digits)
+    if above and 1 - step / 2 <= share < 1:
+        return above + percent(1 - step, digits)
+    return written(share, f".{digits}%")
 
 
 def short(value: float) -> str:
     """Two decimals, or three digits where it is large."""
     return written(value, ".3g" if abs(value) >= 1000 else ".2f")
+
+
+def abbreviated(count: int) -> str:
+    """A whole number, to three digits from 1000 on: 37858304 is "37.9 M"."""
+    for size, unit in ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k")):
+        if count >= 0.9995 * size:
+            return f"{count / size:.3g} {unit}"
+    return str(count)
 
 
 def powers_of_ten(values: Iterable[float]) -> list[float]:
@@ -25,3 +57,11 @@ def powers_of_ten(values: Iterable[float]) -> list[float]:
     return [
         10.0**k for k in range(math.floor(math.log10(min(values))), math.ceil(math.log10(max(values))) + 1)
     ]
+
+
+def _parts(value: float, form: str) -> tuple[str, int]:
+    """The digits, without a sign where all are 0, and the power of ten behind them, 0 where none is written."""
+    digits, _, power = f"{value:{form}}".partition("e")
+    if not any(digit in digits for digit in "123456789"):
+        return digits.lstrip("+-"), 0
+    return digits, int(power or 0)

@@ -7,10 +7,12 @@ magma and cividis draw zero as a dark block on a white page, and a dozen nearly 
 
 import base64
 import io
+import math
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageColor
 
 # Red, green, blue, opacity at evenly spaced weights from 0 to 1. The hue turns while the ink thickens: over a
 # single hue that lengthens the way through OKLab by more than half. The values come from a search there: steps
@@ -41,6 +43,8 @@ MASKED = "#8b909a"  # what the mask forbids; hatched as well, since no weight ma
 
 ROUNDING = 1e-6  # a largest difference below it is rounding, and not drawn as a difference
 
+_HATCHED = 800  # pixels of the longer side
+
 ColourScale = Literal["fixed", "own"]  # from 0 to 1, or from 0 to the maximum of what is drawn
 
 
@@ -53,29 +57,78 @@ def top(weights: np.ndarray, scale: ColourScale) -> float:
     raise ValueError(f"scale must be 'fixed' or 'own', got {scale!r}")
 
 
-def tile(matrix: np.ndarray, *, maximum: float = 1.0, at_most: int = 64, side: int = 192) -> str:
-    """A pattern [query, key] as a small PNG in the colours of `ATTENTION`, as a data URI.
+def largest(values: np.ndarray, *, at_least: float = 0.0) -> float:
+    """The end of a scale that is symmetric about 0: the largest size of a value; 1 where none is above `at_least`."""
+    found = float(np.abs(values).max(initial=0))
+    return found if found > at_least else 1.0
 
-    Beyond `at_most` rows or columns neighbours are pooled to their maximum, so that a lone strong weight
-    stays visible. The picture is about `side` pixels wide: enlarged in whole steps, or the browser blurs it.
-    Raises ValueError where the pattern is empty.
+
+def tiles(
+    patterns: np.ndarray, *, scale: ColourScale = "fixed", at_most: int = 64, side: int = 192
+) -> list[str]:
+    """Patterns [..., query, key] as small PNGs in the colours of `ATTENTION`, as data URIs, in their order.
+
+    With the `scale` "own" each reaches to its own maximum. Beyond `at_most` rows or columns neighbours are pooled to
+    their maximum, so that a lone strong weight stays visible. A picture is about `side` pixels wide: enlarged in
+    whole steps, or the browser blurs it. Raises ValueError where a pattern is empty.
     """
-    if matrix.size == 0:
-        raise ValueError(f"a tile needs at least one query and one key, got shape {matrix.shape}")
-    levels = (np.clip(max_pool(matrix, at_most) / maximum, 0, 1) * 255).round().astype(np.uint8)
-    image = Image.fromarray(_enlarged(levels, side))
+    *many, n_queries, n_keys = patterns.shape
+    if (n := math.prod(many)) and not n_queries * n_keys:
+        raise ValueError(f"a tile needs at least one query and one key, got shape {patterns.shape}")
+    pooled = max_pool(patterns.reshape(n, n_queries, n_keys), at_most)
+    maximum = np.array([top(each, scale) for each in pooled], patterns.dtype)
+    levels = (np.clip(pooled / maximum[:, None, None], 0, 1) * 255).round().astype(np.uint8)
+    return [_tile(each.tobytes(), each.shape, side) for each in levels]
+
+
+@lru_cache(maxsize=1024)
+def _tile(levels: bytes, shape: tuple[int, int], side: int) -> str:
+    """Of levels 0 to 255. Kept: most of the tiles of an overview stay as they are from one run to the next."""
+    image = Image.fromarray(_enlarged(np.frombuffer(levels, np.uint8).reshape(shape), side))
+    image.putpalette(_PALETTE)
+    return _png(image, transparency=_OPACITY)
+
+
+def _fine_colours() -> tuple[bytes, bytes]:
+    """The 256 colours of `ATTENTION`, and their opacities."""
     positions, fine = np.linspace(0, 1, len(_ATTENTION)), np.linspace(0, 1, 256)
     *rgb, opacity = (np.interp(fine, positions, channel) for channel in np.transpose(_ATTENTION))
-    image.putpalette(np.stack(rgb, axis=1).round().astype(np.uint8).tobytes())
-    return _png(image, transparency=(opacity * 255).round().astype(np.uint8).tobytes())
+    return (
+        np.stack(rgb, axis=1).round().astype(np.uint8).tobytes(),
+        (opacity * 255).round().astype(np.uint8).tobytes(),
+    )
+
+
+_PALETTE, _OPACITY = _fine_colours()
 
 
 def max_pool(matrix: np.ndarray, at_most: int) -> np.ndarray:
-    """At most `at_most` rows and columns, each the maximum of a run of neighbours; [row, column]."""
-    for axis, n in enumerate(matrix.shape):
-        cells = min(n, at_most)
-        matrix = np.maximum.reduceat(matrix, np.arange(cells) * n // cells, axis=axis)
+    """At most `at_most` rows and columns, each the maximum of a run of neighbours; [..., row, column]."""
+    for axis in (-2, -1):
+        n = matrix.shape[axis]
+        if n > at_most:
+            matrix = np.maximum.reduceat(matrix, np.arange(at_most) * n // at_most, axis=axis)
     return matrix
+
+
+def hatching(mask: np.ndarray) -> str:
+    """Diagonal grey lines over the cells that `mask` [row, column] forbids (False), as a picture.
+
+    Plotly and Vega cannot hatch a cell.
+    """
+    return _hatching(np.packbits(mask).tobytes(), mask.shape)
+
+
+@lru_cache(maxsize=64)
+def _hatching(bits: bytes, shape: tuple[int, int]) -> str:
+    """Kept: a mask stays the same while one looks at its heads and queries."""
+    times = max(1, _HATCHED // max(shape))
+    mask = np.unpackbits(np.frombuffer(bits, np.uint8), count=shape[0] * shape[1]).reshape(shape)
+    rows, columns = (np.arange(n * times) for n in shape)
+    lines = (rows[:, None] + columns) % 12 < 3
+    image = Image.fromarray((lines > _enlarged(mask, max(shape) * times)).astype(np.uint8))
+    image.putpalette((0, 0, 0, *ImageColor.getrgb(MASKED)))
+    return _png(image, transparency=0, bits=1)
 
 
 def data_uri(pixels: np.ndarray, *, side: int = 1) -> str:
@@ -88,7 +141,7 @@ def _enlarged(pixels: np.ndarray, side: int) -> np.ndarray:
     return pixels.repeat(times, axis=0).repeat(times, axis=1)
 
 
-def _png(image: Image.Image, **options: bytes) -> str:
+def _png(image: Image.Image, **options: bytes | int) -> str:
     buffer = io.BytesIO()
     image.save(buffer, "PNG", **options)
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()

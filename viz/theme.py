@@ -1,4 +1,4 @@
-"""What a figure can do about the reader's theme, which the server cannot know.
+"""What a figure can do about the reader's theme, which the server cannot know, and about the room that it gets.
 
 Streamlit colours axes, legends and titles, but leaves text marks black. Vega has the page's background as a
 signal: these expressions choose where the theme is known, in the reader's browser, and in an exported PNG too.
@@ -8,4 +8,19 @@ import altair as alt
 
 DARK_INK, LIGHT_INK = "#1a1c24", "#fafafa"
 ON_DARK = "luminance(background) < 0.4"
+# The width of a page's column, and a plot of the height that is asked for: what stands around it takes nothing from it.
+FIT = {"type": "fit-x", "contains": "padding"}
 INK = alt.expr(f"{ON_DARK} ? '{LIGHT_INK}' : '{DARK_INK}'")
+
+
+def heading(text: str, *below: str) -> dict:
+    """The `title` of a chart: one line, and smaller ones below it."""
+    title = {"text": text, "anchor": "start", "fontSize": 13, "limit": 0}
+    smaller = {"subtitle": list(below), "subtitleFontSize": 11, "subtitleColor": {"expr": INK.expr}}
+    return title | smaller if below else title
+
+
+def heading_with_reading(name: str, reading: str) -> dict:
+    """The `title` of a chart, larger than `heading` and in line with the plot; below it, how to read the chart."""
+    place = {"frame": "group", "fontSize": 14, "subtitleFontSize": 12, "subtitlePadding": 4, "offset": 10}
+    return heading(name, reading) | place

@@ -5,10 +5,11 @@ import math
 import numpy as np
 import streamlit as st
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.inputs import drawing
-from app_pages.widgets.choice import choice
-from app_pages.widgets.clickable import clickable
+from app_pages.widgets.show import clickable
+from model.inputs import Picture
+from model.measures.difficulty import called_differently, hardest_first
 from viz.image_gallery import image_gallery
 
 TEST_DIGITS, DRAW = "Test digits", "Draw"
@@ -17,27 +18,20 @@ COLUMNS = 4
 PAGE = 3 * COLUMNS
 
 
-def digit_input(checkpoint: str | None) -> tuple[bytes | None, int | None]:
+def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
     """The digit, None where nothing is drawn, and its label where it has one."""
-    source = choice(
-        "Source",
-        (TEST_DIGITS, DRAW),
-        key="source",
-        on_change=drawing.leave,
-        width="stretch",
-        label_visibility="collapsed",
-    )
-    if source == DRAW:
+    look = {"width": "stretch", "label_visibility": "collapsed"}
+    if address.row("Source", (TEST_DIGITS, DRAW), key="source", on_change=drawing.leave, **look) == DRAW:
         image = drawing.drawn_digit()
-        return (image.tobytes() if image.any() else None), None
+        return (Picture.of(image) if image.any() else None), None
     images, labels = state.test_digits()
     chosen = _test_digit(images, labels, checkpoint)
-    return images[chosen].tobytes(), int(labels[chosen])
+    return Picture.of(images[chosen]), int(labels[chosen])
 
 
 def _test_digit(images: np.ndarray, labels: np.ndarray, checkpoint: str | None) -> int:
     gallery = st.container()
-    digit = st.number_input("Test digit number", 0, len(images) - 1, key="digit", bind="query-params")
+    digit = address.number("Test digit number", 0, len(images) - 1, key="digit")
     with gallery:
         ids, captions, legend = _list(labels, checkpoint)
         n_pages = max(1, math.ceil(len(ids) / PAGE))
@@ -46,17 +40,10 @@ def _test_digit(images: np.ndarray, labels: np.ndarray, checkpoint: str | None) 
         with pages:
             if len(ids):
                 part = slice((page - 1) * PAGE, page * PAGE)
-                thumbnails = image_gallery(
-                    images[ids[part]], ids[part].tolist(), captions[part], selected=digit, columns=COLUMNS
-                )
-                clickable(
-                    thumbnails,
-                    key="gallery",
-                    chosen=digit,
-                    selection="image",
-                    take=take_digit,
-                    width="content",
-                )
+                shown, look = ids[part], {"selected": digit, "columns": COLUMNS}
+                thumbnails = image_gallery(images[shown], shown.tolist(), captions[part], **look)
+                click = {"chosen": digit, "selection": "image", "take": take_digit}
+                clickable(thumbnails, key="gallery", width="content", **click)
                 if legend:
                     st.caption(legend)
             else:
@@ -73,11 +60,11 @@ def _list(labels: np.ndarray, checkpoint: str | None) -> tuple[np.ndarray, list[
     pair = checkpoint and state.pair(checkpoint)
     both = [made for name in pair or () if (made := state.predictions(name)) is not None]
     orders = (AS_THEY_COME, *([HARDEST] if own else []), *([DISAGREE] if len(both) == 2 else []))
-    left, right = st.columns((2, 3))
-    classes = ("all", *map(str, range(10)))
-    bound = {"bind": "query-params", "persist_state": "session", "on_change": _first_page}
-    digit_class = left.selectbox("Class", classes, key="digit_class", **bound)
-    order = right.selectbox("Order", orders, key="digit_order", **bound)
+    classes, (left, right) = ("all", *map(str, range(10))), st.columns((2, 3))
+    with left:
+        digit_class = address.box("Class", classes, key="digit_class", on_change=_first_page)
+    with right:
+        order = address.box("Order", orders, key="digit_order", on_change=_first_page)
     names = {HARDEST: [checkpoint], DISAGREE: pair}.get(order)
     legend = f"Below each: its label → what {' | '.join(names)} said" if names else ""
     return *ordered(labels, digit_class, order, [own] if order == HARDEST else both), legend
@@ -94,10 +81,8 @@ def ordered(
     if order == AS_THEY_COME:
         return ids, [str(label) for label in labels[ids]]
     if order == DISAGREE:
-        first, second = (made["predicted"] for made in predictions)
-        ids = ids[first[ids] != second[ids]]
-    loss = sum(made["loss"] for made in predictions)
-    ids = ids[np.argsort(-loss[ids], kind="stable")]
+        ids = called_differently(ids, *(made["predicted"] for made in predictions))
+    ids = hardest_first(ids, [made["loss"] for made in predictions])
     said = zip(*(made["predicted"][ids].tolist() for made in predictions), strict=True)
     return ids, [f"{label}→{'|'.join(map(str, each))}" for label, each in zip(labels[ids], said, strict=True)]
 
@@ -108,4 +93,4 @@ def _first_page() -> None:
 
 def take_digit(point: dict) -> None:
     """For callbacks: the digit from now on."""
-    st.session_state["digit"] = int(point["id"])
+    address.take("digit", int(point["id"]))

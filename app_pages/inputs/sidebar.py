@@ -1,15 +1,16 @@
 """The sidebar: what goes in, through which checkpoint, and what that checkpoint is."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.inputs import drawing
 from app_pages.inputs.digit_input import digit_input
 from app_pages.inputs.text_input import text_input
-from app_pages.widgets.choice import choice
-from app_pages.widgets.words import PLACEMENTS
+from app_pages.widgets.spelling import PLACEMENTS
 from model.checkpoint import Loaded
-from model.text import encode
+from viz.numbers import percent
 
 INVITATION = {
     state.TEXT: "Type a sentence in the sidebar, or choose an example there, and every head shows itself here.",
@@ -17,11 +18,12 @@ INVITATION = {
 }
 
 
-def sidebar() -> tuple[str, state.Given, int | None] | str:
+def sidebar() -> tuple[str, state.Input, int | None] | str:
     """Draws the widgets. What they hold: checkpoint, input and its label; or why not, in one sentence."""
-    kind = choice("Input", (state.TEXT, state.DIGIT), key="kind", on_change=_change_kind, width="stretch")
+    kinds = (state.TEXT, state.DIGIT)
+    kind = address.row("Input", kinds, key="kind", on_change=_change_kind, width="stretch")
     above = st.container()  # the orders of the digits depend on the checkpoint, which stands below them
-    name = _checkpoint(state.checkpoints(kind))
+    name = address.box("Checkpoint", state.checkpoints(kind), key="checkpoint", gone=_alike)
     with above:
         given, label = text_input() if kind == state.TEXT else digit_input(name)
     if name is None:
@@ -29,13 +31,9 @@ def sidebar() -> tuple[str, state.Given, int | None] | str:
     try:
         loaded = state.loaded(name)
         _describe(loaded)
-        n_read = encode(loaded.tokenizer, given).n_read if kind == state.TEXT and given else None
+        n_read = state.encoded_text(name, given).n_read if kind == state.TEXT and given else None
     except (ValueError, OSError) as error:
         return f"The checkpoint {name} cannot be used, choose another one: {error}."
-    if not loaded.config.n_classes:
-        return (
-            f"The checkpoint {name} has no classes, and these pages begin with an answer: choose another one."
-        )
     if given is None or n_read == 0:
         return INVITATION[kind]
     return name, given, label
@@ -43,17 +41,14 @@ def sidebar() -> tuple[str, state.Given, int | None] | str:
 
 def _change_kind() -> None:
     """A token's position means nothing on a digit, nor a patch in a text."""
-    st.session_state["query"] = 0
+    address.take("query", 0)
     drawing.leave()
 
 
-def _checkpoint(names: list[str]) -> str | None:
-    """One of `names`; after a change of the input kind, the one with the same norm placement."""
-    held = st.session_state.get("checkpoint")
-    if held is not None and held not in names:
-        alike = [name for name in names if name.partition("-")[2] == held.partition("-")[2]]
-        st.session_state["checkpoint"] = next(iter(alike + names), None)
-    return st.selectbox("Checkpoint", names, key="checkpoint", bind="query-params")
+def _alike(held: str | None, names: Sequence[str]) -> str | None:
+    """After a change of the input kind, the checkpoint with the same norm placement, or else the first."""
+    alike = [name for name in names if held and name.partition("-")[2] == held.partition("-")[2]]
+    return next(iter([*alike, *names]), None)
 
 
 def _describe(loaded: Loaded) -> None:
@@ -61,7 +56,7 @@ def _describe(loaded: Loaded) -> None:
     figures = loaded.history.get("figures")
     measured = "accuracy not measured"
     if figures:
-        measured = f"accuracy {figures['accuracy']:.2%} on {figures['n']:,} {figures['data']}, loss {figures['loss']:.3f}"
+        measured = f"accuracy {percent(figures['accuracy'], 2)} on {figures['n']:,} {figures['data']}, loss {figures['loss']:.3f}"
     published = loaded.history.get("recipe", {}).get("published")
     st.caption(
         f"{loaded.n_parameters:,} parameters  \n"

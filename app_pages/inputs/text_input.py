@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from app_pages import state
+from app_pages import address, state
+from model.inputs import Text
 
 # Texts travel in the page's address, two of them where two are compared. Servers refuse addresses of more than
 # 64 KB, and a character may take nine bytes there. Encoders read some 1,800 characters.
@@ -10,17 +11,16 @@ LONGEST = 3500
 AT_MOST = f"The box takes no text of more than {LONGEST:,} characters."
 
 
-def text_input() -> tuple[str | None, None]:
+def text_input() -> tuple[Text | None, None]:
     """The text, None where it is empty. The box is what counts; an example only fills it."""
     sentences = state.sentences()
     titles = {text: title for title, text in sentences.items()}
     first = next(iter(titles))
     above = st.container()  # for the examples, which must know what is in the box
-    text = st.text_area(
+    text = address.text(
         "Text",
         first,
         key="text",
-        bind="query-params",
         max_chars=LONGEST,
         height=150,
         help="Ctrl+Enter, or a click elsewhere, sends the text to the encoder. Write `[MASK]` for a word, and the "
@@ -32,9 +32,9 @@ def text_input() -> tuple[str | None, None]:
     )
     if len(text) == LONGEST:  # of a longer one in the address, Streamlit takes the beginning
         st.caption(AT_MOST)
-    return (text if text.strip() else None), None
+    return (Text(text) if text.strip() else None), None
 
 
 def _fill() -> None:
     if (title := st.session_state["example"]) is not None:
-        st.session_state["text"] = state.sentences()[title]
+        address.take("text", state.sentences()[title])

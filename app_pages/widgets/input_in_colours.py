@@ -6,18 +6,19 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from app_pages.widgets.clickable import clickable
 from app_pages.widgets.head_choice import take_query
+from app_pages.widgets.show import clickable
+from model.inputs import Input
 from model.record import ForwardRecord
-from viz.attention.digit_overlay import digit_overlay
 from viz.attention.token_strip import token_strip
 from viz.palette import ColourScale
+from viz.picture_patches import picture_overlay
 
 LONG, HEIGHT = 80, 400  # a text of more tokens scrolls in so many pixels: the rest must not be far below
 
 
 def input_in_colours(
-    read: str | np.ndarray,
+    read: Input,
     record: ForwardRecord,
     weights: np.ndarray,
     *,
@@ -28,29 +29,19 @@ def input_in_colours(
 ) -> None:
     """`weights` [key] of `query` over what the encoder `read`; a click hands the position to `take`."""
     draw = partial(clickable, key=key, chosen=query)
-    if record.patch_grid is None:
-        strip = token_strip(record.tokens, weights, query=query, scale=scale)
-        with st.container(height=HEIGHT if len(record.tokens) > LONG else "content", border=False):
+    if record.unit == "token":
+        strip = token_strip(record, weights, query=query, scale=scale)
+        with st.container(height=HEIGHT if len(record) > LONG else "content", border=False):
             draw(strip, selection="token", take=lambda token: take(int(token["position"])))
         return
-    first = int(record.has_class_token)  # position of the first patch
-    overlay = digit_overlay(
-        read,
-        weights[first:],
-        record.patch_grid,
-        query=query - first if query >= first else None,
-        scale=scale,
-    )
-    draw(
-        overlay,
-        selection="patch",
-        take=lambda patch: take(int(patch["position"]) + first),
-        width="content",
-    )
+    first = record.first_patch
+    patch = query - first if query >= first else None
+    overlay = picture_overlay(read.array, weights[first:], record.patch_grid, query=patch, scale=scale)
+    draw(overlay, selection="patch", take=lambda at: take(int(at["position"]) + first), width="content")
     class_token_weight(record, weights)
 
 
 def class_token_weight(record: ForwardRecord, weights: np.ndarray) -> None:
     """What a picture leaves out of `weights` [key]: the class token, where there is one, is no patch of it."""
-    if record.has_class_token:
-        st.caption(f"Weight on the class token, which has no place on the digit: {weights[0]:.3f}")
+    for at in record.at("class"):
+        st.caption(f"Weight on the class token, which has no place on the digit: {weights[at]:.3f}")

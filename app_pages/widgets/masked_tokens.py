@@ -1,23 +1,27 @@
-"""What the encoder would write in place of each [MASK] that was typed."""
+"""What the encoder would write in place of each token that hides another, such as [MASK]."""
 
 import streamlit as st
 
-from app_pages import state
-from app_pages.widgets.words import as_code
-from model.text import MASK
+from app_pages import cache, state
+from app_pages.widgets.spelling import as_code
+from model.masked_tokens import guesses
+from viz.numbers import percent
 
 _MOST = 5  # lines above the page
 
 
 def masked_tokens(selection: state.Selection) -> None:
-    """A line for each [MASK]; nothing where there is none."""
-    if not isinstance(selection.given, str):
+    """A line for each hidden token; nothing where there is none."""
+    record = state.record(selection.checkpoint, selection.given)
+    if not (hidden := record.at("mask")):
         return
-    guesses = state.guesses(selection.checkpoint, selection.given)
-    for place, found in list(guesses.items())[:_MOST]:
-        words = ", ".join(f"{as_code(guess.token)} {guess.probability:.1%}" for guess in found)
-        st.markdown(f"In place of **[MASK]**, position {place}: {words}")
-    if len(guesses) > _MOST:
-        st.caption(f"The other {len(guesses) - _MOST:,} masked tokens are not listed.")
-    if MASK in selection.given and not state.loaded(selection.checkpoint).config.masked_token_output:
-        st.caption(f"This encoder has not learned what to expect behind {as_code(MASK)}.")
+    name = record.tokens[hidden[0]]
+    if not record.config.masked_token_output:
+        st.caption(f"This encoder has not learned what to expect behind {as_code(name)}.")
+        return
+    found = cache.of(guesses, selection.checkpoint, selection.given)
+    for position in hidden[:_MOST]:
+        words = ", ".join(f"{as_code(guess.token)} {percent(guess.probability)}" for guess in found[position])
+        st.markdown(f"In place of **{name}**, position {position}: {words}")
+    if len(hidden) > _MOST:
+        st.caption(f"The other {len(hidden) - _MOST:,} masked tokens are not listed.")

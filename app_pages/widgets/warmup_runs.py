@@ -1,27 +1,27 @@
 """Runs over learning rate and warm-up: a grid a placement of the norm, and the losses over time; also the stored ones."""
 
-import math
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages.widgets.choice import choice
-from app_pages.widgets.words import PLACEMENTS
+from app_pages import address
+from app_pages.cache import cached
+from app_pages.widgets.beside import beside
+from app_pages.widgets.show import show
+from app_pages.widgets.spelling import PLACEMENTS
 from model import checkpoint
-from model.theory.warmup import BATCH_SIZE_STORED, LAST_STEPS_STORED, RUNS, WarmupRun, read_runs
-from viz.theory.loss_curves import loss_curves
-from viz.theory.warmup_grid import warmup_grid
-
-GUESSING = math.log(10)  # the loss of saying every digit alike
+from model.theory.warmup import BATCH_SIZE_STORED, GUESSING, LAST_STEPS_STORED, RUNS, WarmupRun, read_runs
+from viz.theory.warmup_runs import loss_curves, warmup_grid
 
 Grid = dict[str, list[WarmupRun]]  # by placement, as named on screen
 
 
 def stored_runs(*, key: str) -> None:
     """Those that come with the project, at the checkpoints' size. Raises ValueError where their file is damaged."""
-    runs = read_runs(checkpoint.CHECKPOINTS / RUNS)
-    if not runs:
+    path = checkpoint.CHECKPOINTS / RUNS
+    if not (runs := _read(path, path.stat().st_mtime_ns if path.exists() else 0)):
         st.info("There are no stored runs: `python -m model.train.warmup --data FOLDER` makes them.")
         return
     grid: Grid = {}
@@ -39,10 +39,17 @@ def stored_runs(*, key: str) -> None:
     draw_losses(grid, key=key)
 
 
+@cached
+def _read(path: Path, _changed: int) -> list[WarmupRun]:
+    """`_changed` is when the file was, in ns: runs that are added while the app runs are read too."""
+    return read_runs(path)
+
+
 def places(names: Iterable[str], *, key: str) -> dict[str, DeltaGenerator]:
     """One place for each, side by side, to be drawn anew while runs come in."""
-    with st.container(horizontal=True, gap="medium"):
-        return {name: st.container(key=f"side_{key}_{name.replace(' ', '_')}").empty() for name in names}
+    names = list(names)
+    found = beside(*(f"{key}_{name.replace(' ', '_')}" for name in names))
+    return {name: place.empty() for name, place in zip(names, found, strict=True)}
 
 
 def draw_grids(
@@ -53,7 +60,7 @@ def draw_grids(
     for name, runs in grid.items():
         cells = [(run.learning_rate, run.warmup, run.final_loss, run.accuracy) for run in runs]
         with where[name].container():
-            st.altair_chart(warmup_grid(cells, rates=rates, warmups=warmups, highest=highest, title=name))
+            show(warmup_grid(cells, rates=rates, warmups=warmups, highest=highest, title=name))
             if diverged := [run for run in runs if run.final_loss is None]:
                 listed = "; ".join(f"{run.learning_rate:g} with warm-up {run.warmup}" for run in diverged)
                 st.markdown(f"**Diverged**, the loss was no finite number any more: learning rate {listed}.")
@@ -62,14 +69,15 @@ def draw_grids(
 def draw_losses(grid: Grid, *, key: str) -> None:
     """Loss over steps of the runs with one learning rate, a line a warm-up."""
     rates = sorted({run.learning_rate for runs in grid.values() for run in runs})
-    chosen = choice("Losses at learning rate", [f"{rate:g}" for rate in rates], key=f"{key}_rate")
+    chosen = address.row("Losses at learning rate", [f"{rate:g}" for rate in rates], key=f"{key}_rate")
     at_rate = {
         name: [run for run in runs if f"{run.learning_rate:g}" == chosen] for name, runs in grid.items()
     }
     highest = _highest([loss for runs in at_rate.values() for run in runs for loss in run.losses])
     for name, place in places(at_rate, key=f"{key}_losses").items():
         curves = {run.warmup: (run.steps, run.losses) for run in at_rate[name]}
-        place.altair_chart(loss_curves(curves, highest=highest, title=name))
+        with place:
+            show(loss_curves(curves, highest=highest, title=name))
 
 
 def _highest(losses: Iterable[float | None]) -> float:

@@ -1,17 +1,17 @@
 """What goes into the first block: the content of each position, its position vector, and how alike vectors are."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from jaxtyping import Float, Float32, UInt8
 from torch import Tensor
 
-from model.capture import evaluating, prepare
+from model.capture import activations
 from model.checkpoint import Loaded
-from model.hooks import watch
+from model.digits import to_pictures
+from model.inputs import InputLike, prepare
+from model.measures.stream import norms
 from model.transformer import cut_patches
 
 
@@ -30,25 +30,76 @@ class EmbeddingParts:
         return self.content + self.positions
 
 
-def embedding_parts(loaded: Loaded, text_or_image: str | np.ndarray) -> EmbeddingParts:
+def embedding_parts(loaded: Loaded, text_or_image: InputLike) -> EmbeddingParts:
     """Raises ValueError as `model.capture.capture` does."""
-    inputs, tokens = prepare(loaded, text_or_image)
-    embedding = loaded.model.embedding
-    kept: dict[str, Tensor] = {}
-    watchers = {f"embedding.{name}": partial(kept.__setitem__, name) for name in ("content", "positions")}
-    with torch.inference_mode(), evaluating(loaded.model), watch(loaded.model, watchers):
-        embedding(inputs)
-    content = kept["content"][0]
-    looked_up = content / embedding.scale
-    if embedding.class_token is not None:  # joins the patches after they were scaled
-        looked_up[0] = content[0]
-    arrays = {"looked_up": looked_up, "content": content, "positions": kept["positions"]}
-    return EmbeddingParts(tokens=tokens, **{name: _read_only(values) for name, values in arrays.items()})
+    tokens, embedding = prepare(loaded, text_or_image)[1].tokens, loaded.model.embedding
+    seen = activations(loaded, [text_or_image], ("embedding.content", "embedding.positions"))
+    content, positions = (_read_only(values[0]) for values in seen.values())
+    first = int(embedding.class_token is not None)  # joins the patches after they were scaled
+    looked_up = np.concatenate((content[:first], content[first:] / np.float32(embedding.scale)))
+    looked_up.setflags(write=False)
+    return EmbeddingParts(tokens=tokens, looked_up=looked_up, content=content, positions=positions)
 
 
 def position_table(loaded: Loaded) -> Float32[np.ndarray, "position d_model"]:
     """The vectors that the encoder adds, one for each position that it has."""
     return _read_only(loaded.model.embedding.position_table)
+
+
+def position_cosines(loaded: Loaded) -> Float32[np.ndarray, "position position"]:
+    """Cosine similarity of all pairs in the `position_table`."""
+    table = position_table(loaded)
+    return cosine_similarities(table, table)
+
+
+class Lengths(NamedTuple):
+    """Euclidean lengths of the vectors of one input."""
+
+    looked_up: Float[np.ndarray, " position"]
+    scaled: Float[np.ndarray, " position"]  # times sqrt(d_model), whether that is what is added or not
+    positions: Float[np.ndarray, " position"]
+
+    @property
+    def means(self) -> tuple[float, float, float]:
+        return tuple(float(of_kind.mean()) for of_kind in self)
+
+    @property
+    def ratios(self) -> tuple[float, float]:
+        """Mean length of the content, as looked up and scaled, over that of the positions."""
+        looked_up, scaled, positions = self.means
+        return looked_up / positions, scaled / positions
+
+
+def lengths(parts: EmbeddingParts, *, scaled: bool) -> Lengths:
+    """`scaled` says whether the encoder itself multiplies by sqrt(d_model)."""
+    looked_up, content, positions = map(norms, (parts.looked_up, parts.content, parts.positions))
+    root = np.sqrt(parts.content.shape[1])
+    return Lengths(looked_up, content if scaled else looked_up * root, positions)
+
+
+class Range(NamedTuple):
+    smallest: float
+    largest: float
+    at_smallest: int
+    at_largest: int
+
+
+def table_lengths(loaded: Loaded) -> Range:
+    """Of the vectors of the `position_table`, and the positions that have them."""
+    found = norms(position_table(loaded))
+    return Range(float(found.min()), float(found.max()), int(found.argmin()), int(found.argmax()))
+
+
+class PairRange(NamedTuple):
+    smallest: float
+    largest: float
+    mean: float
+
+
+def pair_range(cosines: Float[np.ndarray, "position position"]) -> PairRange:
+    """Over pairs of different positions, of which there must be one."""
+    pairs = cosines[~np.eye(len(cosines), dtype=bool)]
+    return PairRange(float(pairs.min()), float(pairs.max()), float(pairs.mean()))
 
 
 def token_table(loaded: Loaded) -> tuple[tuple[str, ...], Float32[np.ndarray, "token d_model"]]:
@@ -63,15 +114,17 @@ def token_table(loaded: Loaded) -> tuple[tuple[str, ...], Float32[np.ndarray, "t
     return pieces, _read_only(embedding.tokens.weight * embedding.scale)
 
 
-def patch_pictures(loaded: Loaded, image: np.ndarray) -> UInt8[np.ndarray, "patch size size"]:
+def patch_pictures(loaded: Loaded, image: InputLike) -> UInt8[np.ndarray, "patch size size *colour"]:
     """The patches into which an image encoder cuts `image`, at the size at which it sees them.
 
     Raises ValueError as `model.capture.capture` does.
     """
     inputs, _ = prepare(loaded, image)
     size = loaded.config.patch_size
-    patches = cut_patches(inputs, size)[0].unflatten(-1, (size, size))
-    return _read_only((patches * 255).round().to(torch.uint8))
+    patches = cut_patches(inputs, size)[0].unflatten(-1, (*loaded.config.image_shape[:-2], size, size))
+    pictures = to_pictures(patches)
+    pictures.setflags(write=False)
+    return pictures
 
 
 def first_words(pieces: tuple[str, ...], n: int) -> list[int]:
@@ -82,6 +135,26 @@ def first_words(pieces: tuple[str, ...], n: int) -> list[int]:
     """
     words = (at for at, piece in enumerate(pieces) if piece.isalpha() and len(piece) >= 3)
     return [at for at, _ in zip(words, range(n), strict=False)]
+
+
+def vectors(
+    loaded: Loaded, text_or_image: InputLike, *, positioned: bool, n_words: int = 0
+) -> Float32[np.ndarray, "vector d_model"]:
+    """What enters at each position, with its position vector or without; then `n_words` first words' content.
+
+    Raises ValueError as `model.capture.capture` does, and for words of an encoder of images.
+    """
+    parts = embedding_parts(loaded, text_or_image)
+    own = parts.total if positioned else parts.content
+    if not n_words:
+        return own
+    pieces, rows = token_table(loaded)
+    return np.concatenate((own, rows[first_words(pieces, n_words)]))
+
+
+def n_different(vectors: Float[np.ndarray, "vector d_model"]) -> int:
+    """Vectors that are the same in every number count once."""
+    return len(np.unique(vectors, axis=0))
 
 
 def cosine_similarities(
@@ -124,6 +197,12 @@ def nearest(
     cosines = cosine_similarities(vector[None], others)[0]
     ranked = np.argsort(-cosines, kind="stable")  # NaN comes last
     return [Neighbour(int(at), float(cosines[at])) for at in ranked[:n] if not np.isnan(cosines[at])]
+
+
+def neighbours(vectors: Float[np.ndarray, "vector d_model"], at: int, n: int) -> list[Neighbour]:
+    """The `n` nearest to the vector `at` among the others."""
+    ranked = nearest(vectors[at], vectors, n + 1)
+    return [neighbour for neighbour in ranked if neighbour.index != at][:n]
 
 
 def _directions(vectors: np.ndarray) -> np.ndarray:

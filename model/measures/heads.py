@@ -3,8 +3,20 @@
 Formulas, sources and cautions stand in each docstring.
 """
 
+from typing import Literal
+
 import numpy as np
 from jaxtyping import Bool, Float
+
+from model.record import ForwardRecord
+
+
+def summary(record: ForwardRecord) -> dict[str, Float[np.ndarray, "layer head"]]:
+    """By the names on screen: the `mean_entropy`, and `mean_distance` in tokens or patches."""
+    return {
+        "entropy": mean_entropy(record.pattern, record.mask),
+        f"mean distance ({record.units})": mean_distance(record.pattern, record.patch_grid),
+    }
 
 
 def entropy(
@@ -17,6 +29,25 @@ def entropy(
     nats = (pattern * -np.log(np.where(pattern > 0, pattern, 1))).sum(axis=-1)
     n_allowed = mask.sum(axis=-1)
     return np.where(n_allowed > 1, nats / np.log(np.maximum(n_allowed, 2)), 0)
+
+
+def mean_entropy(
+    pattern: Float[np.ndarray, "*axes query key"], mask: Bool[np.ndarray, "*axes query key"]
+) -> Float[np.ndarray, "*axes"]:
+    """`entropy`, from 0 to 1, as a mean over the queries."""
+    return entropy(pattern, mask).mean(axis=-1)
+
+
+def normaliser(scores: Float[np.ndarray, "*axes key"]) -> Float[np.ndarray, "*axes"]:
+    """Z = sum_j e^(s_j), by which the softmax divides; of scores all of which are allowed."""
+    return np.asarray(np.exp(scores.astype(float)).sum(axis=-1))
+
+
+def over_heads(
+    weights: Float[np.ndarray, "head ..."], how: Literal["mean", "maximum"] = "mean"
+) -> Float[np.ndarray, "..."]:
+    """The mean over heads, each counted alike, whose rows add up to 1 again; or of each cell the largest weight."""
+    return weights.mean(axis=0) if how == "mean" else weights.max(axis=0)
 
 
 def distances(n: int, patch_grid: tuple[int, int] | None = None) -> Float[np.ndarray, "query key"]:

@@ -3,11 +3,91 @@
 Separately trained encoders do not number their heads alike. The distance is `model.measures.heads.head_distance`.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
 
 from model.measures.heads import head_distance
+
+Head = tuple[int, int]  # layer and head
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pairing:
+    """The head of a second encoder that stands beside each head of a first one."""
+
+    shapes: tuple[tuple[int, int], tuple[int, int]]  # layers and heads of the first, and of the second
+    partners: Int[np.ndarray, " one"]  # heads of the second, numbered layer by layer; -1 for none
+    matched: bool  # by distance, or else by number
+    matrix: Float[np.ndarray, "one other"] | None  # all head distances; None where maps have no common cells
+
+    def partner(self, head: Head) -> Head | None:
+        number = int(self.partners[np.ravel_multi_index(head, self.shapes[0])])
+        return None if number < 0 else divmod(number, self.shapes[1][1])
+
+    def of(self, other: Head) -> Head | None:
+        """The head of the first encoder whose partner is `other`."""
+        found = np.flatnonzero(self.partners == np.ravel_multi_index(other, self.shapes[1]))
+        return divmod(int(found[0]), self.shapes[0][1]) if len(found) else None
+
+    @property
+    def alone(self) -> tuple[list[Head], list[Head]]:
+        """The heads of the first and of the second encoder that have no partner."""
+        first, second = (list(np.ndindex(shape)) for shape in self.shapes)
+        return [head for head in first if self.partner(head) is None], [
+            h for h in second if self.of(h) is None
+        ]
+
+    @property
+    def n_pairs(self) -> int:
+        return int((self.partners >= 0).sum())
+
+    @property
+    def n_of_one_number(self) -> int:
+        """Pairs that are the same head of the same layer on both sides."""
+        return sum(self.partner(head) == head for head in np.ndindex(self.shapes[0]))
+
+    @property
+    def distances(self) -> Float[np.ndarray, "layer head"]:
+        """Of each head from its partner, in nats; NaN where it has none. Only with a `matrix`."""
+        distances = self.matrix[np.arange(len(self.partners)), self.partners]
+        return np.where(self.partners < 0, np.nan, distances).reshape(self.shapes[0])
+
+    @property
+    def furthest(self) -> Head:
+        """The head that is furthest from its partner. Only with a `matrix`."""
+        return divmod(int(np.nanargmax(self.distances)), self.shapes[0][1])
+
+    def n_further(self, head: Head) -> int:
+        """Pairs whose distance is larger than that of this one. Only with a `matrix`."""
+        return int((self.distances > self.distances[head]).sum())
+
+    def change(
+        self, first: Float[np.ndarray, " one"], second: Float[np.ndarray, " other"]
+    ) -> Float[np.ndarray, "layer head"]:
+        """A measure of each head's partner less the head's own; NaN where it has no partner."""
+        change = second[self.partners] - first
+        return np.where(self.partners < 0, np.nan, change).reshape(self.shapes[0])
+
+
+def by_number(
+    first: tuple[int, int], second: tuple[int, int], matrix: Float[np.ndarray, "one other"] | None = None
+) -> Pairing:
+    """L1 H0 beside L1 H0, and so on, for encoders of these (layers, heads)."""
+    common = [layer < second[0] and head < second[1] for layer, head in np.ndindex(first)]
+    partners = [layer * second[1] + head for layer, head in np.ndindex(first)]
+    return Pairing(
+        shapes=(first, second), partners=np.where(common, partners, -1), matched=False, matrix=matrix
+    )
+
+
+def by_distance(
+    first: tuple[int, int], second: tuple[int, int], matrix: Float[np.ndarray, "one other"]
+) -> Pairing:
+    """By the `matching` of these distances."""
+    return Pairing(shapes=(first, second), partners=matching(matrix), matched=True, matrix=matrix)
 
 
 def distance_matrix(

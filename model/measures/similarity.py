@@ -1,14 +1,11 @@
 """How alike states are: of one encoder at its stages, and of two encoders over many examples."""
 
 import numpy as np
-import torch
 from jaxtyping import Float, Float32, UInt8
-from torch import Tensor
 
-from model.capture import evaluating, prepare
 from model.checkpoint import Loaded
-from model.digits import to_input
-from model.hooks import watch
+from model.inputs import InputLike
+from model.measures.stream import residual_stream
 
 
 def cosine_by_stage(
@@ -23,31 +20,13 @@ def digit_states(
     loaded: Loaded, images: UInt8[np.ndarray, "digit height width"]
 ) -> Float32[np.ndarray, "stage digit d_model"]:
     """The residual stream of each image: of its class token, or the mean over its patches where it has none."""
-    states = _residual(loaded, to_input(images, loaded.config).to(loaded.device))
-    pooled = states[:, :, 0] if loaded.config.pooling == "class" else states.mean(dim=2)
-    return pooled.cpu().numpy()
+    states = residual_stream(loaded, list(images))
+    return states[:, :, 0] if loaded.config.pooling == "class" else states.mean(axis=2)
 
 
-def text_states(loaded: Loaded, text: str) -> Float32[np.ndarray, "stage position d_model"]:
+def text_states(loaded: Loaded, text: InputLike) -> Float32[np.ndarray, "stage position d_model"]:
     """The residual stream of a text, token by token."""
-    inputs, _ = prepare(loaded, text)
-    return _residual(loaded, inputs)[:, 0].cpu().numpy()
-
-
-def _residual(loaded: Loaded, inputs: Tensor) -> Float[Tensor, "stage example position d_model"]:
-    """Stages in the order of `ForwardRecord.stages`: that in which a forward passes them."""
-    names = ["embedding.output"]
-    names += [
-        f"blocks.{layer}.resid_{part}" for layer in range(loaded.config.n_layers) for part in ("mid", "post")
-    ]
-    seen: list[Tensor] = []
-    with (
-        torch.inference_mode(),
-        evaluating(loaded.model),
-        watch(loaded.model, dict.fromkeys(names, seen.append)),
-    ):
-        loaded.model(inputs)
-    return torch.stack(seen)
+    return residual_stream(loaded, [text])[:, 0]
 
 
 def linear_cka(
@@ -65,6 +44,15 @@ def linear_cka(
     own = [[np.linalg.norm(x.T @ x) for x in states] for states in (first, second)]
     with np.errstate(invalid="ignore"):
         return np.array(cross) / np.outer(*own)
+
+
+def cka_by_chance(
+    first: Float[np.ndarray, "stage example width"],
+    second: Float[np.ndarray, "other_stage example other_width"],
+) -> float:
+    """The largest `linear_cka` of any two stages with the examples of the second in a random order (seed 0)."""
+    order = np.random.default_rng(0).permutation(second.shape[1])
+    return float(np.nanmax(linear_cka(first, second[:, order])))
 
 
 def _centred(states: Float[np.ndarray, "stage example width"]) -> Float[np.ndarray, "stage example width"]:

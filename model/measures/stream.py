@@ -1,45 +1,47 @@
 """Measures of the residual stream: how long its vectors are, what the sublayers add, how alike the tokens become."""
 
-from functools import partial
+from collections.abc import Sequence
 
 import numpy as np
-import torch
-from jaxtyping import Float
-from torch import Tensor
+from jaxtyping import Float, Float32
 
-from model.capture import evaluating, prepare
+from model.capture import activations
 from model.checkpoint import Loaded
-from model.hooks import watch
+from model.inputs import InputLike
 from model.record import ForwardRecord
 from model.transformer import Transformer
 
 SUBLAYERS = ("attention", "feed_forward")
 
 
-def norms(residual: Float[np.ndarray, "stage position d_model"]) -> Float[np.ndarray, "stage position"]:
-    """Euclidean length of each state."""
+def residual_stream(
+    loaded: Loaded, inputs: Sequence[InputLike]
+) -> Float32[np.ndarray, "stage example position d_model"]:
+    """The states of inputs of one length, stages in the order of `ForwardRecord.stages`. Raises as `capture` does."""
+    layers = range(loaded.config.n_layers)
+    names = [f"blocks.{layer}.resid_{part}" for layer in layers for part in ("mid", "post")]
+    names = ["embedding.output", *names]
+    return np.stack([states.cpu() for states in activations(loaded, inputs, names).values()])
+
+
+def norms(residual: Float[np.ndarray, "*axes d_model"]) -> Float[np.ndarray, "*axes"]:
+    """Euclidean length of each state, or of what is added to one."""
     return np.linalg.norm(residual, axis=-1)
 
 
+def mean_norms(residual: Float[np.ndarray, "stage position d_model"]) -> Float[np.ndarray, " stage"]:
+    """Mean over the positions of `norms`."""
+    return norms(residual).mean(axis=-1)
+
+
 def sublayer_outputs(
-    loaded: Loaded, text_or_image: str | np.ndarray
+    loaded: Loaded, text_or_image: InputLike
 ) -> Float[np.ndarray, "layer sublayer position d_model"]:
     """What attention and feed-forward hand over, before it is added to the stream. Raises as `capture` does."""
-    inputs, tokens = prepare(loaded, text_or_image)
-    config = loaded.config
-    outputs = torch.full((config.n_layers, len(SUBLAYERS), len(tokens), config.d_model), torch.nan)
-    watchers = {
-        f"blocks.{layer}.{sublayer}_out": partial(_keep, outputs[layer, place])
-        for layer in range(config.n_layers)
-        for place, sublayer in enumerate(SUBLAYERS)
-    }
-    with torch.inference_mode(), evaluating(loaded.model), watch(loaded.model, watchers):
-        loaded.model(inputs)
-    return outputs.numpy()
-
-
-def _keep(slot: Tensor, activation: Tensor) -> None:
-    slot.copy_(activation[0])
+    layers = range(loaded.config.n_layers)
+    names = [f"blocks.{layer}.{sublayer}_out" for layer in layers for sublayer in SUBLAYERS]
+    outputs = np.concatenate([out.cpu() for out in activations(loaded, [text_or_image], names).values()])
+    return outputs.reshape(len(layers), len(SUBLAYERS), *outputs.shape[1:])
 
 
 def gone_past(
@@ -63,6 +65,12 @@ def shares(
     """
     added = np.linalg.norm(outputs, axis=-1).reshape(-1, outputs.shape[2])
     return (added / (norms(past) + added)).mean(axis=-1)
+
+
+def sublayer_shares(loaded: Loaded, text_or_image: InputLike) -> Float[np.ndarray, " place"]:
+    """`shares` of the sublayers on one input. Raises as `capture` does."""
+    past = gone_past(loaded.model, residual_stream(loaded, [text_or_image])[:, 0])
+    return shares(past, sublayer_outputs(loaded, text_or_image))
 
 
 def uniformity(residual: Float[np.ndarray, "stage position d_model"]) -> Float[np.ndarray, " stage"]:

@@ -1,29 +1,35 @@
 """Adding positions against concatenating them: Concat[X, P] W = X W1 + P W2, with W1 stacked on W2 as W."""
 
+from typing import NamedTuple
+
 import numpy as np
 from jaxtyping import Float
 
 from model.transformer import Transformer
 
 
-def concatenated(
-    x: Float[np.ndarray, "position d_model"],
-    p: Float[np.ndarray, "position d_position"],
-    w1: Float[np.ndarray, "d_model d_out"],
-    w2: Float[np.ndarray, "d_position d_out"],
-) -> Float[np.ndarray, "position d_out"]:
-    """One product: [X | P] of [position, d_model + d_position] times W of as many rows."""
-    return np.concatenate((x, p), axis=1) @ np.concatenate((w1, w2))
+class Sums(NamedTuple):
+    """Content and positions through their halves of W, and by how much two other ways differ from one product."""
+
+    content: Float[np.ndarray, "position d_out"]  # X W1
+    positions: Float[np.ndarray, "position d_out"]  # P W2
+    whole: Float[np.ndarray, "position d_out"]  # Concat[X, P] W, one product
+    largest: float  # max |Concat[X, P] W|
+    from_sum: float  # max |Concat[X, P] W - (X W1 + P W2)|: rounding
+    from_adding: float  # max |Concat[X, P] W - (X + P) W1|: rounding where W1 = W2
 
 
-def summed(
+def sums(
     x: Float[np.ndarray, "position d_model"],
-    p: Float[np.ndarray, "position d_position"],
+    p: Float[np.ndarray, "position d_model"],
     w1: Float[np.ndarray, "d_model d_out"],
-    w2: Float[np.ndarray, "d_position d_out"],
-) -> Float[np.ndarray, "position d_out"]:
-    """Two products, added. With W1 = W2 they are one: (X + P) W1, so that adding is concatenating with tied weights."""
-    return x @ w1 + p @ w2
+    w2: Float[np.ndarray, "d_model d_out"],
+) -> Sums:
+    """With W1 = W2, Concat[X, P] W is (X + P) W1: adding is concatenating with tied weights."""
+    content, positions = x @ w1, p @ w2
+    whole = np.concatenate((x, p), axis=1) @ np.concatenate((w1, w2))
+    sizes = (np.abs(each).max() for each in (whole, whole - (content + positions), whole - (x + p) @ w1))
+    return Sums(content, positions, whole, *map(float, sizes))
 
 
 def query_key_weights(

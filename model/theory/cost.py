@@ -33,12 +33,7 @@ def parts(config: ModelConfig) -> tuple[Part, ...]:
 
     What the configuration leaves out, a classifier for instance, is left out here too.
     """
-    found = [
-        _embedding(config),
-        *_attention(config),
-        _feed_forward(config),
-        _norms(config),
-    ]
+    found = [_embedding(config), *_attention(config), _feed_forward(config), _norms(config)]
     d, c, vocabulary = config.d_model, config.n_classes, config.vocab_size
     if c:
         found.append(Part("classifier", (d + 1) * c, d * c, r"(d+1)\,c", r"d\,c"))
@@ -54,6 +49,16 @@ def n_parameters(config: ModelConfig) -> int:
 
 def n_multiply_adds(config: ModelConfig) -> int:
     return sum(part.multiply_adds for part in parts(config))
+
+
+def n_attention_weights(config: ModelConfig) -> int:
+    """L h n², of one input that fills all positions."""
+    return config.n_layers * config.n_heads * config.n_positions**2
+
+
+def pattern_megabytes(config: ModelConfig) -> float:
+    """What all attention weights of one input take in float32, in 10⁶ bytes."""
+    return 4 * n_attention_weights(config) / 1e6
 
 
 def balance(config: ModelConfig) -> float:
@@ -72,9 +77,10 @@ def _embedding(config: ModelConfig) -> Part:
         parameters, multiply_adds = config.vocab_size * d, 0
         formulas = [r"V\,d"], "0"  # a token's vector is looked up
     else:
-        pixels = config.patch_size**2
+        pixels = config.patch_values
         parameters, multiply_adds = (pixels + 1) * d, config.n_patches * pixels * d
-        formulas = [r"(p^2+1)\,d"], r"(n-1)\,p^2 d" if config.pooling == "class" else r"n\,p^2 d"
+        values = "p^2" if config.n_channels == 1 else f"{config.n_channels} p^2"
+        formulas = [rf"({values}+1)\,d"], rf"{'(n-1)' if config.pooling == 'class' else 'n'}\,{values} d"
         if config.pooling == "class":
             parameters += d
             formulas[0].append("d")
@@ -97,13 +103,7 @@ def _attention(config: ModelConfig) -> tuple[Part, Part, Part]:
             rf"L\,(d+1)\,h\,{stored_formula}",
             rf"L\,n\,d\,h\,{formula}",
         ),
-        Part(
-            "scores, weighted sum",
-            0,
-            layers * n * n * h * (d_k + d_v),
-            "0",
-            r"L\,n^2\,h\,(d_k+d_v)",
-        ),
+        Part("scores, weighted sum", 0, layers * n * n * h * (d_k + d_v), "0", r"L\,n^2\,h\,(d_k+d_v)"),
         Part(
             "W_O",
             layers * (h * d_v + 1) * d,

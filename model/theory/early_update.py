@@ -6,16 +6,16 @@ the size of the gradients, is what makes post-LN unstable.
 
 import numpy as np
 import torch
-from jaxtyping import Float64
+from jaxtyping import Float, Float64
 
-from model.theory.fresh import Setting
+from model.theory.fresh import FreshSetting
 from model.theory.training import digit_encoder, digits, train, warmed_up
 
 N_PROBES, BATCH_SIZE = 16, 32
 
 
 def model_update(
-    setting: Setting,
+    setting: FreshSetting,
     variant: str,
     n_layers: int,
     *,
@@ -39,3 +39,9 @@ def model_update(
         with torch.no_grad():
             moved.append((model.encode(probes) - start).norm(dim=-1).mean().item())
     return np.array(moved)
+
+
+def after_first_and_last(updates: Float[np.ndarray, "seed step"]) -> tuple[float, float]:
+    """Of what `model_update` found for several seeds: the means over them after one step and after all steps."""
+    mean = updates.mean(axis=0)
+    return float(mean[1]), float(mean[-1])

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from model.config import ModelConfig
-from model.seeded import seeded
+from model.torch_seed import torch_seed
 from model.transformer import Transformer
 
 # Fields of the configuration, by the name on screen.
@@ -23,7 +23,7 @@ Initialisation = Literal["theory", "Xavier"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class FreshSetting:
     """What the compared encoders share.
 
     "theory" is the start that Xiong et al. 2020 (section 3.3) analyse: W_Q = W_K = 0, the other matrices
@@ -38,7 +38,7 @@ class Setting:
     gain: float = 1.0  # on every matrix of the layers
 
 
-def fresh(setting: Setting, variant: str, n_layers: int, seed: int, **fields: Any) -> Transformer:
+def fresh(setting: FreshSetting, variant: str, n_layers: int, seed: int, **fields: Any) -> Transformer:
     """An encoder of that setting; `fields` are those of the configuration that say what it reads."""
     d_head = setting.d_model // setting.n_heads
     config = ModelConfig(
@@ -52,7 +52,7 @@ def fresh(setting: Setting, variant: str, n_layers: int, seed: int, **fields: An
         **VARIANTS[variant],
         **fields,
     )
-    with seeded(seed), torch.no_grad():
+    with torch_seed(seed), torch.no_grad():
         model = Transformer(config)
         if setting.initialisation == "theory":
             _start_as_in_theory(model)

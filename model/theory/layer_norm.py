@@ -25,6 +25,11 @@ class Normalised:
     deviation: Float[np.ndarray, "..."]  # sqrt(variance + epsilon)
     output: Float[np.ndarray, "batch feature"]
 
+    @property
+    def spread(self) -> Float[np.ndarray, "..."]:
+        """sqrt(variance), without the epsilon."""
+        return np.sqrt(self.variance)
+
 
 def normalise(
     values: Float[np.ndarray, "batch feature"], over: Over, *, epsilon: float = EPSILON
@@ -41,3 +46,8 @@ def normalise(
     variance = np.square(values - mean).mean(axis=axis, keepdims=True)
     deviation = np.sqrt(variance + epsilon)
     return Normalised(mean=mean, variance=variance, deviation=deviation, output=(values - mean) / deviation)
+
+
+def sample_deviation(vector: Float[np.ndarray, " feature"]) -> float:
+    """The square root of the sum of squares over n - 1, which neither of the two takes; of at least two numbers."""
+    return float(vector.std(ddof=1))

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from model.seeded import seeded
+from model.torch_seed import torch_seed
 
 SELF_ATTENTION, RESTRICTED = "self-attention", "restricted self-attention"
 RECURRENT, CONVOLUTIONAL = "recurrent", "convolutional"
@@ -86,7 +86,7 @@ def multiply_adds(kind: str, n: int, d: int, *, radius: int, kernel: int) -> int
     }[kind]
 
 
-def seconds(
+def milliseconds(
     lengths: Sequence[int],
     d: int,
     *,
@@ -102,7 +102,7 @@ def seconds(
     disturbs the machine for a moment spoils one run of each rather than all runs of one. `progress` is told
     the share that is done.
     """
-    with seeded(0):
+    with torch_seed(0):
         functions = layers(d, radius=radius, kernel=kernel)
         inputs = [torch.randn(n, d) for n in lengths]
     taken = {name: np.empty((rounds, len(inputs))) for name in functions}
@@ -114,7 +114,7 @@ def seconds(
                     function(x)
                     taken[name][turn, at] = time.thread_time() - start
             progress((turn + 2) / (rounds + 1))
-    return {name: np.median(times, axis=0) for name, times in taken.items()}
+    return {name: 1e3 * np.median(times, axis=0) for name, times in taken.items()}
 
 
 class Fit(NamedTuple):

@@ -5,15 +5,16 @@ in the Transformer Architecture", section 3.3): vectors from a Gaussian go in, e
 word through the word embeddings, and the loss of a sequence is the mean over its positions.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Float64
+from jaxtyping import Float, Float64
 from torch.nn import functional
 
 from model.hooks import watch
-from model.theory.fresh import Setting, fresh
+from model.theory.fresh import FreshSetting, fresh
 
 N_SEQUENCES, N_POSITIONS, VOCABULARY = 32, 16, 1024
 DEPTHS = (2, 3, 4, 6, 8, 12, 16, 24)
@@ -38,7 +39,7 @@ class AtStart:
     excess: float
 
 
-def at_start(setting: Setting, variant: str, n_layers: int, seed: int) -> AtStart:
+def at_start(setting: FreshSetting, variant: str, n_layers: int, seed: int) -> AtStart:
     """Measures one encoder on `N_SEQUENCES` sequences; weights and data are those of `seed`."""
     model = fresh(
         setting, variant, n_layers, seed, vocab_size=VOCABULARY, n_positions=N_POSITIONS, class_names=()
@@ -83,12 +84,69 @@ def depths_to(deepest: int) -> tuple[int, ...]:
     return (*(depth for depth in DEPTHS if depth < deepest), deepest)
 
 
-def slope(depths: tuple[int, ...], values: Float64[np.ndarray, " depth"]) -> float:
-    """Of the straight line through the logarithms (least squares): p where value ∝ depth^p."""
-    return float(np.polyfit(np.log(depths), np.log(values), 1)[0])
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweep:
+    """Encoders of all depths up to the deepest, each from several seeds; all but the first field of the deepest alone."""
+
+    last_gradient: Float64[np.ndarray, "seed depth"]  # `AtStart.gradient` of the last layer
+    gradient: Float64[np.ndarray, "seed layer"]
+    mean_gradient: Float64[np.ndarray, "seed layer"]
+    hidden: Float64[np.ndarray, "seed layer"]
+    excess: float  # mean over the seeds
+
+
+def one_seed(setting: FreshSetting, variant: str, deepest: int, seed: int) -> list[AtStart]:
+    """One encoder a depth."""
+    return [at_start(setting, variant, depth, seed) for depth in depths_to(deepest)]
+
+
+def of_seeds(found: Sequence[list[AtStart]]) -> Sweep:
+    """Of what `one_seed` measured for each seed, at least one."""
+    arrays = {
+        name: np.array([getattr(depths[-1], name) for depths in found])
+        for name in ("gradient", "mean_gradient", "hidden")
+    }
+    last = np.array([[depth.gradient[-1] for depth in depths] for depths in found])
+    excess = float(np.mean([depths[-1].excess for depths in found]))
+    return Sweep(last_gradient=last, excess=excess, **arrays)
+
+
+# What is said of the norms of several seeds
+
+
+def slopes(depths: Sequence[int], norms: Float[np.ndarray, "seed depth"]) -> tuple[float, float, float]:
+    """Mean, least and largest over the seeds of the slope of the straight line through the logarithms.
+
+    Least squares: p where norm ∝ depth^p.
+    """
+    found = np.polyfit(np.log(depths), np.log(norms).T, 1)[0]
+    return float(found.mean()), float(found.min()), float(found.max())
+
+
+def ends(norms: Float[np.ndarray, "seed layer"]) -> tuple[float, float, float]:
+    """The mean over the seeds in the first and in the last layer, and the last over the first."""
+    first, last = norms.mean(axis=0)[[0, -1]].tolist()
+    return first, last, last / first
+
+
+def extent(norms: Float[np.ndarray, "seed layer"]) -> tuple[float, float]:
+    """The least and the largest of the layers' means over the seeds."""
+    mean = norms.mean(axis=0)
+    return float(mean.min()), float(mean.max())
 
 
 def lemma_2(n_layers: int, d_model: int) -> Float64[np.ndarray, "3 layer"]:
     """Pre-LN's lower and upper bound of E‖x‖² behind layers 1 to `n_layers`, and post-LN's 3d/2."""
     layer = np.arange(1, n_layers + 1)
     return d_model * np.array([1 + layer / 2, 1 + 3 * layer / 2, np.full(n_layers, 1.5)])
+
+
+def n_inside_band(norms: Float[np.ndarray, "seed layer"], lemma: Float[np.ndarray, "3 layer"]) -> int:
+    """Behind how many layers the mean over the seeds keeps both of pre-LN's bounds, as `lemma_2` gives them."""
+    mean = norms.mean(axis=0)
+    return int(((lemma[0] <= mean) & (mean <= lemma[1])).sum())
+
+
+def furthest_from_line(norms: Float[np.ndarray, "seed layer"], lemma: Float[np.ndarray, "3 layer"]) -> float:
+    """The largest deviation over the layers of the mean over the seeds from post-LN's line, as a share of the line."""
+    return float(np.abs(norms.mean(axis=0) / lemma[2] - 1).max())

@@ -16,6 +16,7 @@ from model.measures.heads import entropy
 from model.transformer import masked_softmax
 
 N_SETS, N_QUERIES, N_KEYS = 100, 10, 64  # as many sets of keys, each looked at by so many queries
+EVEN_GRADIENT = (N_KEYS - 1) ** 0.5 / N_KEYS  # `gradient_norm` of equal weights
 
 
 def dot_products(d_k: int, *, seed: int = 0) -> Float[np.ndarray, "set query key"]:
@@ -29,6 +30,11 @@ def dot_products(d_k: int, *, seed: int = 0) -> Float[np.ndarray, "set query key
     q = random.standard_normal((N_SETS, N_QUERIES, d_k))
     k = random.standard_normal((N_SETS, N_KEYS, d_k))
     return q @ k.swapaxes(-2, -1)
+
+
+def variance(d_k: int, power: float) -> float:
+    """Of q·k times d_k^-power, where components are independent and of variance 1."""
+    return float(d_k) ** (1 - 2 * power)
 
 
 def softmax(

@@ -4,6 +4,8 @@
 3.5); rows and frequencies as in `model.theory.sinusoids`.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from jaxtyping import Float
 
@@ -59,6 +61,25 @@ def best_map_errors(
     smallest = np.finfo(np.float32).eps * max(before.shape)
     transposed, *_ = np.linalg.lstsq(before, after, rcond=smallest)
     return _errors(rows, transposed.T, offset)
+
+
+class Miss(NamedTuple):
+    """How far a map is from shifting."""
+
+    largest: float  # in any dimension of any row
+    rms: float  # root mean square over all
+    by_position: Float[np.ndarray, " shifted"]  # root mean square over the dimensions of each row
+
+
+def miss(errors: Float[np.ndarray, "shifted width"]) -> Miss:
+    squares = errors**2
+    rms, by_position = np.sqrt(squares.mean()), np.sqrt(squares.mean(axis=1))
+    return Miss(float(np.abs(errors).max()), float(rms), by_position)
+
+
+def largest_sine(offset: int, d_model: int) -> float:
+    """max_k |sin w_k phi|: the largest number of p_phi among its sines, which p_0 has none of."""
+    return float(np.abs(np.sin(frequencies(d_model) * offset)).max())
 
 
 def _errors(rows: np.ndarray, matrix: np.ndarray, offset: int) -> np.ndarray:

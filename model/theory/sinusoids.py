@@ -4,6 +4,7 @@ A row p_t of the table holds a pair for each frequency w_k = 10000^(-2k/d_model)
 p_t[2k] = sin(w_k t) and p_t[2k+1] = cos(w_k t) (Vaswani et al. 2017, 3.5). `d_model` is even throughout.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -31,10 +32,13 @@ def wavelengths(d_model: int) -> Float[np.ndarray, " pair"]:
     return 2 * np.pi / frequencies(d_model)
 
 
-def wave(dimension: int, d_model: int, t: Float[np.ndarray, " t"]) -> Float[np.ndarray, " t"]:
-    """What `dimension` of p_t would be at any real t: its sine where it is even, else its cosine."""
-    angle = frequencies(d_model)[dimension // 2] * t
-    return np.cos(angle) if dimension % 2 else np.sin(angle)
+def waves(
+    dimensions: Sequence[int], d_model: int, t: Float[np.ndarray, " t"]
+) -> Float[np.ndarray, "dimension t"]:
+    """What these dimensions of p_t would be at any real t: sines where they are even, else cosines."""
+    dimension = np.asarray(dimensions, int)[:, None]
+    angles = frequencies(d_model)[dimension // 2] * t
+    return np.where(dimension % 2, np.cos(angles), np.sin(angles))
 
 
 # Two rows
@@ -74,6 +78,10 @@ class ByOffset(NamedTuple):
     means: Float[np.ndarray, " offset"]
     spreads: Float[np.ndarray, " offset"]  # the largest minus the smallest
 
+    @property
+    def largest_spread(self) -> float:
+        return float(self.spreads.max())
+
 
 def by_offset(matrix: Float[np.ndarray, "position position"]) -> ByOffset:
     n = len(matrix)
@@ -90,6 +98,11 @@ def largest_deviation(
     position = np.arange(len(matrix))
     expected = at_offsets[position - position[:, None] + len(matrix) - 1]
     return float(np.abs(matrix - expected).max())
+
+
+def asymmetry(matrix: Float[np.ndarray, "position position"]) -> float:
+    """The largest difference of any cell from its mirror image."""
+    return float(np.abs(matrix - matrix.T).max())
 
 
 # The counter

@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from model.config import DIGITS
 from model.digits import examples
-from model.theory.fresh import Setting, fresh
+from model.theory.fresh import FreshSetting, fresh
 from model.train import schedule
 from model.transformer import Transformer
 
@@ -26,7 +26,7 @@ def digits() -> tuple[Float[Tensor, "digit 28 28"], Int[Tensor, " digit"]]:
     return torch.from_numpy(images / np.float32(255)), torch.from_numpy(labels.astype(np.int64))
 
 
-def digit_encoder(setting: Setting, variant: str, n_layers: int, seed: int) -> Transformer:
+def digit_encoder(setting: FreshSetting, variant: str, n_layers: int, seed: int) -> Transformer:
     """A class token and 4×4 patches of 7×7 pixels in, ten classes out."""
     return fresh(
         setting,

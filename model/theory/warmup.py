@@ -2,17 +2,20 @@
 
 import json
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import NoneType
+
+from jsonschema import Draft202012Validator
 
 from model.checkpoint import CHECKPOINTS
-from model.theory.fresh import Setting
+from model.json_schema import COUNT, MAYBE, NUMBER, WORDS, check
+from model.theory.fresh import FreshSetting
 from model.theory.training import accuracy, digit_encoder, train, warmed_up
 
 RUNS = Path("warmup") / "runs.json"  # below the checkpoints
 BATCH_SIZE = 32
 BATCH_SIZE_STORED = 64
+GUESSING = math.log(10)  # the loss of saying every digit alike, in nats
 LAST_STEPS_STORED = 20  # their mean is the final loss of a stored run
 
 
@@ -32,6 +35,7 @@ class WarmupRun:
     losses: tuple[float | None, ...]
     final_loss: float | None  # None where the run ended without a finite one
     accuracy: float | None  # share right on held-out examples, None where it was not measured
+    precision: str = "fp32"  # in which it was trained: bf16 or fp32
 
     def __post_init__(self) -> None:
         if not self.learning_rate > 0 or self.warmup < 0 or self.n_steps < 1:
@@ -39,6 +43,8 @@ class WarmupRun:
                 "a run needs a learning rate above 0, a warm-up of at least 0 and at least 1 step, "
                 f"got {self.learning_rate}, {self.warmup} and {self.n_steps}"
             )
+        if self.precision not in ("bf16", "fp32"):
+            raise ValueError(f"the precision of a run is bf16 or fp32, got {self.precision!r}")
         if len(self.steps) != len(self.losses):
             raise ValueError(f"{len(self.steps)} steps need as many losses, got {len(self.losses)}")
         numbers = (self.learning_rate, self.final_loss, self.accuracy, *self.losses)
@@ -47,7 +53,7 @@ class WarmupRun:
 
 
 def run(
-    setting: Setting,
+    setting: FreshSetting,
     variant: str,
     n_layers: int,
     *,
@@ -80,16 +86,34 @@ def run(
     )
 
 
+_FIELDS = {
+    "norm_placement": WORDS,
+    "learning_rate": NUMBER,
+    "warmup": COUNT,
+    "n_steps": COUNT,
+    "steps": {"type": "array", "items": COUNT},
+    "losses": {"type": "array", "items": MAYBE},
+    "final_loss": MAYBE,
+    "accuracy": MAYBE,
+}
+_RUN = {
+    "type": "object",
+    "properties": _FIELDS | {"precision": WORDS},
+    "required": list(_FIELDS),
+    "additionalProperties": False,
+}
+_SCHEMA = Draft202012Validator({"type": "array", "items": _RUN})
+
+
 def read_runs(path: Path = CHECKPOINTS / RUNS) -> list[WarmupRun]:
     """The stored runs, none where there is no file. Raises ValueError, in one sentence, where it is damaged."""
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(rows, list):
-            raise ValueError("it must hold a list of runs")
+        check(rows, _SCHEMA)
         return [_run(row) for row in rows]
     except FileNotFoundError:
         return []
-    except (OSError, ValueError, OverflowError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ValueError(f"{path.parent.name}/{path.name} cannot be read: {error}") from error
 
 
@@ -102,35 +126,12 @@ def write_runs(path: Path, runs: list[WarmupRun]) -> None:
     beside.replace(path)
 
 
-# What JSON may hold in each field; a number of Python's is written with or without its point.
-_NUMBER, _MAYBE = (int, float), (int, float, NoneType)
-_KINDS = {
-    "norm_placement": (str,),
-    "learning_rate": _NUMBER,
-    "warmup": (int,),
-    "n_steps": (int,),
-    "final_loss": _MAYBE,
-    "accuracy": _MAYBE,
-}
-_KINDS_OF_ITEMS = {"steps": (int,), "losses": _MAYBE}
+def _run(row: dict) -> WarmupRun:
+    """JSON writes whole numbers with or without their point. Before runs said their precision, all were in bf16."""
+    floats = {name: _float(row[name]) for name in ("learning_rate", "final_loss", "accuracy")}
+    lists = {"steps": tuple(map(int, row["steps"])), "losses": tuple(map(_float, row["losses"]))}
+    return WarmupRun(**{"precision": "bf16"} | row | floats | lists)
 
 
-def _run(row: object) -> WarmupRun:
-    """Raises ValueError where the row is no run."""
-    names = {field.name for field in fields(WarmupRun)}
-    if not isinstance(row, dict) or set(row) != names:
-        raise ValueError(f"a run has exactly the fields {', '.join(sorted(names))}")
-    for name, kinds in _KINDS.items():
-        if type(row[name]) not in kinds:
-            raise ValueError(f"the {name} of a run cannot be {row[name]!r}")
-        if kinds != (int,):
-            row[name] = _float(row[name])
-    for name, kinds in _KINDS_OF_ITEMS.items():
-        if not isinstance(row[name], list) or any(type(item) not in kinds for item in row[name]):
-            raise ValueError(f"the {name} of a run are not a list of numbers")
-    losses = tuple(_float(loss) for loss in row["losses"])
-    return WarmupRun(**row | {"steps": tuple(row["steps"]), "losses": losses})
-
-
-def _float(value: str | int | float | None) -> str | float | None:
-    return float(value) if isinstance(value, int) else value
+def _float(value: float | int | None) -> float | None:
+    return None if value is None else float(value)

@@ -13,20 +13,27 @@ from tqdm import tqdm
 from model.capture import evaluating
 from model.checkpoint import Loaded
 from model.train.film import shot
+from model.train.precision import faster
 from model.train.recipe import Phase, Recipe
 from model.train.schedule import learning_rate, moments
 from model.train.setting import Setting
 from model.train.state import Progress, load_state, phase_of, save_state
-from model.train.step import batches, gradients, rank, set_rate
+from model.train.step import Precision, autocast, batches, gradients, rank, set_rate
 from model.train.step import optimizers as make_optimizers
-from model.train.tasks import Task
+from model.train.tasks import Task, device_of
 from model.transformer import Transformer
 
 SAVE_EVERY_S = 60
 
 
-def train(recipe: Recipe, setting: Setting) -> tuple[Transformer, Progress]:
-    """Runs every phase that is not done yet, and returns the trained encoder with what was recorded."""
+def train(
+    recipe: Recipe, setting: Setting, precision: Precision | None = None
+) -> tuple[Transformer, Progress]:
+    """Runs every phase that is not done yet, and returns the trained encoder with what was recorded.
+
+    Without a precision, a run goes on in its own, and a new one takes the faster. Raises ValueError where a run
+    began in another one.
+    """
     torch.manual_seed(recipe.seed)
     model = Transformer(setting.config).to(setting.device)
     if recipe.position_std is not None:
@@ -39,18 +46,32 @@ def train(recipe: Recipe, setting: Setting) -> tuple[Transformer, Progress]:
     if setting.start and not setting.state.exists():
         setting.start.fill(model)
         progress = setting.start.progress(described)
-        optimizers = make_optimizers(model, recipe, progress.phase)
+        optimizers = make_optimizers(model, recipe, _in(recipe, progress.phase))
     else:
-        optimizers = make_optimizers(model, recipe, min(phase_of(setting.state), len(recipe.phases) - 1))
+        optimizers = make_optimizers(model, recipe, _in(recipe, phase_of(setting.state)))
         progress = load_state(setting.state, model, optimizers, described)
+    if progress.precision is None:
+        first = recipe.phases[_in(recipe, progress.phase)]
+        progress.precision = precision or faster(
+            setting.tasks[first.task], model, recipe.seed, first.batch_size
+        )
+    elif precision not in (None, progress.precision):
+        raise ValueError(
+            f"{setting.state} is of a run in {progress.precision}, not {precision}; --fresh starts over"
+        )
     while progress.phase < len(recipe.phases):
         _run_phase(recipe, recipe.phases[progress.phase], setting, loaded, optimizers, progress)
         progress.phase, progress.step = progress.phase + 1, 0
         # each phase begins with moments of its own
-        optimizers = make_optimizers(model, recipe, min(progress.phase, len(recipe.phases) - 1))
+        optimizers = make_optimizers(model, recipe, _in(recipe, progress.phase))
         if rank() == 0:
             save_state(setting.state, progress, model, optimizers)
     return model, progress
+
+
+def _in(recipe: Recipe, phase: int) -> int:
+    """The phase itself, or the last one where all are done."""
+    return min(phase, len(recipe.phases) - 1)
 
 
 def _run_phase(
@@ -61,7 +82,8 @@ def _run_phase(
     optimizers: list[Optimizer],
     progress: Progress,
 ) -> None:
-    task, model = setting.tasks[phase.task], loaded.model
+    task, model, precision = setting.tasks[phase.task], loaded.model, progress.precision
+    assert precision is not None, "a run chooses its precision before its first step"
     size = min(phase.batch_size, task.n_examples)
     n_steps = max(1, int(phase.epochs * (task.n_examples // size)))
     n_steps = min(n_steps, 40) if recipe.quick else n_steps
@@ -85,13 +107,14 @@ def _run_phase(
     for step, batch in zip(bar, batches(task, seed, steps, size), strict=True):
         rate = learning_rate(step, n_steps, phase.learning_rate, warmup, falls=phase.falls)
         set_rate(optimizers, rate, phase.weight_decay)
-        loss = gradients(task, model, batch, (recipe.seed, progress.phase, step, rank()))
+        loss = gradients(task, model, batch, (recipe.seed, progress.phase, step, rank()), precision)
         if rank() == 0 and step in filmed:
-            accuracy = evaluate(task, model, n_glance)["accuracy"]
+            accuracy = evaluate(task, model, n_glance, precision)["accuracy"]
             progress.add_shot(shot(loaded, setting.probes, progress.phase, step, accuracy))
         norm = clip_grad_norm_(model.parameters(), recipe.gradient_clip or math.inf)  # as it was before
-        for optimizer in optimizers:
-            optimizer.step()
+        with autocast(setting.device, precision):
+            for optimizer in optimizers:
+                optimizer.step()
         here = {"phase": progress.phase, "step": step}
         if step in logged:
             progress.log.append(
@@ -100,15 +123,14 @@ def _run_phase(
             bar.set_postfix(loss=f"{loss.item():.3f}")
         progress.step = step + 1
         if rank() == 0 and step in evaluated:
-            progress.evaluations.append(here | evaluate(task, model, n_check))
+            progress.evaluations.append(here | evaluate(task, model, n_check, precision))
             bar.write(str(progress.evaluations[-1]), file=sys.stderr)
         if rank() == 0 and (recipe.quick or time.monotonic() - saved > SAVE_EVERY_S):
             save_state(setting.state, progress, model, optimizers)
             saved = time.monotonic()
 
 
-def evaluate(task: Task, model: Transformer, at_most: int) -> dict[str, int | float]:
-    """In evaluation mode and, as in training, in bf16."""
-    bf16 = torch.autocast(next(model.parameters()).device.type, torch.bfloat16)
-    with torch.inference_mode(), evaluating(model), bf16:
+def evaluate(task: Task, model: Transformer, at_most: int, precision: Precision) -> dict[str, int | float]:
+    """In evaluation mode, and in the precision of the training."""
+    with torch.inference_mode(), evaluating(model), autocast(device_of(model), precision):
         return task.evaluate(model, at_most)

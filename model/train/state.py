@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from model.train.film import Film, join
+from model.train.step import Precision
 from model.transformer import Transformer
 
 
@@ -23,6 +24,7 @@ class Progress:
     """Where a run is: the phase, the step in it, and what was recorded so far."""
 
     recipe: dict
+    precision: Precision | None = None  # not chosen yet, before the first step
     phase: int = 0
     step: int = 0
     log: list[dict] = field(default_factory=list)
@@ -64,7 +66,8 @@ def load_state(path: Path, model: Transformer, optimizers: list[Optimizer], reci
     if not path.exists():
         return Progress(recipe=recipe)
     with safe_open(path, "pt") as file:
-        progress = Progress(**json.loads(file.metadata()["progress"]))
+        # Before there was a choice, every run was one in bf16.
+        progress = Progress(**{"precision": "bf16"} | json.loads(file.metadata()["progress"]))
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     if progress.recipe != json.loads(json.dumps(recipe)):
         raise ValueError(f"{path} is of a run by another recipe; --fresh starts over")
@@ -82,7 +85,7 @@ def load_state(path: Path, model: Transformer, optimizers: list[Optimizer], reci
     return progress
 
 
-_IN_WORDS = ("recipe", "phase", "step", "log", "evaluations")
+_IN_WORDS = ("recipe", "precision", "phase", "step", "log", "evaluations")
 
 
 def _own(model: Transformer) -> dict[str, Tensor]:

@@ -2,16 +2,27 @@
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from typing import Literal
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor, distributed
-from torch.optim import AdamW, Muon, Optimizer
+from torch.optim import AdamW, Optimizer
 
+from model.train.muon import Muon
 from model.train.recipe import Recipe
 from model.train.tasks import Batch, Task, device_of
 from model.transformer import Transformer
+
+Precision = Literal["bf16", "fp32"]
+PRECISIONS: tuple[Precision, ...] = ("bf16", "fp32")
+
+
+def autocast(device: torch.device, precision: Precision) -> AbstractContextManager:
+    """Within it matrices are multiplied in this precision; the weights stay float32."""
+    return torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16")
 
 
 def batches(task: Task, seed: int, steps: range, size: int) -> Iterator[Batch]:
@@ -24,14 +35,16 @@ def batches(task: Task, seed: int, steps: range, size: int) -> Iterator[Batch]:
             yield waiting.pop(0).result()
 
 
-def gradients(task: Task, model: Transformer, batch: Batch, seed: int | tuple[int, ...]) -> Float[Tensor, ""]:
-    """Loss of one batch, in bf16; its gradient is left in the parameters. `seed` is that of the dropout."""
+def gradients(
+    task: Task, model: Transformer, batch: Batch, seed: int | tuple[int, ...], precision: Precision
+) -> Float[Tensor, ""]:
+    """Loss of one batch; its gradient is left in the parameters. `seed` is that of the dropout."""
     device = device_of(model)
     # A process takes its share of the batch that a single one would take whole.
     batch = tuple(values[rank() :: world()].to(device) for values in batch)
     torch.manual_seed(int(np.random.SeedSequence(seed).generate_state(1)[0]))
     model.zero_grad()
-    with torch.autocast(device.type, torch.bfloat16):
+    with autocast(device, precision):
         loss = task.loss(model, batch)
     loss.backward()
     loss = loss.detach()
@@ -59,7 +72,7 @@ def optimizers(model: Transformer, recipe: Recipe, phase: int) -> list[Optimizer
     made: list[Optimizer] = [AdamW(groups, betas=recipe.betas, fused=True)]
     if by_muon:
         ours = [p for p in matrices if p in by_muon]  # in the order of the model, which a set has not
-        made.append(Muon([{"params": ours, "decays": True}], adjust_lr_fn="match_rms_adamw"))
+        made.append(Muon([{"params": ours, "decays": True}]))
     return made
 
 

@@ -2,7 +2,8 @@
 
     python -m model.train.warmup --data FOLDER
 
-The runs that are in the file already are not repeated, so it can be stopped and started again.
+The runs that are in the file already are not repeated, so it can be stopped and started again; all runs of a
+file are in one precision.
 """
 
 import argparse
@@ -19,20 +20,14 @@ from tqdm import tqdm
 from model.checkpoint import CHECKPOINTS
 from model.config import preset
 from model.device import find_device
-from model.theory.warmup import (
-    BATCH_SIZE_STORED,
-    LAST_STEPS_STORED,
-    RUNS,
-    WarmupRun,
-    read_runs,
-    write_runs,
-)
+from model.theory.warmup import BATCH_SIZE_STORED, LAST_STEPS_STORED, RUNS, WarmupRun, read_runs, write_runs
 from model.train.loop import evaluate
+from model.train.precision import faster
 from model.train.prepare import prepare
 from model.train.recipe import recipe
 from model.train.schedule import learning_rate
 from model.train.setting import Setting
-from model.train.step import batches, gradients, optimizers, set_rate
+from model.train.step import PRECISIONS, Precision, autocast, batches, gradients, optimizers, set_rate
 from model.transformer import Transformer
 
 PRESETS = ("mnist-pre-ln", "mnist-post-ln")
@@ -46,17 +41,31 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the data sets")
     parser.add_argument("--out", type=Path, default=CHECKPOINTS / RUNS, help="the file of the runs")
     parser.add_argument("--device", default="auto")
+    parser.add_argument(
+        "--precision", choices=("auto", *PRECISIONS), default="auto", help="auto takes what is faster here"
+    )
     arguments = parser.parse_args()
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
     try:
-        make_missing(arguments.data, arguments.out, find_device(arguments.device))
+        precision = None if arguments.precision == "auto" else arguments.precision
+        make_missing(arguments.data, arguments.out, find_device(arguments.device), precision)
     except (ValueError, OSError) as error:
         sys.exit(f"model.train.warmup: {error}")
 
 
-def make_missing(data: Path, out: Path, device: torch.device) -> None:
-    """Adds to the file of the runs those that are not in it, one at a time."""
+def make_missing(data: Path, out: Path, device: torch.device, precision: Precision | None = None) -> None:
+    """Adds to the file of the runs those that are not in it, one at a time.
+
+    Without a precision they are made in that of the runs in the file, or else in the faster. Raises ValueError
+    where the file holds runs in another one.
+    """
     runs = read_runs(out)
+    others = {run.precision for run in runs} - {precision}
+    if precision and others:
+        raise ValueError(
+            f"{out} holds runs in {', '.join(others)}, not {precision}; --out names another file"
+        )
+    precision = precision or (runs[0].precision if runs else None)
     done = {(run.norm_placement, run.learning_rate, run.warmup) for run in runs}
     grid = itertools.product(PRESETS, LEARNING_RATES, WARMUPS)
     missing = [cell for cell in grid if (preset(cell[0]).norm_placement, *cell[1:]) not in done]
@@ -64,26 +73,36 @@ def make_missing(data: Path, out: Path, device: torch.device) -> None:
         print(f"all runs are in {out} already; --out names another file")
     for name, rate, warmup in missing:
         where = prepare(recipe(name), data, Path("runs"), device)
-        runs.append(warmup_run(name, where, rate, warmup))
+        precision = precision or fastest(name, where)
+        runs.append(warmup_run(name, where, rate, warmup, precision=precision))
         write_runs(out, runs)
 
 
-def warmup_run(name: str, where: Setting, peak: float, warmup: int, *, n_steps: int = N_STEPS) -> WarmupRun:
+def fastest(name: str, where: Setting) -> Precision:
+    """For the encoder of that name, as its runs begin it."""
+    model = Transformer(where.config).to(where.device)
+    return faster(where.tasks["digits"], model, recipe(name).seed, BATCH_SIZE_STORED)
+
+
+def warmup_run(
+    name: str, where: Setting, peak: float, warmup: int, *, precision: Precision, n_steps: int = N_STEPS
+) -> WarmupRun:
     """Trains as the recipe of `name` does, but for the schedule: after the warm-up the rate stays."""
     chosen, task = recipe(name), where.tasks["digits"]
     phase = chosen.phases[0]
     torch.manual_seed(chosen.seed)
     model = Transformer(where.config).to(where.device)
-    made = optimizers(model, chosen)
+    made = optimizers(model, chosen, phase=0)
     losses = []
     bar = tqdm(range(n_steps), desc=f"{name}, {peak:g}, warm-up of {warmup} steps", mininterval=1)
     size = min(BATCH_SIZE_STORED, task.n_examples)
     for step, batch in zip(bar, batches(task, chosen.seed, range(n_steps), size), strict=True):
         set_rate(made, learning_rate(step, n_steps, peak, warmup, falls=False), phase.weight_decay)
-        losses.append(gradients(task, model, batch, (chosen.seed, step)).item())
+        losses.append(gradients(task, model, batch, (chosen.seed, step), precision).item())
         clip_grad_norm_(model.parameters(), chosen.gradient_clip)
-        for optimizer in made:
-            optimizer.step()
+        with autocast(where.device, precision):
+            for optimizer in made:
+                optimizer.step()
     kept = range(0, n_steps, max(1, n_steps // 100))
     last = losses[-LAST_STEPS_STORED:]
     final = _finite(sum(last) / len(last))
@@ -95,7 +114,8 @@ def warmup_run(name: str, where: Setting, peak: float, warmup: int, *, n_steps: 
         steps=tuple(kept),
         losses=tuple(_finite(losses[step]) for step in kept),
         final_loss=final,
-        accuracy=None if final is None else evaluate(task, model, N_JUDGED)["accuracy"],
+        accuracy=None if final is None else evaluate(task, model, N_JUDGED, precision)["accuracy"],
+        precision=precision,
     )
 
 

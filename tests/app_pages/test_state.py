@@ -3,25 +3,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import streamlit as st
 from safetensors.numpy import save_file
 
-from app_pages import state
+from app_pages import cache, state
 from model import checkpoint
+from model.inputs import Input, Picture, Text
+from tests.tolerance import rounding
 
-DIGIT = bytes(range(196)) * 4  # 28 × 28
-
-
-def test_a_text_stays_and_a_digit_becomes_its_picture() -> None:
-    assert state.as_input("great film") == "great film"
-    assert state.as_input(DIGIT)[7, :3].tolist() == [0, 1, 2]  # 196 pixels are 7 rows of 28
+DIGIT = Picture.of(np.arange(784, dtype=np.uint8).reshape(28, 28))
 
 
 @pytest.mark.usefixtures("checkpoints")
 def test_a_record_is_made_once_and_cannot_be_written_to() -> None:
-    record = state.record("imdb-pre-ln", "great film")
-    assert state.record("imdb-pre-ln", "great film") is record
-    assert state.record("imdb-post-ln", "great film") is not record
+    record = state.record("imdb-pre-ln", Text("great film"))
+    assert state.record("imdb-pre-ln", Text("great film")) is record
+    assert state.record("imdb-post-ln", Text("great film")) is not record
     with pytest.raises(ValueError, match="read-only"):
         record.pattern[0, 0, 0, 0] = 1
 
@@ -29,23 +25,24 @@ def test_a_record_is_made_once_and_cannot_be_written_to() -> None:
 @pytest.mark.usefixtures("checkpoints")
 @pytest.mark.parametrize("text", ["\x00", "great " * 20_000])
 def test_any_text_becomes_a_record(text: str) -> None:
-    assert np.isfinite(state.record("imdb-pre-ln", text).pattern).all()
+    assert np.isfinite(state.record("imdb-pre-ln", Text(text)).pattern).all()
 
 
 @pytest.mark.usefixtures("checkpoints")
 def test_the_tokens_beyond_the_encoder_are_named() -> None:
     # of 12 positions two are [CLS] and [SEP]
-    assert state.left_out("imdb-pre-ln", "great " * 15) == "last 5 tokens"
-    assert state.left_out("imdb-pre-ln", "great " * 11) == "last token"
-    assert state.left_out("imdb-pre-ln", "great") == ""
+    assert state.left_out("imdb-pre-ln", Text("great " * 15)) == "last 5 tokens"
+    assert state.left_out("imdb-pre-ln", Text("great " * 11)) == "last token"
+    assert state.left_out("imdb-pre-ln", Text("great")) == ""
     assert state.left_out("mnist-pre-ln", DIGIT) == ""
 
 
 @pytest.mark.usefixtures("checkpoints")
 @pytest.mark.parametrize(
-    ("name", "given", "unit"), [("imdb-pre-ln", "not great", "tokens"), ("mnist-pre-ln", DIGIT, "patches")]
+    ("name", "given", "unit"),
+    [("imdb-pre-ln", Text("not great"), "tokens"), ("mnist-pre-ln", DIGIT, "patches")],
 )
-def test_every_head_has_its_measures(name: str, given: state.Given, unit: str) -> None:
+def test_every_head_has_its_measures(name: str, given: Input, unit: str) -> None:
     measures = state.head_measures(name, given)
     assert measures[["layer", "head"]].to_numpy().tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
     assert list(measures) == ["layer", "head", "entropy", f"mean distance ({unit})"]
@@ -54,11 +51,14 @@ def test_every_head_has_its_measures(name: str, given: state.Given, unit: str) -
 
 @pytest.mark.usefixtures("checkpoints")
 def test_the_measures_are_means_over_queries() -> None:
-    pattern = state.record("imdb-pre-ln", "not great").pattern[1, 0].astype(float)  # [CLS] not great [SEP]
-    shown = state.head_measures("imdb-pre-ln", "not great").iloc[2]
-    assert shown["entropy"] == pytest.approx(np.mean(-(pattern * np.log(pattern)).sum(axis=1)) / np.log(4))
+    pattern = state.record("imdb-pre-ln", Text("not great")).pattern[1, 0].astype(float)
+    shown = state.head_measures("imdb-pre-ln", Text("not great")).iloc[2]  # [CLS] not great [SEP]
+    entropy = np.mean(-(pattern * np.log(pattern)).sum(axis=1)) / np.log(4)
+    assert shown["entropy"] == pytest.approx(entropy, rel=rounding(8 * 4))
     distance = np.abs(np.subtract.outer(range(4), range(4)))
-    assert shown["mean distance (tokens)"] == pytest.approx((pattern * distance).sum(axis=1).mean())
+    assert shown["mean distance (tokens)"] == pytest.approx(
+        (pattern * distance).sum(axis=1).mean(), rel=rounding(4 * 4)
+    )
 
 
 def test_checkpoints_are_listed_by_what_they_take(checkpoints: Path) -> None:
@@ -82,7 +82,7 @@ def test_damaged_predictions_count_as_none(checkpoints: Path) -> None:
     assert len(state.predictions("mnist-post-ln")["loss"]) == 10_000
     of_two = {"predicted": np.array([7, 2], np.uint8), "loss": np.array([0.5, 1], np.float32)}
     save_file(of_two, checkpoints / "mnist-post-ln" / "predictions.safetensors")
-    st.cache_resource.clear()
+    cache.clear()  # nothing else of the checkpoint has changed
     assert state.predictions("mnist-post-ln") is None
     with pytest.raises(ValueError, match=r"^mnist-pre-ln/predictions.safetensors cannot be read"):
         checkpoint.predictions("mnist-pre-ln")

@@ -20,11 +20,11 @@ def test_a_token_where_it_is_read_second(page: Page) -> None:
     page.goto("/positions?positions=Experiments&text=it+is+not+a+bad+film&positions_try_seed=5")
     ready(page)
     # The token chosen where it is read second is the query where it is read first.
-    press(page, mark(page, "positions_try_input_after", "bad"))
+    press(page, mark(page, "positions_try_input_second", "bad"))
     expect(page).to_have_url(re.compile(r"[?&]query=5\+bad"))
     ready(page)
     other = opened_elsewhere(page)
-    expect(mark(other, "positions_try_input_after", "bad")).to_be_attached()
+    expect(mark(other, "positions_try_input_second", "bad")).to_be_attached()
     assert views(other) == views(page)
 
 

@@ -1,4 +1,5 @@
 import gzip
+import os
 import re
 import shutil
 from dataclasses import replace
@@ -12,7 +13,7 @@ from safetensors.torch import load as deserialize
 
 from model import checkpoint
 from model.capture import capture
-from model.checkpoint import available, load, predictions, read_config, record_figures, save
+from model.checkpoint import available, fingerprint, load, predictions, read_config, record_figures, save
 from model.text import encode, train_tokenizer, train_word_tokenizer
 from tests.model.conftest import HISTORY
 from tests.model.tiny import DIGIT, TEXT, build, tokenizer
@@ -174,6 +175,57 @@ def test_figures_are_added_to_the_history(digit):
     record_figures(digit, figures)
     assert load("digit").history == HISTORY | {"figures": figures}
     assert predictions("digit")["loss"].tolist() == [0.5, 1]
+
+
+def test_a_checkpoint_may_have_no_history(digit):
+    (digit / "history.json").unlink()
+    assert load("digit").history == {}
+    record_figures("digit", {"n": 4, "accuracy": 0.75, "loss": 0.5, "data": "four digits"})
+    assert load("digit").history["figures"]["n"] == 4
+
+
+# Fingerprints
+
+
+def test_a_fingerprint_is_that_of_the_contents(digit, text, tmp_path):
+    first = fingerprint("digit")
+    assert first == fingerprint(digit) == fingerprint("digit")
+    assert first == fingerprint(shutil.copytree(digit, tmp_path / "elsewhere"))
+    assert first != fingerprint(text)
+    (digit / "notes.txt").write_text("not read")
+    assert fingerprint("digit") == first
+    with pytest.raises(FileNotFoundError, match="no checkpoint 'other'"):
+        fingerprint("other")
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json", "history.json"])
+def test_every_file_that_is_read_counts(text, name):
+    first = fingerprint(text)
+    content = (text / name).read_bytes()
+    (text / name).write_bytes(content[:-1] + b"!")  # of the same length
+    os.utime(text / name, ns=(0, 1))  # the clock of a file system may stand still in between
+    changed = fingerprint(text)
+    (text / name).unlink()
+    without = fingerprint(text)
+    (text / name).write_bytes(content)
+    os.utime(text / name, ns=(0, 2))
+    assert len({first, changed, without}) == 3
+    assert fingerprint(text) == first
+
+
+def test_a_replaced_checkpoint_has_another_fingerprint(digit):
+    first = fingerprint("digit")
+    save(digit, build(DIGIT, seed=1), HISTORY)
+    assert fingerprint("digit") != first
+    save(digit, build(DIGIT), HISTORY)
+    assert fingerprint("digit") == first
+
+
+@pytest.mark.usefixtures("digit")
+def test_files_are_hashed_once(monkeypatch):
+    first = fingerprint("digit")
+    monkeypatch.setattr(Path, "open", fail)
+    assert fingerprint("digit") == first
 
 
 # A kill during save

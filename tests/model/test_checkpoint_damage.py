@@ -35,7 +35,7 @@ def test_truncated_weights(digit, left):
     refused(digit, "the weights of digit cannot be read: ")
 
 
-@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "history.json", "tokenizer.json"])
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
 def test_missing_files(text, name):
     (text / name).unlink()
     with pytest.raises(ValueError, match=r"text.* cannot be read: "):

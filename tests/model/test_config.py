@@ -100,7 +100,12 @@ def test_patches():
         (TEXT, {"dropout_sublayer": float("nan")}, "dropout_sublayer .* got nan"),
         (TEXT, {"image_size": 28}, "either vocab_size .* or image_size .* got 100 and 28"),
         (TEXT, {"vocab_size": None}, "either vocab_size .* or image_size .* got None and None"),
-        (TEXT, {"patch_size": 4}, "patch_size 4 belongs to images"),
+        (TEXT, {"patch_size": 4}, "belong to images.* got 4 and 1"),
+        (TEXT, {"n_channels": 3}, "belong to images.* got None and 3"),
+        (DIGIT, {"n_channels": 2}, "n_channels must be 1 or 3, got 2"),
+        (DIGIT, {"n_channels": 0}, "n_channels must be a whole number from 1 to .*, got 0"),
+        (TEXT, {"layer_norm_eps": 0.0}, "layer_norm_eps must be more than 0"),
+        (TEXT, {"layer_norm_eps": -1e-5}, "layer_norm_eps .* got -1e-05"),
         (TEXT, {"padding_id": 100}, "padding_id 100 is none of the 100 tokens"),
         (TEXT, {"padding_id": True}, "padding_id True is none of the 100 tokens"),
         (TEXT, {"padding_id": -1}, "padding_id -1 is none of the 100 tokens"),
@@ -135,7 +140,9 @@ WRONG_KIND = {
     },
     "positions must be one of ('sinusoidal', 'learned'), got 'rotary'": {"positions": "rotary"},
     "pooling must be one of ('class', 'mean', 'max'), got ['class']": {"pooling": ["class"]},
-    "activation must be one of ('relu', 'gelu'), got None": {"activation": None},
+    "activation must be one of ('relu', 'gelu', 'gelu_tanh'), got None": {"activation": None},
+    "n_channels must be a whole number from 1 to": {"n_channels": True},
+    "layer_norm_eps must be in [0, 1), got '1e-5'": {"layer_norm_eps": "1e-5"},
     "final_norm must be true or false, got 'no'": {"final_norm": "no"},
     "dropout_pattern must be in [0, 1), got '0.1'": {"dropout_pattern": "0.1"},
 }
@@ -155,6 +162,13 @@ def unchecked() -> type:
 def test_json_of_the_wrong_kind_is_refused_and_said(unchecked, sentence, changes):
     with pytest.raises(ValueError, match=re.escape(sentence)):
         unchecked.from_json(TEXT.to_json() | changes)
+
+
+@pytest.mark.parametrize("field", ["n_channels", "layer_norm_eps", "activation", "residual"])
+def test_json_may_leave_out_what_is_as_usual(field):
+    values = TEXT.to_json()
+    del values[field]
+    assert ModelConfig.from_json(values) == TEXT
 
 
 def test_json_without_a_field_is_refused_by_its_name():

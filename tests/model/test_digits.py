@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from model.digits import examples, read_idx, read_mnist, to_input, to_labels
+from model.digits import examples, read_idx, read_mnist, to_input, to_labels, to_pictures
 from tests.model.tiny import DIGIT
 
 
@@ -106,3 +106,19 @@ def test_labels():
     labels = to_labels(LABELS)
     assert labels.dtype == torch.int64
     assert labels.tolist() == [7, 1]
+
+
+@pytest.mark.parametrize("n_channels", [1, 3])
+def test_what_went_in_comes_out_as_a_picture_again(n_channels):
+    shape = (2, 8, 8) if n_channels == 1 else (2, 8, 8, 3)
+    images = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
+    inputs = to_input(images, replace(DIGIT, n_channels=n_channels))
+    assert inputs.shape == ((2, 8, 8) if n_channels == 1 else (2, 3, 8, 8))
+    np.testing.assert_array_equal(to_pictures(inputs), images)
+
+
+def test_grey_is_as_bright_as_the_colours():
+    colours = np.eye(3, dtype=np.uint8).reshape(1, 1, 3, 3) * 255  # red, green, blue beside each other
+    config = replace(DIGIT, image_size=3, patch_size=1, n_positions=10)
+    seen = to_input(colours.repeat(3, axis=1), config)
+    torch.testing.assert_close(seen, torch.tensor([[[0.299, 0.587, 0.114]] * 3]))

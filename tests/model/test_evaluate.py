@@ -20,6 +20,7 @@ from model.evaluate import classification, evaluate
 from model.text import train_tokenizer, train_word_tokenizer
 from model.transformer import Transformer
 from tests.model import tiny
+from tests.tolerance import rounding
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,7 +30,7 @@ def test_classification_by_hand():
     figures = classification(logits, torch.tensor([1, 0]))
     assert figures["n"] == 2
     assert figures["accuracy"] == 0.0  # of two equal logits the first is taken
-    assert figures["loss"] == pytest.approx((np.log(2) + np.log(4)) / 2)
+    assert figures["loss"] == pytest.approx((np.log(2) + np.log(4)) / 2, rel=rounding(16))
 
 
 @pytest.fixture
@@ -84,6 +85,40 @@ def test_reviews_come_back_in_the_order_of_the_file(review_folder, tmp_path):
         for text, row in zip(texts, logits, strict=True):
             alone = loaded.model(torch.tensor([loaded.tokenizer.encode(text).ids]))[0]
             torch.testing.assert_close(row, alone, atol=1e-4, rtol=1e-4)
+
+
+def test_windows_and_batches_of_any_size_come_to_the_same(review_folder, tmp_path, monkeypatch):
+    loaded = load(review_folder, "cpu")
+    random = np.random.default_rng(0)
+    texts = [" ".join(random.choice(("good", "bad", "film"), n)) for n in random.integers(1, 20, 23)]
+    csv = tmp_path / "reviews.csv"
+    csv.write_text("id,label,text\n" + "\n".join(f"{n},{n % 2},{text}" for n, text in enumerate(texts)))
+    at_once, labels = evaluate(loaded, csv)
+    assert labels.tolist() == [n % 2 for n in range(23)]
+    monkeypatch.setattr(module, "WINDOW", 5)
+    monkeypatch.setattr(module, "LENGTHS", 3)
+    monkeypatch.setattr(module, "WEIGHTS_AT_ONCE", loaded.config.n_heads * 2 * 12**2)
+    sizes, batches = [], module._batches
+
+    def noted(*arguments):
+        for places, inputs in batches(*arguments):
+            sizes.append(tuple(inputs.shape))
+            yield places, inputs
+
+    monkeypatch.setattr(module, "_batches", noted)
+    torch.testing.assert_close(evaluate(loaded, csv)[0], at_once, atol=1e-4, rtol=1e-4)
+    assert sum(n for n, _ in sizes) == 23
+    assert all(n == 1 or n * length**2 <= 2 * 12**2 for n, length in sizes)
+    assert any(n > 1 for n, _ in sizes)
+    assert len(sizes) >= 5
+
+
+def test_a_wrong_label_is_refused_before_the_first_text_is_read(review_folder, tmp_path, monkeypatch):
+    csv = tmp_path / "reviews.csv"
+    csv.write_text("text,label\n" + "good,1\n" * 20 + "bad,maybe\n")
+    monkeypatch.setattr(Transformer, "forward", None)
+    with pytest.raises(ValueError, match="got 'maybe'"):
+        evaluate(load(review_folder, "cpu"), csv)
 
 
 def test_command_prints_one_line_and_records_it(few_digits, digit_folder, monkeypatch, capsys):

@@ -7,9 +7,10 @@ import torch
 from safetensors.torch import save as serialize
 
 from model import checkpoint
-from model.film import formed_at, read_film, way_to_form
+from model.film import formed_at, formed_at_step, read_film, way_to_form
 from model.train.film import join, shot
 from tests.model import tiny
+from tests.tolerance import rounding
 
 PROBE = "not great film"
 HISTORY = {
@@ -113,6 +114,23 @@ def test_the_way_ends_at_zero_and_is_the_divergence_from_the_last_form():
 )
 def test_a_head_has_formed_once_it_stays_less_than_half_as_far(way, moment):
     assert formed_at(np.array(way, float)[:, None, None]).item() == moment
+
+
+def test_what_a_film_says_of_its_moments(filmed):
+    film = read_film(checkpoint.load(filmed, "cpu"))
+    (probe,) = film.probes
+    assert film.phase_starts == [2]
+    assert film.n_steps == 8
+    assert probe.pattern_at(1).dtype == np.float32
+    np.testing.assert_allclose(probe.pattern_at(1) * 255, probe.pattern[1], rtol=rounding(2))
+    by_hand = [[sum(heads) / 2 for heads in layers] for layers in probe.entropy.astype(float)]
+    np.testing.assert_allclose(probe.layer_entropy, by_hand, rtol=rounding(2))
+
+
+def test_steps_at_which_heads_formed_are_steps_of_the_run(filmed):
+    film = read_film(checkpoint.load(filmed, "cpu"))
+    moments = formed_at(way_to_form(film.probes[0].pattern))
+    assert formed_at_step(film, 0).tolist() == [[[0, 4, 5, 7][head] for head in layer] for layer in moments]
 
 
 @pytest.mark.parametrize(

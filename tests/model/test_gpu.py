@@ -16,13 +16,15 @@ if not torch.cuda.is_available():
 from model.capture import capture
 from model.checkpoint import load
 from model.digits import examples
-from model.experiments.masking import MaskChoice, attending_to_padding, masked
+from model.intervention import MaskChoice
+from model.intervention import masked
 for name, given in (("mnist-pre-ln", examples()[0][0]), ("imdb-post-ln", "It is not a bad film.")):
     here, there = (load(name, device) for device in ("cpu", "cuda"))
     pairs = [[capture(each, given) for each in (here, there)]]
-    pairs += [[masked(each, given, MaskChoice(kind="causal")) for each in (here, there)]]
+    changes = [masked(MaskChoice(kind="causal"))]
     if isinstance(given, str):
-        pairs += [[attending_to_padding(each, given, 3) for each in (here, there)]]
+        changes += [masked(MaskChoice(kind="padding", n_padding=3), "ignored")]
+    pairs += [[capture(each, given, change) for each in (here, there)] for change in changes]
     for cpu, gpu in pairs:
         for field in ("pattern", "residual", "logits_by_layer"):
             np.testing.assert_allclose(getattr(gpu, field), getattr(cpu, field), atol=2e-3, rtol=2e-3)

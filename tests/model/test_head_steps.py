@@ -9,7 +9,9 @@ from model.capture import capture
 from model.checkpoint import Loaded
 from model.config import ModelConfig, presets
 from model.head_steps import ORDER, HeadSteps, between, head_steps
+from model.intervention import MaskChoice, masked
 from tests.model import tiny
+from tests.tolerance import rounding
 
 SENTENCE = "This is not a great film, it is the greatest of films."
 LAYER, HEAD, QUERY = 1, 1, 2
@@ -117,6 +119,18 @@ def test_every_step_is_what_the_encoder_did(encoder):
         assert set(steps.order) - set(steps.apart) == unseen
 
 
+def test_the_steps_know_the_other_gelu_and_epsilon():
+    config = replace(tiny.TEXT, activation="gelu_tanh", layer_norm_eps=1e-2)
+    encoder = tiny.loaded(config)
+    with torch.no_grad():  # far enough from 0 for the two to differ
+        encoder.model.blocks[LAYER].feed_forward.expand.bias.add_(2)
+    steps = steps_of(encoder, SENTENCE)
+    assert max(steps.apart.values()) < 1e-5
+    exact = tiny.loaded(replace(config, activation="gelu"))
+    exact.model.load_state_dict(encoder.model.state_dict())
+    assert abs(steps_of(exact, SENTENCE).feed_forward.hidden - steps.feed_forward.hidden).max() > 1e-4
+
+
 def test_every_step_is_its_formula(encoder):
     config, given = encoder.config, an_input(encoder.config)
     layer, head = config.n_layers - 1, config.n_heads - 1
@@ -217,9 +231,8 @@ def test_masked_keys_have_no_weight():
 
 def test_a_query_without_any_key_has_no_weights():
     encoder = tiny.loaded(tiny.TEXT)
-    mask = torch.ones(6, 6, dtype=torch.bool)
-    mask[QUERY] = False
-    record = capture(encoder, "a b c d", mask=mask)
+    closed = MaskChoice(kind="cells", cells=tuple((QUERY, key) for key in range(6)))
+    record = capture(encoder, "a b c d", masked(closed))
     steps = head_steps(encoder, record, between(encoder, "a b c d", 0), layer=0, head=HEAD, query=QUERY)
     assert not steps.attention.pattern.any()
     assert not steps.attention.z.any()
@@ -258,7 +271,8 @@ def test_what_lies_between_is_kept_for_all_positions_and_read_only(digit_loaded,
     assert not any(values.flags.writeable for values in seen.values())
     # pre-LN: what attention adds is the difference of two states of the stream
     residual = capture(digit_loaded, image).residual
-    np.testing.assert_allclose(seen["attention_out"], residual[3] - residual[2], atol=1e-6)
+    apart = rounding(4, np.abs(residual).max())
+    np.testing.assert_allclose(seen["attention_out"], residual[3] - residual[2], atol=apart)
 
 
 def test_all_is_in_double_precision(digit_loaded, image):
@@ -271,3 +285,60 @@ def test_all_is_in_double_precision(digit_loaded, image):
 
 def assert_close(ours, expected):
     np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-9)
+
+
+# What is said of the steps
+
+
+def test_what_is_said_of_the_keys_by_hand():
+    four = dict.fromkeys(("k", "v", "products"), np.zeros((4, 2))) | {
+        "dots": np.zeros(4),
+        "exponentials": np.zeros(4),
+    }
+    made = replace(
+        by_hand("pre").attention,
+        **four,
+        scores=np.array([1.0, 9.0, 3.0, 2.0]),
+        mask=np.array([True, False, True, True]),
+        pattern=np.array([0.25, 0.0, 0.5, 0.25]),
+        weighted=np.array([[1.0, 2.0], [0.0, 0.0], [4.0, -1.0], [0.5, 8.0]]),
+    )
+    assert made.largest_score == 3
+    np.testing.assert_array_equal(made.allowed(made.scores), [1, np.nan, 3, 2])
+    assert made.strongest(2) == [2, 0]  # of equal weights the first key
+    assert made.strongest(9) == [2, 0, 3, 1]
+    assert made.share((2, 3)) == 0.75
+    together, share = made.of_the_others((2,))
+    assert (together.tolist(), share) == ([1.5, 10.0], 0.5)
+
+
+def test_without_an_allowed_key_there_is_no_largest_score():
+    made = replace(by_hand("pre").attention, mask=np.zeros(2, bool))
+    assert made.largest_score == -math.inf
+
+
+def test_what_is_said_of_the_hidden_units_by_hand():
+    made = replace(
+        by_hand("pre").feed_forward,
+        before=np.array([-1.0, 0.0, 2.0, 3.0]),
+        hidden=np.array([-3.0, 0.0, 1.0, 4.0]),
+        by_unit=np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 6.0], [1.0, 1.0]]),
+    )
+    assert made.n_above_0 == 2
+    assert made.of_all_units.tolist() == [4, 11]
+    assert made.strongest(2) == [3, 0]
+    assert made.strongest_parts(2) == [2, 0]  # of lengths 5, 0, 6 and √2
+    assert made.share((3, 0)) == 7 / 8
+    assert replace(made, hidden=np.zeros(4)).share((0,)) == 0
+
+
+def test_what_is_said_of_a_step_agrees_with_its_own_sums():
+    steps = steps_of(tiny.loaded(tiny.TEXT), SENTENCE)
+    attention, feed_forward = steps.attention, steps.feed_forward
+    together, share = attention.of_the_others(())
+    np.testing.assert_allclose(together, attention.z[HEAD])
+    assert share == pytest.approx(1)
+    assert attention.largest_score == max(attention.scores)
+    np.testing.assert_allclose(feed_forward.of_all_units + feed_forward.bias, feed_forward.out)
+    assert feed_forward.share(range(len(feed_forward.hidden))) == pytest.approx(1)
+    assert steps.norm_attention.variance == pytest.approx(np.var(steps.norm_attention.x, ddof=0))

@@ -10,7 +10,7 @@ from tests.model import tiny
 from tests.model.tiny import TEXT
 
 TOKENS = torch.tensor([[2, 5, 6, 7, 3]])
-SCORES, PATTERN, Z = (f"blocks.0.attention.{name}" for name in ("scores", "pattern", "z"))
+PATTERN, Z = "blocks.0.attention.pattern", "blocks.0.attention.z"
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +37,7 @@ def test_the_hook_points_of_one_layer():
         "blocks.0.feed_forward.hidden",
         "blocks.0.feed_forward_out",
         "blocks.0.resid_post",
+        "logits",
     ]
 
 
@@ -153,38 +154,3 @@ def test_threads_do_not_see_each_other(model):
     thread.join()
     assert torch.equal(during, plain)
     assert heard == []
-
-
-class Roomy:
-    """A watcher with room for what it watches, which it leaves as it is."""
-
-    def __init__(self, *shape: int) -> None:
-        self.room, self.seen = torch.full(shape, torch.nan), None
-
-    def __call__(self, activation: torch.Tensor) -> None:
-        self.seen = activation
-
-
-def rooms(model) -> dict[str, Roomy]:
-    n = TOKENS.shape[1]
-    return {name: Roomy(len(TOKENS), model.config.n_heads, n, n) for name in (SCORES, PATTERN)}
-
-
-def test_what_a_watcher_has_room_for_is_computed_in_there(model):
-    plain, points, roomy, seen = model(TOKENS), hook_points(model), rooms(model), []
-    with torch.inference_mode(), watch(model, roomy), watch(model, {PATTERN: seen.append}):
-        assert points[PATTERN].room is roomy[PATTERN].room
-        assert torch.equal(model(TOKENS), plain)
-    assert points[PATTERN].room is None
-    assert all(watcher.seen is watcher.room for watcher in roomy.values())
-    assert seen == [roomy[PATTERN].room]
-
-
-def test_nothing_is_computed_in_the_room_of_one_who_comes_later(model):
-    plain, points, roomy, seen = model(TOKENS), hook_points(model), rooms(model), []
-    with torch.inference_mode(), watch(model, {PATTERN: seen.append}), watch(model, roomy):
-        assert points[PATTERN].room is None
-        assert points[SCORES].room is roomy[SCORES].room
-        assert torch.equal(model(TOKENS), plain)
-    assert roomy[PATTERN].seen is seen[0]
-    assert roomy[PATTERN].room.isnan().all()

@@ -6,6 +6,7 @@ import pytest
 from model.capture import capture
 from model.record import ForwardRecord
 from tests.model.tiny import DIGIT, TEXT, loaded
+from tests.tolerance import rounding
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +16,7 @@ def record() -> ForwardRecord:
 
 def test_probabilities_by_hand(record):
     changed = replace(record, logits=np.log(np.array([1, 3], np.float32)))
-    np.testing.assert_allclose(changed.probabilities, [0.25, 0.75], rtol=1e-6)
+    np.testing.assert_allclose(changed.probabilities, [0.25, 0.75], rtol=rounding(16))
 
 
 def test_probabilities_of_huge_logits_are_finite(record):
@@ -31,8 +32,24 @@ def test_stages_name_the_first_axis_of_the_residual(record):
 def test_what_the_config_says_can_be_asked_of_the_record(record, image):
     assert (record.patch_grid, record.has_class_token) == (None, True)
     assert record.class_names == ("negative", "positive")
+    assert record.has_classes
     digit = capture(loaded(replace(DIGIT, pooling="mean", n_positions=4)), image)
     assert (digit.patch_grid, digit.has_class_token) == ((2, 2), False)
+
+
+def test_the_roles_of_the_positions_can_be_asked_for(record):
+    assert record.roles == ("class", "word", "word", "word", "separator")
+    assert record.at("class", "separator") == (0, 4)
+    assert record.at("padding") == ()
+    assert len(record) == 5
+
+
+def test_positions_in_another_order(record):
+    turned = record.in_order((0, 3, 2, 1, 4))
+    assert turned.tokens == ("[CLS]", "film", "great", "a", "[SEP]")
+    swapped = record.in_order((4, 1, 2, 3, 0))
+    assert swapped.roles == ("separator", "word", "word", "word", "class")
+    assert swapped.logits is record.logits
 
 
 def test_a_record_cannot_be_changed(record):

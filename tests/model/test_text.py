@@ -1,6 +1,8 @@
 import pytest
 from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
+from tokenizers.models import BPE, WordLevel, WordPiece
+from tokenizers.pre_tokenizers import WhitespaceSplit
+from tokenizers.processors import TemplateProcessing
 
 from model.text import encode, train_tokenizer, train_word_tokenizer, with_contractions
 from tests.model.tiny import tokenizer
@@ -105,3 +107,55 @@ def test_words_are_what_white_space_parts():
     encoded = encode(words, "GOOD film. bad plot good")
     assert encoded.tokens == ("good", "film.", "[UNK]", "plot")
     assert encoded.n_left_out == 1
+
+
+# Roles
+
+
+def roles(tokenizer: Tokenizer, text: str, padding_id: int | None = None) -> list[tuple[str, str]]:
+    encoded = encode(tokenizer, text, padding_id)
+    return list(zip(encoded.tokens, encoded.roles, strict=True))
+
+
+def test_the_names_of_special_tokens_do_not_matter():
+    names = {"<pad>": 0, "<unk>": 1, "<s>": 2, "</s>": 3, "<mask>": 4, "<extra>": 5, "film": 6, "@@s": 7}
+    made = Tokenizer(WordPiece(names, unk_token="<unk>", continuing_subword_prefix="@@"))
+    made.pre_tokenizer = WhitespaceSplit()
+    made.add_special_tokens(list(names)[:6])
+    made.post_processor = TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 2), ("</s>", 3)])
+    assert roles(made, "films film ? <mask> <extra> <pad> </s>", padding_id=0) == [
+        ("<s>", "class"),
+        ("film", "word"),
+        ("@@s", "continuation"),
+        ("film", "word"),
+        ("<unk>", "unknown"),
+        ("<mask>", "mask"),
+        ("<extra>", "special"),
+        ("<pad>", "padding"),
+        ("</s>", "separator"),
+        ("</s>", "separator"),
+    ]
+    assert encode(made, "films").pieces == ("<s>", "film", "s", "</s>")
+
+
+def test_pieces_without_a_prefix_go_on_with_their_word():
+    made = Tokenizer(BPE({"a": 0, "b": 1, "ab": 2}, [("a", "b")]))
+    made.pre_tokenizer = WhitespaceSplit()
+    assert roles(made, "aba b") == [("ab", "word"), ("a", "continuation"), ("b", "word")]
+
+
+def test_a_piece_whose_beginning_was_left_out_still_goes_on():
+    reads_the_end = tokenizer(n_positions=4)
+    reads_the_end.enable_truncation(4, direction="left")
+    assert roles(reads_the_end, "great films x") == [
+        ("[CLS]", "class"),
+        ("##s", "continuation"),
+        ("x", "word"),
+        ("[SEP]", "separator"),
+    ]
+
+
+def test_words_without_special_tokens_around_them():
+    made = train_word_tokenizer(["a good film"], vocab_size=30, n_positions=12)
+    assert roles(made, "good plot", padding_id=0) == [("good", "word"), ("[UNK]", "unknown")]
+    assert roles(made, "") == []

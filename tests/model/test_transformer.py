@@ -252,6 +252,44 @@ def test_the_masked_token_output_reads_the_token_embedding_backwards():
     assert names == ["embedding.tokens.weight"]  # tied: there is no second table
 
 
+@pytest.mark.parametrize(("activation", "approximate"), [("gelu", "none"), ("gelu_tanh", "tanh")])
+def test_both_gelus(activation, approximate):
+    model = build(replace(TEXT, activation=activation, masked_token_output=True))
+    block, output, x = model.blocks[0].feed_forward, model.masked_token_output, torch.randn(3, 8)
+    hidden = nn.functional.gelu(block.expand(x), approximate=approximate)
+    torch.testing.assert_close(block(x[None])[0], block.contract(hidden), **CLOSE)
+    read = output.norm(nn.functional.gelu(output.transform(x), approximate=approximate))
+    expected = read @ model.embedding.tokens.weight.T + output.bias
+    torch.testing.assert_close(model.predict_tokens(x), expected, **CLOSE)
+
+
+def test_every_norm_has_the_epsilon_of_the_configuration():
+    config = replace(TEXT, layer_norm_eps=1e-3, embedding_norm=True, masked_token_output=True)
+    norms = [part for part in build(config).modules() if isinstance(part, nn.LayerNorm)]
+    assert [norm.eps for norm in norms] == [1e-3] * 7  # embedding, two in each of two blocks, final, output
+    assert {part.eps for part in build(TEXT).modules() if isinstance(part, nn.LayerNorm)} == {1e-5}
+
+
+def test_the_colours_of_a_patch_stand_one_behind_the_other():
+    images = torch.rand(2, 3, 4, 6)
+    patches = cut_patches(images, 2)
+    assert patches.shape == (2, 6, 12)
+    torch.testing.assert_close(patches[1, 4], images[1, :, 2:4, 2:4].flatten())
+    torch.testing.assert_close(cut_patches(images[:, 0], 2), patches[..., :4])
+
+
+def test_an_encoder_of_colours_maps_patches_as_a_convolution_does():
+    model = build(replace(DIGIT, n_channels=3, pooling="mean", n_positions=4))
+    images, patches = torch.rand(2, 3, 8, 8), model.embedding.patches
+    expected = nn.functional.conv2d(images, patches.weight.view(8, 3, 4, 4), patches.bias, stride=4)
+    seen = []
+    with watch(model, {"embedding.content": seen.append}):
+        model(images)
+    torch.testing.assert_close(seen[0], expected.flatten(2).mT, **CLOSE)
+    with pytest.raises(ValueError, match=r"images must be of \(3, 8, 8\), got \(8, 8\)"):
+        model(images[:, 0])
+
+
 def test_an_encoder_without_masked_token_output_says_so():
     with pytest.raises(ValueError, match="no masked-token output"):
         build(TEXT).predict_tokens(torch.randn(1, 8))
@@ -260,7 +298,7 @@ def test_an_encoder_without_masked_token_output_says_so():
 def test_input_that_is_too_long_or_of_the_wrong_size_is_refused():
     with pytest.raises(ValueError, match="13 tokens exceed the 12 positions"):
         build(TEXT)(torch.ones(1, 13, dtype=torch.int64))
-    with pytest.raises(ValueError, match=r"8 pixels square, got \(8, 9\)"):
+    with pytest.raises(ValueError, match=r"images must be of \(8, 8\), got \(8, 9\)"):
         build(DIGIT)(torch.rand(1, 8, 9))
 
 

@@ -1,16 +1,23 @@
 """The encoder and its attention against torch's own, with our weights copied into them."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
 from torch import nn
+from torch.nn import functional
 
 from model.hooks import watch
 from model.masks import causal
 from model.transformer import Attention, Transformer
 from tests.model.tiny import TEXT, build
 
+ACTIVATIONS = {
+    "relu": functional.relu,
+    "gelu": functional.gelu,
+    "gelu_tanh": partial(functional.gelu, approximate="tanh"),
+}
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
 PADDED = torch.tensor([[2, 5, 6, 7, 8, 3], [2, 9, 10, 3, 0, 0]])
 
@@ -30,11 +37,12 @@ def torchs_encoder(ours: Transformer) -> nn.TransformerEncoder:
         config.d_model,
         config.n_heads,
         config.d_ff,
-        activation=config.activation,
+        activation=ACTIVATIONS[config.activation],
+        layer_norm_eps=config.layer_norm_eps,
         norm_first=config.norm_placement == "pre",
         batch_first=True,
     )
-    norm = nn.LayerNorm(config.d_model) if config.final_norm else None
+    norm = nn.LayerNorm(config.d_model, eps=config.layer_norm_eps) if config.final_norm else None
     theirs = nn.TransformerEncoder(layer, config.n_layers, norm=norm, enable_nested_tensor=False).eval()
     for block, layer in zip(ours.blocks, theirs.layers, strict=True):
         copy_attention(block.attention, layer.self_attn)
@@ -48,7 +56,7 @@ def torchs_encoder(ours: Transformer) -> nn.TransformerEncoder:
 
 
 @pytest.mark.parametrize("final_norm", [True, False])
-@pytest.mark.parametrize("activation", ["relu", "gelu"])
+@pytest.mark.parametrize("activation", ACTIVATIONS)
 @pytest.mark.parametrize("norm_placement", ["pre", "post"])
 def test_the_encoder_agrees_with_torchs_own(norm_placement, activation, final_norm):
     config = replace(TEXT, norm_placement=norm_placement, activation=activation, final_norm=final_norm)
@@ -59,6 +67,14 @@ def test_the_encoder_agrees_with_torchs_own(norm_placement, activation, final_no
     padding = PADDED == 0
     expected = theirs(ours.embedding(PADDED), src_key_padding_mask=padding)
     torch.testing.assert_close(ours.encode(PADDED)[~padding], expected[~padding], **CLOSE)
+
+
+def test_the_encoder_agrees_with_torchs_own_with_another_epsilon():
+    ours = build(replace(TEXT, layer_norm_eps=1e-2))
+    full = PADDED[:1]
+    torch.testing.assert_close(ours.encode(full), torchs_encoder(ours)(ours.embedding(full)), **CLOSE)
+    usual = build(TEXT)
+    assert (ours.encode(full) - usual.encode(full)).abs().max() > 1e-3
 
 
 def test_the_encoder_agrees_with_torchs_own_under_a_mask():

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from string import ascii_lowercase
 
+import numpy as np
+import pytest
 import torch
 from tokenizers import Tokenizer, normalizers, pre_tokenizers
 from tokenizers.models import WordPiece
@@ -83,3 +85,22 @@ def tokenizer(n_positions: int) -> Tokenizer:
     )
     made.enable_truncation(n_positions)
     return made
+
+
+# For what two ways of computing the same should differ by: sums of a few dozen float32 near 1, over a few layers.
+CLOSE = {"rtol": 1e-4, "atol": 1e-5}
+_SENTENCE = "great film not a x y"
+_IMAGE = np.random.default_rng(0).integers(0, 256, (8, 8), dtype=np.uint8)
+_POST = {"norm_placement": "post", "final_norm": False}
+ENCODERS = {
+    "text pre": (loaded(TEXT), _SENTENCE),
+    "text post": (loaded(replace(TEXT, embedding_scaled=True, **_POST)), _SENTENCE),
+    "text learned mean": (loaded(replace(TEXT, positions="learned", pooling="mean")), _SENTENCE),
+    "digit pre": (loaded(DIGIT), _IMAGE),
+    "digit post": (loaded(replace(DIGIT, **_POST)), _IMAGE),
+    "digit sinusoidal max": (
+        loaded(replace(DIGIT, n_positions=4, pooling="max", positions="sinusoidal")),
+        _IMAGE,
+    ),
+}
+encoders = pytest.mark.parametrize(("loaded", "given_input"), ENCODERS.values(), ids=ENCODERS)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn
+from tests.viz.scene import drawn, whole
 from viz.image_gallery import image_gallery
 from viz.palette import ACCENT
 
@@ -42,7 +42,7 @@ def test_nothing_is_framed_where_nothing_is_selected():
 
 
 def test_a_click_on_image_or_caption_names_the_id():
-    spec = gallery().to_dict()
+    spec = gallery().specification
     (click,) = spec["params"]
     assert (click["name"], click["select"]["fields"]) == ("image", ["id"])
     assert click["views"] == [spec["layer"][-1]["name"]]
@@ -55,8 +55,8 @@ def test_a_click_on_image_or_caption_names_the_id():
 def test_a_picture_that_cannot_be_chosen_does_not_look_as_if():
     images = np.zeros((1, 28, 28), np.uint8)
     chart = image_gallery(images, [3], ["7"], selected=None, columns=1, clickable=False)
-    assert "params" not in chart.to_dict()
-    assert "pointer" not in chart.to_json()
+    assert "params" not in chart.specification
+    assert "pointer" not in str(whole(chart))
 
 
 def test_an_empty_gallery_is_empty():
@@ -64,5 +64,7 @@ def test_an_empty_gallery_is_empty():
 
 
 def test_images_without_ids_are_refused():
-    with pytest.raises(ValueError, match="got 5 images, 4 ids and 5 captions"):
+    with pytest.raises(
+        ValueError, match=r"expected shape \(4, \.\.\.\), got images of \(5, 28, 28\) and captions of \(5,\)"
+    ):
         image_gallery(IMAGES, IDS[:4], CAPTIONS, selected=None, columns=3)

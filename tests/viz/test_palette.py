@@ -13,8 +13,10 @@ from viz.palette import (
     EMPHASIS,
     NEUTRAL,
     data_uri,
+    hatching,
+    largest,
     max_pool,
-    tile,
+    tiles,
     top,
 )
 
@@ -79,27 +81,35 @@ def test_plain_colours_read_on_every_page(colour, page):
 
 
 def test_a_tile_has_the_colours_of_the_scale():
-    zero, half, one = pixels(tile(np.array([[0, 0.5, 1]], dtype=np.float32), side=3))[0]
+    zero, half, one = pixels(*tiles(np.array([[0, 0.5, 1]], dtype=np.float32), side=3))[0]
     assert zero[3] == 0
     assert one.tolist() == [216, 42, 83, 255]
     assert np.abs(half - np.array([96, 107, 222, 0.665 * 255])).max() <= 1
 
 
 def test_a_tile_is_enlarged_without_blur():
-    picture = pixels(tile(np.eye(5), side=100))
+    picture = pixels(*tiles(np.eye(5), side=100))
     assert picture.shape == (100, 100, 4)
     assert (picture == picture[::20, ::20].repeat(20, axis=0).repeat(20, axis=1)).all()
 
 
 def test_a_tile_never_runs_off_the_scale():
-    picture = pixels(tile(np.array([[0.3, 0.9]]), maximum=0.3, side=2))
+    picture = pixels(*tiles(np.array([[1, 1.2]]), side=2))
     assert (picture[0, 0] == picture[0, 1]).all()
+
+
+def test_each_tile_reaches_to_one_or_to_its_own_maximum():
+    patterns = np.array([[[0.25, 0]], [[1, 0]], [[0, 0]]], dtype=np.float32)
+    faint, full, empty = (pixels(tile)[0, 0].tolist() for tile in tiles(patterns, scale="own", side=2))
+    assert faint == full == [216, 42, 83, 255]
+    assert empty[3] == 0
+    assert pixels(tiles(patterns, side=2)[0])[0, 0].tolist() != full
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
 def test_an_empty_pattern_makes_no_tile(shape):
     with pytest.raises(ValueError, match="at least one query"):
-        tile(np.zeros(shape))
+        tiles(np.zeros(shape))
 
 
 def test_a_lone_weight_survives_pooling():
@@ -128,6 +138,22 @@ def test_a_picture_comes_back_as_it_was():
     assert (pixels(data_uri(grey))[..., 0] == grey).all()
     colour = np.random.default_rng(0).integers(0, 256, (4, 4, 4), dtype=np.uint8)
     assert (pixels(data_uri(colour, side=8)) == colour.repeat(2, axis=0).repeat(2, axis=1)).all()
+
+
+def test_what_is_forbidden_is_hatched_and_nothing_else():
+    mask = np.tril(np.ones((4, 4), dtype=bool))
+    ink = pixels(hatching(mask))[..., 3] > 0
+    height, width = ink.shape
+    cells = ink.reshape(4, height // 4, 4, width // 4).mean((1, 3))
+    assert (cells[mask] == 0).all()
+    assert ((cells[~mask] > 0.1) & (cells[~mask] < 0.6)).all()
+    assert pixels(hatching(np.zeros((2, 5), dtype=bool))).shape[:2] == (320, 800)
+
+
+def test_the_end_of_a_symmetric_scale():
+    assert largest(np.array([[0.5, -2.0]])) == 2
+    assert largest(np.array([1e-7]), at_least=1e-6) == 1
+    assert largest(np.zeros((2, 2))) == largest(np.zeros((0, 4))) == 1
 
 
 def test_the_top_of_the_scale():

@@ -4,8 +4,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.head_axis import head_axis
-from viz.palette import ACCENT, NEUTRAL, ColourScale, tile, top
+from viz.cells import framed, head_axis
+from viz.figure import VegaFigure, click_on, data, form, tip
+from viz.palette import ColourScale, tiles
 
 AT_MOST = 64  # cells a side of a tile; with more positions, or fewer pixels, neighbours are pooled
 _WIDTH = 600  # pixels for all heads together, while a tile stays between the smallest and the largest
@@ -19,7 +20,7 @@ def head_overview(
     hover: pd.DataFrame,
     scale: ColourScale = "fixed",
     clickable: bool = True,
-) -> alt.LayerChart:
+) -> VegaFigure:
     """Tiles of patterns [layer, head, query, key]; the `selected` (layer, head), if any, is framed.
 
     `hover` has a row a head: `layer`, `head` and any measures, which the tooltip shows under their column
@@ -27,48 +28,75 @@ def head_overview(
     point selection `head`, fields `layer` and `head`; in Streamlit let the widget's key change with `selected`,
     or a click on the tile that was clicked last, before the arrow keys moved on, is no news to the browser.
     The pictures are sharp at the chart's own width, so give it no other.
+    Raises ValueError where `hover` has not one row for each head.
     """
     n_layers, n_heads, n_queries, n_keys = patterns.shape
-    measures = [name for name in hover.columns if name not in ("layer", "head")]
-    heads = list(np.ndindex(n_layers, n_heads))
-    tiles = pd.DataFrame(heads, columns=["layer", "head"], dtype=int).merge(
-        hover, on=["layer", "head"], how="left", validate="one_to_one"
-    )
-    tiles["name"] = [f"L{layer} H{head}" for layer, head in heads]
-    tiles["selected"] = [place == selected for place in heads]
     step = int(np.clip(_WIDTH // max(n_heads, 1), _SMALLEST, _LARGEST))
     side = step - _GAP
     at_most = min(AT_MOST, side)  # a browser that shrinks a picture would fade a lone strong weight
-    tiles["url"] = [
-        tile(patterns[place], maximum=top(patterns[place], scale), at_most=at_most) for place in heads
-    ]
+    layer, head = np.indices((n_layers, n_heads)).reshape(2, -1)
+    heads = {"layer": layer, "head": head}
+    names = [f"L{one} H{other}" for one, other in zip(layer, head, strict=True)]
+    chosen = [place == selected for place in np.ndindex(n_layers, n_heads)]
+    measures = _in_order(hover, layer * n_heads + head, n_heads)
+    frame = pd.DataFrame({**heads, "name": names, **measures, "selected": chosen})
+    pictures = pd.DataFrame({**heads, "url": tiles(patterns, scale=scale, at_most=at_most)})
     pooled = -(-max(n_queries, n_keys) // at_most)
-    band = alt.Scale(paddingInner=_GAP / step, paddingOuter=_GAP / step)
-    base = alt.Chart(tiles).encode(
-        x=alt.X("head:O", title=None, scale=band, axis=head_axis("H", orient="top")),
-        y=alt.Y("layer:O", title=None, scale=band, axis=head_axis("L", orient="left")),
-        description="name:N",  # left alone, Vega would read the picture's whole address aloud
-        tooltip=[
-            alt.Tooltip("name:N", title="head"),
-            *(alt.Tooltip(field=name, type="quantitative", format=".3~g") for name in measures),
-        ],
-    )
-    pictures = base.mark_image(
-        width=side, height=side, aspect=False, cursor="pointer" if clickable else "default"
-    ).encode(url="url:N")
-    click = alt.selection_point(name="head", fields=["layer", "head"], toggle=False, clear=False)
-    frames = base.mark_rect(fill=None).encode(
-        stroke=alt.when("datum.selected").then(alt.value(ACCENT)).otherwise(alt.value(NEUTRAL)),
-        strokeWidth=alt.when("datum.selected").then(alt.value(4)).otherwise(alt.value(0.5)),
-    )
-    return alt.layer(pictures.add_params(click) if clickable else pictures, frames).properties(
+    return _form(step, tuple(measures), clickable).of(
+        frame,
+        frames={"pictures": pictures},
         width=step * n_heads + _GAP,
         height=step * n_layers + _GAP,
-        autosize="pad",  # Streamlit would squeeze the tiles to make room for the labels
-        title=alt.Title(_reading(pooled, scale), anchor="start", fontSize=12, fontWeight="normal", limit=0),
+        title={
+            "text": _reading(pooled, scale),
+            "anchor": "start",
+            "fontSize": 12,
+            "fontWeight": "normal",
+            "limit": 0,
+        },
         description=f"Attention of {n_layers} layers of {n_heads} heads"
         + (f"; L{selected[0]} H{selected[1]} is chosen." if selected else "; none is chosen."),
     )
+
+
+@form
+def _form(step: int, measures: tuple[str, ...], clickable: bool) -> alt.LayerChart:
+    band = alt.Scale(paddingInner=_GAP / step, paddingOuter=_GAP / step)
+    places = {
+        "x": alt.X("head:O", title=None, scale=band, axis=head_axis("H", orient="top")),
+        "y": alt.Y("layer:O", title=None, scale=band, axis=head_axis("L", orient="left")),
+    }
+    pictures = (
+        alt.Chart(data("pictures"))
+        # Read aloud or under the pointer, a picture would be its whole address.
+        .mark_image(width=step - _GAP, height=step - _GAP, aspect=False, aria=False, tooltip=None)
+        .encode(**places, url="url:N")
+    )
+    # On top and clear: the pointer on a picture is the pointer on its head.
+    cover = framed(
+        alt.Chart(data()).mark_rect(fill="transparent", cursor="pointer" if clickable else "default"),
+        (4, 0.5),
+    ).encode(
+        **places,
+        description="name:N",
+        tooltip=[
+            tip("name:N", title="head"),
+            *(alt.Tooltip(field=name, type="quantitative", format=".3~g") for name in measures),
+        ],
+    )
+    cover = cover.add_params(click_on("head", "layer", "head")) if clickable else cover
+    # Streamlit would squeeze the tiles to make room for the labels.
+    return alt.layer(pictures, cover).properties(autosize="pad")
+
+
+def _in_order(hover: pd.DataFrame, heads: np.ndarray, n_heads: int) -> dict[str, np.ndarray]:
+    """The measures of `hover`, head by head of all `heads`, which count layer by layer."""
+    given = hover["layer"].to_numpy() * n_heads + hover["head"].to_numpy()
+    order = np.argsort(given, kind="stable")
+    if not np.array_equal(given[order], heads):
+        raise ValueError(f"{len(heads)} heads need one row each, got rows for {given.tolist()}")
+    measures = (name for name in hover.columns if name not in ("layer", "head"))
+    return {name: hover[name].to_numpy()[order] for name in measures}
 
 
 def _reading(pooled: int, scale: ColourScale) -> list[str]:

@@ -7,11 +7,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.attention.attention_colour import attention_colour
 from viz.attention.token_label import FONT, label, visible
 from viz.attention.token_label import width as label_width
-from viz.palette import ACCENT, ColourScale
-from viz.pixels import pixel_x, pixel_y
+from viz.colours import attention_colour, reach
+from viz.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from viz.palette import ACCENT, ColourScale, top
+from viz.pictures import pixel_x, pixel_y
 from viz.theme import INK
 
 _WIDTH = 640  # pixels, where the page gives none
@@ -27,7 +28,7 @@ _FAINT = 0.04  # what is left of all other lines while the pointer is at a token
 class HeadView:
     """The figure, and how much of the head it shows."""
 
-    chart: alt.LayerChart
+    chart: VegaFigure
     n_lines: int  # drawn
     n_all: int  # weights above zero: each could be a line
     share: float  # what the lines drawn hold of the sum of those weights; 1 where there is none
@@ -49,90 +50,99 @@ def head_view(
     Raises ValueError where the pattern is not tokens × tokens.
     """
     n = len(tokens)
-    if pattern.shape != (n, n):
-        raise ValueError(f"{n} tokens need a pattern of {n} × {n}, got shape {pattern.shape}")
+    need_shape((n, n), pattern=pattern)
     shown = pattern if query is None else np.where(np.arange(n)[:, None] == query, pattern, 0)
     queries, keys = np.nonzero(shown)
     weights = shown[queries, keys].astype(float)
     strongest = np.argsort(weights, kind="stable")[-at_most:]  # the last lies on top
     names = np.array([visible(token) for token in tokens], dtype=object)
-    lines = pd.DataFrame(
-        {
-            "query": queries[strongest],
-            "key": keys[strongest],
-            "query token": names[queries[strongest]],
-            "key token": names[keys[strongest]],
-            "weight": weights[strongest],
-        }
-    )
+    lines = {
+        "query": queries[strongest],
+        "key": keys[strongest],
+        "query token": names[queries[strongest]],
+        "key token": names[keys[strongest]],
+        "weight": weights[strongest],
+    }
     return HeadView(
         chart=_chart(lines, tokens, query, scale),
-        n_lines=len(lines),
+        n_lines=len(strongest),
         n_all=len(weights),
         share=float(lines["weight"].sum() / weights.sum()) if len(weights) else 1.0,
     )
 
 
 def _chart(
-    lines: pd.DataFrame, tokens: Sequence[str], query: int | None, scale: ColourScale
-) -> alt.LayerChart:
+    lines: dict[str, np.ndarray], tokens: Sequence[str], query: int | None, scale: ColourScale
+) -> VegaFigure:
     n = len(tokens)
     row = float(np.clip(_HEIGHT / max(n, 1), _LOWEST_ROW, _HIGHEST_ROW))
     font_size = min(14, row - 2)
     labels = [label(token, _LONGEST_TOKEN) for token in tokens]
     names = [visible(token) for token in tokens]
-    column = max(label_width(text, font_size) for text in ("queries", *labels)) + 2 * _GAP
-    keys_from = f"(min(width, {_WIDEST}) - {column})"  # the width is known in the browser alone
+    position = np.tile(np.arange(-1, n), 2)
+    column = np.repeat(["query", "key"], n + 1)
 
-    def middle(position: pd.Series) -> pd.Series:
+    def middle(position: np.ndarray) -> np.ndarray:
         return (position + 1.5) * row  # the headings fill the first row
 
+    rows = {
+        "column": column,
+        "position": position,
+        "label": ["queries", *labels, "keys", *labels],
+        "token": ["", *names] * 2,
+        "middle": middle(position),
+        "selected": (column == "query") & (position == query),
+    }
+    of = "every token" if query is None else f"token {query}, {names[query]},"
+    return _form(reach(lines["weight"], scale, own="the strongest line's")).of(
+        pd.DataFrame(lines | {"start": middle(lines["query"]), "end": middle(lines["key"])}),
+        frames={"rows": pd.DataFrame(rows)},
+        values={
+            "largest": top(lines["weight"], scale),
+            "column": max(label_width(text, font_size) for text in ("queries", *labels)) + 2 * _GAP,
+            "row": row,
+            "font_size": font_size,
+        },
+        height=row * (n + 1),
+        description=f"Lines from {of} to the tokens that it attends to, the stronger the more attention",
+    )
+
+
+@form
+def _form(reach: str) -> alt.LayerChart:
+    keys_from = f"(min(width, {_WIDEST}) - column)"  # the width is known in the browser alone
     rules = (
-        alt.Chart(lines.assign(start=middle(lines["query"]), end=middle(lines["key"])))
-        .transform_calculate(left=f"{column}", right=keys_from)
+        alt.Chart(data())
+        .transform_calculate(left="column", right=keys_from)
         .mark_rule(strokeWidth=2, strokeCap="round", aria=False)
         .encode(
             x=pixel_x("left"),
             x2="right:Q",
             y=pixel_y("start"),
             y2="end:Q",
-            color=attention_colour(lines["weight"].to_numpy(), scale, own="the strongest line's"),
-            opacity=alt.when("!isValid(hover.position) || datum[hover.column[0]] == hover.position[0]")
-            .then(alt.value(1))
-            .otherwise(alt.value(_FAINT)),
-            tooltip=[
-                alt.Tooltip("query token:N"),
-                alt.Tooltip("key token:N"),
-                alt.Tooltip("weight:Q", format=".4f", title="attention weight"),
-            ],
+            color=attention_colour(reach),
+            opacity=either(
+                "!isValid(hover.position) || datum[hover.column[0]] == hover.position[0]", 1, _FAINT
+            ),
+            tooltip=[tip("query token:N"), tip("key token:N"), tip("weight:Q", ".4f", "attention weight")],
         )
     )
-    rows = pd.concat(
-        pd.DataFrame(
-            {"column": name, "position": range(-1, n), "label": [heading, *labels], "token": ["", *names]}
-        )
-        for name, heading in (("query", "queries"), ("key", "keys"))
-    )
-    rows = rows.assign(
-        middle=middle(rows["position"]),
-        chosen=(rows["column"] == "query") & (rows["position"] == query),
-    )
-    base = alt.Chart(rows).transform_calculate(
+    base = alt.Chart(data("rows")).transform_calculate(
         left=f"datum.column == 'query' ? 0 : {keys_from}",
-        right=f"datum.left + {column}",
+        right="datum.left + column",
         edge=f"datum.column == 'query' ? datum.right - {_GAP} : datum.left + {_GAP}",
-        top=f"datum.middle - {row / 2}",
-        bottom=f"datum.middle + {row / 2}",
+        top="datum.middle - row / 2",
+        bottom="datum.middle + row / 2",
     )
     text = base.mark_text(
         aria=False,
         font=FONT,
-        fontSize=font_size,
+        fontSize=value("font_size"),
         fontStyle=alt.expr("datum.position < 0 ? 'italic' : 'normal'"),
-        fontWeight=alt.expr("datum.chosen ? 'bold' : 'normal'"),
+        fontWeight=alt.expr("datum.selected ? 'bold' : 'normal'"),
         align=alt.expr("datum.column == 'query' ? 'right' : 'left'"),
         color=INK,
-        limit=column,
+        limit=value("column"),
     ).encode(x=pixel_x("edge"), y=pixel_y("middle"), text="label:N")
     # On top and clear: a click on a letter counts as one on its row.
     cover = (
@@ -143,21 +153,18 @@ def _chart(
             x2="right:Q",
             y=pixel_y("top"),
             y2="bottom:Q",
-            stroke=alt.when("datum.chosen").then(alt.value(ACCENT)).otherwise(alt.value("transparent")),
+            stroke=either("datum.selected", ACCENT, "transparent"),
             description="token:N",
-            tooltip=[alt.Tooltip("token:N"), alt.Tooltip("position:Q"), alt.Tooltip("column:N", title="as")],
+            tooltip=[tip("token:N"), tip("position:Q"), tip("column:N", title="as")],
         )
         .add_params(
-            alt.selection_point(name="token", fields=["position"], toggle=False, clear=False),
+            click_on("token", "position"),
             alt.selection_point(
                 name="hover", fields=["column", "position"], on="pointerover", clear="pointerout"
             ),
         )
     )
-    of = "every token" if query is None else f"token {query}, {names[query]},"
     return alt.layer(rules, text, cover).properties(
         width=_WIDTH,
-        height=row * (n + 1),
         autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),  # rows keep their height
-        description=f"Lines from {of} to the tokens that it attends to, the stronger the more attention",
     )

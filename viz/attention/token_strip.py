@@ -1,16 +1,16 @@
 """The text itself, each token on the colour of the weight that the chosen query gives to it."""
 
-from collections.abc import Sequence
-
 import altair as alt
 import numpy as np
-import pandas as pd
 
-from viz.attention.attention_colour import attention_colour
+from model.record import Positions
 from viz.attention.token_label import FONT, label, visible
 from viz.attention.token_label import width as label_width
-from viz.palette import ACCENT, NEUTRAL, ColourScale, top
-from viz.pixels import pixel_x
+from viz.cells import framed
+from viz.colours import attention_colour, reach
+from viz.figure import VegaFigure, click_on, data, form, need_shape, tip
+from viz.palette import ColourScale, top
+from viz.pictures import pixel_x
 from viz.theme import INK, LIGHT_INK
 
 _FONT_SIZE = 15
@@ -20,28 +20,49 @@ _SPACE = 6  # between words
 _ROUNDING = 6
 _LONGEST_TOKEN = 24  # cells
 _LONGEST_WORD = 240  # a longer one may break between its pieces
-CONTINUES = "##"  # before a piece that goes on with the word before it
 
 
 def token_strip(
-    tokens: Sequence[str], weights: np.ndarray, *, query: int, scale: ColourScale = "own"
-) -> alt.LayerChart:
-    """Tokens in lines like text, coloured by weights [position]; the token `query` is outlined.
+    read: Positions,
+    weights: np.ndarray,
+    *,
+    query: int,
+    scale: ColourScale = "own",
+    allowed: np.ndarray | None = None,
+) -> VegaFigure:
+    """The tokens of what was `read` in lines like text, coloured by weights [position]; the token `query` is outlined.
 
-    The pieces of a word touch each other and lose their "##". A click on a token sets the point selection
+    The pieces of a word touch each other, without what the tokenizer marks them with. A click on a token sets the point selection
     `token`, field `position`. The lines are broken in the browser and fit any width that Streamlit gives.
+    With `allowed` [position], tokens that are not (False) are struck out, and a click sets `key`, fields `position`
+    and `blocked`: Streamlit reports a click only where it changes the selection, and once the first click has
+    blocked a token, the second one on it is different from the first.
     Raises ValueError where tokens and weights differ in number.
     """
-    if len(tokens) != len(weights):
-        raise ValueError(f"{len(tokens)} tokens need as many weights, got {len(weights)}")
-    boxes = _boxes(tokens).assign(weight=weights)
-    boxes["chosen"] = boxes["position"] == query
-    longest = (boxes["end"] - boxes["word"]).max() if len(boxes) else 0
+    need_shape((len(read),), weights=weights)
+    blocked = np.zeros(len(read), bool) if allowed is None else ~allowed
+    boxes = _boxes(read)
+    longest = max((end - word for end, word in zip(boxes["end"], boxes["word"], strict=True)), default=0)
+    boxes["weight"] = np.asarray(weights, float)
+    boxes["selected"] = np.arange(len(read)) == query
+    boxes["blocked"] = blocked
+    boxes["said"] = [
+        token + ", masked" * masked for token, masked in zip(boxes["token"], blocked.tolist(), strict=True)
+    ]
+    return _form(reach(weights, scale, own="this row's maximum"), allowed is not None).of(
+        boxes,
+        values={"longest": longest, "largest": top(weights, scale)},
+        description=f"The {len(read)} tokens of the text, coloured by the attention of token {query} to them",
+    )
+
+
+@form
+def _form(reach: str, blockable: bool) -> alt.LayerChart:
     base = (
-        alt.Chart(boxes)
+        alt.Chart(data())
         # The one endless line is cut into pieces, and a word goes where it starts. The pieces are shorter
         # than the width by the longest word: whichever comes last in its line, it fits.
-        .transform_calculate(line=f"floor(datum.word / max(width - {longest}, 1))")
+        .transform_calculate(line="floor(datum.word / max(width - longest, 1))")
         .transform_joinaggregate(line_start="min(word)", groupby=["line"])
         .transform_calculate(left="datum.start - datum.line_start", right="datum.end - datum.line_start")
         .transform_calculate(middle="(datum.left + datum.right) / 2")
@@ -50,75 +71,60 @@ def token_strip(
             y=alt.Y("line:O", axis=None, scale=alt.Scale(paddingInner=0.22, paddingOuter=0.11)),
         )
     )
-    box = {
-        f"cornerRadius{corner}": alt.expr(f"datum.{end} ? {_ROUNDING} : 0")
-        for end, corners in {
-            "starts_word": ("TopLeft", "BottomLeft"),
-            "ends_word": ("TopRight", "BottomRight"),
-        }.items()
-        for corner in corners
-    }
-    colours = base.mark_rect(**box, aria=False).encode(
-        x2="right:Q", color=attention_colour(weights, scale, own="this row's maximum")
-    )
-    # The darkest colours are too dark for the dark ink of a light page.
-    ink = f"datum.weight > {0.85 * top(weights, scale)} ? '{LIGHT_INK}' : {INK.expr}"
+    ends = {"Left": "starts_word", "Right": "ends_word"}
+    corners = [(height + side, end) for height in ("Top", "Bottom") for side, end in ends.items()]
+    box = {f"cornerRadius{at}": alt.expr(f"datum.{end} ? {_ROUNDING} : 0") for at, end in corners}
+    colours = base.mark_rect(**box, aria=False).encode(x2="right:Q", color=attention_colour(reach))
     text = base.mark_text(
         aria=False,
         font=FONT,
         fontSize=_FONT_SIZE,
-        fontWeight=alt.expr("datum.chosen ? 'bold' : 'normal'"),
-        color=alt.expr(ink),
+        fontWeight=alt.expr("datum.selected ? 'bold' : 'normal'"),
+        # The darkest colours are too dark for the dark ink of a light page.
+        color=alt.expr(f"datum.weight > 0.85 * largest ? '{LIGHT_INK}' : {INK.expr}"),
         limit=alt.expr("datum.end - datum.start"),
     ).encode(x=pixel_x("middle"), text="label:N")
+    strike = base.transform_filter("datum.blocked").mark_rule(color=INK, strokeWidth=2.5, aria=False)
     # On top and clear: a click on a letter counts as one on its box.
-    cover = (
-        base.mark_rect(**box, fill="transparent", cursor="pointer")
-        .encode(
-            x2="right:Q",
-            stroke=alt.when("datum.chosen").then(alt.value(ACCENT)).otherwise(alt.value(NEUTRAL)),
-            strokeWidth=alt.when("datum.chosen").then(alt.value(2.5)).otherwise(alt.value(0.5)),
-            description="token:N",
-            tooltip=[
-                alt.Tooltip("token:N"),
-                alt.Tooltip("position:Q"),
-                alt.Tooltip("weight:Q", format=".4f", title="attention weight"),
-            ],
-        )
-        .add_params(alt.selection_point(name="token", fields=["position"], toggle=False, clear=False))
+    cover = framed(base.mark_rect(**box, fill="transparent", cursor="pointer"), (2.5, 0.5)).encode(
+        x2="right:Q",
+        description="said:N",
+        tooltip=[
+            tip("said:N", title="key") if blockable else tip("token:N"),
+            tip("position:Q"),
+            tip("weight:Q", ".4f", "attention weight"),
+        ],
     )
-    return alt.layer(colours, text, cover).properties(
+    click = click_on("key", "position", "blocked") if blockable else click_on("token", "position")
+    struck = [strike.encode(x2="right:Q")] if blockable else []
+    return alt.layer(colours, text, *struck, cover.add_params(click)).properties(
         width=1000,  # pixels, where Streamlit gives none
         height=alt.Step(_LINE),
         autosize="pad",  # the number of lines makes the height, and Vega fits nothing to a size of such a kind
-        description=f"The {len(tokens)} tokens of the text, coloured by the attention of token {query} to them",
     )
 
 
-def _boxes(tokens: Sequence[str]) -> pd.DataFrame:
-    """A row a token, as if all stood in one endless line: `start` and `end`, and the start of its `word`."""
-    rows = []
+def _boxes(read: Positions) -> dict[str, list]:
+    """A value a token, as if all stood in one endless line: `start` and `end`, and the start of its `word`."""
+    continues = [role == "continuation" and position > 0 for position, role in enumerate(read.roles)]
+    shown = [label(piece, _LONGEST_TOKEN) for piece in read.pieces]
+    starts, ends, words = [], [], []
     word = end = 0.0
-    for position, token in enumerate(tokens):
-        continues = position > 0 and token.startswith(CONTINUES) and token != CONTINUES
-        if continues:
-            rows[-1]["ends_word"] = False
-        shown = label(token.removeprefix(CONTINUES) if continues else token, _LONGEST_TOKEN)
-        start = end if continues or position == 0 else end + _SPACE
-        end = start + label_width(shown, _FONT_SIZE) + 2 * _PADDING
-        if not continues or end - word > _LONGEST_WORD:
+    for position, (piece, goes_on) in enumerate(zip(shown, continues, strict=True)):
+        start = end if goes_on or position == 0 else end + _SPACE
+        end = start + label_width(piece, _FONT_SIZE) + 2 * _PADDING
+        if not goes_on or end - word > _LONGEST_WORD:
             word = start
-        rows.append(
-            {
-                "position": position,
-                "token": visible(token),
-                "label": shown,
-                "start": start,
-                "end": end,
-                "word": word,
-                "starts_word": not continues,
-                "ends_word": True,
-            }
-        )
-    columns = ["position", "token", "label", "start", "end", "word", "starts_word", "ends_word"]
-    return pd.DataFrame(rows, columns=columns)
+        starts.append(start)
+        ends.append(end)
+        words.append(word)
+    return {
+        "position": range(len(read)),
+        "token": [visible(token) for token in read.tokens],
+        "label": shown,
+        "start": starts,
+        "end": ends,
+        "word": words,
+        "starts_word": [not goes_on for goes_on in continues],
+        "ends_word": [not goes_on for goes_on in [*continues[1:], False][: len(read)]],
+    }

@@ -2,10 +2,10 @@
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
-from viz.colour_legend import colour_legend
-from viz.palette import ACCENT, ATTENTION, NEUTRAL
+from viz.cells import BARE_AXIS, cells
+from viz.colours import ENDS, colour_legend
+from viz.figure import VegaFigure, click_on, data, form, tip, value
 from viz.theme import INK
 
 _SIDE = 540  # pixels of the longer side, while a cell stays between the smallest and the largest
@@ -19,77 +19,60 @@ def distance_heatmap(
     n_heads: tuple[int, int],
     names: tuple[str, str],
     selected: int | None,
-) -> alt.LayerChart:
+) -> VegaFigure:
     """Distances [one, other] in nats, heads numbered layer by layer with `n_heads` a layer on either side.
 
     `partners` [one] is the number of each head's partner, -1 for none: that cell is ringed, and framed
     where the head is `selected`. A click on a cell sets the point selection `pair`, fields `one` and `other`.
     """
-    ones, others = np.indices(distances.shape).reshape(2, -1)
-    cells = pd.DataFrame(
-        {
-            "one": ones,
-            "other": others,
-            "first": [_name(head, n_heads[0]) for head in ones],
-            "second": [_name(head, n_heads[1]) for head in others],
-            "distance": distances.ravel().astype(float),
-            "matched": np.asarray(partners)[ones] == others,
-        }
+    one, other = np.indices(distances.shape).reshape(2, -1)
+    ones, others = (
+        np.array(["L{} H{}".format(*divmod(head, of)) for head in range(n)], dtype=object)
+        for n, of in zip(distances.shape, n_heads, strict=True)
     )
-    cells["pair"] = [f"{one} and {other}" for one, other in zip(cells["first"], cells["second"], strict=True)]
-    cells["paired"] = np.where(cells["matched"], "one of the pairs", "none")
+    first, second, matched = ones[one], others[other], np.asarray(partners)[one] == other
+    frame = {
+        "one": one,
+        "other": other,
+        "first": first,
+        "second": second,
+        "distance": distances.ravel().astype(float),
+        "matched": matched,
+        "paired": np.where(matched, "one of the pairs", "none"),
+        "name": first + " and " + second,
+        "selected": matched & (one == selected),
+    }
     step = int(np.clip(_SIDE // max(*distances.shape, 1), _SMALLEST, _LARGEST))
-    tooltip = [
-        alt.Tooltip("first:N", title=names[0]),
-        alt.Tooltip("second:N", title=names[1]),
-        alt.Tooltip("distance:Q", format=".4f", title="distance (nats)"),
-        alt.Tooltip("paired:N", title="pair"),
-    ]
-    base = alt.Chart(cells).encode(
-        x=alt.X("second:N", sort=None, title=names[1], axis=_axis(labelAngle=-90, orient="top")),
-        y=alt.Y("first:N", sort=None, title=names[0], axis=_axis()),
-    )
-    colours = base.mark_rect(aria=False).encode(
-        color=alt.Color(
-            "distance:Q",
-            scale=alt.Scale(domain=[0, _top(distances)], range=list(ATTENTION)),
-            legend=colour_legend(
-                "head distance (nats), 0 to the largest here", [0, _top(distances)], format=".3f"
-            ),
-        )
-    )
-    rings = (
-        base.transform_filter("datum.matched")
-        .mark_point(shape="circle", size=(0.6 * step) ** 2, filled=False, stroke=INK, strokeWidth=2)
-        .encode(tooltip=alt.value(None), description=alt.value("matched"))
-    )
-    # On top and clear: a click on a ring counts as one on its cell.
-    cover = (
-        base.mark_rect(fill="transparent", cursor="pointer", strokeWidth=0.3, stroke=NEUTRAL)
-        .encode(description="pair:N", tooltip=tooltip)
-        .add_params(alt.selection_point(name="pair", fields=["one", "other"], toggle=False, clear=False))
-    )
-    chosen = alt.Chart(cells[cells["one"] == selected]).mark_rect(
-        fill=None, stroke=ACCENT, strokeWidth=4, aria=False
-    )
-    frame = chosen.transform_filter("datum.matched").encode(
-        x=alt.X("second:N", sort=None), y=alt.Y("first:N", sort=None)
-    )
-    return alt.layer(colours, rings, frame, cover).properties(
+    return _form(*names).of(
+        frame,
+        values={"largest": float(distances.max(initial=0)) or 1.0, "ring": (0.6 * step) ** 2},
         width=step * distances.shape[1],
         height=step * distances.shape[0],
-        autosize="pad",
-        description=f"Distances of the {distances.shape[0]} heads of {names[0]} from the {distances.shape[1]} of {names[1]}",
+        description=f"Distances of the {len(ones)} heads of {names[0]} from the {len(others)} of {names[1]}",
     )
 
 
-def _name(head: int, n_heads: int) -> str:
-    return "L{} H{}".format(*divmod(int(head), n_heads))
-
-
-def _top(distances: np.ndarray) -> float:
-    return float(distances.max(initial=0)) or 1.0
-
-
-def _axis(**options: object) -> alt.Axis:
-    return alt.Axis(labelOverlap=True, labelFlush=False, ticks=False, domain=False, grid=False, **options)
+@form
+def _form(one: str, other: str) -> alt.LayerChart:
+    axis = BARE_AXIS | {"labelOverlap": True, "labelFlush": False}
+    rings = alt.Chart(data()).transform_filter("datum.matched")
+    rings = rings.mark_point(
+        shape="circle", size=value("ring"), filled=False, stroke=INK, strokeWidth=2, aria=False
+    )
+    return cells(
+        alt.X("second:N", sort=None, title=other, axis=alt.Axis(orient="top", labelAngle=-90, **axis)),
+        alt.Y("first:N", sort=None, title=one, axis=alt.Axis(**axis)),
+        tooltip=[
+            tip("first:N", title=one),
+            tip("second:N", title=other),
+            tip("distance:Q", ".4f", "distance (nats)"),
+            tip("paired:N", title="pair"),
+        ],
+        signed=False,
+        field="distance",
+        text=None,
+        legend=colour_legend("head distance (nats), 0 to the largest here", ENDS, format=".3f"),
+        selectable=click_on("pair", "one", "other"),
+        borders=(4, 0.3),
+        between=[rings],
+    ).properties(autosize="pad")

@@ -1,46 +1,33 @@
 """How long the residual stream's vectors are: stages down, tokens across."""
 
 from collections.abc import Sequence
-from html import escape
 
 import numpy as np
-import plotly.graph_objects as go
 
-from viz.attention.token_axes import colour_bar, names_across, position_labels
-from viz.palette import ATTENTION
+from viz.figure import PlotlyFigure, need_shape
+from viz.heatmap import colour_scale, heatmap, position_labels
+from viz.palette import largest
 
 _STEP = 26  # pixels a stage
 
 
 def norm_heatmap(
     norms: np.ndarray, stages: Sequence[str], tokens: Sequence[str], *, unit: str = "token", title: str = ""
-) -> go.Figure:
+) -> PlotlyFigure:
     """Norms [stage, position], coloured from 0 to the largest; `unit` says what `tokens` are, as "patch".
 
     Raises ValueError where the shapes do not fit.
     """
-    if norms.shape != (len(stages), len(tokens)):
-        raise ValueError(f"{len(stages)} stages of {len(tokens)} tokens, got norms of {norms.shape}")
-    largest = float(norms.max(initial=0)) or 1.0
-    labels = position_labels(tokens)
-    trace = go.Heatmap(
-        x=labels,
-        y=list(stages),
-        z=norms,
-        zmin=0,
-        zmax=largest,
-        colorscale=ATTENTION,
-        colorbar=colour_bar("length of the state", "0 to this map's maximum", [0, largest / 2, largest]),
-        hovertemplate="%{y}, '%{x}': %{z:.3f}<extra></extra>",
-    )
-    axis = {"type": "category", "showgrid": False, "automargin": True}
-    return go.Figure(
-        trace,
-        layout={
-            "title": {"text": escape(title, quote=False), "x": 0, "xref": "container"},
-            "height": 230 + _STEP * len(stages),
-            "margin": {"l": 10, "r": 10, "t": 120, "b": 10},
-            "xaxis": axis | names_across(labels, title=unit),
-            "yaxis": axis | {"title": "stage of the stream", "autorange": "reversed"},
-        },
+    need_shape((len(stages), len(tokens)), norms=norms)
+    return heatmap(
+        norms,
+        x=position_labels(tokens),
+        y=stages,
+        titles=(unit, "stage of the stream"),
+        colours=colour_scale("length of the state", "0 to this map's maximum", largest(norms), signed=False),
+        cell="%{y}, '%{x}'",
+        number=": %{z:.3f}",
+        height=230 + _STEP * len(stages),
+        title=title,
+        description=f"Length of the states of {title}, a row a stage",
     )

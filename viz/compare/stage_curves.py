@@ -1,61 +1,105 @@
-"""One number a stage of the residual stream, a curve for each side."""
+"""Curves over the stages of the residual stream: one number a stage, or a logit a class."""
 
 from collections.abc import Mapping, Sequence
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
-from viz.palette import FIRST, SECOND, SHAPES
+from viz.curves import by_kind, curves, long, stage_axis
+from viz.figure import VegaFigure, data, form, need_shape, tip, value
+from viz.palette import FIRST, NEUTRAL, SECOND, SHAPES
+from viz.theme import FIT, heading
+
+_GAP, _LETTER = 8, 8  # pixels: from a curve to its name, and for each letter of that
 
 
 def stage_curves(
-    curves: Mapping[str, np.ndarray],
+    sides: Mapping[str, np.ndarray],
     stages: Sequence[str],
     *,
     y_title: str,
     x_title: str = "stage of the stream",
     from_zero_to: float | None = None,
-) -> alt.LayerChart:
+) -> VegaFigure:
     """Values [stage] of the two sides by name, over `stages` in order; the shallower side ends earlier.
 
     The axis reaches from 0 to `from_zero_to`, or to the largest value. Raises ValueError where there are more
     values than stages.
     """
-    if (longest := max(map(len, curves.values()), default=0)) > len(stages):
+    if (longest := max(map(len, sides.values()), default=0)) > len(stages):
         raise ValueError(f"{longest} values need as many stages, got {len(stages)}")
-    rows = pd.DataFrame(
-        [
-            {"side": name, "stage": stage, "value": float(value)}
-            for name, values in curves.items()
-            for stage, value in zip(stages, values, strict=False)
-        ],
-        columns=["side", "stage", "value"],
+    series = {name: (stages[: len(values)], values.tolist()) for name, values in sides.items()}
+    frame = long(series, "side", "stage", "value")
+    top = from_zero_to or max(frame["value"], default=1.0) or 1.0
+    said = f"{y_title}, over {len(stages)} stages, of {' and '.join(sides)}"
+    made = _sides(tuple(sides), tuple(stages), x_title, y_title)
+    return made.of(frame, values={"top": top}, description=said)
+
+
+@form
+def _sides(sides: tuple[str, ...], stages: tuple[str, ...], x_title: str, y_title: str) -> alt.LayerChart:
+    layers = curves(
+        stage_axis(stages, x_title),
+        alt.Y("value:Q", title=y_title, scale=alt.Scale(domain=[0, value("top")])),
+        by_kind("side:N", sides, color=(FIRST, SECOND), shape=SHAPES),
+        tooltip=["side:N", "stage:N", tip("value:Q", ".4f", y_title)],
+        line={"strokeWidth": 2.5},
+        points={"size": 70},
     )
-    top = from_zero_to or (float(rows["value"].max()) if len(rows) else 1.0) or 1.0
-    legend = alt.Legend(title=None, orient="top", labelLimit=0)
-    base = alt.Chart(rows).encode(
-        x=alt.X(
-            "stage:N",
-            sort=list(stages),
-            title=x_title,
-            axis=alt.Axis(labelAngle=-45, labelOverlap="greedy"),
+    return alt.layer(*layers).properties(height=240, autosize=FIT)
+
+
+def logit_curves(
+    logits: np.ndarray,
+    stages: Sequence[str],
+    class_names: Sequence[str],
+    *,
+    marked: Mapping[str, str],
+    title: str,
+    domain: tuple[float, float],
+) -> VegaFigure:
+    """Logits [stage, class]; the classes `marked` with a colour carry their name, the others are grey.
+
+    The axis spans `domain`. Raises ValueError where the shapes do not fit each other.
+    """
+    need_shape((len(stages), len(class_names)), logits=logits)
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True, initial=-np.inf))
+    n = len(stages)
+    frame = {
+        "stage": np.repeat(np.asarray(stages, dtype=object), len(class_names)),
+        "class": list(class_names) * n,
+        "logit": logits.ravel().astype(float),
+        "probability": (weights / weights.sum(axis=-1, keepdims=True)).ravel().astype(float),
+        "colour": [marked.get(name, NEUTRAL) for name in class_names] * n,
+        "marked": [name in marked for name in class_names] * n,
+        "last": np.repeat(np.arange(n) == n - 1, len(class_names)),
+    }
+    beyond = _GAP + _LETTER * max(map(len, marked), default=0)  # pixels for the names of classes
+    return _classes(tuple(stages)).of(
+        frame,
+        values={"beyond": beyond, "lowest": domain[0], "highest": domain[1]},
+        title=heading(title),
+        description=f"{title}: logits of {len(class_names)} classes at {n} stages",
+    )
+
+
+@form
+def _classes(stages: tuple[str, ...]) -> alt.LayerChart:
+    across = alt.Scale(range=[0, alt.expr("max(width - beyond, 1)")])
+    base = alt.Chart(data()).encode(
+        x=stage_axis(stages, "read off at", scale=across),
+        y=alt.Y(
+            "logit:Q", title="logit", scale=alt.Scale(domain=[value("lowest"), value("highest")], padding=10)
         ),
-        y=alt.Y("value:Q", title=y_title, scale=alt.Scale(domain=[0, top])),
-        color=alt.Color(
-            "side:N",
-            scale=alt.Scale(domain=list(curves), range=[FIRST, SECOND]),
-            legend=legend,
-        ),
-        tooltip=["side:N", "stage:N", alt.Tooltip("value:Q", format=".4f", title=y_title)],
+        color=alt.Color("colour:N", scale=None),
+        detail="class:N",
+        tooltip=["class:N", "stage:N", *(tip(f"{field}:Q", ".4f") for field in ("logit", "probability"))],
     )
-    points = base.mark_point(filled=True, size=70, opacity=1).encode(
-        shape=alt.Shape(
-            "side:N", scale=alt.Scale(domain=list(curves), range=SHAPES[: len(curves)]), legend=legend
-        )
+    faint = base.transform_filter("!datum.marked").mark_line(strokeWidth=1.2, opacity=0.6, point={"size": 20})
+    strong = base.transform_filter("datum.marked").mark_line(strokeWidth=3, point={"size": 55})
+    names = (
+        base.transform_filter("datum.marked && datum.last")
+        .mark_text(align="left", dx=_GAP, fontSize=13, fontWeight="bold")
+        .encode(text="class:N")
     )
-    return alt.layer(base.mark_line(strokeWidth=2.5), points).properties(
-        height=240,
-        autosize={"type": "fit-x", "contains": "padding"},  # the names below take nothing from the curves
-        description=f"{y_title}, over {len(stages)} stages, of {' and '.join(curves)}",
-    )
+    return alt.layer(faint, strong, names).properties(height=240, autosize=FIT)

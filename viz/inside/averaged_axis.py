@@ -4,12 +4,11 @@ from typing import Literal
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
-from viz.inside.heading import FIT, heading
+from viz.figure import VegaFigure, data, form, need_shape, tip, value
 from viz.numbers import short
 from viz.palette import CATEGORIES
-from viz.theme import INK
+from viz.theme import FIT, INK, heading_with_reading
 
 _ROW = 54  # pixels
 _STATISTICS = 1.1  # cells beside or below the table, for mean and deviation
@@ -22,7 +21,7 @@ def averaged_axis(
     deviation: np.ndarray,
     *,
     over: Literal["features", "batch"],
-) -> alt.LayerChart:
+) -> VegaFigure:
     """`values` and `output` [batch, feature], cell by cell; each group of `mean` and `deviation` has a frame.
 
     Over the "features" a group is a row (layer normalisation), over the "batch" a column (batch normalisation);
@@ -32,94 +31,75 @@ def averaged_axis(
     by_row = over == "features"
     n_rows, n_columns = values.shape
     n_groups = n_rows if by_row else n_columns
-    if output.shape != values.shape or mean.size != n_groups or deviation.size != n_groups:
-        raise ValueError(
-            f"{n_groups} groups of {values.shape} need as many means and deviations and an output of that "
-            f"shape, got {mean.size}, {deviation.size} and {output.shape}"
-        )
-    cells = pd.DataFrame(
-        {
-            "x": column + 0.5,
-            "y": row + 0.5,
-            "vector": row,
-            "feature": column,
-            "input": float(values[row, column]),
-            "output": float(output[row, column]),
-            "before": short(values[row, column]),
-            "after": short(output[row, column]),
-            "group": str(row if by_row else column),
-        }
-        for row, column in np.ndindex(n_rows, n_columns)
-    )
-    groups = pd.DataFrame(
-        {
-            "group": str(number),
-            "left": 0.04 if by_row else number + 0.04,
-            "right": (n_columns if by_row else number + 1) - 0.04,
-            "top": (number if by_row else 0) + 0.07,
-            "bottom": (number + 1 if by_row else n_rows) - 0.07,
-            "x": n_columns + 0.1 if by_row else number + 0.5,
-            "y": number + 0.5 if by_row else n_rows + 0.4,
-            "mean": float(mean.flat[number]),
-            "deviation": float(deviation.flat[number]),
-            "upper": f"μ {short(mean.flat[number])}",
-            "lower": f"σ {short(deviation.flat[number])}",
-        }
-        for number in range(n_groups)
-    )
-    domain = [n_columns + _STATISTICS * by_row, n_rows + _STATISTICS * (not by_row)]
-    x_scale = alt.Scale(domain=[0, domain[0]], nice=False)
-    y_scale = alt.Scale(domain=[domain[1], 0], nice=False)
-    colour = alt.Color(
-        "group:N",
-        scale=alt.Scale(
-            domain=groups["group"].tolist(),
-            range=[CATEGORIES[number % len(CATEGORIES)] for number in range(n_groups)],
-        ),
-        legend=None,
-    )
-    frames = (
-        alt.Chart(groups)
-        .mark_rect(cornerRadius=8, fillOpacity=0.13, strokeWidth=2.5)
-        .encode(
-            x=alt.X("left:Q", axis=None, scale=x_scale),
-            x2=alt.X2("right:Q"),
-            y=alt.Y("top:Q", axis=None, scale=y_scale),
-            y2=alt.Y2("bottom:Q"),
-            fill=colour,
-            stroke=colour,
-            tooltip=[
-                alt.Tooltip("mean:Q", format=".4f"),
-                alt.Tooltip("deviation:Q", format=".4f"),
-            ],
-        )
-    )
-    place = {"x": alt.X("x:Q", axis=None, scale=x_scale), "y": alt.Y("y:Q", axis=None, scale=y_scale)}
-    tooltip = [
-        alt.Tooltip("vector:Q"),
-        alt.Tooltip("feature:Q"),
-        alt.Tooltip("input:Q", format=".4f"),
-        alt.Tooltip("output:Q", format=".4f", title="normalised"),
-    ]
-    inside = alt.Chart(cells).encode(**place, tooltip=tooltip)
-    beside = alt.Chart(groups).encode(**place)
-    align = "left" if by_row else "center"
-    layers = [
-        frames,
-        inside.mark_text(fontSize=12, dy=-9, color=INK, opacity=0.75).encode(text=alt.Text("before:N")),
-        inside.mark_text(fontSize=15, dy=9, fontWeight="bold", color=INK).encode(text=alt.Text("after:N")),
-        beside.mark_text(fontSize=13, dy=-9, align=align, color=INK).encode(text=alt.Text("upper:N")),
-        beside.mark_text(fontSize=13, dy=9, align=align, color=INK).encode(text=alt.Text("lower:N")),
-    ]
+    need_shape(values.shape, output=output)
+    need_shape((n_groups,), mean=mean.ravel(), deviation=deviation.ravel())
+    row, column = np.indices(values.shape).reshape(2, -1)
+    frame = {
+        "vector": row,
+        "feature": column,
+        "x": column + 0.5,
+        "y": row + 0.5,
+        "input": values.ravel().astype(float),
+        "output": output.ravel().astype(float),
+        "before": [short(value) for value in values.flat],
+        "after": [short(value) for value in output.flat],
+    }
+    group = np.arange(n_groups)
+    left, right = (0, n_columns) if by_row else (group, group + 1)
+    top, bottom = (group, group + 1) if by_row else (0, n_rows)
+    groups = {
+        "left": left + np.full(n_groups, 0.04),
+        "right": right - np.full(n_groups, 0.04),
+        "top": top + np.full(n_groups, 0.07),
+        "bottom": bottom - np.full(n_groups, 0.07),
+        "x": np.full(n_groups, n_columns + 0.1) if by_row else group + 0.5,
+        "y": group + 0.5 if by_row else np.full(n_groups, n_rows + 0.4),
+        "mean": mean.ravel().astype(float),
+        "deviation": deviation.ravel().astype(float),
+        "upper": [f"μ {short(value)}" for value in mean.flat],
+        "lower": [f"σ {short(value)}" for value in deviation.flat],
+        "colour": [CATEGORIES[number % len(CATEGORIES)] for number in group],
+    }
+    across, down = n_columns + _STATISTICS * by_row, n_rows + _STATISTICS * (not by_row)
     name = "Layer normalisation" if by_row else "Batch normalisation"
     what = (
         "each vector (row) by itself, over its features"
         if by_row
         else "each feature (column) by itself, over the batch"
     )
-    return alt.layer(*layers).properties(
-        height=_ROW * domain[1],
-        autosize=FIT,
-        title=heading(name, what),
+    return _form(by_row).of(
+        frame,
+        frames={"groups": groups},
+        values={"across": across, "down": down},
+        height=_ROW * down,
+        title=heading_with_reading(name, what),
         description=f"{name} of {n_rows} vectors of {n_columns} features: {what}.",
     )
+
+
+@form
+def _form(by_row: bool) -> alt.LayerChart:
+    x = {"axis": None, "scale": alt.Scale(domain=[0, value("across")], nice=False)}
+    y = {"axis": None, "scale": alt.Scale(domain=[value("down"), 0], nice=False)}
+    frames = alt.Chart(data("groups")).mark_rect(cornerRadius=8, fillOpacity=0.13, strokeWidth=2.5)
+    frames = frames.encode(
+        x=alt.X("left:Q", **x),
+        x2=alt.X2("right:Q"),
+        y=alt.Y("top:Q", **y),
+        y2=alt.Y2("bottom:Q"),
+        fill=alt.Fill("colour:N", scale=None),
+        stroke=alt.Stroke("colour:N", scale=None),
+        tooltip=[tip("mean:Q", ".4f"), tip("deviation:Q", ".4f")],
+    )
+    place = {"x": alt.X("x:Q", **x), "y": alt.Y("y:Q", **y)}
+    tooltip = [tip("vector:Q"), tip("feature:Q"), tip("input:Q", ".4f"), tip("output:Q", ".4f", "normalised")]
+    inside = alt.Chart(data()).encode(**place, tooltip=tooltip)
+    beside = alt.Chart(data("groups")).encode(**place)
+    align = "left" if by_row else "center"
+    return alt.layer(
+        frames,
+        inside.mark_text(fontSize=12, dy=-9, color=INK, opacity=0.75).encode(text="before:N"),
+        inside.mark_text(fontSize=15, dy=9, fontWeight="bold", color=INK).encode(text="after:N"),
+        beside.mark_text(fontSize=13, dy=-9, align=align, color=INK).encode(text="upper:N"),
+        beside.mark_text(fontSize=13, dy=9, align=align, color=INK).encode(text="lower:N"),
+    ).properties(autosize=FIT)

@@ -4,19 +4,19 @@ import math
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
-from viz.inside.heading import FIT, heading
+from viz.curves import curves
+from viz.figure import VegaFigure, data, form, tip, value
+from viz.numbers import percent
 from viz.palette import EMPHASIS
-from viz.theme import INK
+from viz.theme import FIT, INK, heading_with_reading
 
 _BINS = 81
-_HEIGHT = 230
 
 
 def dot_product_distribution(
     products: np.ndarray, *, variance: float, reach: float, name: str, expected: str
-) -> alt.LayerChart:
+) -> VegaFigure:
     """The share of `products` (any shape) in each of 81 bins from -`reach` to `reach`, as a density.
 
     The line is the normal density with mean 0 and `variance` in the same bins, called `expected`. What lies beyond `reach` is
@@ -28,44 +28,46 @@ def dot_product_distribution(
     edges = np.linspace(-reach, reach, _BINS + 1)
     counts, _ = np.histogram(products, edges)
     share = counts / max(np.size(products), 1)
-    bars = pd.DataFrame(
-        {"from": edges[:-1], "to": edges[1:], "share": share, "density": share / (edges[1] - edges[0])}
-    )
     # Of the same bins: where the whole of it lies within one, the density at a point would be many times a bar.
     below = np.array([0.5 * math.erf(edge / math.sqrt(2 * variance)) for edge in edges])
-    x, normal = (edges[:-1] + edges[1:]) / 2, np.diff(below) / np.diff(edges)
-    along = alt.X("from:Q", title=name, scale=alt.Scale(domain=[-reach, reach], nice=False))
-    histogram = (
-        alt.Chart(bars)
-        .mark_rect(color=EMPHASIS, opacity=0.75)
-        .encode(
-            x=along,
-            x2=alt.X2("to:Q"),
-            y=alt.Y("density:Q", title="density"),
-            y2=alt.Y2Datum(0),
-            tooltip=[
-                alt.Tooltip("from:Q", format=".3f"),
-                alt.Tooltip("to:Q", format=".3f"),
-                alt.Tooltip("share:Q", format=".3%", title="share of all pairs"),
-                alt.Tooltip("density:Q", format=".4f"),
-            ],
-        )
-    )
-    line = (
-        alt.Chart(pd.DataFrame({"x": x, "density": normal}))
-        .mark_line(strokeWidth=2, strokeDash=[6, 4], color=INK)
-        .encode(
-            x=alt.X("x:Q"),
-            y=alt.Y("density:Q"),
-            tooltip=[
-                alt.Tooltip("x:Q", format=".3f", title=name),
-                alt.Tooltip("density:Q", format=".4f", title="normal density in this bin"),
-            ],
-        )
-    )
-    return alt.layer(histogram, line).properties(
-        height=_HEIGHT,
-        autosize=FIT,
-        title=heading(f"Distribution of {name}", f"dashed: {expected}"),
+    frame = {
+        "from": edges[:-1],
+        "to": edges[1:],
+        "middle": (edges[:-1] + edges[1:]) / 2,
+        "share": share,
+        "percent": [percent(each, 3) for each in share.tolist()],
+        "density": share / np.diff(edges),
+        "normal": np.diff(below) / np.diff(edges),
+    }
+    return _form(name).of(
+        frame,
+        values={"reach": reach},
+        title=heading_with_reading(f"Distribution of {name}", f"dashed: {expected}"),
         description=f"Histogram of {np.size(products):,} values of {name}, over a {expected}.",
     )
+
+
+@form
+def _form(name: str) -> alt.LayerChart:
+    scale = alt.Scale(domain=[alt.ExprRef("-reach"), value("reach")], nice=False)
+    histogram = alt.Chart(data()).mark_rect(color=EMPHASIS, opacity=0.75)
+    histogram = histogram.encode(
+        x=alt.X("from:Q", title=name, scale=scale),
+        x2="to:Q",
+        y=alt.Y("density:Q", title="density"),
+        y2=alt.Y2Datum(0),
+        tooltip=[
+            *(tip(f"{end}:Q", ".3f") for end in ("from", "to")),
+            tip("percent:N", title="share of all pairs"),
+            tip("density:Q", ".4f"),
+        ],
+    )
+    said = tip("normal:Q", ".4f", "normal density in this bin")
+    (line,) = curves(
+        alt.X("middle:Q"),
+        alt.Y("normal:Q"),
+        {},
+        tooltip=[tip("middle:Q", ".3f", name), said],
+        line={"strokeWidth": 2, "strokeDash": [6, 4], "color": INK},
+    )
+    return alt.layer(histogram, line).properties(height=230, autosize=FIT)

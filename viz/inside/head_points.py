@@ -4,109 +4,119 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.inside.heading import FIT, heading
+from viz.figure import VegaFigure, click_on, data, form, tip, value
 from viz.palette import ACCENT, EMPHASIS, NEUTRAL
-from viz.theme import INK
+from viz.theme import FIT, INK, heading_with_reading
 
 _HEIGHT = 230
 _OPACITY = 0.75
 _ROUND = [digit * 10.0**power for power in range(-6, 7) for digit in (1, 2, 5)]
 
 
-def variance_of_heads(heads: pd.DataFrame, *, d_k: int, selected: tuple[int, int]) -> alt.LayerChart:
+def variance_of_heads(heads: pd.DataFrame, *, d_k: int, selected: tuple[int, int]) -> VegaFigure:
     """`variance` of q·k by layer on a logarithmic axis, and a line at `d_k`.
 
     `heads` has a row a head: layer, head, mean and variance of q·k. Heads of a layer stand side by side; the
     `selected` (layer, head) is filled. A click sets the point selection `head`, fields `layer` and `head`.
     """
-    x = alt.X(
-        "layer:O",
-        title="layer",
-        axis=alt.Axis(labelAngle=0, labelExpr="'L' + datum.label", grid=True),
-        scale=alt.Scale(paddingInner=0.1),
-    )
-    tooltip = [
-        alt.Tooltip("name:N", title="head"),
-        alt.Tooltip("variance:Q", format=".4~g", title="variance of q·k"),
-        alt.Tooltip("mean:Q", format=".4~g", title="mean of q·k"),
-    ]
     # A head with one key alone has no variance, and no place on a logarithmic axis.
-    heads = heads[heads["variance"] > 0]
-    lowest, highest = (float(end) for end in (heads["variance"].min(), heads["variance"].max()))
-    domain = [min([lowest, d_k]) / 1.5, max([highest, d_k]) * 1.5] if len(heads) else [d_k / 10, d_k * 10]
-    y = alt.Y(
-        "variance:Q",
-        title="variance of q·k",
-        scale=alt.Scale(type="log", domain=domain, nice=False),
-        axis=alt.Axis(values=_ROUND, format="~g", labelOverlap=True),
-    )
-    points = _points(heads, selected).encode(
-        x=x, xOffset=alt.XOffset("head:O", scale=alt.Scale(paddingOuter=0.3)), y=y, tooltip=tooltip
-    )
-    line = pd.DataFrame({"d_k": [d_k]})
-    rule = (
-        alt.Chart(line)
-        .mark_rule(strokeDash=[6, 4], strokeWidth=1.5, color=INK)
-        .encode(y=alt.Y("d_k:Q"), tooltip=alt.Tooltip("d_k:Q", title="components of variance 1 would give"))
-    )
-    return alt.layer(rule, points).properties(
+    frame = _marked(heads, selected)[lambda rows: rows["variance"] > 0]
+    low, high = (frame["variance"].min(), frame["variance"].max()) if len(frame) else (0.15 * d_k, d_k / 0.15)
+    return _variances().of(
+        frame,
+        frames={"line": {"d_k": [d_k]}},
+        values={"low": float(min(low, d_k)) / 1.5, "high": float(max(high, d_k)) * 1.5},
         height=_HEIGHT,
-        autosize=FIT,
-        title=heading(
+        title=heading_with_reading(
             "Variance of q·k, every head", f"dashed: {d_k}, what independent components of variance 1 give"
         ),
-        description=f"Variance of q·k for {len(heads)} heads by layer; {_name(*selected)} is marked.",
+        description=f"Variance of q·k for {len(frame)} heads by layer; {_name(*selected)} is marked.",
     )
+
+
+@form
+def _variances() -> alt.LayerChart:
+    across = alt.Axis(labelAngle=0, labelExpr="'L' + datum.label", grid=True)
+    points = _points().encode(
+        x=alt.X("layer:O", title="layer", axis=across, scale=alt.Scale(paddingInner=0.1)),
+        xOffset=alt.XOffset("head:O", scale=alt.Scale(paddingOuter=0.3)),
+        y=alt.Y(
+            "variance:Q",
+            title="variance of q·k",
+            scale=alt.Scale(type="log", domain=[value("low"), value("high")], nice=False),
+            axis=alt.Axis(values=_ROUND, format="~g", labelOverlap=True),
+        ),
+        tooltip=[
+            tip("name:N", title="head"),
+            tip("variance:Q", ".4~g", "variance of q·k"),
+            tip("mean:Q", ".4~g", "mean of q·k"),
+        ],
+    )
+    rule = alt.Chart(data("line")).mark_rule(strokeDash=[6, 4], strokeWidth=1.5, color=INK)
+    said = tip("d_k:Q", title="components of variance 1 would give")
+    return alt.layer(rule.encode(y=alt.Y("d_k:Q"), tooltip=said), points).properties(autosize=FIT)
 
 
 def with_and_without(
     heads: pd.DataFrame, measure: str, *, title: str, reading: str, axis: str, selected: tuple[int, int]
-) -> alt.LayerChart:
+) -> VegaFigure:
     """`measure` of each head with the scale 1/sqrt(d_k), across, and `measure`_unscaled without it, up.
 
     On the dashed diagonal both are the same. `axis` names the measure on both axes. Clicks are as in
     `variance_of_heads`.
     """
-    top = float(np.nanmax(heads[[measure, f"{measure}_unscaled"]].to_numpy(), initial=0)) or 1.0
-    domain = alt.Scale(domain=[0, top * 1.05], nice=False)
-    points = _points(heads, selected).encode(
-        x=alt.X(f"{measure}:Q", title=f"{axis}, with 1/√d_k", scale=domain),
-        y=alt.Y(f"{measure}_unscaled:Q", title=f"{axis}, without", scale=domain),
-        tooltip=[
-            alt.Tooltip("name:N", title="head"),
-            alt.Tooltip(f"{measure}:Q", format=".4f", title="with 1/√d_k"),
-            alt.Tooltip(f"{measure}_unscaled:Q", format=".4f", title="without"),
-        ],
-    )
-    diagonal = (
-        alt.Chart(pd.DataFrame({"with": [0, top * 1.05], "without": [0, top * 1.05]}))
-        .mark_line(strokeDash=[6, 4], strokeWidth=1.5, color=NEUTRAL, aria=False)
-        .encode(x=alt.X("with:Q"), y=alt.Y("without:Q"))
-    )
-    return alt.layer(diagonal, points).properties(
+    end = 1.05 * (float(np.nanmax(heads[[measure, f"{measure}_unscaled"]].to_numpy(), initial=0)) or 1.0)
+    return _compared(measure, axis).of(
+        _marked(heads, selected),
+        frames={"diagonal": {"with": [0, end], "without": [0, end]}},
+        values={"end": end},
         height=_HEIGHT,
-        autosize=FIT,
-        title=heading(title, reading),
+        title=heading_with_reading(title, reading),
         description=f"{title} of {len(heads)} heads, with and without the scale; {_name(*selected)} is marked.",
     )
 
 
-def _points(heads: pd.DataFrame, selected: tuple[int, int]) -> alt.Chart:
-    places = list(zip(heads["layer"], heads["head"], strict=True))
-    rows = heads.assign(
+@form
+def _compared(measure: str, axis: str) -> alt.LayerChart:
+    scale = alt.Scale(domain=[0, value("end")], nice=False)
+    points = _points().encode(
+        x=alt.X(f"{measure}:Q", title=f"{axis}, with 1/√d_k", scale=scale),
+        y=alt.Y(f"{measure}_unscaled:Q", title=f"{axis}, without", scale=scale),
+        tooltip=[
+            tip("name:N", title="head"),
+            tip(f"{measure}:Q", ".4f", "with 1/√d_k"),
+            tip(f"{measure}_unscaled:Q", ".4f", "without"),
+        ],
+    )
+    diagonal = alt.Chart(data("diagonal")).mark_line(
+        strokeDash=[6, 4], strokeWidth=1.5, color=NEUTRAL, aria=False
+    )
+    return alt.layer(diagonal.encode(x=alt.X("with:Q"), y=alt.Y("without:Q")), points).properties(
+        autosize=FIT
+    )
+
+
+def _marked(heads: pd.DataFrame, selected: tuple[int, int]) -> pd.DataFrame:
+    """Each with its name, the selected one last, above the others."""
+    places = list(zip(heads["layer"].tolist(), heads["head"].tolist(), strict=True))
+    marked = heads.assign(
         name=[_name(*place) for place in places], selected=[place == selected for place in places]
     )
+    return marked.iloc[sorted(range(len(places)), key=lambda row: places[row] == selected)]
+
+
+def _points() -> alt.Chart:
+    selected = alt.when("datum.selected")
     return (
-        # the chosen one last, above the others
-        alt.Chart(rows.sort_values("selected", kind="stable"))
+        alt.Chart(data())
         .mark_point(filled=True, cursor="pointer", stroke="transparent")
         .encode(
-            color=alt.when("datum.selected").then(alt.value(ACCENT)).otherwise(alt.value(EMPHASIS)),
-            size=alt.when("datum.selected").then(alt.value(170)).otherwise(alt.value(80)),
-            opacity=alt.when("datum.selected").then(alt.value(1)).otherwise(alt.value(_OPACITY)),
+            color=selected.then(alt.value(ACCENT)).otherwise(alt.value(EMPHASIS)),
+            size=selected.then(alt.value(170)).otherwise(alt.value(80)),
+            opacity=selected.then(alt.value(1)).otherwise(alt.value(_OPACITY)),
             description=alt.Description("name:N"),
         )
-        .add_params(alt.selection_point(name="head", fields=["layer", "head"], toggle=False, clear=False))
+        .add_params(click_on("head", "layer", "head"))
     )
 
 

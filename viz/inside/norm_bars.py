@@ -4,58 +4,65 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.inside.heading import FIT, heading
+from viz.figure import VegaFigure, data, form, tip, value
 from viz.numbers import short
 from viz.palette import ACCENT, EMPHASIS
-from viz.theme import INK
+from viz.theme import FIT, INK, heading_with_reading
 
 _HEIGHT = 130
 _WRITTEN = 8  # so many components at most carry their value as text
 _NAMED = 16  # and so many their own number
 
 
-def norm_bars(values: np.ndarray, *, title: str, reading: str) -> alt.LayerChart:
+def norm_bars(values: np.ndarray, *, title: str, reading: str) -> VegaFigure:
     """`values` [feature] as bars; a line at their mean, a band of one population standard deviation around it."""
     mean, deviation = (float(values.mean()), float(values.std())) if values.size else (0.0, 0.0)
-    rows = pd.DataFrame({"feature": np.arange(len(values)), "value": np.asarray(values, float)})
-    rows["from"], rows["to"] = rows["feature"] - 0.4, rows["feature"] + 0.4
-    rows["text"] = [short(value) for value in rows["value"]]
-    few = len(values) <= _NAMED
+    feature = np.arange(len(values))
+    frame = {
+        "feature": feature,
+        "value": np.asarray(values, float),
+        "from": feature - 0.4,
+        "to": feature + 0.4,
+        "written": [short(value) for value in values],
+    }
+    spread = pd.DataFrame({"mean": [mean], "low": [mean - deviation], "high": [mean + deviation]})
+    return _form(len(values) <= _NAMED, len(values) <= _WRITTEN).of(
+        frame,
+        frames={"spread": spread},
+        values={
+            "features": feature.tolist() if len(values) <= _NAMED else [],
+            "end": max(len(values), 1) - 0.4,
+        },
+        height=_HEIGHT,
+        title=heading_with_reading(title, reading),
+        description=f"{title}: {len(values)} numbers with mean {mean:.2f} and deviation {deviation:.2f}.",
+    )
+
+
+@form
+def _form(named: bool, written: bool) -> alt.LayerChart:
+    ticks = {"values": value("features")} if named else {}
     x = alt.X(
         "from:Q",
         title="feature",
-        scale=alt.Scale(domain=[-0.6, max(len(values), 1) - 0.4], nice=False),
-        axis=alt.Axis(
-            grid=False, tickMinStep=1, format="d", **({"values": list(range(len(values)))} if few else {})
-        ),
+        scale=alt.Scale(domain=[-0.6, value("end")], nice=False),
+        axis=alt.Axis(grid=False, tickMinStep=1, format="d", **ticks),
     )
     y = alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=4))
-    bars = (
-        alt.Chart(rows)
-        .mark_rect(color=EMPHASIS)
-        .encode(
-            x=x,
-            x2=alt.X2("to:Q"),
-            y=y,
-            y2=alt.Y2Datum(0),
-            tooltip=[alt.Tooltip("feature:Q"), alt.Tooltip("value:Q", format=".4f")],
-        )
+    bars = alt.Chart(data()).mark_rect(color=EMPHASIS)
+    bars = bars.encode(
+        x=x, x2=alt.X2("to:Q"), y=y, y2=alt.Y2Datum(0), tooltip=[tip("feature:Q"), tip("value:Q", ".4f")]
     )
-    spread = alt.Chart(pd.DataFrame({"mean": [mean], "low": [mean - deviation], "high": [mean + deviation]}))
-    tooltip = [alt.Tooltip("mean:Q", format=".4f"), alt.Tooltip("low:Q", format=".4f", title="mean − σ")]
-    tooltip.append(alt.Tooltip("high:Q", format=".4f", title="mean + σ"))
-    band = spread.mark_rect(color=ACCENT, opacity=0.15).encode(
-        y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), tooltip=tooltip
+    spread = alt.Chart(data("spread")).encode(
+        tooltip=[
+            tip(f"{field}:Q", ".4f", name)
+            for field, name in (("mean", "mean"), ("low", "mean − σ"), ("high", "mean + σ"))
+        ]
     )
-    rule = spread.mark_rule(color=ACCENT, strokeWidth=2).encode(y=alt.Y("mean:Q"), tooltip=tooltip)
-    layers = [band, bars, rule]
-    if len(values) <= _WRITTEN:
+    band = spread.mark_rect(color=ACCENT, opacity=0.15).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
+    layers = [band, bars, spread.mark_rule(color=ACCENT, strokeWidth=2).encode(y=alt.Y("mean:Q"))]
+    if written:
         away = alt.expr("datum.value < 0 ? 9 : -8")  # from the bar's end, outwards
-        texts = alt.Chart(rows).mark_text(dy=away, color=INK)
-        layers.append(texts.encode(x=alt.X("feature:Q"), y=alt.Y("value:Q"), text=alt.Text("text:N")))
-    return alt.layer(*layers).properties(
-        height=_HEIGHT,
-        autosize=FIT,
-        title=heading(title, reading),
-        description=f"{title}: {len(values)} numbers with mean {mean:.2f} and deviation {deviation:.2f}.",
-    )
+        texts = alt.Chart(data()).mark_text(dy=away, color=INK)
+        layers.append(texts.encode(x=alt.X("feature:Q"), y=alt.Y("value:Q"), text="written:N"))
+    return alt.layer(*layers).properties(autosize=FIT)

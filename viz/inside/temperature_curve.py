@@ -1,16 +1,15 @@
 """What the classifier answers while attention goes from hard to uniform: a line a class."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
-from viz.inside.heading import FIT
-from viz.palette import ACCENT, CATEGORIES, NEUTRAL, SHAPES
-from viz.theme import INK
+from viz.curves import CHOSEN, curves, probability, rule
+from viz.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from viz.palette import CATEGORIES, NEUTRAL, SHAPES
+from viz.theme import FIT, INK
 
-_HEIGHT = 280
 _WORTH = 0.1  # a class that never gets so much stays grey
 
 
@@ -20,8 +19,8 @@ def temperature_curve(
     names: Sequence[str],
     *,
     chosen: float,
-    marks: dict[str, float],
-) -> alt.LayerChart:
+    marks: Mapping[str, float],
+) -> VegaFigure:
     """`probabilities` [temperature, class] over a logarithmic axis, on whose ends 0 and infinity stand.
 
     `temperatures` rise. The `chosen` one has a rule, each of `marks` (finite, above 0) a dashed one with its
@@ -29,94 +28,86 @@ def temperature_curve(
     selection `temperature`, field `index` into `temperatures`.
     Raises ValueError where the shapes do not fit each other.
     """
-    if probabilities.shape != (len(temperatures), len(names)):
-        raise ValueError(
-            f"{len(temperatures)} temperatures and {len(names)} classes need as many probabilities, "
-            f"got {probabilities.shape}"
-        )
+    n, n_classes = len(temperatures), len(names)
+    need_shape((n, n_classes), probabilities=probabilities)
     places = _places(temperatures)
-    labels = ["∞" if np.isinf(value) else f"{value:g}" for value in temperatures]
-    peaks = pd.Series(probabilities.max(axis=0, initial=0), index=list(names))
-    few = len(names) <= len(CATEGORIES)
-    largest = names if few else peaks[peaks >= _WORTH].nlargest(len(CATEGORIES)).index
-    prominent = [name for name in names if name in largest]
-    rows = pd.DataFrame(
-        {
-            "index": index,
-            "temperature": labels[index],
-            "place": places[index],
-            "class": name,
-            "probability": float(probabilities[index, number]),
-            "prominent": name in prominent,
-        }
-        for number, name in enumerate(names)
-        for index in range(len(temperatures))
+    peaks = probabilities.max(axis=0, initial=0)
+    largest = np.argsort(-peaks, kind="stable")[: len(CATEGORIES)]
+    few = n_classes <= len(CATEGORIES)
+    prominent = [at for at in range(n_classes) if few or (at in largest and peaks[at] >= _WORTH)]
+    frame = {
+        "index": np.tile(np.arange(n), n_classes),
+        "temperature": _labels(temperatures) * n_classes,
+        "place": np.tile(places, n_classes),
+        "class": np.repeat(list(names), n),
+        "probability": probabilities.T.ravel().astype(float),
+        "prominent": np.repeat([at in prominent for at in range(n_classes)], n),
+    }
+    return _form(tuple(temperatures), tuple(names)).of(
+        frame,
+        values={
+            "prominent": [names[at] for at in prominent],
+            "colours": _given(CATEGORIES, prominent, n_classes, NEUTRAL),
+            "shapes": _given(SHAPES, prominent, n_classes, SHAPES[0]),
+        },
+        frames={
+            CHOSEN: {"place": [places[list(temperatures).index(chosen)]]},
+            "marks": {"place": list(marks.values()), "text": list(marks)},
+        },
+        description=f"Probability of {n_classes} classes over the temperature of attention; {chosen:g} is marked.",
     )
-    written = {float(place): label for place, label in zip(places, labels, strict=True)}
+
+
+@form
+def _form(temperatures: tuple[float, ...], names: tuple[str, ...]) -> alt.LayerChart:
+    places = _places(temperatures).tolist()
     x = alt.X(
         "place:Q",
         title="temperature T (0: argmax; 1: as trained; ∞: uniform)",
         scale=alt.Scale(type="log", domain=[places[0] * 0.85, places[-1] / 0.85], nice=False),
         axis=alt.Axis(
-            values=list(written),
-            labelExpr=f"{list(written.values())}[indexof({list(written)}, datum.value)]",
+            values=places,
+            labelExpr=f"{_labels(temperatures)}[indexof({places}, datum.value)]",
             grid=False,
             labelOverlap="greedy",
         ),
     )
-    legend = alt.Legend(title=None, orient="top", direction="horizontal", offset=22, values=prominent)
-    base = alt.Chart(rows).encode(
-        x=x,
-        y=alt.Y(
-            "probability:Q",
-            title="probability",
-            scale=alt.Scale(domain=[0, 1]),
-            axis=alt.Axis(values=[0, 0.25, 0.5, 0.75, 1], format="%"),
-        ),
-        color=alt.Color(
-            "class:N",
-            scale=alt.Scale(domain=list(names), range=_given(CATEGORIES, prominent, names, NEUTRAL)),
-            legend=legend,
-        ),
-        opacity=alt.when("datum.prominent").then(alt.value(1)).otherwise(alt.value(0.35)),
-    )
-    lines = base.mark_line(strokeWidth=2.5, aria=False)
-    points = (
-        base.mark_point(filled=True, size=70, cursor="pointer", stroke="transparent")
-        .encode(
-            shape=alt.Shape(
-                "class:N",
-                scale=alt.Scale(domain=list(names), range=_given(SHAPES, prominent, names, SHAPES[0])),
-                legend=legend,
-            ),
-            tooltip=[
-                alt.Tooltip("temperature:N", title="T"),
-                alt.Tooltip("class:N"),
-                alt.Tooltip("probability:Q", format=".4f"),
-            ],
-            description=alt.Description("temperature:N"),
-        )
-        .add_params(alt.selection_point(name="temperature", fields=["index"], toggle=False, clear=False))
-    )
-    at = pd.DataFrame({"place": [places[list(temperatures).index(chosen)]]})
-    rule = alt.Chart(at).mark_rule(color=ACCENT, strokeWidth=2.5, aria=False).encode(x=alt.X("place:Q"))
-    marked = alt.Chart(pd.DataFrame({"place": list(marks.values()), "text": list(marks)}))
-    dashed = marked.mark_rule(color=NEUTRAL, strokeDash=[4, 4], aria=False).encode(
-        x=alt.X("place:Q"), tooltip=alt.Tooltip("text:N")
-    )
-    texts = marked.mark_text(color=INK, align="left", dx=-4, baseline="bottom", dy=-8, aria=False).encode(
-        x=alt.X("place:Q"), y=alt.YValue(0), text=alt.Text("text:N")
-    )
-    return alt.layer(dashed, texts, rule, lines, points).properties(
-        height=_HEIGHT,
-        autosize=FIT,
-        description=f"Probability of {len(names)} classes over the temperature of attention; {chosen:g} is marked.",
+    legend = alt.Legend(
+        title=None, orient="top", direction="horizontal", offset=22, values=value("prominent")
     )
 
+    def channel(make: type, of: str) -> alt.Color | alt.Shape:
+        of_each = [alt.ExprRef(f"{of}[{at}]") for at in range(len(names))]
+        return make("class:N", scale=alt.Scale(domain=list(names), range=of_each), legend=legend)
 
-def _given(values: Sequence[str], prominent: list[str], names: Sequence[str], other: str) -> list[str]:
-    """One of `values` for each prominent name, `other` for the rest; in the order of `names`."""
-    return [values[prominent.index(name)] if name in prominent else other for name in names]
+    lines, points = curves(
+        x,
+        probability(),
+        {
+            "color": channel(alt.Color, "colours"),
+            "shape": channel(alt.Shape, "shapes"),
+            "opacity": either("datum.prominent", 1, 0.35),
+        },
+        tooltip=[tip("temperature:N", title="T"), tip("class:N"), tip("probability:Q", ".4f")],
+        line={"strokeWidth": 2.5, "aria": False},
+        points={"size": 70, "cursor": "pointer", "stroke": "transparent"},
+        click=click_on("temperature", "index"),
+    )
+    marked = alt.Chart(data("marks")).encode(x="place:Q")
+    dashed = marked.mark_rule(color=NEUTRAL, strokeDash=[4, 4], aria=False).encode(tooltip="text:N")
+    above = marked.mark_text(color=INK, align="left", dx=-4, baseline="bottom", dy=-8, aria=False)
+    texts = above.encode(y=alt.YValue(0), text="text:N")
+    layers = [dashed, texts, rule("place"), lines, points.encode(description="temperature:N")]
+    return alt.layer(*layers).properties(height=280, autosize=FIT)
+
+
+def _given(values: Sequence[str], prominent: Sequence[int], n: int, other: str) -> list[str]:
+    """One of `values` for each prominent class of `n`, `other` for the rest."""
+    return [values[prominent.index(at)] if at in prominent else other for at in range(n)]
+
+
+def _labels(temperatures: Sequence[float]) -> list[str]:
+    return ["∞" if np.isinf(each) else f"{each:g}" for each in temperatures]
 
 
 def _places(temperatures: Sequence[float]) -> np.ndarray:

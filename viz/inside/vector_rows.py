@@ -2,13 +2,17 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.palette import ACCENT, DIFFERENCE, NEUTRAL
-from viz.theme import INK
+from viz.cells import framed
+from viz.colours import SIGNED_ENDS, colour
+from viz.figure import VegaFigure, click_on, data, either, form, tip, value
+from viz.palette import DIFFERENCE
+from viz.theme import FIT, INK
 
 NAMES = 132  # pixels for the names of rows, the same in all charts: their columns stand below each other
 NEGATIVE, POSITIVE = DIFFERENCE[0], DIFFERENCE[-1]
@@ -26,68 +30,104 @@ def vector_rows(
     groups: Sequence[str] = (),
     chosen: str = "",
     clicks: bool = False,
-) -> alt.LayerChart:
+) -> VegaFigure:
     """Vectors [component] by name, `what` they hold in colours symmetric about 0 up to the largest of all.
 
     `totals` of rows are drawn as bars at the right, named `total`; where there are none, their room stays.
     `groups` names equally wide parts of every row, such as heads. The row or group called `chosen` is framed.
     With `clicks` a click on a cell sets the point selection `row`, field `row`, counted from 0.
     """
-    width = max((len(vector) for vector in rows.values()), default=0) or 1
-    largest = max((float(np.abs(vector).max(initial=0)) for vector in rows.values()), default=0) or 1.0
-    # Channels as objects: to make them out of strings takes Altair ten times as long.
-    y = alt.Y(
-        "name:N",
-        title=None,
-        scale=alt.Scale(domain=list(rows), paddingInner=0.14, paddingOuter=0.1),
-        axis=names_axis(chosen),
-    )
-    cells = (
-        alt.Chart(_cells(rows))
-        .mark_rect(aria=False, cursor="pointer" if clicks else "default")
-        .encode(
-            x=alt.X(
-                "component:Q",
-                scale=alt.Scale(domain=[0, width * (1 if totals is None else 1 + _TOTALS)], nice=False),
-                axis=_axis(groups, width, total),
-            ),
-            x2=alt.X2("end:Q"),
-            y=y,
-            color=alt.Color(
-                "value:Q",
-                scale=alt.Scale(domain=[-largest, largest], range=list(DIFFERENCE)),
-                legend=_legend(what, largest),
-            ),
-            tooltip=[
-                alt.Tooltip("name:N", title="row"),
-                alt.Tooltip("component:Q"),
-                alt.Tooltip("value:Q", format=".5~g", title=what),
-            ],
-        )
-    )
-    if clicks:
-        cells = cells.add_params(alt.selection_point(name="row", fields=["row"], toggle=False, clear=False))
-    layers = [cells]
+    lengths = [len(vector) for vector in rows.values()]
+    width = max(lengths, default=0) or 1
+    component = np.fromiter(chain.from_iterable(map(range, lengths)), np.int32, sum(lengths))
+    numbers = np.concatenate([*rows.values(), np.zeros(0)])
+    frame = {
+        "row": np.repeat(np.arange(len(rows), dtype=np.int32), lengths),
+        "name": np.repeat(np.array(list(rows), dtype=object), lengths),
+        "component": component,
+        "end": component + 1,
+        "value": numbers,
+    }
+    frames = {}
     if groups or chosen:
-        layers.append(_frames(list(rows), groups, chosen, width).encode(y=y))
+        frames["framed"] = _framed(list(rows), groups, chosen, width)
     if totals:
-        layers += [layer.encode(y=y) for layer in _totals(totals, total, width)]
-    return alt.layer(*layers).properties(
+        frames["totals"] = _totals(totals, width)
+    side = width / len(groups) if groups else max(1, 2 ** int(np.ceil(np.log2(width / _N_TICKS))))
+    ticks = [place + (side if groups else 1) / 2 for place in np.arange(0, width, side).tolist()]
+    return _form(what, total, tuple(frames), bool(groups), clicks).of(
+        frame,
+        frames=frames,
+        values={
+            "largest": float(np.abs(numbers).max(initial=0)) or 1.0,
+            "rows": list(rows),
+            "groups": list(groups),
+            "chosen": chosen,
+            "cells": width,
+            "end": width * (1 if totals is None else 1 + _TOTALS),
+            "ticks": [*ticks, *([width * (1 + _TOTALS * 0.5)] if total else [])],
+        },
         # A number, for which the width can still be fitted: with a step it could not.
         height=max(len(rows), 1) * (_ROW if len(rows) < _MANY else _LOW_ROW),
-        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
         description=f"{what} of {', '.join(list(rows)[:12])}: {len(rows)} rows of up to {width} components"
         + (f", {chosen} framed" if chosen else ""),
     )
 
 
-def names_axis(chosen: str) -> alt.Axis:
-    """Every name, cut to the room there is; the chosen one in bold."""
-    return alt.Axis(
-        labelFontWeight={
-            "condition": {"test": f"datum.value === {json.dumps(chosen)}", "value": "bold"},
-            "value": "normal",
-        },
+@form
+def _form(what: str, total: str, frames: tuple[str, ...], grouped: bool, clicks: bool) -> alt.LayerChart:
+    # Component numbers, or the groups' names, above the middle of their cells; above the bars what they are.
+    below = (
+        "groups[floor(datum.value * length(groups) / cells)]"
+        if grouped
+        else "format(floor(datum.value), 'd')"
+    )
+    axis = alt.Axis(
+        orient="top",
+        title=None if grouped else "component",
+        titleFontWeight="normal",
+        titleX=-10,  # beside its numbers: a line of its own would push the rows down
+        titleY=-6,
+        titleAlign="right",
+        titleBaseline="bottom",
+        values=value("ticks"),
+        labelExpr=f"datum.value > cells ? {json.dumps(total)} : {below}",
+        labelFontSize=12,
+        labelPadding=6,
+        labelOverlap=False,
+        ticks=False,
+        domain=False,
+        grid=False,
+    )
+    y = names_channel(paddingInner=0.14)
+    name = tip("name:N", title="row")
+    cells = alt.Chart(data()).mark_rect(aria=False, cursor="pointer" if clicks else "default")
+    cells = cells.encode(
+        x=alt.X("component:Q", scale=alt.Scale(domain=[0, value("end")], nice=False), axis=axis),
+        x2=alt.X2("end:Q"),
+        y=y,
+        color=colour("value", signed=True, legend=_legend(what)),
+        tooltip=[name, tip("component:Q"), tip("value:Q", ".5~g", what)],
+    )
+    layers = [cells.add_params(click_on("row", "row")) if clicks else cells]
+    if "framed" in frames:
+        boxes = framed(alt.Chart(data("framed")).mark_rect(fill=None, aria=False, tooltip=None), (2.5, 0.75))
+        layers.append(boxes.encode(x=alt.X("left:Q"), x2=alt.X2("right:Q"), y=y))
+    if "totals" in frames:
+        sums = alt.Chart(data("totals")).encode(y=y, tooltip=[name, tip("total:Q", ".6~g", total)])
+        bars = sums.mark_bar(height={"band": 0.6}, aria=False).encode(
+            x=alt.X("zero:Q"), x2=alt.X2("tip:Q"), fill=either("datum.total < 0", NEGATIVE, POSITIVE)
+        )
+        numbers = sums.mark_text(align="right", baseline="middle", fontSize=13, color=INK, aria=False)
+        layers += [bars, numbers.encode(x=alt.X("edge:Q"), text=alt.Text("total:Q", format=".3g"))]
+    return alt.layer(*layers).properties(autosize=FIT)
+
+
+def names_channel(**padding: float) -> alt.Y:
+    """For forms: the `name` of each of the value `rows`, cut to the room there is; the `chosen` one in bold."""
+    bold = {"condition": {"test": "datum.value === chosen", "value": "bold"}, "value": "normal"}
+    axis = alt.Axis(
+        labelFontWeight=bold,
         labelLimit=NAMES - 8,
         labelOverlap=False,
         labelFontSize=13,
@@ -97,113 +137,42 @@ def names_axis(chosen: str) -> alt.Axis:
         domain=False,
         grid=False,
     )
-
-
-def _cells(rows: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    lengths = [len(vector) for vector in rows.values()]
-    component = np.concatenate([np.arange(length) for length in lengths] or [np.zeros(0)]).astype(np.int32)
-    return pd.DataFrame(
-        {
-            "row": np.repeat(np.arange(len(rows), dtype=np.int32), lengths),
-            "name": np.repeat(np.array(list(rows), dtype=object), lengths),
-            "component": component,
-            "end": component + 1,
-            "value": np.concatenate([*rows.values(), np.zeros(0)]),
-        }
+    return alt.Y(
+        "name:N", title=None, scale=alt.Scale(domain=value("rows"), paddingOuter=0.1, **padding), axis=axis
     )
 
 
-def _frames(names: Sequence[str], groups: Sequence[str], chosen: str, width: int) -> alt.Chart:
+def _framed(names: Sequence[str], groups: Sequence[str], chosen: str, width: int) -> pd.DataFrame:
     """Around the chosen row, or around each group of every row, the chosen one's in the accent."""
     side = width / (len(groups) or 1)
-    boxes = pd.DataFrame(
-        {
-            "name": name,
-            "left": at * side,
-            "right": (at + 1) * side,
-            "stroke": ACCENT if chosen in (group, name) else NEUTRAL,
-            "line": 2.5 if chosen in (group, name) else 0.75,
-        }
+    boxes = [
+        (name, at * side, (at + 1) * side, chosen in (group, name))
         for name in (names if groups else [name for name in names if name == chosen])
         for at, group in enumerate(groups or [""])
-    )
-    return (
-        # The chosen one comes last: no neighbour's line lies on its own.
-        alt.Chart(boxes.sort_values("line"))
-        .mark_rect(fill=None, aria=False, tooltip=None)
-        .encode(
-            x=alt.X("left:Q"),
-            x2=alt.X2("right:Q"),
-            stroke=alt.Stroke("stroke:N", scale=None),
-            strokeWidth=alt.StrokeWidth("line:Q", scale=None),
-        )
-    )
+    ]
+    boxes.sort(key=lambda box: box[3])  # the chosen one comes last: no neighbour's line lies on its own
+    return pd.DataFrame(boxes, columns=["name", "left", "right", "selected"])
 
 
-def _totals(totals: Mapping[str, float], total: str, width: int) -> tuple[alt.Chart, alt.Chart]:
-    """Bars from a common zero, in the colour of their sign, and their numbers at the right edge."""
+def _totals(totals: Mapping[str, float], width: int) -> pd.DataFrame:
+    """Bars from a common zero, and their numbers at the right edge."""
     left, right = width * 1.03, width * (1 + _TOTALS * 0.56)
-    low, high = min(0.0, *totals.values()), max(0.0, *totals.values())
+    numbers = np.array(list(totals.values()), float)
+    low, high = numbers.min(initial=0), numbers.max(initial=0)
     reach = (right - left) / ((high - low) or 1)
     zero = left - low * reach
-    table = pd.DataFrame(
+    return pd.DataFrame(
         {
-            "name": name,
-            "total": value,
-            "colour": NEGATIVE if value < 0 else POSITIVE,
+            "name": list(totals),
+            "total": numbers,
             "zero": zero,
-            "tip": zero + value * reach,
+            "tip": zero + numbers * reach,
             "edge": width * (1 + _TOTALS),
         }
-        for name, value in totals.items()
-    )
-    base = alt.Chart(table).encode(
-        tooltip=[
-            alt.Tooltip("name:N", title="row"),
-            alt.Tooltip("total:Q", format=".6~g", title=total),
-        ]
-    )
-    bars = base.mark_bar(height={"band": 0.6}, aria=False).encode(
-        x=alt.X("zero:Q"), x2=alt.X2("tip:Q"), fill=alt.Fill("colour:N", scale=None)
-    )
-    numbers = base.mark_text(align="right", baseline="middle", fontSize=13, color=INK, aria=False).encode(
-        x=alt.X("edge:Q"), text=alt.Text("total:Q", format=".3g")
-    )
-    return bars, numbers
-
-
-def _axis(groups: Sequence[str], width: int, total: str) -> alt.Axis:
-    """Component numbers, or the groups' names, above the middle of their cells; above the bars what they are."""
-    if groups:
-        side = width / len(groups)
-        at = [(number + 0.5) * side for number in range(len(groups))]
-        below = f"{json.dumps(list(groups))}[floor(datum.value / {side})]"
-    else:
-        every = max(1, 2 ** int(np.ceil(np.log2(width / _N_TICKS))))
-        at = [component + 0.5 for component in range(0, width, every)]
-        below = "format(floor(datum.value), 'd')"
-    if total:
-        at.append(width * (1 + _TOTALS * 0.5))
-    return alt.Axis(
-        orient="top",
-        title=None if groups else "component",
-        titleFontWeight="normal",
-        titleX=-10,  # beside its numbers: a line of its own would push the rows down
-        titleY=-6,
-        titleAlign="right",
-        titleBaseline="bottom",
-        values=at,
-        labelExpr=f"datum.value > {width} ? {json.dumps(total)} : {below}",
-        labelFontSize=12,
-        labelPadding=6,
-        labelOverlap=False,
-        ticks=False,
-        domain=False,
-        grid=False,
     )
 
 
-def _legend(what: str, largest: float) -> alt.Legend:
+def _legend(what: str) -> alt.Legend:
     return alt.Legend(
         title=what,
         titleOrient="left",
@@ -214,7 +183,7 @@ def _legend(what: str, largest: float) -> alt.Legend:
         direction="horizontal",
         gradientLength=160,
         gradientThickness=12,
-        values=[-largest, 0, largest],
+        values=SIGNED_ENDS,
         format=".3~g",
         padding=0,
         offset=4,

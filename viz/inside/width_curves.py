@@ -4,113 +4,109 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.inside.heading import FIT, heading
-from viz.inside.scales import scale_colour, scale_name
+from viz.curves import CHOSEN, by_kind, rule
+from viz.figure import VegaFigure, data, either, form, tip, value
 from viz.numbers import powers_of_ten
-from viz.palette import ACCENT
+from viz.palette import CATEGORIES, EMPHASIS, NEUTRAL, SECOND
+from viz.theme import FIT, heading_with_reading
 
-_HEIGHT = 230
+_NAMES = {0.0: "1", 0.5: "1/√d_k", 1.0: "1/d_k"}
+_COLOURS = {0.0: SECOND, 0.5: EMPHASIS, 1.0: CATEGORIES[2]}
+_DOTTED = {"strokeWidth": 2.5, "point": {"filled": True, "size": 45}}
+_CAPTIONS = {
+    "variance": ("Variance of the scaled q·k", "points: measured; lines: d_k · scale²"),
+    "entropy": ("Entropy of the softmax", "1: all keys alike; 0: one key has all"),
+    "gradient": ("Gradient of the softmax", "median over queries; band: quartiles of the chosen scale"),
+}
+_DESCRIBED = {
+    "variance": "Variance of scaled dot products over d_k on two logarithmic axes",
+    "entropy": "Entropy of the softmax over d_k for each scale",
+    "gradient": "Norm of the gradient of the softmax over d_k for each scale",
+}
 
 
-def variance_over_width(measured: pd.DataFrame, *, d_k: int, power: float) -> alt.LayerChart:
-    """Points: the `variance` measured for each `d_k` and `power`. Lines: d_k^(1 - 2 power), what theory says.
+def scale_name(power: float) -> str:
+    """The factor d_k^-power by which dot products are scaled, as it is written in a figure."""
+    return _NAMES.get(power, f"d_k^−{power:g}")
 
-    The chosen `d_k` has a rule, the chosen `power` is drawn in full, the others faintly.
+
+def width_curves(measured: pd.DataFrame, measure: str, *, d_k: int, power: float) -> VegaFigure:
+    """A `measure` for each `d_k` and `power`, columns of `measured`; each power of d_k^-power has its colour.
+
+    `variance` has points, and lines where theory expects it, at d_k^(1 - 2 power), on a log axis. `entropy` is from 0
+    (one key) to 1 (all keys alike). `gradient` is a median, with a band from `gradient_low` to `gradient_high`.
+    The chosen `d_k` has a rule, the chosen `power` is drawn in full, the others faintly. Raises KeyError for another
+    measure.
     """
-    widths = np.unique(measured["d_k"])
-    theory = pd.DataFrame(
-        {"d_k": width, "power": other, "variance": float(width) ** (1 - 2 * other)}
-        for other in _powers(measured)
-        for width in widths
-    )
-    ticks = powers_of_ten([*measured["variance"], *theory["variance"]])
-    y = alt.Y(
-        "variance:Q", title="variance", scale=alt.Scale(type="log"), axis=alt.Axis(values=ticks, format="~g")
-    )
-    base = _by_scale(measured, power)
-    points = base.mark_point(filled=True, size=55).encode(
-        y=y,
-        tooltip=_tooltip(alt.Tooltip("variance:Q", format=".4~g", title="variance, measured")),
-    )
-    lines = (
-        _by_scale(theory, power)
-        .mark_line(strokeWidth=1.5)
-        .encode(y=y, tooltip=_tooltip(alt.Tooltip("variance:Q", format=".4~g", title="variance, expected")))
-    )
-    return alt.layer(lines, points, _rule(d_k)).properties(
-        height=_HEIGHT,
-        autosize=FIT,
-        title=heading("Variance of the scaled q·k", "points: measured; lines: d_k · scale²"),
-        description=f"Variance of scaled dot products over d_k on two logarithmic axes; d_k = {d_k} is marked.",
+    powers = measured["power"].to_numpy()
+    frame = measured.copy(deep=False)
+    frame["scale"] = [scale_name(each) for each in powers]
+    frame["expected"] = frame["d_k"].to_numpy(float) ** (1 - 2 * powers)
+    return _form(measure, tuple(np.unique(powers).tolist())).of(
+        frame,
+        values={
+            "power": power,
+            "widths": np.unique(frame["d_k"]).tolist(),
+            "decades": powers_of_ten([*frame["variance"], *frame["expected"]])
+            if measure == "variance"
+            else [],
+        },
+        frames={CHOSEN: {"d_k": [d_k]}},
+        description=f"{_DESCRIBED[measure]}; d_k = {d_k} is marked.",
     )
 
 
-def entropy_over_width(measured: pd.DataFrame, *, d_k: int, power: float) -> alt.LayerChart:
-    """The mean `entropy` of the softmax, from 0 (one key) to 1 (all keys alike), for each `d_k` and `power`."""
-    base = _by_scale(measured, power)
+@form
+def _form(measure: str, powers: tuple[float, ...]) -> alt.LayerChart:
+    widths = alt.Axis(values=value("widths"), grid=False)
+    scales = by_kind(
+        "scale:N",
+        [scale_name(power) for power in powers],
+        color=[_COLOURS.get(power, NEUTRAL) for power in powers],
+        legend={"title": "scale", "direction": "horizontal", "titleOrient": "left", "symbolOpacity": 1},
+    )
+    is_chosen = either("datum.power == power", 1, 0.4)
+    base = alt.Chart(data()).encode(
+        x=alt.X("d_k:Q", title="d_k", scale=alt.Scale(type="log", base=2), axis=widths),
+        opacity=is_chosen,
+        **scales,
+    )
+    marked = rule("d_k", strokeWidth=2, aria=True).encode(tooltip=tip("d_k:Q", title="chosen d_k"))
+    layers = {"variance": _variance, "entropy": _entropy, "gradient": _gradient}[measure](base)
+    return alt.layer(*layers, marked).properties(
+        height=230, autosize=FIT, title=heading_with_reading(*_CAPTIONS[measure])
+    )
+
+
+def _variance(base: alt.Chart) -> list[alt.Chart]:
+    decades = alt.Axis(values=value("decades"), format="~g")
+
+    def up(field: str, named: str) -> dict[str, object]:
+        y = alt.Y(f"{field}:Q", title="variance", scale=alt.Scale(type="log"), axis=decades)
+        return {"y": y, "tooltip": _tooltip(tip(f"{field}:Q", ".4~g", named))}
+
+    return [
+        base.mark_line(strokeWidth=1.5).encode(**up("expected", "variance, expected")),
+        base.mark_point(filled=True, size=55).encode(**up("variance", "variance, measured")),
+    ]
+
+
+def _entropy(base: alt.Chart) -> list[alt.Chart]:
+    tooltip = _tooltip(tip("entropy:Q", ".4f", "entropy / ln n"))
     y = alt.Y("entropy:Q", title="entropy / ln n", scale=alt.Scale(domain=[0, 1]))
-    tooltip = _tooltip(alt.Tooltip("entropy:Q", format=".4f", title="entropy / ln n"))
-    lines = base.mark_line(strokeWidth=2.5, point={"filled": True, "size": 45}).encode(y=y, tooltip=tooltip)
-    return alt.layer(lines, _rule(d_k)).properties(
-        height=_HEIGHT,
-        autosize=FIT,
-        title=heading("Entropy of the softmax", "1: all keys alike; 0: one key has all"),
-        description=f"Entropy of the softmax over d_k for each scale; d_k = {d_k} is marked.",
+    return [base.mark_line(**_DOTTED).encode(y=y, tooltip=tooltip)]
+
+
+def _gradient(base: alt.Chart) -> list[alt.Chart]:
+    title, fields = "‖diag(a) − a aᵀ‖", {"": "median", "_low": "lower quartile", "_high": "upper quartile"}
+    of_chosen = base.transform_filter("datum.power == power").mark_area(opacity=0.18)
+    band = of_chosen.encode(
+        y=alt.Y("gradient_low:Q", title=title), y2="gradient_high:Q", opacity=alt.value(0.18)
     )
-
-
-def gradient_over_width(measured: pd.DataFrame, *, d_k: int, power: float) -> alt.LayerChart:
-    """The median `gradient` norm of the softmax, and a band from `gradient_low` to `gradient_high`."""
-    base = _by_scale(measured, power)
-    y = alt.Y("gradient:Q", title="‖diag(a) − a aᵀ‖", scale=alt.Scale(zero=True))
-    tooltip = _tooltip(
-        alt.Tooltip("gradient:Q", format=".4~g", title="median"),
-        alt.Tooltip("gradient_low:Q", format=".4~g", title="lower quartile"),
-        alt.Tooltip("gradient_high:Q", format=".4~g", title="upper quartile"),
-    )
-    band = (
-        base.transform_filter(alt.datum["power"] == power)
-        .mark_area(opacity=0.18)
-        .encode(
-            y=alt.Y("gradient_low:Q", title="‖diag(a) − a aᵀ‖"),
-            y2=alt.Y2("gradient_high:Q"),
-            opacity=alt.value(0.18),
-        )
-    )
-    lines = base.mark_line(strokeWidth=2.5, point={"filled": True, "size": 45}).encode(y=y, tooltip=tooltip)
-    return alt.layer(band, lines, _rule(d_k)).properties(
-        height=_HEIGHT,
-        autosize=FIT,
-        title=heading("Gradient of the softmax", "median over queries; band: quartiles of the chosen scale"),
-        description=f"Norm of the gradient of the softmax over d_k for each scale; d_k = {d_k} is marked.",
-    )
-
-
-def _by_scale(rows: pd.DataFrame, power: float) -> alt.Chart:
-    powers = _powers(rows)
-    return alt.Chart(rows.assign(scale=rows["power"].map(scale_name))).encode(
-        x=alt.X(
-            "d_k:Q",
-            title="d_k",
-            scale=alt.Scale(type="log", base=2),
-            axis=alt.Axis(values=np.unique(rows["d_k"]).tolist(), grid=False),
-        ),
-        color=scale_colour(powers),
-        opacity=alt.when(alt.datum["power"] == power).then(alt.value(1)).otherwise(alt.value(0.4)),
-    )
-
-
-def _powers(rows: pd.DataFrame) -> list[float]:
-    return sorted(rows["power"].unique().tolist())
-
-
-def _rule(d_k: int) -> alt.Chart:
-    return (
-        alt.Chart(pd.DataFrame({"d_k": [d_k]}))
-        .mark_rule(color=ACCENT, strokeWidth=2)
-        .encode(x=alt.X("d_k:Q"), tooltip=alt.Tooltip("d_k:Q", title="chosen d_k"))
-    )
+    said = (tip(f"gradient{end}:Q", ".4~g", named) for end, named in fields.items())
+    y = alt.Y("gradient:Q", title=title, scale=alt.Scale(zero=True))
+    return [band, base.mark_line(**_DOTTED).encode(y=y, tooltip=_tooltip(*said))]
 
 
 def _tooltip(*measures: alt.Tooltip) -> list[alt.Tooltip]:
-    return [alt.Tooltip("scale:N"), alt.Tooltip("d_k:Q", title="d_k"), *measures]
+    return [tip("scale:N"), tip("d_k:Q", title="d_k"), *measures]

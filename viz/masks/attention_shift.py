@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
 from viz.attention.token_label import label
+from viz.figure import VegaFigure, data, either, form, need_shape, tip
 from viz.palette import DIFFERENCE, EMPHASIS, MASKED, NEUTRAL
 
 _ROW = 24  # pixels
@@ -17,43 +17,44 @@ _LEGEND = alt.Legend(title=None, orient="top")
 
 def attention_shift(
     before: np.ndarray, after: np.ndarray, tokens: Sequence[str], *, allowed: np.ndarray, at_most: int = 20
-) -> alt.LayerChart:
+) -> VegaFigure:
     """Attention weights [key] before and after, a row a key, from the largest loss to the largest gain.
 
     Of more than `at_most` keys those that changed most are shown. A key that is not `allowed` [key] (False) ends
     in a cross. Raises ValueError where the lengths differ.
     """
-    if not len(before) == len(after) == len(allowed) == len(tokens):
-        lengths = (len(before), len(after), len(allowed))
-        raise ValueError(f"{len(tokens)} tokens need as many weights and allowed keys, got {lengths}")
+    need_shape((len(tokens),), before=before, after=after, allowed=allowed)
     change = after - before
     most = np.argsort(-np.abs(change), kind="stable")[:at_most]
     places = most[np.argsort(change[most], kind="stable")]
-    keys = pd.DataFrame(
-        {
-            "key": [f"{place} {label(tokens[place], _LONGEST_TOKEN)}" for place in places],
-            _BEFORE: before[places].astype(float),
-            _AFTER: after[places].astype(float),
-            "change": change[places].astype(float),
-            "end": np.where(allowed[places], _AFTER, _MASKED),
-        }
+    keys = {
+        "key": [f"{place} {label(tokens[place], _LONGEST_TOKEN)}" for place in places],
+        _BEFORE: before[places].astype(float),
+        _AFTER: after[places].astype(float),
+        "change": change[places].astype(float),
+        "end": np.where(allowed[places], _AFTER, _MASKED),
+    }
+    return _form().of(
+        keys,
+        height=_ROW * max(len(places), 1),
+        description=f"Attention weight before and after the mask, for {len(places)} keys, as pairs of points",
     )
-    base = alt.Chart(keys).encode(
+
+
+@form
+def _form() -> alt.LayerChart:
+    base = alt.Chart(data()).encode(
         y=alt.Y("key:N", sort=None, title="key (position and token)", axis=alt.Axis(labelLimit=0)),
         tooltip=[
-            alt.Tooltip("key:N"),
-            alt.Tooltip(f"{_BEFORE}:Q", format=".4f"),
-            alt.Tooltip(f"{_AFTER}:Q", format=".4f"),
-            alt.Tooltip("change:Q", format="+.4f"),
+            tip("key:N"),
+            tip(f"{_BEFORE}:Q", ".4f"),
+            tip(f"{_AFTER}:Q", ".4f"),
+            tip("change:Q", "+.4f"),
         ],
     )
     x = alt.X(f"{_BEFORE}:Q", title="attention weight (share of the row)", scale=alt.Scale(domainMin=0))
     rules = base.mark_rule(strokeWidth=3, aria=False).encode(
-        x=x,
-        x2=f"{_AFTER}:Q",
-        color=alt.when("datum.change < 0")
-        .then(alt.value(DIFFERENCE[0]))
-        .otherwise(alt.value(DIFFERENCE[-1])),
+        x=x, x2=f"{_AFTER}:Q", color=either("datum.change < 0", DIFFERENCE[0], DIFFERENCE[-1])
     )
     points = [
         base.transform_calculate(state=state)
@@ -67,8 +68,4 @@ def attention_shift(
         )
         for at, state in ((_BEFORE, f"'{_BEFORE}'"), (_AFTER, "datum.end"))
     ]
-    return alt.layer(rules, *points).properties(
-        height=_ROW * max(len(keys), 1),
-        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-        description=f"Attention weight before and after the mask, for {len(keys)} keys, as pairs of points",
-    )
+    return alt.layer(rules, *points).properties(autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))

@@ -6,9 +6,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from viz.curves import by_kind, curves
+from viz.figure import VegaFigure, data, form, tip
 from viz.palette import FIRST, NEUTRAL, SECOND
+from viz.theme import heading
 
-_HEIGHT = 320
+_GAPS = "break-paths-filter-domains"  # a value that is missing interrupts the line
 _SHADES = ((34, 166, 160), (47, 138, 200), (124, 92, 214), (216, 70, 91), (217, 140, 8))  # first line to last
 
 
@@ -24,7 +27,7 @@ def run_curves(
     log_x: bool = False,
     log_y: bool = False,
     title: str = "",
-) -> alt.LayerChart:
+) -> VegaFigure:
     """Columns step, value, run and, with `line_title`, line: a number that orders the curves of one run.
 
     Curves of different `runs` differ in colour, also where `table` holds one of them alone; where each run has
@@ -35,66 +38,67 @@ def run_curves(
     needed = {"step", "value", "run"} | ({"line"} if line_title else set())
     if missing := sorted(needed - set(table.columns)):
         raise ValueError(f"the columns {missing} are missing, got {list(table.columns)}")
-    said = [name for name in table.columns if name not in ("step", "value", "run", "line")]
-    shown = table.assign(shown=table["step"] + log_x)
-    named = [run for run in runs if run in set(table["run"])] or list(runs)
-    lines = sorted(table["line"].unique()) if line_title else []
-    legend = alt.Legend(
-        title=line_title, values=lines or named, orient="top", symbolType="stroke", labelLimit=0, columns=7
-    )
-    if line_title:
-        colour = alt.Color("line:O", scale=alt.Scale(domain=lines, range=shades(len(lines))), legend=legend)
-    else:
-        colour = alt.Color("run:N", scale=alt.Scale(domain=list(runs), range=[FIRST, SECOND]), legend=legend)
-    curves = (
-        alt.Chart(shown)
-        .mark_line(
-            strokeWidth=2,
-            point=alt.OverlayMarkDef(size=22, filled=True),
-            invalid="break-paths-filter-domains",
-        )
-        .encode(
-            x=alt.X(
-                "shown:Q",
-                title=f"{x_title} + 1" if log_x else x_title,
-                scale=alt.Scale(type="log" if log_x else "linear", nice=False),
-                axis=alt.Axis(format="~s", labelOverlap=True, tickCount=6),
-            ),
-            y=alt.Y(
-                "value:Q",
-                title=y_title,
-                scale=alt.Scale(type="log" if log_y else "linear", zero=False),
-                axis=alt.Axis(format=".4~g", tickCount=5),
-            ),
-            color=colour,
-            tooltip=[
-                alt.Tooltip("run:N"),
-                *([alt.Tooltip("line:O", title=line_title)] if line_title else []),
-                alt.Tooltip("step:Q", title=x_title, format=","),
-                *(alt.Tooltip(field=name, type="nominal") for name in said),
-                alt.Tooltip("value:Q", title=y_title, format=".4~g"),
-            ],
-        )
-    )
-    marks = pd.DataFrame(
-        [{"shown": place + log_x, "now": False} for place in breaks]
-        + ([] if at is None else [{"shown": at + log_x, "now": True}]),
-        columns=["shown", "now"],
-    )
-    rules = (
-        alt.Chart(marks)
-        .mark_rule(color=NEUTRAL)
-        .encode(
-            x="shown:Q",
-            strokeWidth=alt.when("datum.now").then(alt.value(2.5)).otherwise(alt.value(1)),
-            strokeDash=alt.when("datum.now").then(alt.value([1, 0])).otherwise(alt.value([3, 4])),
-        )
-    )
-    return alt.layer(curves, rules).properties(
-        height=_HEIGHT,
-        title=alt.Title(title, anchor="start", fontSize=13, limit=0),
+    said = tuple(name for name in table.columns if name not in ("step", "value", "run", "line"))
+    frame = table.copy(deep=False)
+    frame["shown"] = frame["step"] + log_x
+    named = tuple(run for run in runs if run in set(table["run"])) or tuple(runs)
+    lines = tuple(np.unique(table["line"]).tolist()) if line_title else ()
+    marks = [*breaks, *([] if at is None else [at])]
+    now = [False] * len(breaks) + [True] * (at is not None)
+    return _form(tuple(runs), named, lines, said, (x_title, y_title, line_title), (log_x, log_y)).of(
+        frame,
+        frames={"marks": {"shown": [mark + log_x for mark in marks], "now": now}},
+        title=heading(title),
         description=f"{title or y_title} over the steps of training, of {' and '.join(named)}.",
     )
+
+
+@form
+def _form(
+    runs: tuple[str, ...],
+    named: tuple[str, ...],
+    lines: tuple[int, ...],
+    said: tuple[str, ...],
+    titles: tuple[str, str, str | None],
+    logs: tuple[bool, bool],
+) -> alt.LayerChart:
+    (x_title, y_title, line_title), (log_x, log_y) = titles, logs
+    legend = {"title": line_title, "values": list(lines or named), "symbolType": "stroke", "columns": 7}
+    if line_title:
+        colour = by_kind("line:O", lines, color=shades(len(lines)), legend=legend)
+    else:
+        colour = by_kind("run:N", runs, color=(FIRST, SECOND), legend=legend)
+    (lines_and_dots,) = curves(
+        alt.X(
+            "shown:Q",
+            title=f"{x_title} + 1" if log_x else x_title,
+            scale=alt.Scale(type="log" if log_x else "linear", nice=False),
+            axis=alt.Axis(format="~s", labelOverlap=True, tickCount=6),
+        ),
+        alt.Y(
+            "value:Q",
+            title=y_title,
+            scale=alt.Scale(type="log" if log_y else "linear", zero=False),
+            axis=alt.Axis(format=".4~g", tickCount=5),
+        ),
+        colour,
+        tooltip=[
+            tip("run:N"),
+            *([tip("line:O", title=line_title)] if line_title else []),
+            tip("step:Q", ",", x_title),
+            *(alt.Tooltip(field=name, type="nominal") for name in said),
+            tip("value:Q", ".4~g", y_title),
+        ],
+        line={"strokeWidth": 2, "point": {"size": 22, "filled": True}, "invalid": _GAPS},
+    )
+    now = alt.when("datum.now")
+    rules = alt.Chart(data("marks")).mark_rule(color=NEUTRAL)
+    rules = rules.encode(
+        x="shown:Q",
+        strokeWidth=now.then(alt.value(2.5)).otherwise(alt.value(1)),
+        strokeDash=now.then(alt.value([1, 0])).otherwise(alt.value([3, 4])),
+    )
+    return alt.layer(lines_and_dots, rules).properties(height=320)
 
 
 def shades(n: int) -> list[str]:

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
+from app_pages import address
 from app_pages.inputs.drawing.code import BLANK, from_code, to_code
 from app_pages.inputs.drawing.picture import centred, from_file
 
@@ -20,7 +21,7 @@ canvas = st.components.v2.component(
 def drawn_digit() -> np.ndarray:
     """The drawing, uint8 [28, 28]."""
     try:
-        image = from_code(_code())
+        image = from_code(address.code("drawing"))
     except ValueError as error:
         st.warning(str(error))
         image = BLANK
@@ -28,20 +29,11 @@ def drawn_digit() -> np.ndarray:
     blank = not image.any()
     with st.container(horizontal=True):
         st.button("Clear", key="clear", on_click=_keep, args=(BLANK,), disabled=blank)
-        st.button(
-            "Centre and scale",
-            key="centre",
-            on_click=_keep,
-            args=(centred(image),),
-            disabled=blank,
-            help="Moves the drawing to the middle and gives it the size that the training digits have.",
-        )
-    st.file_uploader(
-        "Or upload a picture of a digit",
-        ("png", "jpg", "jpeg", "webp", "bmp"),
-        key="upload",
-        on_change=take_upload,
-    )
+        said = "Moves the drawing to the middle and gives it the size that the training digits have."
+        to_middle = {"on_click": _keep, "args": (centred(image),)}
+        st.button("Centre and scale", key="centre", disabled=blank, help=said, **to_middle)
+    formats = ("png", "jpg", "jpeg", "webp", "bmp")
+    st.file_uploader("Or upload a picture of a digit", formats, key="upload", on_change=take_upload)
     if problem := st.session_state.get("upload_problem"):
         st.warning(problem)
     return image
@@ -49,17 +41,8 @@ def drawn_digit() -> np.ndarray:
 
 def leave() -> None:
     """For callbacks: the address is of something else now. The drawing stays for when one comes back."""
-    st.query_params.pop("drawing", None)
+    address.leave_code("drawing")
     st.session_state["upload_problem"] = None
-
-
-def _code() -> str:
-    """The drawing in the address. Where a change of the page has dropped it from there, it is put back."""
-    if "drawing" in st.query_params:
-        st.session_state["drawing"] = st.query_params["drawing"]
-    elif st.session_state.get("drawing"):
-        st.query_params["drawing"] = st.session_state["drawing"]
-    return st.session_state.get("drawing", "")
 
 
 def to_hex(image: np.ndarray) -> str:
@@ -76,7 +59,7 @@ def from_hex(pixels: str) -> np.ndarray:
 
 def _keep(image: np.ndarray) -> None:
     st.session_state["upload_problem"] = None
-    st.query_params["drawing"] = to_code(image)
+    address.take_code("drawing", to_code(image))
 
 
 def take_drawing() -> None:

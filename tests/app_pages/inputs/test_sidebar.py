@@ -2,6 +2,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.inputs.sidebar import INVITATION
@@ -21,7 +22,7 @@ def test_what_a_checkpoint_is(open_app: Open) -> None:
     lines = facts(open_app(kind="Digit", checkpoint="mnist-post-ln"))
     assert lines[1:3] == [
         "post-LN, 2 layers × 2 heads",
-        "accuracy 99.51% on 10,000 MNIST test digits, loss 0.021",
+        "accuracy 99.51\u2009% on 10,000 MNIST test digits, loss 0.021",
     ]
     assert lines[3] == "runs on CPU"
     # patches 16·8+8, class token 8, positions 5·8; a layer: q, k 2·(8·6+6), v 8·10+10, output 10·8+8,
@@ -42,15 +43,26 @@ def test_a_text_in_which_the_encoder_finds_no_token_is_none(open_app: Open, chec
     assert [said.value for said in app.info] == [INVITATION["Text"]]
 
 
-def test_an_encoder_without_classes_has_no_answer_to_show(open_app: Open, checkpoints: Path) -> None:
+@pytest.mark.parametrize(
+    ("page", "part"),
+    [
+        ("attention", {}),
+        ("positions", {}),
+        ("positions", {"positions": "Embeddings"}),
+        ("inside_a_head", {}),
+    ],
+)
+def test_an_encoder_without_classes_shows_its_heads_and_no_prediction(
+    open_app: Open, checkpoints: Path, page: str, part: dict[str, str]
+) -> None:
     checkpoint.save(checkpoints / "headless", tiny.build(replace(tiny.DIGIT, class_names=())), {})
-    app = open_app(kind="Digit", checkpoint="headless")
+    app = open_app(f"app_pages/{page}/page.py", kind="Digit", checkpoint="headless", **part)
     assert not app.exception
-    assert [said.value for said in app.info] == [
-        "The checkpoint headless has no classes, and these pages begin with an answer: choose another one."
-    ]
-    app.selectbox(key="checkpoint").set_value("mnist-pre-ln").run()
     assert not app.info
+    assert not app.metric
+    assert "This encoder has no classes, and so no prediction." in [said.value for said in app.caption]
+    app.selectbox(key="checkpoint").set_value("mnist-pre-ln").run()
+    assert [metric.label for metric in app.metric] == ["Prediction"]
 
 
 def test_a_history_of_nonsense_is_refused_in_one_sentence(open_app: Open, checkpoints: Path) -> None:

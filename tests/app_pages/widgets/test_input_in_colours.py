@@ -1,13 +1,14 @@
 from dataclasses import replace
 
-import altair as alt
 import numpy as np
 import pytest
 
 from app_pages.widgets import input_in_colours as widget
 from model.capture import capture
+from model.inputs import Picture, Text
 from model.record import ForwardRecord
 from tests.model import tiny
+from viz.figure import VegaFigure
 
 IMAGE = np.zeros((8, 8), np.uint8)
 TEXT = capture(tiny.loaded(tiny.TEXT), "not great film")
@@ -17,11 +18,11 @@ WITHOUT_CLASS = capture(tiny.loaded(replace(tiny.DIGIT, pooling="mean", n_positi
 
 def shown(
     monkeypatch: pytest.MonkeyPatch, record: ForwardRecord, query: int
-) -> tuple[alt.LayerChart, dict, list[int]]:
+) -> tuple[VegaFigure, dict, list[int]]:
     """The chart, how it was put up, and what a click on its mark 1 took."""
     put_up, taken = [], []
     monkeypatch.setattr(widget, "clickable", lambda chart, **options: put_up.append((chart, options)))
-    read = "not great film" if record.patch_grid is None else IMAGE
+    read = Text("not great film") if record.patch_grid is None else Picture.of(IMAGE)
     weights = record.pattern[0, 0, query]
     widget.input_in_colours(read, record, weights, query=query, scale="own", key="x", take=taken.append)
     ((chart, options),) = put_up
@@ -29,9 +30,8 @@ def shown(
     return chart, options, taken
 
 
-def outlined(chart: alt.LayerChart) -> list[int]:
-    rows = next(rows for rows in chart.to_dict()["datasets"].values() if "chosen" in rows[0])
-    return [row["position"] for row in rows if row["chosen"]]
+def outlined(chart: VegaFigure) -> list[int]:
+    return chart.frame["position"][chart.frame["selected"]].tolist()
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,14 @@ def test_what_a_digit_leaves_out_is_said(
     monkeypatch.setattr(widget.st, "caption", captions.append)
     shown(monkeypatch, record, 3)
     assert [caption.rpartition(" ")[2] for caption in captions] == said
+
+
+def test_a_coloured_picture_is_handed_over_in_its_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    coloured, drawn = np.random.default_rng(0).integers(0, 256, (8, 8, 3), dtype=np.uint8), []
+    record = capture(tiny.loaded(replace(tiny.DIGIT, n_channels=3)), coloured)
+    monkeypatch.setattr(widget, "picture_overlay", lambda image, *_, **__: drawn.append(image))
+    monkeypatch.setattr(widget, "clickable", lambda *_, **__: None)
+    widget.input_in_colours(
+        Picture.of(coloured), record, record.pattern[0, 0, 1], query=1, scale="own", key="x"
+    )
+    np.testing.assert_array_equal(drawn, [coloured])

@@ -6,7 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
-from model.measures.heads import distances, entropy, head_distance, mean_distance
+from model.capture import capture
+from model.measures.heads import (
+    distances,
+    entropy,
+    head_distance,
+    mean_distance,
+    mean_entropy,
+    normaliser,
+    over_heads,
+    summary,
+)
+from tests.tolerance import rounding
 
 EVERYWHERE = np.ones((1, 3), bool)
 
@@ -29,12 +40,45 @@ def of_row(row: list[float], mask: np.ndarray = EVERYWHERE) -> float:
     ],
 )
 def test_entropy_by_hand(row, by_hand):
-    assert of_row(row) == pytest.approx(by_hand, rel=1e-6)
+    assert of_row(row) == pytest.approx(by_hand, rel=rounding(12))
+
+
+def test_the_mean_entropy_is_over_the_queries_of_each_head():
+    pattern = np.array([[[1, 0], [0.5, 0.5]], [[1, 0], [0, 1]]], np.float32)
+    np.testing.assert_allclose(mean_entropy(pattern, np.ones((2, 2, 2), bool)), [0.5, 0], rtol=rounding(12))
+
+
+def test_the_normaliser_is_what_the_softmax_divides_by():
+    scores = np.log([[3.0, 1.0], [1.0, 1.0]])
+    np.testing.assert_allclose(normaliser(scores), [4, 2], rtol=1e-12)
+    np.testing.assert_allclose(np.exp(scores) / normaliser(scores)[:, None], [[0.75, 0.25], [0.5, 0.5]])
+
+
+def test_the_largest_over_heads_is_of_each_cell():
+    assert over_heads(np.array([[[1, 0], [0.5, 0.5]], [[0.25, 0.75], [0, 1]]]), "maximum").tolist() == [
+        [1, 0.75],
+        [0.5, 1],
+    ]
+
+
+def test_the_summary_has_a_number_for_each_head_under_the_names_on_screen(digit_loaded, image):
+    record = capture(digit_loaded, image)
+    found = summary(record)
+    assert list(found) == ["entropy", "mean distance (patches)"]
+    rows = np.maximum(record.pattern[1, 0].astype(float), 1e-30)
+    assert found["entropy"][1, 0] == pytest.approx(
+        -(rows * np.log(rows)).sum(axis=1).mean() / math.log(5), rel=rounding(8 * 5)
+    )
+    np.testing.assert_array_equal(found["mean distance (patches)"], mean_distance(record.pattern, (2, 2)))
+
+
+def test_the_mean_over_heads_counts_each_alike():
+    assert over_heads(np.array([[1, 0], [0.5, 0.5], [0, 1]], np.float32)).tolist() == [0.5, 0.5]
 
 
 def test_entropy_counts_the_allowed_keys_alone():
     two = np.array([[True, True, False]])
-    assert of_row([0.5, 0.5, 0], two) == pytest.approx(1, rel=1e-6)
+    assert of_row([0.5, 0.5, 0], two) == pytest.approx(1, rel=rounding(12))
 
 
 @pytest.mark.parametrize("mask", [[True, False, False], [False, False, False]])

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.measures.heads import head_distance
-from model.measures.matching import distance_matrix, matching
+from model.measures.matching import Pairing, by_distance, by_number, distance_matrix, matching
 
 
 def patterns(n_layers, n_heads, n=4, seed=0):
@@ -52,3 +52,59 @@ def test_no_permutation_does_better(seed, n_ones, n_others):
         for order in permutations(range(long), len(short))
     )
     assert sum(distances[pair] for pair in paired) == pytest.approx(least)
+
+
+# Pairs of two layers of two heads with one layer of three: L0 H1 has no partner, nor has L0 H0 of the second
+
+MATRIX = np.array([[0.5, 0.1, 0.6], [0.6, 0.6, 0.6], [0.6, 0.6, 0.2], [0.6, 0.6, 0.6]])
+PAIRING = by_distance((2, 2), (1, 3), MATRIX)
+NONE = np.nan
+
+
+def test_partners_by_hand():
+    found = Pairing(shapes=((2, 2), (1, 3)), partners=np.array([1, -1, 2, -1]), matched=True, matrix=MATRIX)
+    assert found.partner((0, 0)) == (0, 1)
+    assert found.partner((0, 1)) is None
+    assert found.of((0, 2)) == (1, 0)
+    assert found.of((0, 0)) is None
+    assert found.alone == ([(0, 1), (1, 1)], [(0, 0)])
+    assert found.n_pairs == 2
+    np.testing.assert_array_equal(found.distances, [[0.1, NONE], [0.2, NONE]])
+    assert found.furthest == (1, 0)
+    assert (found.n_further((0, 0)), found.n_further((1, 0))) == (1, 0)
+    change = found.change(np.array([1.0, 2.0, 4.0, 8.0]), np.array([10.0, 20.0, 30.0]))
+    np.testing.assert_array_equal(change, [[19, NONE], [26, NONE]])
+
+
+def test_by_distance_is_the_matching_of_the_matrix():
+    assert PAIRING.matched
+    assert PAIRING.partners.tolist() == matching(MATRIX).tolist()
+    assert PAIRING.n_pairs == 3
+
+
+def test_by_number_pairs_what_both_have():
+    found = by_number((2, 2), (1, 3))
+    assert not found.matched
+    assert [found.partner(head) for head in np.ndindex(2, 2)] == [(0, 0), (0, 1), None, None]
+    assert found.n_of_one_number == found.n_pairs == 2
+    assert found.alone == ([(1, 0), (1, 1)], [(0, 2)])
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32), *(st.tuples(st.integers(1, 3), st.integers(1, 3)) for _ in range(2)))
+def test_a_pairing_says_the_same_head_by_head(seed, first, second):
+    matrix = np.random.default_rng(seed).random((first[0] * first[1], second[0] * second[1]))
+    ones, others = list(np.ndindex(first)), list(np.ndindex(second))
+    for found in (by_distance(first, second, matrix), by_number(first, second, matrix)):
+        pairs = {one: found.partner(one) for one in ones if found.partner(one) is not None}
+        distances = {one: matrix[ones.index(one), others.index(other)] for one, other in pairs.items()}
+        assert all(found.of(other) == one for one, other in pairs.items())
+        assert found.n_of_one_number == sum(one == other for one, other in pairs.items())
+        assert found.alone == (
+            [one for one in ones if one not in pairs],
+            [other for other in others if other not in pairs.values()],
+        )
+        assert found.furthest == max(distances, key=distances.get)
+        for one, distance in distances.items():
+            assert found.distances[one] == distance
+            assert found.n_further(one) == sum(other > distance for other in distances.values())

@@ -5,9 +5,21 @@ import numpy as np
 import pytest
 import torch
 
-from model.capture import capture, prepare
-from model.measures.stream import gone_past, logits_gap, norms, shares, sublayer_outputs, uniformity
+from model.capture import capture
+from model.inputs import prepare
+from model.measures.stream import (
+    gone_past,
+    logits_gap,
+    mean_norms,
+    norms,
+    residual_stream,
+    shares,
+    sublayer_outputs,
+    sublayer_shares,
+    uniformity,
+)
 from tests.model import tiny
+from tests.tolerance import through
 
 TEXT = "not great film"
 VARIANTS = {
@@ -28,6 +40,25 @@ def loaded(request):
 
 def test_norms_by_hand():
     assert norms(np.array([[[3.0, 4.0], [0.0, 2.0]]])).tolist() == [[5, 2]]
+
+
+def test_mean_norms_are_over_the_positions():
+    assert mean_norms(np.array([[[3.0, 4.0], [0.0, 2.0]], [[0.0, 1.0], [0.0, 0.0]]])).tolist() == [3.5, 0.5]
+
+
+def test_the_residual_stream_is_that_of_the_record(loaded):
+    found = residual_stream(loaded, [TEXT, "film not a"])
+    for example, text in enumerate((TEXT, "film not a")):
+        expected = capture(loaded, text).residual
+        apart = through(loaded.config, np.abs(expected).max())
+        np.testing.assert_allclose(found[:, example], expected, atol=apart)
+
+
+def test_the_shares_of_an_input_are_measured_on_what_its_record_holds(loaded):
+    past = gone_past(loaded.model, capture(loaded, TEXT).residual).astype(float)
+    outputs = sublayer_outputs(loaded, TEXT).reshape(past.shape).astype(float)
+    x, f = (np.sqrt((each**2).sum(axis=2)) for each in (past, outputs))
+    np.testing.assert_allclose(sublayer_shares(loaded, TEXT), (f / (x + f)).mean(axis=1), rtol=1e-5)
 
 
 def test_shares_by_hand():
@@ -81,14 +112,14 @@ def test_logits_by_layer_are_those_of_a_truncated_encoder(loaded):
         with torch.inference_mode():
             logits = shallow(inputs)[0]
         np.testing.assert_allclose(record.logits_by_layer[2 * n_layers], logits, atol=1e-5)
-    assert logits_gap(record) <= 1e-6
+    assert logits_gap(record) <= through(loaded.config, np.abs(record.residual).max())
 
 
 def test_the_gap_is_the_largest_difference():
     record = capture(tiny.loaded(tiny.TEXT), TEXT)
     off = np.array(record.logits_by_layer)
     off[-1, 1] += 0.25
-    assert logits_gap(replace(record, logits_by_layer=off)) == pytest.approx(0.25, abs=1e-6)
+    assert logits_gap(replace(record, logits_by_layer=off)) == pytest.approx(0.25, abs=through(tiny.TEXT))
 
 
 def test_a_model_in_training_is_looked_at_without_dropout_and_trained_on():

@@ -1,6 +1,7 @@
 """The counts against sums written out by hand, the built encoders, and PyTorch's own counter of operations."""
 
 import re
+from dataclasses import replace
 
 import pytest
 import torch
@@ -8,8 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 
+from model.capture import capture
 from model.config import ModelConfig, preset, presets
-from model.theory.cost import balance, n_multiply_adds, n_parameters, parts
+from model.theory.cost import (
+    balance,
+    n_attention_weights,
+    n_multiply_adds,
+    n_parameters,
+    parts,
+    pattern_megabytes,
+)
 from model.transformer import Transformer
 from tests.model import tiny
 
@@ -113,6 +122,14 @@ def test_matrix_products_are_those_that_pytorch_counts(name: str) -> None:
     assert counter.get_total_flops() == 2 * expected  # it counts product and addition as two
 
 
+@pytest.mark.parametrize("pooling", ["class", "mean"])
+def test_patches_of_colours_are_counted_as_built(pooling: str) -> None:
+    config = replace(tiny.DIGIT, n_channels=3, pooling=pooling, n_positions=4 + (pooling == "class"))
+    assert n_parameters(config) == built(config)
+    assert counts(config)["embedding"][1] == 4 * 3 * 16 * 8
+    assert_formulas_hold(config)
+
+
 @pytest.mark.parametrize("name", presets())
 def test_the_formulas_are_what_is_computed(name: str) -> None:
     assert_formulas_hold(preset(name))
@@ -141,3 +158,16 @@ def evaluated(formula: str, config: ModelConfig) -> int:
     tokens = re.findall(r"d_\{ff\}|d_[kv]|[dhLnVpc]|\d+|\^2|[-+()]", re.sub(r"\\,|\\cdot", " ", formula))
     code = " ".join({"^2": "** 2"}.get(token, str(values.get(token, token))) for token in tokens)
     return eval(re.sub(r"(?<=[\d)]) (?=[\d(])(?<!\*\* )", " * ", code))
+
+
+def test_attention_weights_by_hand() -> None:
+    assert n_attention_weights(preset("base")) == 6 * 8 * 512 * 512
+    assert pattern_megabytes(preset("base")) == pytest.approx(50.331648)
+
+
+def test_attention_weights_are_those_of_a_capture() -> None:
+    encoder = tiny.loaded(tiny.TEXT)
+    pattern = capture(encoder, " ".join("abcdefghijklmnopqrstuvwxyz")).pattern  # fills all positions
+    assert pattern.shape[-1] == tiny.TEXT.n_positions
+    assert n_attention_weights(tiny.TEXT) == pattern.size
+    assert pattern_megabytes(tiny.TEXT) == pattern.nbytes / 1e6

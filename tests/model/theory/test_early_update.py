@@ -2,11 +2,12 @@ import numpy as np
 import pytest
 import torch
 
-from model.theory.early_update import BATCH_SIZE, N_PROBES, model_update
-from model.theory.fresh import VARIANTS, Setting
+from model.theory.early_update import N_PROBES, after_first_and_last, model_update
+from model.theory.fresh import VARIANTS, FreshSetting
 from model.theory.training import digit_encoder, digits, train
+from model.theory.warmup import BATCH_SIZE
 
-SETTING = Setting(d_model=16, n_heads=2)
+SETTING = FreshSetting(d_model=16, n_heads=2)
 STEPS = {"learning_rate": 1e-3, "warmup": 0, "n_steps": 3, "seed": 0}
 
 
@@ -37,3 +38,8 @@ def test_warm_up_makes_the_first_step_smaller():
 
 def test_without_a_learning_rate_nothing_moves():
     assert not model_update(SETTING, "pre-LN", 2, **STEPS | {"learning_rate": 0.0}).any()
+
+
+def test_updates_of_several_seeds_by_hand():
+    updates = np.array([[0.0, 1.0, 2.0, 4.0], [0.0, 3.0, 9.0, 5.0]])
+    assert after_first_and_last(updates) == (2, 4.5)

@@ -4,10 +4,10 @@ from threading import Thread
 import pytest
 import torch
 
-from model.theory.fresh import VARIANTS, Setting, fresh
+from model.theory.fresh import VARIANTS, FreshSetting, fresh
 from model.transformer import Transformer
 
-SETTING = Setting(d_model=16, n_heads=2)
+SETTING = FreshSetting(d_model=16, n_heads=2)
 TEXT = {"vocab_size": 50, "n_positions": 8}
 
 

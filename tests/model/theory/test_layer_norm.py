@@ -1,3 +1,5 @@
+import statistics
+
 import numpy as np
 import pytest
 import torch
@@ -5,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from model.theory.layer_norm import EPSILON, normalise
+from model.theory.layer_norm import EPSILON, normalise, sample_deviation
 
 EXAMPLE = np.array([[0.5, -3, 8.5]])
 MATRICES = arrays(
@@ -75,3 +77,11 @@ def test_without_any_spread_epsilon_keeps_the_division_possible(values):
 def test_nothing_cannot_be_averaged():
     with pytest.raises(ValueError, match=r"\(1, 0\)"):
         normalise(np.zeros((1, 0)), "features")
+
+
+def test_the_deviations_that_take_no_epsilon():
+    found = normalise(EXAMPLE, "features")
+    assert found.spread.item() == pytest.approx(((2.25 + 25 + 42.25) / 3) ** 0.5)
+    assert sample_deviation(EXAMPLE[0]) == pytest.approx(((2.25 + 25 + 42.25) / 2) ** 0.5)
+    values = np.random.default_rng(0).random(9)
+    assert sample_deviation(values) == pytest.approx(statistics.stdev(values.tolist()))

@@ -80,18 +80,18 @@ def test_restricted_self_attention_keeps_no_n_by_n_weights() -> None:
 
 def test_times_are_of_every_kind_and_length() -> None:
     shares = []
-    times = layers.seconds((4, 8, 16), 6, radius=1, kernel=3, rounds=3, progress=shares.append)
+    times = layers.milliseconds((4, 8, 16), 6, radius=1, kernel=3, rounds=3, progress=shares.append)
     assert list(times) == NAMES == [SELF_ATTENTION, RESTRICTED, RECURRENT, CONVOLUTIONAL]
     assert all(values.shape == (3,) and (values > 0).all() for values in times.values())
     assert shares == [0.25, 0.5, 0.75, 1.0]
 
 
 def test_a_time_is_the_median_of_the_runs_after_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock says in turn what each run took: 100 to warm up, then 1, 9 and 2."""
+    """The clock says in turn what seconds each run took: 100 to warm up, then 1, 9 and 2."""
     ticks = iter(np.cumsum([tick for took in (100, 1, 9, 2) for tick in 4 * [0.0, float(took)]]))
     monkeypatch.setattr(layers.time, "thread_time", lambda: float(next(ticks)))
-    times = layers.seconds((4,), 6, radius=1, kernel=3, rounds=3, progress=lambda _: None)
-    assert {name: values.tolist() for name, values in times.items()} == {name: [2.0] for name in NAMES}
+    times = layers.milliseconds((4,), 6, radius=1, kernel=3, rounds=3, progress=lambda _: None)
+    assert {name: values.tolist() for name, values in times.items()} == {name: [2000.0] for name in NAMES}
 
 
 def test_all_work_is_on_the_thread_whose_time_is_taken() -> None:

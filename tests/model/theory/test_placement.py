@@ -5,15 +5,28 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from scipy.stats import linregress
 from torch import nn
 from torch.nn import functional
 
 from model.theory import placement
-from model.theory.fresh import VARIANTS, Setting, fresh
-from model.theory.placement import at_start, depths_to, lemma_2, slope
+from model.theory.fresh import VARIANTS, FreshSetting, fresh
+from model.theory.placement import (
+    AtStart,
+    at_start,
+    depths_to,
+    ends,
+    extent,
+    furthest_from_line,
+    lemma_2,
+    n_inside_band,
+    of_seeds,
+    one_seed,
+    slopes,
+)
 from tests.model.test_transformer_parity import torchs_encoder
 
-SMALL = Setting(d_model=32, n_heads=2)
+SMALL = FreshSetting(d_model=32, n_heads=2)
 DEPTHS = (2, 4, 8, 16)
 
 
@@ -79,7 +92,8 @@ def test_the_last_gradient_is_flat_in_post_ln_and_falls_with_the_square_root_of_
         [torchs_last_gradient(variant == "pre-LN", depth, seed) for depth in DEPTHS] for seed in range(4)
     ]
     for gradients in (ours, theirs):
-        assert slope(DEPTHS, np.mean(gradients, axis=0)) == pytest.approx(theorem, abs=0.1)
+        of_mean = slopes(DEPTHS, np.mean(gradients, axis=0, keepdims=True))[0]
+        assert of_mean == pytest.approx(theorem, abs=0.1)
 
 
 @pytest.mark.parametrize("n_heads", [1, 4])
@@ -140,5 +154,60 @@ def test_a_sweep_ends_at_the_deepest(deepest, depths):
 
 
 def test_the_slope_of_a_power_is_its_exponent():
-    depths = (2, 3, 8)
-    assert slope(depths, 5 * np.array(depths) ** -0.5) == pytest.approx(-0.5)
+    depths, powers = (2, 3, 8), (-0.5, 0.0, 1.25)
+    found = slopes(depths, np.array([[5 * depth**power for depth in depths] for power in powers]))
+    assert found == pytest.approx((0.25, -0.5, 1.25), abs=1e-12)
+
+
+def test_slopes_agree_with_scipys_regression():
+    depths, norms = (2, 3, 4, 6), np.random.default_rng(0).uniform(0.5, 2, (5, 4))
+    expected = [linregress(np.log(depths), np.log(each)).slope for each in norms]
+    assert slopes(depths, norms) == pytest.approx((np.mean(expected), min(expected), max(expected)))
+
+
+# Two seeds, three layers; the means over the seeds are 2, 3 and 7
+NORMS = np.array([[1.0, 3.0, 6.0], [3.0, 3.0, 8.0]])
+
+
+def test_what_is_said_of_norms_by_hand():
+    assert ends(NORMS) == (2, 7, 3.5)
+    assert extent(NORMS) == (2, 7)
+    assert extent(NORMS[:, ::-1]) == (2, 7)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "n"),
+    [
+        ((0, 0, 0), (9, 9, 9), 3),
+        ((2, 3, 7), (2, 3, 7), 3),  # on the bounds is inside
+        ((2.5, 0, 0), (9, 9, 9), 2),  # below the band in the first layer
+        ((0, 0, 0), (9, 2.5, 6), 1),  # above it in the last two
+        ((8, 8, 8), (9, 9, 9), 0),
+        ((0, 0, 0), (1, 1, 1), 0),
+    ],
+)
+def test_layers_inside_the_band_are_counted(low, high, n):
+    lemma = np.array([low, high, (0, 0, 0)], float)
+    assert n_inside_band(NORMS, lemma) == n
+    between = [one <= mean <= other for one, mean, other in zip(low, (2, 3, 7), high, strict=True)]
+    assert n == sum(between)
+
+
+def test_the_deviation_from_the_line_is_a_share_of_the_line():
+    lemma = np.array([(0, 0, 0), (0, 0, 0), (4, 3, 5)], float)
+    assert furthest_from_line(NORMS, lemma) == 0.5  # 2 instead of 4, against 7 instead of 5
+    assert furthest_from_line(NORMS, lemma[:, [2, 1, 2]]) == pytest.approx(0.6)  # 2 instead of 5
+
+
+def test_seeds_are_put_together(monkeypatch):
+    monkeypatch.setattr(placement, "N_SEQUENCES", 4)
+    found = [one_seed(SMALL, "pre-LN", 3, seed) for seed in range(2)]
+    assert [len(depths) for depths in found] == [2, 2]  # 2 and 3 layers
+    sweep = of_seeds(found)
+    assert sweep.last_gradient.tolist() == [[depth.gradient[-1] for depth in depths] for depths in found]
+    deepest: list[AtStart] = [depths[-1] for depths in found]
+    for name in ("gradient", "mean_gradient", "hidden"):
+        assert getattr(sweep, name).tolist() == [getattr(each, name).tolist() for each in deepest]
+    assert sweep.excess == (deepest[0].excess + deepest[1].excess) / 2
+    expected = at_start(SMALL, "pre-LN", 3, 1)
+    np.testing.assert_array_equal(sweep.hidden[1], expected.hidden)

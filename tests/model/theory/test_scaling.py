@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from model.capture import capture
 from model.theory.scaling import (
+    EVEN_GRADIENT,
+    N_KEYS,
     dot_products,
     gradient_norm,
     head_products,
@@ -15,6 +17,7 @@ from model.theory.scaling import (
     over_widths,
     softmax,
     spread,
+    variance,
 )
 
 
@@ -63,6 +66,17 @@ def test_gradient_norm_is_that_of_the_jacobian_that_torch_finds(n, size, seed):
     found = gradient_norm(scores.softmax(dim=-1).numpy()[None])[0]
     assert found == pytest.approx(torch.linalg.matrix_norm(jacobian).item(), rel=1e-6, abs=1e-8)
     assert found <= 0.5 + 1e-12
+
+
+def test_equal_weights_have_the_gradient_that_is_said():
+    assert gradient_norm(np.full((1, N_KEYS), 1 / N_KEYS))[0] == pytest.approx(EVEN_GRADIENT)
+
+
+@pytest.mark.parametrize(
+    ("d_k", "power", "expected"), [(64, 0.5, 1), (256, 0.0, 256), (256, 1.0, 1 / 256), (1, 0.3, 1)]
+)
+def test_the_variance_that_is_expected_by_hand(d_k, power, expected):
+    assert variance(d_k, power) == pytest.approx(expected)
 
 
 def test_spread_by_hand():

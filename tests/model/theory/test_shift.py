@@ -5,8 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.theory.shift import best_map_errors, rotation, shift_errors, shift_matrix, sine_shift_errors
+from model.theory.shift import (
+    best_map_errors,
+    largest_sine,
+    miss,
+    rotation,
+    shift_errors,
+    shift_matrix,
+    sine_shift_errors,
+)
 from model.theory.sinusoids import frequencies, table
+from tests.tolerance import rounding
 
 WIDTHS = st.integers(1, 32).map(lambda pairs: 2 * pairs)
 OFFSETS = st.integers(0, 40)
@@ -25,6 +34,19 @@ def test_a_quarter_turn_by_hand():
     assert quarter[0, 0] == pytest.approx(math.cos(1.57))
 
 
+def test_a_miss_by_hand():
+    found = miss(np.array([[3.0, -4.0], [0.0, 1.0]]))
+    assert found.largest == 4
+    assert found.rms == pytest.approx(math.sqrt((9 + 16 + 0 + 1) / 4))
+    assert found.by_position == pytest.approx([math.sqrt(25 / 2), math.sqrt(1 / 2)])
+
+
+@given(WIDTHS, OFFSETS)
+def test_the_largest_sine_is_what_a_map_of_sines_misses_at_position_zero(d_model, offset):
+    at_zero = sine_shift_errors(table(N, d_model), offset)[0]
+    assert largest_sine(offset, d_model) == pytest.approx(np.abs(at_zero).max(), abs=ROUNDING)
+
+
 def test_the_matrix_of_four_dimensions_by_hand():
     a, b = 2, 0.02
     by_hand = [
@@ -40,7 +62,7 @@ def test_errors_of_sines_alone_by_hand():
     # sin(1) at t = 0 from nothing; then sin(2) from cos(1) sin(1).
     errors = sine_shift_errors(table(3, 2), 1)
     at_1 = math.cos(1) * math.sin(1) - math.sin(2)
-    np.testing.assert_allclose(errors, [[-math.sin(1)], [at_1]], rtol=1e-6)
+    np.testing.assert_allclose(errors, [[-math.sin(1)], [at_1]], rtol=rounding(16))
 
 
 @pytest.mark.parametrize("offset", [-1, 3, 4])

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.theory import sinusoids
+from tests.tolerance import rounding
 
 WIDTHS = st.integers(1, 48).map(lambda pairs: 2 * pairs)
 LENGTHS = st.integers(1, 80)
@@ -17,7 +18,7 @@ ROUNDING = 2e-5  # of a single-precision angle below 100, times the slope of a s
 
 def test_the_table_of_four_dimensions_by_hand():
     at_2 = [math.sin(2), math.cos(2), math.sin(0.02), math.cos(0.02)]
-    np.testing.assert_allclose(sinusoids.table(3, 4)[2], at_2, rtol=1e-6)
+    np.testing.assert_allclose(sinusoids.table(3, 4)[2], at_2, rtol=rounding(16))
 
 
 def test_frequencies_and_wavelengths_by_hand():
@@ -54,6 +55,12 @@ def test_the_largest_deviation_by_hand():
     assert sinusoids.largest_deviation(matrix, np.array([5.0, 1.0, 3.0])) == 2  # the offset is t - s
 
 
+def test_the_asymmetry_and_the_largest_spread_by_hand():
+    matrix = np.array([[1.0, 5.0, 0.0], [3.0, 2.0, 9.0], [0.5, 8.0, 1.0]])
+    assert sinusoids.asymmetry(matrix) == 2
+    assert sinusoids.by_offset(matrix).largest_spread == 5  # 3 and 8, one below the diagonal
+
+
 def test_bits_by_hand():
     assert sinusoids.bits(np.array([0, 1, 6, 8]), 4).tolist() == [
         [0, 0, 0, 0],
@@ -81,7 +88,7 @@ def test_an_odd_width_is_refused(of, d_model):
 @given(WIDTHS, LENGTHS)
 def test_a_wave_goes_through_its_column_of_the_table(d_model, n):
     rows, t = sinusoids.table(n, d_model), np.arange(n, dtype=float)
-    waves = [sinusoids.wave(dimension, d_model, t) for dimension in range(d_model)]
+    waves = sinusoids.waves(range(d_model), d_model, t)
     np.testing.assert_allclose(rows.T, waves, atol=ROUNDING)
 
 

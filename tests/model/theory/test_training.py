@@ -2,10 +2,10 @@ import pytest
 import torch
 from torch.nn import functional
 
-from model.theory.fresh import VARIANTS, Setting
+from model.theory.fresh import VARIANTS, FreshSetting
 from model.theory.training import BETAS, N_HELD_OUT, accuracy, digit_encoder, digits, train, warmed_up
 
-SETTING = Setting(d_model=16, n_heads=2, initialisation="Xavier")
+SETTING = FreshSetting(d_model=16, n_heads=2, initialisation="Xavier")
 
 
 def test_digits_are_from_0_to_1_and_some_are_held_out():

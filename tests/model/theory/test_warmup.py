@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from model.theory import warmup
-from model.theory.fresh import Setting
+from model.theory.fresh import FreshSetting
 from model.theory.training import accuracy, digit_encoder, train
 from model.theory.warmup import WarmupRun, read_runs, run, write_runs
 from model.train.schedule import learning_rate
 
-SETTING = Setting(d_model=16, n_heads=2, initialisation="Xavier")
+SETTING = FreshSetting(d_model=16, n_heads=2, initialisation="Xavier")
 RUN = WarmupRun(
     norm_placement="post",
     learning_rate=1e-3,
@@ -74,6 +74,12 @@ def test_numbers_may_lack_their_point(tmp_path):
     assert (read.learning_rate, read.losses, read.final_loss, read.accuracy) == (1.0, (2.0, 1.0), 1.0, 1.0)
 
 
+def test_runs_that_do_not_say_their_precision_are_from_when_all_were_in_bf16(tmp_path):
+    (silent,) = read_runs(stored(tmp_path, rows()))
+    (told,) = read_runs(stored(tmp_path, rows(precision="fp32")))
+    assert (silent.precision, told.precision) == ("bf16", "fp32")
+
+
 def test_without_a_file_there_are_no_runs(tmp_path):
     assert read_runs(tmp_path / "runs.json") == []
 
@@ -97,21 +103,25 @@ def rows(**changes: object) -> str:
     ("text", "sentence"),
     [
         ("[", "cannot be read: Expecting value"),
-        ("{}", "it must hold a list of runs"),
-        ("[1]", "a run has exactly the fields accuracy, final_loss"),
-        (rows(extra=1), "a run has exactly the fields"),
-        (rows(norm_placement=3), "the norm_placement of a run cannot be 3"),
-        (rows(warmup="0"), "the warmup of a run cannot be '0'"),
-        (rows(warmup=-1), "a warm-up of at least 0"),
+        ("{}", "the whole: {} is not of type 'array'"),
+        ("[1]", "0: 1 is not of type 'object'"),
+        ("[{}]", "0: 'norm_placement' is a required property"),
+        (rows(extra=1), r"0: Additional properties are not allowed \('extra' was unexpected\)"),
+        (rows(norm_placement=3), "0 norm_placement: 3 is not of type 'string'"),
+        (rows(precision=32), "0 precision: 32 is not of type 'string'"),
+        (rows(precision="fp16"), "the precision of a run is bf16 or fp32, got 'fp16'"),
+        (rows(warmup="0"), "0 warmup: '0' is not of type 'integer'"),
+        (rows(warmup=-1), "0 warmup: -1 is less than the minimum of 0"),
         (rows(learning_rate=0), "a learning rate above 0"),
         (rows(n_steps=0), "at least 1 step"),
-        (rows(n_steps=True), "the n_steps of a run cannot be True"),
+        (rows(n_steps=True), "0 n_steps: True is not of type 'integer'"),
         (rows(losses=[1.0]), "2 steps need as many losses, got 1"),
-        (rows(losses="no"), "the losses of a run are not a list of numbers"),
-        (rows(steps=[0, 0.5]), "the steps of a run are not a list of numbers"),
+        (rows(losses="no"), "0 losses: 'no' is not of type 'array'"),
+        (rows(losses=[1.0, "low"]), "0 losses 1: 'low' is not of type 'number', 'null'"),
+        (rows(steps=[0, 0.5]), "0 steps 1: 0.5 is not of type 'integer'"),
         (rows(final_loss=math.nan), "not finite"),
-        (rows(losses=[math.inf, 1.0]), "not finite"),
-        (rows(accuracy=10**400), "cannot be read: int too large"),
+        (rows(losses=[math.inf, 1.0]), "0 losses 0: inf is greater than the maximum"),
+        (rows(accuracy=10**400), "0 accuracy: 10+"),
         ("[" * 100_000, "cannot be read"),
     ],
 )

@@ -3,13 +3,17 @@ import os
 import struct
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from model import config
 from model.digits import examples
+from model.train import recipe
+from tests.model.train import small
 
 ROOT = Path(__file__).parents[3]
 
@@ -95,11 +99,29 @@ def trained(data, tmp_path_factory):
 
 
 def command(name: str, data: Path, folder: Path, processes: int = 1) -> list[str]:
-    """The training command, which writes below `folder`; `processes` > 1 starts it through torchrun."""
+    """The training command, which writes below `folder`; `processes` > 1 starts it through torchrun.
+
+    The encoders of a pair are small ones; those after the articles are as they are.
+    """
     start = ["-m", "torch.distributed.run", f"--nproc-per-node={processes}"] if processes > 1 else []
     folders = ["--data", data, "--out", folder, "--runs", folder / "runs"]
-    options = ["--quick", "--device", "cpu", *map(str, folders)]
-    return [sys.executable, *start, "-m", "model.train", name, *options]
+    options = ["--quick", "--device", "cpu", "--precision", "fp32", *map(str, folders)]
+    module = "tests.model.train.small" if name.endswith("-ln") else "model.train"
+    return [sys.executable, *start, "-m", module, name, *options]
+
+
+@pytest.fixture
+def run_here(monkeypatch) -> Callable[[list[str]], None]:
+    """Runs such a command in this process, which has imported all that it needs."""
+
+    def called(arguments: list[str]) -> None:
+        monkeypatch.setattr(config, "_PRESETS", config._PRESETS | small.PRESETS)
+        monkeypatch.setattr(recipe, "_RECIPES", recipe._RECIPES | small.RECIPES)
+        monkeypatch.setattr(sys, "argv", arguments[2:])
+        monkeypatch.setenv("OMP_NUM_THREADS", "1")
+        small.main()
+
+    return called
 
 
 def run(arguments: list[str]) -> None:

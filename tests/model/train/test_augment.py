@@ -2,6 +2,7 @@ import torch
 from torch import Generator
 
 from model.train.augment import augment
+from tests.tolerance import rounding
 
 
 def test_same_generator_gives_the_same_images():
@@ -21,6 +22,6 @@ def test_ink_stays_about_the_same_and_within_range():
     images[:, 8:20, 8:20] = 1.0
     changed = augment(images, Generator().manual_seed(0))
     assert changed.min() >= 0
-    assert changed.max() <= 1 + 1e-6
+    assert changed.max() <= 1 + rounding(16)  # shares of four pixels that add up to 1
     ratio = changed.sum(dim=(1, 2)) / images.sum(dim=(1, 2))
     assert ((ratio > 0.55) & (ratio < 1.8)).all()

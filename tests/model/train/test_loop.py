@@ -2,21 +2,32 @@
 
 from dataclasses import replace
 
+import pytest
 import torch
 
 from model.train.loop import train
+from model.train.precision import faster
 from model.train.recipe import Phase, Recipe
 from model.train.setting import Setting
+from model.train.step import PRECISIONS
 from tests.model import tiny
+
+PHASE = Phase(task="sentiment", epochs=1, batch_size=4, learning_rate=1e-3)
+RECIPE = Recipe(preset="imdb-pre-ln", phases=(PHASE,))
+
+
+def precision() -> str:
+    return "bf16" if torch.is_autocast_enabled("cpu") else "fp32"
 
 
 class Watched:
-    """Writes down with which seeds batches were asked for, and in which mode the encoder learned."""
+    """Writes down with which seeds batches were asked for, and how the encoder learned and was judged."""
 
     n_examples, n_glance, n_check = 8, 1, 1
 
     def __init__(self) -> None:
-        self.seeds, self.modes = [], []
+        self.seeds, self.modes, self.precisions, self.evaluated = [], [], [], []
+        self.clock, self.takes = 0.0, {}  # seconds; by precision
 
     def batch(self, seed, step, size):  # noqa: ARG002
         self.seeds.append(seed)
@@ -24,18 +35,20 @@ class Watched:
 
     def loss(self, model, batch):
         self.modes.append(model.training)
+        self.precisions.append(precision())
+        self.clock += self.takes.get(precision(), 1)
         return model(batch[0]).square().mean()
 
     def evaluate(self, model, at_most):  # noqa: ARG002
+        self.evaluated.append(precision())
         return {"n": at_most, "accuracy": 0.5, "loss": 1.0}
 
 
-def test_each_phase_draws_batches_of_its_own_and_drops_out_only_where_it_says(tmp_path):
-    task = Watched()
-    phase = Phase(task="sentiment", epochs=1, batch_size=4, learning_rate=1e-3)
-    setting = Setting(
+@pytest.fixture
+def setting(tmp_path) -> Setting:
+    return Setting(
         config=tiny.TEXT,
-        tasks={"sentiment": task},
+        tasks={"sentiment": Watched()},
         probes=(),
         probe_names=(),
         tokenizer=None,
@@ -43,6 +56,45 @@ def test_each_phase_draws_batches_of_its_own_and_drops_out_only_where_it_says(tm
         state=tmp_path / "state.safetensors",
         device=torch.device("cpu"),
     )
-    train(Recipe(preset="imdb-pre-ln", phases=(phase, replace(phase, dropout=True)), seed=7), setting)
-    assert task.seeds == [7, 7, 8, 8]
-    assert task.modes == [False, False, True, True]
+
+
+def test_each_phase_draws_batches_of_its_own_and_drops_out_only_where_it_says(setting):
+    train(Recipe(preset="imdb-pre-ln", phases=(PHASE, replace(PHASE, dropout=True)), seed=7), setting, "fp32")
+    assert setting.tasks["sentiment"].seeds == [7, 7, 8, 8]
+    assert setting.tasks["sentiment"].modes == [False, False, True, True]
+
+
+@pytest.mark.parametrize("slow", PRECISIONS)
+def test_a_run_is_in_the_precision_that_is_faster_and_stays_in_it(slow, setting, monkeypatch, capsys):
+    task = setting.tasks["sentiment"]
+    task.takes = {slow: 2}
+    monkeypatch.setattr("model.train.precision.perf_counter", lambda: task.clock)
+    model, progress = train(RECIPE, setting)
+    (fast,) = set(PRECISIONS) - {slow}
+    assert progress.precision == fast
+    assert set(task.precisions[-2:]) == {fast}  # in its steps, after both were timed
+    assert capsys.readouterr().err.startswith(f"precision {fast}: the gradients of a step take ")
+    monkeypatch.setattr("model.train.loop.faster", lambda *_: slow)
+    again, progress = train(RECIPE, setting)  # it is done, and was not begun anew
+    assert progress.precision == fast
+    for one, other in zip(model.parameters(), again.parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_the_precision_that_is_asked_for_is_taken_without_a_trial(setting):
+    _, progress = train(RECIPE, setting, "bf16")
+    task = setting.tasks["sentiment"]
+    assert task.precisions == ["bf16"] * 2  # of its two steps
+    assert set(task.evaluated) == {"bf16"}
+    assert progress.precision == "bf16"
+    with pytest.raises(ValueError, match="is of a run in bf16, not fp32; --fresh starts over"):
+        train(RECIPE, setting, "fp32")
+
+
+def test_timing_leaves_the_encoder_as_it_was():
+    model = tiny.build(tiny.TEXT)
+    before = [parameter.detach().clone() for parameter in model.parameters()]
+    assert faster(Watched(), model, 0, 4) in PRECISIONS
+    for parameter, value in zip(model.parameters(), before, strict=True):
+        assert torch.equal(parameter, value)
+        assert parameter.grad is None

@@ -5,7 +5,6 @@ import json
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from model.capture import capture
 from model.checkpoint import load
 from model.digits import examples
 from tests.model.train.conftest import ROOT, command, environment, run
+from tests.tolerance import rounding
 
 
 @pytest.mark.parametrize("name", ["mnist-pre-ln", "imdb-post-ln"])
@@ -45,12 +45,13 @@ def test_trained_checkpoint_opens_and_has_its_film(trained):
     assert moments >= 15
     assert film["pattern.0"].shape == (moments, *record.pattern.shape)
     assert film["residual_norm.1"].shape == (moments, len(record.stages))
-    assert film["gradient_norm"].shape == (moments, 6)
-    assert film["entropy.0"].shape == (moments, 6, 4)
+    assert film["gradient_norm"].shape == (moments, loaded.config.n_layers)
+    assert film["entropy.0"].shape == (moments, loaded.config.n_layers, loaded.config.n_heads)
     assert (film["gradient_norm"] > 0).all()
     losses = [entry["loss"] for entry in loaded.history["log"]]
     assert losses[-1] < losses[0]
     assert loaded.history["recipe"]["quick"]
+    assert loaded.history["precision"] == "fp32"
     assert loaded.history["data"] == {"name": "MNIST", "train": 54, "held_out": 6}
 
 
@@ -59,47 +60,43 @@ def test_two_processes_take_the_steps_of_one(name, data, trained, tmp_path):
     copy_prepared(trained(name).parent, tmp_path)
     run(command(name, data[name], tmp_path, processes=2))
     one, two = (history(folder)["log"][0] for folder in (trained(name), tmp_path / name))
-    # the norm of the gradient over the whole batch, in bf16
-    assert two["gradient_norm"] == pytest.approx(one["gradient_norm"], rel=0.03)
-    assert two["loss"] == pytest.approx(one["loss"], rel=0.01)
+    # The first batch of the same weights: a mean over two halves, whose terms are added in another order.
+    assert two["gradient_norm"] == pytest.approx(one["gradient_norm"], rel=1e-4)
+    assert two["loss"] == pytest.approx(one["loss"], rel=1e-4)
 
 
-def test_state_of_another_recipe_is_refused(data, trained, tmp_path):
+def test_state_of_another_recipe_is_refused(data, trained, run_here, tmp_path):
     shutil.copytree(
         trained("mnist-pre-ln").parent / "runs" / "mnist-pre-ln-quick",
         tmp_path / "runs" / "mnist-post-ln-quick",
     )
     arguments = command("mnist-post-ln", data["mnist-post-ln"], tmp_path)
-    done = subprocess.run(arguments, cwd=ROOT, env=environment(), capture_output=True, text=True)
-    assert done.returncode == 1
-    assert "is of a run by another recipe; --fresh starts over" in done.stderr
-    assert "Traceback" not in done.stderr
+    with pytest.raises(SystemExit, match="is of a run by another recipe; --fresh starts over"):
+        run_here(arguments)
 
 
-def test_a_run_that_was_killed_before_it_was_written_is_written(data, trained, tmp_path):
+def test_a_run_that_was_killed_before_it_was_written_is_written(data, trained, run_here, tmp_path):
     name = "mnist-pre-ln"
     runs = shutil.copytree(
         trained(name).parent / "runs" / f"{name}-quick", tmp_path / "runs" / f"{name}-quick"
     )
     (tmp_path / name).mkdir()  # the checkpoint that this run is to replace
-    done = subprocess.run(
-        command(name, data[name], tmp_path), cwd=ROOT, env=environment(), capture_output=True, text=True
-    )
-    assert done.returncode == 1
-    assert "is finished; --fresh starts over" in done.stderr
+    with pytest.raises(SystemExit, match="is finished; --fresh starts over"):
+        run_here(command(name, data[name], tmp_path))
     (runs / "written").unlink()
-    run(command(name, data[name], tmp_path))
+    run_here(command(name, data[name], tmp_path))
     assert (tmp_path / name / "model.safetensors").read_bytes() == (
         trained(name) / "model.safetensors"
     ).read_bytes()
 
 
-def test_starting_over_leaves_nothing_of_the_run_before(data, trained, tmp_path):
+def test_starting_over_leaves_nothing_of_the_run_before(data, trained, run_here, tmp_path):
     name, runs = "mnist-pre-ln", tmp_path / "runs"
     shutil.copytree(trained(name).parent / "runs" / f"{name}-quick", runs / f"{name}-quick")
     (runs / f"{name}-quick" / "state.safetensors").write_bytes(b"damaged")
-    start = [sys.executable, "-m", "model.train", name, "--quick", "--fresh", "--device", "cpu"]
-    run([*start, "--data", str(data[name]), "--runs", str(runs)])
+    arguments = command(name, data[name], tmp_path)
+    at = arguments.index("--out")
+    run_here([*arguments[:at], *arguments[at + 2 :], "--fresh"])
     # Without --out a quick run is no checkpoint of the app's.
     written = runs / "quick" / name / "model.safetensors"
     assert written.read_bytes() == (trained(name) / "model.safetensors").read_bytes()
@@ -109,7 +106,7 @@ def test_starting_over_leaves_nothing_of_the_run_before(data, trained, tmp_path)
 def test_recipes_of_the_articles_run_through(name, trained):
     loaded = load(trained(name), "cpu")
     given = "a good film" if loaded.config.is_text else examples()[0][0]
-    assert capture(loaded, given).probabilities.sum() == pytest.approx(1)
+    assert capture(loaded, given).probabilities.sum() == pytest.approx(1, rel=rounding(20))
     assert "published" in loaded.history["recipe"]
     losses = [entry["loss"] for entry in loaded.history["log"]]
     assert losses[-1] < losses[0]

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from model.train.recipe import Phase, Recipe
-from model.train.step import batches, gradients, optimizers, set_rate
+from model.train.step import PRECISIONS, batches, gradients, optimizers, set_rate
 from tests.model.tiny import TEXT, build
 
 
@@ -62,7 +62,7 @@ def test_every_parameter_is_in_one_optimizer_and_changes(optimizer):
     assert sorted(map(id, held)) == sorted(map(id, model.parameters()))
     before = [p.detach().clone() for p in model.parameters()]
     set_rate(made, 1e-2, 0.0)
-    gradients(Counting(), model, (torch.full((4, 3), 7),), seed=0)
+    gradients(Counting(), model, (torch.full((4, 3), 7),), 0, "fp32")
     moved = [p.grad is not None and bool(p.grad.any()) for p in model.parameters()]
     for one in made:
         one.step()
@@ -91,13 +91,19 @@ def test_weight_decay_leaves_biases_norms_and_embeddings_alone():
     }
 
 
-def test_gradient_is_that_of_the_loss_in_bf16():
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_gradient_is_that_of_the_loss(precision):
     model, task = build(TEXT), Counting()
     batch = task.batch(0, 1, 4)
-    loss = gradients(task, model, batch, seed=0)
+    loss = gradients(task, model, batch, 0, precision)
     own = model.classifier.weight.grad.clone()
     model.zero_grad()
-    task.loss(model, batch).backward()
-    assert loss.item() == pytest.approx(task.loss(model, batch).item(), rel=0.05)
-    torch.testing.assert_close(own, model.classifier.weight.grad, rtol=0.1, atol=0.02)
-    assert not torch.equal(own, model.classifier.weight.grad)  # which is in float32
+    expected = task.loss(model, batch)
+    expected.backward()
+    if precision == "fp32":
+        assert torch.equal(loss, expected)
+        assert torch.equal(own, model.classifier.weight.grad)
+    else:  # which keeps 8 bits of a number where float32 keeps 24
+        assert loss.item() == pytest.approx(expected.item(), rel=0.05)
+        torch.testing.assert_close(own, model.classifier.weight.grad, rtol=0.1, atol=0.02)
+        assert not torch.equal(own, model.classifier.weight.grad)

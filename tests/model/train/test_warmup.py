@@ -1,6 +1,7 @@
 import math
 from functools import partial
 
+import pytest
 import torch
 
 from model.checkpoint import CHECKPOINTS
@@ -10,16 +11,29 @@ from model.train.prepare import prepare
 from model.train.recipe import recipe
 from model.train.warmup import make_missing, warmup_run
 
+THERE = WarmupRun(
+    norm_placement="pre",
+    learning_rate=1e-3,
+    warmup=0,
+    n_steps=300,
+    steps=(0,),
+    losses=(2.3,),
+    final_loss=2.3,
+    accuracy=0.1,
+    precision="fp32",
+)
+
 
 def test_a_run_keeps_its_losses_and_one_that_fails_says_so(few_digits, tmp_path):
     where = prepare(recipe("mnist-post-ln"), few_digits, tmp_path / "runs", torch.device("cpu"))
-    good = warmup_run("mnist-post-ln", where, 1e-3, 2, n_steps=4)
+    good = warmup_run("mnist-post-ln", where, 1e-3, 2, precision="fp32", n_steps=4)
     assert (good.norm_placement, good.learning_rate, good.warmup, good.n_steps) == ("post", 1e-3, 2, 4)
     assert good.steps == (0, 1, 2, 3)
+    assert good.precision == "fp32"
     assert good.final_loss is not None
     assert math.isclose(good.final_loss, sum(good.losses) / 4)
     assert 0 <= good.accuracy <= 1
-    bad = warmup_run("mnist-post-ln", where, 1e38, 0, n_steps=4)
+    bad = warmup_run("mnist-post-ln", where, 1e38, 0, precision="fp32", n_steps=4)
     assert bad.losses[0] == good.losses[0]  # the same encoder on the same digits
     assert bad.final_loss is None
     assert bad.accuracy is None  # that of weights which are no numbers would be the share of the zeros
@@ -32,21 +46,31 @@ def test_what_is_missing_is_run_and_what_is_there_is_left(few_digits, tmp_path, 
     monkeypatch.setattr(warmup, "LEARNING_RATES", (1e-3,))
     monkeypatch.setattr(warmup, "WARMUPS", (0,))
     monkeypatch.setattr(warmup, "warmup_run", partial(warmup_run, n_steps=2))
-    there = WarmupRun(
-        norm_placement="pre",
-        learning_rate=1e-3,
-        warmup=0,
-        n_steps=300,
-        steps=(0,),
-        losses=(2.3,),
-        final_loss=2.3,
-        accuracy=0.1,
-    )
-    write_runs(tmp_path / "runs.json", [there])
+    monkeypatch.setattr(warmup, "faster", lambda *_: "bf16")
+    write_runs(tmp_path / "runs.json", [THERE])
     make_missing(few_digits, tmp_path / "runs.json", torch.device("cpu"))
     first, second = read_runs(tmp_path / "runs.json")
-    assert first == there
+    assert first == THERE
     assert (second.norm_placement, second.n_steps) == ("post", 2)
+    assert second.precision == "fp32"  # as the one that was there
+
+
+def test_all_runs_of_a_file_are_in_one_precision(tmp_path):
+    write_runs(tmp_path / "runs.json", [THERE])
+    with pytest.raises(ValueError, match=r"runs.json holds runs in fp32, not bf16; --out names another file"):
+        make_missing(tmp_path / "no data", tmp_path / "runs.json", torch.device("cpu"), "bf16")
+
+
+def test_the_first_run_of_a_file_is_in_the_faster_precision(few_digits, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(warmup, "LEARNING_RATES", (1e-3,))
+    monkeypatch.setattr(warmup, "WARMUPS", (0,))
+    monkeypatch.setattr(warmup, "warmup_run", partial(warmup_run, n_steps=1))
+    asked = []
+    monkeypatch.setattr(warmup, "faster", lambda *given: asked.append(given) or "fp32")
+    make_missing(few_digits, tmp_path / "runs.json", torch.device("cpu"))
+    assert [run.precision for run in read_runs(tmp_path / "runs.json")] == ["fp32", "fp32"]
+    assert len(asked) == 1
 
 
 def test_where_no_run_is_missing_it_says_so(tmp_path, capsys):

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from tests.viz.picture import pixels
-from tests.viz.scene import drawn
+from tests.viz.scene import drawn, whole
 from viz.attention.head_overview import head_overview
 from viz.palette import ACCENT
 
@@ -50,36 +50,37 @@ def test_each_tile_shows_its_own_head():
 def test_only_the_selected_head_is_framed_in_the_accent():
     _, frames = drawn(overview(selected=(2, 1)))
     assert [frame["stroke"] == ACCENT for frame in frames] == [False] * 5 + [True]
-    assert not any(frame.get("fill") for frame in frames)  # a filled frame would hide the map
+    assert {frame["fill"] for frame in frames} == {"transparent"}  # a filled frame would hide the map
 
 
 def test_no_head_need_be_selected():
     chart = overview(selected=None)
     _, frames = drawn(chart)
     assert ACCENT not in {frame["stroke"] for frame in frames}
-    assert chart.to_dict()["description"] == "Attention of 3 layers of 2 heads; none is chosen."
+    assert chart.description == "Attention of 3 layers of 2 heads; none is chosen."
 
 
 def test_hover_names_the_head_and_its_measures_and_not_the_picture():
     hover = measures(3, 2).assign(**{"mean distance": 1.25}).sample(frac=1, random_state=0)
-    chart = overview(hover=hover).to_dict()
-    shown = chart["layer"][0]["encoding"]["tooltip"]
+    chart = overview(hover=hover)
+    shown = chart.specification["layer"][-1]["encoding"]["tooltip"]
     assert [(field.get("title"), field["field"]) for field in shown] == [
         ("head", "name"),
         (None, "entropy"),
         (None, "mean distance"),
     ]
-    (tiles,) = chart["datasets"].values()
-    assert [(tile["name"], tile["entropy"]) for tile in tiles[2:4]] == [("L1 H0", 1.0), ("L1 H1", 1.1)]
+    tiles = chart.frame[2:4]
+    assert list(zip(tiles["name"], tiles["entropy"], strict=True)) == [("L1 H0", 1.0), ("L1 H1", 1.1)]
 
 
 def test_a_screen_reader_hears_the_name_of_a_head():
-    pictures, _ = drawn(overview(1, 2))
-    assert [picture["description"] for picture in pictures] == ["L0 H0", "L0 H1"]
+    pictures, cover = drawn(overview(1, 2))
+    assert [tile["description"] for tile in cover] == ["L0 H0", "L0 H1"]
+    assert not any("description" in picture for picture in pictures)
 
 
 def test_a_click_selects_layer_and_head():
-    (parameter,) = overview().to_dict()["params"]
+    (parameter,) = overview().specification["params"]
     assert parameter["name"] == "head"
     assert parameter["select"]["type"] == "point"
     assert parameter["select"]["fields"] == ["layer", "head"]
@@ -87,9 +88,9 @@ def test_a_click_selects_layer_and_head():
 
 def test_where_no_click_chooses_the_tiles_do_not_look_as_if():
     chart = overview(clickable=False)
-    assert "params" not in chart.to_dict()
-    assert "pointer" not in chart.to_json()
-    assert "pointer" in overview().to_json()
+    assert "params" not in chart.specification
+    assert "pointer" not in str(whole(chart))
+    assert "pointer" in str(whole(overview()))
 
 
 def test_own_scale_brightens_a_faint_head():
@@ -103,11 +104,11 @@ def test_own_scale_brightens_a_faint_head():
 
 @pytest.mark.parametrize(("n", "line"), [(65, "2 × 2"), (256, "4 × 4")])
 def test_pooled_tiles_say_so(n, line):
-    assert line in overview(1, 1, n).to_dict()["title"]["text"][1]
+    assert line in overview(1, 1, n).specification["title"]["text"][1]
 
 
 def test_small_patterns_are_shown_one_by_one():
-    assert len(overview(1, 1, 64).to_dict()["title"]["text"]) == 1
+    assert len(overview(1, 1, 64).specification["title"]["text"]) == 1
 
 
 def test_a_lone_weight_stays_strong_in_a_small_tile():
@@ -124,6 +125,7 @@ def test_no_heads_make_an_empty_chart():
     assert drawn(empty) == [[], []]
 
 
-def test_two_rows_for_one_head_are_refused():
-    with pytest.raises(ValueError, match="one-to-one"):
-        overview(hover=pd.concat([measures(3, 2)] * 2))
+@pytest.mark.parametrize("hover", [pd.concat([measures(3, 2)] * 2), measures(3, 2)[1:], measures(2, 3)])
+def test_each_head_needs_a_row_of_its_own(hover):
+    with pytest.raises(ValueError, match="6 heads need one row each"):
+        overview(hover=hover)

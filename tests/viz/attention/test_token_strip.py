@@ -3,12 +3,19 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn
+from model.record import Positions
+from tests.viz.scene import drawn, whole
 from viz.attention.token_strip import token_strip
 from viz.palette import ACCENT
 
 TEXT = "[CLS] it is not a bad film , but far from the mas ##ter ##piece i had hoped for . [SEP]"
 SENTENCE = TEXT.split()
+
+
+def text(tokens):
+    goes_on = [len(token) > 2 and token.startswith("##") and at > 0 for at, token in enumerate(tokens)]
+    roles = tuple("continuation" if each else "word" for each in goes_on)
+    return Positions(tokens=tuple(tokens), roles=roles, continuing_prefix="##")
 
 
 def even(tokens):
@@ -18,7 +25,7 @@ def even(tokens):
 @pytest.mark.parametrize("width", [320, 700, 1500])
 def test_lines_fit_the_width_and_keep_the_order_of_the_text(width):
     tokens = SENTENCE * 8
-    boxes, _, _ = drawn(token_strip(tokens, even(tokens), query=0), width=width)
+    boxes, _, _ = drawn(token_strip(text(tokens), even(tokens), query=0), width=width)
     assert len(boxes) == len(tokens)
     for before, after in pairwise(boxes):
         if after["y"] == before["y"]:
@@ -31,7 +38,7 @@ def test_lines_fit_the_width_and_keep_the_order_of_the_text(width):
 
 def test_a_wider_page_needs_fewer_lines():
     n_lines = [
-        len({box["y"] for box in drawn(token_strip(SENTENCE, even(SENTENCE), query=0), width=width)[0]})
+        len({box["y"] for box in drawn(token_strip(text(SENTENCE), even(SENTENCE), query=0), width=width)[0]})
         for width in (300, 600, 2000)
     ]
     assert n_lines[0] > n_lines[1] > n_lines[2] == 1
@@ -39,7 +46,7 @@ def test_a_wider_page_needs_fewer_lines():
 
 def test_the_pieces_of_a_word_touch_and_stay_on_one_line():
     for width in (300, 420, 540):
-        boxes, texts, _ = drawn(token_strip(SENTENCE, even(SENTENCE), query=0), width=width)
+        boxes, texts, _ = drawn(token_strip(text(SENTENCE), even(SENTENCE), query=0), width=width)
         mas, ter, piece = boxes[12:15]
         assert mas["x2"] == pytest.approx(ter["x"])
         assert ter["x2"] == pytest.approx(piece["x"])
@@ -48,20 +55,20 @@ def test_the_pieces_of_a_word_touch_and_stay_on_one_line():
 
 
 def test_two_hashes_of_the_text_itself_are_kept():
-    _, texts, _ = drawn(token_strip(["##a", "b", "##"], even("abc"), query=0))
+    _, texts, _ = drawn(token_strip(text(["##a", "b", "##"]), even("abc"), query=0))
     assert [text["text"] for text in texts] == ["##a", "b", "##"]
 
 
 def test_a_word_of_endless_pieces_is_broken_to_fit():
     tokens = ["donau", *["##dampfschiff"] * 30]
-    boxes, _, _ = drawn(token_strip(tokens, even(tokens), query=0), width=600)
+    boxes, _, _ = drawn(token_strip(text(tokens), even(tokens), query=0), width=600)
     assert max(box["x2"] for box in boxes) <= 600
 
 
 def test_colours_reach_to_the_rows_maximum_or_to_one():
     weights = np.array([0.0, 0.3, 0.1])
-    own, _, _ = drawn(token_strip(["a", "b", "c"], weights, query=0))
-    fixed, _, _ = drawn(token_strip(["a", "b", "c"], weights, query=0, scale="fixed"))
+    own, _, _ = drawn(token_strip(text(["a", "b", "c"]), weights, query=0))
+    fixed, _, _ = drawn(token_strip(text(["a", "b", "c"]), weights, query=0, scale="fixed"))
     assert own[0]["fill"].endswith(", 0)")  # nothing to see
     assert own[1]["fill"] == "rgb(216, 42, 83)"
     assert (
@@ -70,37 +77,74 @@ def test_colours_reach_to_the_rows_maximum_or_to_one():
 
 
 def test_the_query_alone_is_outlined():
-    _, texts, cover = drawn(token_strip(SENTENCE, even(SENTENCE), query=3))
+    _, texts, cover = drawn(token_strip(text(SENTENCE), even(SENTENCE), query=3))
     assert [place for place, box in enumerate(cover) if box["stroke"] == ACCENT] == [3]
     assert [text["text"] for text in texts if text["fontWeight"] == "bold"] == ["not"]
 
 
 def test_text_is_light_on_a_dark_page_and_dark_on_a_light_one_but_for_the_darkest_box():
-    chart = token_strip(["a", "b"], np.array([0.1, 0.9]), query=0)
+    chart = token_strip(text(["a", "b"]), np.array([0.1, 0.9]), query=0)
     assert [text["fill"] for text in drawn(chart)[1]] == ["#1a1c24", "#fafafa"]
     assert [text["fill"] for text in drawn(chart, dark=True)[1]] == ["#fafafa", "#fafafa"]
 
 
 def test_a_click_anywhere_on_a_box_names_its_position():
-    chart = token_strip(SENTENCE, even(SENTENCE), query=0)
+    chart = token_strip(text(SENTENCE), even(SENTENCE), query=0)
     boxes, _, cover = drawn(chart)
     assert [box["x"] for box in cover] == [box["x"] for box in boxes]
-    (click,) = chart.to_dict()["params"]
+    (click,) = (each for each in chart.specification["params"] if "select" in each)
     assert click["name"] == "token"
     assert click["select"]["fields"] == ["position"]
-    assert click["views"] == [chart.to_dict()["layer"][-1]["name"]]
+    assert click["views"] == [chart.specification["layer"][-1]["name"]]
+
+
+PARTLY = ["[CLS]", "it", "is", "not", "a", "bad", "mas", "##ter", "##piece", "[SEP]"]
+ALLOWED = np.array([token not in ("not", "##ter") for token in PARTLY])
+
+
+def blocked():
+    return token_strip(text(PARTLY), ALLOWED / ALLOWED.sum(), allowed=ALLOWED, query=1)
+
+
+def test_the_masked_tokens_alone_are_struck_out_in_their_boxes():
+    boxes, _, strikes, _ = drawn(blocked(), width=400)
+    struck = [boxes[at] for at in np.flatnonzero(~ALLOWED)]
+    assert [(strike["x"], strike["x2"]) for strike in strikes] == [(box["x"], box["x2"]) for box in struck]
+    for strike, box in zip(strikes, struck, strict=True):
+        assert strike["y"] == box["y"] + box["height"] / 2
+
+
+def test_the_cover_says_what_is_masked_and_lies_on_every_token():
+    boxes, *_, cover = drawn(blocked(), width=400)
+    assert [box["x"] for box in cover] == [box["x"] for box in boxes]
+    said = [box["description"] for box in cover]
+    assert said == [
+        token + ("" if allowed else ", masked") for token, allowed in zip(PARTLY, ALLOWED, strict=True)
+    ]
+
+
+def test_a_second_click_on_what_can_be_blocked_differs_from_the_first():
+    (click,) = (each for each in whole(blocked())["params"] if "select" in each)
+    assert (click["name"], click["select"]["fields"]) == ("key", ["position", "blocked"])
 
 
 def test_long_tokens_are_cut_and_markup_is_text():
-    _, texts, cover = drawn(token_strip(["<script>alert(1)</script>", "x" * 80], even("ab"), query=0))
+    _, texts, cover = drawn(token_strip(text(["<script>alert(1)</script>", "x" * 80]), even("ab"), query=0))
     assert [text["text"] for text in texts] == ["<script>alert(1)</scrip…", "x" * 23 + "…"]
     assert cover[1]["description"] == "x" * 80
 
 
 def test_no_tokens_no_boxes():
-    assert not any(drawn(token_strip([], np.zeros(0), query=0)))
+    assert not any(drawn(token_strip(text([]), np.zeros(0), query=0)))
 
 
 def test_tokens_without_weights_are_refused():
-    with pytest.raises(ValueError, match="2 tokens need as many weights, got 3"):
-        token_strip(["a", "b"], np.zeros(3), query=0)
+    with pytest.raises(ValueError, match=r"expected shape \(2,\), got weights of \(3,\)"):
+        token_strip(text(["a", "b"]), np.zeros(3), query=0)
+
+
+def test_what_marks_a_piece_is_the_tokenizers():
+    read = Positions(tokens=("mas", "@@ter"), roles=("word", "continuation"), continuing_prefix="@@")
+    boxes, texts, _ = drawn(token_strip(read, np.ones(2), query=0))
+    assert boxes[0]["x2"] == pytest.approx(boxes[1]["x"])
+    assert [each["text"] for each in texts] == ["mas", "ter"]

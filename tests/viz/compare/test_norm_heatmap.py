@@ -7,7 +7,7 @@ NORMS = np.array([[1.0, 2.0, 3.0], [4.0, 8.0, 6.0]])
 
 
 def test_stages_are_rows_and_tokens_are_columns():
-    (trace,) = norm_heatmap(NORMS, ("embed", "L0 mid"), ("the", "<b>", "the")).data
+    (trace,) = norm_heatmap(NORMS, ("embed", "L0 mid"), ("the", "<b>", "the")).specification.data
     assert np.asarray(trace.z).tolist() == NORMS.tolist()
     assert list(trace.y) == ["embed", "L0 mid"]
     assert list(trace.x) == ["the ₀", "&lt;b&gt;", "the ₂"]
@@ -15,19 +15,21 @@ def test_stages_are_rows_and_tokens_are_columns():
 
 
 def test_the_first_stage_is_on_top():
-    assert norm_heatmap(NORMS, ("embed", "L0 mid"), "abc").layout.yaxis.autorange == "reversed"
+    assert norm_heatmap(NORMS, ("embed", "L0 mid"), "abc").specification.layout.yaxis.autorange == "reversed"
 
 
 def test_shapes_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match=r"2 stages of 2 tokens, got norms of \(2, 3\)"):
+    with pytest.raises(ValueError, match=r"expected shape \(2, 2\), got norms of \(2, 3\)"):
         norm_heatmap(NORMS, ("embed", "L0 mid"), "ab")
 
 
 def test_no_tokens_make_an_empty_figure_with_its_axes():
-    assert norm_heatmap(np.zeros((0, 0)), (), ()).layout.xaxis.title.text == "token"
+    assert norm_heatmap(np.zeros((0, 0)), (), ()).specification.layout.xaxis.title.text == "token"
 
 
 @pytest.mark.parametrize(("given", "title"), [({}, "token"), ({"unit": "patch"}, "patch")])
 def test_the_axis_says_what_stands_across(given, title):
-    axis = norm_heatmap(NORMS, ("embed", "L0 mid"), ("r0c0", "r0c1", "r0c2"), **given).layout.xaxis
+    axis = norm_heatmap(
+        NORMS, ("embed", "L0 mid"), ("r0c0", "r0c1", "r0c2"), **given
+    ).specification.layout.xaxis
     assert axis.title.text == title

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn
-from viz.compare.stage_curves import stage_curves
+from viz.compare.stage_curves import logit_curves, stage_curves
 from viz.palette import FIRST, SECOND
 
 STAGES = ("embed", "L0 mid", "L0 post")
@@ -10,26 +10,26 @@ CURVES = {"z": np.array([1.0, 2.0, 4.0]), "a": np.array([0.5, 0.0])}
 
 
 def test_a_curve_for_each_side_in_its_colour():
-    (points,) = drawn(stage_curves(CURVES, STAGES, y_title="norm"), width=600)
+    points = drawn(stage_curves(CURVES, STAGES, y_title="norm"), width=600)[-1]
     colours = [point["fill"] for point in points]
     assert colours == [FIRST] * 3 + [SECOND] * 2
 
 
 def test_stages_stand_in_their_own_order_and_the_shallower_side_ends_earlier():
-    (points,) = drawn(stage_curves(CURVES, STAGES, y_title="norm"), width=600)
+    points = drawn(stage_curves(CURVES, STAGES, y_title="norm"), width=600)[-1]
     across = [point["x"] for point in points]
     assert across[0] < across[1] < across[2]
     assert across[3:] == across[:2]
 
 
-@pytest.mark.parametrize(("given", "domain"), [(None, [0, 4]), (1, [0, 1])])
-def test_the_axis_starts_at_zero(given, domain):
-    chart = stage_curves(CURVES, STAGES, y_title="norm", from_zero_to=given).to_dict()
-    assert chart["layer"][0]["encoding"]["y"]["scale"]["domain"] == domain
+@pytest.mark.parametrize(("given", "top"), [(None, 4), (8, 8)])
+def test_the_axis_starts_at_zero(given, top):
+    *_, points = drawn(stage_curves(CURVES, STAGES, y_title="norm", from_zero_to=given), width=600)
+    assert [point["y"] for point in points] == [240 * (1 - value / top) for value in (1, 2, 4, 0.5, 0)]
 
 
 def test_one_legend_has_the_colours_and_the_shapes():
-    _, points = stage_curves(CURVES, STAGES, y_title="norm").to_dict()["layer"]
+    _, points = stage_curves(CURVES, STAGES, y_title="norm").specification["layer"]
     assert points["encoding"]["color"]["legend"] == points["encoding"]["shape"]["legend"]
 
 
@@ -40,3 +40,38 @@ def test_more_values_than_stages_are_refused():
 
 def test_no_curves_make_an_empty_chart():
     assert drawn(stage_curves({}, (), y_title="norm"), width=600) == [[]]
+
+
+LOGITS = np.array([[0.0, 1.0, 2.0], [3.0, -1.0, 0.0]])
+
+
+def curves(logits=LOGITS, stages=("embed", "L0 mid"), classes=("a", "b", "c"), **marked):
+    return logit_curves(logits, stages, classes, marked=marked, title="side", domain=(-2, 4))
+
+
+def test_a_marked_class_has_its_colour_and_its_name_at_the_end():
+    *_, names = drawn(curves(c="#112233"), width=400)
+    ((name),) = names
+    assert (name["text"], name["fill"]) == ("c", "#112233")
+
+
+@pytest.mark.parametrize("width", [300, 700])
+def test_a_long_name_stays_within_the_chart(width):
+    *_, names = drawn(curves(classes=("negative", "positive", "c"), negative="#112233"), width=width)
+    ((name),) = names
+    assert name["x"] + 8 + 60 < width - 40  # its letters, and the axis on the left
+
+
+def test_every_class_has_its_logit_and_probability_at_every_stage():
+    rows = curves().frame.to_dict("records")
+    assert [(row["stage"], row["class"], row["logit"]) for row in rows[2:4]] == [
+        ("embed", "c", 2.0),
+        ("L0 mid", "a", 3.0),
+    ]
+    assert sum(row["probability"] for row in rows[:3]) == pytest.approx(1)
+    assert rows[2]["probability"] == pytest.approx(np.exp(2) / np.exp([0, 1, 2]).sum())
+
+
+def test_shapes_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match=r"expected shape \(1, 3\), got logits of \(2, 3\)"):
+        curves(stages=("embed",))

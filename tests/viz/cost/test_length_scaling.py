@@ -27,17 +27,18 @@ def test_fitted_lines_are_dashed_and_end_where_the_fit_does() -> None:
     chart = length_scaling(
         LENGTHS, {"a": SQUARES}, quantity="time (ms)", fits={"a": ((256, 512), (256 * 256, 512 * 512))}
     )
-    spec = chart.to_dict()
-    line = spec["layer"][0]
+    line = chart.specification["layer"][0]
     assert line["mark"]["strokeDash"] == [6, 4]
-    assert spec["datasets"][line["data"]["name"]] == [
+    assert chart.frames[line["data"]["name"]].to_dict("records") == [
         {"layer": "a", "n": 256, "value": 256 * 256},
         {"layer": "a", "n": 512, "value": 512 * 512},
     ]
 
 
 def test_axes_say_what_they_show() -> None:
-    encoding = length_scaling(LENGTHS, {"a": SQUARES}, quantity="time (ms)").to_dict()["layer"][1]["encoding"]
+    encoding = length_scaling(LENGTHS, {"a": SQUARES}, quantity="time (ms)").specification["layer"][1][
+        "encoding"
+    ]
     assert encoding["x"]["title"] == "sequence length n (positions)"
     assert encoding["y"]["title"] == "time (ms)"
     assert encoding["x"]["scale"]["type"] == encoding["y"]["scale"]["type"] == "log"
@@ -49,4 +50,6 @@ def test_no_kinds_make_an_empty_chart() -> None:
 
 def test_ticks_are_the_powers_of_ten_around_the_values() -> None:
     chart = length_scaling((64, 128), {"a": (0.3, 2), "b": (5, 40)}, quantity="time (ms)")
-    assert chart.to_dict()["layer"][1]["encoding"]["y"]["axis"]["values"] == [0.1, 1, 10, 100]
+    assert {"name": "powers", "value": [0.1, 1, 10, 100]} in chart.specification["params"]
+    (labels, *_) = ([axis["value"] for axis in chart.specification["params"] if axis["name"] == "lengths"],)
+    assert labels == [[64, 128]]

@@ -44,5 +44,5 @@ def test_there_are_more_groups_than_colours():
 
 @pytest.mark.parametrize(("over", "n"), [("features", 3), ("batch", 2)])
 def test_a_mean_for_each_group(over, n):
-    with pytest.raises(ValueError, match="groups of"):
+    with pytest.raises(ValueError, match=r"expected shape \(\d,\), got mean of \(\d,\) and deviation"):
         table(over, np.ones(n))

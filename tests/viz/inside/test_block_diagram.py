@@ -1,7 +1,7 @@
 import pytest
 
 from model.head_steps import ORDER
-from tests.viz.scene import drawn
+from tests.viz.scene import drawn, whole
 from viz.inside.block_diagram import block_diagram
 from viz.palette import ACCENT
 
@@ -29,8 +29,7 @@ def test_the_boxes_stand_in_the_order_of_the_steps(placement):
 @pytest.mark.parametrize("placement", ORDER)
 def test_the_residual_connections_go_around_the_sublayers(placement):
     tips, *_, cover = drawn(diagram(placement))
-    chart = diagram(placement).to_dict()
-    (corners,) = [table for table in chart["datasets"].values() if "way" in table[0]]
+    corners = diagram(placement).frames["corners"].to_dict(orient="records")
     boxes = by_name(placement, cover)
     ways = [[corner for corner in corners if corner["way"] == way] for way in range(len(boxes) + 1)]
     first, second = ways[-2:]
@@ -68,7 +67,7 @@ def test_norms_attention_and_feed_forward_have_their_tints():
 
 
 def test_a_click_names_its_step():
-    chart = diagram("pre").to_dict()
+    chart = whole(diagram("pre"))
     (click,) = chart["params"]
     assert (click["name"], click["select"]["fields"]) == ("step", ["step"])
     assert click["views"] == [chart["layer"][-1]["name"]]
@@ -76,6 +75,7 @@ def test_a_click_names_its_step():
 
 def test_nothing_lies_outside():
     chart = diagram("post")
+    width, height = (chart.specification[side] for side in ("width", "height"))
     *_, texts, cover = drawn(chart)
-    assert all(0 < text["x"] < chart.width and 0 < text["y"] < chart.height for text in texts)
-    assert max(box["y"] + box["height"] for box in cover) < chart.height
+    assert all(0 < text["x"] < width and 0 < text["y"] < height for text in texts)
+    assert max(box["y"] + box["height"] for box in cover) < height

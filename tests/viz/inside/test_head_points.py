@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from tests.viz.scene import drawn
+from tests.viz.scene import drawn, whole
 from viz.inside.head_points import variance_of_heads, with_and_without
 from viz.palette import ACCENT
 
@@ -49,7 +49,7 @@ def test_the_line_is_at_d_k():
     rule, _ = drawn(variance(), width=400)
     found = points(variance())
     assert found["L1 H0"]["y"] < rule[0]["y"] < found["L0 H1"]["y"]  # 32 is between 20 and 40
-    assert "dashed: 32," in variance().to_json()
+    assert "dashed: 32," in whole(variance())["title"]["subtitle"][0]
 
 
 def test_a_head_without_variance_has_no_point():
@@ -58,9 +58,12 @@ def test_a_head_without_variance_has_no_point():
 
 
 def test_with_and_without_share_their_axis():
-    encoding = compared().to_dict()["layer"][1]["encoding"]
+    spec = whole(compared())
+    encoding = spec["layer"][1]["encoding"]
     assert encoding["x"]["scale"] == encoding["y"]["scale"]
-    assert encoding["x"]["scale"]["domain"] == pytest.approx([0, 0.945])
+    assert encoding["x"]["scale"]["domain"] == [0, {"expr": "end"}]
+    (end,) = (each["value"] for each in spec["params"] if each["name"] == "end")
+    assert end == pytest.approx(0.945)
 
 
 def test_no_heads_make_empty_charts():
@@ -70,5 +73,5 @@ def test_no_heads_make_empty_charts():
 
 def test_a_click_gives_layer_and_head():
     for chart in (variance(), compared()):
-        (param,) = (param for param in chart.to_dict()["params"] if param["name"] == "head")
+        (param,) = (param for param in whole(chart)["params"] if param["name"] == "head")
         assert param["select"]["fields"] == ["layer", "head"]

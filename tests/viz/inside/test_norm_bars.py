@@ -13,8 +13,7 @@ def layers(values):
 
 
 def test_the_band_is_one_population_deviation_around_the_mean():
-    spec = norm_bars(EXAMPLE, title="x", reading="").to_dict()
-    (spread,) = spec["datasets"][spec["layer"][0]["data"]["name"]]
+    (spread,) = norm_bars(EXAMPLE, title="x", reading="").frames["spread"].to_dict(orient="records")
     assert spread == pytest.approx({"mean": 2, "low": 2 - 4.8132, "high": 2 + 4.8132}, abs=1e-3)
 
 

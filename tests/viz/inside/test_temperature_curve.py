@@ -5,7 +5,7 @@ import pytest
 
 from tests.viz.scene import drawn
 from viz.inside.temperature_curve import temperature_curve
-from viz.palette import ACCENT, NEUTRAL
+from viz.palette import ACCENT, CATEGORIES, NEUTRAL
 
 TEMPERATURES = (0.0, 0.1, 1.0, 10.0, math.inf)
 TWO = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4], [0.5, 0.5]])
@@ -57,23 +57,26 @@ def test_a_mark_stands_at_its_temperature_under_its_name():
 def test_of_many_classes_those_that_never_matter_are_grey():
     many = np.full((5, 10), 0.01)
     many[:, 3], many[2, 7] = 0.8, 0.12
-    spec = curve(many, [str(name) for name in range(10)]).to_dict()
-    scale = next(
-        layer["encoding"]["color"] for layer in spec["layer"] if "color" in layer.get("encoding", {})
-    )
-    coloured = [
-        name
-        for name, colour in zip(scale["scale"]["domain"], scale["scale"]["range"], strict=True)
-        if colour != NEUTRAL
-    ]
-    assert coloured == scale["legend"]["values"] == ["3", "7"]
+    figure = curve(many, [str(name) for name in range(10)])
+    by_place = {point["y"]: point["fill"] for point in points(figure)}
+    grey = [place for place, colour in by_place.items() if colour == NEUTRAL]
+    assert grey == pytest.approx([0.99 * 280])
+    assert len(set(by_place.values())) == 3
+    (listed,) = (each["value"] for each in figure.specification["params"] if each["name"] == "prominent")
+    assert listed == ["3", "7"]
+
+
+def test_of_many_classes_that_matter_as_many_as_there_are_colours_are_drawn_in_them():
+    many = np.tile(np.linspace(0.11, 0.2, 10), (5, 1))
+    fills = {point["fill"] for point in points(curve(many, [str(name) for name in range(10)]))}
+    assert fills == {*CATEGORIES, NEUTRAL}
 
 
 def test_a_click_gives_the_place_in_the_list():
-    (param,) = curve().to_dict()["params"]
+    param = curve().specification["params"][0]
     assert (param["name"], param["select"]["fields"]) == ("temperature", ["index"])
 
 
 def test_probabilities_must_fit():
-    with pytest.raises(ValueError, match="5 temperatures and 3 classes"):
+    with pytest.raises(ValueError, match=r"expected shape \(5, 3\), got probabilities of \(5, 2\)"):
         curve(names=("a", "b", "c"))

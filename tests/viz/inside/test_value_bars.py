@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn
+from tests.viz.scene import drawn, whole
 from viz.inside.value_bars import value_bars
 from viz.palette import ACCENT
 
@@ -49,9 +49,9 @@ def test_the_chosen_one_is_framed_and_a_click_names_its_row():
     chart = value_bars(VALUES, what="score", chosen="1 b", clicks=True)
     cover = drawn(chart)[-1]
     assert [box["stroke"] == ACCENT for box in cover] == [False, True, False]
-    (click,) = chart.to_dict()["params"]
+    (click,) = (each for each in whole(chart)["params"] if "select" in each)
     assert (click["name"], click["select"]["fields"]) == ("row", ["row"])
-    assert click["views"] == [chart.to_dict()["layer"][-1]["name"]]
+    assert click["views"] == [whole(chart)["layer"][-1]["name"]]
 
 
 def test_equal_tokens_are_told_apart_by_their_names():

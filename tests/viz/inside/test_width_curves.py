@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from tests.viz.scene import drawn
-from viz.inside.width_curves import entropy_over_width, gradient_over_width, variance_over_width
+from viz.inside.width_curves import scale_name, width_curves
 from viz.palette import ACCENT
 
 MEASURED = pd.DataFrame(
@@ -20,28 +20,45 @@ MEASURED = pd.DataFrame(
 )
 
 
-@pytest.mark.parametrize("chart", [variance_over_width, entropy_over_width, gradient_over_width])
-def test_the_chosen_width_is_marked_and_the_chosen_scale_stands_out(chart):
-    layers = drawn(chart(MEASURED, d_k=8, power=0.5), width=400)
+@pytest.mark.parametrize(
+    ("power", "name"), [(0.0, "1"), (0.5, "1/√d_k"), (1.0, "1/d_k"), (0.25, "d_k^−0.25")]
+)
+def test_a_scale_is_named_as_it_is_written(power, name):
+    assert scale_name(power) == name
+
+
+def test_each_scale_has_a_colour_of_its_own():
+    powers = pd.concat([MEASURED.assign(power=power) for power in (0.0, 0.25, 0.5, 1.0)])
+    (layer, *_) = width_curves(powers, "entropy", d_k=8, power=0.5).specification["layer"]
+    scale = layer["encoding"]["color"]["scale"]
+    assert scale["domain"] == ["1", "d_k^−0.25", "1/√d_k", "1/d_k"]
+    assert len(set(scale["range"])) == 4
+
+
+@pytest.mark.parametrize("measure", ["variance", "entropy", "gradient"])
+def test_the_chosen_width_is_marked_and_the_chosen_scale_stands_out(measure):
+    layers = drawn(width_curves(MEASURED, measure, d_k=8, power=0.5), width=400)
     rules = [item for items in layers for item in items if item.get("stroke") == ACCENT]
     assert len(rules) == 1
     opacities = {item.get("opacity", 1) for items in layers for item in items if item.get("size")}
-    assert opacities <= {1, 0.4}
+    assert opacities == {1, 0.4}
 
 
 def test_the_lines_of_the_variance_are_what_theory_says():
-    spec = variance_over_width(MEASURED, d_k=8, power=0.5).to_dict()
-    expected = spec["datasets"][spec["layer"][0]["data"]["name"]]
-    found = {(row["d_k"], row["power"]): row["variance"] for row in expected}
+    figure = width_curves(MEASURED, "variance", d_k=8, power=0.5)
+    rows = figure.frame.to_dict("records")
+    found = {(row["d_k"], row["power"]): row["expected"] for row in rows}
     assert found == {(1, 0): 1, (8, 0): 8, (64, 0): 64, (1, 0.5): 1, (8, 0.5): 1, (64, 0.5): 1}
-    points = spec["datasets"][spec["layer"][1]["data"]["name"]]
-    assert [row["variance"] for row in points] == MEASURED["variance"].tolist()
+    lines, points, _ = figure.specification["layer"]
+    assert (lines["mark"]["type"], lines["encoding"]["y"]["field"]) == ("line", "expected")
+    assert (points["mark"]["type"], points["encoding"]["y"]["field"]) == ("point", "variance")
+    assert [row["variance"] for row in rows] == MEASURED["variance"].tolist()
 
 
 def test_a_width_between_those_measured_is_marked_between_them():
-    layers = drawn(entropy_over_width(MEASURED, d_k=23, power=0.0), width=400)
+    layers = drawn(width_curves(MEASURED, "entropy", d_k=23, power=0.0), width=400)
     (rule,) = (item for items in layers for item in items if item.get("stroke") == ACCENT)
-    ticks = [drawn(entropy_over_width(MEASURED, d_k=at, power=0.0), width=400) for at in (8, 64)]
+    ticks = [drawn(width_curves(MEASURED, "entropy", d_k=at, power=0.0), width=400) for at in (8, 64)]
     left, right = (
         next(item["x"] for items in layers for item in items if item.get("stroke") == ACCENT)
         for layers in ticks
@@ -50,6 +67,7 @@ def test_a_width_between_those_measured_is_marked_between_them():
 
 
 def test_the_band_is_of_the_chosen_scale_alone():
-    spec = gradient_over_width(MEASURED, d_k=8, power=0.5).to_dict()
+    spec = width_curves(MEASURED, "gradient", d_k=8, power=0.5).specification
     assert spec["layer"][0]["mark"]["type"] == "area"
-    assert spec["layer"][0]["transform"] == [{"filter": "(datum['power'] === 0.5)"}]
+    assert spec["layer"][0]["transform"] == [{"filter": "datum.power == power"}]
+    assert {"name": "power", "value": 0.5} in spec["params"]

@@ -9,7 +9,7 @@ ALLOWED = np.array([True, False, True, True])
 
 
 def rows(chart) -> list[dict]:
-    return chart.data.to_dict("records")
+    return chart.frame.to_dict("records")
 
 
 def test_keys_go_from_the_largest_loss_to_the_largest_gain():
@@ -25,5 +25,5 @@ def test_of_many_keys_those_that_changed_most_are_shown():
 
 
 def test_lengths_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match=r"4 tokens need as many .* got \(4, 3, 4\)"):
+    with pytest.raises(ValueError, match=r"expected shape \(4,\), got after of \(3,\)"):
         attention_shift(BEFORE, AFTER[:3], TOKENS, allowed=ALLOWED)

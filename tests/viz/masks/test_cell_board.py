@@ -1,10 +1,8 @@
-import json
-
 import numpy as np
 import pytest
 
 from tests.viz.picture import pixels
-from tests.viz.scene import drawn
+from tests.viz.scene import drawn, whole
 from viz.masks.cell_board import cell_board
 
 TOKENS = ("[CLS]", 'a"b', "[SEP]")
@@ -19,13 +17,10 @@ def test_every_cell_says_which_it_is():
 
 
 def test_labels_are_the_tokens_themselves():
-    chart = cell_board(WEIGHTS, ("<b>", "&", "&"), mask=MASK, query=0).to_dict()
-    (axis,) = {
-        layer["encoding"]["x"]["axis"]["labelExpr"]
-        for layer in chart["layer"]
-        if "x" in layer.get("encoding", {})
-    }
-    assert json.loads(axis.removesuffix("[datum.value]")) == ["<b>", "& ₁", "& ₂"]
+    chart = whole(cell_board(WEIGHTS, ("<b>", "&", "&"), mask=MASK, query=0))
+    (labels,) = (each["value"] for each in chart["params"] if each["name"] == "labels")
+    assert labels == ["<b>", "& ₁", "& ₂"]
+    assert chart["layer"][0]["encoding"]["x"]["axis"]["labelExpr"] == "labels[datum.value]"
 
 
 def test_masked_cells_are_hatched_and_the_row_of_the_query_is_framed():
@@ -38,10 +33,11 @@ def test_masked_cells_are_hatched_and_the_row_of_the_query_is_framed():
 
 
 def test_a_click_names_the_cell_and_whether_it_is_blocked():
-    (click,) = cell_board(WEIGHTS, TOKENS, mask=MASK, query=0).to_dict()["params"]
+    chart = cell_board(WEIGHTS, TOKENS, mask=MASK, query=0).specification
+    (click,) = (each for each in chart["params"] if "select" in each)
     assert (click["name"], click["select"]["fields"]) == ("cell", ["query", "key", "blocked"])
 
 
 def test_shapes_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match="3 tokens need 3×3 weights and mask"):
+    with pytest.raises(ValueError, match=r"expected shape \(3, 3\), got pattern of \(2, 3\)"):
         cell_board(WEIGHTS[:2], TOKENS, mask=MASK, query=0)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn
+from tests.viz.scene import drawn, whole
 from viz.palette import ACCENT
 from viz.positions.shuffle_strip import shuffle_strip
 
@@ -37,7 +37,7 @@ def test_the_dots_of_the_chosen_seed_stand_out():
 
 
 def test_a_click_names_the_seed():
-    (click,) = strip().to_dict()["params"]
+    (click,) = (each for each in whole(strip())["params"] if "select" in each)
     assert (click["name"], click["select"]["fields"]) == ("seed", ["seed"])
 
 

@@ -96,7 +96,7 @@ def test_the_buttons(open_app: Open) -> None:
 def test_the_drawing_outlives_a_change_of_the_page(open_app: Open) -> None:
     app = open_app(kind="Digit", source="Draw", drawing=to_code(LOPSIDED))
     del app.query_params["drawing"]  # as Streamlit does
-    app.switch_page("app_pages/compare.py").run()
+    app.switch_page("app_pages/compare/page.py").run()
     assert not app.exception
     assert code(app) == to_code(LOPSIDED)
 

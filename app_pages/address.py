@@ -1,0 +1,203 @@
+"""The controls whose choice the page's address holds: a link brings it back, and a look at another page keeps it.
+
+A declaration says the key, of the widget and in the address; the options; what is chosen to begin with; and what becomes
+of a choice that is an option no longer, in another encoder or another text. A choice that is the first one leaves the
+address. Codes are choices that no widget holds, such as cells blocked by clicks.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+Option = TypeVar("Option")
+Number = TypeVar("Number", int, float, tuple[int, int])
+
+EXPANDER = {"bind": "query-params"}
+WIDGET = EXPANDER | {"persist_state": "session"}
+
+# What takes the place of a held value that is no option: from the value and the options there are.
+
+
+def first(_held: Any, options: Sequence[Option]) -> Option | None:
+    return next(iter(options), None)
+
+
+def nearest(held: Any, options: Sequence[int]) -> int | None:
+    return (
+        min(options, key=lambda option: abs(option - held)) if isinstance(held, int) else first(held, options)
+    )
+
+
+def dropped(_held: Any, _options: Sequence) -> None:
+    """For `boxes`: the others remain."""
+
+
+# Controls
+
+
+def row(label: str, options: Iterable[Option], *, key: str, **appearance: Any) -> Option:
+    """One of a few, all of them shown side by side; to begin with, and in place of what is gone, the first."""
+    options = list(options)
+    _write_back(key, tuple(options), lambda held: held if held in options else options[0])
+    chosen = st.segmented_control(
+        label, options, default=options[0], required=True, key=key, **WIDGET, **appearance
+    )
+    return options[0] if chosen is None else chosen  # `key=` without a value empties even what is required
+
+
+def box(
+    label: str,
+    options: Iterable[Option],
+    default: Option | None = None,
+    *,
+    key: str,
+    gone: Callable[[Any, Sequence[Option]], Option | None] = first,
+    format_func: Callable[[Option], str] = str,
+    **appearance: Any,
+) -> Option | None:
+    """One of many, in a box that opens; None where there are no options. Without a `default` the first."""
+    options = list(options)
+    _write_back(
+        key, tuple(map(format_func, options)), lambda held: held if held in options else gone(held, options)
+    )
+    at = 0 if default is None else options.index(default)
+    return st.selectbox(label, options, at, format_func=format_func, key=key, **WIDGET, **appearance)
+
+
+def boxes(
+    label: str,
+    options: Iterable[Option],
+    default: Sequence[Option] = (),
+    *,
+    key: str,
+    gone: Callable[[Any, Sequence[Option]], Option | None] = dropped,
+    format_func: Callable[[Option], str] = str,
+    **appearance: Any,
+) -> list[Option]:
+    """Any number of many, in a box that opens, in the order in which they were chosen."""
+    options = list(options)
+
+    def mended(held: list[Option]) -> list[Option]:
+        each = (one if one in options else gone(one, options) for one in held)
+        return [one for one in dict.fromkeys(each) if one is not None]
+
+    _write_back(key, tuple(map(format_func, options)), mended)
+    return st.multiselect(
+        label, options, default, format_func=format_func, key=key, select_all=False, **WIDGET, **appearance
+    )
+
+
+def pills(
+    label: str, options: Iterable[Option], default: Sequence[Option], *, key: str, **appearance: Any
+) -> list[Option]:
+    """Any number of a few, all of them shown side by side; in the order of the options, which do not change."""
+    options = list(options)
+    chosen = st.pills(
+        label, options, selection_mode="multi", default=default, key=key, **WIDGET, **appearance
+    )
+    return [option for option in options if option in chosen]
+
+
+def number(
+    label: str, least: int, most: int, default: int | None = None, *, key: str, **appearance: Any
+) -> int:
+    """A box for a whole number; without a `default` the least. What is held is brought within the bounds."""
+    first = least if default is None else default
+    _write_back(key, (least, most), lambda held: _clipped(held, least, most, first))
+    return st.number_input(label, least, most, first, key=key, **WIDGET, **appearance)
+
+
+def slider(
+    label: str,
+    least: float,
+    most: float,
+    default: Number,
+    *,
+    key: str,
+    step: float | None = None,
+    **appearance: Any,
+) -> Number:
+    """A number, or of a `default` of two a range. What is held is brought within the bounds."""
+    _write_back(key, (least, most, step), lambda held: _clipped(held, least, most, default))
+    return st.slider(label, least, most, default, step, key=key, **WIDGET, **appearance)
+
+
+def select_slider(
+    label: str, options: Sequence[Option], default: Option, *, key: str, **appearance: Any
+) -> Option:
+    """One of a few in order; the options do not change."""
+    return st.select_slider(label, options, default, key=key, **WIDGET, **appearance)
+
+
+def toggle(label: str, default: bool = False, *, key: str, **appearance: Any) -> bool:
+    return st.toggle(label, default, key=key, **WIDGET, **appearance)
+
+
+def text(label: str, default: str, *, key: str, **appearance: Any) -> str:
+    return st.text_area(label, default, key=key, **WIDGET, **appearance) or ""
+
+
+def expander(label: str, expanded: bool, *, key: str) -> DeltaGenerator:
+    """`.open` says whether it is unfolded."""
+    return st.expander(label, expanded, key=key, **EXPANDER)
+
+
+def held(key: str, default: Any = None) -> Any:
+    """What is chosen, of a control that stands elsewhere; `default` where it was never drawn."""
+    return st.session_state.get(key, default)
+
+
+def take(key: str, value: Any) -> None:
+    """For callbacks, and before the control is drawn: this is chosen from now on."""
+    st.session_state[key] = value
+
+
+def _write_back(key: str, options: tuple, mended: Callable[[Any], Any]) -> None:
+    """Before a control is drawn: what is held becomes what it is `mended` to.
+
+    It is written even where it stays what it is, once the options are others: Streamlit knows a choice by its label
+    and a slider by its bounds, and left alone the browser and the address would keep the old label, or lose the value.
+    In any other run it is left alone, or what is being dragged would jump back.
+    """
+    if key in st.session_state:
+        held = st.session_state[key]
+        now = mended(held)
+        if now != held or st.session_state.get(f"{key}_options", options) != options:
+            st.session_state[key] = now
+    st.session_state[f"{key}_options"] = options
+
+
+def _clipped(held: Any, least: float, most: float, default: Number) -> Number:
+    if held is None:
+        return default
+    if isinstance(held, tuple):
+        return tuple(min(max(end, least), most) for end in held)
+    return min(max(held, least), most)
+
+
+# Codes
+
+
+def code(key: str) -> str:
+    """What the address holds as `key`, "" for nothing. Where a change of the page has dropped it, it is put back."""
+    if key in st.query_params:
+        st.session_state[key] = st.query_params[key]
+    elif st.session_state.get(key):
+        st.query_params[key] = st.session_state[key]
+    return st.session_state.get(key, "")
+
+
+def take_code(key: str, value: str) -> None:
+    """For callbacks: the address holds this from now on."""
+    st.session_state[key] = value
+    if value:
+        st.query_params[key] = value
+    else:
+        leave_code(key)
+
+
+def leave_code(key: str) -> None:
+    """For callbacks: the address is about something else now. What it held stays for when one comes back."""
+    st.query_params.pop(key, None)

@@ -1,0 +1,239 @@
+"""One cache for all sessions, bounded in bytes: encoders, and what they make of inputs.
+
+A value is known by the function that makes it, by its checkpoint, name and hash of the files, and by plain values. Every
+thread is handed the same object: arrays in it are read-only, and whoever reads it changes nothing else in it either.
+Encoders lie in the same cache, under the same bound. Every run of a page asks for its encoder, which so is among the
+last used: it is read again only where the bound holds less than the encoder and what one run makes with it.
+"""
+
+import logging
+import os
+import sys
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from concurrent.futures import CancelledError, Future
+from contextlib import nullcontext
+from dataclasses import fields, is_dataclass
+from functools import partial, wraps
+from inspect import signature
+from threading import Lock
+from typing import Any, NamedTuple, NewType, TypeVar
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from cachetools import LRUCache
+
+from model import checkpoint
+from model.checkpoint import Loaded
+
+log = logging.getLogger(__name__)
+
+Checkpoint = NewType(
+    "Checkpoint", str
+)  # a name; as the type of a parameter it tells `cached` whose files to watch
+Value = TypeVar("Value")
+
+MB = 2**20
+DEFAULT_MB = 2048  # two encoders of BERT-base's size, and what each makes of 512 tokens
+
+
+class Key(NamedTuple):
+    """What a value is known by."""
+
+    maker: str  # module and name of the function
+    checkpoints: tuple[tuple[str, str], ...]  # name and hash of the files
+    values: Hashable
+
+
+class Cache:
+    """Values by key, as many as fit into `n_bytes`; what was used longest ago goes first.
+
+    Threads that miss one key at once make its value once; nobody waits for another key.
+    """
+
+    def __init__(self, n_bytes: int) -> None:
+        self._lock = Lock()
+        self._kept = _Kept(n_bytes, getsizeof=lambda sized: sized[1])
+        self._under_way: dict[Hashable, Future] = {}
+
+    def get(self, key: Hashable, make: Callable[[], Value], spinner: str | None = None) -> Value:
+        """What is kept under `key`, or else what `make` returns; what it raises is kept nowhere."""
+        while True:
+            with self._lock:
+                if key in self._kept:
+                    return self._kept[key][0]
+                if mine := key not in self._under_way:
+                    self._under_way[key] = Future()
+                under_way = self._under_way[key]
+            if mine:
+                return self._made(key, make, under_way, spinner)
+            try:
+                with _spinning(spinner):
+                    return under_way.result()
+            except CancelledError:
+                continue
+
+    def clear(self) -> None:
+        with self._lock:
+            self._kept.clear()
+
+    def _made(
+        self, key: Hashable, make: Callable[[], Value], under_way: Future, spinner: str | None
+    ) -> Value:
+        try:
+            with _spinning(spinner):
+                value = make()
+            _freeze(value)
+            size = size_of((key, value))
+        except BaseException as error:
+            with self._lock:
+                del self._under_way[key]
+            if isinstance(error, Exception):
+                under_way.set_exception(error)
+            else:
+                under_way.cancel()  # Streamlit ended this session's run: who waited in another one begins anew
+            raise
+        with self._lock:
+            del self._under_way[key]
+            self._kept.keep(key, value, size)
+        under_way.set_result(value)
+        return value
+
+
+class _Kept(LRUCache):
+    """Values with their sizes; says in the log what comes and goes."""
+
+    def keep(self, key: Hashable, value: Any, size: int) -> None:
+        if size > self.maxsize:
+            self._say("too large to keep", key, size)
+            return
+        self[key] = (value, size)
+        self._say("kept", key, size)
+
+    def popitem(self) -> tuple[Hashable, tuple[Any, int]]:
+        key, (value, size) = super().popitem()
+        self._say("dropped", key, size)
+        return key, (value, size)
+
+    def _say(self, what: str, key: Hashable, size: int) -> None:
+        made = (
+            " of ".join([key.maker, *(name for name, _ in key.checkpoints)]) if isinstance(key, Key) else key
+        )
+        filled = f"{len(self)} entries, {self.currsize / MB:,.1f} of {self.maxsize / MB:,.0f} MB"
+        level = logging.INFO if size >= MB / 10 else logging.DEBUG
+        log.log(level, "%s: %s, %.1f MB; cache: %s", what, made, size / MB, filled)
+
+
+def size_of(value: object) -> int:
+    """Bytes of `value` and of all that it holds; memory that arrays or tensors share is counted once, and whole.
+
+    What a library keeps where Python cannot see it, as a tokenizer its vocabulary, is not counted.
+    """
+    return sum(dict(map(_memory, _parts(value))).values())
+
+
+def _freeze(value: object) -> None:
+    for part in _parts(value):
+        if isinstance(part, np.ndarray):
+            part.setflags(write=False)
+
+
+def _parts(value: object) -> Iterator[object]:
+    """`value` and what it holds, each once."""
+    seen, left = {}, [value]
+    while left:
+        part = left.pop()
+        if id(part) not in seen:
+            seen[id(part)] = part  # held until the end, or another could come to have its id
+            left.extend(_held_by(part))
+            yield part
+
+
+def _held_by(part: object) -> Iterable[object]:
+    if isinstance(part, dict):
+        return (*part, *part.values())
+    if isinstance(part, list | tuple | set | frozenset):
+        return part
+    if is_dataclass(part) and not isinstance(part, type):
+        return [getattr(part, field.name) for field in fields(part)]
+    if hasattr(part, "named_parameters"):  # a module of torch
+        return (*part.parameters(), *part.buffers())
+    return ()
+
+
+def _memory(part: object) -> tuple[int, int]:
+    """Address and bytes of what the part itself takes; of a view, those of what it is a view of."""
+    if isinstance(part, np.ndarray):
+        while isinstance(part.base, np.ndarray):
+            part = part.base
+        if not hasattr(part.base, "untyped_storage"):
+            return part.ctypes.data, part.nbytes
+        part = part.base
+    if hasattr(part, "untyped_storage"):  # a tensor
+        storage = part.untyped_storage()
+        return storage.data_ptr(), storage.nbytes()
+    if isinstance(part, pd.DataFrame | pd.Series):
+        return id(part), int(np.sum(part.memory_usage(deep=True)))
+    return id(part), sys.getsizeof(part)
+
+
+def _spinning(text: str | None) -> Any:
+    return st.spinner(text) if text else nullcontext()
+
+
+def _bound() -> int:
+    """Bytes, from LOUPE_CACHE_MB."""
+    said = os.environ.get("LOUPE_CACHE_MB", str(DEFAULT_MB))
+    if not said.isascii() or not said.isdigit():
+        raise ValueError(f"LOUPE_CACHE_MB is a number of megabytes, got {said!r}")
+    return int(said) * MB
+
+
+_cache = Cache(_bound())
+clear = _cache.clear
+
+
+def of(
+    make: Callable[..., Value], name: Checkpoint, *values: Any, spinner: str | None = None, **plain: Any
+) -> Value:
+    """`make(loaded(name), *values, **plain)`, made once for these values; `spinner` is shown while one waits.
+
+    Raises as `loaded` and `make` do.
+    """
+    key = Key(_maker(make), _with_hashes([name]), (values, tuple(sorted(plain.items()))))
+    return _cache.get(key, lambda: make(loaded(name), *values, **plain), spinner)
+
+
+def cached(make: Callable[..., Value] | None = None, *, spinner: str | None = None) -> Callable[..., Value]:
+    """Decorates a function of plain values. Parameters that it says to be a `Checkpoint` are known with their files."""
+    if make is None:
+        return partial(cached, spinner=spinner)
+    maker, expected = _maker(make), signature(make)
+    of_checkpoints = [name for name, each in expected.parameters.items() if each.annotation is Checkpoint]
+
+    @wraps(make)
+    def kept(*args: Any, **kwargs: Any) -> Value:
+        given = expected.bind(*args, **kwargs)
+        given.apply_defaults()
+        names = [given.arguments[each] for each in of_checkpoints]
+        key = Key(maker, _with_hashes(names), tuple(given.arguments.values()))
+        return _cache.get(key, lambda: make(*args, **kwargs), spinner)
+
+    return kept
+
+
+def _maker(make: Callable) -> str:
+    name = f"{make.__module__}.{make.__qualname__}"
+    if "<" in name:
+        raise ValueError(f"the functions called {name} could not be told apart: take one of a module")
+    return name
+
+
+def _with_hashes(names: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, checkpoint.fingerprint(name)) for name in names)
+
+
+@cached(spinner="Reading the checkpoint …")
+def loaded(name: Checkpoint) -> Loaded:
+    """Raises as `model.checkpoint.load` does."""
+    return checkpoint.load(name)

@@ -1,0 +1,65 @@
+"""Where a pair of heads differs, and how far every pair does."""
+
+import numpy as np
+import streamlit as st
+
+from app_pages import state
+from app_pages.compare.pairing import name, why_cells_differ
+from app_pages.widgets import contrast
+from app_pages.widgets.contrast import Side
+from app_pages.widgets.head_choice import take_clicked_head
+from app_pages.widgets.show import clickable, show
+from model.measures.matching import Pairing
+from viz.head_grids import head_grid
+
+
+def difference(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairing) -> None:
+    head = (chosen.layer, chosen.head)
+    _by_head(head, first, second, pairing)
+    partner = pairing.partner(head)
+    if (reason := why_cells_differ(first, second)) is not None:
+        st.info(f"{reason} Their weights cannot be subtracted.")
+    elif partner is not None:
+        title = f"{second.title} {name(partner)} minus {first.title} {name(head)}"
+        figure = contrast.difference(first, second, head, partner, title=title)
+        show(figure, key="difference")
+
+
+def _by_head(head: tuple[int, int], first: Side, second: Side, pairing: Pairing) -> None:
+    """A small table for each measure, laid out as the heads of the first side are."""
+    shape = pairing.shapes[0]
+    pairs = {each: pairing.partner(each) for each in np.ndindex(shape)}
+    notes = [f"{name(one)} ↔ {name(other)}" if other else "no partner" for one, other in pairs.items()]
+    with st.container(horizontal=True, gap="medium"):
+        for key, (values, signed, digits, title) in _tables(first, second, pairing).items():
+            grid = head_grid(values, selected=head, title=title, signed=signed, notes=notes, digits=digits)
+            with st.container(width="content"):
+                clickable(
+                    grid,
+                    key=f"grid_{key}",
+                    chosen=head,
+                    selection="head",
+                    take=take_clicked_head,
+                    width="content",
+                )
+    st.caption(
+        f"Rows and columns are the layers and heads of {first.title}, each against its partner. In the changes orange "
+        f"says that {second.title} has more, blue that it has less. A click chooses the pair. Entropies are divided by "
+        "that of equal weights, so they lie between 0 and 1 and their changes between −1 and 1."
+    )
+
+
+def _tables(
+    first: Side, second: Side, pairing: Pairing
+) -> dict[str, tuple[np.ndarray, bool, int, list[str]]]:
+    """Values [layer, head], whether they have a sign, their digits, and the lines of the title."""
+    tables = {}
+    if pairing.matrix is not None:
+        tables["distance"] = pairing.distances, False, 3, ["head distance", "nats, 0 to 0.693"]
+    before, after = (state.head_measures(side.checkpoint, side.given) for side in (first, second))
+    for measure in before.columns.intersection(after.columns).drop(["layer", "head"]):
+        if measure == "entropy" or first.record.patch_grid == second.record.patch_grid:
+            values = (frame[measure].to_numpy() for frame in (before, after))
+            title = [f"change of {measure}", f"{second.title} minus {first.title}"]
+            tables[measure.partition(" (")[0].replace(" ", "_")] = pairing.change(*values), True, 2, title
+    return tables

@@ -1,0 +1,26 @@
+"""The way to a digit on which two checkpoints disagree."""
+
+import streamlit as st
+
+from app_pages import address, state
+from app_pages.inputs.digit_input import DISAGREE, ordered, take_digit
+
+
+def next_disagreement(one: str, other: str) -> None:
+    """A button that goes through the test digits that the two call differently; none where that is not known."""
+    made = [state.predictions(name) for name in (one, other)]
+    if any(predictions is None for predictions in made):
+        return
+    ids = ordered(state.test_digits()[1], "all", DISAGREE, made)[0].tolist()
+    if not ids:
+        st.caption("The two call every test digit alike.")
+        return
+    current = address.held("digit")
+    following = ids[(ids.index(current) + 1) % len(ids)] if current in ids else ids[0]
+    st.button(
+        f"Next of {len(ids)} test digits that they call differently",
+        key="next_disagreement",
+        icon=":material/arrow_forward:",
+        on_click=take_digit,
+        args=({"id": following},),
+    )

@@ -1,0 +1,102 @@
+"""Heads side by side: all of them, and a pair of them in detail."""
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from app_pages import address, state
+from app_pages.compare.pairing import name
+from app_pages.widgets.contrast import NUMBERS, Side, beside, same_position, take_from_second
+from app_pages.widgets.head_choice import choose_query, overview, take_head, take_query
+from app_pages.widgets.input_in_colours import input_in_colours
+from app_pages.widgets.measures_note import measures_note
+from app_pages.widgets.show import clickable, show
+from model.measures.matching import Head, Pairing
+from viz.attention.token_heatmaps import attention_heatmap
+from viz.compare.distance_heatmap import distance_heatmap
+from viz.palette import ColourScale
+
+ONE_QUERY, ALL_WEIGHTS, DISTANCES = "one query", "all weights", "distances of all heads"
+
+
+def heads(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairing) -> None:
+    head = (chosen.layer, chosen.head)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        view = address.row("Show", (ONE_QUERY, ALL_WEIGHTS, DISTANCES), key="compare_view")
+        if view != DISTANCES:
+            query = choose_query(first.record)
+    if view == DISTANCES:
+        _distances(first, second, pairing, head)
+        return
+
+    def take_partner(*other: int) -> None:
+        if (one := pairing.of(other)) is not None:
+            take_head(*one)
+
+    sides, shown = (first, second), (head, pairing.partner(head))
+    sides_and_places = zip(NUMBERS, sides, shown, (take_head, take_partner), beside("overview"), strict=False)
+    for number, side, selected, take, place in sides_and_places:
+        with place:
+            st.markdown(f"**{side.title}**, all heads")
+            look = {"selected": selected, "scale": chosen.scale, "key": f"overview_{number}"}
+            overview(side.checkpoint, side.given, take=take, **look)
+    queries = query, same_position(first, second, query)
+    takes = take_query, partial(take_from_second, first, second)
+    details = zip(NUMBERS, sides, shown, queries, takes, beside("detail"), strict=False)
+    for number, side, selected, at, take, place in details:
+        with place:
+            if selected is None:
+                st.info(f"{side.title} has no partner for {name(head)}.")
+            elif view == ALL_WEIGHTS:
+                _all_weights(side, selected, at, chosen.scale, key=f"matrix_{number}")
+            else:
+                _one_query(side, selected, at, chosen.scale, take, key=f"query_{number}")
+    measures_note(first.record.units)
+
+
+def _all_weights(side: Side, head: Head, query: int | None, scale: ColourScale, *, key: str) -> None:
+    record, title = side.record, f"{side.title} {name(head)}"
+    pattern, mask = record.pattern[head], record.mask[head]
+    show(attention_heatmap(pattern, record.tokens, mask=mask, query=query, scale=scale, title=title), key=key)
+
+
+def _one_query(
+    side: Side, head: Head, query: int | None, scale: ColourScale, take: Callable[[int], None], *, key: str
+) -> None:
+    """The row of `query`; a click takes its position instead."""
+    st.markdown(f"**{name(head)}** of {side.title}")
+    if query is None:
+        st.caption("The chosen query has no counterpart here.")
+        return
+    row = side.record.pattern[head][query]
+    input_in_colours(side.given, side.record, row, query=query, scale=scale, key=key, take=take)
+
+
+def _distances(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
+    if pairing.matrix is None:
+        st.info(
+            "Head distances compare rows of weights over the same keys, and these sides have none in common."
+        )
+        return
+    (_, n_heads), (_, n_others) = pairing.shapes
+    chart = distance_heatmap(
+        pairing.matrix,
+        pairing.partners,
+        n_heads=(n_heads, n_others),
+        names=(first.title, second.title),
+        selected=head[0] * n_heads + head[1],
+    )
+    st.markdown(
+        r"**Head distance** of two heads $A$ and $B$: $\frac{1}{n} \sum_i \mathrm{JSD}(A'_i, B'_i)$ with "
+        r"$A' = 0.999\,A + 0.001 / n$, the Jensen-Shannon divergence of their rows, from 0 to $\ln 2 \approx 0.693$ nats "
+        "(Clark et al. 2019, who sum over the rows). Rings are the pairs; a click chooses the head of its row."
+    )
+    clickable(
+        chart,
+        key="distances",
+        chosen=head,
+        selection="pair",
+        take=lambda pair: take_head(*divmod(int(pair["one"]), n_heads)),
+        width="content",
+    )

@@ -1,0 +1,121 @@
+"""Token knock-out on both sides: which token or patch does the answer hang on?"""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from app_pages import address, cache
+from app_pages.compare.in_steps import in_steps
+from app_pages.widgets.contrast import NUMBERS, Side, beside, same_position, shared_limit, take_from_second
+from app_pages.widgets.head_choice import choose_query, take_query
+from app_pages.widgets.show import clickable
+from app_pages.widgets.spelling import as_code
+from model.intervention import without_keys
+from model.measures.changes import changes_of_class, one_class, strongest
+from model.probabilities import at_once, probabilities
+from viz.numbers import percent, written
+from viz.picture_patches import knock_out_patches
+from viz.token_bars import knock_out_bars
+
+FIRST_SAYS, SECOND_SAYS = "what the first says", "what the second says"
+POOLED = "pooled state (cosine distance)"  # what changes where there are no classes
+
+
+def knock_out(first: Side, second: Side) -> None:
+    sides = (first, second)
+    classes = list(dict.fromkeys(side.said for side in sides if side.said is not None))
+    measured = r"$\Delta P = P(\text{class} \mid \text{masked}) - P(\text{class})$."
+    if not classes:
+        measured = "What is measured is how far the pooled state turns: its cosine distance from what it was."
+    st.markdown(
+        f"Each {first.record.unit} in turn is masked out of the keys, in all layers and heads: nobody looks at it any more, "
+        f"while its own state stays in the stream. {measured}"
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        asked = classes[0] if classes else None
+        if len(classes) == 2:
+            rows = dict(zip((FIRST_SAYS, SECOND_SAYS), classes, strict=True))
+            asked = rows[address.row("Class", rows, key="compare_class")]
+        query = choose_query(first.record)
+    answers = [_knocked_out(side) for side in sides]
+    changes = [_changes(side, each, asked) for side, each in zip(sides, answers, strict=True)]
+    limit = shared_limit(change for change in changes if change is not None)
+    places = [st.container(), st.container()] if first.is_text else beside("knock_out")
+    takes = take_query, partial(take_from_second, first, second)
+    for number, side, each, change, take, place in zip(
+        NUMBERS, sides, answers, changes, takes, places, strict=False
+    ):
+        with place:
+            if change is None:
+                st.info(f"{side.title} knows no class {asked}.")
+                continue
+            st.markdown(_in_words(side, each, change, asked))
+            at = same_position(first, side, query)
+            _draw(side, change, limit, asked, query=at, take=take, key=f"knock_out_{number}")
+    st.caption(f"Both scales reach to {written(limit, '.3g')}, the largest change on either side.")
+
+
+def _knocked_out(side: Side) -> np.ndarray:
+    """Probabilities [position, class] with each position masked; without classes the pooled states."""
+    n = len(side.record)
+    size = at_once(side.record.config, n)
+    chunks = [tuple(map(without_keys, range(start, min(start + size, n)))) for start in range(0, n, size)]
+    steps = [partial(cache.of, probabilities, side.checkpoint, (side.given,), chunk) for chunk in chunks]
+    return np.concatenate(in_steps(steps, f"Masking one token after the other in {side.title} …"), axis=1)[0]
+
+
+def _changes(side: Side, answers: np.ndarray, asked: str | None) -> np.ndarray | None:
+    """[position], None where this side does not know the class."""
+    if asked is None:
+        return changes_of_class(side.record, answers, None)
+    names = side.record.class_names
+    return changes_of_class(side.record, answers, names.index(asked)) if asked in names else None
+
+
+def _in_words(side: Side, answers: np.ndarray, change: np.ndarray, asked: str | None) -> str:
+    record, most = side.record, strongest(change)
+    token = as_code(record.tokens[most]) + (f" (position {most})" if side.is_text else "")
+    if asked is None:
+        turned = written(float(change[most]), ".2g")
+        return f"**{side.title}**: without {token} the pooled state is {turned} from what it was, the largest change."
+    before = float(record.probabilities[record.class_names.index(asked)])
+    flips = len(record) - one_class(answers, record.class_names.index(side.said)).kept
+    unit = "tokens" if side.is_text else "positions"
+    others = f"{flips} of {len(record)} {unit}, each alone, change" if flips else "No single one changes"
+    return (
+        f"**{side.title}**: P({asked}) is {percent(before, 2)}; without {token} it is "
+        f"{percent(before + change[most], 2)}, the largest change. {others} the answer."
+    )
+
+
+def _draw(
+    side: Side,
+    change: np.ndarray,
+    limit: float,
+    asked: str | None,
+    *,
+    query: int | None,
+    take: Callable[[int], None],
+    key: str,
+) -> None:
+    """A click takes its position as the query."""
+    what = POOLED if asked is None else f"P({asked})"
+    draw = partial(clickable, key=key, chosen=query)
+    if side.is_text:
+        bars = knock_out_bars(side.record.tokens, change, query=query, limit=limit, what=what)
+        draw(bars, selection="token", take=lambda token: take(int(token["position"])))
+        return
+    first, grid = side.record.first_patch, side.record.patch_grid
+    at = query - first if query is not None and query >= first else None
+    patches = knock_out_patches(side.given.array, change[first:], grid, query=at, limit=limit, what=what)
+    draw(patches, selection="patch", take=lambda patch: take(int(patch["position"]) + first), width="content")
+    if not first:
+        return
+    if asked is None:
+        said = f"the pooled state is {written(float(change[0]), '.2g')} from what it was (cosine distance)"
+    else:
+        answer = side.record.probabilities[side.record.class_names.index(asked)] + change[0]
+        said = f"{what} is {percent(answer, 2)}"
+    st.caption(f"Without the class token among the keys, {said}.")

@@ -1,0 +1,102 @@
+"""How alike two checkpoints represent many examples: linear CKA, stage by stage."""
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from app_pages import state
+from app_pages.cache import Checkpoint, cached
+from app_pages.compare.in_steps import in_steps
+from app_pages.widgets.contrast import Side
+from app_pages.widgets.show import show
+from model.inputs import Text
+from model.measures import similarity
+from viz.compare.stage_similarity import stage_similarity
+
+N_DIGITS, AT_ONCE = 300, 50
+
+
+def representations(first: Side, second: Side) -> None:
+    st.markdown(
+        r"**Linear CKA**: $\lVert Y^\top X \rVert_F^2 \,/\, (\lVert X^\top X \rVert_F \, \lVert Y^\top Y \rVert_F)$, with the "
+        "states of all examples at a stage of either checkpoint as the centred rows of $X$ and $Y$. 1: equal up to rotation and "
+        "scale (Kornblith et al. 2019). States are those carried in the stream, before the norm at the end of pre-LN."
+    )
+    of_text = first.record.unit == "token"
+    if of_text:
+        texts = (*state.sentences().values(), first.given.text, second.given.text)
+        examples = tuple(map(Text, dict.fromkeys(texts)))
+        if _cut_differently(first.checkpoint, second.checkpoint, examples):
+            st.info(
+                f"{first.checkpoint} and {second.checkpoint} cut texts into different tokens: no states correspond."
+            )
+            return
+    else:
+        examples = tuple(range(0, N_DIGITS, AT_ONCE))
+    of_one = first.checkpoint == second.checkpoint
+    if of_one:
+        st.caption(
+            "One checkpoint beside itself: which of its stages are alike. "
+            + ("The two texts only add their tokens." if of_text else "The two digits play no part in it.")
+        )
+    reads = [partial(_states, side.checkpoint, example) for side in (first, second) for example in examples]
+    in_steps(reads, "Reading the states of the examples …")  # from here on they are cached
+    found, by_chance, n = _cka(first.checkpoint, second.checkpoint, examples)
+    chart = stage_similarity(
+        found,
+        first.record.stages,
+        second.record.stages,
+        names=(first.checkpoint, second.checkpoint + ", again" * of_one),
+        what="CKA",
+        signed=False,
+        side=480,
+        undefined="all examples have the same state here",
+    )
+    show(chart, key="cka", width="content")
+    if np.isnan(found).any():
+        st.caption("A dash: all examples have the same state at that stage, and nothing can be compared.")
+    _what_was_used(first, second, n, by_chance)
+
+
+@cached
+def _states(name: Checkpoint, example: Text | int) -> np.ndarray:
+    """[stage, example, d_model] of the tokens of a text, or of the test digits from a number on."""
+    if isinstance(example, Text):
+        return similarity.text_states(state.loaded(name), example)
+    images, _ = state.test_digits()
+    return similarity.digit_states(state.loaded(name), images[example : example + AT_ONCE])
+
+
+@cached(spinner="Comparing the stages …")
+def _cka(
+    one: Checkpoint, other: Checkpoint, examples: tuple[Text | int, ...]
+) -> tuple[np.ndarray, float, int]:
+    """CKA [stage, other stage]; the largest with the examples of one side shuffled; how many examples."""
+    first, second = (
+        np.concatenate([_states(name, example) for example in examples], axis=1) for name in (one, other)
+    )
+    return similarity.linear_cka(first, second), similarity.cka_by_chance(first, second), first.shape[1]
+
+
+@cached
+def _cut_differently(one: Checkpoint, other: Checkpoint, texts: tuple[Text, ...]) -> bool:
+    return any(
+        state.encoded_text(one, text).tokens != state.encoded_text(other, text).tokens for text in texts
+    )
+
+
+def _what_was_used(first: Side, second: Side, n: int, by_chance: float) -> None:
+    if first.record.unit == "token":
+        used = f"the {n:,} tokens of the {len(state.sentences())} example sentences and of what was typed, a state each"
+    else:
+        pooled = dict.fromkeys(
+            "class token" if side.record.has_class_token else "mean over the patches"
+            for side in (first, second)
+        )
+        used = f"the first {n} test digits, the {' and the '.join(pooled)} of each"
+    widths = sorted({side.record.config.d_model for side in (first, second)})
+    st.caption(
+        f"Used: {used}, of width {' and '.join(map(str, widths))}. With the examples of one side shuffled, the largest of "
+        f"these numbers is {by_chance:.2f}: so much is chance."
+    )

@@ -1,0 +1,128 @@
+"""The residual stream of both sides: how long, how much each sublayer adds, what could be read off it."""
+
+import streamlit as st
+
+from app_pages import address, cache
+from app_pages.widgets.contrast import Side, beside
+from app_pages.widgets.show import show
+from model.measures import similarity
+from model.measures import stream as measures
+from viz.compare.norm_heatmap import norm_heatmap
+from viz.compare.stage_curves import logit_curves, stage_curves
+from viz.compare.stage_similarity import stage_similarity
+from viz.numbers import written
+from viz.palette import FIRST, SECOND
+
+
+def stream(first: Side, second: Side) -> None:
+    parts = {
+        "norms": _norms,
+        "shares": _shares,
+        "logits by layer": _logits,
+        "token uniformity": _uniformity,
+        "cosines": _cosines,
+    }
+    parts[address.row("Of the stream", parts, key="compare_stream")]((first, second))
+
+
+def _norms(sides: tuple[Side, Side]) -> None:
+    st.markdown(
+        r"$\lVert x_i \rVert$ at each position $i$: after the embedding, after each attention (mid) and each feed-forward "
+        "(post). In post-LN that is after the norm, which sets the length; in pre-LN nothing does until the norm at the end."
+    )
+    means = {side.title: measures.mean_norms(side.record.residual) for side in sides}
+    show(stage_curves(means, _stages(sides), y_title="mean length of the states"), key="stream_mean")
+    for number, side, place in zip(("first", "second"), sides, beside("norms"), strict=True):
+        record = side.record
+        lengths = measures.norms(record.residual)
+        with place:
+            figure = norm_heatmap(lengths, record.stages, record.tokens, unit=record.unit, title=side.title)
+            show(figure, key=f"norms_{number}")
+
+
+def _shares(sides: tuple[Side, Side]) -> None:
+    st.markdown(
+        r"$\frac{1}{n} \sum_i \lVert F_i \rVert / (\lVert x_i \rVert + \lVert F_i \rVert)$: $F$ is what the sublayer hands "
+        "over, $x$ what that is added to. 0.5: it is as long as all that was there. Lengths alone: where $F$ points "
+        "against $x$, the sum becomes shorter."
+    )
+    shares = {side.title: cache.of(measures.sublayer_shares, side.checkpoint, side.given) for side in sides}
+    deepest = max(side.record.config.n_layers for side in sides)
+    names = [f"L{layer} {sublayer}" for layer in range(deepest) for sublayer in ("attention", "feed-forward")]
+    chart = stage_curves(shares, names, y_title="share of the sublayer", x_title="sublayer", from_zero_to=1)
+    show(chart, key="stream_shares")
+
+
+def _logits(sides: tuple[Side, Side]) -> None:
+    st.markdown(
+        "What the classifier would answer if it read the stream at each stage: $W\\,\\mathrm{pool}(\\mathrm{LN}(x)) + b$ "
+        "where the encoder ends in a norm, as pre-LN mostly does, $W\\,\\mathrm{pool}(x) + b$ where it does not; the pool "
+        "is the class token, the mean or the maximum. The classifier was trained on the last stage alone."
+    )
+    answering = [side for side in sides if side.record.has_classes]
+    logits = [side.record.logits_by_layer for side in answering]
+    # The same colours and the same axis on both sides; a class that both name has the colour of the first.
+    coloured = (sides[1], SECOND), (sides[0], FIRST)
+    marked = {side.said: colour for side, colour in coloured if side.record.has_classes}
+    lowest = float(min((each.min() for each in logits), default=0))
+    highest = float(max((each.max() for each in logits), default=0))
+    for number, side, place in zip(("first", "second"), sides, beside("logits"), strict=True):
+        record, look = side.record, {"marked": marked, "title": side.title, "domain": (lowest, highest)}
+        with place:
+            if record.has_classes:
+                chart = logit_curves(record.logits_by_layer, record.stages, record.class_names, **look)
+                show(chart, key=f"logits_{number}")
+                st.caption(_checked(side))
+            else:
+                st.info(f"{side.title} has no classes, and so no logits.")
+    if len(marked) < len(answering):
+        said = f"Both say **{sides[0].said}**"
+    else:
+        said = " and ".join(f"**{side.said}** is what {side.title} says" for side in answering)
+    if said:
+        st.caption(f"{said}; any other class is grey.")
+
+
+def _checked(side: Side) -> str:
+    gap = measures.logits_gap(side.record)
+    norm = "through the final norm" if side.record.config.final_norm else "no final norm"
+    if gap <= 1e-4:
+        return f"Checked: {norm}, the last stage gives the true logits (largest deviation {written(gap, '.1g')})."
+    return f"The last stage does not give the true logits: they are up to {written(gap, '.2e')} apart."
+
+
+def _uniformity(sides: tuple[Side, Side]) -> None:
+    st.markdown(
+        r"$\lVert X - \mathbf{1} \bar{x}^\top \rVert_F / \lVert X \rVert_F$ with $\bar{x}$ the mean state: 0 if all tokens "
+        "were alike. Dong et al. 2021 prove that attention alone drives the tokens together, and that skip connections and "
+        "feed-forward layers hold them apart (they measure in another norm)."
+    )
+    curves = {side.title: measures.uniformity(side.record.residual) for side in sides}
+    title = "relative distance from the mean state"
+    show(stage_curves(curves, _stages(sides), y_title=title, from_zero_to=1), key="stream_uniformity")
+
+
+def _cosines(sides: tuple[Side, Side]) -> None:
+    st.markdown(
+        r"$\frac{1}{n} \sum_i \cos(x_i^s, x_i^t)$ between the stages $s$ and $t$ of one side: how far a token's state has "
+        "turned on its way."
+    )
+    for number, side, place in zip(("first", "second"), sides, beside("cosines"), strict=True):
+        stages = side.record.stages
+        chart = stage_similarity(
+            similarity.cosine_by_stage(side.record.residual),
+            stages,
+            stages,
+            names=("stage", "other stage"),
+            what="mean cosine",
+            signed=True,
+            side=320,
+            title=side.title,
+        )
+        with place:
+            show(chart, key=f"cosines_{number}", width="content")
+
+
+def _stages(sides: tuple[Side, Side]) -> tuple[str, ...]:
+    """Those of the deeper side: the other's are the first of them."""
+    return max((side.record.stages for side in sides), key=len)

@@ -1,0 +1,68 @@
+"""Parameters and multiply-adds of one encoder: in all, and part by part beside their formulas."""
+
+import pandas as pd
+import streamlit as st
+
+from app_pages.widgets.beside import beside
+from app_pages.widgets.show import show
+from model.config import ModelConfig
+from model.theory import cost
+from viz.bars import part_bars
+
+_SYMBOLS = (
+    "$d$ is d_model, $L$ n_layers, $h$ n_heads, $n$ the positions, $V$ vocab_size, $p$ patch_size, $c$ the "
+    "number of classes."
+)
+_COUNTING = (
+    "A multiply-add is a product and the addition of it. Counted are those of all matrix products, and three "
+    "for each number that goes through a norm (its square added to the variance; centring and scaling; gain "
+    "and shift). Not counted is what only adds or only multiplies: biases, residual additions, the division "
+    "by $\\sqrt{d_k}$, softmax, activations."
+)
+
+
+def totals(config: ModelConfig) -> None:
+    """One pass over one input that fills all positions."""
+    n, weights = config.n_positions, cost.n_attention_weights(config)
+    with st.container(horizontal=True, gap="medium"):
+        st.metric("Parameters", f"{cost.n_parameters(config):,}", width="content")
+        st.metric(f"Multiply-adds, n = {n:,}", f"{cost.n_multiply_adds(config):,}", width="content")
+        st.metric(
+            "Attention weights, L·h·n²",
+            f"{weights:,}",
+            width="content",
+            help=f"In float32 that is {cost.pattern_megabytes(config):,.1f} MB where every pattern is kept.",
+        )
+
+
+def by_part(config: ModelConfig) -> None:
+    parts = cost.parts(config)
+    names = [part.name for part in parts]
+    for number, place in zip(
+        ("parameters", "multiply_adds"), beside("parameters", "multiply_adds"), strict=True
+    ):
+        with place:
+            counts = [getattr(part, number) for part in parts]
+            show(part_bars(names, counts, of=number.replace("_", "-")), key=f"cost_{number}")
+    st.markdown(
+        "Only the scores and the weighted sum grow with $n^2$. They come to as many multiply-adds as the linear "
+        f"maps of their layer at $n$ = **{cost.balance(config):,.0f}**; in shorter inputs the maps are the larger "
+        "part."
+    )
+    st.latex(r"L\,n^2\,h\,(d_k+d_v) = L\,n\,d\,\big(h\,(2d_k+d_v) + h\,d_v + 2\,d_{ff}\big)")
+    with st.expander("Every number with its formula", icon=":material/function:", expanded=True):
+        st.table(_formulas(parts), hide_index=True, border="horizontal")
+        st.markdown(f"{_SYMBOLS} {_COUNTING}")
+
+
+def _formulas(parts: tuple[cost.Part, ...]) -> pd.DataFrame:
+    """One row a part. The braces keep a formula on one line."""
+    return pd.DataFrame(
+        {
+            "Part": [part.name for part in parts],
+            "Parameters": [f"{part.parameters:,}" for part in parts],
+            "as formula": [f"${{{part.parameters_formula}}}$" for part in parts],
+            "Multiply-adds": [f"{part.multiply_adds:,}" for part in parts],
+            "as formula ": [f"${{{part.multiply_adds_formula}}}$" for part in parts],
+        }
+    )

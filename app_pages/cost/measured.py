@@ -1,0 +1,101 @@
+"""Self-attention, restricted self-attention, a recurrent and a convolutional layer over the sequence length."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from app_pages import address
+from app_pages.widgets.beside import beside
+from app_pages.widgets.show import show
+from model.theory import layers
+from viz.cost.length_scaling import length_scaling
+
+LENGTHS = (64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
+ROUNDS = 11
+WIDTHS, WINDOWS, KERNELS = ("128", "256", "384"), ("17", "33", "65"), ("3", "5", "9")
+_SEEN, _SPANNED = "Positions that a query sees, itself included.", "Positions that the convolution spans."
+
+
+def measured() -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        d = int(address.row("Width d", WIDTHS, key="cost_d"))
+        r = int(address.row("Window r", WINDOWS, key="cost_r", help=_SEEN))
+        k = int(address.row("Kernel k", KERNELS, key="cost_k", help=_SPANNED))
+        if st.button("Measure", type="primary", icon=":material/timer:", key="cost_measure"):
+            st.session_state["cost_measured"] = ((d, r, k), _measure(d, r, k))
+    known, times = st.session_state.get("cost_measured", (None, None))
+    if known != (d, r, k):
+        times = None
+    fits = {name: layers.fit(LENGTHS, values) for name, values in (times or {}).items()}
+    counted, timed = beside("counted", "measured")
+    with counted:
+        st.markdown("**Counted**: multiply-adds of one pass, exact")
+        figure = length_scaling(LENGTHS, _operations(d, r, k), quantity="multiply-adds")
+        show(figure, key="cost_operations")
+    with timed:
+        st.markdown("**Measured**: time of one pass on this machine")
+        if times is None:
+            st.info("Not measured yet for these sizes: press Measure.", icon=":material/timer:")
+        else:
+            lines = {name: (fit.lengths, fit.values) for name, fit in fits.items()}
+            figure = length_scaling(LENGTHS, times, quantity="time (ms)", fits=lines)
+            show(figure, key="cost_times")
+    st.table(_orders(fits), hide_index=True, border="horizontal")
+    if times is not None:
+        st.markdown(_crossing(times, d))
+    st.caption(
+        'Orders and sequential operations: table 1 of "Attention Is All You Need" (Vaswani et al. 2017), '
+        "$r$ the size of the neighbourhood in restricted self-attention, $k$ the kernel. As there, attention "
+        "is without its four linear maps: queries, keys and values are the input itself, $n$ vectors of width "
+        "$d$, one head. Recurrent is $h_t = \\tanh(W x_t + U h_{t-1} + b)$. Restricted self-attention keeps "
+        f"$r\\,n$ weights, self-attention $n^2$. Each time is the processor time of one thread, so without the "
+        f"waiting while other programs run; the median of {ROUNDS} interleaved runs. The exponents are least "
+        "squares of ln(time) on ln(n) over the longer half of the lengths, "
+        f"n = {LENGTHS[len(LENGTHS) // 2]:,} to {LENGTHS[-1]:,} (dashed), where the fixed cost of a call weighs "
+        "least."
+    )
+
+
+def _measure(d: int, r: int, k: int) -> dict[str, np.ndarray]:
+    bar = st.progress(0.0, "Measuring …")
+    tell = partial(bar.progress, text="Measuring …")
+    times = layers.milliseconds(LENGTHS, d, radius=r // 2, kernel=k, rounds=ROUNDS, progress=tell)
+    bar.empty()
+    return times
+
+
+def _operations(d: int, r: int, k: int) -> dict[str, list[int]]:
+    return {
+        kind.name: [layers.multiply_adds(kind.name, n, d, radius=r // 2, kernel=k) for n in LENGTHS]
+        for kind in layers.KINDS
+    }
+
+
+def _orders(fits: dict[str, layers.Fit]) -> pd.DataFrame:
+    """One row a kind of layer; an exponent that was not measured is a dash."""
+    return pd.DataFrame(
+        {
+            "Layer": [kind.name for kind in layers.KINDS],
+            "Complexity": [f"${{{kind.order}}}$" for kind in layers.KINDS],
+            "Sequential": [f"${kind.sequential}$" for kind in layers.KINDS],
+            "Multiply-adds": [f"${{{kind.multiply_adds}}}$" for kind in layers.KINDS],
+            "Exponent of n": [str(kind.exponent) for kind in layers.KINDS],
+            "Fitted exponent": [
+                f"**{fits[kind.name].exponent:.2f}**" if kind.name in fits else "–" for kind in layers.KINDS
+            ],
+        }
+    )
+
+
+def _crossing(times: dict[str, np.ndarray], d: int) -> str:
+    """From which length on self-attention takes longer than the recurrent layer."""
+    counted = f"By the count it is the dearer one where $n > d$ = {d}."
+    first = layers.overtaken(LENGTHS, times[layers.SELF_ATTENTION], times[layers.RECURRENT])
+    if first is None:
+        return f"Self-attention took no longer than the recurrent layer at n = {LENGTHS[-1]:,}. {counted}"
+    return (
+        f"Self-attention took longer than the recurrent layer from **n = {first:,}** on. {counted} "
+        "The recurrent layer makes its $n$ steps one after the other; attention is two matrix products."
+    )

@@ -1,0 +1,21 @@
+"""Cost: what an encoder of any size costs, and how four kinds of layer grow with the length of the sequence."""
+
+from app_pages import address
+from app_pages.cost.counted import by_part, totals
+from app_pages.cost.measured import measured
+from app_pages.cost.published import published
+from app_pages.cost.sizes import choose_config
+
+PARTS, PUBLISHED, LAYERS = "an encoder, part by part", "published variations", "four kinds of layer, measured"
+
+part = address.row("Show", (PARTS, PUBLISHED, LAYERS), key="cost_show", label_visibility="collapsed")
+if part == LAYERS:
+    measured()
+else:
+    config = choose_config()
+    if config is not None:
+        totals(config)
+    if part == PUBLISHED:
+        published()
+    elif config is not None:
+        by_part(config)

@@ -1,0 +1,73 @@
+"""Table 3 of "Attention Is All You Need" beside what the encoder half of each row counts here."""
+
+import pandas as pd
+import streamlit as st
+from pandas.io.formats.style import Styler
+
+from app_pages import address
+from app_pages.cache import cached
+from app_pages.cost.sizes import load
+from model.theory.cost import n_parameters
+from model.theory.variations import COLUMNS, variations
+
+_HEADINGS = {"steps": "steps", "PPL": "PPL dev", "BLEU": "BLEU dev", "params": "params ×10⁶"}
+_OWN = "encoder half"
+_LOADED = "rgba(22, 163, 74, 0.16)"  # ACCENT, seen through on light and dark
+_WIDTHS = dict(zip(COLUMNS, (36, 68, 52, 36, 46, 46, 62, 48, 56, 70, 76, 92), strict=True))
+
+
+def published() -> None:
+    st.markdown(
+        '**Variations on the Transformer**, table 3 of "Attention Is All You Need" (Vaswani et al. 2017), with '
+        "the parameters of each row's encoder half, counted. Click a row to load it into the boxes above."
+    )
+    loaded = address.held("cost_from")
+    key = f"cost_table_{loaded}"  # a table for each start, or a cell that was clicked long ago would stay chosen
+    widths = {_HEADINGS.get(column, column): width for column, width in _WIDTHS.items()}
+    st.dataframe(
+        _marked(_table(), [row.name == loaded for row in variations()]),
+        key=key,
+        hide_index=True,
+        height="content",
+        column_config={
+            "": st.column_config.TextColumn(width=48),
+            **{heading: st.column_config.TextColumn(width=width) for heading, width in widths.items()},
+        },
+        on_select=lambda: _take_row(key),
+        selection_mode="single-cell",
+        alt="Table 3 of the paper with the parameters of each row's encoder half.",
+    )
+    n = variations()[0].config.n_positions
+    st.caption(
+        'As printed, where "unlisted values are identical to those of the base model" and "all metrics are on the '
+        'English-to-German translation development set, newstest2013"; (E) is "positional embedding instead of '
+        'sinusoids". The params of the paper are those of the whole Transformer, encoder and decoder. The encoder '
+        "half here has an embedding of 37,000 tokens (the paper says about as many) and a bias in every linear map; "
+        f"for (E) it learns {n} positions, a number that the paper does not print."
+    )
+
+
+@cached
+def _table() -> pd.DataFrame:
+    """One row a variation."""
+    return pd.DataFrame(
+        [
+            {
+                "": row.group,
+                **{_HEADINGS.get(column, column): cell for column, cell in row.printed.items()},
+                _OWN: n_parameters(row.config),
+            }
+            for row in variations()
+        ]
+    )
+
+
+def _marked(table: pd.DataFrame, loaded: list[bool]) -> Styler:
+    """The row that was loaded stands out."""
+    colours = [f"background-color: {_LOADED}" if is_loaded else "" for is_loaded in loaded]
+    return table.style.apply(lambda _: colours).format({_OWN: "{:,}"})
+
+
+def _take_row(key: str) -> None:
+    if cells := st.session_state[key]["selection"]["cells"]:
+        load(variations()[cells[0][0]].name)

@@ -1,0 +1,83 @@
+"""Sizes of an encoder: a known one to start from, and a box for each number."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from app_pages import address
+from model.config import LARGEST, ModelConfig, preset, presets
+from model.theory.variations import variations
+
+# The published rows called "base" and "big" are presets as well.
+STARTS = {
+    **{row.name: row.config for row in variations() if row.name in ("base", "big")},
+    **{name: preset(name) for name in presets() if name not in ("base", "big")},
+    **{row.name: row.config for row in variations() if row.name not in ("base", "big")},
+}
+_SIZES = {"d_model": 64, "n_layers": 1, "n_heads": 1, "d_k": 8, "d_v": 8, "d_ff": 128}  # and their steps
+_OF_TEXT = _SIZES | {"vocab_size": 1000, "n_positions": 64}
+_OF_IMAGES = _SIZES | {"image_size": 4, "patch_size": 1}  # these two make the positions
+_LABELS = {"n_positions": "positions n"}
+
+
+def choose_config() -> ModelConfig | None:
+    """The encoder with the sizes in the boxes; None, and a sentence, where they contradict each other."""
+    name = address.box(
+        "Start from",
+        STARTS,
+        key="cost_from",
+        on_change=lambda: load(address.held("cost_from")),
+        width=320,
+        help="A preset, or a row of the published variations. Then change what you like.",
+    )
+    start = STARTS[name]
+    with st.container(horizontal=True, gap="small"):
+        sizes = {
+            size: address.number(
+                *(_LABELS.get(size, size), 1, LARGEST, getattr(start, size)),
+                step=step,
+                key=f"cost_{size}",
+                width=96,
+            )
+            for size, step in boxes(start).items()
+        }
+    if not start.is_text:
+        # A patch that does not fit is refused by name below, so what it makes of the positions is no matter.
+        sides = sizes["image_size"] // sizes["patch_size"]
+        sizes["n_positions"] = sides**2 + (start.pooling == "class")
+    try:
+        config = replace(start, **sizes)
+    except ValueError as error:
+        st.error(f"There is no such encoder: {error}.", icon=":material/error:")
+        return None
+    st.caption(_described(config))
+    return config
+
+
+def boxes(start: ModelConfig) -> dict[str, int]:
+    """The sizes that can be changed, with the step of their buttons."""
+    return _OF_TEXT if start.is_text else _OF_IMAGES
+
+
+def load(name: str) -> None:
+    """For callbacks: this start and its sizes from now on."""
+    address.take("cost_from", name)
+    for size in boxes(STARTS[name]):
+        address.take(f"cost_{size}", getattr(STARTS[name], size))
+
+
+def _described(config: ModelConfig) -> str:
+    """What no box holds."""
+    said = [
+        f"{config.norm_placement.capitalize()}-LN",
+        "a norm at the end" if config.final_norm else "no norm at the end",
+        *(["a norm after the embedding"] if config.embedding_norm else []),
+        f"{config.positions} positions",
+        *(["q, k and v by one shared map"] if config.shared_qkv else []),
+        "biases in every linear map",
+        f"a classifier of {config.n_classes} classes" if config.n_classes else "no classifier",
+    ]
+    if not config.is_text:
+        class_token = " and the class token" if config.pooling == "class" else ""
+        said.append(f"n = {config.n_positions}: {config.n_patches} patches{class_token}")
+    return f"{'; '.join(said)}."

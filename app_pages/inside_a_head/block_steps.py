@@ -1,0 +1,113 @@
+"""The steps around and behind attention: residual additions, norms, feed-forward."""
+
+import streamlit as st
+
+from app_pages.inside_a_head.attention_steps import rows_with_lengths
+from app_pages.inside_a_head.view import View
+from app_pages.widgets.show import show
+from model.head_steps import Norm
+from viz.inside.value_bars import value_bars
+from viz.numbers import percent
+
+N_UNITS, N_CONTRIBUTIONS = 12, 6  # hidden units: the strongest, drawn as bars, and as rows
+
+
+def norm_attention(view: View) -> None:
+    if _is_pre(view):
+        st.markdown("Before attention: what the heads see is normalised, the residual stream itself is not.")
+        _norm(view.steps.norm_attention, r"\hat{x}_i", "x_i", key="attention")
+    else:
+        st.markdown("After the addition: the residual stream itself is normalised, and carried forward so.")
+        _norm(view.steps.norm_attention, "x_i'", "x_i + o_i", key="attention")
+
+
+def norm_feed_forward(view: View) -> None:
+    if _is_pre(view):
+        st.markdown(
+            "Before the feed-forward half, in the same way; the residual stream itself stays as it is."
+        )
+        _norm(view.steps.norm_feed_forward, r"\hat{x}_i'", "x_i'", key="feed_forward")
+    else:
+        st.markdown("After the addition again: so the block leaves the stream.")
+        _norm(view.steps.norm_feed_forward, "x_i''", "x_i' + f_i", key="feed_forward")
+
+
+def add_attention(view: View) -> None:
+    steps, is_pre = view.steps, _is_pre(view)
+    st.latex("x_i' = x_i + o_i" if is_pre else "x_i + o_i")
+    total = "= x′ᵢ" if is_pre else "= xᵢ + oᵢ"
+    rows = {"xᵢ": steps.x[view.query], "+ oᵢ, attention": steps.attention.out, total: steps.attention_added}
+    rows_with_lengths(rows, key="add_attention")
+
+
+def add_feed_forward(view: View) -> None:
+    steps, is_pre = view.steps, _is_pre(view)
+    st.latex("x_i'' = x_i' + f_i" if is_pre else "x_i' + f_i")
+    total = "= x″ᵢ" if is_pre else "= x′ᵢ + fᵢ"
+    added = {"+ fᵢ, feed-forward": steps.feed_forward.out, total: steps.feed_forward_added}
+    rows_with_lengths({"x′ᵢ": steps.resid_mid} | added, key="add_feed_forward")
+    if is_pre:
+        config = view.record.config
+        is_last = view.chosen.layer == config.n_layers - 1
+        st.markdown(
+            "This was the last block: one final LayerNorm follows before the classifier."
+            if is_last and config.final_norm
+            else "So the block leaves the stream: not normalised."
+        )
+
+
+def expand(view: View) -> None:
+    steps, config = view.steps.feed_forward, view.record.config
+    name = "ReLU" if config.activation == "relu" else "GELU"
+    x = r"\hat{x}_i'" if _is_pre(view) else "x_i'"
+    st.latex(
+        rf"h = \mathrm{{{name}}}({x} W_1 + b_1), \qquad "
+        rf"W_1 \in \mathbb{{R}}^{{{config.d_model} \times {config.d_ff}}}, \; h \in \mathbb{{R}}^{{{config.d_ff}}}"
+    )
+    units = steps.strongest(N_UNITS)
+    st.markdown(
+        f"Each position by itself. Of {config.d_ff} hidden units **{steps.n_above_0}** are above 0 before the "
+        f"{name}; the {len(units)} that are largest after it hold {percent(steps.share(units), 0)} of the sum of $|h|$:"
+    )
+    chart = value_bars(
+        {f"unit {unit}": steps.hidden[unit] for unit in units},
+        what=f"after the {name}",
+        before={f"unit {unit}": steps.before[unit] for unit in units},
+        was="before it",
+    )
+    show(chart, key="inside_units")
+
+
+def contract(view: View) -> None:
+    steps, config = view.steps.feed_forward, view.record.config
+    st.latex(
+        rf"f_i = h W_2 + b_2 = \sum_{{u=0}}^{{{config.d_ff - 1}}} h_u W_{{2,u}} + b_2, \qquad "
+        rf"W_2 \in \mathbb{{R}}^{{{config.d_ff} \times {config.d_model}}}"
+    )
+    st.markdown(
+        "Each hidden unit adds its own row of $W_2$, as strongly as it is active; those that add most are shown."
+    )
+    strongest = {f"unit {unit}": steps.by_unit[unit] for unit in steps.strongest_parts(N_CONTRIBUTIONS)}
+    rows_with_lengths(strongest, key="units", what="one unit's part of f")
+    st.markdown("The sum over all units and the bias, with colours of its own:")
+    whole = {f"all {config.d_ff} units": steps.of_all_units, "+ bias b": steps.bias, "= fᵢ": steps.out}
+    rows_with_lengths(whole, key="contract", what="component of f")
+
+
+def _norm(norm: Norm, out: str, of: str, *, key: str) -> None:
+    """`out` and `of` are LaTeX for what comes out of the norm and what goes in."""
+    st.latex(
+        rf"{out} = \gamma \odot \frac{{{of} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}} + \beta, \qquad "
+        rf"\mu = {norm.mean:.4f}, \quad \sqrt{{\sigma^2 + \epsilon}} = {norm.deviation:.4f}"
+    )
+    st.markdown(
+        rf"$\mu$ and $\sigma^2$ are mean and variance of the {len(norm.x)} components of this one position, the "
+        rf"variance divided by {len(norm.x)}; gain $\gamma$ and shift $\beta$ were learned."
+    )
+    rows_with_lengths(
+        {"in": norm.x, "standardised": norm.standardised, "· γ + β": norm.out}, key=f"norm_{key}"
+    )
+
+
+def _is_pre(view: View) -> bool:
+    return view.record.config.norm_placement == "pre"

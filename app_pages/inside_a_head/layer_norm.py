@@ -1,0 +1,193 @@
+"""LayerNorm on a vector that one types and on the chosen token's own, and batch normalisation on the same numbers."""
+
+import re
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app_pages import address, state
+from app_pages.inside_a_head.view import steps_of
+from app_pages.state import HeadSelection
+from app_pages.widgets.beside import beside
+from app_pages.widgets.head_choice import choose_query
+from app_pages.widgets.show import show
+from app_pages.widgets.spelling import as_code, sentence
+from model.theory.layer_norm import normalise, sample_deviation
+from viz.inside.averaged_axis import averaged_axis
+from viz.inside.norm_bars import norm_bars
+from viz.numbers import in_tex, written
+
+FIRST = "0.5, -3, 8.5\n-1, 2, 5\n4, 4, 1"
+MOST_ROWS, MOST_NUMBERS, LARGEST = 6, 8, 1e6
+ATTENTION, FEED_FORWARD = "of the attention", "of the feed-forward layer"
+_WRITTEN = 4  # terms of a sum that are written out
+
+
+def layer_norm(chosen: HeadSelection, controls: DeltaGenerator) -> None:
+    """The box of the query goes into `controls`."""
+    st.latex(
+        r"\mathrm{LN}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta, \qquad "
+        r"\mu = \frac1d \sum_{i=1}^{d} x_i, \qquad \sigma^2 = \frac1d \sum_{i=1}^{d} (x_i - \mu)^2"
+    )
+    typed, own = beside("typed", "own")
+    with typed:
+        values = _typed()
+    with own:
+        _own(chosen, controls)
+    if values is not None:
+        _batch(values)
+
+
+def _typed() -> np.ndarray | None:
+    """Numbers [vector, feature], the first vector worked out; None where they are no numbers."""
+    st.markdown("#### Your own vector")
+    text = address.text(
+        "Vectors, one a line",
+        FIRST,
+        key="inside_vectors",
+        max_chars=400,
+        height=110,
+        help="Numbers with commas or spaces between them. The first line is worked out; all of them are the batch "
+        "below.",
+    )
+    try:
+        values = read_vectors(text)
+    except ValueError as error:
+        st.info(sentence(error), icon=":material/info:")
+        return None
+    vector = values[0]
+    found = normalise(vector[None], "features")
+    mean, variance, deviation = (float(each.item()) for each in (found.mean, found.variance, found.deviation))
+    d = len(vector)
+    _steps(vector, mean, variance, deviation)
+    result = r",\; ".join(f"{y:.2f}" for y in found.output[0])
+    st.markdown(rf"$\dfrac{{x - \mu}}{{\sqrt{{\sigma^2 + \varepsilon}}}} = ({result})$")
+    if variance == 0:
+        st.markdown(
+            r"All numbers are the same, so the deviation is 0: only $\varepsilon$ keeps the division possible, and "
+            "the result is 0 throughout."
+        )
+    else:
+        st.caption(
+            f"The sum of squares is divided by d = {d}, as LayerNorm does (population formula). Divided by "
+            f"d − 1 = {d - 1} the deviation would be {written(sample_deviation(vector), '.3g')}."
+        )
+    left = normalise(found.output, "features").spread.item()
+    for key, title, reading, bars in (
+        ("inside_typed_x", "x", "green: mean, one σ to either side", vector),
+        ("inside_typed_z", "(x − μ) / σ", f"mean 0, deviation {written(left, '.3g')}", found.output[0]),
+    ):
+        show(norm_bars(bars, title=title, reading=reading), key=key)
+    return values
+
+
+def _own(chosen: HeadSelection, controls: DeltaGenerator) -> None:
+    """The residual vector of the chosen query, through a norm of the chosen layer."""
+    record = state.record(chosen.checkpoint, chosen.given)
+    with controls:
+        query = choose_query(record)
+    st.markdown("#### The token's own")
+    sublayer = address.row(f"Norm of layer {chosen.layer}", (ATTENTION, FEED_FORWARD), key="inside_norm")
+    try:
+        steps = steps_of(chosen.checkpoint, chosen.given, chosen.layer, 0, query)  # the norms are of no head
+    except ValueError as error:
+        st.info(sentence(error), icon=":material/info:")
+        return
+    norm = steps.norm_attention if sublayer == ATTENTION else steps.norm_feed_forward
+    token = as_code(record.tokens[query])
+    st.markdown(f"Query {query}, {token}: {_where(record.config.norm_placement, sublayer)}")
+    _steps(norm.x, norm.mean, norm.variance, norm.deviation)
+    stages = (
+        ("x", "green: mean, one σ to either side", norm.x),
+        ("(x − μ) / σ", "mean 0, deviation 1", norm.standardised),
+        ("γ ⊙ (x − μ) / σ + β", "with γ and β as they were trained", norm.out),
+    )
+    for number, (title, reading, values) in enumerate(stages):
+        show(norm_bars(values, title=title, reading=reading), key=f"inside_own_{number}")
+    st.caption(
+        f"γ is a number a feature, from {norm.gain.min():.2f} to {norm.gain.max():.2f} in this norm (it starts at 1), "
+        f"β from {norm.shift.min():.2f} to {norm.shift.max():.2f} (it starts at 0)."
+    )
+
+
+def _where(norm_placement: str, sublayer: str) -> str:
+    part = "attention" if sublayer == ATTENTION else "the feed-forward layer"
+    if norm_placement == "pre":
+        return f"the residual stream on its way into {part}; the stream itself goes on without the norm."
+    return f"the residual stream plus what {part} wrote; the result is the stream from here on."
+
+
+def _batch(values: np.ndarray) -> None:
+    """The same numbers, normalised either way."""
+    st.markdown("#### The same numbers, averaged the other way")
+    for over, place in zip(("features", "batch"), beside("features", "batch"), strict=True):
+        found = normalise(values, over)
+        with place:
+            chart = averaged_axis(values, found.output, found.mean, found.spread, over=over)
+            show(chart, key=f"inside_over_{over}")
+    alone = (
+        " Your batch holds one vector, so every feature is its own mean: batch normalisation makes it 0 and has "
+        "nothing left to tell."
+        if len(values) == 1
+        else ""
+    )
+    st.caption(
+        "In each cell the number above and what becomes of it below, without γ and β; a frame holds the numbers that "
+        r"share a mean and a deviation. $\mathrm{LN}$ needs one vector: its result does not change with the rest of "
+        "the batch, the length of a text or its padding. Batch normalisation, here with the statistics of this batch "
+        "as in training, does (Ba et al. 2016; Ioffe & Szegedy 2015)." + alone
+    )
+
+
+def read_vectors(text: str) -> np.ndarray:
+    """One vector a line, [vector, feature]. Raises ValueError, with a sentence for the reader, where it cannot."""
+    lines = [line for line in text.replace("−", "-").splitlines() if line.strip()]
+    rows = [_numbers(line) for line in lines]
+    if not rows:
+        raise ValueError("Type some numbers, for example 0.5, -3, 8.5")
+    lengths = sorted({len(row) for row in rows})
+    if len(lengths) > 1:
+        raise ValueError(
+            f"Vectors of one batch are of one length, but these have {lengths[0]} to {lengths[-1]}"
+        )
+    if lengths[0] < 2:
+        raise ValueError("A vector needs at least two numbers: one alone has no deviation")
+    if len(rows) > MOST_ROWS or lengths[0] > MOST_NUMBERS:
+        raise ValueError(f"There is room for {MOST_ROWS} vectors of {MOST_NUMBERS} numbers")
+    return np.array(rows)
+
+
+def _numbers(line: str) -> list[float]:
+    found = []
+    for part in re.split(r"[,;\s]+", line.strip(" \t,;[]()")):
+        try:
+            number = float(part)
+        except ValueError:
+            raise ValueError(f"{as_code(part[:20])} is no number") from None
+        if not abs(number) <= LARGEST:
+            raise ValueError(f"Numbers go up to a million here, and {as_code(part[:20])} does not fit")
+        found.append(number)
+    return found
+
+
+def _steps(x: np.ndarray, mean: float, variance: float, deviation: float) -> None:
+    """Mean and deviation, worked out; formulas within a line of text break where the column is narrow."""
+    shown = [_term(value) for value in x]
+    around = _term(mean)
+    squares = [rf"({value.strip('()')} - {around})^2" for value in shown]
+    st.markdown(rf"$\mu = \tfrac{{1}}{{{len(x)}}} ({_sum(shown)}) = {in_tex(mean, '.4g')}$")
+    st.markdown(rf"$\sigma^2 = \tfrac{{1}}{{{len(x)}}} ({_sum(squares)}) = {in_tex(variance, '.4g')}$")
+    st.markdown(rf"$\sqrt{{\sigma^2 + \varepsilon}} = \mathbf{{{in_tex(deviation)}}}$")
+
+
+def _sum(terms: list[str]) -> str:
+    """The terms with plus signs between them; of many, the first ones and the last."""
+    written = terms if len(terms) <= _WRITTEN else [*terms[: _WRITTEN - 2], r"\dots", terms[-1]]
+    return " + ".join(written)
+
+
+def _term(x: float) -> str:
+    """Two decimals at most, in brackets where a sign would follow another."""
+    text = in_tex(round(float(x), 2), ".8g")
+    return f"({text})" if x < 0 else text

@@ -1,0 +1,155 @@
+"""Why scores are divided by sqrt(d_k): on random vectors, on the checkpoint's own, and with a temperature on top."""
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app_pages import address, state
+from app_pages.cache import Checkpoint, cached
+from app_pages.inside_a_head.temperature import temperature
+from app_pages.state import HeadSelection, Selection
+from app_pages.widgets.beside import beside
+from app_pages.widgets.head_choice import choose_head, take_clicked_head
+from app_pages.widgets.show import clickable, show
+from model.inputs import Input
+from model.theory import scaling
+from viz.inside.dot_product_distribution import dot_product_distribution
+from viz.inside.head_points import variance_of_heads, with_and_without
+from viz.inside.width_curves import scale_name, width_curves
+from viz.numbers import in_tex, written
+
+RANDOM, CHECKPOINT, TEMPERATURE = "random vectors", "this checkpoint", "temperature"
+WIDTHS = tuple(2**power for power in range(10))  # 1 to 512
+SCALES = {"1/√d_k": 0.5, "1": 0.0, "1/d_k": 1.0, "free": None}  # powers p of d_k^-p
+GRADIENT = r"\lVert \mathrm{diag}(a) - a\,a^{\top} \rVert_F"
+
+
+def why_the_scale(chosen: Selection, controls: DeltaGenerator) -> None:
+    """The box of the query, where there is one to choose, goes into `controls`."""
+    part = address.row("Experiment on", (RANDOM, CHECKPOINT, TEMPERATURE), key="inside_scale")
+    if part == RANDOM:
+        _random_vectors()
+    elif part == CHECKPOINT:
+        _own_vectors(choose_head(chosen, with_colours=False))
+    else:
+        temperature(choose_head(chosen), controls)
+
+
+def _random_vectors() -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        d_k = address.slider(
+            "d_k",
+            *(1, WIDTHS[-1], 64),
+            key="inside_d_k",
+            width=340,
+            help="How many components a query and a key have.",
+        )
+        named = address.row(
+            "Scale", SCALES, key="inside_factor", help="What q·k is multiplied with before the softmax."
+        )
+        power = SCALES[named]
+        if power is None:
+            power = address.slider(
+                "p, for the scale d_k to the power of −p",
+                *(0.0, 1.5, 0.25),
+                key="inside_power",
+                step=0.05,
+                width=300,
+            )
+    factor, variance = d_k**-power, scaling.variance(d_k, power)
+    found = over_widths((d_k,), (power,)).iloc[0]
+    st.latex(r"\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d_k} \operatorname{Var}(q_i k_i) = d_k")
+    st.markdown(
+        rf"With the scale $c = {in_tex(factor)}$: $\operatorname{{Var}}(c \; q \cdot k) = c^2 d_k "
+        rf"= {in_tex(variance)}$; measured: ${in_tex(found['variance'])}$."
+    )
+    st.markdown(
+        f"At $d_k = {d_k}$ with this scale a query's weights have entropy **{found['entropy']:.2f}** of 1, and the "
+        f"gradient through the softmax, ${GRADIENT}$, has a median of **{written(found['gradient'], '.3g')}**."
+    )
+    measured = over_widths(WIDTHS, tuple(sorted({0.0, 0.5, 1.0, power})))
+    places = [*beside("products", "variance"), *beside("entropy", "gradient")]
+    with places[0]:
+        distribution = dot_product_distribution(
+            scaling.dot_products(d_k) * factor,
+            variance=variance,
+            # The axis holds still while d_k moves: one sees the scores spread, or not.
+            reach=3.5 * max(1.0, scaling.variance(WIDTHS[-1], power) ** 0.5),
+            name="q·k" if power == 0 else f"q·k times {scale_name(power)}",
+            expected=f"normal density of variance {written(variance, '.3g')}",
+        )
+        show(distribution, key="inside_products")
+    for place, measure in zip(places[1:], ("variance", "entropy", "gradient"), strict=True):
+        with place:
+            show(width_curves(measured, measure, d_k=d_k, power=power), key=f"inside_{measure}")
+    n = scaling.N_KEYS
+    st.caption(
+        f"Components of q and k are independent standard normal numbers; each query looks at {n} keys, and "
+        f"{scaling.N_SETS * scaling.N_QUERIES:,} queries are drawn for each d_k. The gradient is that of the "
+        "attention weights $a$ with respect to the scaled scores (Frobenius norm of the Jacobian); with respect to "
+        rf"$q \cdot k$ it is $c$ times as large. It is $\sqrt{{n-1}}/n = {scaling.EVEN_GRADIENT:.3f}$ for $n = {n}$ "
+        "equal weights, at most $1/2$, and falls to 0 as one key takes all: without a scale most queries come close "
+        "to that as $d_k$ grows (Vaswani et al. 2017, section 3.2.1). With $1/d_k$ the weights become uniform "
+        "instead: the gradient stays, but the query no longer chooses."
+    )
+
+
+def _own_vectors(chosen: HeadSelection) -> None:
+    record = state.record(chosen.checkpoint, chosen.given)
+    layer, head, d_k = chosen.layer, chosen.head, record.config.d_k
+    with st.spinner("Measuring every head …"):
+        heads = of_heads(chosen.checkpoint, chosen.given)
+    own = heads[(heads["layer"] == layer) & (heads["head"] == head)].iloc[0]
+    st.markdown(
+        f"L{layer} H{head} on this input: $q \\cdot k$ has mean **{written(own['mean'], '.3g')}** and variance "
+        f"**{written(own['variance'], '.3g')}**; independent components of variance 1 would give $d_k = {d_k}$. With the scale "
+        f"$1/\\sqrt{{{d_k}}}$ the entropy of its weights is **{own['entropy']:.2f}**, without it "
+        f"**{own['entropy_unscaled']:.2f}**."
+    )
+    products = scaling.head_products(record.q[layer, head], record.k[layer, head])[record.mask[layer, head]]
+    places = [*beside("own_products", "own_variance"), *beside("own_entropy", "own_gradient")]
+    with places[0]:
+        distribution = dot_product_distribution(
+            products,
+            variance=float(d_k),
+            reach=1.05 * max(abs(products).max(initial=0), 3.5 * d_k**0.5),
+            name=f"q·k of L{layer} H{head}",
+            expected=f"normal density of mean 0, variance d_k = {d_k}",
+        )
+        show(distribution, key="inside_own_products")
+    points = {"variance": variance_of_heads(heads, d_k=d_k, selected=(layer, head))}
+    for measure, title, axis in (
+        ("entropy", "Entropy of the softmax, every head", "entropy / ln n"),
+        ("gradient", "Gradient of the softmax, every head", "‖diag(a) − a aᵀ‖"),
+    ):
+        points[measure] = with_and_without(
+            heads,
+            measure,
+            title=title,
+            reading="below the diagonal: smaller without the scale",
+            axis=axis,
+            selected=(layer, head),
+        )
+    for place, (measure, figure) in zip(places[1:], points.items(), strict=True):
+        with place:
+            clickable(
+                figure,
+                key=f"inside_own_{measure}",
+                chosen=(layer, head),
+                selection="head",
+                take=take_clicked_head,
+            )
+    st.caption(
+        "A click on a point chooses the head. Entropy is the mean, the gradient the median over all queries of this "
+        "input. The encoder was trained with the scale: these are its own queries and keys with the division left "
+        "out, not those of an encoder that was trained without it."
+    )
+
+
+over_widths = cached(scaling.over_widths)
+
+
+@cached
+def of_heads(name: Checkpoint, given: Input) -> pd.DataFrame:
+    record = state.record(name, given)
+    return scaling.of_heads(record.q, record.k, record.mask)

@@ -1,0 +1,90 @@
+"""Attention reads a set: what happens to a head when its vectors come in another order."""
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app_pages import address, cache, state
+from app_pages.state import HeadSelection
+from app_pages.widgets.head_choice import choose_query
+from app_pages.widgets.show import show
+from model.theory.layers import KINDS
+from model.theory.sets import order_of, reorder
+from viz.matrix_panels import permutation
+from viz.numbers import written
+
+NONE, CAUSAL = "no mask", "causal mask"
+
+
+def set_to_set(chosen: HeadSelection, controls: DeltaGenerator) -> None:
+    """The box of the query goes into `controls`."""
+    record = state.record(chosen.checkpoint, chosen.given)
+    with controls:
+        query = choose_query(record)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        kind = address.row("Order of P X", KINDS, key="inside_order")
+        seed = 0
+        if kind == "shuffled":
+            seed = address.number(
+                "Shuffle", *(0, 9999, 1), key="inside_seed", width=150, help="Each number is another order."
+            )
+        mask = address.row("Mask", (NONE, CAUSAL), key="inside_mask")
+    st.latex(r"\mathrm{Attention}(PX) = P\,\mathrm{Attention}(X)")
+    st.markdown(
+        r"since softmax works row by row: $\mathrm{softmax}((PQ)(PK)^{\top})\,PV = "
+        r"P\,\mathrm{softmax}(QK^{\top})\,P^{\top} P\,V = P\,\mathrm{softmax}(QK^{\top})\,V$"
+    )
+    order = order_of(kind, len(record), seed)
+    head = {"layer": chosen.layer, "head": chosen.head, "order": order}
+    found = {
+        each: cache.of(reorder, chosen.checkpoint, chosen.given, **head, is_causal=each == CAUSAL)
+        for each in (NONE, CAUSAL)
+    }
+    size = found[NONE].largest_output
+    with st.container(horizontal=True, gap="large"):
+        for each in (NONE, CAUSAL):
+            st.metric(
+                f"Largest deviation, {each}",
+                written(found[each].largest_difference, ".2g"),
+                f"{written(found[each].largest_difference / size, '.2g')} times the largest output"
+                if size
+                else None,
+                delta_color="off",
+                delta_arrow="off",
+                width=250,
+            )
+    seen = found[mask]
+    show(
+        permutation(
+            seen.output, seen.output_of_reordered, seen.order, record.tokens, query=query, holds=seen.holds
+        ),
+        key="permutation",
+    )
+    where = seen.row_of(query)
+    moved = f"moves from row {query} to row {where}" if where != query else f"keeps its row {query}"
+    if mask == NONE:
+        st.markdown(
+            f"The framed token {moved} and takes its output along unchanged: each row is a weighted mean over the same "
+            "set of vectors, whichever order they stand in. What deviation there is comes from rounding, since sums in "
+            "another order round otherwise."
+        )
+    elif seen.holds:
+        st.markdown(
+            f"The framed token {moved}. In this order every row's output is what it was, mask and all."
+        )
+    else:
+        sees = f"now sees {_keys(where + 1)} instead of {_keys(query + 1)}: itself and what stands before it"
+        if where == query:
+            sees = "sees as many keys as before, itself and whatever stands before it now"
+        st.markdown(
+            f"The framed token {moved} and {sees}. Which keys are allowed hangs on the row, so the mask does not move "
+            "along with the vectors, and the equation fails."
+        )
+    st.caption(
+        f"X is what the attention of layer {chosen.layer} receives for this input, L{chosen.layer} H{chosen.head} is "
+        "run on X and on P X. The block itself knows no positions: those were added to the vectors before the first "
+        "layer and move with them."
+    )
+
+
+def _keys(n: int) -> str:
+    return "one key" if n == 1 else f"{n} keys"

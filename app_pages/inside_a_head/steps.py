@@ -1,0 +1,121 @@
+"""One query through one block, step by step: a diagram of the block, and each step to unfold beside it."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from decimal import ROUND_CEILING, Context
+from typing import NamedTuple
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app_pages import address, state
+from app_pages.inside_a_head import attention_steps as attention
+from app_pages.inside_a_head import block_steps as block
+from app_pages.inside_a_head.view import View, choose_view
+from app_pages.state import HeadSelection
+from app_pages.widgets.head_choice import choose_query
+from app_pages.widgets.show import clickable
+from app_pages.widgets.spelling import PLACEMENTS, as_code, sentence
+from viz.inside.block_diagram import block_diagram
+from viz.numbers import written
+
+
+class Step(NamedTuple):
+    short: str  # in the diagram
+    title: str
+    shape: str  # with sizes of the configuration, `n` positions, and `joined`, the width of all heads' z
+    draw: Callable[[View], None]
+
+
+# By the names of `model.head_steps.ORDER`, which says in what order a block takes them.
+STEPS = {
+    "input": Step("x", "Residual stream x", "{n} × {d_model}", attention.stream),
+    "norm_attention": Step("LayerNorm", "LayerNorm", "{d_model}", block.norm_attention),
+    "project": Step("q, k, v", "Query, key and value", "{d_model} → {d_k}, {d_k}, {d_v}", attention.project),
+    "products": Step("q · k", "q · k, component by component", "{n} × {d_k} → {n}", attention.products),
+    "scale": Step("÷ √d_k", "Divided by √d_k", "{n}", attention.scale),
+    "mask": Step("mask", "Mask", "{n}", attention.mask),
+    "softmax": Step("softmax", "Softmax", "{n}", attention.softmax),
+    "values": Step(
+        "weighted sum of v", "Weighted sum of the values", "{n} × {d_v} → {d_v}", attention.values
+    ),
+    "concatenate": Step(
+        "concatenation", "Concatenation of the heads", "{n_heads} × {d_v} → {joined}", attention.concatenate
+    ),
+    "output": Step("W_O", "Output projection W_O", "{joined} → {d_model}", attention.output),
+    "add_attention": Step("+ residual", "Residual addition", "{d_model}", block.add_attention),
+    "norm_feed_forward": Step("LayerNorm", "LayerNorm", "{d_model}", block.norm_feed_forward),
+    "expand": Step("expand, activate", "Feed-forward: hidden units", "{d_model} → {d_ff}", block.expand),
+    "contract": Step("contract", "Feed-forward: back to the stream", "{d_ff} → {d_model}", block.contract),
+    "add_feed_forward": Step("+ residual", "Residual addition", "{d_model}", block.add_feed_forward),
+}
+OPEN_AT_FIRST = ("products", "softmax", "values")
+
+
+def step_by_step(chosen: HeadSelection, controls: DeltaGenerator) -> None:
+    """The boxes and buttons go into `controls`."""
+    try:
+        with controls:
+            query = choose_query(state.record(chosen.checkpoint, chosen.given))
+            view = choose_view(chosen, query)
+            st.button("Open all", on_click=_open, args=(STEPS,))
+            st.button("Fold all", on_click=_open, args=((),))
+    except ValueError as error:
+        st.info(sentence(error), icon=":material/info:")
+        return
+    apart, order = view.steps.apart, view.steps.order
+    st.caption(
+        f"{view.head}, query {as_code(view.name(query))}. Every step is computed anew from the block's input and its weights, "
+        f"in double precision: recomputed within {within(max(apart.values()))} of what the encoder itself had."
+    )
+    with st.container(horizontal=True, gap="medium"):
+        diagram = st.container(width=250, key="inside_diagram")
+        with st.container(key="detail", gap="xsmall"):
+            opened = [name for number, name in enumerate(order, 1) if _step(view, name, number)]
+    with diagram:
+        chart = block_diagram(
+            {name: STEPS[name].short for name in order},
+            opened=opened,
+            head=view.head,
+            placement=PLACEMENTS[view.record.config.norm_placement],
+        )
+        clickable(
+            chart,
+            key="inside_map",
+            chosen=tuple(opened),
+            selection="step",
+            take=lambda point: _open((point["step"],)),
+            width="content",
+        )
+
+
+def _step(view: View, name: str, number: int) -> bool:
+    """Draws one step where it is unfolded, and says whether it is."""
+    step, config = STEPS[name], view.record.config
+    shape = step.shape.format(**asdict(config), n=view.n, joined=config.n_heads * config.d_v)
+    unfolded = address.expander(
+        f"**{number} · {step.title}** \u2003 `{shape}`", name in OPEN_AT_FIRST, key=_key(name)
+    )
+    if unfolded.open:
+        with unfolded:
+            step.draw(view)
+            if name in view.steps.apart:
+                st.caption(f"Recomputed within {within(view.steps.apart[name])}.")
+            elif name.startswith("add_"):
+                st.caption("The encoder keeps this sum only after the norm: the next step compares both.")
+    return unfolded.open
+
+
+def within(apart: float) -> str:
+    """The bound of one digit that `apart` keeps: 2.1e-7 is within 3 × 10⁻⁷."""
+    return written(Context(prec=1, rounding=ROUND_CEILING).create_decimal(apart), "e")
+
+
+def _open(names: Iterable[str]) -> None:
+    """For callbacks: these steps unfolded, all others folded."""
+    for name in STEPS:
+        address.take(_key(name), name in names)
+
+
+def _key(name: str) -> str:
+    return f"inside_step_{name}"

@@ -1,0 +1,121 @@
+"""Attention made harder or softer: the pattern of the chosen query, and the prediction that follows."""
+
+import math
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app_pages import address, state
+from app_pages.state import HeadSelection
+from app_pages.widgets.contrast import Side, answers_under, predictions, side_of, tell, verdict
+from app_pages.widgets.head_choice import choose_query
+from app_pages.widgets.input_in_colours import input_in_colours
+from app_pages.widgets.show import clickable, show
+from model.intervention import at_temperature
+from model.measures.changes import changes_of_class
+from model.measures.heads import entropy
+from model.measures.prediction import change
+from model.record import ForwardRecord
+from viz.compare.stage_curves import stage_curves
+from viz.inside.temperature_curve import temperature_curve
+
+TEMPERATURES = (
+    *(0.0, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7),
+    *(1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0, 50.0, math.inf),
+)
+EVERYWHERE, LAYER, HEAD = "all heads", "this layer", "this head"
+KEY = "inside_temperature"
+
+
+def temperature(chosen: HeadSelection, controls: DeltaGenerator) -> None:
+    """The box of the query goes into `controls`."""
+    record = state.record(chosen.checkpoint, chosen.given)
+    with controls:
+        query = choose_query(record)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        where = address.row("Applied to", (EVERYWHERE, LAYER, HEAD), key="inside_where")
+        t = address.select_slider(
+            "Temperature T",
+            TEMPERATURES,
+            1.0,
+            format_func=named,
+            key=KEY,
+            width=420,
+            help="1 is as trained. Towards 0 each query keeps its best key alone, towards ∞ it looks at all alike.",
+        )
+        st.button("Back to 1", key="inside_as_trained", on_click=_take, args=(1.0,), disabled=t == 1)
+    st.latex(r"a = \mathrm{softmax}\!\left(\frac{q\,K^{\top}}{T \sqrt{d_k}}\right)")
+    heads = {LAYER: {"layer": chosen.layer}, HEAD: {"layer": chosen.layer, "head": chosen.head}}.get(
+        where, {}
+    )
+    before = side_of(chosen, "As trained")
+    after = side_of(chosen, f"At T = {named(t)}", at_temperature(t, **heads))
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(key="side_answer"):
+            predictions(after, key="inside_answer")
+            tell(verdict(after.title, record, after.record))
+            if record.has_classes:
+                st.markdown(
+                    f"The two predictions are **{change(record, after.record).value:.3f}** apart (total variation "
+                    r"$\frac12 \sum |p - p'|$, from 0 to 1)."
+                )
+            click = "A click on a point of the curve sets the temperature. " if record.has_classes else ""
+            st.caption(
+                f"{click}At $T = 1/\\sqrt{{d_k}} = {record.config.d_k**-0.5:.3g}$ the scores are the plain $q \\cdot k$, as if nothing had been divided. "
+                "The encoder was trained at $T = 1$ alone. Changed attention changes what later layers receive, "
+                "and so their scores too."
+            )
+        with st.container(key="side_curve"):
+            _curve(chosen, record, t, heads)
+    _patterns(chosen, query, (before,) if t == 1 else (before, after))
+
+
+def _curve(chosen: HeadSelection, record: ForwardRecord, t: float, heads: dict[str, int]) -> None:
+    """The answer at every temperature; without classes, how far the pooled state is from what was trained."""
+    changes = (at_temperature(each, **heads) for each in TEMPERATURES)
+    answers = answers_under(chosen, changes, "Asking the classifier at every temperature …")
+    if not record.has_classes:
+        moved = {"pooled state": changes_of_class(record, answers, None)}
+        title = "cosine distance of the pooled state"
+        show(stage_curves(moved, list(map(named, TEMPERATURES)), y_title=title, x_title="temperature T"))
+        return
+    d_k = record.config.d_k
+    marks = {"T = 1/√d_k: no scale": d_k**-0.5} if d_k > 1 else {}
+    clickable(
+        temperature_curve(TEMPERATURES, answers, record.class_names, chosen=t, marks=marks),
+        key="inside_curve",
+        chosen=t,
+        selection="temperature",
+        take=lambda point: _take(TEMPERATURES[int(point["index"])]),
+    )
+
+
+def _patterns(chosen: HeadSelection, query: int, sides: tuple[Side, ...]) -> None:
+    """The row of `query` on each of the sides."""
+    head = chosen.layer, chosen.head
+    with st.container(horizontal=True, gap="medium"):
+        for key, side in zip(("trained", "changed"), sides, strict=False):
+            pattern = side.record.pattern[head]
+            share = entropy(pattern, side.record.mask[head])[query]
+            with st.container(key=f"side_{key}") if side.is_text else st.container(width=425):
+                st.markdown(
+                    f"**{side.title}**: weights of query {query} in L{chosen.layer} H{chosen.head}, "
+                    f"entropy {share:.2f} of 1"
+                )
+                input_in_colours(
+                    side.given,
+                    side.record,
+                    pattern[query],
+                    query=query,
+                    scale=chosen.scale,
+                    key=f"inside_row_{key}",
+                )
+
+
+def _take(t: float) -> None:
+    address.take(KEY, t)
+
+
+def named(t: float) -> str:
+    # No parentheses: in the page's address they end the url(...) by which a legend refers to its gradient.
+    return {0.0: "0: argmax", math.inf: "∞: uniform"}.get(t, f"{t:g}")

@@ -1,0 +1,85 @@
+"""What the drawings of the steps are given, and the choice of the one key that they show in detail."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app_pages import address, cache, state
+from app_pages.cache import Checkpoint, cached
+from app_pages.state import HeadSelection
+from model.head_steps import HeadSteps, between, head_steps
+from model.inputs import Input
+from model.record import ForwardRecord
+from viz.attention.token_label import label
+
+FEW, STRONG = 24, 16  # up to so many keys all are drawn, of more the strongest
+KEY, STRONGEST = "inside_key", "strongest"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """One query's steps, and which of its keys are looked at."""
+
+    chosen: HeadSelection
+    record: ForwardRecord
+    steps: HeadSteps
+    query: int
+    key: int
+    keys: tuple[int, ...]  # those that are drawn, in the order of their positions
+
+    @property
+    def n(self) -> int:
+        return len(self.record)
+
+    @property
+    def head(self) -> str:
+        return f"L{self.chosen.layer} H{self.chosen.head}"
+
+    @property
+    def n_hidden(self) -> int:
+        """Keys that are not drawn."""
+        return self.n - len(self.keys)
+
+    def name(self, position: int) -> str:
+        """The position's label with a long token cut."""
+        token = self.record.tokens[position]
+        return self.record.labels[position].removesuffix(token) + label(token, 14)
+
+    def by_key(self, values: np.ndarray) -> dict[str, np.ndarray | float]:
+        """Of `values` [key, ...] those of the keys that are drawn."""
+        return {self.name(key): values[key] for key in self.keys}
+
+    def take_row(self, row: dict) -> None:
+        """For callbacks: the key in the row that was clicked; a row below the keys is none."""
+        if row["row"] < len(self.keys):
+            address.take(KEY, self.keys[int(row["row"])])
+
+
+def choose_view(chosen: HeadSelection, query: int) -> View:
+    """Draws the boxes for the key, and for all keys where these are many.
+
+    Raises ValueError as `model.head_steps.head_steps` does.
+    """
+    record = state.record(chosen.checkpoint, chosen.given)
+    steps = steps_of(chosen.checkpoint, chosen.given, chosen.layer, chosen.head, query)
+    n = len(record)
+    key = address.box(
+        "Key",
+        (STRONGEST, *range(n)),
+        format_func=lambda at: at if at == STRONGEST else record.labels[at],
+        key=KEY,
+        width=160,
+        help="The token or patch that is looked at, in detail. Click a row in the figures to choose it.",
+    )
+    key = steps.attention.strongest(1)[0] if key == STRONGEST else key
+    every = n > FEW and address.toggle(f"All {n} keys", key="inside_every_key")
+    keys = range(n) if every or n <= FEW else {key, *steps.attention.strongest(STRONG)}
+    return View(chosen=chosen, record=record, steps=steps, query=query, key=key, keys=tuple(sorted(keys)))
+
+
+@cached
+def steps_of(name: Checkpoint, given: Input, layer: int, head: int, query: int) -> HeadSteps:
+    """Raises as `model.head_steps.head_steps` does."""
+    seen = cache.of(between, name, given, layer)
+    loaded, record = cache.loaded(name), state.record(name, given)
+    return head_steps(loaded, record, seen, layer=layer, head=head, query=query)

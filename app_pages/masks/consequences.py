@@ -1,0 +1,67 @@
+"""What follows in all heads, and what the class token lost in one of them."""
+
+import streamlit as st
+
+from app_pages import address
+from app_pages.state import HeadSelection
+from app_pages.widgets.contrast import beside, share, tell
+from app_pages.widgets.head_choice import take_clicked_head
+from app_pages.widgets.show import clickable, show
+from model.measures.changes import Lost, lost
+from model.measures.heads import mean_entropy, over_heads
+from model.record import ForwardRecord
+from viz.head_grids import entropy_change
+from viz.masks.attention_shift import attention_shift
+
+HEAD, MEAN = "this head", "mean of the layer"
+NAMED = 3  # keys that are named one by one
+
+
+def consequences(chosen: HeadSelection, before: ForwardRecord, after: ForwardRecord, query: int) -> None:
+    """`before` has the positions of `after`, and no mask."""
+    entropies, loss = beside("consequences")
+    with entropies:
+        _entropies((chosen.layer, chosen.head), before, after)
+    with loss:
+        _lost(chosen, before, after, query)
+
+
+def _entropies(head: tuple[int, int], before: ForwardRecord, after: ForwardRecord) -> None:
+    st.markdown("**Entropy of every head, with the mask minus without**")
+    entropies = (mean_entropy(record.pattern, record.mask) for record in (before, after))
+    chart = entropy_change(*entropies, selected=head)
+    clickable(
+        chart, key="masks_entropy", chosen=head, selection="head", take=take_clicked_head, width="content"
+    )
+    st.markdown(
+        r"Mean over queries of $H_i / \ln n_i$ with $H_i = -\sum_j A_{ij} \ln A_{ij}$; $n_i$ counts the keys that query "
+        "$i$ may attend to, so a mask that leaves fewer keys does not look focused for that alone. "
+        "A query with one key or none counts as 0. A click chooses the head."
+    )
+
+
+def _lost(chosen: HeadSelection, before: ForwardRecord, after: ForwardRecord, query: int) -> None:
+    at, who = (0, "the class token") if before.has_class_token else (query, f"query {query}")
+    st.markdown(f"**What {who} attends to, before and after**")
+    part = address.row("In", (HEAD, MEAN), key="masks_lost")
+    heads = slice(chosen.head, chosen.head + 1) if part == HEAD else slice(None)
+    rows = [over_heads(record.pattern[chosen.layer, heads, at]) for record in (before, after)]
+    in_heads = after.mask[chosen.layer, heads, at]  # [head, key]
+    allowed = in_heads.any(axis=0)
+    if allowed.all():
+        masking = sum(not each.all() for each in in_heads)
+        said = f"No key is masked for {who} here; what changes comes from masks elsewhere."
+        if masking:
+            said = f"No key is masked for {who} in all heads of this layer, but some are in {masking} of {len(in_heads)}."
+    else:
+        said = _in_words(who, lost(rows[0], allowed), after.tokens)
+    tell(said)
+    show(attention_shift(*rows, after.tokens, allowed=allowed), key="masks_shift")
+
+
+def _in_words(who: str, found: Lost, tokens: tuple[str, ...]) -> str:
+    """How much went to keys that are masked now in all of the heads, and to which of them most."""
+    most = list(zip(found.keys, found.weights, strict=True))[:NAMED]
+    named = ", ".join(f"“{tokens[key]}” {share(weight, 1)}" for key, weight in most)
+    more = " and others" if len(found.keys) > len(most) else ""
+    return f"{who.capitalize()} loses keys that had {share(found.total, 1)} of its attention: {named}{more}."

@@ -1,0 +1,114 @@
+"""Choosing a mask: its kind, what belongs to that kind, and the heads in which it holds."""
+
+import streamlit as st
+
+from app_pages import address
+from app_pages.masks.blocked import CELLS, KEYS, block, blocked
+from model.config import ModelConfig
+from model.intervention import Kind, MaskChoice
+from model.record import ForwardRecord
+
+KINDS: dict[str, Kind] = {
+    "Block keys": "keys",
+    "Block cells": "cells",
+    "Causal": "causal",
+    "Local window": "window",
+    "Key padding": "padding",
+    "None": "none",
+}
+MOST_PADDING = 32  # tokens
+WIDEST = 16  # radius of a window, in tokens
+BOX, SLIDER = 190, 260  # pixels
+
+
+def choose_kind() -> Kind:
+    return KINDS[address.row("Mask", KINDS, key="masks_kind")]
+
+
+def choose_mask(kind: Kind, record: ForwardRecord, query: int) -> MaskChoice:
+    """What belongs to the kind. `record` is of the input as it is; single cells are blocked in the row of `query`."""
+    _forget_positions(record)
+    details: dict[str, object] = {}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        match kind:
+            case "keys":
+                details["keys"] = tuple(key for (key,) in blocked(KEYS, len(record)))
+                _choose_positions("Blocked keys", KEYS, record, ())
+            case "cells":
+                details["cells"] = blocked(CELLS, len(record))
+                _choose_positions(f"Keys blocked for query {query}", CELLS, record, (query,))
+            case "window":
+                details["radius"] = _choose_radius(record)
+            case "padding":
+                details["n_padding"] = _choose_padding(record)
+        everywhere = kind == "none" or (kind == "padding" and record.unit == "token")
+        return MaskChoice(kind=kind, **details, **({} if everywhere else _choose_heads(record.config)))
+
+
+def _forget_positions(record: ForwardRecord) -> None:
+    """In another text the same positions are other tokens; patches stay where they are from digit to digit."""
+    if st.session_state.setdefault("masks_tokens", record.tokens) != record.tokens:
+        st.session_state["masks_tokens"] = record.tokens
+        block(KEYS, ())
+        block(CELLS, ())
+
+
+def _choose_positions(label: str, code: str, record: ForwardRecord, row: tuple[int, ...]) -> None:
+    """A box for what can be blocked with a click as well: it shows the one choice that there is, and changes it.
+
+    It holds the keys blocked in the cells of `row`; without a row, for every query.
+    """
+    every = blocked(code, len(record))
+    st.session_state["masks_positions"] = [key for *at, key in every if tuple(at) == row]
+
+    def take() -> None:
+        others = (each for each in every if each[:-1] != row)
+        block(code, (*others, *((*row, key) for key in st.session_state["masks_positions"])))
+
+    st.multiselect(
+        label,
+        range(len(record)),
+        format_func=record.labels.__getitem__,
+        key="masks_positions",
+        placeholder="click below, or choose here",
+        select_all=False,
+        wrap=True,
+        on_change=take,
+    )
+    st.button("Free all", key="masks_free", on_click=block, args=(code, ()), disabled=not every)
+
+
+def _choose_radius(record: ForwardRecord) -> int:
+    widest = WIDEST if record.patch_grid is None else max(*record.patch_grid, 2) - 1
+    return address.slider(f"Radius, in {record.units}", 0, widest, 1, key="masks_radius", width=SLIDER)
+
+
+def _choose_padding(record: ForwardRecord) -> int:
+    """How many positions are padding; 0, and a sentence, where a text leaves no room for any."""
+    config, n = record.config, len(record)
+    if record.patch_grid is not None:
+        label, most, first = "Last patches taken as padding", config.n_patches, max(record.patch_grid)
+    else:
+        label, most, first = "[PAD] tokens appended", min(config.n_positions - n, MOST_PADDING), 8
+        if config.padding_id is None or most < 1:
+            why = "knows no padding" if config.padding_id is None else f"reads {config.n_positions} tokens"
+            st.info(f"No room for padding: the encoder {why}, and this text has {n}.")
+            return 0
+    return address.slider(label, 0, most, min(first, most), key="masks_padding", width=SLIDER)
+
+
+def _choose_heads(config: ModelConfig) -> dict[str, tuple[int, ...] | None]:
+    """`layers` and `heads` of a mask. None, where nothing is chosen, is all, and the same mask as all of them."""
+    chosen = {}
+    for axis, count in {"layers": config.n_layers, "heads": config.n_heads}.items():
+        some = address.boxes(
+            f"In {axis}",
+            range(count),
+            format_func=(axis[0].upper() + "{}").format,
+            key=f"masks_{axis}",
+            gone=address.nearest,  # left empty it would mean all
+            placeholder="all",
+            width=BOX,
+        )
+        chosen[axis] = tuple(sorted(some)) or None
+    return chosen

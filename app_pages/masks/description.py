@@ -1,0 +1,92 @@
+"""A mask in words: what it forbids, and how it begins the sentence about what it did."""
+
+from collections.abc import Sequence
+
+from model.intervention import MaskChoice
+from model.record import ForwardRecord
+
+AT_MOST = 3  # tokens that are named one by one
+
+
+def without_or_with(choice: MaskChoice, record: ForwardRecord) -> str:
+    """The mask as the beginning of a sentence, with tokens as they are: plain text, not markup."""
+    parts = [
+        f"{axis[:-1] if len(some) == 1 else axis} {_listed(list(map(str, some)))}"
+        for axis, some in (("layers", choice.layers), ("heads", choice.heads))
+        if some is not None
+    ]
+    what = _what(choice, record)
+    return f"{what} in {' and '.join(parts)}" if what and parts else what or "Without any mask"
+
+
+def _what(choice: MaskChoice, record: ForwardRecord) -> str | None:
+    """None where the choice masks nothing."""
+    n, is_text = len(record), record.unit == "token"
+    named = [f"“{token}”" if is_text else token for token in record.tokens]
+    match choice.kind:
+        case "keys" if len(choice.keys) > AT_MOST:
+            return f"Without {len(choice.keys)} of the {n} {'tokens' if is_text else 'positions'}"
+        case "keys" if choice.keys:
+            return f"Without {_listed([named[key] for key in choice.keys])}"
+        case "cells" if len(choice.cells) == 1:
+            ((query, key),) = choice.cells
+            return f"Where {named[query]} does not see {named[key]}"
+        case "cells" if choice.cells:
+            return f"Without {len(choice.cells)} of the {n * n:,} cells"
+        case "causal":
+            return "With a causal mask"
+        case "window":
+            unit = record.unit if choice.radius == 1 else record.units
+            return f"With a window of {choice.radius} {unit} to each side"
+        case "padding" if choice.n_padding and is_text:
+            return f"With {choice.n_padding} [PAD] appended and masked"
+        case "padding" if choice.n_padding:
+            return f"With the last {choice.n_padding} patches masked as padding"
+    return None
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def explained(choice: MaskChoice, record: ForwardRecord) -> str:
+    """What a mask of this kind forbids, and what to click; holds no token of the input."""
+    is_text, n_layers = record.unit == "token", record.config.n_layers
+    everywhere = choice.layers is None and choice.heads is None
+    match choice.kind:
+        case "keys":
+            apart = ""
+            if record.has_class_token and not is_text:
+                apart = " The class token has no patch: block it in the box."
+            return (
+                f"Click a {record.unit} to block it as a key for every query; a second click frees it.{apart} "
+                "What a blocked position knows of itself still goes through its own stream."
+            )
+        case "cells":
+            return "A blocked cell forbids one query one key. A click blocks it, a second one frees it."
+        case "causal" if record.has_class_token and everywhere:
+            return (
+                "A query attends to itself and to what stands before it. The class token stands first and sees "
+                f"itself alone, in every layer: the answer is the same for every {'text' if is_text else 'digit'}."
+            )
+        case "causal":
+            return "A query attends to itself and to what stands before it."
+        case "window" if is_text:
+            said = f"A query attends to the keys whose position is at most {choice.radius} away."
+            reach = n_layers * choice.radius
+            more = f" Through {n_layers} layers, a position is reached from up to {reach} away."
+            return said + more if everywhere else said
+        case "window":
+            rows = f"A patch attends to those whose row and column are each at most {choice.radius} away"
+            return f"{rows}; the class token sees all and is seen." if record.has_class_token else f"{rows}."
+        case "padding" if is_text:
+            return (
+                "In a batch, shorter texts are filled up with [PAD]. The encoder sees these tokens and masks them as "
+                "keys by itself, in every layer and head: the answer must stay the same."
+            )
+        case "padding":
+            return (
+                "Digits have no padding, since every picture has as many patches. Here the last ones, row by row from "
+                "the top, are treated as if they were padding."
+            )
+    return "Every query attends to every key."

@@ -1,0 +1,64 @@
+"""The chosen head step by step: scores, scores after the mask, pattern, and what the mask changed in it."""
+
+import streamlit as st
+
+from app_pages import address
+from app_pages.state import HeadSelection
+from app_pages.widgets.contrast import Side, difference
+from app_pages.widgets.show import show
+from viz.attention.token_heatmaps import attention_heatmap, score_heatmap
+
+LEGIBLE = 64  # positions; of more, a part is shown to begin with
+
+
+def maps(chosen: HeadSelection, unmasked: Side, after: Side, query: int) -> None:
+    head, tokens = (chosen.layer, chosen.head), after.record.tokens
+    mask, scores, pattern = (
+        each[head] for each in (after.record.mask, after.record.scores, after.record.pattern)
+    )
+    st.markdown(
+        rf"L{chosen.layer} H{chosen.head}: $\;A_{{ij}} = \operatorname{{softmax}}_j(s_{{ij}} + m_{{ij}})$, with "
+        r"$s_{ij} = q_i \cdot k_j / \sqrt{d_k}$, $\;m_{ij} = 0$ where query $i$ may attend to key $j$ and $-\infty$ where "
+        "it may not. Hatched: masked. Framed: the query."
+    )
+    common = {"query": query, "shown": _shown(len(tokens))}
+    figures = {
+        "scores": score_heatmap(scores, tokens, title="1 Scores s", **common),
+        "masked": score_heatmap(scores, tokens, mask=mask, title="2 Scores after the mask, s + m", **common),
+        "pattern": attention_heatmap(
+            pattern,
+            tokens,
+            mask=mask,
+            scale=chosen.scale,
+            title="3 Pattern A",
+            description="Attention under the mask, queries down, keys across",
+            **common,
+        ),
+        "change": difference(
+            unmasked,
+            after,
+            head,
+            names=("unmasked", "masked"),
+            title="4 Change of A",
+            description="Change of attention by the mask, queries down, keys across",
+            **common,
+        ),
+    }
+    names = iter(figures)
+    with st.container(horizontal=True, gap="medium"):
+        for pair in zip(names, names, strict=True):  # two and two stay together where four have no room
+            with st.container(key=f"pair_{'_'.join(pair)}"), st.container(horizontal=True, gap="medium"):
+                for name in pair:
+                    with st.container(key=f"side_{name}"):
+                        show(figures[name], key=f"masks_map_{name}")
+    st.caption(
+        "Scores of later layers are already those of states that the mask changed below. "
+        "The change is the pattern minus that of the same forward without any mask."
+    )
+
+
+def _shown(n: int) -> tuple[int, int]:
+    """First and last position in all four maps."""
+    if n <= LEGIBLE:
+        return 0, n - 1
+    return address.slider("Positions in the maps", 0, n - 1, (0, LEGIBLE - 1), key="masks_shown")

@@ -1,0 +1,143 @@
+"""The same mask applied by every method that one meets in code, measured on the chosen head and on the answer."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from app_pages import address, state
+from app_pages.cache import Checkpoint, cached, loaded
+from app_pages.state import HeadSelection
+from app_pages.widgets.show import show
+from model.capture import capture
+from model.inputs import Input
+from model.intervention import Intervention, MaskChoice, Method, masked
+from model.measures.changes import weight_on_masked
+from model.measures.prediction import cosine_distance
+from model.record import ForwardRecord
+from viz.numbers import percent, written
+from viz.token_bars import row_sums
+
+_REMEDIES = {"keys": ": block a key above", "cells": ": block a cell above"}
+NUMBERS = {"−1e9": -1e9, "−1e4": -1e4, "−10": -10.0}
+ZEROED = r"$A_{ij} \cdot 0$ after the softmax"
+# How a mask is applied, and whether the finite number is put in.
+METHODS: dict[str, tuple[Method, bool]] = {
+    r"this encoder: lowest float32 instead of $s_{ij}$, empty rows to 0": ("encoder", False),
+    r"$-\infty$ instead of $s_{ij}$": ("replaced", False),
+    r"$c$ instead of $s_{ij}$": ("replaced", True),
+    r"$s_{ij} + c$": ("added", True),
+    ZEROED: ("zeroed", False),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What one method of masking made of one head, and of the answer; NaN where the scores of a row are all -inf."""
+
+    mask: np.ndarray  # [query, key]
+    pattern: np.ndarray  # [query, key]
+    probabilities: np.ndarray  # [class]
+    pooled: np.ndarray  # [d_model]
+
+
+def methods(
+    chosen: HeadSelection, unmasked: ForwardRecord, after: ForwardRecord, choice: MaskChoice, query: int
+) -> None:
+    """`unmasked` has the positions of `after`, which is under the mask."""
+    number = address.row(
+        "The finite number c",
+        NUMBERS,
+        key="masks_number",
+        help="In half precision, which ends at −65,504, −1e9 itself becomes −∞.",
+    )
+    head = f"L{chosen.layer} H{chosen.head}"
+    what = (chosen.checkpoint, chosen.given, choice, chosen.layer, chosen.head, NUMBERS[number])
+    st.markdown(f"**The chosen mask, applied in five ways, seen in {head}**")
+    outcomes = _outcomes(*what)
+    if (after.mask == unmasked.mask).all():
+        remedy = _REMEDIES.get(choice.kind, "")
+        st.info(f"The chosen mask forbids nothing, so every way gives the same{remedy}.")
+    rows = {name: _measured(each) | _answer(each, unmasked) for name, each in outcomes.items()}
+    st.table(pd.DataFrame(rows).T)
+    st.markdown(
+        "Multiplied by 0 **after** the softmax, the weights that are left keep what they were: "
+        "they are not shared out anew, and the rows add up to less than 1."
+    )
+    show(row_sums(outcomes[ZEROED].pattern, after.tokens, query=query), key="masks_row_sums")
+
+    st.markdown(f"**A fully masked row: query {query} may attend to no key in {head}**")
+    rows = {
+        name: _row(each, query) | _answer(each, unmasked)
+        for name, each in _outcomes(*what, closed=query).items()
+    }
+    st.table(pd.DataFrame(rows).T)
+    st.markdown(
+        r"$-\infty$ in a whole row makes its softmax $0 / 0$, which is NaN, and so is all that is computed from it; "
+        "in the last layer that is the answer only if the answer is read from this row. "
+        r"A finite $c$ in a whole row cancels, $e^c / \sum e^c = 1/n$: the query attends to all keys alike, masked or "
+        r"not. Added to a whole row, $c$ cancels too and leaves the row as if nothing were masked, unless $c$ is so "
+        "large that float32 no longer holds the scores beside it. This encoder sets such a row to zeros."
+    )
+
+
+@cached(spinner="Masking in every way …")
+def _outcomes(
+    name: Checkpoint,
+    given: Input,
+    choice: MaskChoice,
+    layer: int,
+    head: int,
+    value: float,
+    closed: int | None = None,
+) -> dict[str, Outcome]:
+    """By method; in the head looked at, the query `closed` is masked from every key besides."""
+    closing = Intervention()
+    if closed is not None:
+        cells = tuple((closed, key) for key in range(len(state.record(name, given, masked(choice)))))
+        closing = masked(MaskChoice(kind="cells", cells=cells, layers=(layer,), heads=(head,)))
+    found = {}
+    for shown, (method, is_finite) in METHODS.items():
+        changed = closing + masked(choice, method, value if is_finite else -math.inf)
+        record = capture(loaded(name), given, changed)  # not kept: ten of them would fill the cache
+        found[shown] = Outcome(
+            mask=record.mask[layer, head].copy(),
+            pattern=record.pattern[layer, head].copy(),
+            probabilities=record.probabilities,
+            pooled=record.pooled,
+        )
+    return found
+
+
+def _measured(outcome: Outcome) -> dict[str, str]:
+    weight = weight_on_masked(outcome.pattern, outcome.mask)
+    return {
+        "largest weight on a masked cell": "none is masked" if weight is None else _number(weight),
+        "rows add up to": _span(outcome.pattern.sum(axis=-1)),
+    }
+
+
+def _row(outcome: Outcome, query: int) -> dict[str, str]:
+    row = outcome.pattern[query]
+    return {"weights of the row": _span(row), "it adds up to": _number(row.sum())}
+
+
+def _span(values: np.ndarray) -> str:
+    """From the least to the most, one number where that is the same."""
+    return " to ".join(dict.fromkeys(map(_number, (values.min(), values.max()))))
+
+
+def _number(value: float) -> str:
+    return written(value, ".4g", otherwise="NaN")
+
+
+def _answer(outcome: Outcome, unmasked: ForwardRecord) -> dict[str, str]:
+    if not unmasked.has_classes:
+        distance = float(cosine_distance(unmasked.pooled, outcome.pooled))
+        return {"cosine distance of the pooled state": written(distance, ".4g", otherwise="NaN")}
+    most = outcome.probabilities.max()
+    if math.isnan(most):
+        return {"prediction": "none: every probability is NaN"}
+    return {"prediction": f"{unmasked.class_names[outcome.probabilities.argmax()]}, {percent(most, 4)}"}

@@ -1,0 +1,67 @@
+"""Adding positions to the content against concatenating the two, on the embeddings of the current input."""
+
+import streamlit as st
+
+from app_pages import address, cache, state
+from app_pages.positions.notation import scientific
+from app_pages.widgets.show import show
+from model.config import ModelConfig
+from model.measures.embeddings import embedding_parts
+from model.theory.adding import query_key_weights, sums
+from viz.matrix_panels import sum_of_maps
+
+TIED, UNTIED = "the same, W_Q", "another, W_K"
+
+
+def adding(chosen: state.HeadSelection) -> None:
+    loaded = state.loaded(chosen.checkpoint)
+    parts = cache.of(embedding_parts, chosen.checkpoint, chosen.given)
+    w_q, w_k = query_key_weights(loaded.model, chosen.layer, chosen.head)
+    n, d_model = parts.content.shape
+    d_k = w_q.shape[1]
+    with st.container(
+        horizontal=True, horizontal_alignment="center", vertical_alignment="center", gap="large"
+    ):
+        st.latex(
+            rf"\underbrace{{\left[ X \,|\, P \right]}}_{{{n} \times {2 * d_model}}} "
+            rf"\underbrace{{\begin{{bmatrix}} W_1 \\ W_2 \end{{bmatrix}}}}_{{{2 * d_model} \times {d_k}}} = "
+            rf"\underbrace{{X}}_{{{n} \times {d_model}}} \underbrace{{W_1}}_{{{d_model} \times {d_k}}} + "
+            rf"\underbrace{{P}}_{{{n} \times {d_model}}} \underbrace{{W_2}}_{{{d_model} \times {d_k}}}",
+            width="content",
+        )
+        st.latex(r"W_1 = W_2 = W: \quad X W + P W = (X + P)\, W", width="content")
+    st.markdown(
+        "A matrix that reads the concatenation of content $X$ and positions $P$ has one half, $W_1$, for the "
+        "content and another, $W_2$, for the positions. Adding is concatenating with both halves tied to be the "
+        "same: it needs half the rows, and gives up reading the two with different weights."
+    )
+    head = f"L{chosen.layer} H{chosen.head}"
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        halves = (TIED,) if loaded.config.shared_qkv else (TIED, UNTIED)
+        tied = address.row(f"$W_1$ is $W_Q$ of {head}; $W_2$ is", halves, key="positions_w2") == TIED
+    if loaded.config.shared_qkv:
+        st.caption(
+            f"In {chosen.checkpoint} one matrix serves as $W_Q$, $W_K$ and $W_V$: there is no other to take."
+        )
+    found = sums(parts.content, parts.positions, w_q, w_q if tied else w_k)
+    maps = {"X W₁": found.content, "+ P W₂": found.positions, "= Concat[X, P] W": found.whole}
+    show(sum_of_maps(maps, parts.tokens), key="positions_sum")
+    st.markdown(
+        f"All {found.whole.size:,} numbers, the largest {found.largest:.2f} in size, computed by either way:\n"
+        f"- $\\text{{Concat}}[X, P]\\, W$ and $X W_1 + P W_2$ differ by at most **${scientific(found.from_sum)}$**\n"
+        f"- $\\text{{Concat}}[X, P]\\, W$ and $(X + P)\\, W_1$ differ by at most **${scientific(found.from_adding)}$**"
+        + ("" if tied else ": with untied weights it is not the same as adding")
+    )
+    st.caption(_reading(loaded.config, chosen.layer, head))
+
+
+def _reading(config: ModelConfig, layer: int, head: str) -> str:
+    """Whether X + P is what the head itself multiplies by its W_Q."""
+    if layer:
+        return (
+            f"{head} itself reads the state after layer {layer - 1}, not $X + P$: here its $W_Q$ is an example of "
+            "trained weights. The sum is what comes into layer 0."
+        )
+    if config.embedding_norm or config.norm_placement == "pre":
+        return f"{head} itself reads the sum after a LayerNorm, $\\text{{LN}}(X + P)\\, W_Q$ plus a bias."
+    return f"With a bias added, $(X + P)\\, W_Q$ is the very $q$ of {head}."

@@ -1,0 +1,156 @@
+"""What the checkpoint really adds: its own table of positions, and how long its vectors are beside the content."""
+
+import math
+
+import streamlit as st
+
+from app_pages import address, cache, state
+from app_pages.state import Selection
+from app_pages.widgets.head_choice import choose_query, take_query
+from app_pages.widgets.show import clickable, show
+from model.measures import embeddings
+from model.record import ForwardRecord
+from viz.positions.position_curves import norm_curves
+from viz.positions.position_heatmaps import learned_positions, similarity_of_positions
+from viz.positions.position_similarities import position_similarity_grid, position_similarity_map
+
+GRID, LENGTHS, PAIRS, TABLE = "patch by patch", "lengths", "all pairs", "the numbers"
+READ, ALL = "of this input", "all"
+COSINE = r"$\cos(p_s, p_t) = p_s \cdot p_t \,/\, (|p_s|\,|p_t|)$."
+
+
+def checkpoint_positions(chosen: Selection) -> None:
+    name, record = chosen.checkpoint, state.record(chosen.checkpoint, chosen.given)
+    st.markdown(_what_is_added(name, record))
+    on_grid = record.unit == "patch"
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        view = address.row(
+            "Show", ((GRID,) if on_grid else ()) + (LENGTHS, PAIRS, TABLE), key="positions_own"
+        )
+        if view == GRID:
+            query = choose_query(record)
+        n = record.config.n_positions if on_grid or view == LENGTHS else _how_many(record)
+    if view == GRID:
+        _grid(name, record, query)
+    elif view == LENGTHS:
+        _lengths(chosen, record)
+    elif view == PAIRS:
+        _pairs(name, record, n)
+    else:
+        show(learned_positions(cache.of(embeddings.position_table, name)[:n]), key="positions_own_numbers")
+        if on_grid and record.at("class"):
+            st.caption("Position 0 is that of the class token; the patches follow, row by row.")
+
+
+def _what_is_added(name: str, record: ForwardRecord) -> str:
+    config = record.config
+    size = f"{config.n_positions} × {config.d_model} numbers"
+    if config.positions == "learned":
+        table = f"`{name}` has **learned** its positions: a table of {size}, trained like every other weight."
+    else:
+        table = (
+            f"`{name}` adds **sinusoids**: a table of {size} that is computed (Vaswani et al. 2017, section 3.5) "
+            "and never trained."
+        )
+    of_token, of_patch = "is the token's row of the embedding table", "are the projected pixels of a patch"
+    content = of_token if record.unit == "token" else of_patch
+    added, about = "x_t + p_t", f"$x_t$ {content}, not multiplied by anything"
+    if config.embedding_scaled:
+        added = r"\sqrt{d_\text{model}}\, x_t + p_t"
+        root = rf"$\sqrt{{{config.d_model}}} = {math.sqrt(config.d_model):.1f}$"
+        about = f"{root} (section 3.4), and $x_t$ {content}"
+    if config.embedding_norm:
+        added = rf"\text{{LN}}({added})"
+    return f"{table} What enters the first layer is ${added}$; {about}."
+
+
+def _grid(name: str, record: ForwardRecord, query: int) -> None:
+    cosines = cache.of(embeddings.position_cosines, name)
+    first, grid = record.first_patch, record.patch_grid
+    selected = query - first if query >= first else None
+    patches = cosines[first:, first:]
+    what = "the class token" if selected is None else record.tokens[query]
+    click = {"chosen": query, "selection": "patch", "take": lambda at: take_query(at["patch"] + first)}
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(width=490):
+            st.markdown("**Each patch's position against all others**, a small map a patch")
+            of_all = position_similarity_grid(patches, grid, selected=selected)
+            clickable(of_all, key="positions_own_grid", width="content", **click)
+        with st.container(width=380):
+            st.markdown(f"**The position of {what}** against those of all patches")
+            of_one = position_similarity_map(cosines[query, first:], grid, of=what, selected=selected)
+            clickable(of_one, key="positions_own_map", width="content", **click)
+            if selected is not None and first:
+                st.markdown(f"and against that of the class token: **{cosines[query, 0]:.2f}**")
+    means = embeddings.grid_means(patches, grid)
+    st.markdown(
+        f"Mean cosine similarity of patches side by side **{means.beside:.2f}**, one above the other "
+        f"**{means.above:.2f}**, of all other pairs **{means.others:.2f}**."
+    )
+    learned = (
+        "Nothing told the encoder which patches touch: the table is a plain list, and what the maps show of "
+        "rows and columns was learned from digits."
+    )
+    computed = "These sinusoids count the patches as one long row: that they lie in a grid is not in them."
+    why = learned if record.config.positions == "learned" else computed
+    st.caption(f"{why} The layout is that of Dosovitskiy et al. 2021, figure 7. {COSINE}")
+
+
+def _lengths(chosen: Selection, record: ForwardRecord) -> None:
+    name, is_scaled = chosen.checkpoint, record.config.embedding_scaled
+    parts = cache.of(embeddings.embedding_parts, name, chosen.given)
+    lengths = embeddings.lengths(parts, scaled=is_scaled)
+    remarks = (None, "added", "added") if is_scaled else ("added", "not used here", "added")
+    labels = r"mean $|x|$", r"mean $|\sqrt{d_\text{model}}\, x|$", r"mean $|p|$"
+    with st.container(horizontal=True, gap="large"):
+        for label, mean, remark in zip(labels, lengths.means, remarks, strict=True):
+            st.metric(label, f"{mean:.2f}", remark, delta_color="off", delta_arrow="off", width=170)
+    curves = {"|x|, looked up" if is_scaled else "|x|, added": lengths.looked_up}
+    curves |= {"|√d_model x|, added": lengths.scaled} if is_scaled else {}
+    show(norm_curves(curves | {"|p|, added": lengths.positions}, record.tokens), key="positions_own_lengths")
+    without, ratio = lengths.ratios
+    mean = f"Over the {len(record)} positions of this input, the mean length of the content is"
+    root = r"$\sqrt{d_\text{model}}$"
+    if is_scaled:
+        st.markdown(
+            f"{mean} **{ratio:.2f}** times that of the positions; without the factor {root} it would "
+            f"be **{without:.2f}** times."
+        )
+    else:
+        st.markdown(
+            f"{mean} **{without:.2f}** times that of the positions; with a factor {root}, which this "
+            f"checkpoint was trained without, it would be **{ratio:.2f}** times."
+        )
+    n, whole = record.config.n_positions, cache.of(embeddings.table_lengths, name)
+    if record.config.positions == "sinusoidal":
+        half = math.sqrt(record.config.d_model / 2)
+        st.caption(
+            rf"Every sinusoid has the same length, $|p_t| = \sqrt{{d_\text{{model}}/2}} = {half:.2f}$, since "
+            rf"$\sin^2 + \cos^2 = 1$ for each of its $d_\text{{model}}/2$ pairs; measured over all "
+            f"{n} positions: {whole.smallest:.4f} to {whole.largest:.4f}."
+        )
+    else:
+        st.caption(
+            f"Over all {n} positions of the table, the lengths go from {whole.smallest:.2f} "
+            f"(position {whole.at_smallest}) to {whole.largest:.2f} (position {whole.at_largest})."
+        )
+
+
+def _pairs(name: str, record: ForwardRecord, n: int) -> None:
+    cosines = cache.of(embeddings.position_cosines, name)[:n, :n]
+    names = tuple(map(str, range(n))) if record.unit == "token" else record.tokens
+    show(similarity_of_positions(cosines, names), key="positions_own_pairs")
+    if n > 1:
+        found = embeddings.pair_range(cosines)
+        st.markdown(
+            f"Two different positions: from **{found.smallest:.2f}** to **{found.largest:.2f}**, "
+            f"mean **{found.mean:.2f}**."
+        )
+    st.caption(COSINE)
+
+
+def _how_many(record: ForwardRecord) -> int:
+    """Positions to show: those that the text takes up, or all that the encoder has."""
+    n, every = len(record), record.config.n_positions
+    which = address.row("Positions", (READ, ALL), key="positions_own_range", help=f"{n} or all {every}.")
+    return n if which == READ else every

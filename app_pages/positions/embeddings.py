@@ -1,0 +1,196 @@
+"""The input's vectors in two dimensions, and the nearest neighbours of the query in all of them."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+
+from app_pages import address, cache, state
+from app_pages.cache import Checkpoint, cached
+from app_pages.state import Selection
+from app_pages.widgets.head_choice import choose_query, take_query
+from app_pages.widgets.show import clickable, show
+from model.inputs import Input
+from model.measures import embeddings
+from model.measures.embeddings import Neighbour
+from model.measures.projection import Neighbourhoods, Projection, pca, t_sne
+from model.record import ForwardRecord
+from viz.bars import neighbour_bars
+from viz.numbers import percent
+from viz.positions.embedding_scatter import embedding_scatter
+
+PCA, TSNE = "PCA", "t-SNE"
+CONTENT, SUM = "content alone", "content + positions"
+N_WORDS = 200
+N_NEIGHBOURS = 8
+PERPLEXITY, MOST_PERPLEXITY, LARGEST_SEED = 15, 50, 9999
+
+
+Drawn = tuple[Checkpoint, Input, bool, int]  # whose vectors, with positions or without, and how many words
+
+
+class Map(NamedTuple):
+    places: np.ndarray  # [vector, 2]
+    axes: tuple[str, str]
+    caption: str
+
+
+def embedding_map(chosen: Selection) -> None:
+    name, given = chosen.checkpoint, chosen.given
+    record = state.record(name, given)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        method = address.row("Method", (PCA, TSNE), key="positions_map_method")
+        positioned = address.row("Vectors", (CONTENT, SUM), key="positions_map_vectors") == SUM
+        query = choose_query(record)
+        with_words = record.unit == "token" and not positioned and _with_words()
+        settings = _t_sne_settings() if method == TSNE else None
+    n_words = N_WORDS if with_words else 0
+    drawn = name, given, positioned, n_words
+    flat = _pca(drawn) if settings is None else _t_sne(drawn, *settings)
+    words = _words(name, n_words)
+    vectors = _vectors(*drawn)
+    found = embeddings.neighbours(vectors, query, N_NEIGHBOURS)
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(key="detail"):
+            if flat is None:
+                st.info("t-SNE needs four vectors or more that are not all the same. PCA shows these.")
+            else:
+                _scatter(chosen, record, query, found, flat, words)
+        with st.container(width=300):
+            if vectors[query].any():
+                _nearest(drawn, record, query, found, words)
+            else:
+                st.markdown("This vector is all zeros: without a direction it has no neighbours.")
+    n, different = len(record), embeddings.n_different(vectors[: len(record)])
+    unit = "tokens" if record.unit == "token" else "positions"
+    same = "" if different == n else ": what is the same lies in one spot"
+    st.markdown(f"The {n} {unit} of the input have **{different}** different vectors{same}.")
+
+
+def _with_words() -> bool:
+    return address.toggle(
+        f"{N_WORDS} words around",
+        key="positions_map_words",
+        help="The first entries of the vocabulary that begin a word, of three letters or more. Frequent ones were "
+        "entered first; where the vocabulary is of pieces, some are only beginnings of words. "
+        "They have no position, so they are drawn with the content alone.",
+    )
+
+
+def _t_sne_settings() -> tuple[int, int]:
+    perplexity = address.slider(
+        "Perplexity",
+        2,
+        MOST_PERPLEXITY,
+        PERPLEXITY,
+        key="positions_map_perplexity",
+        width=180,
+        help="About how many neighbours count for each vector.",
+    )
+    return perplexity, address.number("Seed", 0, LARGEST_SEED, key="positions_map_seed", width=130)
+
+
+def _words(name: Checkpoint, n: int) -> list[str]:
+    if not n:
+        return []
+    pieces, _ = cache.of(embeddings.token_table, name)
+    return [pieces[at] for at in embeddings.first_words(pieces, n)]
+
+
+# Two dimensions
+
+
+def _vectors(name: Checkpoint, given: Input, positioned: bool, n_words: int) -> np.ndarray:
+    """[vector, d_model]: those of the tokens, then those of the words."""
+    return cache.of(embeddings.vectors, name, given, positioned=positioned, n_words=n_words)
+
+
+@cached(spinner="Finding the axes of the largest variance …")
+def _projection(name: Checkpoint, given: Input, positioned: bool, n_words: int) -> Projection:
+    return pca(_vectors(name, given, positioned, n_words))
+
+
+@cached(spinner="Placing neighbours near each other …")
+def _neighbourhoods(
+    name: Checkpoint, given: Input, positioned: bool, n_words: int, perplexity: int, seed: int
+) -> Neighbourhoods | None:
+    return t_sne(_vectors(name, given, positioned, n_words), perplexity=perplexity, seed=seed)
+
+
+def _pca(drawn: Drawn) -> Map:
+    places, explained = _projection(*drawn)
+    if np.isnan(explained[0]):
+        return Map(places, ("first axis", "second axis"), "All vectors are the same.")
+    first, second = (f"principal axis ({percent(share)} of the variance)" for share in explained)
+    return Map(
+        places,
+        (f"first {first}", f"second {second}"),
+        f"The picture keeps **{percent(sum(explained))}** of the variance of the {len(places)} vectors drawn. "
+        "Lines join the query to its nearest neighbours in the full space: where one is long, the picture misleads.",
+    )
+
+
+def _t_sne(drawn: Drawn, perplexity: int, seed: int) -> Map | None:
+    placed = _neighbourhoods(*drawn, perplexity, seed)
+    if placed is None:
+        return None
+    used = placed.perplexity
+    fewer = f" ({perplexity} is not below the number of vectors)" if used < perplexity else ""
+    return Map(
+        placed.places,
+        ("t-SNE, first axis", "t-SNE, second axis"),
+        f"Perplexity {used}{fewer}, seed {seed}, begun from the PCA. t-SNE (van der Maaten & Hinton 2008) "
+        "tries to keep near what was near; how far groups lie apart, how large they are, and the axes mean nothing. "
+        "Lines join the query to its nearest neighbours in the full space.",
+    )
+
+
+def _scatter(
+    chosen: Selection, record: ForwardRecord, query: int, found: list[Neighbour], flat: Map, words: list[str]
+) -> None:
+    of_patches = record.unit == "patch"
+    pictures = cache.of(embeddings.patch_pictures, chosen.checkpoint, chosen.given) if of_patches else None
+    chart = embedding_scatter(
+        flat.places,
+        record.tokens,
+        selected=query,
+        neighbours=[neighbour.index for neighbour in found],
+        axes=flat.axes,
+        background=words,
+        thumbnails=pictures,
+    )
+    click = {"chosen": query, "selection": "token", "take": lambda at: take_query(at["position"])}
+    clickable(chart, key="positions_map", **click)
+    st.caption(flat.caption)
+
+
+# All dimensions
+
+
+def _nearest(
+    drawn: Drawn, record: ForwardRecord, query: int, found: list[Neighbour], words: list[str]
+) -> None:
+    if not found:
+        st.markdown("No other vector is drawn that could be near to this one.")
+        return
+    (name, _, positioned, _), of, of_tokens = drawn, record.tokens[query], record.unit == "token"
+    st.markdown("**Nearest among the vectors drawn**")
+    positions = [at if of_tokens and at < len(record) else None for at, _ in found]
+    _bars(found, [*record.tokens, *words], of, "positions_map_nearest", positions)
+    if of_tokens and not positioned:
+        pieces, rows = cache.of(embeddings.token_table, name)
+        near = embeddings.neighbours(rows, pieces.index(of), N_NEIGHBOURS)
+        st.markdown(f"**Nearest in the whole vocabulary** of {len(pieces):,} pieces")
+        _bars(near, pieces, of, "positions_map_vocabulary")
+    st.caption(
+        rf"Cosine similarity $a \cdot b \,/\, (|a|\,|b|)$ in all {record.config.d_model} dimensions, not nearness in the "
+        "picture."
+    )
+
+
+def _bars(
+    near: list[Neighbour], names: Sequence[str], of: str, key: str, places: Sequence[int | None] = ()
+) -> None:
+    labels, cosines = [names[at] for at, _ in near], [cosine for _, cosine in near]
+    show(neighbour_bars(labels, cosines, of=of, places=places), key=key)

@@ -1,0 +1,228 @@
+"""Experiments on the current input: its content in another order, its positions left out, or shifted."""
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app_pages import address, state
+from app_pages.cache import Checkpoint, cached
+from app_pages.positions.notation import scientific
+from app_pages.positions.readings import consequence
+from app_pages.state import HeadSelection
+from app_pages.widgets.contrast import answers_under, side_of
+from app_pages.widgets.show import clickable, show
+from model.inputs import Input
+from model.intervention import repositioned
+from model.measures.changes import changes_of_class, largest_change, one_class
+from model.order import STAY, largest_deviation, movable, shuffled
+from model.record import ForwardRecord
+from viz.compare.stage_curves import stage_curves
+from viz.numbers import percent
+from viz.positions.position_curves import shift_curve
+from viz.positions.shuffle_strip import shuffle_strip
+
+WITH, WITHOUT = "with positions", "without positions"
+N_SEEDS, LARGEST_SEED = 32, 9999
+N_SHIFTS = 49  # on the curve: every shift of 7 × 7 patches
+POOLED = "cosine distance of the pooled state"  # what is measured where there are no classes
+
+
+def position_experiments(chosen: HeadSelection) -> None:
+    record = state.record(chosen.checkpoint, chosen.given)
+    experiments = {
+        "shuffle the content": _shuffle,
+        "leave the positions out": _leave_out,
+        "shift the positions": _shift,
+    }
+    bar = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    with bar:
+        experiment = address.row("Experiment", experiments, key="positions_try")
+    experiments[experiment](chosen, record, bar)
+
+
+# Shuffling
+
+
+def _shuffle(chosen: HeadSelection, record: ForwardRecord, bar: DeltaGenerator) -> None:
+    with bar:
+        seed = address.number(
+            "Seed",
+            *(0, LARGEST_SEED),
+            key="positions_try_seed",
+            width=120,
+            help="Each seed is another order.",
+        )
+        st.button("Next order", key="positions_try_next", icon=":material/shuffle:", on_click=_next_seed)
+        zeroed = address.row("Both times", (WITH, WITHOUT), key="positions_try_with") == WITHOUT
+    order = shuffled(record.roles, seed)
+    deviations = [
+        _deviation_once_back(chosen.checkpoint, chosen.given, order, without) for without in (False, True)
+    ]
+    with_positions, without = map(scientific, deviations)
+    st.markdown(
+        f"With the {record.units} put back in order, the largest change of any attention weight, in all layers and heads, "
+        rf"$\max |A'_{{ij}} - A_{{\pi(i)\pi(j)}}|$: **${with_positions}$** with positions, **${without}$** without."
+    )
+    stays = order == tuple(range(len(record)))
+    if len(movable(record.roles)) < 2:
+        st.info(f"Fewer than two {record.units} can move, so there is one order alone.")
+    elif stays:
+        st.info(f"This order leaves all {record.units} where they were: take another seed.")
+    st.caption(_what_is_permuted(record))
+    remark = ", no positions" if zeroed else ""
+    changed = repositioned(order=order, zeroed=zeroed)
+    consequence(
+        chosen,
+        "In this order",
+        side_of(chosen, f"In order{remark}", repositioned(zeroed=zeroed)),
+        side_of(chosen, f"Shuffled{remark}", changed, None if stays else order),
+    )
+    _many_orders(chosen, record, seed)
+
+
+def _next_seed() -> None:
+    address.take("positions_try_seed", (address.held("positions_try_seed") + 1) % (LARGEST_SEED + 1))
+
+
+@cached
+def _deviation_once_back(name: Checkpoint, given: Input, order: tuple[int, ...], zeroed: bool) -> float:
+    """Of any attention weight, once the shuffled tokens are put back."""
+    before, after = (
+        state.record(name, given, repositioned(order=each, zeroed=zeroed)) for each in (None, order)
+    )
+    return largest_deviation(before.pattern, after.pattern, order)
+
+
+def _what_is_permuted(record: ForwardRecord) -> str:
+    what = (
+        "typing the tokens in that order"
+        if record.unit == "token"
+        else "a picture with its patches in other places"
+    )
+    stay = list(dict.fromkeys(record.tokens[at] for at in record.at(*STAY)))
+    if stay:
+        what += f"; {' and '.join(stay)} {'stay' if len(stay) > 1 else 'stays'}"
+    return (
+        r"What is permuted is the content: at place $i$ stands $x_{\pi(i)} + p_i$, so each place keeps its position "
+        f"vector. That is the same as {what}. Without positions nothing tells one place from another: attention, "
+        "feed-forward and norm treat all places alike, so the order of rows and columns is all that can change. "
+        "Small deviations remain even so: sums are taken in another order, and rounded otherwise."
+    )
+
+
+def _many_orders(chosen: HeadSelection, record: ForwardRecord, seed: int) -> None:
+    """One order is one draw: what do many do?"""
+    st.markdown(f"**{N_SEEDS} orders**, seeds 0 to {N_SEEDS - 1}: a dot each; a bar marks the input in order")
+    zeroed = state.record(chosen.checkpoint, chosen.given, repositioned(zeroed=True))
+    orders = [shuffled(record.roles, each) for each in range(N_SEEDS)]
+    found, without = (
+        answers_under(
+            chosen,
+            (repositioned(order=order, zeroed=each) for order in orders),
+            "Running many orders …",
+        )
+        for each in (False, True)
+    )
+    if not record.has_classes:
+        both = {WITH: changes_of_class(record, found, None), WITHOUT: changes_of_class(zeroed, without, None)}
+        show(stage_curves(both, list(map(str, range(N_SEEDS))), y_title=POOLED, x_title="seed"))
+        return
+    said = int(record.probabilities.argmax())
+    name = record.class_names[said]
+    chart = shuffle_strip(
+        {WITH: found[:, said], WITHOUT: without[:, said]},
+        {WITH: float(record.probabilities[said]), WITHOUT: float(zeroed.probabilities[said])},
+        of=name,
+        selected=seed,
+    )
+    clickable(
+        chart,
+        key="positions_try_orders",
+        chosen=seed,
+        selection="seed",
+        take=lambda point: address.take("positions_try_seed", int(point["seed"])),
+    )
+    followed = one_class(found, said)
+    st.markdown(
+        f"With positions, **{followed.kept} of {N_SEEDS}** orders keep the prediction {name}, whose probability goes from "
+        f"{percent(followed.lowest, 2)} to {percent(followed.highest, 2)}. Without, none of them changes any probability by "
+        f"more than **${scientific(largest_change(zeroed.probabilities, without))}$**."
+    )
+
+
+# Leaving out
+
+
+def _leave_out(chosen: HeadSelection, record: ForwardRecord, _bar: DeltaGenerator) -> None:
+    before = side_of(chosen, "With positions")
+    after = side_of(chosen, "Without positions", repositioned(zeroed=True))
+    st.markdown(_largest_change(record, after.record))
+    st.caption(
+        "Zeros are added in place of the position vectors; every weight stays as it was trained, with positions. "
+        "So this shows what this checkpoint lacks without them, not what an encoder trained without any would do."
+    )
+    consequence(chosen, "Without positions", before, after)
+
+
+# Shifting
+
+
+def _shift(chosen: HeadSelection, record: ForwardRecord, bar: DeltaGenerator) -> None:
+    config = record.config
+    most = max(1, (config.n_positions if record.patch_grid is None else config.n_patches) - 1)
+    with bar:
+        k = address.slider(
+            "Shift $k$",
+            *(0, most, 1),
+            key="positions_try_shift",
+            width=300,
+            help="With the slider in focus, the arrow keys step through the shifts.",
+        )
+    before = side_of(chosen, "As trained")
+    after = side_of(chosen, f"Shifted by {k}", repositioned(shift=k))
+    st.markdown(_largest_change(record, after.record))
+    st.caption(_what_is_shifted(record, k))
+    consequence(chosen, f"With positions shifted by {k}", before, after)
+    shifts = sorted({round(most * step / (N_SHIFTS - 1)) for step in range(N_SHIFTS)})
+    changes = (repositioned(shift=shift) for shift in shifts)
+    found = answers_under(chosen, changes, "Running many shifts …")
+    if not record.has_classes:
+        st.markdown(f"**{len(shifts)} shifts** of the same input")
+        moved = {"shifted": changes_of_class(record, found, None)}
+        show(stage_curves(moved, list(map(str, shifts)), y_title=POOLED, x_title="shift k, in positions"))
+        return
+    st.markdown(f"**{len(shifts)} shifts** of the same input; hollow: the prediction is another")
+    clickable(
+        shift_curve(shifts, found, config.class_names, selected=k),
+        key="positions_try_shifts",
+        chosen=k,
+        selection="shift",
+        take=lambda point: address.take("positions_try_shift", int(point["shift"])),
+    )
+
+
+def _what_is_shifted(record: ForwardRecord, k: int) -> str:
+    config = record.config
+    if config.positions == "sinusoidal":
+        last = k + len(record) - 1
+        beyond = f" The table ends at {config.n_positions - 1}; what lies beyond was never met in training."
+        return (
+            rf"Place $t$ gets $p_{{t+k}}$: the input stands at positions {k} to {last}. The dot products of the "
+            "position vectors with each other depend on offsets alone and stay what they were; the vectors do not."
+            + (beyond if last >= config.n_positions else "")
+        )
+    if record.patch_grid is None:
+        return (
+            rf"Place $t$ gets $p_{{t+k}}$ of the learned table, which begins again after its last row, "
+            f"{config.n_positions - 1}."
+        )
+    return (
+        "Each patch gets the learned position of the patch $k$ places on, row by row: "
+        f"{record.patch_grid[1]} is a whole row, and the last ones get those at the beginning. A class token keeps its own."
+    )
+
+
+def _largest_change(before: ForwardRecord, after: ForwardRecord) -> str:
+    return (
+        "The largest change of any attention weight, in all layers and heads, "
+        rf"$\max |A'_{{ij}} - A_{{ij}}|$: **{largest_change(before.pattern, after.pattern):.4f}**."
+    )

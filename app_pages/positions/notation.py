@@ -1,0 +1,16 @@
+"""Numbers as they stand in formulas."""
+
+from viz.numbers import in_tex
+
+
+def scientific(value: float) -> str:
+    """For `$...$`: two digits and a power of ten where it is small, else three decimals; 0 is exact."""
+    if value == 0 or value >= 0.001:
+        return f"{value:.3f}" if value else "0"
+    return in_tex(value, ".1e")
+
+
+def column(values: list[float]) -> str:
+    r"""A column vector of four decimals, for `st.latex`."""
+    rows = r" \\ ".join(f"{value:.4f}" for value in values)
+    return rf"\begin{{bmatrix}} {rows} \end{{bmatrix}}"

@@ -1,0 +1,61 @@
+"""Dot products: what two positions have in common depends on how far apart they are, and on nothing else."""
+
+import numpy as np
+import streamlit as st
+
+from app_pages.cache import cached
+from app_pages.positions.notation import scientific
+from app_pages.positions.sizes import choose_length, choose_width
+from app_pages.widgets.show import show
+from model.theory import sinusoids as theory
+from viz.positions.position_curves import offset_curve
+from viz.positions.position_heatmaps import pairs_of_positions
+
+
+def products() -> None:
+    st.latex(
+        r"p_t \cdot p_{t+\varphi} = \sum_k \left( \sin \omega_k t \, \sin \omega_k (t+\varphi) + "
+        r"\cos \omega_k t \, \cos \omega_k (t+\varphi) \right) = \sum_k \cos(\omega_k \varphi)"
+    )
+    st.caption(
+        r"$\cos(a - b) = \cos a \cos b + \sin a \sin b$ for each pair: $t$ drops out, and $\varphi$ and $-\varphi$ give "
+        r"the same. With $\varphi = 0$, $|p_t|^2 = d_\text{model} / 2$ for every $t$, and so "
+        r"$|p_t - p_{t+\varphi}|^2 = d_\text{model} - 2 \sum_k \cos(\omega_k \varphi)$."
+    )
+    with st.container(horizontal=True, gap="large"):
+        d_model, n = choose_width(), choose_length()
+    dots, distances = _measured(n, d_model)
+    offsets = np.arange(1 - n, n)
+    law, formula = "Σ cos(ω φ)", r"\sum_k \cos(\omega_k \varphi)"
+    _quantity(dots, theory.dot_product_at(offsets, d_model), "dot product", law, formula)
+    law, formula = f"√(d_model − 2 {law})", rf"\sqrt{{d_\text{{model}} - 2 {formula}}}"
+    _quantity(distances, theory.distance_at(offsets, d_model), "distance", law, formula)
+    st.caption(
+        "What deviates is the rounding of the table, which holds single-precision numbers as an encoder's does."
+    )
+
+
+@cached(spinner="Measuring all pairs …")
+def _measured(n: int, d_model: int) -> tuple[np.ndarray, np.ndarray]:
+    rows = theory.table(n, d_model)
+    return theory.dot_products(rows), theory.distances(rows)
+
+
+def _quantity(matrix: np.ndarray, at_offsets: np.ndarray, what: str, law: str, formula: str) -> None:
+    """One matrix [position, position] beside its values over the offset."""
+    gathered, name = theory.by_offset(matrix), what.partition(" ")[0]
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(key=f"side_{name}_matrix"):
+            st.markdown(f"**{what.capitalize()}** of every $p_s$ with every $p_t$")
+            show(pairs_of_positions(matrix, what=what), key=f"positions_{name}_matrix")
+        with st.container(key=f"side_{name}_curve"):
+            st.markdown(f"The same over the offset, with ${formula}$ plotted over what was measured")
+            chart = offset_curve(gathered.offsets, gathered.means, at_offsets, what=what, law=law)
+            show(chart, key=f"positions_{name}_curve")
+            st.markdown(
+                f"Measured over all {matrix.size:,} pairs:\n"
+                f"- largest deviation from ${formula}$: "
+                f"**${scientific(theory.largest_deviation(matrix, at_offsets))}$**\n"
+                f"- largest spread among pairs of one offset: **${scientific(gathered.largest_spread)}$**\n"
+                f"- largest difference from the transpose: **${scientific(theory.asymmetry(matrix))}$**"
+            )

@@ -1,0 +1,109 @@
+"""Shift: one matrix takes every position to the one that is an offset further. Sines alone have no such matrix."""
+
+import streamlit as st
+
+from app_pages import address
+from app_pages.cache import cached
+from app_pages.positions.notation import column, scientific
+from app_pages.positions.sizes import choose_position, choose_width
+from app_pages.widgets.show import show
+from model.theory import shift as theory
+from model.theory.sinusoids import frequencies, table, wavelengths
+from viz.positions.position_curves import error_curves
+from viz.positions.position_heatmaps import shift_of_positions
+from viz.positions.sinusoids import clock_hands
+
+N = 512  # positions: many more than the sines of a row, or a map could be bent to fit each of them
+LARGEST = 64  # offset
+ROTATION, DIAGONAL, BEST = "sines and cosines: M(φ)", "sines alone: cos(ω φ)", "sines alone: best linear map"
+
+
+def shift() -> None:
+    st.latex(
+        r"\begin{bmatrix} \sin \omega_k (t + \varphi) \\ \cos \omega_k (t + \varphi) \end{bmatrix} = "
+        r"\underbrace{\begin{bmatrix} \cos \omega_k \varphi & \sin \omega_k \varphi \\ "
+        r"-\sin \omega_k \varphi & \cos \omega_k \varphi \end{bmatrix}}_{M(k,\, \varphi)} "
+        r"\begin{bmatrix} \sin \omega_k t \\ \cos \omega_k t \end{bmatrix}"
+    )
+    st.caption(
+        r"$M(k, \varphi)$ turns the hand of clock $k$ by $\omega_k \varphi$. There is no $t$ in it: one matrix serves "
+        r"all positions, and $M(k, -\varphi)$ is its transpose. It is why Vaswani et al. expected that attention by "
+        "relative position would be easy to learn from sinusoids (section 3.5)."
+    )
+    with st.container(horizontal=True, gap="large"):
+        d_model = choose_width()
+        offset = address.slider("Offset φ", 0, LARGEST, 5, key="positions_offset")
+        t = choose_position(N - LARGEST)
+        k = address.slider("Frequency k", 0, d_model // 2 - 1, 1, key="positions_k")
+    _worked(d_model, offset, t, k)
+    angles = frequencies(d_model)
+    st.markdown(
+        rf"From $p_{{{t}}}$ (grey hands) to $p_{{{t + offset}}}$ (green): each clock turned by its own "
+        rf"$\omega_k \varphi$, $\varphi = {offset}$"
+    )
+    hands = clock_hands(angles * (t + offset), wavelengths(d_model), before=angles * t)
+    show(hands, key="positions_shifted_clocks")
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(key="side_shift_matrix"):
+            st.markdown(rf"**$M({offset})$**, all {d_model // 2} rotations; $M({k}, {offset})$ is framed")
+            matrix = theory.shift_matrix(offset, d_model)
+            show(shift_of_positions(matrix, pair=k), key="positions_shift_matrix")
+            miss = _misses(d_model, offset)[ROTATION]
+            last = len(miss.by_position) - 1
+            st.markdown(
+                f"Applied to every $p_t$ from 0 to {last}, $M({offset})$ misses $p_{{t+{offset}}}$ by at most "
+                f"**${scientific(miss.largest)}$** in any dimension: the rounding of single precision."
+            )
+        with st.container(key="side_shift_errors"):
+            _without_cosines(d_model, offset)
+
+
+def _worked(d_model: int, offset: int, t: int, k: int) -> None:
+    """M(k, phi) times one pair in numbers, beside the pair that it should give."""
+    rows = table(N, d_model)
+    pair = slice(2 * k, 2 * k + 2)
+    block = theory.rotation(k, offset, d_model)
+    matrix = r" \\ ".join(" & ".join(f"{value:.4f}" for value in row) for row in block)
+    with st.container(horizontal=True, horizontal_alignment="center", gap="large"):
+        st.latex(
+            rf"M({k}, {offset}) \, p_{{{t}}}^{{({k})}} = \begin{{bmatrix}} {matrix} \end{{bmatrix}} "
+            rf"{column(rows[t, pair])} = {column(block @ rows[t, pair])}",
+            width="content",
+        )
+        st.latex(rf"p_{{{t + offset}}}^{{({k})}} = {column(rows[t + offset, pair])}", width="content")
+
+
+@cached(spinner="Fitting a map to the sines …")
+def _misses(d_model: int, offset: int) -> dict[str, theory.Miss]:
+    """By what shifts."""
+    rows = table(N, d_model)
+    return {
+        ROTATION: theory.miss(theory.shift_errors(rows, offset)),
+        DIAGONAL: theory.miss(theory.sine_shift_errors(rows, offset)),
+        BEST: theory.miss(theory.best_map_errors(rows[:, ::2], offset)),
+    }
+
+
+def _without_cosines(d_model: int, offset: int) -> None:
+    if offset == 0:
+        st.markdown("**With sines alone** a shift by nothing is exact as well: choose another offset.")
+        return
+    misses = _misses(d_model, offset)
+    st.markdown(
+        r"**With sines alone** there is no such matrix. Of $\sin \omega_k (t + \varphi) = "
+        r"\cos(\omega_k \varphi) \sin \omega_k t + \sin(\omega_k \varphi) \cos \omega_k t$ the second half is missing."
+    )
+    by_position = {name: miss.by_position for name, miss in misses.items()}
+    show(error_curves(by_position), key="positions_shift_errors")
+    st.markdown(
+        "| what shifts | largest error | root mean square |\n|---|---|---|\n"
+        + "\n".join(
+            f"| {name} | ${scientific(miss.largest)}$ | ${scientific(miss.rms)}$ |"
+            for name, miss in misses.items()
+        )
+    )
+    st.markdown(
+        r"No other matrix helps: of sines alone $p_0$ is all zeros, every matrix takes zeros to zeros, but "
+        rf"$p_{{{offset}}}$ holds $\sin \omega_k \varphi$, up to {theory.largest_sine(offset, d_model):.4f} in size. The best map is the one of least "
+        f"squares over these {len(misses[BEST].by_position)} positions."
+    )

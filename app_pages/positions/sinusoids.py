@@ -1,0 +1,112 @@
+"""Sinusoids: the table, its waves, a position as clock hands, and the counter that they resemble."""
+
+import numpy as np
+import streamlit as st
+
+from app_pages import address
+from app_pages.positions.sizes import choose_length, choose_position, choose_width
+from app_pages.widgets.show import show
+from model.theory import sinusoids as theory
+from viz.numbers import written
+from viz.positions.position_heatmaps import sinusoid_table
+from viz.positions.sinusoids import AT_MOST, clock_hands, counter_table, wave_curves
+
+MOST_CURVES = 6
+ROWS = 16  # of the counter
+FINEST = 800  # points of a curve
+
+
+def sinusoids() -> None:
+    with st.container(horizontal=True, horizontal_alignment="center", gap="large"):
+        st.latex(r"p_{t,\,2k} = \sin(\omega_k t), \qquad p_{t,\,2k+1} = \cos(\omega_k t)", width="content")
+        st.latex(
+            r"\omega_k = 10000^{-2k / d_\text{model}}, \qquad \lambda_k = 2\pi / \omega_k", width="content"
+        )
+    st.caption(
+        "Vaswani et al. 2017, section 3.5. $\\omega_k$ is a frequency, $\\lambda_k$ its wavelength in positions. "
+        "The base is 10000; a formula in circulation prints 1000, and the code beside it has 10000."
+    )
+    with st.container(horizontal=True, gap="large"):
+        d_model, n = choose_width(), choose_length()
+        t = choose_position(n)
+    rows = theory.table(n, d_model)
+    _clocks(t, d_model)
+    _table_and_waves(rows, t)
+    _counter(rows, t)
+
+
+def _clocks(t: int, d_model: int) -> None:
+    wavelengths = theory.wavelengths(d_model)
+    some = f"{AT_MOST} of them are drawn, evenly spaced; " if len(wavelengths) > AT_MOST else ""
+    st.markdown(
+        f"**Position {t} as {len(wavelengths)} clocks.** Each pair is the tip of a hand that points to "
+        rf"$(\sin \omega_k t, \cos \omega_k t)$ and goes round once in $\lambda_k$ positions; {some}"
+        f"the fastest needs {wavelengths[0]:.2f} positions, the slowest {wavelengths[-1]:,.0f}."
+    )
+    angles = theory.frequencies(d_model) * t
+    show(clock_hands(angles, wavelengths), key="positions_clocks")
+
+
+def _table_and_waves(rows: np.ndarray, t: int) -> None:
+    n, d_model = rows.shape
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(key="side_table"):
+            st.markdown(f"**The table**, {n} positions of {d_model} dimensions; position {t} is framed.")
+            table = st.container()
+        with st.container(key="side_waves"):
+            dimensions = _choose_dimensions(d_model)
+            fine = np.linspace(0, n - 1, min(12 * n, FINEST))
+            names = [_name(dimension, d_model) for dimension in dimensions]
+            waves = theory.waves(dimensions, d_model, fine)
+            chart = wave_curves(names, rows.T[dimensions], fine, waves, position=t)
+            show(chart, key="positions_waves")
+    with table:
+        show(sinusoid_table(rows, position=t, dimensions=dimensions), key="positions_table")
+
+
+def _choose_dimensions(d_model: int) -> list[int]:
+    return address.boxes(
+        "Dimensions i as curves over the position",
+        range(d_model),
+        [0, 1, d_model // 4, d_model // 2],
+        key="positions_dimensions",
+        max_selections=MOST_CURVES,
+        help=f"Up to {MOST_CURVES}. Even dimensions are sines, odd ones cosines; triangles mark them in the table.",
+    )
+
+
+def _name(dimension: int, d_model: int) -> str:
+    wave = "cosine" if dimension % 2 else "sine"
+    k = dimension // 2
+    return f"i = {dimension}: {wave} of k = {k}, wavelength {theory.wavelengths(d_model)[k]:,.4g}"
+
+
+def _counter(rows: np.ndarray, t: int) -> None:
+    n, d_model = rows.shape
+    st.markdown(
+        "**A counter of waves.** Written in binary, $t$ changes its lowest digit at every step, and each "
+        "further digit half as often as the one before; a table of sines does the same, smoothly. Bit $j$ is 1 "
+        r"exactly where $\sin\left(2\pi\,(t + \frac12) / 2^{j+1}\right)$ is negative, so a digit is the sign of a "
+        "wave. Beside the bits: the sines whose wavelengths are nearest to the periods 8, 16, 32, …; the shortest "
+        r"wavelength there is is $2\pi \approx 6.28$, so the two fastest digits have no counterpart."
+    )
+    n_bits = (n - 1).bit_length()
+    positions = np.arange(ROWS) + t // ROWS * ROWS
+    bits = theory.bits(positions, n_bits)
+    pairs = theory.nearest_pairs(2.0 ** np.arange(3, n_bits + 1), d_model)
+    sines = rows[positions][:, [2 * k for k in pairs]]
+    wavelengths = theory.wavelengths(d_model)[pairs]
+    of_bits = [f"bit {bit}|{2 ** (bit + 1)}" for bit in range(n_bits)]
+    of_sines = [f"k {k}|{length:.3g}" for k, length in zip(pairs, wavelengths, strict=True)]
+    digits = {
+        "title": "t in binary, the lowest digit on the left",
+        "heading": "bit and its period in positions",
+    }
+    waves = {"title": "sines of p at t", "heading": "frequency and its wavelength in positions"}
+    texts = np.vectorize(lambda sine: written(sine, "+.2f"))(sines)
+    with st.container(horizontal=True, gap="medium"):
+        # A bit is 0 in the first half of its period, where a sine is positive.
+        table = counter_table(1 - 2 * bits, bits.astype(str), of_bits, positions, position=t, **digits)
+        show(table, key="positions_bits", width="content")
+        table = counter_table(sines, texts, of_sines, positions, position=t, **waves)
+        show(table, key="positions_sines", width="content")

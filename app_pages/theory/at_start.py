@@ -1,0 +1,78 @@
+"""Before any training: gradients over depth and by layer, and hidden norms, against the theory."""
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app_pages import address
+from app_pages.cache import cached
+from app_pages.theory import claims
+from app_pages.theory.over_seeds import beside_its_words, over_seeds
+from app_pages.widgets.show import show
+from model.theory.fresh import FreshSetting
+from model.theory.placement import AtStart, depths_to, lemma_2, of_seeds, one_seed
+from viz.theory.placements import hidden_norms, last_layer_gradient, layer_gradients
+
+MEAN_OF_NORMS, NORM_OF_MEAN = "mean of the norms", "norm of the mean"
+
+measured = cached(one_seed)
+
+
+def at_start(setting: FreshSetting, variants: list[str], deepest: int, n_seeds: int) -> None:
+    """Three figures of everything measured so far, drawn anew while more seeds come in."""
+    progress = st.empty()
+    st.subheader("The last layer's gradient over depth")
+    last = beside_its_words("last")
+    assumptions = st.empty()
+    st.subheader("The gradient layer by layer")
+    kind = address.row(
+        "Over the sequences",
+        (MEAN_OF_NORMS, NORM_OF_MEAN),
+        key="theory_over",
+        help="Each sequence has a loss, and so a gradient. Either their norms are averaged, or the gradients "
+        "themselves before the norm is taken, as in figure 3 of Xiong et al.",
+    )
+    by_layer = beside_its_words("layers")
+    st.subheader("Hidden norms")
+    hidden = beside_its_words("hidden")
+
+    def draw(found: dict[str, list[list[AtStart]]]) -> None:
+        depths, lemma = depths_to(deepest), lemma_2(deepest, setting.d_model)
+        sweeps = {variant: of_seeds(by_seed) for variant, by_seed in found.items()}
+        norms = {variant: sweep.last_gradient for variant, sweep in sweeps.items()}
+        with last.figure:
+            show(last_layer_gradient(norms, depths))
+        last.words.markdown(claims.last_layer(norms, depths))
+        excess = {variant: sweep.excess for variant, sweep in sweeps.items()}
+        _assumptions(setting, excess, assumptions.container())
+
+        norms = {
+            variant: sweep.gradient if kind == MEAN_OF_NORMS else sweep.mean_gradient
+            for variant, sweep in sweeps.items()
+        }
+        with by_layer.figure:
+            show(layer_gradients(norms))
+        by_layer.words.markdown(claims.by_layer(norms))
+
+        norms = {variant: sweep.hidden for variant, sweep in sweeps.items()}
+        with hidden.figure:
+            show(hidden_norms(norms, lemma))
+        hidden.words.markdown(claims.hidden(norms, lemma))
+
+    over_seeds(
+        variants,
+        n_seeds,
+        measure=lambda variant, seed: measured(setting, variant, deepest, seed),
+        draw=draw,
+        what="Fresh encoders measured",
+        bar=progress,
+    )
+
+
+def _assumptions(setting: FreshSetting, excess: dict[str, float], place: DeltaGenerator) -> None:
+    assumed = claims.assumptions(setting)
+    n_met = f"{sum(assumed.values())} of {len(assumed)} assumptions met here, two to judge"
+    with place.expander(f"The setting of Theorem 1, with W_Q = W_K = 0: {n_met}", icon=":material/rule:"):
+        for said, met in assumed.items():
+            st.markdown(f":material/{'check' if met else 'close'}: {said}{'' if met else ': **not met**'}")
+        st.markdown(f":material/help: {claims.concentration(excess)}")
+        st.markdown(":material/help: The derivatives of the loss are bounded: assumed, not checked here.")

@@ -1,0 +1,108 @@
+"""What is said beside the figures of fresh encoders: what papers prove or measured, and what was measured here."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from model.theory.fresh import FreshSetting
+from model.theory.placement import (
+    EPSILON,
+    N_POSITIONS,
+    N_SEQUENCES,
+    ends,
+    extent,
+    furthest_from_line,
+    n_inside_band,
+    slopes,
+)
+from viz.numbers import percent, written
+
+LAST = rf"""
+$\Big\|\dfrac{{\partial \mathcal{{L}}}}{{\partial W^{{2,L}}}}\Big\|_F$, the gradient at the second matrix of the last
+feed-forward: mean over {N_SEQUENCES} sequences of {N_POSITIONS} positions.
+
+Xiong et al. 2020, Theorem 1, bound it by $O(d\sqrt{{\ln d}})$ in post-LN and by $O(d\sqrt{{\ln d / L}})$ in pre-LN.
+A norm that follows its bound has slope 0 or −0.5 on these axes; the dotted guide falls as $1/\sqrt{{L}}$.
+About other placements, or without residual connections, the theorem says nothing.
+"""
+BY_LAYER = r"""
+$\Big\|\dfrac{\partial \mathcal{L}}{\partial W^{2,l}}\Big\|_F$ in each layer $l$ of the deepest encoder, untrained.
+
+What others measured, each elsewhere:
+- Xiong et al. 2020, figure 3: norm of the gradient averaged over mini-batches, 6-6 translation model at the start;
+  it grows with the layer in post-LN and stays about the same in pre-LN.
+- Shleifer et al. 2021 (NormFormer): in pre-LN, during pretraining, larger at early layers than at late ones.
+- Wang et al. 2022 (DeepNet), figures 3 and 4: decoder layers of an 18-18 post-LN model early in training;
+  without warm-up they vanish after a large first update.
+"""
+HIDDEN = r"""
+Mean over positions of $\|x\|^2$. Xiong et al. 2020, Lemma 2, for pre-LN behind $l$ layers:
+
+$(1 + \tfrac{l}{2})\,d \;\le\; \mathbb{E}\|x_l\|^2 \;\le\; (1 + \tfrac{3l}{2})\,d$ (the grey band),
+
+and for post-LN, before the second norm of each layer: $\mathbb{E}\|x_l\|^2 = \tfrac{3}{2}\,d$ (the dotted line).
+The lemma is for those two, with residual connections, in the setting of Theorem 1. Of DeepNorm and B2T, what the
+second norm takes is drawn as well.
+"""
+
+
+def last_layer(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> str:
+    """Slopes of norms [seed, depth] on log axes, by variant."""
+    if len(depths) < 2:
+        return f"{LAST}\nOne depth has no slope: choose more layers."
+    lines = ["| | slope | over the seeds |", "|---|---|---|"]
+    for variant, by_seed in norms.items():
+        mean, least, largest = (written(slope, "+.2f") for slope in slopes(depths, by_seed))
+        lines.append(f"| {variant} | **{mean}** | {least} to {largest} |")
+    fitted = f"Least squares through the logarithms, L = {depths[0]} to {depths[-1]}:"
+    return "\n".join([LAST, fitted, "", *lines])
+
+
+def by_layer(norms: Mapping[str, np.ndarray]) -> str:
+    """The last layer over the first, of norms [seed, layer]."""
+    lines = ["| measured here | first layer | last layer | last / first |", "|---|---|---|---|"]
+    for variant, by_seed in norms.items():
+        first, last, ratio = ends(by_seed)
+        lines.append(f"| {variant} | {written(first, '.3g')} | {written(last, '.3g')} | **{ratio:.2f}** |")
+    return "\n".join([BY_LAYER, *lines])
+
+
+def hidden(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> str:
+    """Norms [seed, layer] against `lemma` [3, layer]."""
+    lines = []
+    for variant, by_seed in norms.items():
+        if variant == "pre-LN":
+            inside = f"**{n_inside_band(by_seed, lemma)} of {lemma.shape[1]}** layers"
+            lines.append(f"- {variant}: inside the band behind {inside}.")
+        elif variant == "post-LN":
+            off = percent(furthest_from_line(by_seed, lemma), 0)
+            lines.append(f"- {variant}: at most **{off}** away from the line, at any layer.")
+        else:
+            least, largest = (written(norm, ".3g") for norm in extent(by_seed))
+            lines.append(f"- {variant}: {least} to {largest}.")
+    return "\n".join([HIDDEN, "Measured here:", *lines])
+
+
+def assumptions(setting: FreshSetting) -> dict[str, bool]:
+    """What Theorem 1 assumes and this page sets, and whether the setting agrees."""
+    theory = setting.initialisation == "theory"
+    return {
+        r"$W_Q = W_K = 0$: every position attends to all alike": theory,
+        r"one head, no $W_O$ (with uniform attention the heads together do what one does)": theory
+        and setting.gain == 1,
+        r"$W_V$, $W_1$, $W_2$ of $d \times d$, Gaussian with Xavier's variance $1/d$": theory
+        and setting.expansion == 1
+        and setting.gain == 1,
+        r"biases 0; norms with $\gamma = 1$, $\beta = 0$; ReLU": True,
+        "input vectors drawn from one Gaussian": True,
+        "softmax over the words at each position; the loss of a sequence is the mean over its positions": True,
+    }
+
+
+def concentration(excess: Mapping[str, float]) -> str:
+    """The theorem's last condition, measured: δ by variant."""
+    found = ", ".join(f"{variant} {delta:.2f}" for variant, delta in excess.items())
+    return (
+        rf"$\|x\|^2$ before the last norm is $(\varepsilon, \delta)$-bounded with both small. Measured at "
+        rf"$\varepsilon = {EPSILON}$, $L$ the deepest: $\delta$ = {found}. (Xiong et al.: 0.125 in their model.)"
+    )

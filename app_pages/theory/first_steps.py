@@ -1,0 +1,70 @@
+"""The first steps of training: how far they move what the encoder puts out."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import streamlit as st
+
+from app_pages import address
+from app_pages.cache import cached
+from app_pages.theory.over_seeds import beside_its_words, over_seeds
+from app_pages.widgets.show import show
+from model.theory.early_update import after_first_and_last, model_update
+from model.theory.fresh import FreshSetting
+from viz.theory.placements import model_updates
+
+RATES, STEPS = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3), (5, 10, 20, 40)
+NONE, TEN_STEPS = "none", "10 steps"
+LINEAR, LOG = "linear", "log"
+UPDATE = r"""
+$\|F(x, \theta_t) - F(x, \theta_0)\|$, where $F$ are the vectors that the last layer hands on and $\theta_t$ the
+weights after $t$ steps of Adam on digits: mean over the positions of 16 held-out digits.
+
+Wang et al. 2022 (DeepNet, section 3) hold that exploding gradients are not the root of post-LN's instability, and
+that this update is, which explodes at the very beginning of training. Warm-up and a smaller start relieve it,
+DeepNorm is made to bound it.
+"""
+
+measured = cached(model_update)
+
+
+def first_steps(setting: FreshSetting, variants: list[str], n_layers: int, n_seeds: int) -> None:
+    st.subheader("The update of the model over its first steps")
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        rate = address.select_slider(
+            "Learning rate", RATES, 1e-4, key="theory_rate", format_func="{:g}".format, width=240
+        )
+        n_steps = address.select_slider("Steps", STEPS, 10, key="theory_steps", width=150)
+        warmup = address.row("Warm-up", (NONE, TEN_STEPS), key="theory_warmup")
+        scale = address.row("Axis", (LINEAR, LOG), key="theory_update_axis")
+    steps = {"learning_rate": rate, "warmup": 10 if warmup == TEN_STEPS else 0, "n_steps": n_steps}
+    progress = st.empty()
+    place = beside_its_words("updates")
+
+    def draw(found: dict[str, list[np.ndarray]]) -> None:
+        updates = {variant: np.array(by_seed) for variant, by_seed in found.items()}
+        with place.figure:
+            show(model_updates(updates, scale=scale))
+        place.words.markdown(_said(updates, n_steps, setting.d_model))
+
+    over_seeds(
+        variants,
+        n_seeds,
+        measure=lambda variant, seed: measured(setting, variant, n_layers, seed=seed, **steps),
+        draw=draw,
+        what=f"Fresh encoders trained for {n_steps} steps",
+        bar=progress,
+    )
+
+
+def _said(updates: Mapping[str, np.ndarray], n_steps: int, d_model: int) -> str:
+    """Of updates [seed, step]: what the first step does, and what all do."""
+    lines = [f"| measured here | after 1 step | after {n_steps} |", "|---|---|---|"]
+    for variant, by_seed in updates.items():
+        first, last = after_first_and_last(by_seed)
+        lines.append(f"| {variant} | **{first:.2f}** | {last:.2f} |")
+    scale = (
+        rf"At the start $F$ comes out of a norm, so $\|F\| = \sqrt{{d}} = {d_model**0.5:.1f}$; two unrelated "
+        rf"vectors of that length are $\sqrt{{2d}} = {(2 * d_model) ** 0.5:.1f}$ apart."
+    )
+    return "\n".join([UPDATE, *lines, "", scale])

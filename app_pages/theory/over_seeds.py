@@ -1,0 +1,53 @@
+"""Measuring seed by seed while somebody looks: a bar where there is something to wait for, figures as they grow."""
+
+from collections.abc import Callable, Sequence
+from time import monotonic
+from typing import NamedTuple, TypeVar
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+PATIENCE = 0.4  # seconds without a bar: what lies in the cache is there sooner
+REDRAW_AFTER = 1.0  # seconds
+
+Measured = TypeVar("Measured")
+
+
+class Places(NamedTuple):
+    """For one thing each, which can be drawn anew while numbers come in."""
+
+    figure: DeltaGenerator
+    words: DeltaGenerator
+
+
+def beside_its_words(key: str) -> Places:
+    """A figure and what is to be said of it: side by side, or below each other in a narrow window."""
+    with st.container(horizontal=True, gap="medium"):
+        return Places(*(st.container(key=f"{part}_{key}").empty() for part in Places._fields))
+
+
+def over_seeds(
+    variants: Sequence[str],
+    n_seeds: int,
+    *,
+    measure: Callable[[str, int], Measured],
+    draw: Callable[[dict[str, list[Measured]]], None],
+    what: str,
+    bar: DeltaGenerator,
+) -> None:
+    """Calls `measure(variant, seed)`, and `draw` with what there is by variant, each with the same seeds.
+
+    `bar` is an empty place in which a line beginning with `what` says how many are done.
+    """
+    found: dict[str, list[Measured]] = {variant: [] for variant in variants}
+    n_all = n_seeds * len(variants)
+    begun, drawn = monotonic(), -REDRAW_AFTER
+    for seed in range(n_seeds):
+        for number, variant in enumerate(variants, start=seed * len(variants)):
+            if monotonic() - begun > PATIENCE:
+                bar.progress(number / n_all, f"{what}: {number} of {n_all}")
+            found[variant].append(measure(variant, seed))
+        if seed == n_seeds - 1 or monotonic() - drawn > REDRAW_AFTER:
+            draw(found)
+            drawn = monotonic()
+    bar.empty()

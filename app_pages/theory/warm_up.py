@@ -1,0 +1,93 @@
+"""Learning rate by warm-up: short runs made while one looks, and longer ones that were stored."""
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app_pages import address
+from app_pages.cache import cached
+from app_pages.widgets.warmup_runs import Grid, draw_grids, draw_losses, places, stored_runs
+from model.theory import warmup
+from model.theory.fresh import FreshSetting
+from model.theory.warmup import WarmupRun
+
+RATES, WARMUPS = (1e-3, 3e-3, 1e-2), (0, 10, 30)
+LAYERS, STEPS = (2, 6, 12, 18), (60, 120, 240)
+SMALL = FreshSetting(d_model=32, n_heads=4, expansion=2, initialisation="Xavier")
+Cell = tuple[str, int, float, int, int]  # variant, layers, learning rate, steps of warm-up and in all
+# In the session: the runs that are being made, and those that are done. What came of them lies in the cache.
+RUNNING, DONE = "theory_grid_running", "theory_grid_done"
+
+
+trained = cached(warmup.run)
+
+
+def live_grid(variants: list[str]) -> None:
+    """One run after the other, until all are done or somebody stops it; what is done stays."""
+    st.subheader("Small, run here and now")
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        n_layers = address.select_slider("Layers", LAYERS, 6, key="theory_grid_layers", width=180)
+        n_steps = address.select_slider("Steps a run", STEPS, 60, key="theory_grid_steps", width=180)
+        button = st.empty()
+    st.caption(
+        f"The digits that come with the app, read as 16 patches; width {SMALL.d_model}, batches of "
+        f"{warmup.BATCH_SIZE}, Adam (β 0.9 and 0.98), one seed. The learning rate rises linearly over the warm-up "
+        "and stays. Final loss: mean of the last tenth of the steps; to guess "
+        f"costs ln 10 = {warmup.GUESSING:.2f}."
+    )
+    cells = [
+        (variant, n_layers, rate, n_warmup, n_steps)
+        for n_warmup in WARMUPS
+        for rate in RATES
+        for variant in variants
+    ]
+    done: set = st.session_state.setdefault(DONE, set())
+    left = [cell for cell in cells if cell not in done]
+    running = st.session_state.get(RUNNING) == cells
+    _start_or_stop(button, cells, running, len(left))
+    bar = st.empty()
+    where = places(variants, key="theory_live")
+    grid: Grid = {
+        variant: [_trained(cell) for cell in cells if cell in done and cell[0] == variant]
+        for variant in variants
+    }
+    if any(grid.values()):
+        draw_grids(grid, where, rates=RATES, warmups=WARMUPS)
+    if running:
+        for number, cell in enumerate(left, 1):
+            bar.progress((number - 1) / len(left), f"Run {number} of {len(left)}")
+            grid[cell[0]].append(_trained(cell))
+            done.add(cell)
+            draw_grids(grid, where, rates=RATES, warmups=WARMUPS)
+        st.session_state[RUNNING] = None
+        st.rerun()
+    if any(grid.values()):
+        draw_losses(grid, key="theory_live")
+
+
+def stored_grid() -> None:
+    """Longer runs at the checkpoints' size, where they come with the project."""
+    st.subheader("Longer, at the checkpoints' size, stored")
+    try:
+        stored_runs(key="theory_stored")
+    except ValueError as error:
+        st.info(f"The stored runs cannot be shown: {error}.")
+
+
+def _trained(cell: Cell) -> WarmupRun:
+    variant, n_layers, rate, n_warmup, n_steps = cell
+    return trained(SMALL, variant, n_layers, learning_rate=rate, warmup=n_warmup, n_steps=n_steps, seed=0)
+
+
+def _start_or_stop(place: DeltaGenerator, cells: list[Cell], running: bool, n_left: int) -> None:
+    def press() -> None:
+        st.session_state[RUNNING] = None if running else cells
+
+    label = "Stop" if running else f"Start {n_left} short runs" if n_left else "All runs are done"
+    place.button(
+        label,
+        on_click=press,
+        key="theory_grid_run",
+        icon=f":material/{'stop' if running else 'play_arrow' if n_left else 'check'}:",
+        type="secondary" if running else "primary",
+        disabled=not n_left,
+    )

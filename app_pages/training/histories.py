@@ -1,0 +1,59 @@
+"""What the runs wrote down at every few steps: loss, accuracy, learning rate, gradient norm."""
+
+import pandas as pd
+import streamlit as st
+
+from app_pages import address, state
+from app_pages.training.tasks import explain, in_words
+from app_pages.widgets.show import show
+from model.history import logged, smoothed, tasks
+from viz.numbers import percent
+from viz.training.run_curves import run_curves
+
+SMOOTH = 8  # logged losses are of single batches: the mean over so many entries is drawn
+CURVES = (  # value, where it stands, whether it is smoothed, what it is
+    ("loss", "log", True, "training loss in nats"),
+    ("accuracy", "evaluations", False, "accuracy on held-out data"),
+    ("learning_rate", "log", False, "learning rate"),
+    ("gradient_norm", "log", True, "gradient norm, before clipping"),
+)
+
+
+def histories(names: tuple[str, ...]) -> None:
+    log_x = address.toggle("Logarithmic steps", key="training_log")
+    found = {name: state.loaded(name).history for name in names}
+    for column, (name, history) in zip(st.columns(len(names), gap="medium"), found.items(), strict=True):
+        column.markdown(f"**{name}**: {_reached(history)}")
+    places = [place for _ in range(2) for place in st.columns(2, gap="medium")]
+    for place, (value, entries, is_smoothed, title) in zip(places, CURVES, strict=True):
+        by_name = {name: logged(history, value, entries) for name, history in found.items()}
+        if is_smoothed:
+            by_name = {name: smoothed(table, SMOOTH) for name, table in by_name.items()}
+        table = pd.concat([table.assign(run=name) for name, table in by_name.items()])
+        if table.empty:
+            place.info(f"No {value.replace('_', ' ')} was recorded.")
+            continue
+        chart = run_curves(
+            table,
+            y_title=title.partition(",")[0],
+            runs=names,
+            log_x=log_x,
+            log_y=value == "gradient_norm",
+            title=f"{title}, mean of {SMOOTH} logged batches" if is_smoothed else title,
+        )
+        with place:
+            show(chart, key=f"history_{value}")
+    if any(len(tasks(history)) > 1 for history in found.values()):
+        st.caption(
+            "Where a curve jumps, the next phase began: a schedule of its own, and mostly another task, whose losses and "
+            "accuracies compare with no other's."
+        )
+    explain(task for history in found.values() for task in tasks(history))
+
+
+def _reached(history: dict) -> str:
+    figures = history.get("figures")
+    learned = in_words(tasks(history)) or "no recipe is known"
+    if not figures:
+        return f"{learned}; not measured"
+    return f"{learned}; {percent(figures['accuracy'], 2)} of {figures['n']:,} {figures['data']}"

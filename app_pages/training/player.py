@@ -1,0 +1,203 @@
+"""The film: every head at one moment of training, for both of a pair, and a button that lets time run."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from app_pages import address, cache
+from app_pages.cache import Checkpoint, cached
+from app_pages.training.tasks import explain, in_words
+from app_pages.widgets.show import show
+from model.film import Film, formed_at_step, read_film
+from viz.attention.head_overview import head_overview
+from viz.head_grids import formation_map
+from viz.numbers import percent
+from viz.training.run_curves import run_curves
+
+FRAME_S = 0.8  # a frame takes about 0.3 s to paint
+ACCURACY, ENTROPY, NORMS, GRADIENTS = "accuracy", "entropy of the heads", "residual norms", "gradient norms"
+_CLIPPED = (
+    " This run took it after the gradient was clipped to a norm of 1 in all: it compares the layers of one encoder at "
+    "one moment, not encoders or moments. The whole norm before clipping is in the histories."
+)
+
+
+def film(name: Checkpoint) -> Film | None:
+    """Raises ValueError, in one sentence, where it is damaged."""
+    return cache.of(read_film, name, spinner="Reading the film …")
+
+
+@cached(spinner="Following every head …")
+def formed(name: Checkpoint, probe: int) -> np.ndarray:
+    """Steps of the run [layer, head]."""
+    return formed_at_step(film(name), probe)
+
+
+def player(names: tuple[str, ...]) -> None:
+    """Raises ValueError where a film is damaged."""
+    films = {name: found for name in names if (found := film(name)) is not None}
+    if missing := [name for name in names if name not in films]:
+        st.info(f"There is no film of {' and '.join(missing)}.")
+    if not films:
+        return
+    first = next(iter(films.values()))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        probe = address.box(
+            "Input",
+            range(len(first.probes)),
+            key="training_probe",
+            format_func=lambda number: first.probes[number].name,
+            width=420,
+            help="Every run was watched on the same few inputs.",
+        )
+        measure = address.row("Curves", (ACCURACY, ENTROPY, NORMS, GRADIENTS), key="training_curves")
+    playing = st.session_state.get("playing", False)
+    # Only this part runs again for each frame.
+    st.fragment(_screen, run_every=FRAME_S if playing else None)(films, probe, measure, playing)
+    _formation(films, probe)
+    explain(task for shown in films.values() for task in shown.tasks)
+
+
+def _screen(films: dict[str, Film], probe: int, measure: str, playing: bool) -> None:
+    first = next(iter(films.values()))
+    moment = _moment(len(first), playing)
+    columns = st.columns(len(films), gap="medium")
+    for column, (name, shown) in zip(columns, films.items(), strict=True):
+        here = min(moment, len(shown) - 1)
+        with column:
+            st.markdown(f"**{name}**: {_when(shown, here)}")
+            show(
+                head_overview(
+                    shown.probes[probe].pattern_at(here),
+                    selected=None,
+                    hover=_hover(shown, probe, here),
+                    scale="own",
+                    clickable=False,
+                ),
+                width="content",
+                key=f"film_{name}",
+            )
+            _curves(name, films, probe, measure, here)
+
+
+def _moment(n: int, playing: bool) -> int:
+    """The slider and its button; while the film plays, each run of this part is one moment further."""
+    if st.session_state.get("playing", False) != playing:  # the button was pressed: let time run, or stop it
+        st.rerun()
+    if playing:
+        address.take("moment", now := min(address.held("moment", 0) + 1, n - 1))
+        st.session_state["playing"] = now < n - 1
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.button(
+            "Pause" if playing else "Play",
+            icon=":material/pause:" if playing else ":material/play_arrow:",
+            key="play",
+            shortcut="P",
+            on_click=_play_or_pause,
+            args=(n,),
+        )
+        return address.slider(
+            "Moment of training",
+            *(0, n - 1, 0),
+            key="moment",
+            help="Moments are spaced geometrically: most of what forms, forms early.",
+        )
+
+
+def _play_or_pause(n: int) -> None:
+    st.session_state["playing"] = not st.session_state.get("playing", False)
+    if st.session_state["playing"] and address.held("moment") == n - 1:
+        address.take("moment", 0)
+
+
+def _when(shown: Film, moment: int) -> str:
+    task, accuracy = shown.tasks[shown.phase[moment]], shown.accuracy[moment]
+    return (
+        f"step {shown.at[moment]:,} of {shown.n_steps:,}, learning {task}; "
+        f"accuracy on held-out data {'not measured' if np.isnan(accuracy) else percent(accuracy)}"
+    )
+
+
+def _hover(shown: Film, probe: int, moment: int) -> pd.DataFrame:
+    entropy = shown.probes[probe].entropy[moment]
+    layer, head = np.indices(entropy.shape).reshape(2, -1)
+    return pd.DataFrame({"layer": layer, "head": head, "entropy": entropy.ravel()})
+
+
+def _by_moment(shown: Film, values: np.ndarray, run: str) -> pd.DataFrame:
+    """Values [moment, line] as `viz.training.run_curves` takes them: a row a value."""
+    moment, line = np.indices(values.shape).reshape(2, -1)
+    return pd.DataFrame(
+        {
+            "step": moment,
+            "value": values.ravel(),
+            "line": line,
+            "run": run,
+            "training step": [f"{step:,}" for step in shown.at[moment]],
+            "task": [shown.tasks[phase] for phase in shown.phase[moment]],
+        }
+    )
+
+
+def _curves(name: str, films: dict[str, Film], probe: int, measure: str, moment: int) -> None:
+    shown = films[name]
+    watched = shown.probes[probe]
+    values, title, line, log_y = {
+        ACCURACY: (shown.accuracy[:, None], "accuracy", None, False),
+        ENTROPY: (watched.layer_entropy, "entropy, mean of a layer", "layer", False),
+        NORMS: (watched.residual_norm, "norm of the residual stream", "stage", True),
+        GRADIENTS: (shown.gradient_norm, "norm of the gradient", "layer", True),
+    }[measure]
+    chart = run_curves(
+        _by_moment(shown, values, name),
+        y_title=title,
+        runs=list(films),
+        line_title=line,
+        x_title="moment of training",
+        at=moment,
+        breaks=shown.phase_starts,
+        log_y=log_y,
+    )
+    show(chart, key=f"curves_{name}")
+    if measure == GRADIENTS:
+        st.caption(
+            "Euclidean norm of the gradient of one batch's loss with respect to all parameters of a layer."
+            + (_CLIPPED if shown.is_clipped else "")
+        )
+    elif measure == ENTROPY:
+        st.caption(
+            r"$H_i / \ln n$ of the rows on this input, from 0 (one key has all the weight) to 1 (all n keys alike): mean "
+            "over queries, and over the heads of a layer."
+        )
+    elif measure == NORMS:
+        st.caption(
+            "Mean over positions; stage 0 is the embedding, then attention and feed-forward of each layer."
+        )
+    elif measure == ACCURACY:
+        said = []
+        if len(shown.tasks) > 1:
+            said += [
+                f"Of what is being learned: {in_words(shown.tasks)}. A thin line stands where the next begins."
+            ]
+        if np.isnan(values).any():
+            said += ["Where the line is interrupted, the run did not measure its accuracy."]
+        st.caption(" ".join(said))
+
+
+def _formation(films: Iterable[str], probe: int) -> None:
+    st.markdown("#### When did which head take its form?")
+    st.caption(
+        "The first step from which on a head stays less than half as far from its last pattern on this input as it was "
+        "at the first step. Far: mean over queries of the Jensen-Shannon divergence of the two patterns' rows."
+    )
+    steps = {name: formed(name, probe) for name in films}
+    first, last = min(of.min() for of in steps.values()), max(of.max() for of in steps.values())
+    for column, (name, of) in zip(st.columns(len(films), gap="medium"), steps.items(), strict=True):
+        with column:
+            show(
+                formation_map(of, first=int(first), last=int(last), title=f"{name}, training step"),
+                width="content",
+                key=f"formation_{name}",
+            )

@@ -1,0 +1,175 @@
+"""Two records beside each other: what was answered, what became of it, and where the patterns of a head differ.
+
+The sides differ in what an intervention changed, in the input or in the checkpoint.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app_pages import state
+from app_pages.cache import Checkpoint, of
+from app_pages.widgets.head_choice import take_query
+from app_pages.widgets.prediction import prediction
+from model.inputs import Input
+from model.intervention import Intervention
+from model.measures.prediction import change
+from model.order import restored
+from model.probabilities import probabilities
+from model.record import ForwardRecord
+from viz.attention.token_heatmaps import difference_heatmap
+from viz.figure import PlotlyFigure
+from viz.numbers import percent, written
+from viz.palette import largest
+
+NUMBERS = ("first", "second", "third")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One side: what went through which checkpoint, and what figures call it."""
+
+    title: str
+    checkpoint: Checkpoint
+    given: Input
+    label: int | None
+    record: ForwardRecord
+    order: tuple[int, ...] | None = None  # order[i] is the position whose content is read at i; None: its own
+
+    @property
+    def is_text(self) -> bool:
+        return self.record.unit == "token"
+
+    @property
+    def said(self) -> str | None:
+        """The most probable class; None where there are no classes."""
+        return self.record.class_names[self.record.logits.argmax()] if self.record.has_classes else None
+
+
+def side_of(
+    chosen: state.Selection,
+    title: str,
+    changed: Intervention | None = None,
+    order: tuple[int, ...] | None = None,
+) -> Side:
+    """The chosen checkpoint on the chosen input, with what is `changed`; `order` is that of the content, if another."""
+    checkpoint, given = chosen.checkpoint, chosen.given
+    record = state.record(checkpoint, given, changed)
+    return Side(
+        title=title, checkpoint=checkpoint, given=given, label=chosen.label, record=record, order=order
+    )
+
+
+def answers_under(chosen: state.Selection, changes: Iterable[Intervention], spinner: str) -> np.ndarray:
+    """Probabilities [intervention, class] of the chosen input; without classes the pooled states [.., d_model]."""
+    return of(probabilities, chosen.checkpoint, (chosen.given,), tuple(changes), spinner=spinner)[0]
+
+
+def beside(row: str, n: int = 2) -> list[DeltaGenerator]:
+    """A place for each side; where the window is narrow, the second is below the first."""
+    with st.container(horizontal=True, gap="medium"):
+        return [st.container(key=f"side_{row}_{number}") for number in NUMBERS[:n]]
+
+
+def predictions(*sides: Side, key: str) -> None:
+    """Beside each other; nothing where no side has classes."""
+    if any(side.record.has_classes for side in sides):
+        for number, side, place in zip(NUMBERS, sides, beside(key, len(sides)), strict=False):
+            with place:
+                prediction(side.record, side.label, title=side.title, key=f"{key}_{number}")
+
+
+def tell(sentence: str, size: str = "1rem") -> None:
+    """A sentence in which tokens and names of classes are no markup."""
+    st.html(f'<p style="font-size: {size}; margin: 0">{escape(sentence)}</p>')
+
+
+def verdict(what: str, before: ForwardRecord, after: ForwardRecord) -> str:
+    """What became of the answer of one encoder, in a sentence that begins with `what` was changed. Plain text."""
+    if not before.has_classes:
+        distance = written(change(before, after).value, ".2g")
+        return f"{what}, the pooled state changes by a cosine distance of {distance}; the encoder has no classes."
+    at, then = before.probabilities.argmax(), after.probabilities.argmax()
+    was, now = before.class_names[at], before.class_names[then]
+    former, latter = share(before.probabilities[at]), share(after.probabilities[at])
+    if at != then:
+        reached = share(after.probabilities[then])
+        return f"{what}, the prediction turns from {was} ({former}) to {now} ({reached}); {was} is left with {latter}."
+    shares = f"{former}, as before" if former == latter else f"{former} before, {latter} after"
+    return f"{what}, the prediction stays {was}: {shares}."
+
+
+def share(part: float, digits: int = 2) -> str:
+    """A share of 1 as a percentage; one that rounds to 0 or 100 % without being it says so."""
+    return percent(part, digits, below="under ", above="over ")
+
+
+def shared_limit(values: Iterable[np.ndarray]) -> float:
+    """The end of a scale symmetric about 0 that is the same on all sides: their largest size; 1 where all are 0."""
+    return max((largest(each) for each in values if each.any()), default=1.0)
+
+
+def same_position(one: Side, other: Side, position: int) -> int | None:
+    """Where the other side reads what this one reads at `position`; None where it means nothing there.
+
+    Two texts on one checkpoint are compared position by position; one text that two tokenizers cut differently
+    has no such order in common, and neither have patches of different sizes: there class tokens alone correspond.
+    """
+    cut_otherwise = one.checkpoint != other.checkpoint and one.record.tokens != other.record.tokens
+    if cut_otherwise or one.record.patch_grid != other.record.patch_grid:
+        both = one.record.has_class_token and other.record.has_class_token
+        return 0 if position == 0 and both else None
+    at = position if one.order is None else one.order[position]
+    if at >= len(other.record):
+        return None
+    return at if other.order is None else other.order.index(at)
+
+
+def take_from_second(first: Side, second: Side, position: int) -> None:
+    """For callbacks on the second side: the same position of the first becomes the query, where it has one."""
+    if (at := same_position(second, first, position)) is not None:
+        take_query(at)
+
+
+def common_tokens(first: Side, second: Side) -> tuple[str, ...]:
+    """A name for each position of the first side, all of which the second has; where two texts differ, both words."""
+    others = (second.record.tokens[same_position(first, second, at)] for at in range(len(first.record)))
+    return tuple(
+        one if one == other else f"{one}|{other}"
+        for one, other in zip(first.record.tokens, others, strict=True)
+    )
+
+
+def put_back(side: Side, weights: np.ndarray) -> np.ndarray:
+    """Weights or a mask [query, key] of a side, with rows and columns in the order of the input."""
+    return weights if side.order is None else restored(weights, side.order)
+
+
+def head_patterns(
+    first: Side, second: Side, head: tuple[int, int], partner: tuple[int, int] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of a head [query, key] on either side, or of its `partner` on the second, in the order of the input."""
+    return put_back(first, first.record.pattern[head]), put_back(
+        second, second.record.pattern[partner or head]
+    )
+
+
+def difference(
+    first: Side,
+    second: Side,
+    head: tuple[int, int],
+    partner: tuple[int, int] | None = None,
+    **appearance: Any,
+) -> PlotlyFigure:
+    """The second side minus the first: `head_patterns` subtracted. The first is read in the order of the input.
+
+    `appearance` is as `viz.attention.difference_heatmap.difference_heatmap` takes it; `names` are the titles.
+    """
+    appearance = {"names": (first.title, second.title)} | appearance
+    patterns = head_patterns(first, second, head, partner)
+    return difference_heatmap(*patterns, common_tokens(first, second), **appearance)

@@ -1,0 +1,55 @@
+"""Figures on a page, and what a click on one of them chooses."""
+
+from collections.abc import Callable, Hashable
+from copy import deepcopy
+
+import streamlit as st
+
+from viz.figure import Figure, PlotlyFigure, VegaFigure
+
+BY_CLICK = "by a click"
+
+
+def show(figure: Figure, *, key: str | None = None, width: str | int = "stretch") -> None:
+    """Places a figure where the page is now."""
+    if isinstance(figure, PlotlyFigure):
+        st.plotly_chart(figure.specification, key=key, width=width, alt=figure.description)
+    else:
+        st.vega_lite_chart(_with_data(figure), key=key, width=width)
+
+
+def clickable(
+    figure: VegaFigure,
+    *,
+    key: str,
+    chosen: Hashable,
+    selection: str,
+    take: Callable[[dict], None],
+    width: str | int = "stretch",
+) -> None:
+    """As `show`; a click on a mark calls `take` with the fields of its point selection `selection`.
+
+    Streamlit reports a click only where it changes the chart's selection: once something else was `chosen`
+    elsewhere, a second click on the same mark would be lost. The chart is then put up anew, with an empty
+    selection; after a click of its own it stays, and so does what is scrolled around it.
+    """
+    memory = f"{key}_memory"
+    before, number = st.session_state.get(memory, (chosen, 0))
+    if before not in (chosen, BY_CLICK):
+        number += 1
+    st.session_state[memory] = (chosen, number)
+    chart_key = f"{key}_{number}"
+
+    def clicked() -> None:
+        if points := st.session_state[chart_key].selection.get(selection):
+            st.session_state[memory] = (BY_CLICK, number)
+            take(points[0])
+
+    with st.container(key=key):
+        options = {"key": chart_key, "on_select": clicked, "selection_mode": selection, "width": width}
+        st.vega_lite_chart(_with_data(figure), **options)
+
+
+def _with_data(figure: VegaFigure) -> dict:
+    """As Streamlit takes it, which writes into what it is given."""
+    return {**deepcopy(figure.specification), "datasets": dict(figure.frames)}

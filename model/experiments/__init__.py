@@ -1,1 +1,0 @@
-"""Interventions on a trained encoder: what a page changes, and what follows."""

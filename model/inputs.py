@@ -1,0 +1,80 @@
+"""What can go into an encoder: a text or a picture, and how it becomes the tensor that the encoder takes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import UInt8
+from torch import Tensor
+
+from model.checkpoint import Loaded
+from model.config import ModelConfig
+from model.digits import to_input
+from model.record import Positions
+from model.text import CLASS, encode
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Grey levels, or red, green and blue, of any height and width. Made by `Picture.of(array)`."""
+
+    content: bytes  # row by row, the colours of a pixel beside each other
+    shape: tuple[int, ...]  # (height, width), or (height, width, 3)
+
+    @classmethod
+    def of(cls, array: np.ndarray) -> "Picture":
+        """Raises ValueError where the array is no picture."""
+        is_picture = array.ndim == 2 or (array.ndim == 3 and array.shape[2] == 3)
+        if array.dtype != np.uint8 or not is_picture or not array.size:
+            raise ValueError(
+                "a picture is uint8 of [height, width] or [height, width, 3], "
+                f"got {array.dtype} of {array.shape}"
+            )
+        return cls(array.tobytes(), array.shape)
+
+    @property
+    def array(self) -> UInt8[np.ndarray, "height width *colour"]:
+        """Read-only."""
+        return np.frombuffer(self.content, np.uint8).reshape(self.shape)
+
+
+Input = Text | Picture
+InputLike = str | np.ndarray | Input  # what `as_input` makes one of
+
+
+def as_input(given: InputLike) -> Input:
+    """A string as `Text`, an array as `Picture`. Raises ValueError where an array is no picture."""
+    if isinstance(given, str):
+        return Text(given)
+    return Picture.of(given) if isinstance(given, np.ndarray) else given
+
+
+def prepare(loaded: Loaded, given: InputLike) -> tuple[Tensor, Positions]:
+    """The encoder's input, a batch of one on its device, and what stands at each of its positions.
+
+    Raises ValueError where the encoder takes input of the other kind, or finds no token in a text.
+    """
+    given, config = as_input(given), loaded.config
+    if config.is_text != isinstance(given, Text):
+        takes, got = ("text", "a picture") if config.is_text else ("pictures", "text")
+        raise ValueError(f"{loaded.name} takes {takes}, got {got}")
+    if isinstance(given, Picture):
+        return to_input(given.array[None], config).to(loaded.device), _patches(config)
+    encoded = encode(loaded.tokenizer, given.text, config.padding_id)
+    if not encoded.ids:
+        raise ValueError(f"{loaded.name} finds no token in this text")
+    return torch.tensor([encoded.ids], device=loaded.device), encoded
+
+
+def _patches(config: ModelConfig) -> Positions:
+    rows, columns = config.patch_grid
+    tokens = tuple(f"r{row}c{column}" for row in range(rows) for column in range(columns))
+    roles = ("patch",) * len(tokens)
+    if config.pooling == "class":
+        tokens, roles = (CLASS, *tokens), ("class", *roles)
+    return Positions(tokens=tokens, roles=roles, patch_grid=config.patch_grid)

@@ -1,0 +1,72 @@
+"""What interventions changed: the largest change of anything, and what became of one answer under many of them."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Shaped
+
+from model.measures.prediction import cosine_distance
+from model.record import ForwardRecord
+
+
+def largest_change(before: Float[np.ndarray, "*axes"], after: Float[np.ndarray, "*others"]) -> float:
+    """max |after − before| over everything, in the unit of both; 0 where there is nothing.
+
+    One side may be compared with many of the other, along their first axis.
+    """
+    return float(np.abs(after - before).max(initial=0))
+
+
+class OneClass(NamedTuple):
+    """What became of one class under many interventions."""
+
+    kept: int  # how many of them leave it the most probable
+    lowest: float  # its probability, from 0 to 1
+    highest: float
+
+
+def one_class(answers: Float[np.ndarray, "intervention class"], followed: int) -> OneClass:
+    """Of the class `followed`, under at least one intervention."""
+    probability = answers[:, followed]
+    kept = int((answers.argmax(axis=1) == followed).sum())
+    return OneClass(kept, float(probability.min()), float(probability.max()))
+
+
+def changes_of_class(
+    before: ForwardRecord, answers: Float[np.ndarray, "intervention answer"], followed: int | None
+) -> Float[np.ndarray, " intervention"]:
+    """p'_c − p_c of the class `followed`, from −1 to 1, under each intervention.
+
+    Where an encoder has no classes and so `followed` is None, `answers` are pooled states [d_model], and what is
+    returned is their cosine distance from the one before, from 0 to 2.
+    """
+    if followed is None:
+        return cosine_distance(before.pooled, answers)
+    return answers[:, followed] - before.probabilities[followed]
+
+
+def strongest(changes: Float[np.ndarray, " intervention"]) -> int:
+    """Which of them is the largest change, either way; the first of equal ones."""
+    return int(np.abs(changes).argmax())
+
+
+class Lost(NamedTuple):
+    """What a query gave to the keys that it may not attend to any more."""
+
+    total: float  # a share of its row, from 0 to 1
+    keys: tuple[int, ...]  # from the largest loss to the smallest
+    weights: tuple[float, ...]  # one a key
+
+
+def lost(before: Float[np.ndarray, " key"], allowed: Bool[np.ndarray, " key"]) -> Lost:
+    """Of a row of weights; of equal losses the earlier key comes first."""
+    forbidden = np.flatnonzero(~allowed)
+    keys = forbidden[np.argsort(-before[forbidden], kind="stable")]
+    return Lost(float(before[forbidden].sum()), tuple(keys.tolist()), tuple(before[keys].tolist()))
+
+
+def weight_on_masked(
+    pattern: Shaped[np.ndarray, "query key"], mask: Bool[np.ndarray, "query key"]
+) -> float | None:
+    """The largest weight that a query gives to a key it may not attend to; None where no key is masked."""
+    return None if mask.all() else float(pattern[~mask].max())

@@ -1,0 +1,102 @@
+"""What can take the place of an activation: frozen dataclasses of plain values, called with it and the encoder."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model.transformer import Transformer, sinusoidal
+
+Activation = Float[Tensor, "batch ..."]
+Pattern = Float[Tensor, "batch head query key"]
+Replacement = Callable[[Activation, Transformer], Activation]
+
+
+@dataclass(frozen=True, slots=True)
+class Divided:
+    """Scores divided by a temperature."""
+
+    temperature: float
+    head: int | None = None
+
+    def __call__(self, activation: Pattern, _model: Transformer) -> Pattern:
+        return _in_head(activation, self.head, lambda scores: scores / self.temperature)
+
+
+@dataclass(frozen=True, slots=True)
+class Hardened:
+    """Each row's largest weight becomes all of it; taken from the pattern, where the mask has had its say.
+
+    A row without any key stays zeros.
+    """
+
+    head: int | None = None
+
+    def __call__(self, activation: Pattern, _model: Transformer) -> Pattern:
+        return _in_head(activation, self.head, harden)
+
+
+def harden(pattern: Float[Tensor, "*axes query key"]) -> Float[Tensor, "*axes query key"]:
+    largest = (pattern == pattern.amax(dim=-1, keepdim=True)) & (pattern > 0)
+    return largest / largest.sum(dim=-1, keepdim=True).clamp(min=1)
+
+
+def _in_head(activation: Pattern, head: int | None, change: Callable[[Tensor], Tensor]) -> Pattern:
+    if head is None:
+        return change(activation)
+    changed = activation.clone()
+    changed[:, head] = change(activation[:, head])
+    return changed
+
+
+@dataclass(frozen=True, slots=True)
+class Zeroed:
+    """Zeros."""
+
+    def __call__(self, activation: Activation, _model: Transformer) -> Activation:
+        return torch.zeros_like(activation)
+
+
+@dataclass(frozen=True, slots=True)
+class Reordered:
+    """Content in another order: order[i] is the position whose content stands at i now."""
+
+    order: tuple[int, ...]
+
+    def __call__(self, activation: Activation, _model: Transformer) -> Activation:
+        return activation[:, list(self.checked(activation.shape[1]))]
+
+    def checked(self, n: int) -> tuple[int, ...]:
+        """Raises ValueError where it is not an order of `n` positions."""
+        if sorted(self.order) != list(range(n)):
+            raise ValueError(f"an order names each of the {n} positions once, got {self.order}")
+        return self.order
+
+
+@dataclass(frozen=True, slots=True)
+class Shifted:
+    """The vectors of the positions that are `by` further on."""
+
+    by: int
+
+    def __call__(self, activation: Activation, model: Transformer) -> Activation:
+        return shifted_positions(model, activation.shape[1], self.by).expand_as(activation)
+
+
+def shifted_positions(model: Transformer, n: int, by: int) -> Float[Tensor, "position d_model"]:
+    """The vectors of positions `by` to `by + n - 1`, for an input of `n` positions.
+
+    Sinusoids go on for ever. A learned table begins again after its end; that of pictures leaves the class
+    token its own vector, and its patches go round among themselves. Raises ValueError where `by` is negative.
+    """
+    if by < 0:
+        raise ValueError(f"positions can be shifted onwards only, got {by}")
+    config, table = model.config, model.embedding.position_table
+    if config.positions == "sinusoidal":
+        return sinusoidal(by + n, config.d_model)[by:].to(table)
+    if config.is_text:
+        return table.roll(-by, dims=0)[:n]
+    first = n - config.n_patches
+    return torch.cat((table[:first], table[first:].roll(-by, dims=0)))

@@ -1,0 +1,46 @@
+"""Muon (Jordan et al. 2024): momentum whose update is made orthogonal."""
+
+import math
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.optim import Optimizer
+
+MOMENTUM = 0.95
+POLYNOMIAL = 3.4445, -4.775, 2.0315  # of a singular value, in its odd powers; five times over it comes near 1
+N_ITERATIONS = 5
+
+
+class Muon(Optimizer):
+    """As torch.optim.Muon with `adjust_lr_fn="match_rms_adamw"`, but it multiplies matrices as autocast says.
+
+    That of torch does so in bf16 always, which many processors only imitate. Every parameter is a matrix.
+    """
+
+    def __init__(self, groups: list[dict]) -> None:
+        super().__init__(groups, {"lr": 1e-3, "weight_decay": 0.0})
+
+    @torch.no_grad()
+    def step(self) -> None:
+        for group in self.param_groups:
+            rate, decay = group["lr"], group["weight_decay"]
+            for parameter in (p for p in group["params"] if p.grad is not None):
+                state = self.state[parameter]
+                momentum = state.setdefault("momentum_buffer", torch.zeros_like(parameter))
+                momentum.lerp_(parameter.grad, 1 - MOMENTUM)
+                update = orthogonal(parameter.grad.lerp(momentum, MOMENTUM))  # Nesterov's look ahead
+                size = 0.2 * math.sqrt(max(parameter.shape))  # which makes its entries as large as AdamW's
+                parameter.mul_(1 - rate * decay).add_(update, alpha=-rate * size)
+
+
+def orthogonal(matrix: Float[Tensor, "row column"]) -> Float[Tensor, "row column"]:
+    """About U Vᵀ of the singular value decomposition U S Vᵀ: singular values of 0.7 to 1.2 in place of S."""
+    if matrix.shape[0] > matrix.shape[1]:
+        return orthogonal(matrix.T).T
+    first, third, fifth = POLYNOMIAL
+    x = matrix / matrix.norm().clamp(min=1e-7)
+    for _ in range(N_ITERATIONS):
+        square = x @ x.T
+        x = torch.addmm(x, torch.addmm(square, square, square, beta=third, alpha=fifth), x, beta=first)
+    return x

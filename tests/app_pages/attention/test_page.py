@@ -1,0 +1,110 @@
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages import state
+from model import checkpoint
+from model.masked_tokens import guesses
+from tests.app_pages.charts import shown, weights
+from tests.model import tiny
+
+Open = Callable[..., AppTest]
+
+TEXT = "not great film"
+
+
+@pytest.mark.parametrize(
+    ("part", "title", "reduce"),
+    [
+        ("this head", "L1 H0", lambda heads: heads[0]),
+        ("mean", "L1, mean over its heads", lambda heads: heads.mean(axis=0)),
+        ("maximum", "L1, maximum over its heads", lambda heads: heads.max(axis=0)),
+    ],
+)
+def test_the_matrix_is_of_what_is_chosen(open_app: Open, part: str, title: str, reduce: Callable) -> None:
+    figure = shown(open_app(text=TEXT, checkpoint="imdb-pre-ln", layer="1", part=part))
+    assert figure["layout"]["title"]["text"] == title
+    expected = reduce(state.record("imdb-pre-ln", TEXT).pattern[1])
+    np.testing.assert_allclose(weights(figure), expected, rtol=1e-6)
+
+
+def test_the_colour_scale_is_said(open_app: Open) -> None:
+    app = open_app(text=TEXT)
+    assert "maximum" in shown(app)["data"][0]["colorbar"]["title"]["text"]
+    app.segmented_control(key="scale").set_value("to 1").run()
+    assert "0 to 1" in shown(app)["data"][0]["colorbar"]["title"]["text"]
+
+
+def test_lines_take_the_place_of_the_matrix(open_app: Open) -> None:
+    app = open_app(text=TEXT, view="lines")
+    assert not app.exception
+    assert not app.get("plotly_chart")
+    assert app.toggle(key="all_queries").value
+    app.toggle(key="all_queries").set_value(False).run()
+    assert not app.exception
+
+
+def test_the_way_back_to_the_class_token(open_app: Open) -> None:
+    app = open_app(kind="Digit", query="r1c0")
+    assert app.selectbox(key="query").value == 3
+    app.button(key="to_class").click().run()
+    assert app.selectbox(key="query").value == 0
+    assert app.button(key="to_class").disabled
+
+
+def test_the_answer_and_whether_it_is_right(open_app: Open) -> None:
+    app = open_app(kind="Digit", digit="1")  # labelled 2
+    probabilities = state.record(
+        app.session_state["selection"].checkpoint, app.session_state["selection"].given
+    ).probabilities
+    said = str(probabilities.argmax())
+    assert app.metric[0].value == said
+    assert app.metric[0].delta == ("right" if said == "2" else "wrong, it is 2")
+
+
+def test_the_label_is_a_class_whatever_that_is_called(open_app: Open, checkpoints: Path) -> None:
+    names = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+    loaded = tiny.loaded(replace(tiny.DIGIT, class_names=names))
+    checkpoint.save(checkpoints / "in-words", loaded.model, {})
+    verdicts = set()
+    for digit in range(12):
+        metric = open_app(kind="Digit", checkpoint="in-words", digit=str(digit)).metric[0]
+        label = names[state.test_digits()[1][digit]]
+        assert metric.delta == ("right" if metric.value == label else f"wrong, it is {label}")
+        verdicts.add(metric.delta)
+    assert len(verdicts) > 2
+
+
+def test_nobody_knows_whether_the_answer_to_a_text_is_right(open_app: Open) -> None:
+    assert not open_app().metric[0].delta
+
+
+def test_a_typed_mask_is_filled(open_app: Open) -> None:
+    app = open_app(text="not [MASK] film", checkpoint="imdb-pre-ln")
+    assert not app.exception
+    ((place, found),) = guesses(state.loaded("imdb-pre-ln"), "not [MASK] film").items()
+    (line,) = (block.value for block in app.markdown if "In place of" in block.value)
+    assert f"position {place}" in line
+    assert f"`{found[0].token}` {100 * found[0].probability:.1f}\u2009%" in line
+
+
+def test_an_encoder_that_never_learned_to_fill_a_mask_says_so(open_app: Open, checkpoints: Path) -> None:
+    loaded = tiny.loaded(tiny.TEXT)
+    checkpoint.save(checkpoints / "plain", loaded.model, {}, loaded.tokenizer)
+    said = [caption.value for caption in open_app(text="not [MASK] film", checkpoint="plain").caption]
+    assert "This encoder has not learned what to expect behind `[MASK]`." in said
+
+
+def test_without_a_mask_nothing_is_filled(open_app: Open) -> None:
+    assert not any("In place of" in block.value for block in open_app(text=TEXT).markdown)
+
+
+def test_of_many_masks_the_first_are_listed_and_the_others_counted(open_app: Open) -> None:
+    app = open_app(text="[MASK] " * 8, checkpoint="imdb-pre-ln")
+    assert not app.exception
+    assert len([block for block in app.markdown if "In place of" in block.value]) == 5
+    assert "The other 3 masked tokens are not listed." in [caption.value for caption in app.caption]

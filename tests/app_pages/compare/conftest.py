@@ -1,0 +1,9 @@
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+
+@pytest.fixture
+def open_compare(open_app: Callable[..., AppTest]) -> Callable[..., AppTest]:
+    return lambda **query: open_app("app_pages/compare/page.py", **query)

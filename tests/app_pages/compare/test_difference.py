@@ -1,0 +1,37 @@
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages import address, state
+from app_pages.compare import difference
+from model.measures.heads import entropy
+from tests.app_pages.charts import table
+from tests.tolerance import rounding
+
+Open = Callable[..., AppTest]
+
+PAGE = "app_pages/compare/page.py"
+BY_NUMBER = {"checkpoint": "imdb-pre-ln", "compare_part": "Difference", "compare_pairing": "by number"}
+TEXT = "not great film"
+
+
+def test_a_click_on_any_table_chooses_the_pair(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    clicks, taken = {}, {}
+    monkeypatch.setattr(difference, "clickable", lambda _, key, take, **__: clicks.update({key: take}))
+    assert not open_app(PAGE, text=TEXT, **BY_NUMBER).exception
+    assert list(clicks) == ["grid_distance", "grid_entropy", "grid_mean_distance"]
+    monkeypatch.setattr(address, "take", taken.__setitem__)
+    for take in clicks.values():
+        taken.clear()
+        take({"layer": 1.0, "head": 0.0})
+        assert taken == {"layer": 1, "head": 0}
+
+
+def test_the_change_is_that_of_the_second_minus_the_first(open_app: Open) -> None:
+    app = open_app(PAGE, text=TEXT, **BY_NUMBER)
+    first, second = (state.record(f"imdb-{end}-ln", TEXT) for end in ("pre", "post"))
+    means = [entropy(record.pattern, record.mask).mean(axis=-1) for record in (first, second)]
+    shown = table(app, "change of entropy", "layer", "head", "value").sort_values(["layer", "head"])
+    np.testing.assert_allclose(shown["value"], (means[1] - means[0]).ravel(), atol=rounding(8 * 5))

@@ -1,0 +1,97 @@
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app_pages import state
+from model.config import ModelConfig
+from model.inputs import Picture
+from model.intervention import without_keys
+from model.measures.prediction import change
+from model.probabilities import probabilities
+from tests.app_pages.compare.test_page import TEXT, Open, captions, descriptions, put, words
+from tests.model import tiny
+from viz.numbers import written
+
+
+@pytest.mark.parametrize("text", [TEXT, "film not great x y z"])
+def test_the_knock_out_is_said_in_numbers(open_compare: Open, text: str) -> None:
+    app = open_compare(text=text, checkpoint="imdb-pre-ln", compare_part="Knock-out")
+    assert "masked out of the keys" in words(app)
+    asked = int(state.record("imdb-pre-ln", text).logits.argmax())
+    for name in ("imdb-pre-ln", "imdb-post-ln"):
+        record = state.record(name, text)
+        answers = probabilities(state.loaded(name), [text], list(map(without_keys, range(len(record)))))[0]
+        without, before = answers[:, asked], record.probabilities[asked]
+        strongest = int(np.abs(without - before).argmax())
+        flips = sum(answer.argmax() != record.logits.argmax() for answer in answers)
+        line = next(block.value for block in app.markdown if block.value.startswith(f"**{name}**: P("))
+        assert (
+            f"P({record.class_names[asked]}) is {100 * before:.2f}\u2009%; without `{record.tokens[strongest]}` "
+            f"(position {strongest}) it is {100 * without[strongest]:.2f}\u2009%, the largest change. "
+        ) in line
+        others = f"{flips} of {len(record)} tokens, each alone, change" if flips else "No single one changes"
+        assert line.endswith(f"{others} the answer.")
+
+
+def test_both_scales_reach_to_the_largest_change_of_either_side(open_compare: Open) -> None:
+    names = ("imdb-pre-ln", "imdb-post-ln")
+    app = open_compare(text=TEXT, checkpoint=names[0], compare_part="Knock-out")
+    followed, every = int(state.record(names[0], TEXT).logits.argmax()), []
+    for name in names:
+        found = probabilities(state.loaded(name), [TEXT], list(map(without_keys, range(5))))[0]
+        every += (found - state.record(name, TEXT).probabilities)[:, followed].tolist()
+    reach = max(map(abs, every))
+    assert f"Both scales reach to {written(reach, '.3g')}, the largest" in captions(app)
+
+
+@pytest.mark.parametrize("config", [tiny.TEXT, tiny.DIGIT])
+def test_without_classes_the_pooled_state_is_measured(
+    open_compare: Open, checkpoints: Path, config: ModelConfig
+) -> None:
+    put(checkpoints, "headless", replace(config, class_names=()))
+    query = {"kind": "Text" if config.is_text else "Digit", "checkpoint": "headless"}
+    app = open_compare(compare_what="two inputs", compare_part="Knock-out", **query)
+    assert "how far the pooled state turns" in words(app)
+    bars = [said for said in descriptions(app) if "pooled state (cosine distance) with each" in said]
+    assert len(bars) == 2
+    selection = app.session_state["selection"]
+    record = state.record(selection.checkpoint, selection.given)
+    apart = [
+        change(record, state.record(selection.checkpoint, selection.given, without_keys(position))).value
+        for position in range(len(record))
+    ]
+    assert f"the pooled state is {written(max(apart), '.2g')} from what it was" in words(app)
+
+
+def test_beside_a_side_with_classes_one_without_knows_none(open_compare: Open, checkpoints: Path) -> None:
+    put(checkpoints, "headless", replace(tiny.TEXT, class_names=()))
+    app = open_compare(checkpoint="headless", compare_with="imdb-pre-ln", compare_part="Knock-out")
+    assert app.info[0].value.startswith("headless knows no class ")
+    assert "**imdb-pre-ln**: P(" in words(app)
+
+
+def test_a_token_of_markup_stays_a_token(open_compare: Open) -> None:
+    assert "```" not in words(open_compare(text="` ` `", compare_part="Knock-out"))
+
+
+def test_of_two_answers_one_is_followed(open_compare: Open) -> None:
+    images, _ = state.test_digits()
+    names = ("mnist-pre-ln", "mnist-post-ln")
+    digit = next(
+        number
+        for number in range(50)
+        if len({int(state.record(name, Picture.of(images[number])).logits.argmax()) for name in names}) == 2
+    )
+    query = {"kind": "Digit", "checkpoint": names[0], "digit": str(digit), "compare_part": "Knock-out"}
+    said = [str(state.record(name, Picture.of(images[digit])).logits.argmax()) for name in names]
+    assert f"P({said[0]}) is" in words(open_compare(**query))
+    assert f"P({said[1]}) is" in words(open_compare(compare_class="what the second says", **query))
+
+
+def test_a_class_that_one_side_does_not_know(open_compare: Open, checkpoints: Path) -> None:
+    put(checkpoints, "stars", replace(tiny.TEXT, class_names=("one", "two", "three")))
+    app = open_compare(checkpoint="imdb-pre-ln", compare_with="stars", compare_part="Knock-out")
+    assert not app.exception
+    assert app.info[0].value.startswith("stars knows no class ")

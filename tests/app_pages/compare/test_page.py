@@ -1,0 +1,251 @@
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages import state
+from model import checkpoint
+from model.config import ModelConfig
+from model.measures.matching import distance_matrix, matching
+from tests.model import tiny
+
+Open = Callable[..., AppTest]
+
+TEXT = "not great film"
+PARTS = ("Heads", "Difference", "Knock-out", "Stream", "Representations")
+
+
+def titles(app: AppTest) -> list[str]:
+    assert not app.exception
+    return [json.loads(chart.proto.spec)["layout"]["title"]["text"] for chart in app.get("plotly_chart")]
+
+
+def descriptions(app: AppTest) -> list[str]:
+    assert not app.exception
+    return [json.loads(chart.proto.spec).get("description", "") for chart in app.get("vega_lite_chart")]
+
+
+def captions(app: AppTest) -> str:
+    assert not app.exception
+    return "\n".join(caption.value for caption in app.caption)
+
+
+def words(app: AppTest) -> str:
+    assert not app.exception
+    return "\n".join(block.value for block in app.markdown)
+
+
+def matched(text: str = TEXT, first: str = "imdb-pre-ln", second: str = "imdb-post-ln") -> np.ndarray:
+    return matching(distance_matrix(*(state.record(name, text).pattern for name in (first, second))))
+
+
+def put(folder: Path, name: str, config: ModelConfig, seed: int = 5) -> None:
+    loaded = tiny.loaded(config, seed)
+    checkpoint.save(folder / name, loaded.model, {}, loaded.tokenizer)
+
+
+# The sides
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("mnist-pre-ln", "mnist-post-ln"), ("mnist-post-ln", "mnist-pre-ln")]
+)
+def test_a_checkpoint_is_first_set_beside_the_other_of_its_pair(
+    open_compare: Open, checkpoints: Path, name: str, other: str
+) -> None:
+    put(checkpoints, "a-digit-encoder", tiny.DIGIT)
+    app = open_compare(kind="Digit", checkpoint=name)
+    assert [metric.label for metric in app.metric] == [name, other]
+    assert app.selectbox(key="compare_with").options == [other, "a-digit-encoder"]
+
+
+def test_any_checkpoint_that_takes_the_input_can_be_the_other(open_compare: Open, checkpoints: Path) -> None:
+    put(checkpoints, "mine", tiny.TEXT)
+    app = open_compare(checkpoint="imdb-pre-ln", compare_with="mine")
+    assert [metric.label for metric in app.metric] == ["imdb-pre-ln", "mine"]
+
+
+def test_the_other_follows_when_it_is_chosen_as_the_first(open_compare: Open) -> None:
+    app = open_compare(checkpoint="imdb-pre-ln")
+    app.selectbox(key="checkpoint").set_value("imdb-post-ln").run()
+    assert [metric.label for metric in app.metric] == ["imdb-post-ln", "imdb-pre-ln"]
+
+
+def test_without_another_checkpoint_two_inputs_remain(open_compare: Open, checkpoints: Path) -> None:
+    (checkpoints / "imdb-pre-ln").rename(checkpoints.parent / "elsewhere")
+    app = open_compare(checkpoint="imdb-post-ln")
+    assert titles(app) == []
+    assert app.info[0].value.startswith("No other checkpoint takes a text")
+    app.segmented_control(key="compare_what").set_value("two inputs").run()
+    assert [metric.label for metric in app.metric] == ["first text", "second text"]
+
+
+def test_a_damaged_checkpoint_gives_one_sentence(open_compare: Open, checkpoints: Path) -> None:
+    (checkpoints / "imdb-pre-ln" / "model.safetensors").write_bytes(b"{")
+    app = open_compare(checkpoint="imdb-post-ln")
+    assert titles(app) == []
+    assert app.info[0].value.startswith("imdb-post-ln and imdb-pre-ln cannot be compared")
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_two_digits_on_one_checkpoint(open_compare: Open, part: str) -> None:
+    app = open_compare(kind="Digit", compare_what="two inputs", compare_digit="5", compare_part=part)
+    assert [metric.label for metric in app.metric] == ["first digit", "second digit"]
+    assert "compare_pairing" not in app.session_state
+    assert not app.exception
+
+
+def test_two_texts_of_one_length_line_up(open_compare: Open) -> None:
+    app = open_compare(
+        compare_what="two inputs", text="not great", compare_text="not film", compare_part="Difference"
+    )
+    (figure,) = (json.loads(chart.proto.spec) for chart in app.get("plotly_chart"))
+    assert figure["data"][0]["x"] == ["[CLS]", "not", "great|film", "[SEP]"]
+    assert titles(app) == ["second text L0 H0 minus first text L0 H0"]
+
+
+def test_two_texts_of_different_length_are_compared_where_they_can_be(open_compare: Open) -> None:
+    query = {"compare_what": "two inputs", "text": "not great", "compare_text": "film"}
+    app = open_compare(compare_part="Difference", **query)
+    assert titles(app) == []
+    assert "first text has 4 tokens, second text 3" in app.info[0].value
+    assert any(said.startswith("change of entropy") for said in descriptions(app))
+    assert not any(said.startswith("head distance") for said in descriptions(app))
+    assert not app.get("button") or all(button.key != "most_different" for button in app.button)
+    app = open_compare(query="3 [SEP]", **query)
+    assert "no counterpart here" in captions(app)
+
+
+def test_an_empty_second_text_is_asked_for(open_compare: Open) -> None:
+    app = open_compare(compare_what="two inputs", compare_text=" ")
+    assert app.info[0].value.startswith("Type a second text")
+
+
+def test_what_a_second_text_is_too_long_for_is_said(open_compare: Open) -> None:
+    app = open_compare(compare_what="two inputs", text="not", compare_text="great " * 15)
+    assert "second text is longer than the encoder reads: it leaves out the last 5 tokens." in captions(app)
+
+
+def test_nonsense_in_the_address_falls_back(open_compare: Open) -> None:
+    app = open_compare(
+        compare_what="x", compare_with="y", compare_part="z", compare_pairing="w", compare_view="v"
+    )
+    assert [metric.label for metric in app.metric] == ["imdb-pre-ln", "imdb-post-ln"]
+    assert not app.exception
+    assert not open_compare(kind="Digit", compare_what="two inputs", compare_digit="x").exception
+
+
+def test_without_classes_two_inputs_differ_in_the_pooled_state(open_compare: Open, checkpoints: Path) -> None:
+    put(checkpoints, "headless", replace(tiny.TEXT, class_names=()))
+    app = open_compare(checkpoint="headless", compare_what="two inputs", text="film", compare_text="not film")
+    assert not app.metric
+    (said,) = (block.proto.body for block in app.get("html") if "pooled state" in block.proto.body)
+    assert "From the first text to the second text, the pooled state changes by" in said
+    app = open_compare(checkpoint="headless", compare_with="imdb-pre-ln")
+    assert [metric.label for metric in app.metric] == ["imdb-pre-ln"]
+    put(checkpoints, "another", replace(tiny.TEXT, class_names=()), seed=6)
+    app = open_compare(checkpoint="headless", compare_with="another")
+    assert "Neither encoder has classes" in captions(app)
+
+
+# Pairs of heads
+
+
+@pytest.mark.parametrize("head", [0, 1])
+def test_a_matched_head_stands_beside_its_partner(open_compare: Open, head: int) -> None:
+    app = open_compare(
+        text=TEXT, checkpoint="imdb-pre-ln", layer="1", head=str(head), compare_view="all weights"
+    )
+    other = "L{} H{}".format(*divmod(int(matched()[2 + head]), 2))
+    assert titles(app) == [f"imdb-pre-ln L1 H{head}", f"imdb-post-ln {other}"]
+    assert f"**L1 H{head}** of imdb-pre-ln ↔ **{other}** of imdb-post-ln" in words(app)
+    assert "are a matching" in captions(app)
+    assert not app.warning
+
+
+def test_heads_of_one_number_come_with_a_warning(open_compare: Open) -> None:
+    app = open_compare(
+        text=TEXT,
+        checkpoint="imdb-pre-ln",
+        layer="1",
+        compare_pairing="by number",
+        compare_view="all weights",
+    )
+    assert titles(app) == ["imdb-pre-ln L1 H0", "imdb-post-ln L1 H0"]
+    assert app.warning[0].value.startswith("Paired by number")
+
+
+def test_the_way_to_the_pair_that_differs_most(open_compare: Open) -> None:
+    app = open_compare(text=TEXT, checkpoint="imdb-pre-ln")
+    app.button(key="most_different").click().run()
+    distances = distance_matrix(*(state.record(f"imdb-{end}-ln", TEXT).pattern for end in ("pre", "post")))
+    furthest = int(distances[np.arange(4), matched()].argmax())
+    assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == divmod(furthest, 2)
+    assert f"Head distance {distances[furthest, matched()[furthest]]:.3f} nats" in captions(app)
+    assert "none of 4 pairs is further apart" in captions(app)
+
+
+def test_the_matrix_of_distances(open_compare: Open) -> None:
+    said = descriptions(open_compare(text=TEXT, compare_view="distances of all heads"))
+    assert "Distances of the 4 heads of imdb-pre-ln from the 4 of imdb-post-ln" in said
+
+
+def test_the_difference_says_which_way_it_goes(open_compare: Open) -> None:
+    app = open_compare(text=TEXT, checkpoint="imdb-pre-ln", compare_part="Difference")
+    other = "L{} H{}".format(*divmod(int(matched()[0]), 2))
+    assert titles(app) == [f"imdb-post-ln {other} minus imdb-pre-ln L0 H0"]
+
+
+def test_heads_beyond_those_of_the_other_stay_alone(open_compare: Open, checkpoints: Path) -> None:
+    put(checkpoints, "imdb-pre-ln", replace(tiny.TEXT, n_layers=3))
+    app = open_compare(checkpoint="imdb-post-ln")
+    assert "Without a partner in imdb-pre-ln: L" in captions(app)
+    app = open_compare(checkpoint="imdb-pre-ln", compare_pairing="by number", layer="2")
+    assert "**L2 H0** of imdb-pre-ln has no partner in imdb-post-ln" in words(app)
+    assert app.info[0].value == "imdb-post-ln has no partner for L2 H0."
+    app = open_compare(
+        checkpoint="imdb-pre-ln", compare_pairing="by number", layer="2", compare_part="Difference"
+    )
+    assert titles(app) == []
+
+
+def test_other_patches_are_not_matched_nor_subtracted(open_compare: Open, checkpoints: Path) -> None:
+    put(checkpoints, "fine", replace(tiny.DIGIT, patch_size=2, n_positions=17))
+    query = {"kind": "Digit", "checkpoint": "mnist-pre-ln", "compare_with": "fine"}
+    app = open_compare(compare_part="Difference", **query)
+    assert titles(app) == []
+    assert "2 × 2 patches and a class token, fine sees 4 × 4 patches" in app.info[0].value
+    assert app.warning[0].value.startswith("Paired by number, since a matching needs the same keys")
+    assert not any("mean distance" in said for said in descriptions(app))
+    for part in ("Heads", "Knock-out", "Stream", "Representations"):
+        assert not open_compare(compare_part=part, query="r1c0", **query).exception
+    app = open_compare(query="r1c0", **query)
+    assert "no counterpart here" in captions(app)
+
+
+# The way to a digit that the two call differently
+
+
+def test_the_button_goes_through_the_digits_called_differently(open_compare: Open) -> None:
+    first, second = (state.predictions(f"mnist-{end}-ln")["predicted"] for end in ("post", "pre"))
+    app = open_compare(kind="Digit")
+    seen = set()
+    for _ in range(3):
+        app.button(key="next_disagreement").click().run()
+        digit = app.number_input(key="digit").value
+        assert first[digit] != second[digit]
+        seen.add(digit)
+    assert len(seen) == 3
+    assert f"Next of {(first != second).sum()} test digits" in app.button(key="next_disagreement").label
+
+
+def test_without_predictions_written_down_there_is_no_such_button(
+    open_compare: Open, checkpoints: Path
+) -> None:
+    (checkpoints / "mnist-pre-ln" / "predictions.safetensors").unlink()
+    app = open_compare(kind="Digit")
+    assert all(button.key != "next_disagreement" for button in app.button)

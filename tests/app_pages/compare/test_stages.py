@@ -1,0 +1,69 @@
+"""Stream and representations: the parts of the page that go through the stages of both sides."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app_pages import state
+from tests.app_pages.compare.test_page import TEXT, Open, captions, descriptions, put
+from tests.model import tiny
+
+# The stream
+
+
+@pytest.mark.parametrize("kind", ["Text", "Digit"])
+@pytest.mark.parametrize(
+    ("shown", "begins"),
+    [
+        ("norms", "mean length of the states, over 5 stages"),
+        ("shares", "share of the sublayer, over 4 stages"),
+        ("logits by layer", "{}-pre-ln: logits of"),
+        ("token uniformity", "relative distance from the mean state, over 5 stages"),
+        ("cosines", "mean cosine of 5 stages"),
+    ],
+)
+def test_the_stream_of_both(open_compare: Open, kind: str, shown: str, begins: str) -> None:
+    app = open_compare(kind=kind, compare_part="Stream", compare_stream=shown)
+    begins = begins.format({"Text": "imdb", "Digit": "mnist"}[kind])
+    assert any(said.startswith(begins) for said in descriptions(app))
+
+
+def test_the_last_logits_are_checked(open_compare: Open) -> None:
+    said = captions(open_compare(compare_part="Stream", compare_stream="logits by layer"))
+    assert "Checked: no final norm, the last stage gives the true logits" in said
+    assert "Checked: through the final norm, the last stage gives the true logits" in said
+
+
+def test_one_answer_of_both_sides_is_said_once(open_compare: Open) -> None:
+    query = {"checkpoint": "imdb-pre-ln", "compare_part": "Stream", "compare_stream": "logits by layer"}
+    said = captions(open_compare(compare_what="two inputs", text=TEXT, compare_text=TEXT, **query))
+    record = state.record("imdb-pre-ln", TEXT)
+    assert f"Both say **{record.class_names[record.logits.argmax()]}**" in said
+
+
+def test_the_stream_of_encoders_of_other_depth(open_compare: Open, checkpoints: Path) -> None:
+    put(checkpoints, "imdb-pre-ln", replace(tiny.TEXT, n_layers=3))
+    for shown in ("norms", "shares", "logits by layer", "token uniformity", "cosines"):
+        assert not open_compare(compare_part="Stream", compare_stream=shown).exception
+
+
+# Representations
+
+
+def test_the_representations_say_what_was_used(open_compare: Open) -> None:
+    app = open_compare(kind="Digit", compare_part="Representations")
+    assert "CKA of 5 stages of mnist-pre-ln and 5 of mnist-post-ln" in descriptions(app)
+    assert "the first 300 test digits, the class token of each" in captions(app)
+    assert "A dash: all examples have the same state" in captions(app)  # the class token before any layer
+    app = open_compare(text=TEXT, compare_part="Representations")
+    assert "CKA of 5 stages of imdb-pre-ln and 5 of imdb-post-ln" in descriptions(app)
+    assert "tokens of the 14 example sentences and of what was typed" in captions(app)
+    assert "A dash" not in captions(app)
+
+
+def test_texts_cut_differently_have_no_states_in_common(open_compare: Open, checkpoints: Path) -> None:
+    put(checkpoints, "short", replace(tiny.TEXT, n_positions=6))
+    app = open_compare(checkpoint="imdb-pre-ln", compare_with="short", compare_part="Representations")
+    assert not app.exception
+    assert "cut texts into different tokens" in app.info[0].value

@@ -1,0 +1,177 @@
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from app_pages.cost import published
+from app_pages.cost.measured import LENGTHS
+from app_pages.cost.sizes import STARTS
+from model.config import preset, presets
+from model.theory import cost, layers
+from model.theory.variations import variations
+from tests.app_pages.charts import table
+
+Open = Callable[..., AppTest]
+PAGE = "app_pages/cost/page.py"
+PUBLISHED, LAYERS = "published variations", "four kinds of layer, measured"
+
+
+def metrics(app: AppTest) -> list[str]:
+    assert not app.exception
+    return [metric.value for metric in app.metric]
+
+
+def test_it_opens_on_the_base_encoder(open_app: Open) -> None:
+    app = open_app(PAGE)
+    assert metrics(app) == ["37,858,304", "11,283,726,336", f"{6 * 8 * 512 * 512:,}"]
+    assert not app.query_params
+
+
+@pytest.mark.parametrize("name", presets())
+def test_a_link_to_a_preset_brings_its_sizes(open_app: Open, name: str) -> None:
+    app = open_app(PAGE, cost_from=name)
+    assert metrics(app)[:2] == [
+        f"{cost.n_parameters(preset(name)):,}",
+        f"{cost.n_multiply_adds(preset(name)):,}",
+    ]
+
+
+def test_choosing_a_start_fills_the_boxes(open_app: Open) -> None:
+    app = open_app(PAGE, cost_d_model="300")
+    app.selectbox(key="cost_from").set_value("imdb-article").run()
+    assert metrics(app)[0] == f"{cost.n_parameters(preset('imdb-article')):,}"
+    assert app.number_input(key="cost_d_model").value == 16
+    app.selectbox(key="cost_from").set_value("looker").run()
+    assert metrics(app)[0] == f"{cost.n_parameters(preset('looker')):,}"
+    assert app.number_input(key="cost_patch_size").value == 14
+
+
+def test_a_changed_size_changes_the_counts_and_goes_into_the_link(open_app: Open) -> None:
+    app = open_app(PAGE)
+    app.number_input(key="cost_n_layers").set_value(1).run()
+    layer = 4 * (512 * 512 + 512) + 2 * 512 * 2048 + 2048 + 512 + 4 * 512
+    assert metrics(app)[0] == f"{37_000 * 512 + layer:,}"
+    link = open_app(PAGE, cost_n_layers="1")
+    assert metrics(link) == metrics(app)
+
+
+def test_positions_follow_the_patches(open_app: Open) -> None:
+    app = open_app(PAGE, cost_from="mnist-pre-ln", cost_patch_size="7")
+    assert [metric.label for metric in app.metric][1] == "Multiply-adds, n = 17"
+    assert any("n = 17: 16 patches and the class token" in caption.value for caption in app.caption)
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ({"cost_d_model": "511"}, "sinusoidal positions need an even d_model, got 511"),
+        ({"cost_from": "mnist-pre-ln", "cost_patch_size": "5"}, "patch_size 5 must divide image_size 28"),
+        (
+            {"cost_from": "imdb-article", "cost_d_k": "8"},
+            "a shared q/k/v projection needs d_k == d_v, got 8 and 16",
+        ),
+    ],
+)
+@pytest.mark.parametrize("show", [{}, {"cost_show": PUBLISHED}])
+def test_sizes_that_contradict_each_other_get_one_sentence(
+    open_app: Open, query: dict, sentence: str, show: dict
+) -> None:
+    app = open_app(PAGE, **query, **show)
+    assert metrics(app) == []
+    (error,) = app.error
+    assert error.value == f"There is no such encoder: {sentence}."
+
+
+def test_nonsense_in_the_link_falls_back(open_app: Open) -> None:
+    nonsense = {"cost_from": "x", "cost_d_model": "-4", "cost_n_layers": "many", "cost_d_ff": "9999999"}
+    assert metrics(open_app(PAGE, **nonsense, cost_show="?")) == metrics(open_app(PAGE))
+    app = open_app(PAGE, cost_show=LAYERS, cost_d="0", cost_r="even", cost_k="")
+    assert not app.exception
+    assert app.table
+
+
+def test_every_number_stands_beside_its_formula(open_app: Open) -> None:
+    table = open_app(PAGE).table[0].value
+    for part, (_, row) in zip(cost.parts(preset("base")), table.iterrows(), strict=True):
+        assert list(row) == [
+            part.name,
+            f"{part.parameters:,}",
+            f"${{{part.parameters_formula}}}$",
+            f"{part.multiply_adds:,}",
+            f"${{{part.multiply_adds_formula}}}$",
+        ]
+
+
+def test_the_published_table_is_shown_with_our_count(open_app: Open) -> None:
+    app = open_app(PAGE, cost_show=PUBLISHED)
+    table = app.dataframe[0].value
+    assert len(table) == len(variations())
+    assert table["encoder half"].tolist() == [cost.n_parameters(row.config) for row in variations()]
+    assert table["params ×10⁶"].tolist()[-1] == "213"
+    assert metrics(app)
+
+
+@pytest.mark.parametrize("row", [1, 10, 18, 19])
+def test_a_click_on_a_row_loads_it(monkeypatch: pytest.MonkeyPatch, row: int) -> None:
+    clicked = SimpleNamespace(session_state={"table": {"selection": {"cells": [(row, "h")]}}})
+    monkeypatch.setattr(published, "st", clicked)
+    held: dict = {}
+    monkeypatch.setattr(st, "session_state", held)
+    published._take_row("table")
+    variation = variations()[row]
+    assert STARTS[held["cost_from"]] == variation.config
+    assert held["cost_d_model"] == variation.config.d_model
+    assert held["cost_n_heads"] == variation.config.n_heads
+
+
+def test_every_row_can_be_started_from(open_app: Open) -> None:
+    assert {row.name for row in variations()} | set(presets()) == set(STARTS)
+    app = open_app(PAGE, cost_from="(C) d_ff = 4096")
+    assert app.number_input(key="cost_d_ff").value == 4096
+
+
+def test_measuring_shows_times_and_exponents(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Times in place of real ones: each kind just as its order says."""
+    asked = {}
+
+    def times(lengths: tuple[int, ...], d: int, **given: object) -> dict[str, np.ndarray]:
+        asked.update(given, d=d)
+        given["progress"](1.0)
+        return {kind.name: 1e-6 * np.array(lengths, float) ** kind.exponent for kind in layers.KINDS}
+
+    monkeypatch.setattr(layers, "milliseconds", times)
+    app = open_app(PAGE, cost_show=LAYERS, cost_d="256", cost_r="33")
+    assert app.table[0].value["Fitted exponent"].tolist() == 4 * ["–"]
+    assert "Not measured yet" in app.info[0].value
+    app.button(key="cost_measure").click().run()
+    assert not app.exception
+    assert (asked["d"], asked["radius"], asked["kernel"]) == (256, 16, 3)
+    assert app.table[0].value["Fitted exponent"].tolist() == ["**2.00**", *3 * ["**1.00**"]]
+    assert app.table[0].value["Exponent of n"].tolist() == ["2", "1", "1", "1"]
+    assert any("from **n = 64** on" in text.value for text in app.markdown)
+
+
+def test_times_of_other_sizes_are_not_shown(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        layers,
+        "milliseconds",
+        lambda lengths, *_, **__: {kind.name: np.ones(len(lengths)) for kind in layers.KINDS},
+    )
+    app = open_app(PAGE, cost_show=LAYERS)
+    app.button(key="cost_measure").click().run()
+    assert len(app.get("vega_lite_chart")) == 2
+    assert any("took no longer than the recurrent layer" in text.value for text in app.markdown)
+    app.segmented_control(key="cost_d").set_value("256").run()
+    assert len(app.get("vega_lite_chart")) == 1
+    assert not any("recurrent layer from" in text.value for text in app.markdown)
+
+
+def test_the_counted_lines_are_exact(open_app: Open) -> None:
+    app = open_app(PAGE, cost_show=LAYERS, cost_d="256")
+    counted = table(app, "multiply-adds of self-attention", "layer", "value")
+    assert sorted(set(counted["layer"])) == sorted(kind.name for kind in layers.KINDS)
+    of_attention = counted[counted["layer"] == layers.SELF_ATTENTION].set_index("n")["value"]
+    assert of_attention.to_dict() == {n: 2 * n * n * 256 for n in LENGTHS}

@@ -1,0 +1,131 @@
+"""LayerNorm on numbers that are typed and on the token's own."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages import state
+from app_pages.inside_a_head.layer_norm import FIRST, read_vectors
+from app_pages.inside_a_head.view import steps_of
+
+Open = Callable[..., AppTest]
+
+PAGE = "app_pages/inside_a_head/page.py"
+TEXT = "not great film"
+
+
+@pytest.fixture
+def opened(open_app: Open) -> Open:
+    def opened(**query: str) -> AppTest:
+        app = open_app(PAGE, text=TEXT, inside="LayerNorm", **query)
+        assert not app.exception
+        return app
+
+    return opened
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(block.value for block in (*app.markdown, *app.caption))
+
+
+def test_the_example_is_worked_with_the_population_formula(opened: Open) -> None:
+    text = said(opened())
+    assert r"\tfrac{1}{3} (0.5 + (-3) + 8.5) = 2$" in text
+    assert r"((0.5 - 2)^2 + (-3 - 2)^2 + (8.5 - 2)^2) = 23.17$" in text
+    assert r"\mathbf{4.81}" in text
+    assert r"(-0.31,\; -1.04,\; 1.35)" in text
+    assert "d − 1 = 2 the deviation would be 5.89" in text
+
+
+def test_other_numbers_come_from_the_address(opened: Open) -> None:
+    assert r"(1 + 2 + 3 + 4) = 2.5$" in said(opened(inside_vectors="1 2 3 4"))
+
+
+def test_large_numbers_hold_no_letter(opened: Open) -> None:
+    text = said(opened(inside_vectors="500, -300, 85"))
+    assert r"= {1.067 \times 10^{5}}$" in text
+    assert "e+" not in text
+
+
+def test_many_terms_are_left_out(opened: Open) -> None:
+    assert r"(1 + 2 + \dots + 6) = 3.5$" in said(opened(inside_vectors="1 2 3 4 5 6"))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("one, two", "`one` is no number."),
+        ("<b>1</b>", "`<b>1</b>` is no number."),
+        ("7", "at least two numbers"),
+        ("1, 2\n3", "of one length"),
+        ("1, nan", "`nan` does not fit"),
+        ("1, 1e99", "`1e99` does not fit"),
+        (" ".join("123456789"), "There is room for"),
+        ("1 2\n" * 7, "There is room for"),
+    ],
+)
+def test_nonsense_gets_one_sentence(opened: Open, text: str, sentence: str) -> None:
+    app = opened()
+    app.text_area(key="inside_vectors").set_value(text).run()
+    assert not app.exception
+    assert len(app.info) == 1
+    assert sentence in app.info[0].value
+    assert "The token's own" in said(app)
+
+
+@pytest.mark.parametrize("text", ["", " \n "])
+def test_nothing_typed_says_what_to_do(opened: Open, text: str) -> None:
+    app = opened()
+    app.text_area(key="inside_vectors").set_value(text).run()
+    assert not app.exception
+    assert "Type some numbers" in app.info[0].value
+
+
+def test_a_constant_vector_has_no_deviation(opened: Open) -> None:
+    text = said(opened(inside_vectors="3 3 3"))
+    assert "the deviation is 0" in text
+    assert r"\mathbf{0.00316}" in text  # the root of epsilon
+    assert "(0.00" in text
+
+
+def test_a_batch_of_one_leaves_batch_normalisation_nothing(opened: Open) -> None:
+    assert "Your batch holds one vector" in said(opened(inside_vectors="1 2"))
+    assert "Your batch holds one vector" not in said(opened())
+
+
+@pytest.mark.parametrize("placement", ["pre", "post"])
+@pytest.mark.parametrize("norm", ["of the attention", "of the feed-forward layer"])
+def test_the_tokens_own_numbers(opened: Open, placement: str, norm: str) -> None:
+    name = f"imdb-{placement}-ln"
+    app = opened(checkpoint=name, layer="1", query="2 great", inside_norm=norm)
+    steps = steps_of(name, TEXT, 1, 0, 2)
+    of_attention = steps.norm_attention
+    used = of_attention if norm == "of the attention" else steps.norm_feed_forward
+    assert f"= {used.mean:.4g}$" in said(app)
+    assert (
+        f"`great`: {'the residual stream' if placement == 'post' else 'the residual stream on its way'}"
+        in said(app)
+    )
+    residual = state.record(name, TEXT).residual
+    if placement == "pre":  # what is normalised is the stream itself
+        np.testing.assert_allclose(used.x, residual[2 if used is of_attention else 3, 2], atol=1e-5)
+    else:  # what comes out is the stream from here on
+        np.testing.assert_allclose(used.out, residual[3 if used is of_attention else 4, 2], atol=1e-5)
+
+
+def test_digits_have_vectors_too(opened: Open) -> None:
+    assert "`r1c0`" in said(opened(kind="Digit", query="r1c0"))
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (FIRST, [[0.5, -3, 8.5], [-1, 2, 5], [4, 4, 1]]),
+        ("(1; 2)\n\n[3\t−4]", [[1, 2], [3, -4]]),
+        ("1e2 -.5", [[100, -0.5]]),
+    ],
+)
+def test_numbers_are_read_as_people_write_them(text: str, rows: list[list[float]]) -> None:
+    assert read_vectors(text).tolist() == rows

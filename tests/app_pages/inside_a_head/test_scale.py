@@ -1,0 +1,88 @@
+"""Why sqrt(d_k), on random vectors and on the checkpoint's own."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages import state
+
+Open = Callable[..., AppTest]
+
+PAGE = "app_pages/inside_a_head/page.py"
+TEXT = "not great film"
+
+
+@pytest.fixture
+def opened(open_app: Open) -> Open:
+    def opened(**query: str) -> AppTest:
+        app = open_app(PAGE, text=TEXT, inside="Why √d_k", **query)
+        assert not app.exception
+        return app
+
+    return opened
+
+
+def charts(app: AppTest) -> dict[str, dict]:
+    """Vega-Lite specifications by the first words of their descriptions."""
+    specs = [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
+    return {spec["description"].partition(" over")[0]: spec for spec in specs}
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(block.value for block in (*app.markdown, *app.latex))
+
+
+def test_random_vectors_to_begin_with(opened: Open) -> None:
+    app = opened()
+    assert "c = 0.125" in said(app)
+    assert "c^2 d_k = 1$" in said(app)
+    assert {
+        "Variance of scaled dot products",
+        "Entropy of the softmax",
+        "Norm of the gradient of the softmax",
+    } <= set(charts(app))
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({"inside_d_k": "256", "inside_factor": "1"}, "c^2 d_k = 256$"),
+        ({"inside_d_k": "256", "inside_factor": "1/d_k"}, "c^2 d_k = 0.00391$"),
+        ({"inside_d_k": "16", "inside_factor": "free", "inside_power": "0.25"}, "c^2 d_k = 4$"),
+    ],
+)
+def test_the_sliders_are_in_the_address(opened: Open, query: dict[str, str], expected: str) -> None:
+    assert expected in said(opened(**query))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"inside_d_k": "0"},
+        {"inside_d_k": "many"},
+        {"inside_factor": "2/d_k"},
+        {"inside_factor": "free", "inside_power": "-7"},
+        {"inside_scale": "nothing"},
+        {"inside_scale": ""},
+    ],
+)
+def test_nonsense_in_the_address_is_as_if_it_were_not_there(opened: Open, query: dict[str, str]) -> None:
+    sensible = {"inside_factor": "free"} if "inside_power" in query else {}
+    assert said(opened(**query)) == said(opened(**sensible))
+
+
+@pytest.mark.parametrize("kind", ["Text", "Digit"])
+def test_the_checkpoints_own_vectors(opened: Open, kind: str) -> None:
+    app = opened(kind=kind, inside_scale="this checkpoint", layer="1", head="1")
+    assert "L1 H1 on this input" in said(app)
+    assert f"d_k = {4 if kind == 'Text' else 3}$" in said(app)
+    found = charts(app)
+    assert sum("heads" in description for description in found) == 3
+
+
+def test_the_numbers_are_those_of_the_record(opened: Open) -> None:
+    app = opened(inside_scale="this checkpoint", checkpoint="imdb-pre-ln", layer="1")
+    scores = state.record("imdb-pre-ln", TEXT).scores[1, 0].astype(float)
+    assert f"variance **{scores.var() * 4:.3g}**" in said(app)

@@ -1,0 +1,64 @@
+"""What a permutation of its vectors does to a head."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.theory.layers import KINDS
+from model.theory.sets import order_of
+
+Open = Callable[..., AppTest]
+
+PAGE = "app_pages/inside_a_head/page.py"
+
+
+@pytest.fixture
+def opened(open_app: Open) -> Open:
+    def opened(**query: str) -> AppTest:
+        app = open_app(PAGE, text="not great film", inside="Sets", **query)
+        assert not app.exception
+        return app
+
+    return opened
+
+
+def deviations(app: AppTest) -> dict[str, str]:
+    return {metric.label: metric.value for metric in app.metric if "deviation" in metric.label}
+
+
+def annotations(app: AppTest) -> list[str]:
+    (chart,) = (chart for chart in app.get("plotly_chart") if chart.key == "permutation")
+    return [note["text"] for note in json.loads(chart.proto.spec)["layout"]["annotations"]]
+
+
+@pytest.mark.parametrize("kind", ["Text", "Digit"])
+@pytest.mark.parametrize("order", KINDS)
+def test_it_holds_without_a_mask_and_fails_with_a_causal_one(opened: Open, kind: str, order: str) -> None:
+    app = opened(kind=kind, inside_order=order)
+    plain, causal = deviations(app).values()
+    assert "10⁻" in plain or plain == "0"
+    assert "10⁻" not in causal
+    assert "<b>=</b>" in annotations(app)
+    app.segmented_control(key="inside_mask").set_value("causal mask").run()
+    assert not app.exception
+    assert "<b>≠</b>" in annotations(app)
+
+
+def test_the_order_that_changes_nothing(opened: Open) -> None:
+    """One of the 120 shuffles of five tokens leaves all in their places."""
+    seed = next(seed for seed in range(10_000) if order_of("shuffled", 5, seed) == (0, 1, 2, 3, 4))
+    app = opened(inside_seed=str(seed))
+    assert list(deviations(app).values()) == ["0", "0"]
+    assert "keeps its row 0" in "\n".join(block.value for block in app.markdown)
+    app.segmented_control(key="inside_mask").set_value("causal mask").run()
+    assert "<b>=</b>" in annotations(app)
+    said = "\n".join(block.value for block in app.markdown)
+    assert "every row's output is what it was" in said
+    assert "the equation fails" not in said
+
+
+@pytest.mark.parametrize("query", [{"inside_seed": "-5"}, {"inside_order": "best"}, {"inside_mask": ""}])
+def test_nonsense_in_the_address_is_as_if_it_were_not_there(opened: Open, query: dict[str, str]) -> None:
+    assert deviations(opened(**query)) == deviations(opened())

@@ -1,0 +1,115 @@
+"""A temperature on the attention of the checkpoint, and the prediction that follows."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages import state
+from app_pages.inside_a_head.temperature import TEMPERATURES, named
+from model import checkpoint
+from model.config import ModelConfig
+from model.intervention import at_temperature
+from model.measures.heads import entropy
+from tests.app_pages.charts import described, table
+from tests.model import tiny
+from tests.tolerance import through
+
+Open = Callable[..., AppTest]
+
+PAGE = "app_pages/inside_a_head/page.py"
+TEXT = "not great film"
+
+
+@pytest.fixture
+def opened(open_app: Open) -> Open:
+    def opened(**query: str) -> AppTest:
+        app = open_app(PAGE, text=TEXT, inside="Why √d_k", inside_scale="temperature", **query)
+        assert not app.exception
+        return app
+
+    return opened
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(block.value for block in app.markdown)
+
+
+def strips(app: AppTest, words: str) -> list[dict]:
+    specs = [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
+    return [spec for spec in specs if words in spec["description"]]
+
+
+def test_as_trained_to_begin_with(opened: Open) -> None:
+    app = opened()
+    assert app.select_slider(key="inside_temperature").value == 1
+    (verdict,) = (
+        block.proto.body for block in app.get("html") if "At T = 1, the prediction" in block.proto.body
+    )
+    assert "as before" in verdict
+    assert "**0.000** apart" in said(app)
+    assert len(strips(app, "tokens of the text")) == 1
+
+
+@pytest.mark.parametrize("kind", ["Text", "Digit"])
+@pytest.mark.parametrize("where", ["all heads", "this layer", "this head"])
+@pytest.mark.parametrize("t", ["0: argmax", "0.3", "∞: uniform"])
+def test_every_temperature_shows_both_patterns(opened: Open, kind: str, where: str, t: str) -> None:
+    app = opened(kind=kind, inside_where=where, inside_temperature=t)
+    assert named(app.select_slider(key="inside_temperature").value) == t
+    assert len(strips(app, "tokens of the text" if kind == "Text" else "patches")) == 2
+    assert len(strips(app, "over the temperature of attention")) == 1
+
+
+def test_the_prediction_is_that_of_the_changed_encoder(opened: Open) -> None:
+    app = opened(
+        inside_temperature="∞: uniform", inside_where="this layer", layer="1", checkpoint="imdb-pre-ln"
+    )
+    changed = state.record("imdb-pre-ln", TEXT, at_temperature(TEMPERATURES[-1], layer=1))
+    assert app.metric[1].value == changed.class_names[changed.logits.argmax()]
+    points = table(app, "Probability of", "temperature", "class", "probability")
+    at_the_end = points[points["temperature"] == "∞"]["probability"]
+    trained = state.record("imdb-pre-ln", TEXT).probabilities
+    assert f"**{abs(changed.probabilities - trained).sum() / 2:.3f}** apart" in said(app)
+    shares = [
+        entropy(record.pattern[1, 0], record.mask[1, 0])[0]
+        for record in (state.record("imdb-pre-ln", TEXT), changed)
+    ]
+    for title, share in zip(("As trained", "At T = ∞: uniform"), shares, strict=True):
+        assert f"**{title}**: weights of query 0 in L1 H0, entropy {share:.2f} of 1" in said(app)
+    assert at_the_end.to_list() == pytest.approx(changed.probabilities, abs=through(changed.config))
+
+
+@pytest.mark.parametrize("config", [tiny.TEXT, tiny.DIGIT])
+def test_without_classes_the_pooled_state_is_followed(
+    opened: Open, checkpoints: Path, config: ModelConfig
+) -> None:
+    loaded = tiny.loaded(replace(config, class_names=()))
+    checkpoint.save(checkpoints / "headless", loaded.model, {}, loaded.tokenizer)
+    app = opened(kind="Text" if config.is_text else "Digit", checkpoint="headless", inside_temperature="0.3")
+    assert not app.metric
+    bodies = [block.proto.body for block in app.get("html")]
+    assert any("At T = 0.3, the pooled state changes by" in body for body in bodies)
+    (line,) = described(app, "cosine distance of the pooled state, over")["tables"]
+    as_trained, *_ = line[line["stage"] == "1"]["value"]
+    assert as_trained == pytest.approx(0, abs=1e-6)
+
+
+def test_the_way_back(opened: Open) -> None:
+    app = opened(inside_temperature="0.3")
+    app.button(key="inside_as_trained").click().run()
+    assert not app.exception
+    assert app.select_slider(key="inside_temperature").value == 1
+
+
+@pytest.mark.parametrize("nonsense", ["-1", "0.31", "hot", ""])
+def test_nonsense_in_the_address_is_the_trained_temperature(opened: Open, nonsense: str) -> None:
+    assert opened(inside_temperature=nonsense).select_slider(key="inside_temperature").value == 1
+
+
+def test_every_temperature_has_a_name_of_its_own() -> None:
+    assert len({named(t) for t in TEMPERATURES}) == len(TEMPERATURES)
+    assert sorted(TEMPERATURES) == list(TEMPERATURES)

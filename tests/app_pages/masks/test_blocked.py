@@ -1,0 +1,54 @@
+import pytest
+import streamlit as st
+
+from app_pages.masks.blocked import CELLS, KEYS, block, blocked, toggle
+
+
+@pytest.fixture
+def address(monkeypatch: pytest.MonkeyPatch) -> dict:
+    """The address, with an empty session beside it."""
+    monkeypatch.setattr(st, "session_state", {})
+    monkeypatch.setattr(st, "query_params", {})
+    return st.query_params
+
+
+@pytest.mark.parametrize(
+    ("code", "held", "found"),
+    [
+        (KEYS, "1.4", ((1,), (4,))),
+        (KEYS, "4.1.4", ((1,), (4,))),
+        (CELLS, "0-3.2-1", ((0, 3), (2, 1))),
+        (KEYS, "", ()),
+        (KEYS, "7.10.-1.x.1-2.3", ((3,), (7,))),  # among 10 positions
+        (CELLS, "1.1-2.1-2-3.9-10", ((1, 2),)),
+        (CELLS, "..%00;drop", ()),
+        (KEYS, "9" * 10_000, ()),
+        (KEYS, "٣", ()),  # a digit, but not one of ours
+    ],
+)
+def test_what_cannot_be_read_is_passed_over(address: dict, code: str, held: str, found: tuple) -> None:
+    address[code] = held
+    assert blocked(code, 10) == found
+
+
+def test_what_is_blocked_is_read_again(address: dict) -> None:
+    block(CELLS, [(2, 1), (0, 3)])
+    assert address == {CELLS: "0-3.2-1"}
+    assert blocked(CELLS, 4) == ((0, 3), (2, 1))
+
+
+def test_a_second_toggle_frees(address: dict) -> None:
+    toggle(KEYS, (4,), 10)
+    toggle(KEYS, (1,), 10)
+    assert address == {"masks_keys": "1.4"}
+    toggle(KEYS, (4,), 10)
+    toggle(KEYS, (1,), 10)
+    assert address == {}
+    assert blocked(KEYS, 10) == ()
+
+
+def test_what_a_change_of_the_page_dropped_is_put_back(address: dict) -> None:
+    block(CELLS, [(2, 1)])
+    address.clear()
+    assert blocked(CELLS, 10) == ((2, 1),)
+    assert address == {"masks_cells": "2-1"}

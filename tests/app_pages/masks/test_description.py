@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+
+from app_pages.masks.description import explained, without_or_with
+from model.capture import capture
+from model.intervention import MaskChoice
+from model.record import ForwardRecord
+from tests.model import tiny
+
+
+@pytest.fixture(scope="module")
+def text() -> ForwardRecord:
+    return capture(tiny.loaded(tiny.TEXT), "not great film")
+
+
+@pytest.fixture(scope="module")
+def digit() -> ForwardRecord:
+    return capture(tiny.loaded(tiny.DIGIT), np.zeros((8, 8), np.uint8))
+
+
+@pytest.mark.parametrize(
+    ("choice", "named"),
+    [
+        (MaskChoice(kind="keys", keys=(1,)), "Without “not”"),
+        (MaskChoice(kind="keys", keys=(1, 2, 3)), "Without “not”, “great” and “film”"),
+        (MaskChoice(kind="keys", keys=(0, 1, 2, 3)), "Without 4 of the 5 tokens"),
+        (MaskChoice(kind="keys", keys=(1,), layers=(0,)), "Without “not” in layer 0"),
+        (
+            MaskChoice(kind="keys", keys=(1,), layers=(0, 1), heads=(1,)),
+            "Without “not” in layers 0 and 1 and head 1",
+        ),
+        (MaskChoice(kind="cells", cells=((0, 1),)), "Where “[CLS]” does not see “not”"),
+        (MaskChoice(kind="cells", cells=((0, 1), (2, 2))), "Without 2 of the 25 cells"),
+        (MaskChoice(kind="causal"), "With a causal mask"),
+        (MaskChoice(kind="window", radius=1), "With a window of 1 token to each side"),
+        (MaskChoice(kind="padding", n_padding=3), "With 3 [PAD] appended and masked"),
+        (MaskChoice(kind="keys"), "Without any mask"),
+        (MaskChoice(kind="cells"), "Without any mask"),
+        (MaskChoice(kind="padding"), "Without any mask"),
+        (MaskChoice(), "Without any mask"),
+        (MaskChoice(kind="keys", layers=(0,)), "Without any mask"),
+    ],
+)
+def test_what_was_masked_is_named(text: ForwardRecord, choice: MaskChoice, named: str) -> None:
+    assert without_or_with(choice, text) == named
+
+
+@pytest.mark.parametrize(
+    ("choice", "named"),
+    [
+        (MaskChoice(kind="keys", keys=(2,)), "Without r0c1"),
+        (MaskChoice(kind="window", radius=2), "With a window of 2 patches to each side"),
+        (MaskChoice(kind="padding", n_padding=2), "With the last 2 patches masked as padding"),
+    ],
+)
+def test_what_was_masked_of_a_digit_is_named(digit: ForwardRecord, choice: MaskChoice, named: str) -> None:
+    assert without_or_with(choice, digit) == named
+
+
+def test_a_causal_mask_leaves_the_class_token_itself_alone_where_it_holds_everywhere(
+    text: ForwardRecord,
+) -> None:
+    assert "the answer is the same for every text" in explained(MaskChoice(kind="causal"), text)
+    assert "the answer" not in explained(MaskChoice(kind="causal", layers=(0,)), text)
+
+
+def test_how_far_windows_reach_through_the_layers(text: ForwardRecord, digit: ForwardRecord) -> None:
+    assert "reached from up to 6 away" in explained(MaskChoice(kind="window", radius=3), text)
+    assert "class token sees all" in explained(MaskChoice(kind="window", radius=3), digit)

@@ -1,0 +1,285 @@
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages import state
+from app_pages.masks.controls import KINDS
+from model import checkpoint
+from model.config import ModelConfig
+from model.intervention import MaskChoice, masked
+from model.measures.heads import entropy
+from tests.app_pages.charts import table, weights
+from tests.model import tiny
+from viz.numbers import written
+
+Open = Callable[..., AppTest]
+
+TEXT = "not great film"
+PARTS = ("Step by step", "What follows", "Ways of masking", "4 × 4 by hand")
+
+
+@pytest.fixture
+def open_masks(open_app: Open) -> Open:
+    return lambda **query: open_app(
+        "app_pages/masks/page.py", **{"text": TEXT, "checkpoint": "imdb-pre-ln"} | query
+    )
+
+
+def sentence(app: AppTest) -> str:
+    assert not app.exception
+    (said,) = (block.proto.body for block in app.get("html") if "1.25rem" in block.proto.body)
+    return said
+
+
+def figures(app: AppTest) -> dict[str, dict]:
+    assert not app.exception
+    return {chart.key: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
+
+
+def given(app: AppTest) -> tuple[str, state.Input]:
+    selection = app.session_state["selection"]
+    return selection.checkpoint, selection.given
+
+
+@pytest.mark.parametrize(
+    ("kind", "part"),
+    [*((kind, PARTS[0]) for kind in KINDS), *product(("Block keys", "Key padding"), PARTS[1:])],
+)
+@pytest.mark.parametrize("what", [{}, {"kind": "Digit", "checkpoint": "mnist-post-ln"}])
+def test_every_kind_and_every_part(open_masks: Open, what: dict, kind: str, part: str) -> None:
+    app = open_masks(
+        masks_kind=kind, masks_part=part, masks_keys="1.3", masks_cells="0-1.2-2", query="2", **what
+    )
+    assert sentence(app)
+    assert app.segmented_control(key="masks_kind").value == kind
+
+
+def test_blocked_keys_come_from_the_address_and_the_answer_changes(open_masks: Open) -> None:
+    app = open_masks(masks_keys="1.3")
+    assert app.multiselect(key="masks_positions").value == [1, 3]
+    after = state.record("imdb-pre-ln", TEXT, masked(MaskChoice(kind="keys", keys=(1, 3))))
+    said = after.class_names[after.probabilities.argmax()]
+    assert [metric.label for metric in app.metric] == ["Without the mask", "With the mask"]
+    assert app.metric[1].value == said
+    assert "Without “not” and “film”" in sentence(app)
+    assert said in sentence(app)
+
+
+def test_the_box_blocks_and_frees(open_masks: Open) -> None:
+    app = open_masks()
+    assert "Without any mask" in sentence(app)
+    app.multiselect(key="masks_positions").set_value([1]).run()
+    assert app.query_params["masks_keys"] in ("1", ["1"])
+    assert "Without “not”" in sentence(app)
+    app.button(key="masks_free").click().run()
+    assert "masks_keys" not in app.query_params
+    assert "Without any mask" in sentence(app)
+
+
+def test_the_box_of_cells_is_of_the_chosen_query(open_masks: Open) -> None:
+    app = open_masks(masks_kind="Block cells", masks_cells="0-1.2-2.2-4", query="2 great")
+    assert app.multiselect(key="masks_positions").value == [2, 4]
+    app.multiselect(key="masks_positions").set_value([4]).run()
+    assert app.query_params["masks_cells"] in ("0-1.2-4", ["0-1.2-4"])
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        {"masks_keys": "99.x.-1"},
+        {"masks_kind": "Block cells", "masks_cells": "1.2-.-3.999-1"},
+        {"masks_kind": "sideways"},
+        {"masks_kind": "Local window", "masks_radius": "-7"},
+        {"masks_kind": "Key padding", "masks_padding": "1e9"},
+        {"masks_layers": "L9", "masks_heads": "all", "masks_part": "nowhere", "masks_number": "0"},
+    ],
+)
+def test_nonsense_in_the_address_falls_back(open_masks: Open, nonsense: dict) -> None:
+    assert sentence(open_masks(**nonsense))
+
+
+def test_in_another_text_nothing_is_blocked(open_masks: Open) -> None:
+    app = open_masks(masks_keys="1")
+    app.text_area(key="text").set_value("great film").run()
+    assert "Without any mask" in sentence(app)
+    assert "masks_keys" not in app.query_params
+
+
+def test_the_same_patches_stay_blocked_in_another_digit(open_masks: Open) -> None:
+    app = open_masks(kind="Digit", checkpoint="mnist-pre-ln", masks_keys="2", digit="1")
+    assert "Without r0c1" in sentence(app)
+    app.number_input(key="digit").set_value(5).run()
+    assert "Without r0c1" in sentence(app)
+
+
+def test_a_mask_in_chosen_heads_alone(open_masks: Open) -> None:
+    app = open_masks(masks_kind="Causal", masks_layers="L1", masks_heads="H0")
+    assert "in layer 1 and head 0" in sentence(app)
+    app = open_masks(masks_kind="Causal", masks_layers="L1", masks_heads="H0", layer="0")
+    assert not figures(app)["masks_map_pattern"]["layout"].get("images")
+
+
+def test_padding_of_a_text_stands_beside_what_happens_without_its_mask(open_masks: Open) -> None:
+    app = open_masks(masks_kind="Key padding", masks_padding="4")
+    assert [metric.label for metric in app.metric] == [
+        "Without padding",
+        "Padding, masked",
+        "Padding, not masked",
+    ]
+    assert app.metric[0].value == app.metric[1].value
+    (said,) = (c.value for c in app.caption if c.value.startswith("Largest difference of a logit"))
+    padding = MaskChoice(kind="padding", n_padding=4)
+    plain = state.record("imdb-pre-ln", TEXT).logits
+    ignored = state.record("imdb-pre-ln", TEXT, masked(padding, "ignored")).logits
+    assert said.endswith(f"masked, {written(np.abs(ignored - plain).max(), '.2g')} where it is not.")
+    assert len(figures(app)["masks_map_pattern"]["data"][0]["x"]) == 9
+
+
+def test_a_text_that_fills_the_encoder_leaves_no_room_for_padding(open_masks: Open) -> None:
+    app = open_masks(text="great " * 20, masks_kind="Key padding")
+    assert "Without any mask" in sentence(app)
+    assert app.info[0].value == "No room for padding: the encoder reads 12 tokens, and this text has 12."
+
+
+def test_a_digit_has_no_padding_and_the_page_says_so(open_masks: Open) -> None:
+    app = open_masks(kind="Digit", checkpoint="mnist-pre-ln", masks_kind="Key padding", masks_padding="2")
+    assert any("Digits have no padding" in caption.value for caption in app.caption)
+    assert "the last 2 patches" in sentence(app)
+
+
+def test_the_maps_are_of_the_chosen_head(open_masks: Open) -> None:
+    shown = figures(open_masks(masks_keys="1", layer="1", head="1"))
+    assert list(shown) == [f"masks_map_{name}" for name in ("scores", "masked", "pattern", "change")]
+    after = state.record("imdb-pre-ln", TEXT, masked(MaskChoice(kind="keys", keys=(1,))))
+    np.testing.assert_allclose(weights(shown["masks_map_scores"]), after.scores[1, 1], rtol=1e-5)
+    assert shown["masks_map_masked"]["layout"]["images"]
+    assert not shown["masks_map_change"]["layout"].get("images")
+    change = after.pattern[1, 1] - state.record("imdb-pre-ln", TEXT).pattern[1, 1]
+    np.testing.assert_allclose(weights(shown["masks_map_change"]), change, atol=1e-6)
+
+
+def test_a_long_text_is_shown_in_parts(open_masks: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app_pages.masks.maps.LEGIBLE", 3)
+    app = open_masks()
+    assert app.slider(key="masks_shown").value == (0, 2)
+    app.slider(key="masks_shown").set_value((1, 3)).run()
+    assert all(figure["layout"]["xaxis"]["range"] == [0.5, 3.5] for figure in figures(app).values())
+
+
+def test_the_ways_of_masking_in_numbers(open_masks: Open) -> None:
+    app = open_masks(masks_keys="1", masks_part="Ways of masking", masks_number="−10")
+    ways, row = (table.value for table in app.table)
+    sums = ways["rows add up to"]
+    assert sums.iloc[:4].tolist() == ["1"] * 4
+    assert " to " in sums.iloc[4]
+    leaked = ways["largest weight on a masked cell"]
+    assert leaked.iloc[[0, 1, 4]].tolist() == ["0"] * 3
+    assert all(float(weight.partition(" ")[0]) > 0 for weight in leaked.iloc[[2, 3]])
+    assert row["weights of the row"].tolist()[:3] == ["0", "NaN", "0.2"]
+    assert row["prediction"].iloc[1] == "none: every probability is NaN"
+
+
+def test_the_class_token_and_what_it_lost(open_masks: Open) -> None:
+    app = open_masks(masks_keys="1", masks_part="What follows")
+    (said,) = (block.proto.body for block in app.get("html") if "loses keys" in block.proto.body)
+    assert "“not”" in said
+    before = state.record("imdb-pre-ln", TEXT).pattern[0, 0, 0, 1]
+    assert f"{100 * before:.1f}\u2009%" in said
+
+
+def test_what_follows_in_the_heads_is_with_the_mask_minus_without(open_masks: Open) -> None:
+    app = open_masks(masks_keys="1", masks_part="What follows", layer="1", masks_lost="mean of the layer")
+    before = state.record("imdb-pre-ln", TEXT)
+    after = state.record("imdb-pre-ln", TEXT, masked(MaskChoice(kind="keys", keys=(1,))))
+    entropies = table(app, "Change of the entropy", "layer", "head").set_index(["layer", "head"])
+    for side, record in (("before", before), ("after", after)):
+        expected = entropy(record.pattern, record.mask).mean(axis=-1)
+        for head in np.ndindex(expected.shape):
+            assert entropies.at[head, side] == pytest.approx(expected[head], abs=1e-6)
+    shift = table(app, "Attention weight before", "key", "before", "after").set_index("key")
+    assert shift.at["1 not", "before"] == pytest.approx(before.pattern[1, :, 0, 1].mean(), abs=1e-6)
+    assert shift.at["1 not", "after"] == 0
+    assert shift.at["2 great", "after"] == pytest.approx(after.pattern[1, :, 0, 2].mean(), abs=1e-6)
+
+
+def test_a_key_that_some_heads_of_the_layer_mask_is_not_said_to_be_free(open_masks: Open) -> None:
+    query = {"masks_keys": "1", "masks_heads": "H0", "masks_part": "What follows"}
+    app = open_masks(masks_lost="mean of the layer", **query)
+    (said,) = (block.proto.body for block in app.get("html") if "for the class token" in block.proto.body)
+    assert "No key is masked for the class token in all heads of this layer, but some are in 1 of 2." in said
+
+
+@pytest.mark.parametrize(
+    ("kind", "key"), [("Local window", "masks_radius"), ("Key padding", "masks_padding")]
+)
+def test_a_choice_that_another_input_has_no_room_for(open_masks: Open, kind: str, key: str) -> None:
+    app = open_masks(masks_kind=kind)
+    app.slider(key=key).set_value(app.slider(key=key).max).run()
+    app.segmented_control(key="kind").set_value("Digit").run()
+    assert not app.exception
+    assert app.slider(key=key).value <= app.slider(key=key).max
+
+
+def test_tokens_are_never_markup(open_masks: Open) -> None:
+    app = open_masks(text="<b>", masks_keys="1.2.3", masks_part="4 × 4 by hand")
+    assert "<b>" not in sentence(app)
+
+
+def test_heads_that_the_next_encoder_lacks_become_its_last(open_masks: Open, checkpoints: Path) -> None:
+    small = tiny.loaded(replace(tiny.TEXT, n_heads=1, n_layers=1))
+    checkpoint.save(checkpoints / "small", small.model, {}, small.tokenizer)
+    app = open_masks(masks_kind="Causal", masks_heads="H1", masks_layers="L1")
+    app.selectbox(key="checkpoint").select("small").run()
+    assert not app.exception
+    assert app.multiselect(key="masks_heads").value == [0]
+    assert app.multiselect(key="masks_layers").value == [0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "remedy"),
+    [("Block keys", ": block a key above."), ("Block cells", ": block a cell above."), ("None", ".")],
+)
+def test_a_mask_of_nothing_says_what_there_is_to_do(open_masks: Open, kind: str, remedy: str) -> None:
+    app = open_masks(masks_kind=kind, masks_part="Ways of masking")
+    (info,) = (info.value for info in app.info if "forbids nothing" in info.value)
+    assert info.endswith(f"the same{remedy}")
+
+
+def test_the_class_token_s_weight_stands_beside_the_digit(open_masks: Open) -> None:
+    app = open_masks(kind="Digit", checkpoint="mnist-pre-ln", masks_keys="3", query="r0c1")
+    name, digit = given(app)
+    after = state.record(name, digit, masked(MaskChoice(kind="keys", keys=(3,))))
+    weight = after.pattern[0, 0, app.selectbox(key="query").value, 0]
+    assert any(f"no place on the digit: {weight:.3f}" in caption.value for caption in app.caption)
+    patches = table(app, "The picture over the attention", "position", "blocked")
+    assert patches[patches["blocked"]]["position"].tolist() == [2]  # the class token is no patch
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize(
+    ("config", "query"),
+    [
+        (tiny.DIGIT, {"kind": "Digit", "masks_keys": "1"}),
+        (tiny.TEXT, {"masks_kind": "Key padding", "masks_padding": "2"}),
+    ],
+)
+def test_without_classes_the_pooled_state_stands_for_the_answer(
+    open_masks: Open, checkpoints: Path, config: ModelConfig, query: dict, part: str
+) -> None:
+    loaded = tiny.loaded(replace(config, class_names=()))
+    checkpoint.save(checkpoints / "headless", loaded.model, {}, loaded.tokenizer)
+    app = open_masks(checkpoint="headless", masks_part=part, **query)
+    assert "the pooled state changes by a cosine distance of" in sentence(app)
+    assert not app.metric
+    if part == "Ways of masking":
+        ways, row = (table.value for table in app.table)
+        assert row["cosine distance of the pooled state"].iloc[1] == "NaN"
+        assert "prediction" not in ways
+    if config.is_text:
+        assert any(c.value.startswith("Cosine distance of the pooled state") for c in app.caption)

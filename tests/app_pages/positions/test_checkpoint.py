@@ -1,0 +1,112 @@
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+from tokenizers.processors import TemplateProcessing
+
+from model import checkpoint
+from model.measures.embeddings import cosine_similarities, position_table
+from tests.app_pages.charts import described, shown, table, weights
+from tests.model import tiny
+from tests.tolerance import rounding
+
+Open = Callable[..., AppTest]
+
+PAGE, PART = "app_pages/positions/page.py", "This checkpoint"
+TEXT = "not great film"
+
+
+@pytest.fixture
+def open_part(open_app: Open) -> Open:
+    return lambda **query: open_app(PAGE, positions=PART, **query)
+
+
+def said(app: AppTest) -> str:
+    """All text on the page."""
+    assert not app.exception
+    return "\n".join(element.value for element in [*app.markdown, *app.caption])
+
+
+def test_a_text_checkpoint_adds_sinusoids(open_part: Open) -> None:
+    app = open_part(text=TEXT)
+    assert "adds **sinusoids**: a table of 12 × 8 numbers" in said(app)
+    assert r"$x_t + p_t$" in said(app)
+    assert [metric.delta for metric in app.metric][1:] == ["added", "not used here", "added"]
+    assert app.metric[3].value == "2.00"  # sqrt(8 / 2)
+    assert "4.0000" not in said(app)
+    assert "2.0000 to 2.0000" in said(app)
+
+
+def test_a_scaled_one_says_by_how_much(open_part: Open, checkpoints: Path) -> None:
+    scaled = tiny.loaded(replace(tiny.TEXT, embedding_scaled=True))
+    checkpoint.save(checkpoints / "imdb-pre-ln", scaled.model, {}, scaled.tokenizer)
+    app = open_part(text=TEXT, checkpoint="imdb-pre-ln")
+    assert r"\sqrt{8} = 2.8" in said(app)
+    looked_up, added = (float(metric.value) for metric in app.metric[1:3])
+    assert added == pytest.approx(looked_up * 8**0.5, abs=0.03)
+    assert "|√d_model x|, added" in described(app, "Lengths of")["description"]
+
+
+def test_a_digit_checkpoint_shows_its_learned_positions_patch_by_patch(open_part: Open) -> None:
+    app = open_part(kind="Digit", query="r1c0")
+    assert "has **learned** its positions: a table of 5 × 8 numbers" in said(app)
+    assert "**The position of r1c0**" in said(app)
+    described(app, "How alike the position vectors of 4 patches are")
+    rows = position_table(checkpoint.load("mnist-pre-ln"))
+    expected = cosine_similarities(rows[3:4], rows[1:])[0]
+    cells = table(app, "How alike the position vector of r1c0", "name", "cosine").set_index("name")["cosine"]
+    assert cells[["r0c0", "r0c1", "r1c0", "r1c1"]].tolist() == pytest.approx(expected, abs=rounding(3 * 8))
+    class_token = cosine_similarities(rows[3:4], rows[:1])[0, 0]
+    assert f"that of the class token: **{class_token:.2f}**" in said(app)
+
+
+def test_the_class_token_is_apart(open_part: Open) -> None:
+    app = open_part(kind="Digit")
+    assert "**The position of the class token** against those of all patches" in said(app)
+    assert "and against that of the class token" not in said(app)
+
+
+def test_all_pairs_of_a_text_are_those_of_the_input_or_all(open_part: Open) -> None:
+    app = open_part(text=TEXT, positions_own="all pairs")
+    assert weights(shown(app, "positions_own_pairs")).shape == (5, 5)
+    app.segmented_control(key="positions_own_range").set_value("all").run()
+    rows = position_table(checkpoint.load("imdb-pre-ln"))
+    found = weights(shown(app, "positions_own_pairs"))
+    np.testing.assert_allclose(found, cosine_similarities(rows, rows), atol=rounding(3 * 8))
+
+
+def test_the_numbers_are_the_table(open_part: Open) -> None:
+    app = open_part(kind="Digit", positions_own="the numbers")
+    rows = position_table(checkpoint.load("mnist-pre-ln"))
+    np.testing.assert_allclose(weights(shown(app, "positions_own_numbers")), rows, rtol=1e-6)
+
+
+def test_one_token_alone(open_app: Open, checkpoints: Path) -> None:
+    loaded = tiny.loaded(replace(tiny.TEXT, pooling="mean"))
+    loaded.tokenizer.post_processor = TemplateProcessing(single="$A", special_tokens=[])
+    checkpoint.save(checkpoints / "bare", loaded.model, {}, loaded.tokenizer)
+    alone = {"text": "film", "checkpoint": "bare"}
+    app = open_app(PAGE, positions=PART, positions_own="all pairs", **alone)
+    assert weights(shown(app, "positions_own_pairs")).shape == (1, 1)
+    assert "Two different positions" not in said(app)
+    embeddings = open_app(PAGE, positions="Embeddings", **alone)
+    assert "No other vector is drawn that could be near to this one." in said(embeddings)
+
+
+@pytest.mark.parametrize("kind", ["Text", "Digit"])
+def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_part: Open, kind: str) -> None:
+    app = open_part(kind=kind, positions_own="<b>", positions_own_range="most")
+    assert app.segmented_control(key="positions_own").value == (
+        "lengths" if kind == "Text" else "patch by patch"
+    )
+    assert said(app)
+
+
+def test_from_a_digit_to_a_text(open_part: Open) -> None:
+    app = open_part(kind="Digit", positions_own="patch by patch")
+    app.segmented_control(key="kind").set_value("Text").run()
+    assert "adds **sinusoids**" in said(app)
+    assert app.segmented_control(key="positions_own").value == "lengths"

@@ -1,0 +1,114 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import checkpoint
+from model.measures.embeddings import cosine_similarities, embedding_parts
+from tests.app_pages.charts import described, table
+from tests.app_pages.positions.test_checkpoint import said
+from tests.tolerance import rounding
+
+Open = Callable[..., AppTest]
+
+PAGE, PART = "app_pages/positions/page.py", "Embeddings"
+TEXT = "great film not great"
+SUM = "content + positions"
+
+
+@pytest.fixture
+def open_part(open_app: Open) -> Open:
+    return lambda **query: open_app(PAGE, positions=PART, **{"text": TEXT} | query)
+
+
+@pytest.mark.parametrize("positioned", [False, True])
+def test_the_neighbours_are_those_of_the_full_space(open_part: Open, positioned: bool) -> None:
+    app = open_part(query="2 film", **({"positions_map_vectors": SUM} if positioned else {}))
+    parts = embedding_parts(checkpoint.load("imdb-pre-ln"), TEXT)
+    vectors = parts.total if positioned else parts.content
+    cosines = cosine_similarities(vectors[2:3], vectors)[0]
+    ranked = [at for at in np.argsort(-cosines, kind="stable") if at != 2]
+    found = table(app, "The 5 nearest neighbours of film", "cosine")["cosine"].tolist()
+    assert found == pytest.approx(cosines[ranked], abs=rounding(3 * 8))
+
+
+def test_a_word_that_occurs_twice_is_one_vector_until_positions_are_added(open_part: Open) -> None:
+    app = open_part(query="1 great")
+    nearest = table(app, "The 5 nearest neighbours of great", "label", "cosine").iloc[0]
+    assert nearest["label"] == "great 4"
+    assert nearest["cosine"] == pytest.approx(1, rel=rounding(3 * 8))
+    assert "The 6 tokens of the input have **5** different vectors" in said(app)
+    app.segmented_control(key="positions_map_vectors").set_value(SUM).run()
+    assert "have **6** different vectors" in said(app)
+
+
+def test_the_whole_vocabulary_is_searched_for_content_alone(open_part: Open) -> None:
+    app = open_part(query="1 great")
+    assert len(table(app, "The 8 nearest neighbours of great", "cosine")) == 8
+    app.segmented_control(key="positions_map_vectors").set_value(SUM).run()
+    assert "whole vocabulary" not in said(app)
+
+
+def test_padding_has_no_neighbours(open_part: Open, checkpoints: Path) -> None:
+    loaded = checkpoint.load("imdb-pre-ln")
+    with_zeros = loaded.model.state_dict()
+    with_zeros["embedding.tokens.weight"][0] = 0
+    checkpoint.save(checkpoints / "imdb-pre-ln", loaded.model, {}, loaded.tokenizer)
+    app = open_part(text="[PAD] film", query="1 [PAD]")
+    assert "all zeros: without a direction" in said(app)
+
+
+def test_words_around_are_drawn_behind_the_text(open_part: Open) -> None:
+    app = open_part(positions_map_words="true")
+    vectors = table(app, "9 vectors in two dimensions", "token", "word")
+    assert sorted(vectors["token"][vectors["word"]]) == ["film", "great", "not"]
+    app.segmented_control(key="positions_map_vectors").set_value(SUM).run()
+    described(app, "6 vectors in two dimensions")  # a word of the vocabulary has no position
+
+
+def test_the_share_of_the_variance_is_said(open_part: Open) -> None:
+    app = open_part()
+    assert "of the variance of the 6 vectors drawn" in said(app)
+    chart = described(app, "6 vectors in two dimensions")
+    assert "first principal axis (" in chart["layer"][0]["encoding"]["x"]["title"]
+
+
+def test_t_sne_says_its_perplexity_and_seed(open_part: Open) -> None:
+    app = open_part(positions_map_method="t-SNE", positions_map_perplexity="15", positions_map_seed="4")
+    assert "Perplexity 5 (15 is not below the number of vectors), seed 4" in said(app)
+    described(app, "6 vectors in two dimensions")
+
+
+def test_t_sne_of_too_few_vectors_gives_one_sentence(open_part: Open) -> None:
+    app = open_part(text="x", positions_map_method="t-SNE")
+    assert not app.exception
+    assert app.info[0].value.startswith("t-SNE needs four vectors or more")
+
+
+def test_patches_are_drawn_as_pictures(open_part: Open) -> None:
+    app = open_part(kind="Digit", query="r1c1")
+    assert len(table(app, "5 vectors in two dimensions; r1c1 is chosen", "on_light")) == 4
+    assert "whole vocabulary" not in said(app)
+
+
+@pytest.mark.parametrize("text", ["x", "[PAD]", "[MASK] [MASK]", "<b>*x*</b> `$y$`", "你好"])
+@pytest.mark.parametrize(("method", "vectors"), [("PCA", "content alone"), ("t-SNE", SUM)])
+def test_any_text_can_be_drawn(open_part: Open, text: str, method: str, vectors: str) -> None:
+    assert said(open_part(text=text, positions_map_method=method, positions_map_vectors=vectors))
+
+
+@pytest.mark.parametrize(
+    ("key", "nonsense"),
+    [
+        ("positions_map_method", "UMAP"),
+        ("positions_map_vectors", ""),
+        ("positions_map_words", "perhaps"),
+        ("positions_map_perplexity", "1000"),
+        ("positions_map_seed", "-1"),
+    ],
+)
+def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_part: Open, key: str, nonsense: str) -> None:
+    drawn = {} if key == "positions_map_method" else {"positions_map_method": "t-SNE"}
+    assert said(open_part(**drawn | {key: nonsense})) == said(open_part(**drawn))

@@ -1,0 +1,214 @@
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages import state
+from model import checkpoint
+from model.capture import capture
+from model.config import ModelConfig
+from model.intervention import repositioned
+from model.order import shuffled
+from tests.app_pages.charts import described, shown, table, weights
+from tests.app_pages.positions.test_checkpoint import said
+from tests.model import tiny
+from viz.numbers import written as number
+
+Open = Callable[..., AppTest]
+
+PAGE, PART = "app_pages/positions/page.py", "Experiments"
+TEXT = "not great film a x y"
+LEAVE_OUT, SHIFT = "leave the positions out", "shift the positions"
+
+
+@pytest.fixture
+def open_part(open_app: Open) -> Open:
+    return lambda **query: open_app(PAGE, positions=PART, text=TEXT, **query)
+
+
+def written(formula: str) -> float:
+    r"""The number in `{2.4 \times 10^{-7}}`, or in a plain one."""
+    digits, *power = re.findall(r"[-\d.]+", formula.replace(r"\times 10", ""))
+    return float(digits) * 10.0 ** int(power[0] if power else 0)
+
+
+@pytest.mark.parametrize("query", [{}, {"kind": "Digit"}], ids=["text", "digit"])
+@pytest.mark.parametrize("placement", ["pre", "post"])
+def test_without_positions_only_rounding_is_left(open_part: Open, query: dict, placement: str) -> None:
+    stem = "mnist" if query else "imdb"
+    app = open_part(checkpoint=f"{stem}-{placement}-ln", positions_try_seed="2", **query)
+    found = re.search(r"\*\*\$(.*?)\$\*\* with positions, \*\*\$(.*?)\$\*\* without", said(app)).groups()
+    with_positions, without = map(written, found)
+    assert with_positions > 1e-4
+    assert without < 1e-5
+    assert "What is permuted is the content" in said(app)
+
+
+def test_the_shuffled_map_is_of_the_order_with_that_seed(open_part: Open) -> None:
+    app = open_part(checkpoint="imdb-pre-ln", positions_try_seed="7", layer="1")
+    loaded = checkpoint.load("imdb-pre-ln")
+    order = shuffled(state.record("imdb-pre-ln", TEXT).roles, 7)
+    after = capture(loaded, TEXT, repositioned(order=order))
+    figure = shown(app, "positions_try_map_second")
+    assert figure["layout"]["title"]["text"] == "Shuffled, L1 H0"
+    assert figure["data"][0]["y"] == list(after.tokens)
+    np.testing.assert_allclose(weights(figure), after.pattern[1, 0], atol=1e-6)
+    strips = [chart for chart in app.get("vega_lite_chart") if "tokens of the text" in chart.proto.spec]
+    assert len(strips) == 2
+
+
+def test_put_back_in_order_without_positions_both_maps_are_the_same(open_part: Open) -> None:
+    app = open_part(
+        positions_try_seed="7", positions_try_with="without positions", positions_try_rows="put back in order"
+    )
+    before, after = (shown(app, f"positions_try_map_{side}") for side in ("first", "second"))
+    assert before["data"][0]["y"] == after["data"][0]["y"]
+    np.testing.assert_allclose(weights(after), weights(before), atol=1e-5)
+    (verdict,) = (block.proto.body for block in app.get("html") if "the prediction stays" in block.proto.body)
+    assert "In this order, the prediction stays" in verdict
+
+
+def test_the_difference_is_token_by_token(open_part: Open) -> None:
+    app = open_part(
+        positions_try_seed="7",
+        positions_try_with="without positions",
+        positions_try_maps="after minus before",
+    )
+    assert np.abs(weights(shown(app, "positions_try_difference"))).max() < 1e-5
+    assert "with rows and columns put back in order" in said(app)
+
+
+def test_the_largest_change_of_a_weight_is_that_of_the_chosen_head(open_part: Open) -> None:
+    app = open_part(
+        checkpoint="imdb-pre-ln",
+        positions_try=SHIFT,
+        positions_try_shift="3",
+        positions_try_maps="after minus before",
+    )
+    before = state.record("imdb-pre-ln", TEXT).pattern
+    change = state.record("imdb-pre-ln", TEXT, repositioned(shift=3)).pattern - before
+    np.testing.assert_allclose(weights(shown(app, "positions_try_difference")), change[0, 0], atol=1e-6)
+    assert f"Largest change of any weight in this head: {number(np.abs(change[0, 0]).max(), '.2g')}." in said(
+        app
+    )
+
+
+def test_the_next_order(open_part: Open) -> None:
+    app = open_part(positions_try_seed="9999")
+    app.button(key="positions_try_next").click().run()
+    assert app.number_input(key="positions_try_seed").value == 0
+    assert not app.exception
+
+
+def test_many_orders_are_shown_with_and_without_positions(open_part: Open) -> None:
+    app = open_part(kind="Digit")
+    dots = table(app, "Probability of", "seed", "condition")
+    assert set(zip(dots["condition"], dots["seed"], strict=True)) == {
+        (condition, seed) for condition in ("with positions", "without positions") for seed in range(32)
+    }
+    selection = app.session_state["selection"]
+    record = state.record(selection.checkpoint, selection.given)
+    orders = [repositioned(order=shuffled(record.roles, seed)) for seed in range(32)]
+    found = [state.record(selection.checkpoint, selection.given, order).probabilities for order in orders]
+    followed = record.probabilities.argmax()
+    kept = sum(each.argmax() == followed for each in found)
+    lowest, *_, highest = sorted(f"{100 * each[followed]:05.2f}" for each in found)
+    reached = f"{float(lowest):.2f}\u2009% to {float(highest):.2f}\u2009%."
+    assert f"With positions, **{kept} of 32** orders keep the prediction {followed}, whose" in said(app)
+    assert f"probability goes from {reached}" in said(app)
+
+
+def test_an_order_that_moves_nothing_says_so(open_app: Open) -> None:
+    app = open_app(PAGE, positions=PART, text="great film", positions_try_seed="1")
+    assert not app.exception
+    assert "leaves all tokens where they were" in app.info[0].value
+
+
+def test_one_token_alone_has_no_other_order(open_app: Open) -> None:
+    app = open_app(PAGE, positions=PART, text="film")
+    assert not app.exception
+    assert "Fewer than two tokens can move" in app.info[0].value
+
+
+@pytest.mark.parametrize(
+    ("query", "stay"),
+    [({"text": TEXT}, "that order; [CLS] and [SEP] stay."), ({"kind": "Digit"}, "places; [CLS] stays.")],
+)
+def test_what_stays_is_named(open_app: Open, query: dict, stay: str) -> None:
+    assert stay in said(open_app(PAGE, positions=PART, **query))
+
+
+def test_left_out_positions_are_zeros(open_part: Open) -> None:
+    app = open_part(positions_try=LEAVE_OUT, layer="1", head="1")
+    after = capture(checkpoint.load("imdb-pre-ln"), TEXT, repositioned(zeroed=True))
+    np.testing.assert_allclose(
+        weights(shown(app, "positions_try_map_second")), after.pattern[1, 1], atol=1e-6
+    )
+    change = np.abs(after.pattern - state.record("imdb-pre-ln", TEXT).pattern).max()
+    assert f"**{change:.4f}**" in said(app)
+    assert [metric.label for metric in app.metric[1:]] == ["With positions", "Without positions"]
+
+
+@pytest.mark.parametrize(("query", "given"), [({}, TEXT), ({"kind": "Digit"}, None)], ids=["text", "digit"])
+def test_a_shift(open_part: Open, query: dict, given: str | None) -> None:
+    app = open_part(positions_try=SHIFT, positions_try_shift="2", **query)
+    assert [metric.label for metric in app.metric[1:]] == ["As trained", "Shifted by 2"]
+    points = table(app, "Probability of", "shift", "says")
+    assert points["shift"].tolist() == list(range(12 if given else 4))
+    assert ("positions 2 to 9" if given else "2 is a whole row") in said(app)
+
+
+def test_a_shift_beyond_the_table_says_so(open_part: Open) -> None:
+    assert "never" not in said(open_part(positions_try=SHIFT, positions_try_shift="4"))
+    assert "was never met in training" in said(open_part(positions_try=SHIFT, positions_try_shift="5"))
+
+
+def test_another_checkpoint_can_have_fewer_shifts(open_part: Open) -> None:
+    app = open_part(positions_try=SHIFT, positions_try_shift="11")
+    app.segmented_control(key="kind").set_value("Digit").run()
+    assert not app.exception
+    assert app.slider(key="positions_try_shift").value == 3
+
+
+@pytest.mark.parametrize(
+    ("key", "nonsense"),
+    [
+        ("positions_try", "dance"),
+        ("positions_try_seed", "-1"),
+        ("positions_try_seed", "x"),
+        ("positions_try_with", ""),
+        ("positions_try_maps", "<b>"),
+        ("positions_try_rows", "9"),
+        ("positions_try_shift", "-5"),
+        ("positions_try_shift", "1e9"),
+    ],
+)
+def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_part: Open, key: str, nonsense: str) -> None:
+    experiment = {"positions_try": SHIFT} if key == "positions_try_shift" else {}
+    assert said(open_part(**experiment | {key: nonsense})) == said(open_part(**experiment))
+
+
+@pytest.mark.parametrize("text", ["x", "[PAD] film [SEP] great", "<b>*x*</b> `$y$`"])
+def test_any_text_can_be_shuffled(open_app: Open, text: str) -> None:
+    assert said(open_app(PAGE, positions=PART, text=text, positions_try_seed="2"))
+
+
+@pytest.mark.parametrize("experiment", ["shuffle the content", LEAVE_OUT, SHIFT])
+@pytest.mark.parametrize("config", [tiny.TEXT, tiny.DIGIT])
+def test_without_classes_the_pooled_state_is_followed(
+    open_part: Open, checkpoints: Path, config: ModelConfig, experiment: str
+) -> None:
+    loaded = tiny.loaded(replace(config, class_names=()))
+    checkpoint.save(checkpoints / "headless", loaded.model, {}, loaded.tokenizer)
+    kind = "Text" if config.is_text else "Digit"
+    app = open_part(kind=kind, checkpoint="headless", positions_try=experiment)
+    assert not app.exception
+    assert not app.metric
+    bodies = [block.proto.body for block in app.get("html")]
+    assert any("the pooled state changes by a cosine distance of" in body for body in bodies)
+    if experiment != LEAVE_OUT:
+        assert described(app, "cosine distance of the pooled state, over")

@@ -1,0 +1,21 @@
+import pytest
+
+from app_pages.positions.notation import column, scientific
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (1.2e-7, r"{1.2 \times 10^{-7}}"),
+        (0.00099, r"{9.9 \times 10^{-4}}"),
+        (0.001, "0.001"),
+        (12.3456, "12.346"),
+    ],
+)
+def test_scientific(value, text):
+    assert scientific(value) == text
+
+
+def test_a_column_of_four_decimals():
+    assert column([0.5, -1 / 3]) == r"\begin{bmatrix} 0.5000 \\ -0.3333 \end{bmatrix}"

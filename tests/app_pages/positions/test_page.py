@@ -1,0 +1,192 @@
+"""The page, and its parts about sinusoids and about adding; the others have files of their own."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages import state
+from model import checkpoint
+from model.measures.embeddings import embedding_parts
+from model.theory.shift import shift_matrix
+from model.theory.sinusoids import dot_products, table
+from tests.app_pages.charts import numbers, shown
+from tests.model import tiny
+
+Open = Callable[..., AppTest]
+
+PAGE = "app_pages/positions/page.py"
+PARTS = ("Sinusoids", "Dot products", "Shift", "Adding", "This checkpoint", "Experiments", "Embeddings")
+TEXT = "not great film"
+
+
+@pytest.fixture
+def open_positions(open_app: Open) -> Open:
+    return lambda part="Sinusoids", **query: open_app(PAGE, positions=part, **query)
+
+
+def said(app: AppTest) -> str:
+    assert not app.exception
+    return "\n".join(block.value for block in (*app.markdown, *app.caption, *app.latex))
+
+
+@pytest.mark.parametrize("kind", ["Text", "Digit"])
+@pytest.mark.parametrize("part", PARTS)
+def test_every_part_shows_itself_with_the_prediction(open_positions: Open, part: str, kind: str) -> None:
+    app = open_positions(part, kind=kind)
+    assert not app.exception
+    assert app.metric[0].label == "Prediction"
+    assert app.get("vega_lite_chart")
+
+
+@pytest.mark.parametrize(
+    ("key", "nonsense", "default"),
+    [
+        ("positions", "Rotary", "Sinusoids"),
+        ("positions_d_model", "7", 64),
+        ("positions_length", "1e9", 128),
+        ("positions_t", "128", 10),
+        ("positions_t", "-1", 10),
+        ("positions_dimensions", "64", [0, 1, 16, 32]),
+    ],
+)
+def test_nonsense_in_the_address(open_app: Open, key: str, nonsense: str, default: object) -> None:
+    app = open_app(PAGE, **{key: nonsense})
+    assert not app.exception
+    assert app.get_by_key(key).value == default
+
+
+# Sinusoids
+
+
+def test_the_table_is_of_the_chosen_size(open_positions: Open) -> None:
+    app = open_positions(positions_d_model="8", positions_length="32", positions_t="31")
+    assert np.array_equal(numbers(shown(app, "positions_table")["data"][0]), table(32, 8))
+    assert "Position 31 as 4 clocks" in said(app)
+
+
+def test_the_wavelengths_are_said(open_positions: Open) -> None:
+    words = said(open_positions(positions_d_model="8"))
+    assert "the fastest needs 6.28 positions, the slowest 6,283" in words  # 2 pi times 1 and 1000
+
+
+def test_a_smaller_table_takes_position_and_dimensions_along(open_positions: Open) -> None:
+    app = open_positions(positions_t="100", positions_dimensions="40")
+    app.select_slider(key="positions_length").set_value(32).run()
+    app.select_slider(key="positions_d_model").set_value(8).run()
+    assert not app.exception
+    assert app.slider(key="positions_t").value == 31
+    assert all(dimension < 8 for dimension in app.multiselect(key="positions_dimensions").value)
+
+
+def test_a_larger_table_keeps_position_and_dimensions(open_positions: Open) -> None:
+    app = open_positions()
+    app.slider(key="positions_t").set_value(20).run()
+    app.multiselect(key="positions_dimensions").set_value([2, 5]).run()
+    app.select_slider(key="positions_length").set_value(256).run()
+    app.select_slider(key="positions_d_model").set_value(128).run()
+    assert not app.exception
+    assert app.slider(key="positions_t").value == 20
+    assert app.multiselect(key="positions_dimensions").value == [2, 5]
+
+
+def test_without_any_curve(open_positions: Open) -> None:
+    app = open_positions()
+    app.multiselect(key="positions_dimensions").set_value([]).run()
+    assert not app.exception
+
+
+# Dot products
+
+
+def test_the_matrix_is_of_the_dot_products(open_positions: Open) -> None:
+    app = open_positions("Dot products", positions_d_model="8", positions_length="32")
+    seen = numbers(shown(app, "positions_dot_matrix")["data"][0])
+    np.testing.assert_allclose(seen, dot_products(table(32, 8)), rtol=1e-6)
+    largest = re.findall(r"largest deviation.*?\*\*\$\{(.*?) \\times 10\^\{(.*?)\}", said(app))
+    assert len(largest) == 2
+    assert all(0 < float(digits) * 10 ** int(power) < 1e-5 for digits, power in largest)
+
+
+# Shift
+
+
+def test_the_shift_is_worked_in_numbers(open_positions: Open) -> None:
+    app = open_positions(
+        "Shift", positions_d_model="8", positions_offset="3", positions_t="2", positions_k="0"
+    )
+    np.testing.assert_allclose(
+        numbers(shown(app, "positions_shift_matrix")["data"][0]), shift_matrix(3, 8), atol=1e-6
+    )
+    worked = said(app)
+    assert "-0.9900 & 0.1411" in worked  # cos 3 and sin 3
+    assert worked.count(r"-0.9589 \\ 0.2837") == 2  # sin 5 and cos 5: by the matrix, and in the table
+    assert "up to 0.2955 in size" in worked  # sin 0.3: more than sin 3, sin 0.03 and sin 0.003
+
+
+def test_a_shift_by_nothing_is_exact(open_positions: Open) -> None:
+    worked = said(open_positions("Shift", positions_offset="0"))
+    assert "by at most **$0$**" in worked
+    assert "**With sines alone** a shift by nothing is exact as well" in worked
+
+
+def test_a_narrower_table_has_fewer_frequencies(open_positions: Open) -> None:
+    app = open_positions("Shift", positions_k="31")
+    app.select_slider(key="positions_d_model").set_value(8).run()
+    assert not app.exception
+    assert app.slider(key="positions_k").value == 3
+
+
+# Adding
+
+
+def test_the_maps_add_up(open_positions: Open) -> None:
+    app = open_positions("Adding", text=TEXT, checkpoint="imdb-post-ln", head="1")
+    content, positions, whole = map(numbers, shown(app, "positions_sum")["data"])
+    np.testing.assert_allclose(content + positions, whole, atol=1e-5)
+    parts = embedding_parts(state.loaded("imdb-post-ln"), TEXT)
+    weights = checkpoint.load("imdb-post-ln").model.blocks[0].attention.w_q.weight.detach().numpy()[4:].T
+    np.testing.assert_allclose(whole, parts.total @ weights, atol=1e-5)
+    assert "not the same as adding" not in said(app)
+
+
+def test_one_matrix_for_queries_and_keys_leaves_no_other(open_positions: Open, checkpoints: Path) -> None:
+    config = replace(tiny.TEXT, shared_qkv=True, embedding_norm=True)
+    checkpoint.save(checkpoints / "shared", tiny.build(config), {}, tiny.tokenizer(config.n_positions))
+    app = open_positions("Adding", text=TEXT, checkpoint="shared", positions_w2="another, W_K")
+    assert app.segmented_control(key="positions_w2").options == ["the same, W_Q"]
+    assert "In shared one matrix serves as $W_Q$, $W_K$ and $W_V$" in said(app)
+    assert "not the same as adding" not in said(app)
+    assert r"What enters the first layer is $\text{LN}(x_t + p_t)$" in said(
+        open_positions("This checkpoint", text=TEXT, checkpoint="shared")
+    )
+
+
+def test_untied_weights_are_not_adding(open_positions: Open) -> None:
+    app = open_positions("Adding", text=TEXT)
+    app.segmented_control(key="positions_w2").set_value("another, W_K").run()
+    assert "with untied weights it is not the same as adding" in said(app)
+    content, positions, whole = map(numbers, shown(app, "positions_sum")["data"])
+    np.testing.assert_allclose(content + positions, whole, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "layer", "words"),
+    [
+        ("imdb-post-ln", "0", "is the very $q$ of L0 H0"),
+        ("imdb-pre-ln", "0", "after a LayerNorm"),
+        ("imdb-post-ln", "1", "the state after layer 0"),
+    ],
+)
+def test_what_the_head_itself_reads(open_positions: Open, name: str, layer: str, words: str) -> None:
+    assert words in said(open_positions("Adding", checkpoint=name, layer=layer))
+
+
+def test_an_encoder_that_normalises_the_sum(open_positions: Open, checkpoints: Path) -> None:
+    made = tiny.loaded(replace(tiny.TEXT, norm_placement="post", final_norm=False, embedding_norm=True))
+    checkpoint.save(checkpoints / "mine", made.model, {}, made.tokenizer)
+    assert "after a LayerNorm" in said(open_positions("Adding", checkpoint="mine"))

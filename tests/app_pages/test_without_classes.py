@@ -1,0 +1,70 @@
+"""Encoders without classes, of a text and of a picture, open every part that is about an input."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import checkpoint
+from tests.model import tiny
+
+Open = Callable[..., AppTest]
+
+STREAM = ("norms", "shares", "token uniformity", "cosines")
+PARTS = [
+    *(("attention", {"part": part}) for part in ("this head", "mean")),
+    *(("positions", {"positions": part}) for part in ("Adding", "This checkpoint", "Embeddings")),
+    *(
+        ("positions", {"positions": "This checkpoint", "positions_own": own})
+        for own in ("lengths", "all pairs")
+    ),
+    *(("compare", {"compare_part": part}) for part in ("Heads", "Difference", "Representations")),
+    *(("compare", {"compare_part": "Stream", "compare_stream": part}) for part in STREAM),
+]
+
+
+@pytest.fixture
+def open_headless(open_app: Open, checkpoints: Path) -> Open:
+    for kind, config in {
+        "imdb": tiny.TEXT,
+        "mnist": replace(tiny.DIGIT, pooling="mean", n_positions=4),
+    }.items():
+        for seed, ending in enumerate(("pre-ln", "post-ln")):
+            loaded = tiny.loaded(replace(config, class_names=()), seed)
+            checkpoint.save(checkpoints / f"{kind}-{ending}", loaded.model, {}, loaded.tokenizer)
+    return lambda page, **query: open_app(f"app_pages/{page}/page.py", **query)
+
+
+@pytest.mark.parametrize("kind", ["Text", "Digit"])
+@pytest.mark.parametrize(("page", "part"), PARTS)
+def test_every_part_draws_its_figures(
+    open_headless: Open, page: str, part: dict[str, str], kind: str
+) -> None:
+    app = open_headless(page, kind=kind, text="not great", **part)
+    assert not app.exception
+    assert not app.info
+    assert app.get("vega_lite_chart") or app.get("plotly_chart")
+    assert "Prediction" not in [metric.label for metric in app.metric]
+
+
+def test_there_are_no_logits_to_read_off_the_stream(open_headless: Open) -> None:
+    app = open_headless("compare", compare_part="Stream", compare_stream="logits by layer")
+    assert not app.exception
+    assert [said.value for said in app.info] == [
+        f"imdb-{ending}-ln has no classes, and so no logits." for ending in ("pre", "post")
+    ]
+
+
+def test_beside_an_encoder_with_classes_the_logits_of_that_one_are_drawn(
+    open_headless: Open, checkpoints: Path
+) -> None:
+    loaded = tiny.loaded(tiny.TEXT)
+    checkpoint.save(checkpoints / "imdb-pre-ln", loaded.model, {}, loaded.tokenizer)
+    app = open_headless("compare", compare_part="Stream", compare_stream="logits by layer")
+    assert not app.exception
+    assert [said.value for said in app.info] == ["imdb-post-ln has no classes, and so no logits."]
+    (said,) = (caption.value for caption in app.caption if "any other class is grey" in caption.value)
+    assert said.endswith("** is what imdb-pre-ln says; any other class is grey.")
+    assert "Both" not in said

@@ -1,0 +1,219 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages.theory import warm_up
+from model.theory import placement
+from model.theory.early_update import model_update
+from model.theory.fresh import FreshSetting
+from model.theory.placement import depths_to, slopes
+from model.theory.warmup import RUNS, WarmupRun, write_runs
+
+Open = Callable[..., AppTest]
+
+PAGE = "app_pages/theory/page.py"
+SMALL = {"theory_depth": "4", "theory_seeds": "2", "theory_width": "32"}
+STEPS, WARM_UP = "first steps", "learning rate and warm-up"
+RUN = WarmupRun(
+    norm_placement="pre",
+    learning_rate=1e-3,
+    warmup=0,
+    n_steps=300,
+    steps=(0, 100, 200),
+    losses=(2.3, 1.0, 0.5),
+    final_loss=0.5,
+    accuracy=0.9,
+)
+DIVERGED = WarmupRun(
+    norm_placement="post",
+    learning_rate=1e-2,
+    warmup=0,
+    n_steps=300,
+    steps=(0, 100),
+    losses=(2.3, None),
+    final_loss=None,
+    accuracy=None,
+)
+
+
+@pytest.fixture(autouse=True)
+def few_sequences(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(placement, "N_SEQUENCES", 4)
+
+
+def charts(app: AppTest) -> list[dict]:
+    assert not app.exception
+    return [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(block.value for block in app.markdown)
+
+
+# Before training
+
+
+def test_a_fresh_start_shows_three_figures_of_five_seeds_and_the_theorem_s_setting(open_app: Open) -> None:
+    app = open_app(PAGE)
+    assert len(charts(app)) == 3
+    assert app.pills(key="theory_variants").value == ["pre-LN", "post-LN"]
+    assert app.slider(key="theory_seeds").value == 5
+    assert app.expander[0].label.count("6 of 6 assumptions met")
+    assert "L = 2 to 12" in said(app)
+
+
+def test_the_slopes_are_those_of_what_is_measured(open_app: Open) -> None:
+    app = open_app(PAGE, **SMALL)
+    setting, depths = FreshSetting(d_model=32), depths_to(4)
+    for variant in ("pre-LN", "post-LN"):
+        norms = [
+            [placement.at_start(setting, variant, depth, seed).gradient[-1] for depth in depths]
+            for seed in range(2)
+        ]
+        mean = f"{round(slopes(depths, np.array(norms))[0], 2):+.2f}".replace("-", "−")
+        assert f"| {variant} | **{mean}** |" in said(app)
+
+
+def test_hidden_norms_are_told_against_the_lemma(open_app: Open) -> None:
+    text = said(open_app(PAGE, **SMALL))
+    norms, lemma = (
+        {
+            variant: np.mean(
+                [placement.at_start(FreshSetting(d_model=32), variant, 4, seed).hidden for seed in range(2)],
+                axis=0,
+            )
+            for variant in ("pre-LN", "post-LN")
+        },
+        placement.lemma_2(4, 32),
+    )
+    inside = sum(
+        low <= norm <= high for low, norm, high in zip(lemma[0], norms["pre-LN"], lemma[1], strict=True)
+    )
+    assert f"inside the band behind **{inside} of 4** layers" in text
+    off = max(abs(norm / line - 1) for norm, line in zip(norms["post-LN"], lemma[2], strict=True))
+    assert f"at most **{off:.0%}".replace("%", "\u2009%") + "** away from the line" in text
+
+
+def test_one_depth_has_no_slope(open_app: Open) -> None:
+    app = open_app(PAGE, **SMALL | {"theory_depth": "2"})
+    assert len(charts(app)) == 3
+    assert "One depth has no slope" in said(app)
+
+
+def test_an_assumption_that_is_not_met_is_named(open_app: Open) -> None:
+    app = open_app(PAGE, theory_start="Xavier", theory_ff="4 d", **SMALL)
+    assert app.expander[0].label.count("3 of 6 assumptions met")
+    assert said(app).count("**not met**") == 3
+
+
+@pytest.mark.parametrize("kind", ["gradient", "mean_gradient"])
+def test_gradients_by_layer_are_averaged_as_chosen(open_app: Open, kind: str) -> None:
+    over = {"gradient": "mean of the norms", "mean_gradient": "norm of the mean"}[kind]
+    app = open_app(PAGE, theory_over=over, **SMALL | {"theory_seeds": "1"})
+    found = getattr(placement.at_start(FreshSetting(d_model=32), "pre-LN", 4, 0), kind)
+    assert f"| pre-LN | {found[0]:.3g} | {found[-1]:.3g} |" in said(app)
+
+
+def test_every_variant_can_be_shown_and_none(open_app: Open) -> None:
+    app = open_app(PAGE, **SMALL)
+    every = app.pills(key="theory_variants")
+    every.set_value(list(every.options)).run()
+    assert len(charts(app)) == 3
+    assert all(f"| {variant} | **" in said(app) for variant in every.options)
+    app.pills(key="theory_variants").set_value([]).run()
+    assert not charts(app)
+    assert "at least one placement" in app.info[0].value
+
+
+def test_nothing_is_measured_twice(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_app(PAGE, **SMALL)
+    measured = []
+    monkeypatch.setattr(placement, "at_start", lambda *key: measured.append(key))
+    app.segmented_control(key="theory_over").set_value("norm of the mean").run()
+    assert len(charts(app)) == 3
+    assert not measured
+
+
+def test_nonsense_in_the_address_falls_back(open_app: Open) -> None:
+    nonsense = {
+        f"theory_{key}": "7e" for key in ("depth", "seeds", "width", "heads", "start", "gain", "part")
+    }
+    app = open_app(PAGE, **nonsense, theory_variants="sandwich")
+    assert len(charts(app)) == 3
+    assert app.slider(key="theory_depth").value == 12
+
+
+# First steps
+
+
+def test_the_update_is_the_one_that_is_measured(open_app: Open) -> None:
+    app = open_app(PAGE, theory_part=STEPS, theory_steps="5", theory_rate="0.001", **SMALL)
+    assert len(charts(app)) == 1
+    moved = [
+        model_update(
+            FreshSetting(d_model=32), "post-LN", 4, learning_rate=1e-3, warmup=0, n_steps=5, seed=seed
+        )
+        for seed in range(2)
+    ]
+    first, last = np.mean(moved, axis=0)[[1, -1]]
+    assert f"| post-LN | **{first:.2f}** | {last:.2f} |" in said(app)
+
+
+def test_warm_up_and_a_log_axis(open_app: Open) -> None:
+    app = open_app(PAGE, theory_part=STEPS, theory_steps="5", theory_warmup="10 steps", **SMALL)
+    cold = said(open_app(PAGE, theory_part=STEPS, theory_steps="5", **SMALL))
+    assert said(app) != cold
+    app.segmented_control(key="theory_update_axis").set_value("log").run()
+    (chart,) = charts(app)
+    assert '"type": "log"' in json.dumps(chart)
+
+
+# Learning rate and warm-up
+
+
+def test_the_grid_waits_for_its_button_and_then_runs_through(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warm_up, "RATES", (1e-3,))
+    monkeypatch.setattr(warm_up, "WARMUPS", (0, 10))
+    app = open_app(PAGE, theory_part=WARM_UP, theory_grid_layers="2")
+    assert not charts(app)
+    assert app.button(key="theory_grid_run").label == "Start 4 short runs"
+    app.button(key="theory_grid_run").click().run()
+    assert len(charts(app)) == 4  # a grid and the losses for each placement
+    assert app.button(key="theory_grid_run").label == "All runs are done"
+    assert app.button(key="theory_grid_run").disabled
+
+
+def test_what_is_done_stays_where_a_run_was_stopped(open_app: Open) -> None:
+    app = open_app(PAGE, theory_part=WARM_UP, theory_grid_layers="2")
+    app.session_state[warm_up.DONE] = {("pre-LN", 2, 1e-3, 0, 60), ("post-LN", 2, 1e-3, 0, 60)}
+    app.run()
+    assert app.button(key="theory_grid_run").label == "Start 16 short runs"
+    assert len(charts(app)) == 4
+
+
+def test_without_stored_runs_the_page_says_so(open_app: Open) -> None:
+    app = open_app(PAGE, theory_part=WARM_UP)
+    assert "There are no stored runs" in app.info[0].value
+
+
+def test_stored_runs_are_shown_and_diverged_ones_in_words(open_app: Open, checkpoints: Path) -> None:
+    write_runs(checkpoints / RUNS, [RUN, DIVERGED])
+    app = open_app(PAGE, theory_part=WARM_UP)
+    assert len(charts(app)) == 4
+    assert "**Diverged**" in said(app)
+    assert "0.01 with warm-up 0" in said(app)
+    assert any("300 steps" in caption.value for caption in app.caption)
+
+
+def test_a_damaged_file_of_stored_runs_is_said_in_a_sentence(open_app: Open, checkpoints: Path) -> None:
+    (checkpoints / RUNS).parent.mkdir()
+    (checkpoints / RUNS).write_text("[1]")
+    app = open_app(PAGE, theory_part=WARM_UP)
+    assert not app.exception
+    assert "cannot be shown: warmup/runs.json cannot be read" in app.info[0].value

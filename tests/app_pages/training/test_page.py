@@ -1,0 +1,138 @@
+import gzip
+from collections.abc import Callable
+
+import pytest
+import torch
+from safetensors.torch import load, save
+from streamlit.testing.v1 import AppTest
+
+from app_pages.training.tasks import in_words
+from model import checkpoint
+from model.theory.warmup import RUNS, WarmupRun, write_runs
+from tests.model import tiny
+
+Open = Callable[..., AppTest]
+PAGE = "app_pages/training/page.py"
+
+
+def text(app: AppTest) -> str:
+    assert not app.exception
+    return "\n".join(part.value for part in (*app.markdown, *app.caption, *app.info))
+
+
+def test_the_film_shows_both_of_a_pair_at_one_moment(open_app: Open) -> None:
+    app = open_app(PAGE, kind="Digit", moment="2")
+    shown = text(app)
+    assert "**mnist-pre-ln**: step 2 of 5, learning gently changed digits" in shown
+    assert "**mnist-post-ln**: step 2 of 5, learning gently changed digits" in shown
+    assert "test digit 3" in app.get_by_key("training_probe").options
+    assert len(app.get("vega_lite_chart")) >= 6  # maps, curves and formation, of both
+
+
+@pytest.mark.parametrize("moment", ["99", "-1", "soon", ""])
+def test_a_moment_that_there_is_not(open_app: Open, moment: str) -> None:
+    app = open_app(PAGE, kind="Digit", moment=moment)
+    assert "step " in text(app)
+    assert 0 <= app.get_by_key("moment").value <= 3
+
+
+def test_the_film_plays_to_its_end_and_begins_again(open_app: Open) -> None:
+    app = open_app(PAGE, kind="Digit", moment="1")
+    app.button(key="play").click().run()
+    seen = [app.get_by_key("moment").value]
+    for _ in range(3):  # what the browser asks for while it plays
+        seen.append(app.run().get_by_key("moment").value)
+    assert not app.exception
+    assert seen[-1] == 3
+    assert seen == sorted(seen)
+    assert app.button(key="play").label == "Play"
+    app.button(key="play").click().run()
+    assert app.get_by_key("moment").value < 3
+
+
+@pytest.mark.parametrize("curves", ["accuracy", "entropy of the heads", "residual norms", "gradient norms"])
+def test_every_curve(open_app: Open, curves: str) -> None:
+    app = open_app(PAGE, kind="Digit", training_curves=curves)
+    assert ("after the gradient was clipped" in text(app)) == (curves == "gradient norms")
+
+
+def test_an_accuracy_that_was_not_measured_is_not_drawn_as_one(open_app: Open, checkpoints) -> None:
+    path = checkpoints / "mnist-pre-ln" / "film.safetensors.gz"
+    film = load(gzip.decompress(path.read_bytes()))
+    film["accuracy"][1:3] = torch.nan
+    path.write_bytes(gzip.compress(save(film)))
+    shown = text(open_app(PAGE, kind="Digit", moment="1"))
+    assert "**mnist-pre-ln**: step 1 of 5, learning digits; accuracy on held-out data not measured" in shown
+    assert "**mnist-post-ln**: step 1 of 5, learning digits; accuracy on held-out data 50.0\u2009%" in shown
+    assert "Of what is being learned: digits; then gently changed digits." in shown
+    assert "Where the line is interrupted, the run did not measure its accuracy." in shown
+
+
+def test_without_a_film_the_page_says_so(open_app: Open) -> None:
+    assert "There is no film of imdb-pre-ln and imdb-post-ln." in text(open_app(PAGE))
+
+
+def test_a_damaged_film_gives_one_sentence(open_app: Open, checkpoints) -> None:
+    (checkpoints / "mnist-pre-ln" / "film.safetensors.gz").write_bytes(b"x")
+    app = open_app(PAGE, kind="Digit")
+    assert not app.exception
+    assert [info.value for info in app.info if "cannot be shown" in info.value]
+
+
+def test_histories_are_drawn_for_both(open_app: Open) -> None:
+    app = open_app(PAGE, kind="Digit", training="histories", training_log="true")
+    assert (
+        "**mnist-post-ln**: digits; then gently changed digits; 99.51\u2009% of 10,000 MNIST test digits"
+        in text(app)
+    )
+    assert len(app.get("vega_lite_chart")) == 4 + 1  # and the digits to pick from
+
+
+def test_tasks_are_explained_and_jumps_only_where_there_are_any(open_app: Open, checkpoints) -> None:
+    plain, history = tiny.loaded(tiny.DIGIT), {"recipe": {"phases": [{"task": "unchanged digits"}]}}
+    checkpoint.save(checkpoints / "one-phase", plain.model, history)
+    both = open_app(PAGE, kind="Digit", training="histories")
+    assert [expander.label for expander in both.expander] == ["What was learned"]
+    assert "**gently changed digits**" in text(both)
+    assert "the next phase began" in text(both)
+    alone = open_app(PAGE, kind="Digit", training="histories", checkpoint="one-phase")
+    assert not alone.exception
+    assert "the next phase began" not in text(alone)
+
+
+def test_the_page_needs_no_input(open_app: Open) -> None:
+    app = open_app(PAGE, text="x", training="histories")
+    app.text_area(key="text").set_value("").run()
+    assert "**imdb-pre-ln**" in text(app)
+
+
+def test_warmup_says_what_is_missing_and_shows_what_there_is(open_app: Open, checkpoints) -> None:
+    file = checkpoints / RUNS
+    app = open_app(PAGE, training="with and without warm-up")
+    assert "There are no stored runs" in text(app)
+    runs = [
+        WarmupRun(
+            norm_placement=placement,
+            learning_rate=1e-3,
+            warmup=warmup,
+            n_steps=2,
+            steps=(0, 1),
+            losses=(2.3, None),
+            final_loss=None,
+            accuracy=0.1,
+        )
+        for placement in ("pre", "post")
+        for warmup in (0, 1)
+    ]
+    write_runs(file, runs)
+    app.run()
+    assert "2 steps each" in text(app)
+    assert "mean of the last 20 steps" in text(app)
+    assert text(app).count("**Diverged**, the loss was no finite number any more: learning rate 0.001") == 2
+
+
+def test_a_phase_that_goes_on_with_another_schedule_is_not_told_as_another_task() -> None:
+    assert in_words(("masked tokens", "masked tokens", "sentiment")) == (
+        "masked tokens; then masked tokens again; then sentiment"
+    )
+    assert in_words(()) == ""

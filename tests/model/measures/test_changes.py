@@ -1,0 +1,75 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial import distance
+
+from model.capture import capture
+from model.measures.changes import (
+    OneClass,
+    changes_of_class,
+    largest_change,
+    lost,
+    one_class,
+    strongest,
+    weight_on_masked,
+)
+from tests.model import tiny
+
+ANSWERS = np.array([[0.2, 0.8], [0.75, 0.25], [0.4, 0.6]])
+
+
+def test_the_largest_change_either_way():
+    assert largest_change(np.array([[0.5, 0.2]]), np.array([[0.25, 0.3]])) == 0.25
+    assert largest_change(np.array([0.5, 0.5]), np.array([[0.5, 0.5], [0.75, 0.25]])) == 0.25
+    assert largest_change(np.zeros(0), np.zeros(0)) == 0
+
+
+def test_one_class_under_many_interventions_by_hand():
+    assert one_class(ANSWERS, 1) == OneClass(kept=2, lowest=0.25, highest=0.8)
+    assert one_class(ANSWERS, 0) == OneClass(kept=1, lowest=0.2, highest=0.75)
+
+
+def test_one_class_is_what_a_loop_finds():
+    answers = np.random.default_rng(0).dirichlet(np.ones(4), 30)
+    for followed in range(4):
+        column = sorted(row[followed] for row in answers.tolist())
+        kept = sum(row[followed] == max(row) for row in answers.tolist())
+        assert one_class(answers, followed) == OneClass(kept, column[0], column[-1])
+
+
+def test_changes_of_a_class():
+    record = replace(
+        capture(tiny.loaded(tiny.TEXT), "film"), logits=np.log(np.array([0.25, 0.75], np.float32))
+    )
+    np.testing.assert_allclose(changes_of_class(record, ANSWERS, 1), [0.05, -0.5, -0.15], atol=1e-6)
+    assert strongest(changes_of_class(record, ANSWERS, 1)) == 1
+
+
+def test_without_classes_the_changes_are_those_of_the_pooled_state():
+    record = capture(tiny.loaded(replace(tiny.TEXT, class_names=())), "film")
+    states = np.random.default_rng(0).normal(size=(3, tiny.TEXT.d_model)).astype(np.float32)
+    expected = [distance.cosine(record.pooled, state) for state in states]
+    np.testing.assert_allclose(changes_of_class(record, states, None), expected, rtol=1e-5)
+
+
+def test_what_is_lost_to_masked_keys_by_hand():
+    found = lost(np.array([0.125, 0.5, 0.125, 0.25]), np.array([False, True, False, False]))
+    assert found == (0.5, (3, 0, 2), (0.25, 0.125, 0.125))
+    assert lost(np.ones(2), np.ones(2, bool)) == (0, (), ())
+
+
+def test_what_is_lost_is_what_a_loop_finds():
+    random = np.random.default_rng(1)
+    before, allowed = random.dirichlet(np.ones(9)), random.random(9) < 0.4
+    expected = sorted(((weight, key) for key, weight in enumerate(before) if not allowed[key]), reverse=True)
+    found = lost(before, allowed)
+    assert list(zip(found.weights, found.keys, strict=True)) == expected
+    assert found.total == pytest.approx(sum(weight for weight, _ in expected))
+
+
+def test_the_weight_on_masked_keys():
+    pattern = np.array([[0.5, 0.5], [0.125, 0.875]])
+    assert weight_on_masked(pattern, np.array([[True, True], [False, True]])) == 0.125
+    assert weight_on_masked(pattern, np.ones((2, 2), bool)) is None
+    assert np.isnan(weight_on_masked(np.full((1, 1), np.nan), np.zeros((1, 1), bool)))

@@ -1,0 +1,181 @@
+import numpy as np
+import pytest
+
+from tests.viz.picture import pixels
+from viz.attention.token_heatmaps import attention_heatmap, difference_heatmap, score_heatmap
+
+TOKENS = ("[CLS]", "so", "so", "[SEP]")
+WEIGHTS = np.array(
+    [[0.1, 0.2, 0.3, 0.4], [0.7, 0.1, 0.1, 0.1], [0.0, 0.0, 0.5, 0.5], [0.25, 0.25, 0.25, 0.25]],
+    dtype=np.float32,
+)
+CAUSAL = np.tril(np.ones((4, 4), dtype=bool))
+
+
+def test_rows_are_queries_and_repeated_tokens_keep_apart():
+    (trace,) = attention_heatmap(WEIGHTS, TOKENS).specification.data
+    assert (np.asarray(trace.z) == WEIGHTS).all()
+    assert trace.x == trace.y == ("[CLS]", "so ₁", "so ₂", "[SEP]")
+
+
+def test_hover_gives_the_exact_weight():
+    (trace,) = attention_heatmap(WEIGHTS, TOKENS).specification.data
+    assert trace.hovertemplate == "query '%{y}' → key '%{x}': %{z:.4f}<extra></extra>"
+
+
+@pytest.mark.parametrize(
+    ("scale", "maximum", "reach"), [("fixed", 1, "0 to 1"), ("own", 0.7, "this map's maximum")]
+)
+def test_the_colour_bar_says_how_far_the_scale_reaches(scale, maximum, reach):
+    (trace,) = attention_heatmap(WEIGHTS, TOKENS, scale=scale).specification.data
+    assert trace.zmin == 0
+    assert trace.zmax == pytest.approx(maximum)
+    assert trace.colorbar.tickvals[-1] == trace.zmax
+    assert trace.colorbar.title.text.endswith(reach)
+
+
+def test_a_map_without_any_weight_has_no_maximum_to_name():
+    weights, *_ = attention_heatmap(np.zeros_like(WEIGHTS), TOKENS, scale="own").specification.data
+    assert weights.colorbar.title.text.endswith("all of them 0")
+    assert list(weights.colorbar.tickvals) == [0]
+
+
+def test_masked_cells_have_no_colour_and_say_that_they_are_masked():
+    weights, forbidden = attention_heatmap(WEIGHTS, TOKENS, mask=CAUSAL).specification.data
+    assert (np.isnan(weights.z) == ~CAUSAL).all()
+    assert (np.isnan(forbidden.z) == CAUSAL).all()
+    assert "masked" in forbidden.hovertemplate
+    assert weights.hoverongaps is False
+    assert forbidden.hoverongaps is False
+
+
+def test_masked_cells_are_hatched_and_no_others():
+    (image,) = attention_heatmap(WEIGHTS, TOKENS, mask=CAUSAL).specification.layout.images
+    assert (image.x, image.y, image.sizex, image.sizey) == (-0.5, -0.5, 4, 4)
+    ink = pixels(image.source)[..., 3] > 0
+    height, width = ink.shape
+    cells = ink.reshape(4, height // 4, 4, width // 4).mean((1, 3))
+    assert (cells[CAUSAL] == 0).all()
+    assert ((cells[~CAUSAL] > 0.1) & (cells[~CAUSAL] < 0.6)).all()
+
+
+def test_a_mask_that_allows_everything_leaves_no_trace():
+    figure = attention_heatmap(WEIGHTS, TOKENS, mask=np.ones((4, 4), dtype=bool)).specification
+    assert len(figure.data) == 1
+    assert not figure.layout.images
+
+
+def test_the_row_of_the_query_is_framed():
+    (frame,) = attention_heatmap(WEIGHTS, TOKENS, query=2).specification.layout.shapes
+    assert (frame.x0, frame.x1, frame.y0, frame.y1) == (-0.5, 3.5, 1.5, 2.5)
+    assert not attention_heatmap(WEIGHTS, TOKENS).specification.layout.shapes
+
+
+def test_a_part_is_shown_on_both_axes_with_queries_from_the_top():
+    layout = attention_heatmap(WEIGHTS, TOKENS, shown=(1, 2)).specification.layout
+    assert layout.xaxis.range == (0.5, 2.5)
+    assert layout.yaxis.range == (2.5, 0.5)
+    assert layout.height < attention_heatmap(WEIGHTS, TOKENS).specification.layout.height
+
+
+def test_the_frame_holds_what_is_drawn_under_the_names_of_the_positions():
+    frame = attention_heatmap(WEIGHTS, TOKENS, mask=CAUSAL).frame
+    assert frame.loc["so ₂", "so ₁"] == 0
+    assert np.isnan(frame.loc["[CLS]", "[SEP]"])
+
+
+def test_it_says_what_it_is():
+    assert attention_heatmap(WEIGHTS, TOKENS, title="L0 H1").description.startswith("Attention of L0 H1, ")
+    assert attention_heatmap(WEIGHTS, TOKENS, description="Under a mask").description == "Under a mask"
+
+
+def test_no_tokens_make_an_empty_figure_with_its_axes():
+    figure = attention_heatmap(np.zeros((0, 0)), ()).specification
+    assert figure.layout.xaxis.title.text == "key"
+    assert np.size(figure.data[0].z) == 0
+
+
+@pytest.mark.parametrize("mask", [None, np.ones((3, 3), dtype=bool)])
+def test_shapes_that_do_not_fit_are_refused(mask):
+    pattern = WEIGHTS[:3] if mask is None else WEIGHTS
+    with pytest.raises(ValueError, match=r"expected shape \(4, 4\), got (values|mask) of \(3, "):
+        attention_heatmap(pattern, TOKENS, mask=mask)
+
+
+THREE = ("[CLS]", "so", "[SEP]")
+SCORES = np.array([[1.0, -3.0, 0.5], [0.0, 2.0, -1.0], [0.1, 0.2, 0.3]])
+CAUSAL_OF_THREE = np.tril(np.ones((3, 3), dtype=bool))
+
+
+def test_scores_before_the_mask_are_all_there():
+    (trace,) = score_heatmap(SCORES, THREE).specification.data
+    assert (np.asarray(trace.z) == SCORES.astype(np.float32)).all()
+    assert trace.hovertemplate == "query '%{y}' → key '%{x}': %{z:.3f}<extra></extra>"
+
+
+def test_scores_after_the_mask_are_masked_and_keep_the_scale():
+    figure = score_heatmap(SCORES, THREE, mask=CAUSAL_OF_THREE).specification
+    scores, forbidden = figure.data
+    assert (np.isnan(scores.z) == ~CAUSAL_OF_THREE).all()
+    assert "masked" in forbidden.hovertemplate
+    assert len(figure.layout.images) == 1
+    assert (scores.zmin, scores.zmax) == (-3, 3)  # the largest is masked
+
+
+def test_the_row_of_the_query_is_framed_among_scores():
+    (frame,) = score_heatmap(SCORES, THREE, query=1).specification.layout.shapes
+    assert (frame.y0, frame.y1) == (0.5, 1.5)
+
+
+def test_scores_and_masks_of_other_shapes_are_refused():
+    with pytest.raises(ValueError, match=r"expected shape \(3, 3\), got mask of \(2, 3\)"):
+        score_heatmap(SCORES, THREE, mask=CAUSAL_OF_THREE[:2])
+
+
+PRE = np.array([[0.75, 0.25], [0.5, 0.5]], dtype=np.float32)
+POST = np.array([[0.25, 0.75], [0.375, 0.625]], dtype=np.float32)
+
+
+def test_the_difference_is_second_minus_first():
+    (trace,) = difference_heatmap(PRE, POST, ("a", "b")).specification.data
+    assert np.asarray(trace.z).tolist() == [[-0.5, 0.5], [-0.125, 0.125]]
+    assert trace.colorbar.title.text == "post-LN minus pre-LN,<br>symmetric about 0"
+
+
+def test_the_scale_is_symmetric_and_reaches_the_largest_difference():
+    (trace,) = difference_heatmap(PRE, PRE * 0.5, ("a", "b")).specification.data
+    assert (trace.zmin, trace.zmax) == (-0.375, 0.375)
+
+
+def test_equal_patterns_are_all_zero_on_a_scale_that_exists():
+    (trace,) = difference_heatmap(PRE, PRE, ("a", "b")).specification.data
+    assert not np.any(trace.z)
+    assert (trace.zmin, trace.zmax) == (-1, 1)
+
+
+def test_rounding_is_not_drawn_as_a_difference():
+    (trace,) = difference_heatmap(PRE, PRE + np.float32(2.4e-7), ("a", "b")).specification.data
+    assert (trace.zmin, trace.zmax) == (-1, 1)
+
+
+def test_hover_gives_both_values_and_the_difference():
+    (trace,) = difference_heatmap(PRE, POST, ("a", "b"), names=("first", "<b>")).specification.data
+    assert np.asarray(trace.customdata)[0, 1].tolist() == [0.25, 0.75]
+    assert "first: %{customdata[0]:.4f}" in trace.hovertemplate
+    assert "&lt;b&gt;: %{customdata[1]:.4f}" in trace.hovertemplate
+    assert "difference: %{z:+.4f}" in trace.hovertemplate
+
+
+def test_the_row_of_the_query_is_framed_in_a_difference():
+    (frame,) = difference_heatmap(PRE, POST, ("a", "b"), query=1).specification.layout.shapes
+    assert (frame.y0, frame.y1) == (0.5, 1.5)
+
+
+def test_no_tokens_make_an_empty_difference_with_its_axes():
+    figure = difference_heatmap(np.zeros((0, 0)), np.zeros((0, 0)), ()).specification
+    assert figure.layout.yaxis.title.text == "query"
+
+
+def test_patterns_of_different_lengths_are_refused():
+    with pytest.raises(ValueError, match=r"expected shape \(2, 2\), got second of \(3, 3\)"):
+        difference_heatmap(PRE, np.eye(3), ("a", "b"))

@@ -1,0 +1,116 @@
+import numpy as np
+import pytest
+
+from tests.viz.scene import drawn
+from viz.palette import ACCENT, EMPHASIS
+from viz.positions.position_curves import error_curves, norm_curves, offset_curve, shift_curve
+
+NORMS = {"|x|": np.array([3.0, 4.0, 5.0]), "|p|": np.array([1.0, 1.0, 1.0])}
+TOKENS = ("[CLS]", "film", "[SEP]")
+
+
+def test_each_kind_has_a_curve_of_its_own_shape_and_colour():
+    *_, points = drawn(norm_curves(NORMS, TOKENS), width=600)
+    assert len(points) == 6
+    assert len({point["stroke"] if "stroke" in point else point["fill"] for point in points}) == 2
+    assert len({point.get("shape", "circle") for point in points}) == 2
+
+
+def test_a_longer_vector_stands_higher_and_zero_is_in_sight():
+    chart = norm_curves(NORMS, TOKENS)
+    *_, points = drawn(chart, width=600)
+    assert points[2]["y"] < points[1]["y"] < points[0]["y"] < points[3]["y"] < chart.specification["height"]
+    assert [point["x"] for point in points[:3]] == [0, points[1]["x"], 2 * points[1]["x"]]
+
+
+def test_hover_gives_token_and_exact_length():
+    encoding = norm_curves(NORMS, TOKENS).specification["layer"][1]["encoding"]
+    assert [field["field"] for field in encoding["tooltip"]] == ["vector", "position", "token", "norm"]
+
+
+def test_lengths_that_do_not_fit_the_tokens_are_refused():
+    with pytest.raises(ValueError, match=r"expected shape \(2,\), got \|x\| of \(3,\) and \|p\| of \(3,\)"):
+        norm_curves(NORMS, TOKENS[:2])
+
+
+def test_one_token_has_a_point():
+    *_, points = drawn(norm_curves({"|x|": np.ones(1)}, ("a",)), width=600)
+    assert len(points) == 1
+
+
+ERRORS = {"with": np.zeros(3), "without": np.array([1.0, 0.5, 0.25])}
+
+
+def test_a_line_a_map_in_the_order_given():
+    figure = error_curves(ERRORS)
+    assert figure.specification["encoding"]["color"]["scale"]["domain"] == ["with", "without"]
+    assert figure.frame["error"].tolist() == [0, 0, 0, 1, 0.5, 0.25]
+    assert figure.frame["t"].tolist() == [0, 1, 2] * 2
+
+
+def test_no_maps_make_an_empty_chart():
+    assert drawn(error_curves({}), width=400) in ([], [[]])
+
+
+def test_a_fourth_map_is_refused():
+    with pytest.raises(ValueError, match="at most 3 curves"):
+        error_curves({name: np.zeros(2) for name in "abcd"})
+
+
+OFFSETS = np.array([-1, 0, 1])
+FORMULA = np.array([1.5, 2.0, 1.5])
+
+
+def test_the_formula_runs_through_what_was_measured():
+    chart = offset_curve(OFFSETS, FORMULA + 0.25, FORMULA, what="distance", law="Σ cos")
+    dots, line = chart.specification["layer"]
+    assert (dots["encoding"]["y"]["field"], line["encoding"]["y"]["field"]) == ("measured", "formula")
+    assert chart.frame["formula"].tolist() == [1.5, 2, 1.5]
+    assert chart.frame["measured"].tolist() == [1.75, 2.25, 1.75]
+    (dots,) = drawn(chart, width=400)
+    assert len(dots) == 3
+
+
+def test_hover_gives_both_and_the_deviation():
+    chart = offset_curve(OFFSETS, FORMULA + 0.25, FORMULA, what="dot product", law="Σ cos")
+    tooltip = chart.specification["layer"][0]["encoding"]["tooltip"]
+    assert [field["field"] for field in tooltip] == ["offset", "measured", "formula", "deviation"]
+    assert chart.frame["deviation"].tolist() == [0.25] * 3
+
+
+def test_the_legend_names_the_formula():
+    spec = offset_curve(OFFSETS, FORMULA, FORMULA, what="dot product", law="Σ cos").specification
+    assert spec["layer"][1]["encoding"]["color"]["scale"]["domain"][1] == "Σ cos"
+
+
+def test_lengths_must_agree():
+    with pytest.raises(ValueError, match=r"expected shape \(3,\), got measured of \(2,\)"):
+        offset_curve(OFFSETS, FORMULA[:2], FORMULA, what="distance", law="")
+
+
+PROBABILITIES = np.array([[0.1, 0.9], [0.4, 0.6], [0.7, 0.3]])
+NAMES = ("negative", "positive")
+
+
+def test_the_curve_follows_what_led_without_a_shift():
+    chart = shift_curve([0, 5, 10], PROBABILITIES, NAMES, selected=5)
+    _, rule, points = drawn(chart, width=500)
+    assert chart.specification["layer"][2]["encoding"]["y"]["title"] == "probability of positive"
+    assert points[0]["y"] < points[1]["y"] < points[2]["y"]
+    assert rule[0]["stroke"] == ACCENT
+    assert rule[0]["x"] == points[1]["x"]
+
+
+def test_a_point_is_hollow_where_another_class_leads():
+    *_, points = drawn(shift_curve([0, 5, 10], PROBABILITIES, NAMES, selected=0), width=500)
+    assert [point["fill"] for point in points] == [EMPHASIS, EMPHASIS, "transparent"]
+
+
+def test_a_click_names_the_shift():
+    (click,) = shift_curve([0, 5, 10], PROBABILITIES, NAMES, selected=0).specification["params"][:1]
+    assert (click["name"], click["select"]["fields"]) == ("shift", ["shift"])
+
+
+def test_other_shapes_are_refused():
+    with pytest.raises(ValueError, match=r"expected shape \(2, 2\), got probabilities of \(3, 2\)"):
+        shift_curve([0, 5], PROBABILITIES, NAMES, selected=0)

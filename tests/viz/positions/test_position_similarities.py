@@ -1,0 +1,101 @@
+import numpy as np
+import pytest
+
+from tests.viz.scene import drawn, whole
+from viz.palette import ACCENT
+from viz.positions.position_similarities import position_similarity_grid, position_similarity_map
+
+COSINES = np.array([1.0, 0.5, 0.0, -0.25, -0.5, -1.0])
+
+
+def chart(cosines=COSINES, grid=(2, 3), selected=None):
+    return position_similarity_map(cosines, grid, of="r0c0", selected=selected)
+
+
+def test_each_similarity_lies_on_its_patch_with_its_number():
+    colours, numbers, cover = drawn(chart())
+    assert [number["text"] for number in numbers] == ["1.00", "0.50", "0.00", "−0.25", "−0.50", "−1.00"]
+    assert colours[0]["fill"] == "rgb(217, 100, 8)"
+    assert colours[2]["fill"].endswith(", 0)")  # nothing in common, nothing to see
+    assert [patch["description"] for patch in cover] == ["r0c0", "r0c1", "r0c2", "r1c0", "r1c1", "r1c2"]
+
+
+def test_small_cells_go_without_numbers():
+    assert len(drawn(chart(np.zeros(196), (14, 14)))) == 2
+
+
+def test_the_chosen_patch_is_outlined():
+    _, _, cover = drawn(chart(selected=3))
+    assert [patch["description"] for patch in cover if patch["stroke"] == ACCENT] == ["r1c0"]
+
+
+def test_a_click_names_the_patch():
+    (click,) = (each for each in whole(chart())["params"] if "select" in each)
+    assert (click["name"], click["select"]["fields"]) == ("patch", ["patch"])
+
+
+def test_similarities_beside_the_grid_are_refused():
+    with pytest.raises(ValueError, match=r"expected shape \(4,\), got similarities of \(6,\)"):
+        chart(grid=(2, 2))
+
+
+# 0 1 2
+# 3 4 5
+ALL_COSINES = np.linspace(-1, 1, 36).reshape(6, 6)
+
+
+def small_maps(selected=None):
+    return position_similarity_grid(ALL_COSINES, (2, 3), selected=selected)
+
+
+def test_a_small_map_stands_where_its_patch_does():
+    cells, outlines = drawn(small_maps())
+    assert len(cells) == 36
+    assert [outline["description"] for outline in outlines] == [
+        "r0c0",
+        "r0c1",
+        "r0c2",
+        "r1c0",
+        "r1c1",
+        "r1c2",
+    ]
+    left, top = ([outline[side] for outline in outlines] for side in "xy")
+    assert left[:3] == left[3:] == sorted(left[:3])
+    assert top[0] == top[2] < top[3] == top[5]
+
+
+def test_each_cell_stands_where_the_other_patch_does():
+    cells, outlines = drawn(small_maps())
+    fifth = cells[5 * 6 : 6 * 6]  # the map of the last patch, r1c2
+    across, down = outlines[5]["width"] / 3, outlines[5]["height"] / 2
+    places = [
+        ((cell["x"] - outlines[5]["x"]) / across, (cell["y"] - outlines[5]["y"]) / down) for cell in fifth
+    ]
+    assert places == [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (2, 1)]
+
+
+def test_opposite_and_same_are_the_ends_of_the_colours():
+    cells, _ = drawn(small_maps())
+    assert cells[0]["fill"] == "rgb(38, 118, 224)"
+    assert cells[-1]["fill"] == "rgb(217, 100, 8)"
+
+
+def test_the_chosen_map_is_framed_above_its_neighbours():
+    _, outlines = drawn(small_maps(selected=1))
+    assert [outline["stroke"] == ACCENT for outline in outlines] == [False] * 5 + [True]
+    assert outlines[-1]["description"] == "r0c1"
+
+
+def test_a_click_names_the_patch_of_the_map():
+    (click,) = (each for each in whole(small_maps())["params"] if "select" in each)
+    assert (click["name"], click["select"]["fields"]) == ("patch", ["patch"])
+
+
+def test_hover_names_both_patches():
+    encoding = whole(small_maps())["layer"][0]["encoding"]
+    assert [field.get("title") for field in encoding["tooltip"]] == ["position of", "against", None]
+
+
+def test_similarities_of_other_pairs_are_refused():
+    with pytest.raises(ValueError, match=r"expected shape \(49, 49\), got similarities of \(50, 50\)"):
+        position_similarity_grid(np.eye(50), (7, 7), selected=None)

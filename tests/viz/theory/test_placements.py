@@ -1,0 +1,172 @@
+import numpy as np
+import pytest
+
+from tests.viz.scene import drawn, whole
+from viz.theory.placements import (
+    hidden_norms,
+    last_layer_gradient,
+    layer_gradients,
+    model_updates,
+    seed_spread,
+    spread,
+    variant_channels,
+)
+
+VALUES = {
+    "pre-LN": np.array([[1.0, 2.0, 4.0], [3.0, 4.0, 8.0]]),
+    "post-LN": np.array([[5.0, 5.0, 5.0], [5.0, 5.0, 5.0]]),
+}
+TITLES = {"x": "layers", "y": "norm", "what": "Norms over layers"}
+LEMMA = np.array([[15.0, 20.0], [25.0, 40.0], [15.0, 15.0]])
+DEPTHS = (2, 8, 32)
+NORMS = {"post-LN": np.array([[1.0, 1.0, 1.0]]), "pre-LN": np.array([[0.8, 0.4, 0.2]])}
+MOVED = {"DeepNorm": np.array([[0.0, 1.0, 2.0]])}
+
+
+def texts(figure) -> list[str]:
+    return [item["text"] for items in drawn(figure, width=600) for item in items if "text" in item]
+
+
+def test_the_line_is_the_mean_and_the_band_reaches_from_least_to_largest():
+    rows = spread(VALUES, (2, 3, 5))
+    pre = rows[rows["variant"] == "pre-LN"]
+    assert pre["position"].tolist() == [2, 3, 5]
+    assert pre["mean"].tolist() == [2, 3, 6]
+    assert pre["least"].tolist() == [1, 2, 4]
+    assert pre["largest"].tolist() == [3, 4, 8]
+    assert rows["seeds"].tolist() == [2] * 6
+
+
+def test_every_mean_is_a_point_that_says_its_numbers():
+    figure = seed_spread(VALUES, (2, 3, 5), **TITLES)
+    *_, points = drawn(figure, width=500)
+    assert len(points) == 6
+    said = [field["field"] for field in figure.specification["layer"][-1]["encoding"]["tooltip"]]
+    assert said == ["variant", "position", "mean", "least", "largest", "seeds"]
+
+
+def test_placements_differ_in_shape_as_well_as_in_colour():
+    four = dict.fromkeys(("pre-LN", "post-LN", "DeepNorm", "B2T"), np.array([[1.0]]))
+    *_, points = drawn(seed_spread(four, (1,), **TITLES), width=500)
+    assert len({point["shape"] for point in points}) == 4
+    assert len({point["fill"] for point in points}) == 4
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_places_follow_the_scale(scale):
+    doubling = {"pre-LN": np.array([[1.0, 2.0, 4.0]])}
+    *_, points = drawn(seed_spread(doubling, (1, 2, 4), x_scale=scale, y_scale=scale, **TITLES), width=500)
+    for axis in "xy":
+        places = [point[axis] for point in points]
+        first, second = abs(places[1] - places[0]), abs(places[2] - places[1])
+        assert second == pytest.approx(first if scale == "log" else 2 * first, rel=1e-6)
+
+
+def test_a_zero_has_no_place_on_a_log_axis():
+    *_, points = drawn(seed_spread({"B2T": np.array([[0.0, 1.0]])}, (0, 1), y_scale="log", **TITLES))
+    assert len(points) == 1
+
+
+def test_at_most_nine_positions_are_ticks():
+    def ticks(n: int) -> list[int]:
+        spec = whole(seed_spread({"B2T": np.ones((1, n))}, range(n), **TITLES))
+        (found,) = (each["value"] for each in spec["params"] if each["name"] == "ticks")
+        return found
+
+    assert ticks(9) == list(range(9))
+    assert ticks(24) == [0, 3, 6, 9, 12, 15, 18, 21]
+
+
+def test_no_variants_make_an_empty_chart():
+    assert not any(drawn(seed_spread({}, (), **TITLES)))
+
+
+def test_positions_must_fit_the_values():
+    with pytest.raises(ValueError, match=r"expected shape \(2, 2\), got pre-LN of \(2, 3\)"):
+        seed_spread(VALUES, (1, 2), **TITLES)
+
+
+def test_a_variant_keeps_its_colour_whichever_others_are_there():
+    alone = variant_channels(["B2T"])["color"].to_dict()["scale"]
+    among = variant_channels(["pre-LN", "post-LN", "B2T"])["color"].to_dict()["scale"]
+    assert alone["range"][0] == among["range"][among["domain"].index("B2T")]
+    assert len(set(among["range"])) == 3
+
+
+def test_without_residual_connections_the_colour_stays_and_the_line_is_dashed():
+    channels = variant_channels(["post-LN", "post-LN without residual"])
+    colours, dashes = (channels[name].to_dict()["scale"]["range"] for name in ("color", "strokeDash"))
+    shapes = channels["shape"].to_dict()["scale"]["range"]
+    assert colours[0] == colours[1]
+    assert shapes[0] == shapes[1]
+    assert dashes[0] != dashes[1]
+
+
+def test_an_unknown_placement_is_an_error():
+    with pytest.raises(KeyError, match="sandwich"):
+        seed_spread({"sandwich": np.ones((1, 1))}, (1,), **TITLES)
+
+
+def test_the_bounds_and_the_line_carry_their_formulas_at_their_ends():
+    ends = {"pre-LN": LEMMA[1][None], "post-LN": LEMMA[2][None]}
+    _, _, (low,), (high,), (post,), *_, points = drawn(hidden_norms(ends, LEMMA), width=600)
+    assert [text["text"] for text in (low, high, post)] == ["(1 + l/2) d", "(1 + 3l/2) d", "3d/2"]
+    assert (high["x"], high["y"]) == (points[1]["x"], points[1]["y"])
+    assert (post["x"], post["y"]) == (points[3]["x"], points[3]["y"])
+    assert low["y"] > high["y"]  # y counts down
+
+
+def test_what_the_lemma_says_of_a_placement_stands_beside_that_one_alone():
+    assert texts(hidden_norms({"post-LN": LEMMA[2][None]}, LEMMA)) == ["3d/2"]
+    assert not texts(hidden_norms({"B2T": LEMMA[2][None]}, LEMMA))
+
+
+def test_layers_count_from_1_behind_the_first():
+    frames = hidden_norms({"pre-LN": np.array([[20.0, 30.0]])}, LEMMA).frames
+    assert [frame["position"].tolist() for frame in frames.values()] == [[1, 2], [1, 2]]
+
+
+def test_a_lemma_of_other_layers_is_refused():
+    with pytest.raises(ValueError, match=r"expected shape \(1, 2\), got pre-LN of \(1, 3\)"):
+        hidden_norms({"pre-LN": np.ones((1, 3))}, LEMMA)
+
+
+def test_the_guide_falls_with_the_square_root_from_where_pre_ln_begins():
+    guides = last_layer_gradient(NORMS, DEPTHS).frames["guides"]
+    assert guides["falling"].tolist() == pytest.approx([0.8, 0.4, 0.2])
+
+
+def test_without_pre_ln_the_guide_begins_where_the_first_curve_does():
+    guides = last_layer_gradient({"post-LN": NORMS["post-LN"]}, DEPTHS).frames["guides"]
+    assert guides["falling"].tolist() == pytest.approx([1, 0.5, 0.25])
+
+
+def test_both_axes_are_logarithmic_and_a_flat_curve_is_flat():
+    _, name, *_, points = drawn(last_layer_gradient(NORMS, DEPTHS), width=600)
+    assert [text["text"] for text in name] == ["∝ 1/√L"]
+    post, pre = points[:3], points[3:]
+    assert len({point["y"] for point in post}) == 1
+    assert pre[2]["x"] - pre[1]["x"] == pytest.approx(pre[1]["x"] - pre[0]["x"])
+    assert pre[2]["y"] - pre[1]["y"] == pytest.approx(pre[1]["y"] - pre[0]["y"])
+
+
+def test_layers_count_from_0():
+    figure = layer_gradients({"pre-LN": np.array([[3.0, 2.0, 1.0]])})
+    *_, points = drawn(figure, width=500)
+    across, up = ([point[axis] for point in points] for axis in "xy")
+    assert across == sorted(across)
+    assert up == sorted(up)  # falling: y counts down
+    assert figure.frame["position"].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("scale", "n"), [("linear", 3), ("log", 2)])
+def test_steps_count_from_before_the_first(scale, n):
+    *_, points = drawn(model_updates(MOVED, scale=scale), width=500)
+    assert len(points) == n
+
+
+@pytest.mark.parametrize(
+    "empty", [layer_gradients, model_updates, lambda norms: last_layer_gradient(norms, ())]
+)
+def test_nothing_measured_makes_an_empty_chart(empty):
+    assert not any(drawn(empty({})))

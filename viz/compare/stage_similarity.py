@@ -1,0 +1,86 @@
+"""How alike two sets of stages are, pair by pair, the number written in its cell."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+
+from viz.cells import BARE_AXIS, cells, strong
+from viz.colours import ENDS, SIGNED_ENDS, colour_legend
+from viz.figure import VegaFigure, form, need_shape, tip, value
+from viz.numbers import written
+from viz.palette import NEUTRAL
+from viz.theme import heading
+
+_SMALLEST, _LARGEST = 12, 46
+_WRITTEN, _WIDE = 24, 30  # pixels that a cell needs for its number, and for one in larger letters
+
+
+def stage_similarity(
+    values: np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    names: tuple[str, str],
+    what: str,
+    signed: bool,
+    side: int,
+    undefined: str = "not defined",
+    title: str = "",
+) -> VegaFigure:
+    """Values [row, column] from 0, or -1 where `signed`, to 1; `names` are of rows and columns.
+
+    The longer side is about `side` pixels. NaN is drawn as a dash, and `undefined` says why on hover.
+    Raises ValueError where the shapes do not fit.
+    """
+    need_shape((len(rows), len(columns)), values=values)
+    row, column = (
+        np.asarray(stages, dtype=object)[place]
+        for stages, place in zip((rows, columns), np.indices(values.shape).reshape(2, -1), strict=True)
+    )
+    flat = values.ravel().astype(float)
+    frame = {
+        "row": row,
+        "column": column,
+        "name": row + " and " + column,
+        "value": flat,
+        "written": [written(number, ".2f") for number in flat],
+        "exact": [written(number, ".4f", otherwise=undefined) for number in flat],
+        "strong": strong(flat, 1),
+    }
+    step = int(np.clip(side // max(*values.shape, 1), _SMALLEST, _LARGEST))
+    font_size = 0 if step < _WRITTEN else 10 if step < _WIDE else 12
+    return _form(names, what, signed, font_size).of(
+        frame,
+        values={"largest": 1, "rows": list(rows), "columns": list(columns)},
+        width=step * len(columns),
+        height=step * len(rows),
+        title=heading(title),
+        description=f"{what} of {len(rows)} stages of {names[0]} and {len(columns)} of {names[1]}",
+    )
+
+
+@form
+def _form(names: tuple[str, str], what: str, signed: bool, font_size: int) -> alt.LayerChart:
+    row, column = names
+    axis = BARE_AXIS | {"labelOverlap": "greedy", "labelFlush": False}
+    across = alt.Axis(orient="top", labelAngle=-90, **axis)
+    return cells(
+        alt.X("column:N", scale=alt.Scale(domain=value("columns")), title=column, axis=across),
+        alt.Y("row:N", scale=alt.Scale(domain=value("rows")), title=row, axis=alt.Axis(**axis)),
+        tooltip=[
+            tip("row:N", title=row),
+            # two columns of one name would be one line of the tooltip
+            tip("column:N", title=column if column != row else f"{column}, other stage"),
+            tip("exact:N", title=what),
+        ],
+        signed=signed,
+        text="written" if font_size else None,
+        font_size=font_size,
+        legend=colour_legend(
+            f"{what}, {'−1' if signed else '0'} to 1", SIGNED_ENDS if signed else ENDS, format="~g"
+        ),
+        stroke=NEUTRAL,
+        strokeWidth=0.3,
+        invalid=None,
+    ).properties(autosize="pad")

@@ -1,0 +1,142 @@
+"""What every figure is: first its data, as frames, then the form in which they are drawn.
+
+A chart's form does not change with its data. Altair makes it once, the tests validate it, and from then on a figure
+is a form with frames: building and validating a chart anew takes ten times as long as sending it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, wraps
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from altair.utils import schemapi
+
+FRAME = "frame"  # the name of the first frame, which is what tables and exports show
+validating = (
+    False  # whether Altair checks each part against its schema while a form is made; tests switch it on
+)
+
+
+@dataclass(frozen=True, slots=True)
+class VegaFigure:
+    """A Vega-Lite chart: `specification` refers to its `frames` by name and holds no data."""
+
+    specification: Mapping[str, Any]
+    frames: Mapping[str, pd.DataFrame]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The numbers that the figure shows, a row a mark."""
+        return self.frames[FRAME]
+
+    @property
+    def description(self) -> str:
+        return self.specification["description"]
+
+    def chart(self) -> alt.TopLevelMixin:
+        """The same as an Altair chart with its data inside, for notebooks and exports."""
+        datasets = {name: frame.to_dict(orient="records") for name, frame in self.frames.items()}
+        return alt.Chart.from_dict({**self.specification, "datasets": datasets})
+
+    def _repr_mimebundle_(self, *args: Any, **options: Any) -> Any:
+        return self.chart()._repr_mimebundle_(*args, **options)
+
+
+@dataclass(frozen=True, slots=True)
+class PlotlyFigure:
+    """A Plotly chart, the numbers that it shows, and what it is in words, for whoever cannot see it."""
+
+    frame: pd.DataFrame
+    specification: go.Figure = field(repr=False)
+    description: str
+
+    def _repr_mimebundle_(self, *args: Any, **options: Any) -> Any:
+        return self.specification._repr_mimebundle_(*args, **options)
+
+
+Figure = VegaFigure | PlotlyFigure
+Columns = pd.DataFrame | Mapping[str, Any]  # a frame, or its columns by name
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A chart without its data."""
+
+    specification: Mapping[str, Any]
+
+    def of(
+        self,
+        frame: Columns,
+        *,
+        values: Mapping[str, Any] | None = None,
+        frames: Mapping[str, Columns] | None = None,
+        **properties: Any,
+    ) -> VegaFigure:
+        """The form with its data, as frames or their columns: `frame` under the name `FRAME`, `frames` under theirs.
+
+        `values` are what the form calls by name with `value`; `properties` (width, height, title, description)
+        belong to the whole chart.
+        """
+        parameters = [{"name": name, "value": it} for name, it in (values or {}).items()]
+        whole = {**self.specification, **properties}
+        if parameters:
+            whole["params"] = [*self.specification.get("params", ()), *parameters]
+        tables = {FRAME: frame, **(frames or {})}
+        return VegaFigure(whole, {name: pd.DataFrame(columns) for name, columns in tables.items()})
+
+
+def form(make: Callable[..., alt.TopLevelMixin]) -> Callable[..., Form]:
+    """`make` draws a chart on `data()`; its form is made once for each set of arguments, which must be hashable.
+
+    Only what changes the form is an argument: what follows the data is a field of a frame or a `value`.
+    """
+
+    @lru_cache(maxsize=256)
+    @wraps(make)
+    def made(*arguments: Any, **options: Any) -> Form:
+        with schemapi.debug_mode(validating):
+            specification = make(*arguments, **options).to_dict(validate=validating)
+        specification.pop("config", None)  # Altair's default size of a chart; whoever shows it gives the size
+        return Form(specification)
+
+    return made
+
+
+def data(name: str = FRAME) -> alt.NamedData:
+    """For forms: the frame of that name, as `alt.Chart(data())` takes it."""
+    return alt.NamedData(name)
+
+
+def value(name: str) -> alt.ExprRef:
+    """For forms: a number or list that comes with the data, as in `alt.Scale(domain=[0, value("largest")])`."""
+    return alt.ExprRef(name)
+
+
+def tip(field: str, form: str | None = None, title: str | None = None) -> alt.Tooltip:
+    """For forms: a line of what the pointer is told: the `field`, a number in Vega's format `form`."""
+    options = {"format": form, "title": title}
+    return alt.Tooltip(field, **{name: it for name, it in options.items() if it is not None})
+
+
+def either(test: str, then: object, otherwise: object) -> object:
+    """For forms: a channel of one value for the rows where `test` holds, and of another for the rest."""
+    return alt.when(test).then(alt.value(then)).otherwise(alt.value(otherwise))
+
+
+def click_on(name: str, *fields: str) -> alt.Parameter:
+    """For forms: a click on a mark sets the point selection `name` to the `fields` of that mark."""
+    return alt.selection_point(name=name, fields=list(fields), toggle=False, clear=False)
+
+
+def need_shape(shape: Sequence[Any], /, **given: Any) -> None:
+    """Raises ValueError where an array or list, `given` by what it is, has another shape; it may end with `...`."""
+    axes = slice(len(shape) - 1 if ... in shape else None)
+    found = {name: np.shape(each) for name, each in given.items()}
+    if wrong := [f"{name} of {each}" for name, each in found.items() if each[axes] != tuple(shape)[axes]]:
+        raise ValueError(
+            f"expected shape {tuple(shape)}, got {' and '.join(wrong)}".replace("Ellipsis", "...")
+        )

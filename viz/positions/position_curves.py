@@ -1,0 +1,164 @@
+"""Curves over positions and over what lies between them: lengths, errors, offsets and shifts."""
+
+from collections.abc import Mapping, Sequence
+
+import altair as alt
+import numpy as np
+
+from viz.attention.token_label import visible
+from viz.curves import CHOSEN, WHOLE, by_kind, curves, long, probability, rule
+from viz.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from viz.palette import ATTENTION, DIFFERENCE, EMPHASIS, NEUTRAL, SECOND
+from viz.theme import FIT
+
+_THREE = (NEUTRAL, EMPHASIS, SECOND)
+_POINTS = ("triangle-up", "circle", "square")
+_MOST_POINTS = 100  # positions; beyond, the marks would run into each other, and the lines say it all
+_MAPS = (EMPHASIS, DIFFERENCE[-1], ATTENTION[2])
+_FEW = 130  # offsets; of more the dots are smaller
+_SEEN = "measured, mean over all pairs"
+
+
+def norm_curves(norms: Mapping[str, np.ndarray], tokens: Sequence[str]) -> VegaFigure:
+    """Lengths [position] of up to three kinds of vectors, by the name under which the legend lists them.
+
+    Raises ValueError where a kind does not have as many as there are tokens.
+    """
+    need_shape((len(tokens),), **norms)
+    series = {name: (range(len(tokens)), values) for name, values in norms.items()}
+    frame = long(series, "vector", "position", "norm")
+    frame["token"] = [visible(token) for token in tokens] * len(norms)
+    return _lengths(tuple(norms), len(tokens) <= _MOST_POINTS).of(
+        frame,
+        values={"last": max(len(tokens) - 1, 1)},
+        description=f"Lengths of {', '.join(norms)} at {len(tokens)} positions.",
+    )
+
+
+@form
+def _lengths(kinds: tuple[str, ...], few: bool) -> alt.LayerChart:
+    n = len(kinds)
+    layers = curves(
+        alt.X(
+            "position:Q", title="position", scale=alt.Scale(domain=[0, value("last")], nice=False), axis=WHOLE
+        ),
+        alt.Y("norm:Q", title="Euclidean length", scale=alt.Scale(domainMin=0)),
+        by_kind("vector:N", kinds, color=_THREE[-n:], shape=_POINTS[-n:], legend={"columns": 1}),
+        tooltip=["vector:N", "position:Q", "token:N", tip("norm:Q", ".4f", "length")],
+        line={"strokeWidth": 1, "opacity": 0.6},
+        points={"size": 45 if few else 12},
+    )
+    return alt.layer(*layers).properties(height=320, autosize=FIT)
+
+
+def error_curves(errors: Mapping[str, np.ndarray]) -> VegaFigure:
+    """A line a map, named by the keys, over position t; the errors are not negative.
+
+    Raises ValueError for more than three maps.
+    """
+    if len(errors) > len(_MAPS):
+        raise ValueError(f"at most {len(_MAPS)} curves can be told apart here, got {len(errors)}")
+    series = {name: (range(len(of)), of) for name, of in errors.items()}
+    return _errors(tuple(errors)).of(
+        long(series, "map", "t", "error"), description=f"Error over the position of {', '.join(errors)}"
+    )
+
+
+@form
+def _errors(maps: tuple[str, ...]) -> alt.Chart:
+    (lines,) = curves(
+        alt.X("t:Q", title="position t", scale=alt.Scale(nice=False)),
+        alt.Y("error:Q", title="root mean square error"),
+        by_kind("map:N", maps, color=_MAPS, legend={"direction": "vertical"}),
+        tooltip=[tip("map:N"), tip("t:Q", title="position t"), tip("error:Q", ".3~g")],
+        line={"strokeWidth": 1.8},
+    )
+    return lines.properties(height=340)
+
+
+def offset_curve(
+    offsets: np.ndarray, measured: np.ndarray, formula: np.ndarray, *, what: str, law: str
+) -> VegaFigure:
+    """Dots for `measured` and a line for `formula`, both [offset]; `what` is the axis, `law` names the formula.
+
+    Raises ValueError where the lengths differ.
+    """
+    need_shape((len(offsets),), measured=measured, formula=formula)
+    columns = {"offset": offsets, "measured": measured, "formula": formula, "deviation": measured - formula}
+    return _offsets(what, law, len(offsets) <= _FEW).of(
+        columns, description=f"{what} over the offset of two positions: measured as dots, {law} as a line"
+    )
+
+
+@form
+def _offsets(what: str, law: str, few: bool) -> alt.LayerChart:
+    channels = by_kind(
+        "kind:N",
+        (_SEEN, law),
+        color=(NEUTRAL, DIFFERENCE[-1]),
+        legend={"direction": "vertical", "symbolOpacity": 1},
+    )
+    x = alt.X(
+        "offset:Q",
+        title="offset φ = t − s (positions)",
+        scale=alt.Scale(nice=False),
+        axis=alt.Axis(format="d", tickMinStep=1),
+    )
+    base = alt.Chart(data()).encode(x=x, **channels)
+    tooltip = [
+        tip("offset:Q", title="offset φ"),
+        *(tip(f"{field}:Q", ".6f") for field in ("measured", "formula")),
+        tip("deviation:Q", ".1e"),
+    ]
+    dots = base.transform_calculate(kind=f"'{_SEEN}'").mark_circle(opacity=0.6, size=60 if few else 22)
+    line = base.transform_calculate(kind=f"'{law}'").mark_line(strokeWidth=1.8, aria=False, tooltip=None)
+    return alt.layer(
+        dots.encode(y=alt.Y("measured:Q", title=what), tooltip=tooltip), line.encode(y="formula:Q")
+    ).properties(height=340)
+
+
+def shift_curve(
+    shifts: Sequence[int], probabilities: np.ndarray, class_names: Sequence[str], *, selected: int
+) -> VegaFigure:
+    """Probabilities [shift, class]: the curve of the class that leads at the first shift, filled where it leads.
+
+    A vertical line marks the shift `selected`. A click on a dot sets the point selection `shift`, field `shift`.
+    Raises ValueError where the probabilities are not one of each class for each shift.
+    """
+    need_shape((len(shifts), len(class_names)), probabilities=probabilities)
+    leading = probabilities.argmax(axis=1) if len(shifts) else np.zeros(0, int)
+    followed = int(leading[0]) if len(shifts) else 0
+    frame = {
+        "shift": list(shifts),
+        "probability": probabilities[:, followed].astype(float),
+        "says": [class_names[at] for at in leading],
+        "kept": leading == followed,
+        "name": [f"shift {shift}" for shift in shifts],
+    }
+    return _shifts(class_names[followed]).of(
+        frame,
+        values={"last": max([*shifts, 1])},
+        frames={CHOSEN: {"shift": [selected]}},
+        description=f"Probability of {class_names[followed]} at {len(shifts)} shifts of all positions.",
+    )
+
+
+@form
+def _shifts(name: str) -> alt.LayerChart:
+    scale = alt.Scale(domain=[0, value("last")], nice=False)
+    line, points = curves(
+        alt.X("shift:Q", title="shift k, in positions", scale=scale, axis=WHOLE),
+        probability(f"probability of {name}"),
+        {},
+        tooltip=[
+            tip("shift:Q", title="shift k"),
+            tip("probability:Q", ".4f"),
+            tip("says:N", title="the classifier says"),
+        ],
+        line={"strokeWidth": 1.5, "color": NEUTRAL, "aria": False},
+        points={"size": 60, "cursor": "pointer", "stroke": EMPHASIS, "filled": False, "fillOpacity": 1},
+        click=click_on("shift", "shift"),
+    )
+    kept = either("datum.kept", EMPHASIS, "transparent")
+    points = points.encode(fill=kept, description="name:N")
+    return alt.layer(line, rule("shift"), points).properties(height=260, autosize=FIT)

@@ -1,0 +1,129 @@
+"""Heatmaps of position vectors: their numbers, how alike they are, and the matrix that shifts them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from viz.figure import PlotlyFigure, need_shape
+from viz.heatmap import STANDOFF, colour_scale, heatmap
+from viz.palette import NEUTRAL, largest
+
+_ABOVE = 66  # pixels for the colour bar of a map that is one of two
+
+
+def similarity_of_positions(cosines: np.ndarray, names: Sequence[str]) -> PlotlyFigure:
+    """Cosine similarities [position, position], -1 to 1; `names` differ from each other.
+
+    Raises ValueError where the shapes do not fit each other.
+    """
+    n = len(names)
+    need_shape((n, n), cosines=cosines)
+    return heatmap(
+        cosines,
+        x=names,
+        y=names,
+        titles=("position", "position"),
+        colours=colour_scale("cosine similarity", "−1 to 1", 1),
+        cell="positions %{y} and %{x}",
+        number=": %{z:.4f}",
+        height=640,
+        square=True,
+        description=f"Cosine similarities of the position vectors of {n} positions, all pairs",
+    )
+
+
+def learned_positions(table: np.ndarray) -> PlotlyFigure:
+    """Values [position, d_model] of a checkpoint, position 0 on top; the colours are symmetric about 0."""
+    n, d_model = table.shape
+    return heatmap(
+        table,
+        titles=("dimension of d_model", "position"),
+        colours=colour_scale("value", "symmetric about 0", largest(table)),
+        cell="position %{y}, dimension %{x}",
+        number=": %{z:+.4f}",
+        height=560,
+        description=f"The position vectors of {n} positions, {d_model} numbers each",
+    )
+
+
+def sinusoid_table(rows: np.ndarray, *, position: int, dimensions: Sequence[int] = ()) -> PlotlyFigure:
+    """Values [position, d_model] from -1 to 1; the row `position` is framed, `dimensions` are marked above.
+
+    Raises ValueError where the row or a dimension is not in the table.
+    """
+    n, d_model = rows.shape
+    if not 0 <= position < n or not all(0 <= dimension < d_model for dimension in dimensions):
+        raise ValueError(
+            f"no position {position} or dimension {list(dimensions)} in a table of {n}×{d_model}"
+        )
+    figure = heatmap(
+        rows,
+        titles=("dimension i", "position t"),
+        colours=colour_scale("sine (even i) or cosine (odd i)", "−1 to 1", 1),
+        cell="position t = %{y}<br>dimension i = %{x}",
+        number="<br>value %{z:.4f}",
+        height=500,
+        above=_ABOVE,
+        framed=(range(d_model), range(position, position + 1)),
+        shown=(range(d_model), range(n)),  # the marks stand at the edge
+        standoff=STANDOFF,
+        description=f"Heatmap of {n} positions by {d_model} dimensions: narrow stripes on the left, "
+        "wide ones on the right",
+    )
+    figure.specification.add_scatter(
+        x=list(dimensions),
+        y=[-0.5] * len(dimensions),
+        mode="markers",
+        marker={"symbol": "triangle-down", "size": 9, "color": NEUTRAL},
+        cliponaxis=False,
+        hovertemplate="dimension %{x}<extra></extra>",
+        showlegend=False,
+    )
+    return figure
+
+
+def shift_of_positions(matrix: np.ndarray, *, pair: int) -> PlotlyFigure:
+    """The matrix [d_model, d_model] that shifts sinusoids: rotations of two by two; the block of `pair` is framed.
+
+    Raises ValueError where the matrix is not square or has no such block.
+    """
+    d_model = len(matrix)
+    if matrix.shape != (d_model, d_model) or not 0 <= 2 * pair < d_model:
+        raise ValueError(f"no block {pair} in a matrix of {matrix.shape}")
+    block = range(2 * pair, 2 * pair + 2)
+    return heatmap(
+        matrix,
+        titles=("dimension of p at t", "dimension of p at t + φ"),
+        colours=colour_scale("entry of M", "−1 to 1", 1),
+        cell="row %{y}, column %{x}",
+        number="<br>value %{z:.4f}",
+        height=480,
+        above=_ABOVE,
+        square=True,
+        framed=(block, block),
+        description=f"Heatmap of the {d_model}×{d_model} shift matrix: blocks of two by two along the diagonal",
+    )
+
+
+def pairs_of_positions(matrix: np.ndarray, *, what: str) -> PlotlyFigure:
+    """Values [position s, position t], such as their dot product; `what` names them.
+
+    Colours go from 0 to the largest value, or symmetrically about 0 where some are negative.
+    Raises ValueError where the matrix is not square.
+    """
+    need_shape((len(matrix),) * 2, matrix=matrix)
+    signed = bool((matrix < 0).any())
+    reach = "symmetric about 0" if signed else "0 to the maximum"
+    return heatmap(
+        matrix,
+        titles=("position t", "position s"),
+        colours=colour_scale(what, reach, largest(matrix), signed=signed),
+        cell="s = %{y}, t = %{x}",
+        number="<br>value %{z:.4f}",
+        height=480,
+        above=_ABOVE,
+        square=True,
+        standoff=STANDOFF,
+        description=f"Symmetric map of the {what} of {len(matrix)} positions with each other: "
+        "constant along diagonals",
+    )

@@ -1,0 +1,120 @@
+"""How alike the position vectors of patches are, where the patches lie: those of all, or of one position.
+
+A click on a cell sets the point selection `patch`, field `patch`, counted from 0. The patches fill `patch_grid`
+(rows, columns) row by row; ValueError where the similarities do not.
+"""
+
+import altair as alt
+import numpy as np
+
+from viz.cells import cells, framed
+from viz.colours import SIGNED_ENDS, colour, colour_legend
+from viz.figure import VegaFigure, click_on, data, form, need_shape, tip
+from viz.pictures import pixel_x, pixel_y
+
+_SIDE, _GAP = 500, 5  # pixels of all the small maps, about, and between two of them
+_MAP = 294  # pixels, of the longer side of one map
+_SMALLEST_WITH_NUMBER = 36
+
+
+def position_similarity_map(
+    cosines: np.ndarray, patch_grid: tuple[int, int], *, of: str, selected: int | None
+) -> VegaFigure:
+    """Similarities [patch] of one position and all patches, with the numbers in large cells.
+
+    `of` names the position that is compared; where it is one of the patches it is `selected`, and outlined.
+    """
+    rows, columns = patch_grid
+    need_shape((rows * columns,), similarities=cosines)
+    side = _MAP / max(rows, columns, 1)
+    # The selected one comes last: no neighbour's border lies on its outline.
+    patches = sorted(range(len(cosines)), key=lambda patch: patch == selected)
+    frame = {
+        "patch": patches,
+        "name": [f"r{patch // columns}c{patch % columns}" for patch in patches],
+        "row": [patch // columns for patch in patches],
+        "column": [patch % columns for patch in patches],
+        "cosine": cosines[patches].astype(float),
+        "selected": [patch == selected for patch in patches],
+    }
+    return _map(side >= _SMALLEST_WITH_NUMBER).of(
+        frame,
+        values={"largest": 1},
+        width=side * columns,
+        height=side * rows,
+        description=f"How alike the position vector of {of} and those of the {len(cosines)} patches are.",
+    )
+
+
+@form
+def _map(numbered: bool) -> alt.LayerChart:
+    place = {"scale": alt.Scale(padding=0), "axis": alt.Axis(labelAngle=0, ticks=False, domain=False)}
+    return cells(
+        alt.X("column:O", title="column of the patch grid", **place),
+        alt.Y("row:O", title="row of the patch grid", **place),
+        tooltip=[tip("name:N", title="patch"), tip("cosine:Q", ".4f")],
+        signed=True,
+        field="cosine",
+        text=alt.Text("cosine:Q", format=".2f") if numbered else None,
+        font_size=11,
+        legend=_legend(),
+        selectable=click_on("patch", "patch"),
+        borders=(4, 0.5),
+    ).properties(autosize="pad")
+
+
+def position_similarity_grid(
+    cosines: np.ndarray, patch_grid: tuple[int, int], *, selected: int | None
+) -> VegaFigure:
+    """Similarities [patch, patch] as a small map a patch, laid out as the patches are.
+
+    The map in row r and column c is of the patch there (figure 7 of Dosovitskiy et al. 2021); that of `selected` is
+    framed.
+    """
+    rows, columns = patch_grid
+    n = rows * columns
+    need_shape((n, n), similarities=cosines)
+    cell = max(2, (_SIDE // max(rows, columns, 1) - _GAP) // max(rows, columns, 1))
+    patch, other = np.indices((n, n)).reshape(2, -1)
+    maps = sorted(range(n), key=lambda patch: patch == selected)  # no neighbour's border lies on the frame
+    outlines = {"patch": maps, "other": [0] * n, "selected": [patch == selected for patch in maps]}
+    return _grid().of(
+        {"patch": patch, "other": other, "cosine": cosines.ravel().round(4)},
+        frames={"maps": outlines},
+        values={"largest": 1, "cell": cell, "rows": rows, "columns": columns},
+        width=columns * (columns * cell + _GAP) - _GAP,
+        height=rows * (rows * cell + _GAP) - _GAP,
+        description=f"How alike the position vectors of {n} patches are: a small map for each patch.",
+    )
+
+
+@form
+def _grid() -> alt.LayerChart:
+    tooltip = [
+        tip("name:N", title="position of"),
+        tip("other_name:N", title="against"),
+        tip("cosine:Q", ".4f"),
+    ]
+    tiles = _placed("frame", "cell", "cell").mark_rect(cursor="pointer", aria=False)
+    tiles = tiles.encode(color=colour("cosine", signed=True, legend=_legend()), tooltip=tooltip)
+    outlines = framed(_placed("maps", "columns * cell", "rows * cell").mark_rect(fill=None), (4, 0.5))
+    layers = [tiles.add_params(click_on("patch", "patch")), outlines.encode(description="name:N")]
+    return alt.layer(*layers).properties(autosize="pad")  # Streamlit would squeeze what lies at pixels
+
+
+def _placed(frame: str, width: str, height: str) -> alt.Chart:
+    """Boxes of that size in pixels, each where the map of `patch` has its cell of `other`."""
+    row, column = "floor(datum.patch / columns)", "(datum.patch % columns)"
+    other_row, other_column = "floor(datum.other / columns)", "(datum.other % columns)"
+    boxes = alt.Chart(data(frame)).transform_calculate(
+        left=f"{column} * (columns * cell + {_GAP}) + {other_column} * cell",
+        top=f"{row} * (rows * cell + {_GAP}) + {other_row} * cell",
+        name=f"'r' + {row} + 'c' + {column}",
+        other_name=f"'r' + {other_row} + 'c' + {other_column}",
+    )
+    boxes = boxes.transform_calculate(right=f"datum.left + {width}", bottom=f"datum.top + {height}")
+    return boxes.encode(x=pixel_x("left"), x2="right:Q", y=pixel_y("top"), y2="bottom:Q")
+
+
+def _legend() -> alt.Legend:
+    return colour_legend("cosine similarity, −1 to 1", SIGNED_ENDS, offset=8, padding=0)

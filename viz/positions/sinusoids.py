@@ -1,0 +1,239 @@
+"""Sinusoidal positions: as clocks, as a counter's table, and as curves."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from viz.cells import cells
+from viz.figure import VegaFigure, data, either, form, need_shape, tip, value
+from viz.palette import ACCENT, EMPHASIS, NEUTRAL
+from viz.pictures import pixel_x, pixel_y
+from viz.theme import FIT, INK
+from viz.theme import heading as chart_title
+
+AT_MOST = 16  # clocks in a row; of more frequencies, evenly spaced ones are drawn
+_LARGEST = 36  # pixels of a radius, as all lengths here
+_MIDDLE, _HEIGHT = 62, 128
+_ACROSS = f"min(width / {AT_MOST}, {2.4 * _LARGEST})"  # the width is known in the browser alone
+_RADIUS = f"(0.42 * {_ACROSS})"
+_COLUMN, _ROW = 52, 22  # pixels
+_BAND = 3.2  # units from curve to curve: from -1 to 1, and a line of text
+_PIXELS = 92  # a band
+
+
+def clock_hands(
+    angles: np.ndarray, wavelengths: np.ndarray, *, before: np.ndarray | None = None
+) -> VegaFigure:
+    """Hands at `angles` [frequency], in radians clockwise from the top, so that a hand points to (sin, cos).
+
+    Faint hands show where they stood `before`. Below each clock stands its wavelength in positions.
+    Raises ValueError where the numbers of frequencies differ.
+    """
+    before = angles if before is None else before
+    need_shape(angles.shape, before=before, wavelengths=wavelengths)
+    n = len(angles)
+    drawn = np.unique(np.linspace(0, n - 1, min(n, AT_MOST)).round().astype(int))
+    frame = {
+        "k": drawn,
+        "place": np.arange(len(drawn)) + 0.5,
+        "wavelength": wavelengths[drawn],
+        "turns": angles[drawn] / (2 * np.pi),
+        "sine": np.sin(angles[drawn]),
+        "cosine": np.cos(angles[drawn]),
+        "sine_before": np.sin(before[drawn]),
+        "cosine_before": np.cos(before[drawn]),
+    }
+    return _clocks().of(
+        frame, description=f"{len(drawn)} of the {n} frequencies as clocks, the fastest on the left"
+    )
+
+
+@form
+def _clocks() -> alt.LayerChart:
+    base = alt.Chart(data()).transform_calculate(
+        middle=f"datum.place * {_ACROSS}",
+        centre=str(_MIDDLE),
+        tip_x=f"datum.middle + {_RADIUS} * datum.sine",
+        tip_y=f"{_MIDDLE} - {_RADIUS} * datum.cosine",
+        tip_x_before=f"datum.middle + {_RADIUS} * datum.sine_before",
+        tip_y_before=f"{_MIDDLE} - {_RADIUS} * datum.cosine_before",
+        twelve=f"{_MIDDLE} - {_RADIUS}",
+        twelve_end=f"{_MIDDLE} - 0.8 * {_RADIUS}",
+        above=f"{_MIDDLE} - {_RADIUS} - 12",
+        below=f"{_MIDDLE} + {_RADIUS} + 13",
+        name="'k ' + datum.k",
+        length="'λ ' + format(datum.wavelength, '.3~s')",
+        spoken="'k ' + datum.k + ': ' + format(datum.turns, '.3~f') + ' turns'",
+    )
+    faces = base.mark_point(
+        shape="circle",
+        size=alt.expr(f"pow(2 * {_RADIUS}, 2)"),  # Vega takes the square of the diameter
+        stroke=NEUTRAL,
+        strokeWidth=1,
+        fill="transparent",
+    ).encode(
+        x=pixel_x("middle"),
+        y=pixel_y("centre"),
+        description="spoken:N",
+        tooltip=[
+            tip("k:Q"),
+            tip("wavelength:Q", ",.2f", "wavelength (positions)"),
+            tip("turns:Q", ",.4f", "turns since t = 0"),
+            tip("sine:Q", ".4f"),
+            tip("cosine:Q", ".4f"),
+        ],
+    )
+    noon = base.mark_rule(stroke=NEUTRAL, strokeWidth=1, aria=False).encode(
+        x=pixel_x("middle"), y=pixel_y("twelve"), y2="twelve_end:Q"
+    )
+    hand = {"strokeCap": "round", "aria": False, "tooltip": None}
+    hands_before = base.mark_rule(**hand, stroke=NEUTRAL, strokeWidth=2.5, opacity=0.6).encode(
+        x=pixel_x("middle"), x2="tip_x_before:Q", y=pixel_y("centre"), y2="tip_y_before:Q"
+    )
+    hands = base.mark_rule(**hand, stroke=ACCENT, strokeWidth=3).encode(
+        x=pixel_x("middle"), x2="tip_x:Q", y=pixel_y("centre"), y2="tip_y:Q"
+    )
+    text = base.mark_text(aria=False, color=INK, fontSize=11)
+    names = text.encode(x=pixel_x("middle"), y=pixel_y("above"), text="name:N")
+    lengths = text.encode(x=pixel_x("middle"), y=pixel_y("below"), text="length:N")
+    return alt.layer(noon, hands_before, hands, faces, names, lengths).properties(
+        width=900, height=_HEIGHT, autosize=FIT
+    )
+
+
+def counter_table(
+    values: np.ndarray,
+    texts: np.ndarray,
+    columns: Sequence[str],
+    positions: Sequence[int],
+    *,
+    position: int,
+    title: str,
+    heading: str,
+) -> VegaFigure:
+    """Colours `values` and writes `texts`, both [position, column]; the row of the chosen `position` is framed.
+
+    The columns have a common `heading`; the name of one may have lines, parted by "|". Raises ValueError where the shapes do not fit.
+    """
+    shape = (len(positions), len(columns))
+    need_shape(shape, values=values, texts=texts)
+    row, column = np.indices(shape).reshape(2, -1)
+    t, named = np.asarray(positions)[row], np.asarray(columns, dtype=object)[column]
+    frame = {
+        "t": t,
+        "column": named,
+        "value": values.ravel().astype(float),
+        "written": texts.ravel().astype(object),
+        "name": [f"t = {one}, {other}" for one, other in zip(t, named, strict=True)],
+    }
+    return _table(heading).of(
+        frame,
+        frames={"framed": {"t": [position]}},
+        values={"largest": 1},
+        width=_COLUMN * len(columns),
+        height=_ROW * len(positions),
+        title=chart_title(title) | {"fontWeight": "normal"},
+        description=f"{title}; position {position} is framed",
+    )
+
+
+@form
+def _table(heading: str) -> alt.LayerChart:
+    bare = {"ticks": False, "domain": False}
+    across = alt.Axis(
+        orient="top",
+        labelAngle=0,
+        labelExpr="split(datum.label, '|')",
+        labelLimit=0,
+        labelOverlap=False,
+        **bare,
+    )
+    y = alt.Y("t:O", title="position t", axis=alt.Axis(**bare))
+    table = cells(
+        alt.X("column:N", sort=None, title=heading, axis=across),
+        y,
+        tooltip=[tip("t:O", title="position t"), tip("column:N"), tip("written:N", title="value")],
+        signed=True,
+        font_size=11,
+        writing={"color": INK},
+        stroke=NEUTRAL,
+        strokeWidth=0.5,
+        opacity=0.75,
+    )
+    frame = alt.Chart(data("framed")).mark_rect(
+        fill=None, stroke=ACCENT, strokeWidth=2.5, aria=False, tooltip=None
+    )
+    return alt.layer(table, frame.encode(y=y)).properties(autosize="pad")
+
+
+def wave_curves(
+    names: Sequence[str], values: np.ndarray, t: np.ndarray, waves: np.ndarray, *, position: int
+) -> VegaFigure:
+    """`values` [curve, position] as dots on the `waves` [curve, t] that run through them; the chosen `position`
+    is marked.
+
+    Raises ValueError where names, dots and waves differ in number.
+    """
+    need_shape((len(names), ...), values=values, waves=waves)
+    n_curves, n = values.shape
+    shift = -_BAND * np.arange(n_curves)
+    dots = {
+        "name": np.repeat(list(names), n),
+        "t": np.tile(np.arange(n), n_curves),
+        "value": values.astype(float).ravel(),
+        "place": np.round(values + shift[:, None], 4).ravel(),
+    }
+    lines = {
+        "curve": np.repeat(np.arange(n_curves), len(t)),
+        "t": np.tile(np.round(t, 3), n_curves),
+        "place": np.round(waves + shift[:, None], 4).ravel(),
+    }
+    bands = pd.DataFrame(
+        {"name": list(names), "zero": shift, "low": shift - 1.1, "high": shift + 1.1, "above": shift + 1.55}
+    )
+    return _waves(n_curves).of(
+        dots,
+        values={"position": position, "last": max(n - 1, 1), "size": 14 if n <= 128 else 3},
+        frames={"waves": lines, "bands": bands},
+        height=max(n_curves, 1) * _PIXELS,
+        description=f"{n_curves} dimensions over {n} positions; position {position} is marked",
+    )
+
+
+@form
+def _waves(n_curves: int) -> alt.LayerChart:
+    x = alt.X("t:Q", title="position t", scale=alt.Scale(domain=[0, value("last")], nice=False))
+    # Each band has the labels -1, 0 and 1.
+    ticks = [end - _BAND * curve for curve in range(n_curves) for end in (-1, 0, 1)]
+    labels = f"round(datum.value + {_BAND} * round(-datum.value / {_BAND}))"
+    axis = alt.Axis(values=ticks, grid=False, labelExpr=labels)
+    scale = alt.Scale(domain=[-_BAND * max(n_curves - 1, 0) - 1.2, 2], nice=False)
+
+    def up(field: str) -> alt.Y:
+        return alt.Y(f"{field}:Q", title="value, from −1 to 1", scale=scale, axis=axis)
+
+    def of_chosen(then: object, otherwise: object) -> object:
+        return either("datum.t == position", then, otherwise)
+
+    curves = alt.Chart(data("waves")).mark_line(color=EMPHASIS, strokeWidth=1.5, aria=False)
+    dots = alt.Chart(data()).mark_circle(opacity=1)
+    points = dots.encode(
+        x=x,
+        y=up("place"),
+        color=of_chosen(ACCENT, EMPHASIS),
+        size=of_chosen(90, value("size")),
+        tooltip=[tip("name:N", title="dimension"), tip("t:Q", title="position t"), tip("value:Q", ".4f")],
+    )
+    bands = alt.Chart(data("bands"))
+    names = bands.mark_text(align="left", fontSize=13, color=INK, dx=2)
+    rule = bands.mark_rule(color=ACCENT, strokeWidth=1.5, aria=False)
+    zero = bands.mark_rule(color=NEUTRAL, strokeWidth=0.5, aria=False)
+    return alt.layer(
+        zero.encode(y=up("zero")),
+        rule.encode(x=alt.XDatum(value("position"), type="quantitative"), y=up("low"), y2="high:Q"),
+        curves.encode(x=x, y=up("place"), detail="curve:N"),
+        points,
+        names.encode(x=alt.value(0), y=up("above"), text="name:N"),
+    )

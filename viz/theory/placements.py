@@ -1,0 +1,204 @@
+"""Placements of the norm compared over depth, layers or steps: the mean over seeds as a line, all seeds in a band."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from viz.curves import by_kind, curves
+from viz.figure import VegaFigure, data, form, need_shape, tip, value
+from viz.palette import CATEGORIES, FIRST, NEUTRAL, SECOND, SHAPES
+from viz.theme import FIT, INK
+
+_COLOURS = {"pre-LN": FIRST, "post-LN": SECOND, "DeepNorm": CATEGORIES[3], "B2T": CATEGORIES[2]}
+_SHAPES = dict(zip(_COLOURS, SHAPES, strict=False))
+_SOLID, _DASHED = [1, 0], [5, 4]
+_LEGEND = {"columns": 3, "symbolOpacity": 1, "symbolStrokeWidth": 2, "symbolSize": 130, "labelLimit": 260}
+
+Scale = Literal["linear", "log"]
+
+
+class Guide(NamedTuple):
+    """What theory says: a field of the frame `guides`, its formula, and how far below its end that is written."""
+
+    field: str
+    formula: str
+    dy: int
+
+
+# Lemma 2 of Xiong et al. 2020: two bounds, drawn as a band, and a line.
+_LEMMA = {
+    "pre-LN": (Guide("low", "(1 + l/2) d", 12), Guide("high", "(1 + 3l/2) d", -6)),
+    "post-LN": (Guide("post", "3d/2", 12),),
+}
+_FALLING = (Guide("falling", "∝ 1/√L", 20),)
+
+
+def layer_gradients(norms: Mapping[str, np.ndarray]) -> VegaFigure:
+    """Gradient norms [seed, layer] by variant, on a log axis; layers count from 0, as everywhere here."""
+    title, what = "‖∂ℒ/∂W²‖ of the layer", "Norm of the gradient in each layer"
+    return seed_spread(norms, _numbers(norms), x="layer", y=title, y_scale="log", what=what)
+
+
+def last_layer_gradient(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> VegaFigure:
+    """Norms [seed, depth] by variant, and a line that falls as 1/√L from the first of pre-LN (or of any).
+
+    Raises ValueError where depths and norms differ in number.
+    """
+    guides = {}
+    if norms:
+        begins = norms.get("pre-LN", next(iter(norms.values())))[:, 0].mean()
+        guides = {"falling": begins * np.sqrt(depths[0] / np.array(depths))}
+    return seed_spread(
+        norms,
+        depths,
+        x="layers L",
+        y="‖∂ℒ/∂W²‖ of the last layer",
+        x_scale="log",
+        y_scale="log",
+        guides=_FALLING if norms else (),
+        guided=guides,
+        what="Norm of the last layer's gradient over the number of layers",
+    )
+
+
+def hidden_norms(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> VegaFigure:
+    """Squared norms [seed, layer] by variant behind the layers 1, 2, ...
+
+    `lemma` [3, layer] holds what Lemma 2 of Xiong et al. 2020 says: pre-LN's two bounds and post-LN's line, each drawn
+    beside the variant that it is of. Raises ValueError where the two differ in the number of layers.
+    """
+    return seed_spread(
+        norms,
+        range(1, lemma.shape[1] + 1),
+        x="layers passed, l",
+        y="mean of ‖x‖²",
+        guides=tuple(guide for variant, said in _LEMMA.items() if variant in norms for guide in said),
+        guided=dict(zip(("low", "high", "post"), lemma, strict=True)),
+        what="Mean squared norm of the hidden vectors behind each layer",
+    )
+
+
+def model_updates(moved: Mapping[str, np.ndarray], *, scale: Scale = "linear") -> VegaFigure:
+    """How far the output has moved [seed, step] by variant; step 0 is before the first step of training."""
+    title, what = "‖F(x, θₜ) − F(x, θ₀)‖", "Norm of the update of the output over the steps"
+    return seed_spread(moved, _numbers(moved), x="step t", y=title, y_scale=scale, what=what)
+
+
+def seed_spread(
+    values: Mapping[str, np.ndarray],
+    positions: Sequence[int],
+    *,
+    x: str,
+    y: str,
+    x_scale: Scale = "linear",
+    y_scale: Scale = "linear",
+    guides: tuple[Guide, ...] = (),
+    guided: Mapping[str, np.ndarray] | None = None,
+    what: str,
+) -> VegaFigure:
+    """One line a variant through the mean over seeds of values [seed, position], a band from least to largest.
+
+    `x` and `y` are the titles of the axes, `what` is said of the whole chart; `guided` holds the values [position] of the `guides`, which are drawn
+    below the curves. Raises ValueError where positions and values differ in number, KeyError for a variant that
+    begins like none of the known placements.
+    """
+    frame = spread(values, positions)
+    if y_scale == "log":  # a zero, where nothing has moved yet, has no place there
+        frame = frame[frame["least"] > 0]
+    ends = [*positions[:1], *positions[-1:]] or [1, 2]
+    last = [position == ends[-1] for position in positions]
+    return _form(tuple(values), x, y, x_scale, y_scale, guides).of(
+        frame,
+        # The ticks are positions that were measured, at most nine of them.
+        values={
+            "ticks": list(positions)[:: max(1, -(-len(positions) // 9))],
+            "first": ends[0],
+            "last": ends[-1],
+        },
+        frames={"guides": pd.DataFrame({"position": list(positions), "last": last} | dict(guided or {}))}
+        if guides
+        else None,
+        description=f"{what}, a line a placement of the norm.",
+    )
+
+
+def spread(values: Mapping[str, np.ndarray], positions: Sequence[int]) -> pd.DataFrame:
+    """A row a variant and position: mean, least and largest over the seeds of values [seed, position]."""
+    columns = {name: [] for name in ("variant", "position", "mean", "least", "largest", "seeds")}
+    for variant, by_seed in values.items():
+        need_shape((len(by_seed), len(positions)), **{variant: by_seed})
+        columns["variant"] += [variant] * len(positions)
+        columns["position"] += positions
+        columns["mean"] += by_seed.mean(axis=0).tolist()
+        columns["least"] += by_seed.min(axis=0).tolist()
+        columns["largest"] += by_seed.max(axis=0).tolist()
+        columns["seeds"] += [len(by_seed)] * len(positions)
+    return pd.DataFrame(columns)
+
+
+@form
+def _form(
+    variants: tuple[str, ...], x: str, y: str, x_scale: Scale, y_scale: Scale, guides: tuple[Guide, ...]
+) -> alt.LayerChart:
+    along = alt.X(
+        "position:Q",
+        title=x,
+        scale=alt.Scale(type=x_scale, domain=[value("first"), value("last")], nice=False, padding=12),
+        axis=alt.Axis(values=value("ticks"), format="d", labelOverlap=True),
+    )
+    reach = {"nice": False, "padding": 12} if y_scale == "log" else {"zero": True}
+
+    def up(field: str) -> alt.Y:
+        return alt.Y(f"{field}:Q", title=y, scale=alt.Scale(type=y_scale, **reach))
+
+    channels = variant_channels(variants)
+    band = alt.Chart(data()).mark_area(opacity=0.18).encode(x=along, y=up("least"), y2="largest:Q")
+    tooltip = [
+        tip("variant:N", title="placement"),
+        tip("position:Q", title=x),
+        tip("mean:Q", ".4g", "mean over seeds"),
+        *(tip(f"{field}:Q", ".4g") for field in ("least", "largest")),
+        tip("seeds:Q"),
+    ]
+    lines = curves(
+        along, up("mean"), channels, tooltip=tooltip, line={"strokeWidth": 2.5}, points={"size": 50}
+    )
+    said = alt.Chart(data("guides")).encode(x=along)
+    shapes = []
+    for field, *_ in guides:
+        if field == "low":
+            shapes.append(said.mark_area(color=NEUTRAL, opacity=0.2).encode(y=up("low"), y2="high:Q"))
+        elif field != "high":
+            shapes.append(said.mark_line(color=NEUTRAL, strokeDash=[2, 4], strokeWidth=2).encode(y=up(field)))
+    at_end = said.transform_filter("datum.last")
+    texts = [
+        at_end.mark_text(text=formula, align="right", dx=-4, dy=dy, fontSize=13, color=INK).encode(
+            y=up(field)
+        )
+        for field, formula, dy in guides
+    ]
+    layers = [*shapes, *texts, band.encode(color=channels["color"]), *lines]
+    return alt.layer(*layers).properties(height=340, autosize=FIT)
+
+
+def variant_channels(variants: Sequence[str]) -> dict[str, alt.Color | alt.Shape | alt.StrokeDash]:
+    """One colour and one shape a placement of the norm, on every chart; dashed without residual connections.
+
+    Raises KeyError for a variant that begins like none of the known placements.
+    """
+    placements = [variant.split()[0] for variant in variants]
+    return by_kind(
+        "variant:N",
+        variants,
+        color=[_COLOURS[placement] for placement in placements],
+        shape=[_SHAPES[placement] for placement in placements],
+        strokeDash=[_DASHED if "without" in variant else _SOLID for variant in variants],
+        legend=_LEGEND,
+    )
+
+
+def _numbers(values: Mapping[str, np.ndarray]) -> range:
+    return range(next(iter(values.values())).shape[1] if values else 0)

@@ -1,0 +1,105 @@
+"""Short runs of several warm-ups and learning rates: losses over steps, and where they end."""
+
+from collections.abc import Mapping, Sequence
+
+import altair as alt
+import numpy as np
+
+from viz.cells import INK_ON_CELLS, cells, strong
+from viz.curves import by_kind, curves, long
+from viz.figure import VegaFigure, data, form, tip, value
+from viz.palette import CATEGORIES, MASKED, NEUTRAL
+from viz.theme import DARK_INK, FIT
+
+# The first, which is the shortest warm-up, in grey. The first three, as many as the grids here have, are apart for
+# the common kinds of colour blindness as well.
+_COLOURS = (NEUTRAL, *CATEGORIES)
+_STEP = 46  # pixels a row
+DIVERGED = "diverged"
+
+Cell = tuple[float, int, float | None, float | None]
+
+
+def loss_curves(
+    runs: Mapping[int, tuple[Sequence[int], Sequence[float | None]]], *, highest: float, title: str
+) -> VegaFigure:
+    """By warm-up in steps: the steps and the losses, None from where a run diverged. The axis ends at `highest`."""
+    named = {f"{warmup} steps" if warmup else "none": run for warmup, run in sorted(runs.items())}
+    frame = long(named, "warm-up", "step", "loss")
+    return _losses(tuple(named)).of(
+        frame[frame["loss"].notna()],
+        values={"highest": highest},
+        title=title,
+        description=f"{title}: loss over steps, a line a warm-up.",
+    )
+
+
+@form
+def _losses(warmups: tuple[str, ...]) -> alt.LayerChart:
+    (lines,) = curves(
+        alt.X("step:Q", title="step", axis=alt.Axis(format="d", tickMinStep=1)),
+        alt.Y("loss:Q", title="loss of the batch (nats)", scale=alt.Scale(domain=[0, value("highest")])),
+        by_kind("warm-up:N", warmups, color=_COLOURS, legend={"title": "warm-up"}),
+        tooltip=[tip("warm-up:N"), tip("step:Q"), tip("loss:Q", ".4f")],
+        line={"clip": True, "strokeWidth": 1.8},
+    )
+    return lines.properties(height=240, autosize=FIT)
+
+
+def warmup_grid(
+    runs: Sequence[Cell], *, rates: Sequence[float], warmups: Sequence[int], highest: float, title: str
+) -> VegaFigure:
+    """Runs as (learning rate, warm-up in steps, final loss, accuracy), the loss None where a run diverged.
+
+    `rates` and `warmups` are the axes, and the colours reach from 0 to `highest`, so that several grids compare.
+    """
+    loss = np.array([np.nan if run[2] is None else run[2] for run in runs], float)
+    final = [DIVERGED if np.isnan(each) else f"{each:.2f}" for each in loss]
+    accuracy = [None if run[3] is None else f"{run[3]:.1%}".replace("%", "\u2009%") for run in runs]
+    frame = {
+        "rate": [f"{run[0]:g}" for run in runs],
+        "warmup": [run[1] for run in runs],
+        "loss": loss,
+        "final loss": final,
+        "written": [f"{one}\n{other}" if other else one for one, other in zip(final, accuracy, strict=True)],
+        "accuracy": [each or "not measured" for each in accuracy],
+        "strong": strong(loss, highest),
+        "name": [f"learning rate {run[0]:g}, warm-up {run[1]}" for run in runs],
+    }
+    return _cells().of(
+        frame,
+        values={"largest": highest, "rates": [f"{rate:g}" for rate in rates], "warmups": list(warmups)},
+        height=_STEP * max(len(warmups), 1),
+        title=f"{title}: final loss, accuracy",
+        description=f"{title}: final loss and accuracy over learning rate and warm-up, a cell a run.",
+    )
+
+
+@form
+def _cells() -> alt.LayerChart:
+    line = {"stroke": MASKED, "strokeWidth": 0.5}
+    diverged = f"datum['final loss'] == '{DIVERGED}'"
+    rates, warmups = (alt.Scale(domain=value(name)) for name in ("rates", "warmups"))
+    axis = {"labelFlush": False}
+    return cells(
+        alt.X("rate:O", title="learning rate", scale=rates, axis=alt.Axis(labelAngle=0, **axis)),
+        alt.Y("warmup:O", title="warm-up (steps)", scale=warmups, axis=alt.Axis(**axis)),
+        tooltip=[
+            tip("rate:O", title="learning rate"),
+            tip("warmup:O", title="warm-up (steps)"),
+            tip("final loss:N"),
+            tip("accuracy:N", title="accuracy, held out"),
+        ],
+        signed=False,
+        field="loss",
+        font_size=13,
+        between=[alt.Chart(data()).transform_filter(diverged).mark_rect(fill=MASKED, aria=False, **line)],
+        writing={
+            "lineBreak": "\n",
+            "dy": alt.expr("indexof(datum.written, '\\n') < 0 ? 0 : -7"),
+            "color": alt.expr(
+                f"{diverged} ? '{DARK_INK}' : {INK_ON_CELLS.expr}"
+            ),  # the grey is too light for light ink
+        },
+        **line,
+    ).properties(autosize=FIT)
