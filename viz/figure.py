@@ -16,9 +16,8 @@ import plotly.graph_objects as go
 from altair.utils import schemapi
 
 FRAME = "frame"  # the name of the first frame, which is what tables and exports show
-validating = (
-    False  # whether Altair checks each part against its schema while a form is made; tests switch it on
-)
+# Whether Altair checks each part against its schema while a form is made; tests switch it on.
+validating = False
 
 
 @dataclass(frozen=True, slots=True)

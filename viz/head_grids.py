@@ -4,7 +4,7 @@ import altair as alt
 import numpy as np
 
 from viz.cells import cells, head_axis, head_cells, strong
-from viz.colours import colour_legend
+from viz.colours import SIGNED_ENDS, colour_legend
 from viz.figure import VegaFigure, click_on, form, need_shape, tip
 from viz.numbers import written
 from viz.palette import ATTENTION, NEUTRAL, ROUNDING, largest
@@ -85,19 +85,14 @@ def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int
 
 @form
 def _changes() -> alt.LayerChart:
-    ticks = alt.ExprRef("[-largest, 0, largest]")
+    both = [tip("before:Q", ".4f"), tip("after:Q", ".4f")]
     return cells(
         alt.X("head:O", title="head", axis=head_axis("H", orient="top")),
         alt.Y("layer:O", title="layer", axis=head_axis("L", orient="left")),
-        tooltip=[
-            tip("name:N", title="head"),
-            tip("before:Q", ".4f"),
-            tip("after:Q", ".4f"),
-            tip("value:Q", "+.4f", "change"),
-        ],
+        tooltip=[tip("name:N", title="head"), *both, tip("value:Q", "+.4f", "change")],
         signed=True,
         font_size=11,
-        legend=colour_legend("change of the entropy H / ln n (no unit)", ticks, format="+.2~g"),
+        legend=colour_legend("change of the entropy H / ln n (no unit)", SIGNED_ENDS, format="+.2~g"),
         selectable=click_on("head", "layer", "head"),
     ).properties(autosize="pad")
 
@@ -114,6 +109,7 @@ def formation_map(steps: np.ndarray, *, first: int, last: int, title: str = "") 
 
 @form
 def _steps() -> alt.LayerChart:
+    said = "The training step at which each head took its form."
     return cells(
         alt.X("head:O", title=None, axis=head_axis("H", orient="top")),
         alt.Y("layer:O", title=None, axis=head_axis("L", orient="left")),
@@ -124,8 +120,4 @@ def _steps() -> alt.LayerChart:
         font_size=13,
         stroke=NEUTRAL,
         strokeWidth=0.5,
-    ).properties(
-        width=alt.Step(62),
-        height=alt.Step(34),
-        description="The training step at which each head took its form.",
-    )
+    ).properties(width=alt.Step(62), height=alt.Step(34), description=said)

@@ -24,7 +24,7 @@ def image_gallery(
     columns: int,
     clickable: bool = True,
 ) -> VegaFigure:
-    """uint8 images [image, height, width], `columns` a row, with captions; the one with id `selected` is framed.
+    """uint8 images [image, height, width] or with 3 colours behind, `columns` a row, with captions; the one with id `selected` is framed.
 
     Where it is `clickable`, a click on an image or its caption sets the point selection `image`, field `id`.
     The pixels are sharp at the chart's own width, 61 a column, so give it no other.

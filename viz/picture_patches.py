@@ -124,6 +124,4 @@ def _layers(colour: alt.Color, tooltip: alt.Tooltip, blockable: bool = False) ->
         whole_picture("picture").transform_calculate(url=CHOOSE),
         *hatched,
         cover.add_params(click),
-    ).properties(
-        autosize="pad"
-    )  # Streamlit would squeeze the patches, but not the image, for the legend's sake
+    ).properties(autosize="pad")  # Streamlit would squeeze the patches, but not the picture

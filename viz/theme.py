@@ -13,7 +13,7 @@ FIT = {"type": "fit-x", "contains": "padding"}
 INK = alt.expr(f"{ON_DARK} ? '{LIGHT_INK}' : '{DARK_INK}'")
 
 
-def heading(text: str, *below: str) -> dict:
+def heading(text: str | list[str], *below: str) -> dict:
     """The `title` of a chart: one line, and smaller ones below it."""
     title = {"text": text, "anchor": "start", "fontSize": 13, "limit": 0}
     smaller = {"subtitle": list(below), "subtitleFontSize": 11, "subtitleColor": {"expr": INK.expr}}

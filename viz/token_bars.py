@@ -33,24 +33,17 @@ def row_sums(pattern: np.ndarray, tokens: Sequence[str], *, query: int) -> VegaF
 @form
 def _sums(named: bool) -> alt.LayerChart:
     names = alt.Axis(labels=named, ticks=False, labelAngle=-50, labelLimit=0)
-    bars = (
-        alt.Chart(data())
-        .mark_bar(color=EMPHASIS)
-        .encode(
-            x=alt.X("query:N", sort=None, title="query (position and token)", axis=names),
-            y=alt.Y(
-                "sum:Q",
-                title="sum of the row",
-                scale=alt.Scale(domain=[0, 1.05]),
-                axis=alt.Axis(values=[0, 0.5, 1]),
-            ),
-            stroke=either("datum.selected", ACCENT, "transparent"),
-            strokeWidth=alt.value(3),
-            tooltip=[tip("query:N"), tip("sum:Q", ".4f")],
-        )
+    sums = {"scale": alt.Scale(domain=[0, 1.05]), "axis": alt.Axis(values=[0, 0.5, 1])}
+    bars = alt.Chart(data()).mark_bar(color=EMPHASIS)
+    bars = bars.encode(
+        x=alt.X("query:N", sort=None, title="query (position and token)", axis=names),
+        y=alt.Y("sum:Q", title="sum of the row", **sums),
+        stroke=either("datum.selected", ACCENT, "transparent"),
+        strokeWidth=alt.value(3),
+        tooltip=[tip("query:N"), tip("sum:Q", ".4f")],
     )
     one = alt.Chart(data("line")).mark_rule(color=NEUTRAL, strokeDash=[4, 4]).encode(y="one:Q")
-    return alt.layer(bars, one).properties(autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
+    return alt.layer(bars, one).properties(autosize=FIT)
 
 
 def knock_out_bars(
@@ -79,11 +72,9 @@ def knock_out_bars(
 
 @form
 def _changes(what: str, named: bool) -> alt.LayerChart:
-    axis = (
-        alt.Axis(labelAngle=-60, labelOverlap=False, title=None, grid=False, ticks=False)
-        if named
-        else alt.Axis(values=value("now_and_then"), labelAngle=-60, title="token", grid=False)
-    )
+    some = {"values": value("now_and_then"), "title": "token"}
+    every = {"labelOverlap": False, "title": None, "ticks": False}
+    axis = alt.Axis(labelAngle=-60, grid=False, **(every if named else some))
     scale = alt.Scale(paddingInner=0.15 if named else 0)
     base = alt.Chart(data()).encode(x=alt.X("name:N", sort=None, axis=axis, scale=scale))
     falls, rises = DIFFERENCE[0], DIFFERENCE[-1]
@@ -106,6 +97,5 @@ def _changes(what: str, named: bool) -> alt.LayerChart:
         description="token:N",
         tooltip=[tip("token:N"), tip("position:Q"), tip("change:Q", "+.4f", f"change of {what}")],
     )
-    return alt.layer(coloured, zero, cover.add_params(click_on("token", "position"))).properties(
-        height=170, autosize=FIT
-    )
+    cover = cover.add_params(click_on("token", "position"))
+    return alt.layer(coloured, zero, cover).properties(height=170, autosize=FIT)

@@ -7,6 +7,7 @@ import pandas as pd
 from viz.cells import framed, head_axis
 from viz.figure import VegaFigure, click_on, data, form, tip
 from viz.palette import ColourScale, tiles
+from viz.theme import heading
 
 AT_MOST = 64  # cells a side of a tile; with more positions, or fewer pixels, neighbours are pooled
 _WIDTH = 600  # pixels for all heads together, while a tile stays between the smallest and the largest
@@ -17,7 +18,7 @@ def head_overview(
     patterns: np.ndarray,
     *,
     selected: tuple[int, int] | None,
-    hover: pd.DataFrame,
+    hover: pd.DataFrame | None = None,
     scale: ColourScale = "fixed",
     clickable: bool = True,
 ) -> VegaFigure:
@@ -38,7 +39,7 @@ def head_overview(
     heads = {"layer": layer, "head": head}
     names = [f"L{one} H{other}" for one, other in zip(layer, head, strict=True)]
     chosen = [place == selected for place in np.ndindex(n_layers, n_heads)]
-    measures = _in_order(hover, layer * n_heads + head, n_heads)
+    measures = {} if hover is None else _in_order(hover, layer * n_heads + head, n_heads)
     frame = pd.DataFrame({**heads, "name": names, **measures, "selected": chosen})
     pictures = pd.DataFrame({**heads, "url": tiles(patterns, scale=scale, at_most=at_most)})
     pooled = -(-max(n_queries, n_keys) // at_most)
@@ -47,13 +48,7 @@ def head_overview(
         frames={"pictures": pictures},
         width=step * n_heads + _GAP,
         height=step * n_layers + _GAP,
-        title={
-            "text": _reading(pooled, scale),
-            "anchor": "start",
-            "fontSize": 12,
-            "fontWeight": "normal",
-            "limit": 0,
-        },
+        title=heading(_reading(pooled, scale)) | {"fontSize": 12, "fontWeight": "normal"},
         description=f"Attention of {n_layers} layers of {n_heads} heads"
         + (f"; L{selected[0]} H{selected[1]} is chosen." if selected else "; none is chosen."),
     )
@@ -66,24 +61,15 @@ def _form(step: int, measures: tuple[str, ...], clickable: bool) -> alt.LayerCha
         "x": alt.X("head:O", title=None, scale=band, axis=head_axis("H", orient="top")),
         "y": alt.Y("layer:O", title=None, scale=band, axis=head_axis("L", orient="left")),
     }
-    pictures = (
-        alt.Chart(data("pictures"))
-        # Read aloud or under the pointer, a picture would be its whole address.
-        .mark_image(width=step - _GAP, height=step - _GAP, aspect=False, aria=False, tooltip=None)
-        .encode(**places, url="url:N")
-    )
+    side = {"width": step - _GAP, "height": step - _GAP, "aspect": False}
+    # Read aloud or under the pointer, a picture would be its whole address.
+    pictures = alt.Chart(data("pictures")).mark_image(**side, aria=False, tooltip=None)
+    pictures = pictures.encode(**places, url="url:N")
     # On top and clear: the pointer on a picture is the pointer on its head.
-    cover = framed(
-        alt.Chart(data()).mark_rect(fill="transparent", cursor="pointer" if clickable else "default"),
-        (4, 0.5),
-    ).encode(
-        **places,
-        description="name:N",
-        tooltip=[
-            tip("name:N", title="head"),
-            *(alt.Tooltip(field=name, type="quantitative", format=".3~g") for name in measures),
-        ],
-    )
+    cover = alt.Chart(data()).mark_rect(fill="transparent", cursor="pointer" if clickable else "default")
+    said = [alt.Tooltip(field=name, type="quantitative", format=".3~g") for name in measures]
+    tooltip = [tip("name:N", title="head"), *said]
+    cover = framed(cover, (4, 0.5)).encode(**places, description="name:N", tooltip=tooltip)
     cover = cover.add_params(click_on("head", "layer", "head")) if clickable else cover
     # Streamlit would squeeze the tiles to make room for the labels.
     return alt.layer(pictures, cover).properties(autosize="pad")

@@ -13,7 +13,7 @@ from viz.colours import attention_colour, reach
 from viz.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
 from viz.palette import ACCENT, ColourScale, top
 from viz.pictures import pixel_x, pixel_y
-from viz.theme import INK
+from viz.theme import FIT, INK
 
 _WIDTH = 640  # pixels, where the page gives none
 _WIDEST = 900  # lines across more than that are too flat to be followed
@@ -111,21 +111,17 @@ def _chart(
 @form
 def _form(reach: str) -> alt.LayerChart:
     keys_from = f"(min(width, {_WIDEST}) - column)"  # the width is known in the browser alone
-    rules = (
-        alt.Chart(data())
-        .transform_calculate(left="column", right=keys_from)
-        .mark_rule(strokeWidth=2, strokeCap="round", aria=False)
-        .encode(
-            x=pixel_x("left"),
-            x2="right:Q",
-            y=pixel_y("start"),
-            y2="end:Q",
-            color=attention_colour(reach),
-            opacity=either(
-                "!isValid(hover.position) || datum[hover.column[0]] == hover.position[0]", 1, _FAINT
-            ),
-            tooltip=[tip("query token:N"), tip("key token:N"), tip("weight:Q", ".4f", "attention weight")],
-        )
+    rules = alt.Chart(data()).transform_calculate(left="column", right=keys_from)
+    at_pointer = "!isValid(hover.position) || datum[hover.column[0]] == hover.position[0]"
+    said = [tip("query token:N"), tip("key token:N"), tip("weight:Q", ".4f", "attention weight")]
+    rules = rules.mark_rule(strokeWidth=2, strokeCap="round", aria=False).encode(
+        x=pixel_x("left"),
+        x2="right:Q",
+        y=pixel_y("start"),
+        y2="end:Q",
+        color=attention_colour(reach),
+        opacity=either(at_pointer, 1, _FAINT),
+        tooltip=said,
     )
     base = alt.Chart(data("rows")).transform_calculate(
         left=f"datum.column == 'query' ? 0 : {keys_from}",
@@ -145,26 +141,16 @@ def _form(reach: str) -> alt.LayerChart:
         limit=value("column"),
     ).encode(x=pixel_x("edge"), y=pixel_y("middle"), text="label:N")
     # On top and clear: a click on a letter counts as one on its row.
-    cover = (
-        base.transform_filter("datum.position >= 0")
-        .mark_rect(fill="transparent", cursor="pointer", cornerRadius=4, strokeWidth=2.5)
-        .encode(
-            x=pixel_x("left"),
-            x2="right:Q",
-            y=pixel_y("top"),
-            y2="bottom:Q",
-            stroke=either("datum.selected", ACCENT, "transparent"),
-            description="token:N",
-            tooltip=[tip("token:N"), tip("position:Q"), tip("column:N", title="as")],
-        )
-        .add_params(
-            click_on("token", "position"),
-            alt.selection_point(
-                name="hover", fields=["column", "position"], on="pointerover", clear="pointerout"
-            ),
-        )
+    cover = base.transform_filter("datum.position >= 0")
+    cover = cover.mark_rect(fill="transparent", cursor="pointer", cornerRadius=4, strokeWidth=2.5).encode(
+        x=pixel_x("left"),
+        x2="right:Q",
+        y=pixel_y("top"),
+        y2="bottom:Q",
+        stroke=either("datum.selected", ACCENT, "transparent"),
+        description="token:N",
+        tooltip=[tip("token:N"), tip("position:Q"), tip("column:N", title="as")],
     )
-    return alt.layer(rules, text, cover).properties(
-        width=_WIDTH,
-        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),  # rows keep their height
-    )
+    at = {"fields": ["column", "position"], "on": "pointerover", "clear": "pointerout"}
+    cover = cover.add_params(click_on("token", "position"), alt.selection_point(name="hover", **at))
+    return alt.layer(rules, text, cover).properties(width=_WIDTH, autosize=FIT)  # rows keep their height

@@ -33,7 +33,7 @@ def attention_heatmap(
     if scale == "own" and not pattern.any():  # every key of every query is masked
         colours = colour_scale("attention weight", "all of them 0", 1, signed=False)
         colours["colorbar"]["tickvals"] = [0]
-    said = description or f"Attention of {title}, queries down, keys across"
+    said = description or "Attention" + f" of {title}" * bool(title) + ", queries down, keys across"
     look = {"colours": colours, "number": ": %{z:.4f}", "title": title, "description": said}
     return _over_tokens(pattern, tokens, mask=mask, query=query, shown=shown, **look)
 
@@ -78,13 +78,12 @@ def difference_heatmap(
     one, other = (escape(name, quote=False) for name in names)
     end = largest(difference, at_least=ROUNDING)
     colours = colour_scale(f"{names[1]} minus {names[0]}", "symmetric about 0", end)
-    number = (
-        f"<br>{one}: %{{customdata[0]:.4f}}<br>{other}: %{{customdata[1]:.4f}}<br>difference: %{{z:+.4f}}"
-    )
+    both = f"<br>{one}: %{{customdata[0]:.4f}}<br>{other}: %{{customdata[1]:.4f}}"
+    number = f"{both}<br>difference: %{{z:+.4f}}"
     said = description or f"Difference of attention, {title}"
     look = {"colours": colours, "number": number, "title": title, "description": said}
-    both = np.stack([first, second], axis=-1)
-    return _over_tokens(difference, tokens, query=query, shown=shown, customdata=both, **look)
+    look["customdata"] = np.stack([first, second], axis=-1)
+    return _over_tokens(difference, tokens, query=query, shown=shown, **look)
 
 
 def _over_tokens(

@@ -1,9 +1,10 @@
 """The text itself, each token on the colour of the weight that the chosen query gives to it."""
 
+from typing import TYPE_CHECKING
+
 import altair as alt
 import numpy as np
 
-from model.record import Positions
 from viz.attention.token_label import FONT, label, visible
 from viz.attention.token_label import width as label_width
 from viz.cells import framed
@@ -12,6 +13,9 @@ from viz.figure import VegaFigure, click_on, data, form, need_shape, tip
 from viz.palette import ColourScale, top
 from viz.pictures import pixel_x
 from viz.theme import INK, LIGHT_INK
+
+if TYPE_CHECKING:  # the package loads torch
+    from model.record import Positions
 
 _FONT_SIZE = 15
 _LINE = 36  # pixels, as all lengths here
@@ -23,7 +27,7 @@ _LONGEST_WORD = 240  # a longer one may break between its pieces
 
 
 def token_strip(
-    read: Positions,
+    read: "Positions",
     weights: np.ndarray,
     *,
     query: int,
@@ -104,7 +108,7 @@ def _form(reach: str, blockable: bool) -> alt.LayerChart:
     )
 
 
-def _boxes(read: Positions) -> dict[str, list]:
+def _boxes(read: "Positions") -> dict[str, list]:
     """A value a token, as if all stood in one endless line: `start` and `end`, and the start of its `word`."""
     continues = [role == "continuation" and position > 0 for position, role in enumerate(read.roles)]
     shown = [label(piece, _LONGEST_TOKEN) for piece in read.pieces]

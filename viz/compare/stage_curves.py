@@ -85,21 +85,17 @@ def logit_curves(
 
 @form
 def _classes(stages: tuple[str, ...]) -> alt.LayerChart:
+    up = alt.Scale(domain=[value("lowest"), value("highest")], padding=10)
     across = alt.Scale(range=[0, alt.expr("max(width - beyond, 1)")])
     base = alt.Chart(data()).encode(
         x=stage_axis(stages, "read off at", scale=across),
-        y=alt.Y(
-            "logit:Q", title="logit", scale=alt.Scale(domain=[value("lowest"), value("highest")], padding=10)
-        ),
+        y=alt.Y("logit:Q", title="logit", scale=up),
         color=alt.Color("colour:N", scale=None),
         detail="class:N",
         tooltip=["class:N", "stage:N", *(tip(f"{field}:Q", ".4f") for field in ("logit", "probability"))],
     )
     faint = base.transform_filter("!datum.marked").mark_line(strokeWidth=1.2, opacity=0.6, point={"size": 20})
     strong = base.transform_filter("datum.marked").mark_line(strokeWidth=3, point={"size": 55})
-    names = (
-        base.transform_filter("datum.marked && datum.last")
-        .mark_text(align="left", dx=_GAP, fontSize=13, fontWeight="bold")
-        .encode(text="class:N")
-    )
+    ends = base.transform_filter("datum.marked && datum.last")
+    names = ends.mark_text(align="left", dx=_GAP, fontSize=13, fontWeight="bold").encode(text="class:N")
     return alt.layer(faint, strong, names).properties(height=240, autosize=FIT)

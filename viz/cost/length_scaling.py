@@ -44,13 +44,8 @@ def _form(kinds: tuple[str, ...], quantity: str, fitted: bool) -> alt.LayerChart
         scale=alt.Scale(type="log"),
         axis=alt.Axis(format="~s" if quantity == "multiply-adds" else "~g", values=value("powers")),
     )
-    channels = by_kind(
-        "layer:N",
-        kinds,
-        color=CATEGORIES,
-        shape=SHAPES,
-        legend={"columns": 2, "labelLimit": 240, "symbolStrokeWidth": 2},
-    )
+    legend = {"columns": 2, "labelLimit": 240, "symbolStrokeWidth": 2}
+    channels = by_kind("layer:N", kinds, color=CATEGORIES, shape=SHAPES, legend=legend)
     tooltip = [tip("layer:N"), tip("n:Q", ","), tip("value:Q", ",.4~g" if fitted else ",", quantity)]
     lines, points = curves(x, y, channels, tooltip=tooltip, line={"strokeWidth": 2}, points={"size": 55})
     if fitted:

@@ -62,11 +62,8 @@ def averaged_axis(
     }
     across, down = n_columns + _STATISTICS * by_row, n_rows + _STATISTICS * (not by_row)
     name = "Layer normalisation" if by_row else "Batch normalisation"
-    what = (
-        "each vector (row) by itself, over its features"
-        if by_row
-        else "each feature (column) by itself, over the batch"
-    )
+    by_feature = "each feature (column) by itself, over the batch"
+    what = "each vector (row) by itself, over its features" if by_row else by_feature
     return _form(by_row).of(
         frame,
         frames={"groups": groups},
@@ -84,9 +81,9 @@ def _form(by_row: bool) -> alt.LayerChart:
     frames = alt.Chart(data("groups")).mark_rect(cornerRadius=8, fillOpacity=0.13, strokeWidth=2.5)
     frames = frames.encode(
         x=alt.X("left:Q", **x),
-        x2=alt.X2("right:Q"),
+        x2="right:Q",
         y=alt.Y("top:Q", **y),
-        y2=alt.Y2("bottom:Q"),
+        y2="bottom:Q",
         fill=alt.Fill("colour:N", scale=None),
         stroke=alt.Stroke("colour:N", scale=None),
         tooltip=[tip("mean:Q", ".4f"), tip("deviation:Q", ".4f")],

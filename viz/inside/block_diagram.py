@@ -52,7 +52,7 @@ def block_diagram(
 
 @form
 def _form() -> alt.LayerChart:
-    box = {"x": pixel_x("left"), "x2": alt.X2("right:Q"), "y": pixel_y("upper"), "y2": alt.Y2("lower:Q")}
+    box = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("upper"), "y2": "lower:Q"}
     place = {"x": pixel_x("x"), "y": pixel_y("y")}
     ways = alt.Chart(data("corners")).mark_line(color=NEUTRAL, strokeWidth=1.5, aria=False)
     tips = alt.Chart(data("tips")).mark_point(

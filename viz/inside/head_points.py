@@ -4,7 +4,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.figure import VegaFigure, click_on, data, form, tip, value
+from viz.figure import VegaFigure, click_on, data, either, form, tip, value
 from viz.palette import ACCENT, EMPHASIS, NEUTRAL
 from viz.theme import FIT, INK, heading_with_reading
 
@@ -22,14 +22,13 @@ def variance_of_heads(heads: pd.DataFrame, *, d_k: int, selected: tuple[int, int
     # A head with one key alone has no variance, and no place on a logarithmic axis.
     frame = _marked(heads, selected)[lambda rows: rows["variance"] > 0]
     low, high = (frame["variance"].min(), frame["variance"].max()) if len(frame) else (0.15 * d_k, d_k / 0.15)
+    reading = f"dashed: {d_k}, what independent components of variance 1 give"
     return _variances().of(
         frame,
         frames={"line": {"d_k": [d_k]}},
         values={"low": float(min(low, d_k)) / 1.5, "high": float(max(high, d_k)) * 1.5},
         height=_HEIGHT,
-        title=heading_with_reading(
-            "Variance of q·k, every head", f"dashed: {d_k}, what independent components of variance 1 give"
-        ),
+        title=heading_with_reading("Variance of q·k, every head", reading),
         description=f"Variance of q·k for {len(frame)} heads by layer; {_name(*selected)} is marked.",
     )
 
@@ -37,6 +36,7 @@ def variance_of_heads(heads: pd.DataFrame, *, d_k: int, selected: tuple[int, int
 @form
 def _variances() -> alt.LayerChart:
     across = alt.Axis(labelAngle=0, labelExpr="'L' + datum.label", grid=True)
+    said = [tip(f"{measure}:Q", ".4~g", f"{measure} of q·k") for measure in ("variance", "mean")]
     points = _points().encode(
         x=alt.X("layer:O", title="layer", axis=across, scale=alt.Scale(paddingInner=0.1)),
         xOffset=alt.XOffset("head:O", scale=alt.Scale(paddingOuter=0.3)),
@@ -46,15 +46,11 @@ def _variances() -> alt.LayerChart:
             scale=alt.Scale(type="log", domain=[value("low"), value("high")], nice=False),
             axis=alt.Axis(values=_ROUND, format="~g", labelOverlap=True),
         ),
-        tooltip=[
-            tip("name:N", title="head"),
-            tip("variance:Q", ".4~g", "variance of q·k"),
-            tip("mean:Q", ".4~g", "mean of q·k"),
-        ],
+        tooltip=[tip("name:N", title="head"), *said],
     )
     rule = alt.Chart(data("line")).mark_rule(strokeDash=[6, 4], strokeWidth=1.5, color=INK)
     said = tip("d_k:Q", title="components of variance 1 would give")
-    return alt.layer(rule.encode(y=alt.Y("d_k:Q"), tooltip=said), points).properties(autosize=FIT)
+    return alt.layer(rule.encode(y="d_k:Q", tooltip=said), points).properties(autosize=FIT)
 
 
 def with_and_without(
@@ -88,12 +84,9 @@ def _compared(measure: str, axis: str) -> alt.LayerChart:
             tip(f"{measure}_unscaled:Q", ".4f", "without"),
         ],
     )
-    diagonal = alt.Chart(data("diagonal")).mark_line(
-        strokeDash=[6, 4], strokeWidth=1.5, color=NEUTRAL, aria=False
-    )
-    return alt.layer(diagonal.encode(x=alt.X("with:Q"), y=alt.Y("without:Q")), points).properties(
-        autosize=FIT
-    )
+    dashed = {"strokeDash": [6, 4], "strokeWidth": 1.5, "color": NEUTRAL}
+    diagonal = alt.Chart(data("diagonal")).mark_line(**dashed, aria=False).encode(x="with:Q", y="without:Q")
+    return alt.layer(diagonal, points).properties(autosize=FIT)
 
 
 def _marked(heads: pd.DataFrame, selected: tuple[int, int]) -> pd.DataFrame:
@@ -106,18 +99,13 @@ def _marked(heads: pd.DataFrame, selected: tuple[int, int]) -> pd.DataFrame:
 
 
 def _points() -> alt.Chart:
-    selected = alt.when("datum.selected")
-    return (
-        alt.Chart(data())
-        .mark_point(filled=True, cursor="pointer", stroke="transparent")
-        .encode(
-            color=selected.then(alt.value(ACCENT)).otherwise(alt.value(EMPHASIS)),
-            size=selected.then(alt.value(170)).otherwise(alt.value(80)),
-            opacity=selected.then(alt.value(1)).otherwise(alt.value(_OPACITY)),
-            description=alt.Description("name:N"),
-        )
-        .add_params(click_on("head", "layer", "head"))
-    )
+    points = alt.Chart(data()).mark_point(filled=True, cursor="pointer", stroke="transparent")
+    return points.encode(
+        color=either("datum.selected", ACCENT, EMPHASIS),
+        size=either("datum.selected", 170, 80),
+        opacity=either("datum.selected", 1, _OPACITY),
+        description="name:N",
+    ).add_params(click_on("head", "layer", "head"))
 
 
 def _name(layer: int, head: int) -> str:

@@ -26,13 +26,11 @@ def norm_bars(values: np.ndarray, *, title: str, reading: str) -> VegaFigure:
         "written": [short(value) for value in values],
     }
     spread = pd.DataFrame({"mean": [mean], "low": [mean - deviation], "high": [mean + deviation]})
-    return _form(len(values) <= _NAMED, len(values) <= _WRITTEN).of(
+    named = len(values) <= _NAMED
+    return _form(named, len(values) <= _WRITTEN).of(
         frame,
         frames={"spread": spread},
-        values={
-            "features": feature.tolist() if len(values) <= _NAMED else [],
-            "end": max(len(values), 1) - 0.4,
-        },
+        values={"features": feature.tolist() if named else [], "end": max(len(values), 1) - 0.4},
         height=_HEIGHT,
         title=heading_with_reading(title, reading),
         description=f"{title}: {len(values)} numbers with mean {mean:.2f} and deviation {deviation:.2f}.",
@@ -51,7 +49,7 @@ def _form(named: bool, written: bool) -> alt.LayerChart:
     y = alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=4))
     bars = alt.Chart(data()).mark_rect(color=EMPHASIS)
     bars = bars.encode(
-        x=x, x2=alt.X2("to:Q"), y=y, y2=alt.Y2Datum(0), tooltip=[tip("feature:Q"), tip("value:Q", ".4f")]
+        x=x, x2="to:Q", y=y, y2=alt.Y2Datum(0), tooltip=[tip("feature:Q"), tip("value:Q", ".4f")]
     )
     spread = alt.Chart(data("spread")).encode(
         tooltip=[
@@ -59,10 +57,10 @@ def _form(named: bool, written: bool) -> alt.LayerChart:
             for field, name in (("mean", "mean"), ("low", "mean − σ"), ("high", "mean + σ"))
         ]
     )
-    band = spread.mark_rect(color=ACCENT, opacity=0.15).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
-    layers = [band, bars, spread.mark_rule(color=ACCENT, strokeWidth=2).encode(y=alt.Y("mean:Q"))]
+    band = spread.mark_rect(color=ACCENT, opacity=0.15).encode(y="low:Q", y2="high:Q")
+    layers = [band, bars, spread.mark_rule(color=ACCENT, strokeWidth=2).encode(y="mean:Q")]
     if written:
         away = alt.expr("datum.value < 0 ? 9 : -8")  # from the bar's end, outwards
         texts = alt.Chart(data()).mark_text(dy=away, color=INK)
-        layers.append(texts.encode(x=alt.X("feature:Q"), y=alt.Y("value:Q"), text="written:N"))
+        layers.append(texts.encode(x="feature:Q", y="value:Q", text="written:N"))
     return alt.layer(*layers).properties(autosize=FIT)

@@ -51,12 +51,7 @@ def value_bars(
     }
     return _form(what, was if before is not None else None, weights is None, clicks).of(
         frame,
-        values={
-            "rows": list(values),
-            "chosen": chosen,
-            "low": low - (room if low < 0 else 0),
-            "high": high + room,
-        },
+        values={"rows": list(values), "chosen": chosen, "low": low - room * (low < 0), "high": high + room},
         # A number, for which the width can still be fitted: with a step it could not.
         height=max(len(row), 1) * (_ROW if len(row) < _MANY else _LOW_ROW),
         description=f"{what} of {', '.join(list(values)[:12])}: {len(row)} bars"
@@ -66,19 +61,12 @@ def value_bars(
 
 @form
 def _form(what: str, was: str | None, by_sign: bool, clicks: bool) -> alt.LayerChart:
-    axis = alt.Axis(
-        orient="top",
-        title=what if was is None else f"{what}; outlined: {was}",
-        titleAnchor="start",
-        titleFontWeight="normal",
-        grid=False,
-        tickCount=5,
-        labelPadding=6,
-    )
+    title = what if was is None else f"{what}; outlined: {was}"
+    look = {"titleAnchor": "start", "titleFontWeight": "normal", "labelPadding": 6}
+    axis = alt.Axis(orient="top", title=title, grid=False, tickCount=5, **look)
     scale = alt.Scale(domain=[value("low"), value("high")], nice=False)
-    base = alt.Chart(data()).encode(
-        y=names_channel(paddingInner=0.2), x=alt.X("value:Q", scale=scale, axis=axis)
-    )
+    x = alt.X("value:Q", scale=scale, axis=axis)
+    base = alt.Chart(data()).encode(y=names_channel(paddingInner=0.2), x=x)
     below = either("datum.value < 0", NEGATIVE, POSITIVE)
     bars = base.mark_bar(height={"band": 0.72}, aria=False)
     layers = [bars.encode(fill=below if by_sign else alt.value(EMPHASIS))]
@@ -86,7 +74,7 @@ def _form(what: str, was: str | None, by_sign: bool, clicks: bool) -> alt.LayerC
     if was is not None:
         tooltip.append(tip("before:Q", ".6~g", was))
         outlines = base.mark_bar(fill=None, stroke=NEUTRAL, strokeWidth=1, aria=False)
-        layers.append(outlines.encode(x=alt.X("before:Q")))
+        layers.append(outlines.encode(x="before:Q"))
     numbers = base.mark_text(
         align=alt.expr("datum.left ? 'right' : 'left'"),
         dx=alt.expr("datum.left ? -5 : 5"),
@@ -99,12 +87,12 @@ def _form(what: str, was: str | None, by_sign: bool, clicks: bool) -> alt.LayerC
     cover = base.mark_rect(fill="transparent", cursor="pointer" if clicks else "default").encode(
         x=alt.XValue(0),
         x2=alt.X2Value(alt.expr("width")),
-        description=alt.Description("name:N"),
+        description="name:N",
         stroke=either("datum.selected", ACCENT, "transparent"),
         strokeWidth=alt.StrokeWidthValue(2),
         tooltip=tooltip,
     )
-    layers += [numbers.encode(x=alt.X("at:Q"), text="number:N"), cover]
+    layers += [numbers.encode(x="at:Q", text="number:N"), cover]
     if clicks:
         layers[-1] = cover.add_params(click_on("row", "row"))
     return alt.layer(*layers).properties(autosize=FIT)

@@ -77,11 +77,8 @@ def vector_rows(
 @form
 def _form(what: str, total: str, frames: tuple[str, ...], grouped: bool, clicks: bool) -> alt.LayerChart:
     # Component numbers, or the groups' names, above the middle of their cells; above the bars what they are.
-    below = (
-        "groups[floor(datum.value * length(groups) / cells)]"
-        if grouped
-        else "format(floor(datum.value), 'd')"
-    )
+    of_group = "groups[floor(datum.value * length(groups) / cells)]"
+    below = of_group if grouped else "format(floor(datum.value), 'd')"
     axis = alt.Axis(
         orient="top",
         title=None if grouped else "component",
@@ -104,7 +101,7 @@ def _form(what: str, total: str, frames: tuple[str, ...], grouped: bool, clicks:
     cells = alt.Chart(data()).mark_rect(aria=False, cursor="pointer" if clicks else "default")
     cells = cells.encode(
         x=alt.X("component:Q", scale=alt.Scale(domain=[0, value("end")], nice=False), axis=axis),
-        x2=alt.X2("end:Q"),
+        x2="end:Q",
         y=y,
         color=colour("value", signed=True, legend=_legend(what)),
         tooltip=[name, tip("component:Q"), tip("value:Q", ".5~g", what)],
@@ -112,14 +109,14 @@ def _form(what: str, total: str, frames: tuple[str, ...], grouped: bool, clicks:
     layers = [cells.add_params(click_on("row", "row")) if clicks else cells]
     if "framed" in frames:
         boxes = framed(alt.Chart(data("framed")).mark_rect(fill=None, aria=False, tooltip=None), (2.5, 0.75))
-        layers.append(boxes.encode(x=alt.X("left:Q"), x2=alt.X2("right:Q"), y=y))
+        layers.append(boxes.encode(x="left:Q", x2="right:Q", y=y))
     if "totals" in frames:
         sums = alt.Chart(data("totals")).encode(y=y, tooltip=[name, tip("total:Q", ".6~g", total)])
         bars = sums.mark_bar(height={"band": 0.6}, aria=False).encode(
-            x=alt.X("zero:Q"), x2=alt.X2("tip:Q"), fill=either("datum.total < 0", NEGATIVE, POSITIVE)
+            x="zero:Q", x2="tip:Q", fill=either("datum.total < 0", NEGATIVE, POSITIVE)
         )
         numbers = sums.mark_text(align="right", baseline="middle", fontSize=13, color=INK, aria=False)
-        layers += [bars, numbers.encode(x=alt.X("edge:Q"), text=alt.Text("total:Q", format=".3g"))]
+        layers += [bars, numbers.encode(x="edge:Q", text=alt.Text("total:Q", format=".3g"))]
     return alt.layer(*layers).properties(autosize=FIT)
 
 

@@ -73,9 +73,8 @@ def _form(measure: str, powers: tuple[float, ...]) -> alt.LayerChart:
     )
     marked = rule("d_k", strokeWidth=2, aria=True).encode(tooltip=tip("d_k:Q", title="chosen d_k"))
     layers = {"variance": _variance, "entropy": _entropy, "gradient": _gradient}[measure](base)
-    return alt.layer(*layers, marked).properties(
-        height=230, autosize=FIT, title=heading_with_reading(*_CAPTIONS[measure])
-    )
+    title = heading_with_reading(*_CAPTIONS[measure])
+    return alt.layer(*layers, marked).properties(height=230, autosize=FIT, title=title)
 
 
 def _variance(base: alt.Chart) -> list[alt.Chart]:

@@ -8,6 +8,7 @@ import numpy as np
 from viz.attention.token_label import label
 from viz.figure import VegaFigure, data, either, form, need_shape, tip
 from viz.palette import DIFFERENCE, EMPHASIS, MASKED, NEUTRAL
+from viz.theme import FIT
 
 _ROW = 24  # pixels
 _LONGEST_TOKEN = 16  # cells
@@ -43,29 +44,22 @@ def attention_shift(
 
 @form
 def _form() -> alt.LayerChart:
+    weights = [tip(f"{state}:Q", ".4f") for state in (_BEFORE, _AFTER)]
     base = alt.Chart(data()).encode(
         y=alt.Y("key:N", sort=None, title="key (position and token)", axis=alt.Axis(labelLimit=0)),
-        tooltip=[
-            tip("key:N"),
-            tip(f"{_BEFORE}:Q", ".4f"),
-            tip(f"{_AFTER}:Q", ".4f"),
-            tip("change:Q", "+.4f"),
-        ],
+        tooltip=[tip("key:N"), *weights, tip("change:Q", "+.4f")],
     )
     x = alt.X(f"{_BEFORE}:Q", title="attention weight (share of the row)", scale=alt.Scale(domainMin=0))
     rules = base.mark_rule(strokeWidth=3, aria=False).encode(
         x=x, x2=f"{_AFTER}:Q", color=either("datum.change < 0", DIFFERENCE[0], DIFFERENCE[-1])
     )
+    shapes = alt.Scale(domain=_STATES, range=["circle", "diamond", "cross"])
+    colours = alt.Scale(domain=_STATES, range=[NEUTRAL, EMPHASIS, MASKED])
+    base = base.mark_point(size=80, strokeWidth=2.5, opacity=1).encode(
+        shape=alt.Shape("state:N", scale=shapes), color=alt.Color("state:N", scale=colours, legend=_LEGEND)
+    )
     points = [
-        base.transform_calculate(state=state)
-        .mark_point(size=80, strokeWidth=2.5, opacity=1)
-        .encode(
-            x=alt.X(f"{at}:Q"),
-            shape=alt.Shape("state:N", scale=alt.Scale(domain=_STATES, range=["circle", "diamond", "cross"])),
-            color=alt.Color(
-                "state:N", scale=alt.Scale(domain=_STATES, range=[NEUTRAL, EMPHASIS, MASKED]), legend=_LEGEND
-            ),
-        )
+        base.transform_calculate(state=state).encode(x=f"{at}:Q")
         for at, state in ((_BEFORE, f"'{_BEFORE}'"), (_AFTER, "datum.end"))
     ]
-    return alt.layer(rules, *points).properties(autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
+    return alt.layer(rules, *points).properties(autosize=FIT)

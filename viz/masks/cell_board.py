@@ -52,33 +52,22 @@ def cell_board(
 def _form(reach: str) -> alt.LayerChart:
     axis = {"labelExpr": "labels[datum.value]", "labelLimit": _LONGEST_LABEL}
     axis |= {"labelOverlap": "greedy", "ticks": False, "domain": False}
-    board = (
-        alt.Chart(data())
-        .transform_calculate(
-            label="datum['query token'] + ' to ' + datum['key token'] + (datum.blocked ? ', masked' : '')"
-        )
-        .mark_rect(cursor="pointer")
-        .encode(
-            x=alt.X("key:O", title="key", axis=alt.Axis(orient="bottom", labelAngle=-90, **axis)),
-            y=alt.Y("query:O", title="query", axis=alt.Axis(**axis)),
-            color=attention_colour(reach),
-            stroke=alt.value(NEUTRAL),
-            strokeWidth=either("datum.blocked", 2, 0.3),
-            description="label:N",
-            tooltip=[
-                tip("query token:N", title="query"),
-                tip("key token:N", title="key"),
-                tip("weight:Q", ".4f", "attention weight"),
-                tip("blocked:N", title="masked"),
-            ],
-        )
-        .add_params(click_on("cell", "query", "key", "blocked"))
-    )
-    row = (
-        alt.Chart(data("chosen"))
-        .mark_bar(
-            fill=None, stroke=ACCENT, strokeWidth=2, x=0, x2=alt.expr("width"), tooltip=None, aria=False
-        )
-        .encode(y="query:O")
-    )
+    name = "datum['query token'] + ' to ' + datum['key token'] + (datum.blocked ? ', masked' : '')"
+    board = alt.Chart(data()).transform_calculate(label=name).mark_rect(cursor="pointer")
+    board = board.encode(
+        x=alt.X("key:O", title="key", axis=alt.Axis(orient="bottom", labelAngle=-90, **axis)),
+        y=alt.Y("query:O", title="query", axis=alt.Axis(**axis)),
+        color=attention_colour(reach),
+        stroke=alt.value(NEUTRAL),
+        strokeWidth=either("datum.blocked", 2, 0.3),
+        description="label:N",
+        tooltip=[
+            tip("query token:N", title="query"),
+            tip("key token:N", title="key"),
+            tip("weight:Q", ".4f", "attention weight"),
+            tip("blocked:N", title="masked"),
+        ],
+    ).add_params(click_on("cell", "query", "key", "blocked"))
+    frame = {"fill": None, "stroke": ACCENT, "strokeWidth": 2, "x": 0, "x2": alt.expr("width")}
+    row = alt.Chart(data("chosen")).mark_bar(**frame, tooltip=None, aria=False).encode(y="query:O")
     return alt.layer(board, whole_picture("hatched", aspect=False), row).properties(autosize="pad")

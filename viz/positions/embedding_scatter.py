@@ -8,7 +8,7 @@ import pandas as pd
 
 from viz.attention.token_label import label, visible
 from viz.colours import colour_legend
-from viz.figure import VegaFigure, click_on, data, form, need_shape, tip, value
+from viz.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
 from viz.palette import ACCENT, NEUTRAL
 from viz.pictures import CHOOSE, picture_ink
 from viz.theme import FIT, INK
@@ -35,7 +35,7 @@ def embedding_scatter(
     """Places [vector, 2] of `tokens`, in the colours of their positions, and of `background` words behind them.
 
     Lines join `selected` to its `neighbours`, which may be background words; they are counted among all.
-    `thumbnails`, uint8 [patch, height, width], stand for the last tokens, one each. Both axes have one unit.
+    `thumbnails`, uint8 [patch, height, width] or with 3 colours behind, stand for the last tokens, one each. Both axes have one unit.
     A click on a token sets the point selection `token`, field `position`.
     Raises ValueError where places and names differ in number.
     """
@@ -135,27 +135,20 @@ def _marks(own: alt.Chart, axes: tuple[str, str]) -> alt.Chart:
     """Dots, and frames about pictures: what shows the position by its colour, and takes the clicks."""
     along = alt.Scale(domain=[0, value("last")], range=list(_ALONG))
     legend = colour_legend("position", alt.ExprRef("[0, last]"), type="gradient", format="d")
-    picture, selected = alt.when("datum.picture"), alt.when("datum.selected")
     # As an encoding of its own, the colour of the lines would make the legend one of dots.
     stroke = alt.expr(f"datum.selected ? '{ACCENT}' : scale('fill', datum.position)")
+    size = alt.when("datum.picture").then(alt.value(_THUMBNAIL**2))
+    said = [tip(f"{place}:Q", ".4f", title) for place, title in zip("xy", axes, strict=True)]
     return (
         own.mark_point(cursor="pointer", stroke=stroke)
         .encode(
             fill=alt.Fill("position:Q", scale=along, legend=legend),
-            fillOpacity=picture.then(alt.value(0)).otherwise(alt.value(1)),
-            strokeWidth=selected.then(alt.value(4)).otherwise(alt.value(1.5)),
-            shape=picture.then(alt.value("square")).otherwise(alt.value("circle")),
-            size=picture.then(alt.value(_THUMBNAIL**2))
-            .when("datum.selected")
-            .then(alt.value(180))
-            .otherwise(alt.value(80)),
+            fillOpacity=either("datum.picture", 0, 1),
+            strokeWidth=either("datum.selected", 4, 1.5),
+            shape=either("datum.picture", "square", "circle"),
+            size=size.when("datum.selected").then(alt.value(180)).otherwise(alt.value(80)),
             description="token:N",
-            tooltip=[
-                tip("token:N"),
-                tip("position:Q"),
-                tip("x:Q", ".4f", axes[0]),
-                tip("y:Q", ".4f", axes[1]),
-            ],
+            tooltip=[tip("token:N"), tip("position:Q"), *said],
         )
         .add_params(click_on("token", "position"))
     )

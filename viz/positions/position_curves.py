@@ -38,10 +38,9 @@ def norm_curves(norms: Mapping[str, np.ndarray], tokens: Sequence[str]) -> VegaF
 @form
 def _lengths(kinds: tuple[str, ...], few: bool) -> alt.LayerChart:
     n = len(kinds)
+    scale = alt.Scale(domain=[0, value("last")], nice=False)
     layers = curves(
-        alt.X(
-            "position:Q", title="position", scale=alt.Scale(domain=[0, value("last")], nice=False), axis=WHOLE
-        ),
+        alt.X("position:Q", title="position", scale=scale, axis=WHOLE),
         alt.Y("norm:Q", title="Euclidean length", scale=alt.Scale(domainMin=0)),
         by_kind("vector:N", kinds, color=_THREE[-n:], shape=_POINTS[-n:], legend={"columns": 1}),
         tooltip=["vector:N", "position:Q", "token:N", tip("norm:Q", ".4f", "length")],
@@ -98,12 +97,8 @@ def _offsets(what: str, law: str, few: bool) -> alt.LayerChart:
         color=(NEUTRAL, DIFFERENCE[-1]),
         legend={"direction": "vertical", "symbolOpacity": 1},
     )
-    x = alt.X(
-        "offset:Q",
-        title="offset φ = t − s (positions)",
-        scale=alt.Scale(nice=False),
-        axis=alt.Axis(format="d", tickMinStep=1),
-    )
+    axis = alt.Axis(format="d", tickMinStep=1)
+    x = alt.X("offset:Q", title="offset φ = t − s (positions)", scale=alt.Scale(nice=False), axis=axis)
     base = alt.Chart(data()).encode(x=x, **channels)
     tooltip = [
         tip("offset:Q", title="offset φ"),

@@ -98,9 +98,8 @@ def _clocks() -> alt.LayerChart:
     text = base.mark_text(aria=False, color=INK, fontSize=11)
     names = text.encode(x=pixel_x("middle"), y=pixel_y("above"), text="name:N")
     lengths = text.encode(x=pixel_x("middle"), y=pixel_y("below"), text="length:N")
-    return alt.layer(noon, hands_before, hands, faces, names, lengths).properties(
-        width=900, height=_HEIGHT, autosize=FIT
-    )
+    layers = (noon, hands_before, hands, faces, names, lengths)
+    return alt.layer(*layers).properties(width=900, height=_HEIGHT, autosize=FIT)
 
 
 def counter_table(
@@ -142,14 +141,8 @@ def counter_table(
 @form
 def _table(heading: str) -> alt.LayerChart:
     bare = {"ticks": False, "domain": False}
-    across = alt.Axis(
-        orient="top",
-        labelAngle=0,
-        labelExpr="split(datum.label, '|')",
-        labelLimit=0,
-        labelOverlap=False,
-        **bare,
-    )
+    lines = {"labelExpr": "split(datum.label, '|')", "labelLimit": 0, "labelOverlap": False}
+    across = alt.Axis(orient="top", labelAngle=0, **lines, **bare)
     y = alt.Y("t:O", title="position t", axis=alt.Axis(**bare))
     table = cells(
         alt.X("column:N", sort=None, title=heading, axis=across),
@@ -162,9 +155,8 @@ def _table(heading: str) -> alt.LayerChart:
         strokeWidth=0.5,
         opacity=0.75,
     )
-    frame = alt.Chart(data("framed")).mark_rect(
-        fill=None, stroke=ACCENT, strokeWidth=2.5, aria=False, tooltip=None
-    )
+    look = {"fill": None, "stroke": ACCENT, "strokeWidth": 2.5}
+    frame = alt.Chart(data("framed")).mark_rect(**look, aria=False, tooltip=None)
     return alt.layer(table, frame.encode(y=y)).properties(autosize="pad")
 
 

@@ -51,17 +51,9 @@ def last_layer_gradient(norms: Mapping[str, np.ndarray], depths: Sequence[int]) 
     if norms:
         begins = norms.get("pre-LN", next(iter(norms.values())))[:, 0].mean()
         guides = {"falling": begins * np.sqrt(depths[0] / np.array(depths))}
-    return seed_spread(
-        norms,
-        depths,
-        x="layers L",
-        y="‖∂ℒ/∂W²‖ of the last layer",
-        x_scale="log",
-        y_scale="log",
-        guides=_FALLING if norms else (),
-        guided=guides,
-        what="Norm of the last layer's gradient over the number of layers",
-    )
+    what = "Norm of the last layer's gradient over the number of layers"
+    axes = {"x": "layers L", "y": "‖∂ℒ/∂W²‖ of the last layer", "x_scale": "log", "y_scale": "log"}
+    return seed_spread(norms, depths, **axes, guides=_FALLING if norms else (), guided=guides, what=what)
 
 
 def hidden_norms(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> VegaFigure:
@@ -110,6 +102,7 @@ def seed_spread(
         frame = frame[frame["least"] > 0]
     ends = [*positions[:1], *positions[-1:]] or [1, 2]
     last = [position == ends[-1] for position in positions]
+    said = {"position": list(positions), "last": last, **(guided or {})}
     return _form(tuple(values), x, y, x_scale, y_scale, guides).of(
         frame,
         # The ticks are positions that were measured, at most nine of them.
@@ -118,9 +111,7 @@ def seed_spread(
             "first": ends[0],
             "last": ends[-1],
         },
-        frames={"guides": pd.DataFrame({"position": list(positions), "last": last} | dict(guided or {}))}
-        if guides
-        else None,
+        frames={"guides": said} if guides else None,
         description=f"{what}, a line a placement of the norm.",
     )
 
@@ -160,12 +151,10 @@ def _form(
         tip("variant:N", title="placement"),
         tip("position:Q", title=x),
         tip("mean:Q", ".4g", "mean over seeds"),
-        *(tip(f"{field}:Q", ".4g") for field in ("least", "largest")),
-        tip("seeds:Q"),
+        *(tip("least:Q", ".4g"), tip("largest:Q", ".4g"), tip("seeds:Q")),
     ]
-    lines = curves(
-        along, up("mean"), channels, tooltip=tooltip, line={"strokeWidth": 2.5}, points={"size": 50}
-    )
+    look = {"line": {"strokeWidth": 2.5}, "points": {"size": 50}}
+    lines = curves(along, up("mean"), channels, tooltip=tooltip, **look)
     said = alt.Chart(data("guides")).encode(x=along)
     shapes = []
     for field, *_ in guides:
@@ -174,12 +163,8 @@ def _form(
         elif field != "high":
             shapes.append(said.mark_line(color=NEUTRAL, strokeDash=[2, 4], strokeWidth=2).encode(y=up(field)))
     at_end = said.transform_filter("datum.last")
-    texts = [
-        at_end.mark_text(text=formula, align="right", dx=-4, dy=dy, fontSize=13, color=INK).encode(
-            y=up(field)
-        )
-        for field, formula, dy in guides
-    ]
+    look = {"align": "right", "dx": -4, "fontSize": 13, "color": INK}
+    texts = [at_end.mark_text(text=said, dy=dy, **look).encode(y=up(field)) for field, said, dy in guides]
     layers = [*shapes, *texts, band.encode(color=channels["color"]), *lines]
     return alt.layer(*layers).properties(height=340, autosize=FIT)
 

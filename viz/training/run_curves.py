@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from viz.curves import by_kind, curves
-from viz.figure import VegaFigure, data, form, tip
+from viz.figure import VegaFigure, data, either, form, tip
 from viz.palette import FIRST, NEUTRAL, SECOND
 from viz.theme import heading
 
@@ -64,10 +64,7 @@ def _form(
 ) -> alt.LayerChart:
     (x_title, y_title, line_title), (log_x, log_y) = titles, logs
     legend = {"title": line_title, "values": list(lines or named), "symbolType": "stroke", "columns": 7}
-    if line_title:
-        colour = by_kind("line:O", lines, color=shades(len(lines)), legend=legend)
-    else:
-        colour = by_kind("run:N", runs, color=(FIRST, SECOND), legend=legend)
+    kinds = ("line:O", lines, shades(len(lines))) if line_title else ("run:N", runs, (FIRST, SECOND))
     (lines_and_dots,) = curves(
         alt.X(
             "shown:Q",
@@ -81,7 +78,7 @@ def _form(
             scale=alt.Scale(type="log" if log_y else "linear", zero=False),
             axis=alt.Axis(format=".4~g", tickCount=5),
         ),
-        colour,
+        by_kind(*kinds[:2], color=kinds[2], legend=legend),
         tooltip=[
             tip("run:N"),
             *([tip("line:O", title=line_title)] if line_title else []),
@@ -91,12 +88,14 @@ def _form(
         ],
         line={"strokeWidth": 2, "point": {"size": 22, "filled": True}, "invalid": _GAPS},
     )
-    now = alt.when("datum.now")
-    rules = alt.Chart(data("marks")).mark_rule(color=NEUTRAL)
-    rules = rules.encode(
-        x="shown:Q",
-        strokeWidth=now.then(alt.value(2.5)).otherwise(alt.value(1)),
-        strokeDash=now.then(alt.value([1, 0])).otherwise(alt.value([3, 4])),
+    rules = (
+        alt.Chart(data("marks"))
+        .mark_rule(color=NEUTRAL)
+        .encode(
+            x="shown:Q",
+            strokeWidth=either("datum.now", 2.5, 1),
+            strokeDash=either("datum.now", [1, 0], [3, 4]),
+        )
     )
     return alt.layer(lines_and_dots, rules).properties(height=320)
 

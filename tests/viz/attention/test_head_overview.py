@@ -129,3 +129,8 @@ def test_no_heads_make_an_empty_chart():
 def test_each_head_needs_a_row_of_its_own(hover):
     with pytest.raises(ValueError, match="6 heads need one row each"):
         overview(hover=hover)
+
+
+def test_no_measures_are_needed():
+    chart = head_overview(np.full((1, 2, 3, 3), 1 / 3), selected=None)
+    assert chart.frame["name"].tolist() == ["L0 H0", "L0 H1"]

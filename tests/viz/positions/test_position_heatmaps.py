@@ -103,5 +103,5 @@ def test_signed_pairs_are_symmetric_about_0():
 
 
 def test_only_a_square_of_pairs_is_drawn():
-    with pytest.raises(ValueError, match=r"shape \(1, 2\)"):
+    with pytest.raises(ValueError, match=r"expected shape \(1, 1\), got matrix of \(1, 2\)"):
         pairs_of_positions(np.zeros((1, 2)), what="distance")
