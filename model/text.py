@@ -1,11 +1,12 @@
 """Text to token ids and back, through the `tokenizers` library."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tokenizers import Encoding, Tokenizer, decoders, normalizers
+from tokenizers import Encoding, Regex, Tokenizer, decoders, normalizers
 from tokenizers.models import WordLevel, WordPiece
-from tokenizers.pre_tokenizers import BertPreTokenizer, WhitespaceSplit
+from tokenizers.pre_tokenizers import Sequence, Split, WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import WordLevelTrainer, WordPieceTrainer
 
@@ -14,6 +15,14 @@ from model.record import Positions, Role
 PADDING, UNKNOWN, CLASS, SEPARATOR, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
 SPECIAL_TOKENS = (PADDING, UNKNOWN, CLASS, SEPARATOR, MASK)
 BREAKS = normalizers.Replace("<br />", " ")  # the reviews' own line breaks
+APOSTROPHES = normalizers.Replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+# "isn't" is read as "is" and "n't", as in the Penn Treebank; of these the rest would be no word.
+WHOLE_CONTRACTIONS = ("can't", "won't", "ain't")
+ENDINGS = ("n't", "'s", "'m", "'d", "'re", "'ve", "'ll")
+# besides the contractions as in BERT: at spaces, and each punctuation mark by itself
+_PARTS = Regex(
+    rf"\b(?:{'|'.join(WHOLE_CONTRACTIONS)})\b|(?<=\w)(?:{'|'.join(ENDINGS)})\b|[!-/:-@\[-`{{-~]|\p{{P}}"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +89,7 @@ def _roles(tokenizer: Tokenizer, encoding: Encoding, prefix: str, padding_id: in
 def train_tokenizer(texts: Iterable[str], vocab_size: int, n_positions: int) -> Tokenizer:
     """WordPiece over lower-cased text; the same pieces, special tokens and truncation wherever it is loaded."""
     tokenizer = Tokenizer(WordPiece(unk_token=UNKNOWN))
-    tokenizer.normalizer = normalizers.Sequence([BREAKS, normalizers.BertNormalizer(lowercase=True)])
-    tokenizer.pre_tokenizer = BertPreTokenizer()
+    _read_contractions(tokenizer)
     tokenizer.decoder = decoders.WordPiece()
     trainer = WordPieceTrainer(
         vocab_size=vocab_size, special_tokens=list(SPECIAL_TOKENS), limit_alphabet=200, show_progress=False
@@ -91,6 +99,23 @@ def train_tokenizer(texts: Iterable[str], vocab_size: int, n_positions: int) -> 
     tokenizer.post_processor = TemplateProcessing(single=f"{CLASS} $A {SEPARATOR}", special_tokens=ids)
     tokenizer.enable_truncation(n_positions, direction="left")  # a long review's verdict is at its end
     return tokenizer
+
+
+def with_contractions(tokenizer: Tokenizer) -> Tokenizer:
+    """The same pieces under the same numbers, and after them a piece for each contraction it has none for."""
+    description = json.loads(tokenizer.to_str())
+    pieces = description["model"]["vocab"]
+    for contraction in (*WHOLE_CONTRACTIONS, *ENDINGS):
+        pieces.setdefault(contraction, len(pieces))
+    grown = Tokenizer.from_str(json.dumps(description))
+    _read_contractions(grown)
+    return grown
+
+
+def _read_contractions(tokenizer: Tokenizer) -> None:
+    lowered = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.normalizer = normalizers.Sequence([BREAKS, APOSTROPHES, lowered])
+    tokenizer.pre_tokenizer = Sequence([Split(_PARTS, "isolated"), WhitespaceSplit()])
 
 
 def train_word_tokenizer(texts: Iterable[str], vocab_size: int, n_positions: int) -> Tokenizer:

@@ -18,6 +18,11 @@ TASKS = {
     "the same teacher gives them. Some masked tokens are asked for beside it, so that they are not forgotten.",
     "sentiment, two teachers": "the same, with the mean log-odds of two teachers; the second is a linear classifier on "
     "document vectors (latent semantic analysis).",
+    "short sentences": "is the sentence positive? Phrases with people's ratings, whole sentences, and made ones in which a "
+    "“not” decides; a few reviews beside them.",
+    "sentences": "the same, with more reviews, and with reviews that a person edited until their sentiment turned: what is "
+    "each version, and which of the two is the positive one?",
+    "sentences, more reviews": "the same, with twice as many whole reviews.",
     "true labels": "is the review positive? By its label alone, with no pre-training.",
 }
 

@@ -30,6 +30,9 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the data sets")
     parser.add_argument("--out", type=Path, help="folder of the checkpoints")
     parser.add_argument("--runs", type=Path, default=Path("runs"), help="folder of unfinished runs")
+    parser.add_argument(
+        "--start", type=Path, help="checkpoint of the recipe's first phases, to go on from with the next"
+    )
     parser.add_argument("--quick", action="store_true", help="a run of about a minute")
     parser.add_argument("--fresh", action="store_true", help="start over, not where the last run stopped")
     parser.add_argument("--device", default="auto")
@@ -64,7 +67,7 @@ def run(arguments: argparse.Namespace, device: torch.device) -> None:
     is_first = not distributed.is_initialized() or distributed.get_rank() == 0
     if not is_first:  # what is missing is downloaded and prepared once
         distributed.barrier()
-    where = prepare(chosen, arguments.data, folder, device)
+    where = prepare(chosen, arguments.data, folder, device, arguments.start)
     if is_first and distributed.is_initialized():
         distributed.barrier()
     written = folder / "written"
@@ -80,6 +83,7 @@ def run(arguments: argparse.Namespace, device: torch.device) -> None:
         "device": device.type,
         "precision": progress.precision,
         "data": where.data,
+        **({"went_on_from": where.start.to_json()} if where.start else {}),
         "probes": list(where.probe_names),
         "film_gradients": "before clipping",
         "log": progress.log,

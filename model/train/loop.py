@@ -17,7 +17,7 @@ from model.train.precision import faster
 from model.train.recipe import Phase, Recipe
 from model.train.schedule import learning_rate, moments
 from model.train.setting import Setting
-from model.train.state import Progress, load_state, save_state
+from model.train.state import Progress, load_state, phase_of, save_state
 from model.train.step import Precision, autocast, batches, gradients, rank, set_rate
 from model.train.step import optimizers as make_optimizers
 from model.train.tasks import Task, device_of
@@ -42,11 +42,16 @@ def train(
     loaded = Loaded(
         name=recipe.preset, model=model, tokenizer=setting.tokenizer, history={}, device=setting.device
     )
-    optimizers = make_optimizers(model, recipe)
     described = recipe.to_json() | {"config": setting.config.to_json()}
-    progress = load_state(setting.state, model, optimizers, described)
+    if setting.start and not setting.state.exists():
+        setting.start.fill(model)
+        progress = setting.start.progress(described)
+        optimizers = make_optimizers(model, recipe, _in(recipe, progress.phase))
+    else:
+        optimizers = make_optimizers(model, recipe, _in(recipe, phase_of(setting.state)))
+        progress = load_state(setting.state, model, optimizers, described)
     if progress.precision is None:
-        first = recipe.phases[0]
+        first = recipe.phases[_in(recipe, progress.phase)]
         progress.precision = precision or faster(
             setting.tasks[first.task], model, recipe.seed, first.batch_size
         )
@@ -57,10 +62,16 @@ def train(
     while progress.phase < len(recipe.phases):
         _run_phase(recipe, recipe.phases[progress.phase], setting, loaded, optimizers, progress)
         progress.phase, progress.step = progress.phase + 1, 0
-        optimizers = make_optimizers(model, recipe)  # each phase begins with moments of its own
+        # each phase begins with moments of its own
+        optimizers = make_optimizers(model, recipe, _in(recipe, progress.phase))
         if rank() == 0:
             save_state(setting.state, progress, model, optimizers)
     return model, progress
+
+
+def _in(recipe: Recipe, phase: int) -> int:
+    """The phase itself, or the last one where all are done."""
+    return min(phase, len(recipe.phases) - 1)
 
 
 def _run_phase(

@@ -1,5 +1,6 @@
 """From a recipe and a data folder to what the loop needs."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -9,11 +10,19 @@ from model.train.prepare_digits import prepare_digits
 from model.train.prepare_reviews import prepare_reviews, prepare_words
 from model.train.recipe import Recipe
 from model.train.setting import Setting
+from model.train.start import Start
 
 
-def prepare(recipe: Recipe, data: Path, runs: Path, device: torch.device) -> Setting:
-    """`data` is the folder of the data sets, `runs` that of the run's own state."""
+def prepare(
+    recipe: Recipe, data: Path, runs: Path, device: torch.device, start: Path | None = None
+) -> Setting:
+    """`data` is the folder of the data sets, `runs` that of the run's own state, `start` a checkpoint to go on from."""
     config = preset(recipe.preset)
+    if start is not None:
+        begun = Start.at(start, recipe)
+        config = replace(config, vocab_size=begun.tokenizer.get_vocab_size())
+        setting = prepare_reviews(config, data, runs, device, begun.tokenizer)
+        return replace(setting, start=begun)
     if not config.is_text:
         make = prepare_digits
     elif config.masked_token_output:

@@ -21,8 +21,9 @@ from model.config import ModelConfig
 from model.text import train_tokenizer, train_word_tokenizer
 from model.train import teacher
 from model.train.corpus import Corpus, tokenize
+from model.train.prepare_sentences import leave, sentence_tasks, sets_held_out
 from model.train.setting import Setting
-from model.train.sources import reviews
+from model.train.sources import edited_reviews, phrases, reviews
 from model.train.task_reviews import MaskedTokens, Masking, Sentiment, TrueLabels, as_read
 
 PROBES = (
@@ -45,10 +46,17 @@ class Reviews:
     held_out_labels: np.ndarray
 
 
-def prepare_reviews(config: ModelConfig, data: Path, runs: Path, device: torch.device) -> Setting:
-    """For masked tokens first and the sentiment after, with a teacher's labels for what has none."""
-    table = split(data, runs.parent)
-    tokenizer, corpus = _tokenized(table.texts, config, runs.parent, train_tokenizer)
+def prepare_reviews(
+    config: ModelConfig, data: Path, runs: Path, device: torch.device, tokenizer: Tokenizer | None = None
+) -> Setting:
+    """For masked tokens first and the sentiment after, with a teacher's labels for what has none; sentences last.
+
+    A run that goes on from a checkpoint brings its tokenizer along.
+    """
+    edited = edited_reviews(data)
+    table = split(data, runs.parent, left_out=edited.text[edited.split == "dev"])
+    make = train_tokenizer if tokenizer is None else lambda *_: tokenizer
+    tokenizer, corpus = _tokenized(table.texts, config, runs.parent, make)
     pieces = corpus.pieces(*PIECE)
     positive = _soft_labels(table, tokenizer, corpus, pieces, runs.parent)
     unseen = tokenize(tokenizer, table.held_out_texts)
@@ -64,6 +72,22 @@ def prepare_reviews(config: ModelConfig, data: Path, runs: Path, device: torch.d
     }
     known = int((table.labels >= 0).sum())
     counts = {"train": known, "unlabelled": len(table.labels) - known}
+    treebank = phrases(data)
+    leave(runs.parent, sets_held_out(treebank, edited))
+    unseen_openings = set(map(opening, table.held_out_texts))
+    met = edited.pair.isin(edited.pair[edited.text.map(opening).isin(unseen_openings)])
+    tasks |= sentence_tasks(
+        tokenizer,
+        treebank,
+        edited[~met | (edited.split == "dev")],
+        tasks["sentiment, two teachers"],
+        config.n_positions,
+    )
+    of_a_step = ("phrases", "sentences", "made_sentences", "edited_pairs")
+    for name, part in zip(
+        of_a_step, tasks["sentences"].parts, strict=False
+    ):  # whole reviews are counted already
+        counts[name] = part.task.n_examples
     return _setting(config, tasks, tokenizer, counts, table, runs, device)
 
 
@@ -82,8 +106,10 @@ def prepare_words(config: ModelConfig, data: Path, runs: Path, device: torch.dev
     return _setting(config, {"true labels": task}, tokenizer, {"train": len(known)}, table, runs, device)
 
 
-def split(data: Path, folder: Path) -> Reviews:
+def split(data: Path, folder: Path, left_out: Iterable[str] = ()) -> Reviews:
     """The same split every time; what is held out is also left in `folder`, to be evaluated on.
+
+    Reviews that begin like one of `left_out` are in neither part.
 
     Reviews of one film stand together in the set, and mostly agree. Whole stretches are held out, so that
     no film's name gives its label away: the labelled test reviews are of other films as well.
@@ -93,10 +119,18 @@ def split(data: Path, folder: Path) -> Reviews:
     held_out = np.concatenate([_stretches(np.flatnonzero(labels == label)) for label in (0, 1)])
     held_out = np.random.default_rng(0).permutation(held_out)  # so that the first ones are of both classes
     # Some reviews stand in the set twice.
-    kept = np.flatnonzero(~table.text.isin(table.text[held_out]))
+    elsewhere = table.text.isin(table.text[held_out]) | table.text.map(opening).isin(
+        set(map(opening, left_out))
+    )
+    kept = np.flatnonzero(~elsewhere)
     folder.mkdir(parents=True, exist_ok=True)
     table.loc[held_out].to_csv(folder / "imdb-held-out.csv", index=False)
     return Reviews(table.text[kept].tolist(), labels[kept], table.text[held_out].tolist(), labels[held_out])
+
+
+def opening(text: str) -> str:
+    """The first forty letters and digits: by these a review is known again when its spacing was changed."""
+    return re.sub(r"<br />|[\W_]", "", text.lower())[:40]
 
 
 def _stretches(places: Int[np.ndarray, " review"]) -> Int[np.ndarray, " held_out"]:

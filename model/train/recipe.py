@@ -18,6 +18,9 @@ class Phase:
         "sentiment",
         "sentiment, two teachers",
         "true labels",
+        "short sentences",
+        "sentences",
+        "sentences, more reviews",
     ]
     epochs: int | float
     batch_size: int
@@ -26,14 +29,14 @@ class Phase:
     falls: bool = True  # after the warm-up, along half a cosine to zero
     weight_decay: float = 0.05
     dropout: bool = False  # as the configuration says, or none
+    # AdamW for all, or Muon (Jordan et al. 2024) for the matrices of the blocks and AdamW for the rest
+    optimizer: Literal["adamw", "muon"] = "adamw"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     preset: str
     phases: tuple[Phase, ...]
-    # AdamW for all, or Muon (Jordan et al. 2024) for the matrices of the blocks and AdamW for the rest
-    optimizer: Literal["adamw", "muon"] = "adamw"
     # of learned positions and class token at the start; None leaves them as the encoder begins
     position_std: float | None = None
     seed: int = 0
@@ -55,20 +58,39 @@ _GENTLE_DIGITS = Phase(
 # In short windows an encoder finds out sooner that neighbours matter; in long ones all loss stays for
 # thousands of steps where only the frequencies of words are known.
 _SHORT_WINDOWS = Phase(
-    task="masked tokens, short windows", epochs=2.5, batch_size=80, learning_rate=4e-3, warmup=0.06
+    task="masked tokens, short windows",
+    epochs=2.5,
+    batch_size=80,
+    learning_rate=4e-3,
+    warmup=0.06,
+    optimizer="muon",
 )
-_LONG_WINDOWS = Phase(task="masked tokens", epochs=1.5, batch_size=24, learning_rate=3e-3, warmup=0.06)
+_LONG_WINDOWS = replace(_SHORT_WINDOWS, task="masked tokens", epochs=1.5, batch_size=24, learning_rate=3e-3)
 # The rate went down to zero and rises once more: post-LN was still far from done, pre-LN not quite either.
 _LONGER = replace(_LONG_WINDOWS, epochs=3.0)
 # A label for every 56 tokens or so says sooner which words matter than one for every 250.
-_PIECES = Phase(task="sentiment of pieces", epochs=0.6, batch_size=64, learning_rate=2e-3, warmup=0.06)
-_SENTIMENT = Phase(task="sentiment", epochs=2.0, batch_size=16, learning_rate=8e-4, warmup=0.06, dropout=True)
+_PIECES = replace(_LONG_WINDOWS, task="sentiment of pieces", epochs=0.6, batch_size=64, learning_rate=2e-3)
+_SENTIMENT = replace(_PIECES, task="sentiment", epochs=2.0, batch_size=16, learning_rate=8e-4, dropout=True)
 # What two teachers say is more often right; the second came when all before was trained.
 _BETTER_LABELS = replace(_SENTIMENT, task="sentiment, two teachers", epochs=1.5)
 # After that the encoders agreed with their teachers no better on what they had read than on what they had not: they
 # had had too little time, not too much. So dropout ends, and the rate goes up and down twice more.
 _LONG_LAST = replace(_BETTER_LABELS, epochs=2.5, learning_rate=1.5e-3, dropout=False)
 _LAST = replace(_LONG_LAST, epochs=2.0)
+# All before reads words. An epoch is one of the rated phrases; the other parts of a step go along with them. That a
+# "not" turns a word around is learned soon where most of a batch says so, and hardly at all beside many reviews.
+_SHORT_SENTENCES = Phase(
+    task="short sentences",
+    epochs=0.4,
+    batch_size=96,
+    learning_rate=1e-3,
+    warmup=0.05,
+    falls=False,
+    dropout=True,
+)
+_SENTENCES = replace(_SHORT_SENTENCES, task="sentences", batch_size=64, learning_rate=7e-4, falls=True)
+# Whole reviews had suffered most.
+_MORE_REVIEWS = replace(_SENTENCES, task="sentences, more reviews", epochs=0.11, learning_rate=4e-4)
 
 
 def recipe(name: str, quick: bool = False) -> Recipe:
@@ -96,8 +118,8 @@ _REVIEWS = {
     "phases": (
         *(_SHORT_WINDOWS, _LONG_WINDOWS, _LONGER),
         *(_PIECES, _SENTIMENT, _BETTER_LABELS, _LONG_LAST, _LAST),
+        *(_SHORT_SENTENCES, _SENTENCES, _MORE_REVIEWS),
     ),
-    "optimizer": "muon",
 }
 _RECIPES = {
     recipe.preset: recipe

@@ -9,6 +9,7 @@ import torch
 from tokenizers import Tokenizer
 
 from model.config import ModelConfig
+from model.train.start import Start
 from model.train.tasks import Task
 
 
@@ -24,3 +25,4 @@ class Setting:
     data: dict  # which data set, how much of it
     state: Path
     device: torch.device
+    start: Start | None = None  # the checkpoint to go on from

@@ -54,6 +54,28 @@ def reviews(folder: Path) -> pd.DataFrame:
     return _from_archive(folder / IMDB.name)
 
 
+def phrases(folder: Path) -> pd.DataFrame:
+    """The Stanford Sentiment Treebank's sentences and their phrases, from `sst.csv*` in `folder`: columns
+    split (train, dev), sentence, whole (1 for a sentence), rating (0 very negative to 4 very positive), text.
+    """
+    return _table(folder, "sst", "the Stanford Sentiment Treebank").dropna(subset="text")
+
+
+def edited_reviews(folder: Path) -> pd.DataFrame:
+    """Reviews and what people made of them to turn their sentiment, from `edited_reviews.csv*` in `folder`:
+    columns split (train, dev), pair, version (original, edited), label (0 negative, 1 positive), text.
+    """
+    return _table(folder, "edited_reviews", "counterfactually augmented reviews (Kaushik et al. 2020)")
+
+
+def _table(folder: Path, name: str, what: str) -> pd.DataFrame:
+    """Raises FileNotFoundError, which says what is missing: nobody publishes it in this form."""
+    path = next(iter(sorted(folder.rglob(f"{name}.csv*"))), None)
+    if path is None:
+        raise FileNotFoundError(f"{name}.csv is not in {folder}: {what}; README.md says what it holds")
+    return pd.read_csv(path)
+
+
 def _from_archive(path: Path) -> pd.DataFrame:
     labels = {"neg": 0, "pos": 1, "unsup": -1}
     rows = []

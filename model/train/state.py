@@ -50,6 +50,14 @@ def save_state(path: Path, progress: Progress, model: Transformer, optimizers: l
     beside.replace(path)
 
 
+def phase_of(path: Path) -> int:
+    """The phase in which a run was stopped; 0 where there is no file."""
+    if not path.exists():
+        return 0
+    with safe_open(path, "pt") as file:
+        return json.loads(file.metadata()["progress"])["phase"]
+
+
 def load_state(path: Path, model: Transformer, optimizers: list[Optimizer], recipe: dict) -> Progress:
     """Fills model and optimizers; a fresh Progress where there is no file.
 

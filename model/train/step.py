@@ -58,12 +58,12 @@ def gradients(
     return loss
 
 
-def optimizers(model: Transformer, recipe: Recipe) -> list[Optimizer]:
-    """Every parameter in one of them. Weight decay on matrices alone, not on biases, norms and embeddings."""
+def optimizers(model: Transformer, recipe: Recipe, phase: int) -> list[Optimizer]:
+    """Those of a phase, every parameter in one of them. Weight decay on matrices alone, not on biases, norms and embeddings."""
     embeddings = set(model.embedding.parameters())
     matrices = [p for p in model.parameters() if p.ndim > 1 and p not in embeddings]
     by_muon = set()
-    if recipe.optimizer == "muon":
+    if recipe.phases[phase].optimizer == "muon":
         by_muon = {p for p in model.blocks.parameters() if p.ndim == 2}
     groups = [
         {"params": [p for p in matrices if p not in by_muon], "decays": True},

@@ -106,6 +106,8 @@ class Sentiment:
         states = model.encode(tokens)
         wanted = torch.stack((1 - labels, labels), dim=-1)
         loss = functional.cross_entropy(model.classify(states, tokens).float(), wanted)
+        if not self.masked_token_weight:
+            return loss
         return loss + self.masked_token_weight * masked_loss(model, states, hidden)
 
     def evaluate(self, model: Transformer, at_most: int) -> dict[str, int | float]:

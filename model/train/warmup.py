@@ -92,7 +92,7 @@ def warmup_run(
     phase = chosen.phases[0]
     torch.manual_seed(chosen.seed)
     model = Transformer(where.config).to(where.device)
-    made = optimizers(model, chosen)
+    made = optimizers(model, chosen, phase=0)
     losses = []
     bar = tqdm(range(n_steps), desc=f"{name}, {peak:g}, warm-up of {warmup} steps", mininterval=1)
     size = min(BATCH_SIZE_STORED, task.n_examples)

@@ -4,7 +4,7 @@ from tokenizers.models import BPE, WordLevel, WordPiece
 from tokenizers.pre_tokenizers import WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 
-from model.text import encode, train_tokenizer, train_word_tokenizer
+from model.text import encode, train_tokenizer, train_word_tokenizer, with_contractions
 from tests.model.tiny import tokenizer
 
 
@@ -43,6 +43,35 @@ def test_a_trained_tokenizer_leaves_out_the_beginning():
     assert encoded.tokens == ("[CLS]", "great", "plot", "plot", "[SEP]")
     assert encoded.n_left_out == 2
     assert encoded.from_start
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("It isn't", ("it", "is", "n't")),
+        ("it ISN\N{RIGHT SINGLE QUOTATION MARK}T it's", ("it", "is", "n't", "it", "'s")),
+        ("I can't", ("i", "can't")),
+        ("'can't'", ("'", "can't", "'")),
+        ("can'ti", ("can", "'", "ti")),
+        ("it 's", ("it", "'", "s")),
+        ("can 'is'", ("can", "'", "is", "'")),
+    ],
+)
+def test_contractions_stay_readable(text, tokens):
+    plain = ["it is can i ' t s can't isn't it's ti"] * 3
+    made = train_tokenizer(plain, vocab_size=60, n_positions=20)
+    assert with_contractions(made).encode(text, add_special_tokens=False).tokens == list(tokens)
+
+
+def test_contractions_come_after_the_tokens_there_are():
+    before = tokenizer(n_positions=20)
+    after = with_contractions(before)
+    known = before.get_vocab()
+    new = set(after.get_vocab()) - set(known)
+    assert new == {"n't", "'s", "'m", "'d", "'re", "'ve", "'ll", "can't", "won't", "ain't"}
+    assert {token: after.token_to_id(token) for token in known} == known
+    assert sorted(map(after.token_to_id, new)) == list(range(len(known), len(known) + 10))
+    assert with_contractions(after).get_vocab() == after.get_vocab()
 
 
 def test_empty_text(words):

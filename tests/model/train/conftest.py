@@ -32,7 +32,7 @@ def few_digits(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def few_reviews(tmp_path_factory) -> Path:
-    """A folder with 300 labelled and 100 unlabelled reviews of invented words."""
+    """A folder with 300 labelled and 100 unlabelled reviews of invented words, 60 sentences and 30 pairs."""
     folder = tmp_path_factory.mktemp("reviews")
     random = np.random.default_rng(0)
     words = np.array(
@@ -46,7 +46,36 @@ def few_reviews(tmp_path_factory) -> Path:
     for part, labels in (("train", [0, 1] * 150), ("unsup", [-1] * 100)):
         table = pd.DataFrame({"label": labels, "text": [review(label) for label in labels]})
         table.to_csv(folder / f"imdb_{part}.csv", index=False)
+    _sentences().to_csv(folder / "sst.csv", index=False)
+    _pairs([review(place % 2) for place in range(60)]).to_csv(folder / "edited_reviews.csv", index=False)
     return folder
+
+
+def _sentences() -> pd.DataFrame:
+    """Of each sentence the whole and a phrase; every sixth is neutral, every fifth is held out."""
+    words = ("is awful", "is not good", "is a film", "is fine", "is lovely", "is never bad")
+    of = ("film", "actor", "plot", "scene")
+    rows = [
+        ("dev" if place % 5 == 0 else "train", place, whole, min(place % 6, 4), start + words[place % 6])
+        for place in range(60)
+        for whole, start in ((1, f"the {of[place // 16]} {of[place // 4 % 4]} {of[place % 4]} "), (0, ""))
+    ]
+    return pd.DataFrame(rows, columns=["split", "sentence", "whole", "rating", "text"])
+
+
+def _pairs(texts: list[str]) -> pd.DataFrame:
+    """Every third pair is held out."""
+    rows = [
+        (
+            "dev" if place % 6 < 2 else "train",
+            place // 2,
+            ("original", "edited")[(place + place // 2) % 2],
+            place % 2,
+            text,
+        )
+        for place, text in enumerate(texts)
+    ]
+    return pd.DataFrame(rows, columns=["split", "pair", "version", "label", "text"])
 
 
 @pytest.fixture(scope="session")

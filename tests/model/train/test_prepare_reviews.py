@@ -17,7 +17,7 @@ def reviews(tmp_path):
         if part == "unsup":
             texts[3] = "train 21"  # which is held out
         pd.DataFrame({"label": labels, "text": texts}).to_csv(folder / f"imdb_{part}.csv", index=False)
-    return split(folder, tmp_path)
+    return split(folder, tmp_path, left_out=["Train <br />22...", "unsup 3"])
 
 
 def test_whole_stretches_of_both_classes_are_held_out(reviews):
@@ -33,8 +33,13 @@ def test_the_first_of_the_held_out_are_of_both_classes(reviews):
 
 def test_what_is_held_out_is_learned_nowhere(reviews):
     assert not set(reviews.texts) & set(reviews.held_out_texts)
-    assert len(reviews.texts) == 199
-    assert np.bincount(reviews.labels + 1).tolist() == [19, 90, 90]
+    assert len(reviews.texts) == 198
+    assert np.bincount(reviews.labels + 1).tolist() == [19, 89, 90]
+
+
+def test_what_is_left_out_is_known_again_by_its_letters_and_in_neither_part(reviews):
+    assert "train 22" not in reviews.texts + reviews.held_out_texts
+    assert "train 23" in reviews.texts
 
 
 def test_what_is_held_out_is_left_to_be_evaluated_on(reviews, tmp_path):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from model.train import sources
-from model.train.sources import Source, download, mnist_folder, reviews
+from model.train.sources import Source, download, edited_reviews, mnist_folder, phrases, reviews
 
 
 def test_reviews_from_tables(few_reviews):
@@ -28,6 +28,13 @@ def test_reviews_from_the_published_archive(tmp_path):
         }
     )
     pd.testing.assert_frame_equal(reviews(tmp_path), expected)
+
+
+@pytest.mark.parametrize(("read", "name"), [(phrases, "sst"), (edited_reviews, "edited_reviews")])
+def test_what_cannot_be_downloaded_is_asked_for(few_reviews, tmp_path, read, name):
+    assert set(read(few_reviews).split) == {"train", "dev"}
+    with pytest.raises(FileNotFoundError, match=f"{name}.csv is not in"):
+        read(tmp_path)
 
 
 def test_download_checks_the_sum_and_leaves_nothing_wrong(tmp_path):

@@ -3,7 +3,7 @@ import torch
 
 from model.train import state
 from model.train.recipe import recipe
-from model.train.state import Progress, load_state, save_state
+from model.train.state import Progress, load_state, phase_of, save_state
 from model.train.step import optimizers
 from tests.model import tiny
 
@@ -18,7 +18,7 @@ def path(tmp_path):
 
 def test_a_run_goes_on_with_what_it_had(path):
     model = tiny.build(tiny.TEXT)
-    made = optimizers(model, RECIPE)
+    made = optimizers(model, RECIPE, phase=2)
     model(torch.tensor([[2, 5, 3]])).sum().backward()
     for optimizer in made:
         optimizer.step()
@@ -29,7 +29,8 @@ def test_a_run_goes_on_with_what_it_had(path):
     save_state(path, progress, model, made)
 
     other = tiny.build(tiny.TEXT, seed=1)
-    others = optimizers(other, RECIPE)
+    assert phase_of(path) == 2
+    others = optimizers(other, RECIPE, phase=2)
     loaded = load_state(path, other, others, DESCRIBED)
     assert (loaded.phase, loaded.step, loaded.log, loaded.evaluations) == (2, 5, [{"loss": 1.5}], [])
     assert loaded.precision == "fp32"
@@ -44,13 +45,14 @@ def test_a_run_goes_on_with_what_it_had(path):
 
 def test_without_a_file_a_run_begins(path):
     model = tiny.build(tiny.TEXT)
-    progress = load_state(path, model, optimizers(model, RECIPE), DESCRIBED)
+    assert phase_of(path) == 0
+    progress = load_state(path, model, optimizers(model, RECIPE, phase=2), DESCRIBED)
     assert (progress.phase, progress.step, progress.film, progress.precision) == (0, 0, None, None)
 
 
 def test_a_run_from_before_there_was_a_choice_goes_on_in_bf16(path, monkeypatch):
     model = tiny.build(tiny.TEXT)
-    made = optimizers(model, RECIPE)
+    made = optimizers(model, RECIPE, phase=2)
     monkeypatch.setattr(state, "_IN_WORDS", tuple(name for name in state._IN_WORDS if name != "precision"))
     save_state(path, Progress(recipe=DESCRIBED), model, made)
     assert load_state(path, model, made, DESCRIBED).precision == "bf16"

@@ -1,0 +1,335 @@
+"""Sentences in which a "not" decides: made of the words and frames in `negation.toml`, and of the treebank's own
+phrases, whose ratings say what they are worth before they are negated.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from string import Formatter
+
+import numpy as np
+import pandas as pd
+
+HERE = Path(__file__).parent
+JUDGED_ON = HERE / "negation_judged.csv"  # other sentences, never learned from
+NEGATES = re.compile(
+    r"\b(?:not|never|no|nothing|nobody|none|nor|neither|without|hardly|barely|but|cannot|lacks?|less)\b|n't",
+    re.I,
+)
+# Who says that a film is not bad, does not say that it is good.
+GOOD, NOT_BAD, NOT_GOOD, BAD = 0.96, 0.8, 0.06, 0.04
+CONTRARY = {"good": "bad", "bad": "good"}
+
+Sentence = tuple[str, float]  # and the probability of being positive
+
+
+def sentences(n: int, treebank: pd.DataFrame, seed: int) -> list[Sentence]:
+    """`n` sentences; `treebank` holds columns rating and text, of phrases that may be learned from."""
+    random = np.random.default_rng(seed)
+    frames = _Frames(random, _modifiers(treebank))
+    of_treebank = _Treebank(random, treebank, frames)
+    makers: list[Callable[[], Sentence]] = [frames.same, frames.opposite, frames.fixed, of_treebank.sentence]
+    chosen = random.choice(len(makers), n, p=(0.3, 0.41, 0.04, 0.25))
+    return [makers[kind]() for kind in chosen]
+
+
+class _Frames:
+    def __init__(self, random: np.random.Generator, modifiers: list[str]) -> None:
+        parts = tomllib.loads((HERE / "negation.toml").read_text(encoding="utf-8"))
+        self.random, self.modifiers = random, modifiers
+        self.words = {
+            kind: {
+                slot: [word.replace("_", " ") for word in text.split()] for slot, text in parts[kind].items()
+            }
+            for kind in CONTRARY
+        }
+        self.neutral = {slot: _listed(text) for slot, text in parts["neutral"].items()}
+        self.neutral["things"] = parts["neutral"]["things"].split()
+        self.turn = {slot: _listed(text) for slot, text in parts["turn"].items()}
+        self.lists = {kind: _listed(parts[kind]["list"]) for kind in ("same", "opposite")}
+        self.fixed_ones = {kind: _listed(parts["fixed"][kind]) for kind in CONTRARY}
+
+    def one(self, of: list[str]) -> str:
+        return of[self.random.integers(len(of))]
+
+    def chance(self, p: float) -> bool:
+        return bool(self.random.random() < p)
+
+    def same(self) -> Sentence:
+        kind = self.one(["good", "bad"])
+        return self.framed(self.fill(self.one(self.lists["same"]), kind)), GOOD if kind == "good" else BAD
+
+    def opposite(self) -> Sentence:
+        kind = self.one(["good", "bad"])
+        frame = self.one(self.lists["opposite"])
+        if frame.startswith("+"):  # makes sense of good things alone
+            kind, frame = "good", frame[1:]
+        return self.framed(self.fill(frame, kind)), NOT_GOOD if kind == "good" else NOT_BAD
+
+    def fixed(self) -> Sentence:
+        kind = self.one(["good", "bad"])
+        return self.framed(self.one(self.fixed_ones[kind])), GOOD - 0.1 if kind == "good" else BAD
+
+    def fill(self, frame: str, kind: str) -> str:
+        """The frame with words of this kind, good or bad, in its slots."""
+        slots = self.subject()
+        for name in ("isnt", "found_not"):
+            frame = frame.replace(f"{{{name}}}", self.one(self.turn[name]))
+        return frame.format(**{name: self.slot(name, kind, slots) for name in _slots(frame)})
+
+    def slot(self, name: str, kind: str, slots: dict[str, str]) -> str:
+        if name in slots:
+            return slots[name]
+        if name in self.neutral:
+            return self.one(self.neutral[name])
+        if name == "O":
+            return self.object()
+        if name == "do_s":
+            base = self.one(self.words[kind]["does"])
+            return base if slots["it"] == "they" else _third_person(base)
+        if "contrary_" in name:
+            name, kind = name.replace("contrary_", ""), CONTRARY[kind]
+        article = "a " * name.startswith("a_")
+        name = {"does_base": "does", "a_noun": "noun"}.get(name, name.rstrip("2"))
+        return article + self.one(self.words[kind][name])
+
+    def subject(self) -> dict[str, str]:
+        """A subject and the verbs that agree with it, another subject and its own."""
+        plural, past = self.chance(0.2), self.chance(0.35)
+        other_plural = self.chance(0.2)
+        to_be = {(False, False): "is", (False, True): "was", (True, False): "are", (True, True): "were"}
+        be, be2 = to_be[plural, past], to_be[other_plural, past]
+        does = "did" if past else "do" if plural else "does"
+        verbs = ("fail", "lack", "refuse", "avoid", "manage", "stop", "begin", "end", "get", "become")
+        seems = self.one(["seem", "look", "feel", "sound"])
+        who = self.one(self.neutral["who"])
+        return {
+            "S": self.noun(plural=plural),
+            "S2": self.noun(plural=other_plural),
+            "it": "they" if plural else "it",
+            "is": be,
+            "is1": "was" if past else "is",
+            "is2": be2,
+            "was": to_be[plural, True],
+            "were": "were"
+            if who in ("we", "my friends", "my kids", "most viewers", "my parents", "you")
+            else "was",
+            "who": who,
+            "does": does,
+            "doesnt": self.one([f"{does} not", f"{does}n't"]),
+            "isnt_plain": self.one([f"{be} not", f"{be}n't", f"{be}n't"]),
+            "isnt2": self.one([f"{be2} not", f"{be2}n't"]),
+            "wasnt": self.one(["were not", "weren't"] if plural else ["was not", "wasn't"]),
+            "has": "had" if past else "have" if plural else "has",
+            "had": "had",
+            "fail_to": "fail to" if plural else "fails to",
+            "seem": seems if plural else f"{seems}s",
+            **{verb: verb if plural else f"{verb}s" for verb in verbs},
+        }
+
+    def noun(self, *, plural: bool) -> str:
+        noun = self.one(self.neutral["subjects" if plural else "subject"])
+        goes_on = noun.startswith(("the ", "this ")) and self.modifiers and self.chance(0.2)
+        return f"{noun} {self.one(self.modifiers)}" if goes_on else noun
+
+    def object(self) -> str:
+        while (noun := self.noun(plural=False)) in ("he", "she"):
+            pass
+        return noun
+
+    def framed(self, sentence: str) -> str:
+        """With neutral words around it, as people write: contracted, without a full stop, without apostrophes."""
+        ending = sentence[-1] if sentence[-1] in ".!?" else "."
+        sentence = sentence.rstrip(".!?")
+        if self.chance(0.25):
+            sentence = f"{self.one(self.neutral['before']).rstrip()} {sentence}"
+        if self.chance(0.12):
+            sentence += self.one(self.neutral["after"])
+        sentence = re.sub(r"\ba (?=[aeiou])", "an ", sentence)
+        if self.chance(0.4):
+            sentence = re.sub(r"\b(it|that|there|he|she) is\b", r"\1's", sentence)
+        if self.chance(0.04):
+            sentence = sentence.replace("'", "")
+        return sentence + ("" if self.chance(0.15) else "!" if self.chance(0.06) else ending)
+
+
+class _Treebank:
+    """Phrases that the treebank calls good or bad, as what is said of a film, plain and negated."""
+
+    def __init__(self, random: np.random.Generator, table: pd.DataFrame, frames: _Frames) -> None:
+        self.random, self.frames = random, frames
+        words = table.text.str.count(" ") + 1
+        rated = table[(table.rating != 2) & words.between(2, 9) & ~table.text.str.contains(NEGATES)]
+        self.kinds = []
+        for begins, build in (
+            (r"(?:is|was|are) ", self._verb),
+            (r"an? ", self._thing),
+            (r"(?:very|so|too|really|quite|truly) ", self._quality),
+            (rf"(?:{'|'.join(_BASES)}) ", self._does),
+        ):
+            found = rated[
+                rated.text.str.fullmatch(
+                    rf"{begins}[\w', -]+(?<!,)(?<! and)(?<! the)(?<! of)(?<! a)", case=False
+                )
+            ]
+            if len(found):
+                self.kinds.append((build, found.text.str.lower().tolist(), found.rating.tolist()))
+
+    def sentence(self) -> Sentence:
+        if not self.kinds:
+            return self.frames.same()
+        build, texts, ratings = self.kinds[self.random.integers(len(self.kinds))]
+        place = self.random.integers(len(texts))
+        negated = self.frames.chance(0.55)
+        text = self.frames.framed(build(texts[place], negated))
+        return text, _worth(ratings[place], negated=negated)
+
+    def _verb(self, phrase: str, negated: bool) -> str:
+        be, _, rest = phrase.partition(" ")
+        says = f"{be} {rest}"
+        if negated:
+            says = self.frames.one(
+                [
+                    f"{be} not {rest}",
+                    f"{be}n't {rest}",
+                    f"{be}n't {rest}",
+                    f"{be} hardly {rest}",
+                    f"{be} never {rest}",
+                    f"{be} by no means {rest}",
+                    f"{be} anything but {rest}",
+                ]
+            )
+        return f"{self.frames.noun(plural=be == 'are')} {says}"
+
+    def _thing(self, phrase: str, negated: bool) -> str:
+        noun = self.frames.object()
+        if not negated:
+            return self.frames.one(
+                [
+                    f"{noun} is {phrase}",
+                    f"this is {phrase}",
+                    f"it's {phrase}",
+                    f"i found {noun} {phrase}",
+                    f"what {phrase}",
+                ]
+            )
+        return self.frames.one(
+            [
+                f"{noun} is not {phrase}",
+                f"{noun} isn't {phrase}",
+                f"this is not {phrase}",
+                f"it's not {phrase}",
+                f"i wouldn't call {noun} {phrase}",
+                f"{noun} never becomes {phrase}",
+                f"hardly {phrase}",
+                f"it isn't {phrase}",
+                f"i did not find {noun} {phrase}",
+                f"nobody would call it {phrase}",
+                f"i don't think {noun} is {phrase}",
+            ]
+        )
+
+    def _quality(self, phrase: str, negated: bool) -> str:
+        noun = self.frames.noun(plural=False)
+        if not negated:
+            return self.frames.one([f"{noun} is {phrase}", f"{noun} was {phrase}", f"it felt {phrase}"])
+        return self.frames.one(
+            [
+                f"{noun} is not {phrase}",
+                f"{noun} isn't {phrase}",
+                f"{noun} wasn't {phrase}",
+                f"it's not {phrase}",
+                f"it didn't feel {phrase}",
+                f"i don't think {noun} is {phrase}",
+                f"i wouldn't say {noun} is {phrase}",
+            ]
+        )
+
+    def _does(self, phrase: str, negated: bool) -> str:
+        verb, _, rest = phrase.partition(" ")
+        noun = self.frames.noun(plural=False)
+        if not negated:
+            return f"{noun} {phrase}"
+        base = _BASES[verb]
+        return self.frames.one(
+            [
+                f"{noun} doesn't {base} {rest}",
+                f"{noun} does not {base} {rest}",
+                f"{noun} never {phrase}",
+                f"{noun} fails to {base} {rest}",
+                f"{noun} didn't {base} {rest}",
+                f"i don't think {noun} {phrase}",
+            ]
+        )
+
+
+_BASES = {
+    f"{verb}s": verb
+    for verb in [
+        "deliver",
+        "offer",
+        "make",
+        "give",
+        "work",
+        "take",
+        "keep",
+        "provide",
+        "bring",
+        "feel",
+        "seem",
+        "look",
+        "tell",
+        "create",
+        "get",
+        "prove",
+        "become",
+        "turn",
+        "come",
+        "fall",
+        "run",
+        "play",
+        "leave",
+        "show",
+        "find",
+        "succeed",
+        "remain",
+        "sustain",
+        "contain",
+        "capture",
+        "manage",
+    ]
+} | {"has": "have", "goes": "go", "does": "do"}
+
+
+def _worth(rating: int, *, negated: bool) -> float:
+    plain = (0.04, 0.15, 0.5, 0.85, 0.96)[rating]
+    if not negated:
+        return plain
+    return 0.12 if plain > 0.5 else 0.75
+
+
+def _modifiers(treebank: pd.DataFrame) -> list[str]:
+    """Neutral phrases of two to seven words that can stand after a noun."""
+    neutral = treebank[treebank.rating == 2].text
+    fits = neutral.str.fullmatch(r"(?:about|of|by|from|with|in)(?: [\w'-]+){1,6}", case=False)
+    found = neutral[fits & ~neutral.str.contains(NEGATES)]
+    return found.str.lower().drop_duplicates().tolist()
+
+
+def _slots(frame: str) -> list[str]:
+    return [name for _, name, _, _ in Formatter().parse(frame) if name]
+
+
+def _listed(text: str) -> list[str]:
+    """Parted by | or by the end of a line. Spaces at the ends belong to a part."""
+    return [part for part in re.split(r"[|\n]", text) if part.strip()]
+
+
+def _third_person(phrase: str) -> str:
+    verb, _, rest = phrase.partition(" ")
+    if verb.endswith("y") and verb[-2] not in "aeou":
+        verb = f"{verb[:-1]}ies"
+    else:
+        verb += "es" if verb.endswith(("s", "sh", "ch")) else "s"
+    return f"{verb} {rest}".rstrip()

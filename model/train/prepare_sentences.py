@@ -1,0 +1,104 @@
+"""Phrases and sentences, edited reviews and negation, to be learned beside reviews; and what is judged on."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from tokenizers import Tokenizer
+
+from model.train.corpus import Corpus, tokenize
+from model.train.negation import JUDGED_ON, NEGATES, sentences
+from model.train.task_reviews import Masking, Sentiment
+from model.train.task_sentences import EditedPairs, Part, Sentences
+
+# of being positive, for the treebank's ratings
+POSITIVE = np.array([0.03, 0.17, 0.5, 0.83, 0.97], np.float32)
+NEUTRAL_SHARE = 0.25  # of the neutral phrases; with all of them half of what is learned would say nothing
+NEGATION_SHARE = 0.6  # sentences of which negation is learned, for each of the phrases
+
+
+def sentence_tasks(
+    tokenizer: Tokenizer,
+    treebank: pd.DataFrame,
+    edited: pd.DataFrame,
+    reviews: Sentiment,
+    n_positions: int,
+) -> dict[str, Sentences]:
+    """`edited` holds the pairs that may be learned from (split train) and those that are judged on (split dev)."""
+    learned = treebank[treebank.split == "train"]
+
+    def labelled(texts: list[str], positive: np.ndarray) -> Sentiment:
+        masking = Masking(tokenizer.get_vocab_size(), share=0.0)
+        train = tokenize(tokenizer, texts), torch.from_numpy(np.asarray(positive, np.float32))
+        return Sentiment(train, reviews.held_out, masking, n_positions=n_positions, masked_token_weight=0.0)
+
+    chosen = _phrases(learned)
+    made = sentences(int(NEGATION_SHARE * len(chosen)), learned, seed=0)
+    phrases, whole = (
+        labelled(table.text.tolist(), POSITIVE[table.rating])
+        for table in (chosen, learned[learned.whole == 1])
+    )
+    negation = labelled([text for text, _ in made], np.array([positive for _, positive in made]))
+    versions = edited[edited.split == "train"].sort_values("pair").groupby("label").text
+    negative, positive = (tokenize(tokenizer, versions.get_group(label).tolist()) for label in (0, 1))
+    pairs = EditedPairs(negative, positive, n_positions=n_positions, contrast_weight=0.5)
+    parts = {
+        "short sentences": [
+            Part(phrases, weight=1.0, share=1.0),
+            Part(whole, weight=0.7, share=1 / 4),
+            Part(negation, weight=1.5, share=2.0),
+            Part(reviews, weight=0.5, share=1 / 48),
+        ],
+        "sentences": [
+            Part(phrases, weight=1.0, share=1.0),
+            Part(whole, weight=0.7, share=3 / 8),
+            Part(negation, weight=1.2, share=3 / 2),
+            Part(pairs, weight=1.0, share=1 / 13),
+            Part(reviews, weight=1.5, share=1 / 8),
+        ],
+        "sentences, more reviews": [
+            Part(phrases, weight=1.0, share=1.0),
+            Part(whole, weight=0.7, share=3 / 8),
+            Part(negation, weight=1.0, share=1.0),
+            Part(pairs, weight=1.0, share=1 / 16),
+            Part(reviews, weight=2.0, share=1 / 4),
+        ],
+    }
+    held_out = {name: _held_out(tokenizer, table) for name, table in sets_held_out(treebank, edited).items()}
+    held_out["reviews"] = reviews.held_out
+    return {
+        name: Sentences(of_a_step, held_out, n_positions=n_positions) for name, of_a_step in parts.items()
+    }
+
+
+def sets_held_out(treebank: pd.DataFrame, edited: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """What is held out, by name, each with the columns text and label: never learned from."""
+    own = treebank[(treebank.split == "dev") & (treebank.whole == 1) & (treebank.rating != 2)]
+    own = own.assign(label=(own.rating > 2).astype(int))
+    held_out = edited[edited.split == "dev"]
+    return {
+        "sentences": own,
+        "sentences with negation": own[own.text.str.contains(r"\b(?:not|never|no)\b|n't", case=False)],
+        "edited reviews": held_out[held_out.version == "edited"],
+        "their originals": held_out[held_out.version == "original"],
+        "negation": pd.read_csv(JUDGED_ON),
+    }
+
+
+def leave(folder: Path, held_out: dict[str, pd.DataFrame]) -> None:
+    """Each set as a CSV that `python -m model.evaluate` reads."""
+    for name, table in held_out.items():
+        table[["text", "label"]].to_csv(folder / f"{name.replace(' ', '-')}.csv", index=False)
+
+
+def _phrases(learned: pd.DataFrame) -> pd.DataFrame:
+    """Each phrase once, twice with a negation in it; of the neutral ones some, and none of a single word."""
+    parts = learned[learned.whole == 0].drop_duplicates("text")
+    rated, neutral = parts[parts.rating != 2], parts[(parts.rating == 2) & parts.text.str.contains(" ")]
+    negated = rated[rated.text.str.contains(NEGATES)]
+    return pd.concat([rated, negated, neutral.sample(frac=NEUTRAL_SHARE, random_state=0)])
+
+
+def _held_out(tokenizer: Tokenizer, table: pd.DataFrame) -> tuple[Corpus, torch.Tensor]:
+    return tokenize(tokenizer, table.text.tolist()), torch.tensor(table.label.tolist())
