@@ -23,12 +23,7 @@ _SCHEMA = Draft202012Validator(
             "figures": {
                 "type": "object",
                 "required": ["n", "accuracy", "loss", "data"],
-                "properties": {
-                    "n": _COUNT,
-                    "accuracy": _NUMBER,
-                    "loss": _NUMBER,
-                    "data": _WORDS,
-                },
+                "properties": {"n": _COUNT, "accuracy": _NUMBER, "loss": _NUMBER, "data": _WORDS},
             },
             "recipe": {
                 "type": "object",

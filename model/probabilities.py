@@ -22,9 +22,7 @@ UNCHANGED = (Intervention(),)
 
 
 def probabilities(
-    loaded: Loaded,
-    inputs: Sequence[InputLike],
-    interventions: Sequence[Intervention] = UNCHANGED,
+    loaded: Loaded, inputs: Sequence[InputLike], interventions: Sequence[Intervention] = UNCHANGED
 ) -> Float32[np.ndarray, "input intervention answer"]:
     """The probabilities of the classes for each input under each intervention.
 

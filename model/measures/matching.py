@@ -36,9 +36,7 @@ class Pairing:
     def alone(self) -> tuple[list[Head], list[Head]]:
         """The heads of the first and of the second encoder that have no partner."""
         first, second = (list(np.ndindex(shape)) for shape in self.shapes)
-        return [head for head in first if self.partner(head) is None], [
-            h for h in second if self.of(h) is None
-        ]
+        return [h for h in first if self.partner(h) is None], [h for h in second if self.of(h) is None]
 
     @property
     def n_pairs(self) -> int:
