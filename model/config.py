@@ -5,6 +5,7 @@ from typing import Literal, get_args, get_origin
 
 DIGITS = tuple("0123456789")
 SENTIMENTS = ("negative", "positive")
+_SIZES = ("d_model", "n_layers", "n_heads", "d_k", "d_v", "d_ff", "n_positions")
 LARGEST = 2**18  # of any size: an absurd value is refused before memory is taken for it
 
 
@@ -93,8 +94,8 @@ class ModelConfig:
                 "set either vocab_size (text) or image_size (patches), "
                 f"got {self.vocab_size!r} and {self.image_size!r}"
             )
-        sizes = ("d_model", "n_layers", "n_heads", "d_k", "d_v", "d_ff", "n_positions", "n_channels")
-        for name in (*sizes, *(("vocab_size",) if self.is_text else ("image_size", "patch_size"))):
+        own = ("vocab_size",) if self.is_text else ("image_size", "patch_size")
+        for name in (*_SIZES, "n_channels", *own):
             value = getattr(self, name)
             if type(value) is not int or not 1 <= value <= LARGEST:
                 raise ValueError(f"{name} must be a whole number from 1 to {LARGEST}, got {value!r}")
@@ -159,65 +160,35 @@ class ModelConfig:
             raise ValueError(f"the configuration does not fit: {error}") from error
 
 
-_DIGIT = ModelConfig(
-    d_model=64,
-    n_layers=6,
-    n_heads=4,
-    d_k=16,
-    d_v=16,
-    d_ff=256,
-    n_positions=50,
-    class_names=DIGITS,
-    image_size=28,
-    patch_size=4,
-    positions="learned",
+def _sized(*sizes: int, **others: object) -> ModelConfig:
+    return ModelConfig(**dict(zip(_SIZES, sizes, strict=True)), **others)
+
+
+_POST = {"norm_placement": "post", "final_norm": False}
+_DROPPED = {"dropout_embedding": 0.1, "dropout_sublayer": 0.1}
+# The sizes in the order of _SIZES: d_model, layers, heads, d_k, d_v, d_ff, positions.
+_DIGIT = _sized(
+    64, 6, 4, 16, 16, 256, 50, class_names=DIGITS, image_size=28, patch_size=4, positions="learned"
 )
-_REVIEW = ModelConfig(
-    d_model=128,
-    n_layers=4,
-    n_heads=4,
-    d_k=32,
-    d_v=32,
-    d_ff=512,
-    n_positions=384,
+_REVIEW = _sized(
+    *(128, 4, 4, 32, 32, 512, 384),
     class_names=SENTIMENTS,
     vocab_size=12_000,
     padding_id=0,
-    embedding_scaled=True,
-    masked_token_output=True,
-    dropout_embedding=0.1,
-    dropout_sublayer=0.1,
+    **{"embedding_scaled": True, "masked_token_output": True, **_DROPPED},
 )
-_VASWANI = ModelConfig(
-    d_model=512,
-    n_layers=6,
-    n_heads=8,
-    d_k=64,
-    d_v=64,
-    d_ff=2048,
-    n_positions=512,
-    vocab_size=37_000,
-    norm_placement="post",
-    final_norm=False,
-    embedding_scaled=True,
-    activation="relu",
-    dropout_embedding=0.1,
-    dropout_sublayer=0.1,
+_VASWANI = _sized(
+    *(512, 6, 8, 64, 64, 2048, 512),
+    **{"vocab_size": 37_000, "embedding_scaled": True, "activation": "relu", **_POST, **_DROPPED},
 )
 _PRESETS = {
     "mnist-pre-ln": _DIGIT,
-    "mnist-post-ln": replace(_DIGIT, norm_placement="post", final_norm=False),
+    "mnist-post-ln": replace(_DIGIT, **_POST),
     "imdb-pre-ln": _REVIEW,
-    "imdb-post-ln": replace(_REVIEW, norm_placement="post", final_norm=False),
+    "imdb-post-ln": replace(_REVIEW, **_POST),
     # "Some Code Is All You Need": the digit enlarged to 56×56
-    "looker": ModelConfig(
-        d_model=128,
-        n_layers=6,
-        n_heads=1,
-        d_k=128,
-        d_v=128,
-        d_ff=128,
-        n_positions=17,
+    "looker": _sized(
+        *(128, 6, 1, 128, 128, 128, 17),
         class_names=DIGITS,
         image_size=56,
         patch_size=14,
@@ -226,19 +197,9 @@ _PRESETS = {
         activation="relu",
     ),
     # "Understand Transformer Paper Through Implementation"
-    "imdb-article": ModelConfig(
-        d_model=16,
-        n_layers=1,
-        n_heads=2,
-        d_k=16,
-        d_v=16,
-        d_ff=128,
-        n_positions=200,
-        class_names=SENTIMENTS,
-        vocab_size=50_002,
-        padding_id=0,
-        norm_placement="post",
-        final_norm=False,
+    "imdb-article": _sized(
+        *(16, 1, 2, 16, 16, 128, 200),
+        **{"class_names": SENTIMENTS, "vocab_size": 50_002, "padding_id": 0, **_POST},
         embedding_norm=True,
         pooling="max",
         activation="relu",

@@ -22,11 +22,11 @@ from tqdm import tqdm
 
 from model.checkpoint import Loaded, load, record_figures
 from model.digits import examples, to_input, to_labels
+from model.probabilities import at_once
 
 WINDOW = 4096  # texts that are in memory together
 BATCH = 64
 LENGTHS = 32  # batches are as long as multiples of it: a new length each time leaves holes in the memory
-WEIGHTS_AT_ONCE = 2**22  # attention weights of one layer, in a batch of long texts
 
 
 def classification(
@@ -98,7 +98,7 @@ def _batches(loaded: Loaded, csv: Path) -> Batches:
                 length, n = int(lengths[order[0]]), 1
                 if config.padding_id is not None:
                     length = min(-(-length // LENGTHS) * LENGTHS, config.n_positions)
-                    n = min(max(WEIGHTS_AT_ONCE // (config.n_heads * length**2), 1), BATCH)
+                    n = min(at_once(config, length), BATCH)
                 part, order = order[:n], order[n:]
                 inputs = torch.full((len(part), length), config.padding_id or 0)
                 for row, place in enumerate(part):
@@ -133,16 +133,11 @@ def main() -> None:
     figures = classification(logits, labels)
     print(json.dumps({"checkpoint": loaded.name, **figures}))
     if arguments.record:
-        by_example = None if loaded.config.is_text else _by_example(logits, labels)
-        record_figures(arguments.checkpoint, figures | {"data": arguments.record}, by_example)
-
-
-def _by_example(
-    logits: Float[Tensor, "example class"], labels: Int[Tensor, " example"]
-) -> dict[str, np.ndarray]:
-    """What the app sorts digits by: the class predicted, and the loss in nats."""
-    loss = functional.cross_entropy(logits, labels, reduction="none")
-    return {"predicted": logits.argmax(dim=-1).to(torch.uint8).numpy(), "loss": loss.numpy()}
+        # What the app sorts digits by: the class predicted, and the loss in nats.
+        losses = functional.cross_entropy(logits, labels, reduction="none").numpy()
+        by_example = {"predicted": logits.argmax(dim=-1).to(torch.uint8).numpy(), "loss": losses}
+        figures["data"] = arguments.record
+        record_figures(arguments.checkpoint, figures, None if loaded.config.is_text else by_example)
 
 
 if __name__ == "__main__":

@@ -30,9 +30,8 @@ class Film:
     phase: Int[np.ndarray, " moment"]
     step: Int[np.ndarray, " moment"]  # within its phase
     at: Int[np.ndarray, " moment"]  # steps since the beginning
-    accuracy: Float[
-        np.ndarray, " moment"
-    ]  # of the phase's own task, on some held-out examples; NaN: not measured
+    # of the phase's own task, on some held-out examples; NaN: not measured
+    accuracy: Float[np.ndarray, " moment"]
     gradient_norm: Float[np.ndarray, "moment layer"]
     is_clipped: bool  # whether gradients were clipped before their norms were taken
     probes: tuple[Probe, ...]

@@ -19,7 +19,11 @@ from model import transformer
 from model.capture import activations
 from model.checkpoint import Loaded
 from model.inputs import InputLike
+from model.measures.changes import largest_change
 from model.record import ForwardRecord
+
+Seen = Mapping[str, Float32[np.ndarray, "position width"]]  # by name in the block
+At = tuple[int, int, int]  # layer, head and query
 
 _ATTENTION = ("project", "products", "scale", "mask", "softmax", "values", "concatenate", "output")
 _FEED_FORWARD = ("expand", "contract")
@@ -40,21 +44,22 @@ _BETWEEN = ("attention_in", "attention_out", "feed_forward_in", "feed_forward.hi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Norm:
-    """LN(x) = gain * (x - mean) / deviation + shift at one position (Ba et al. 2016, eq. 4)."""
+    """LN(x) = gain * (x - mean) / deviation + shift, at one position or at many (Ba et al. 2016, eq. 4)."""
 
-    x: Float[np.ndarray, " d_model"]
-    mean: float
-    deviation: float  # sqrt(variance + epsilon), the variance that of x itself: divided by d_model
+    x: Float[np.ndarray, "*position d_model"]
+    mean: Float[np.ndarray, "*position"] | float
+    # sqrt(variance + epsilon), the variance that of x itself: divided by d_model
+    deviation: Float[np.ndarray, "*position"] | float
     gain: Float[np.ndarray, " d_model"]
     shift: Float[np.ndarray, " d_model"]
 
     @property
-    def standardised(self) -> Float[np.ndarray, " d_model"]:
+    def standardised(self) -> Float[np.ndarray, "*position d_model"]:
         """Before gain and shift."""
-        return (self.x - self.mean) / self.deviation
+        return (self.x - np.expand_dims(self.mean, -1)) / np.expand_dims(self.deviation, -1)
 
     @property
-    def out(self) -> Float[np.ndarray, " d_model"]:
+    def out(self) -> Float[np.ndarray, "*position d_model"]:
         return self.gain * self.standardised + self.shift
 
 
@@ -112,9 +117,7 @@ class HeadSteps:
     apart: Mapping[str, float]  # by step: the largest difference from the encoder's own numbers
 
 
-def between(
-    loaded: Loaded, text_or_image: InputLike, layer: int
-) -> dict[str, Float32[np.ndarray, "position width"]]:
+def between(loaded: Loaded, text_or_image: InputLike, layer: int) -> Seen:
     """What goes into and comes out of the two halves of a block, and the hidden units, by name in the block.
 
     Raises as `model.capture.capture` does.
@@ -127,13 +130,7 @@ def between(
 
 
 def head_steps(
-    loaded: Loaded,
-    record: ForwardRecord,
-    seen: Mapping[str, Float32[np.ndarray, "position width"]],
-    *,
-    layer: int,
-    head: int,
-    query: int,
+    loaded: Loaded, record: ForwardRecord, seen: Seen, *, layer: int, head: int, query: int
 ) -> HeadSteps:
     """The steps of `query` through block `layer`, with `head` in detail.
 
@@ -149,7 +146,7 @@ def head_steps(
     block: transformer.Block = loaded.model.blocks[layer]
     x = record.residual[2 * layer].astype(float)
 
-    given = _normalise(x, block.norm_attention) if pre else x
+    given = _norm(x, block.norm_attention).out if pre else x
     attention = _attention(given, block.attention, record.mask[layer, :, query], head, query)
     attention_added = x[query] + attention.out
     norm_attention = _norm(x[query] if pre else attention_added, block.norm_attention)
@@ -161,18 +158,18 @@ def head_steps(
     norm_feed_forward = _norm(resid_mid if pre else feed_forward_added, block.norm_feed_forward)
     resid_post = feed_forward_added if pre else norm_feed_forward.out
 
-    mid = _apart(resid_mid, record.residual[2 * layer + 1, query])
-    post = _apart(resid_post, record.residual[2 * layer + 2, query])
+    mid = largest_change(resid_mid, record.residual[2 * layer + 1, query])
+    post = largest_change(resid_post, record.residual[2 * layer + 2, query])
     if pre:
         around = {
-            "norm_attention": _apart(attention.given, seen["attention_in"]),
+            "norm_attention": largest_change(attention.given, seen["attention_in"]),
             "add_attention": mid,
-            "norm_feed_forward": _apart(feed_forward.given, seen["feed_forward_in"][query]),
+            "norm_feed_forward": largest_change(feed_forward.given, seen["feed_forward_in"][query]),
             "add_feed_forward": post,
         }
     else:  # the encoder keeps a sum only after its norm, so the two steps are compared as one
         around = {"norm_attention": mid, "norm_feed_forward": post}
-    within = _apart_within(attention, feed_forward, record, seen, layer, head, query)
+    within = _apart_within(attention, feed_forward, record, seen, (layer, head, query))
     return HeadSteps(
         order=ORDER[config.norm_placement],
         x=x,
@@ -245,19 +242,9 @@ def _softmax(
     return exponentials, exponentials / np.where(total > 0, total, 1)
 
 
-def _norm(x: Float[np.ndarray, " d_model"], part: nn.LayerNorm) -> Norm:
+def _norm(x: Float[np.ndarray, "*position d_model"], part: nn.LayerNorm) -> Norm:
     gain, shift = _weights(part)
-    deviation = math.sqrt(x.var() + part.eps)
-    return Norm(x=x, mean=float(x.mean()), deviation=deviation, gain=gain, shift=shift)
-
-
-def _normalise(
-    x: Float[np.ndarray, "position d_model"], part: nn.LayerNorm
-) -> Float[np.ndarray, "position d_model"]:
-    """As `_norm(...).out`, for all positions at once."""
-    gain, shift = _weights(part)
-    mean, variance = x.mean(axis=-1, keepdims=True), x.var(axis=-1, keepdims=True)
-    return gain * (x - mean) / np.sqrt(variance + part.eps) + shift
+    return Norm(x=x, mean=x.mean(-1), deviation=np.sqrt(x.var(-1) + part.eps), gain=gain, shift=shift)
 
 
 def _activated(x: Float[np.ndarray, " d_ff"], part: nn.ReLU | nn.GELU) -> Float[np.ndarray, " d_ff"]:
@@ -280,32 +267,23 @@ def _weights(part: nn.Linear | nn.LayerNorm) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _apart_within(
-    attention: AttentionSteps,
-    feed_forward: FeedForwardSteps,
-    record: ForwardRecord,
-    seen: Mapping[str, Float32[np.ndarray, "position width"]],
-    layer: int,
-    head: int,
-    query: int,
+    attention: AttentionSteps, feed_forward: FeedForwardSteps, record: ForwardRecord, seen: Seen, at: At
 ) -> dict[str, float]:
     """How far the steps of the two halves are from what the encoder had there."""
-    scores = record.scores[layer, head, query]
+    scores = record.scores[at]
+    layer, head, query = at
     return {
         "project": max(
-            _apart(attention.q, record.q[layer, head, query]),
-            _apart(attention.k, record.k[layer, head]),
-            _apart(attention.v, record.v[layer, head]),
+            largest_change(attention.q, record.q[at]),
+            largest_change(attention.k, record.k[layer, head]),
+            largest_change(attention.v, record.v[layer, head]),
         ),
-        "products": _apart(attention.dots, scores * math.sqrt(record.config.d_k)),
-        "scale": _apart(attention.scores, scores),
-        "softmax": _apart(attention.pattern, record.pattern[layer, head, query]),
-        "values": _apart(attention.z[head], record.z[layer, head, query]),
-        "concatenate": _apart(attention.z, record.z[layer, :, query]),
-        "output": _apart(attention.out, seen["attention_out"][query]),
-        "expand": _apart(feed_forward.hidden, seen["feed_forward.hidden"][query]),
-        "contract": _apart(feed_forward.out, seen["feed_forward_out"][query]),
+        "products": largest_change(attention.dots, scores * math.sqrt(record.config.d_k)),
+        "scale": largest_change(attention.scores, scores),
+        "softmax": largest_change(attention.pattern, record.pattern[at]),
+        "values": largest_change(attention.z[head], record.z[at]),
+        "concatenate": largest_change(attention.z, record.z[layer, :, query]),
+        "output": largest_change(attention.out, seen["attention_out"][query]),
+        "expand": largest_change(feed_forward.hidden, seen["feed_forward.hidden"][query]),
+        "contract": largest_change(feed_forward.out, seen["feed_forward_out"][query]),
     }
-
-
-def _apart(ours: np.ndarray, theirs: np.ndarray) -> float:
-    return float(np.abs(ours - theirs).max())

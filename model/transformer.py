@@ -51,9 +51,7 @@ class Embedding(nn.Module):
             self.register_buffer("position_table", table, persistent=False)
         self.norm = layer_norm(config) if config.embedding_norm else nn.Identity()
         self.dropout = nn.Dropout(config.dropout_embedding)
-        self.content = HookPoint()
-        self.positions = HookPoint()
-        self.output = HookPoint()
+        self.content, self.positions, self.output = HookPoint(), HookPoint(), HookPoint()
 
     def forward(self, inputs: Inputs) -> States:
         if self.patch_size is None:
@@ -96,12 +94,8 @@ class Attention(nn.Module):
         self.w_v = shared or nn.Linear(config.d_model, config.n_heads * config.d_v)
         self.w_o = nn.Linear(config.n_heads * config.d_v, config.d_model)
         self.dropout = nn.Dropout(config.dropout_pattern)
-        self.q = HookPoint()
-        self.k = HookPoint()
-        self.v = HookPoint()
-        self.scores = HookPoint()
-        self.pattern = HookPoint()
-        self.z = HookPoint()
+        self.q, self.k, self.v = HookPoint(), HookPoint(), HookPoint()
+        self.scores, self.pattern, self.z = HookPoint(), HookPoint(), HookPoint()
 
     def forward(
         self,
@@ -267,7 +261,12 @@ class Transformer(nn.Module):
 
     def embed(self, inputs: Inputs) -> States:
         """What goes into the first block. Raises ValueError as `forward` does."""
-        self._check(inputs)
+        config = self.config
+        if config.is_text:
+            if inputs.shape[-1] > config.n_positions:
+                raise ValueError(f"{inputs.shape[-1]} tokens exceed the {config.n_positions} positions")
+        elif inputs.shape[1:] != config.image_shape:
+            raise ValueError(f"images must be of {config.image_shape}, got {tuple(inputs.shape[1:])}")
         return self.embedding(inputs)
 
     def pass_blocks(self, x: States, mask: FullMask | None, first: int = 0, end: int | None = None) -> States:
@@ -321,14 +320,6 @@ class Transformer(nn.Module):
             return None
         mask = key_padding(inputs, self.config.padding_id)
         return None if mask.all() else mask
-
-    def _check(self, inputs: Tensor) -> None:
-        config = self.config
-        if config.is_text:
-            if inputs.shape[-1] > config.n_positions:
-                raise ValueError(f"{inputs.shape[-1]} tokens exceed the {config.n_positions} positions")
-        elif inputs.shape[1:] != config.image_shape:
-            raise ValueError(f"images must be of {config.image_shape}, got {tuple(inputs.shape[1:])}")
 
     def _check_mask(self, inputs: Tensor, mask: Tensor) -> None:
         config = self.config

@@ -195,7 +195,7 @@ def test_shifted_positions_are_what_is_added(loaded, given_input):
     shifted = capture(loaded, given_input, repositioned(shift=2))
     without = capture(loaded, given_input, repositioned(zeroed=True))
     added = shifted.residual[0] - without.residual[0]
-    expected = Shifted(2)(torch.empty(1, len(added), added.shape[1]), loaded.model)[0]
+    expected = Shifted(2)(loaded.model, torch.empty(1, len(added), added.shape[1]))[0]
     np.testing.assert_allclose(added, expected.detach(), **CLOSE)
 
 
