@@ -236,7 +236,10 @@ def _read_weights(path: Path, config: ModelConfig) -> Transformer:
         # Looked at before anything is built.
         if config.n_layers > len(shapes) or _least_size(config) > n_numbers:
             raise ValueError(f"{n_numbers:,} numbers are too few for the encoder that config.json describes")
-        _check_length(config)
+        n = config.n_positions
+        table, patterns = n * config.d_model, config.n_layers * config.n_heads * n**2
+        if table > LARGEST_POSITION_TABLE or patterns > LARGEST_PATTERNS:
+            raise ValueError(f"{n:,} positions are too many for an encoder of this size to be shown")
         with seeded(0):  # weights that are written over, but not with the numbers of somebody else's seed
             model = Transformer(config)
         expected = {name: tuple(value.shape) for name, value in model.state_dict().items()}
@@ -262,14 +265,6 @@ def _least_size(config: ModelConfig) -> int:
     whole += config.n_positions if config.positions == "learned" else 0
     whole += config.d_model if config.masked_token_output else 0
     return config.d_model * (whole + config.n_classes)
-
-
-def _check_length(config: ModelConfig) -> None:
-    """Raises ValueError where so many positions would take more memory than any page can use."""
-    n = config.n_positions
-    table, patterns = n * config.d_model, config.n_layers * config.n_heads * n**2
-    if table > LARGEST_POSITION_TABLE or patterns > LARGEST_PATTERNS:
-        raise ValueError(f"{n:,} positions are too many for an encoder of this size to be shown")
 
 
 def _read_json(path: Path) -> dict:

@@ -54,21 +54,15 @@ class ModelConfig:
         self._check_each()
         if self.is_text:
             if self.patch_size is not None or self.n_channels != 1:
-                raise ValueError(
-                    "patch_size and n_channels belong to images, but vocab_size is set: "
-                    f"got {self.patch_size} and {self.n_channels}"
-                )
-            numbers = range(self.vocab_size)  # which holds 0.0 and False as well
-            if self.padding_id is not None and (
-                type(self.padding_id) is not int or self.padding_id not in numbers
-            ):
-                raise ValueError(f"padding_id {self.padding_id!r} is none of the {self.vocab_size} tokens")
+                got = f"got {self.patch_size} and {self.n_channels}"
+                raise ValueError(f"patch_size and n_channels belong to images, but vocab_size is set: {got}")
+            at = self.padding_id
+            if at is not None and not (type(at) is int and 0 <= at < self.vocab_size):
+                raise ValueError(f"padding_id {at!r} is none of the {self.vocab_size} tokens")
         else:
             if self.padding_id is not None or self.masked_token_output:
-                raise ValueError(
-                    "padding_id and masked_token_output belong to text, but vocab_size is None: "
-                    f"got {self.padding_id!r} and {self.masked_token_output}"
-                )
+                got = f"vocab_size is None: got {self.padding_id!r} and {self.masked_token_output}"
+                raise ValueError(f"padding_id and masked_token_output belong to text, but {got}")
             if self.n_channels not in (1, 3):
                 raise ValueError(f"n_channels must be 1 or 3, got {self.n_channels}")
             if self.image_size % self.patch_size:
@@ -78,10 +72,8 @@ class ModelConfig:
                 raise ValueError(f"these patches need n_positions {expected}, got {self.n_positions}")
         if self.shared_qkv and self.d_k != self.d_v:
             raise ValueError(f"a shared q/k/v projection needs d_k == d_v, got {self.d_k} and {self.d_v}")
-        if self.norm_placement in ("deepnorm", "b2t") and not self.residual:
-            raise ValueError(
-                f"{self.norm_placement!r} is a kind of residual connection, but residual is False"
-            )
+        if (kind := self.norm_placement) in ("deepnorm", "b2t") and not self.residual:
+            raise ValueError(f"{kind!r} is a kind of residual connection, but residual is False")
         if self.norm_placement == "deepnorm" and self.shared_qkv:
             raise ValueError("'deepnorm' starts v smaller than q and k, but shared_qkv makes them one")
         if self.positions == "sinusoidal" and self.d_model % 2:
@@ -90,10 +82,8 @@ class ModelConfig:
     def _check_each(self) -> None:
         """Each value by itself."""
         if (self.vocab_size is None) == (self.image_size is None):
-            raise ValueError(
-                "set either vocab_size (text) or image_size (patches), "
-                f"got {self.vocab_size!r} and {self.image_size!r}"
-            )
+            got = f"got {self.vocab_size!r} and {self.image_size!r}"
+            raise ValueError(f"set either vocab_size (text) or image_size (patches), {got}")
         own = ("vocab_size",) if self.is_text else ("image_size", "patch_size")
         for name in (*_SIZES, "n_channels", *own):
             value = getattr(self, name)
@@ -165,17 +155,15 @@ def _sized(*sizes: int, **others: object) -> ModelConfig:
 
 
 _POST = {"norm_placement": "post", "final_norm": False}
+_DIGITS = {"class_names": DIGITS, "positions": "learned"}
+_SENTIMENT = {"class_names": SENTIMENTS, "padding_id": 0}
 _DROPPED = {"dropout_embedding": 0.1, "dropout_sublayer": 0.1}
 # The sizes in the order of _SIZES: d_model, layers, heads, d_k, d_v, d_ff, positions.
-_DIGIT = _sized(
-    64, 6, 4, 16, 16, 256, 50, class_names=DIGITS, image_size=28, patch_size=4, positions="learned"
-)
+_DIGIT = _sized(64, 6, 4, 16, 16, 256, 50, **_DIGITS, image_size=28, patch_size=4)
 _REVIEW = _sized(
     *(128, 4, 4, 32, 32, 512, 384),
-    class_names=SENTIMENTS,
-    vocab_size=12_000,
-    padding_id=0,
-    **{"embedding_scaled": True, "masked_token_output": True, **_DROPPED},
+    **_SENTIMENT | {"vocab_size": 12_000, "embedding_scaled": True},
+    **{"masked_token_output": True, **_DROPPED},
 )
 _VASWANI = _sized(
     *(512, 6, 8, 64, 64, 2048, 512),
@@ -189,27 +177,17 @@ _PRESETS = {
     # "Some Code Is All You Need": the digit enlarged to 56×56
     "looker": _sized(
         *(128, 6, 1, 128, 128, 128, 17),
-        class_names=DIGITS,
-        image_size=56,
-        patch_size=14,
-        norm_placement="post",
-        positions="learned",
-        activation="relu",
+        **_DIGITS | {"image_size": 56, "patch_size": 14, "norm_placement": "post", "activation": "relu"},
     ),
     # "Understand Transformer Paper Through Implementation"
     "imdb-article": _sized(
         *(16, 1, 2, 16, 16, 128, 200),
-        **{"class_names": SENTIMENTS, "vocab_size": 50_002, "padding_id": 0, **_POST},
-        embedding_norm=True,
-        pooling="max",
-        activation="relu",
-        shared_qkv=True,
+        **_SENTIMENT | {"vocab_size": 50_002, "embedding_norm": True, "shared_qkv": True},
+        **_POST | {"pooling": "max", "activation": "relu"},
     ),
     # "Attention Is All You Need", table 3, the encoder half; 37,000 shared byte pairs
     "base": _VASWANI,
-    "big": replace(
-        _VASWANI, d_model=1024, n_heads=16, d_ff=4096, dropout_embedding=0.3, dropout_sublayer=0.3
-    ),
+    "big": replace(_VASWANI, d_model=1024, n_heads=16, d_ff=4096, **dict.fromkeys(_DROPPED, 0.3)),
 }
 
 

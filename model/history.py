@@ -3,43 +3,30 @@
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
+
+def _object(required: tuple[str, ...] = (), **properties: dict) -> dict:
+    return {"type": "object", "required": list(required), "properties": properties}
+
+
+def _list(items: dict) -> dict:
+    return {"type": "array", "items": items}
+
+
 # JSON may hold numbers that no float holds
 _COUNT = {"type": "integer", "minimum": 0, "maximum": 2**53}
 _NUMBER = {"type": "number", "minimum": -1e300, "maximum": 1e300}
 _WORDS = {"type": "string"}
-_ROWS = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "required": ["phase", "step"],
-        "properties": {"phase": _COUNT, "step": _COUNT},
-        "additionalProperties": _NUMBER,
-    },
-}
+_FIGURES = {"n": _COUNT, "accuracy": _NUMBER, "loss": _NUMBER, "data": _WORDS}
+_ROW = _object(("phase", "step"), phase=_COUNT, step=_COUNT) | {"additionalProperties": _NUMBER}
+_RECIPE = {"published": {"type": ["string", "null"]}, "phases": _list(_object(("task",), task=_WORDS))}
 _SCHEMA = Draft202012Validator(
-    {
-        "type": "object",
-        "properties": {
-            "figures": {
-                "type": "object",
-                "required": ["n", "accuracy", "loss", "data"],
-                "properties": {"n": _COUNT, "accuracy": _NUMBER, "loss": _NUMBER, "data": _WORDS},
-            },
-            "recipe": {
-                "type": "object",
-                "properties": {
-                    "published": {"type": ["string", "null"]},
-                    "phases": {
-                        "type": "array",
-                        "items": {"type": "object", "required": ["task"], "properties": {"task": _WORDS}},
-                    },
-                },
-            },
-            "probes": {"type": "array", "items": _WORDS},
-            "log": _ROWS,
-            "evaluations": _ROWS,
-        },
-    }
+    _object(
+        figures=_object(tuple(_FIGURES), **_FIGURES),
+        recipe=_object(**_RECIPE),
+        probes=_list(_WORDS),
+        log=_list(_ROW),
+        evaluations=_list(_ROW),
+    )
 )
 
 

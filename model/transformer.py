@@ -160,13 +160,11 @@ class Block(nn.Module):
         self.norm_attention = layer_norm(config)
         self.attention_in = HookPoint()
         self.attention = Attention(config)
-        self.attention_out = HookPoint()
-        self.resid_mid = HookPoint()
+        self.attention_out, self.resid_mid = HookPoint(), HookPoint()
         self.norm_feed_forward = layer_norm(config)
         self.feed_forward_in = HookPoint()
         self.feed_forward = FeedForward(config)
-        self.feed_forward_out = HookPoint()
-        self.resid_post = HookPoint()
+        self.feed_forward_out, self.resid_post = HookPoint(), HookPoint()
         self.dropout = nn.Dropout(config.dropout_sublayer)
 
     def forward(self, x: States, mask: Bool[Tensor, "#batch #head #query #key"] | None = None) -> States:
@@ -269,9 +267,9 @@ class Transformer(nn.Module):
             raise ValueError(f"images must be of {config.image_shape}, got {tuple(inputs.shape[1:])}")
         return self.embedding(inputs)
 
-    def pass_blocks(self, x: States, mask: FullMask | None, first: int = 0, end: int | None = None) -> States:
-        """Through the blocks from `first` up to, and without, `end`; `mask` is as `full_mask` makes it."""
-        for layer, block in list(enumerate(self.blocks))[first:end]:
+    def pass_blocks(self, x: States, mask: FullMask | None, first: int = 0) -> States:
+        """Through the blocks from `first` on; `mask` is as `full_mask` makes it."""
+        for layer, block in list(enumerate(self.blocks))[first:]:
             x = block(x, None if mask is None else mask[:, layer])
         return x
 
@@ -309,7 +307,13 @@ class Transformer(nn.Module):
         """
         allowed = self._padding(inputs)
         if mask is not None:
-            self._check_mask(inputs, mask)
+            n = inputs.shape[1] if self.config.is_text else self.config.n_positions
+            whole = (len(inputs), self.config.n_layers, self.config.n_heads, n, n)
+            try:
+                mask.expand(whole)  # a view: nothing is copied
+            except RuntimeError as error:
+                axes, shape = "[batch, layer, head, query, key]", tuple(mask.shape)
+                raise ValueError(f"a mask of {shape} does not broadcast to {axes} = {whole}") from error
             mask = mask[(None,) * (5 - mask.ndim)].to(inputs.device)
             allowed = mask if allowed is None else mask & allowed
         return None if allowed is None else allowed.expand(-1, self.config.n_layers, -1, -1, -1)
@@ -320,15 +324,3 @@ class Transformer(nn.Module):
             return None
         mask = key_padding(inputs, self.config.padding_id)
         return None if mask.all() else mask
-
-    def _check_mask(self, inputs: Tensor, mask: Tensor) -> None:
-        config = self.config
-        n = inputs.shape[1] if config.is_text else config.n_positions
-        whole = (len(inputs), config.n_layers, config.n_heads, n, n)
-        try:
-            mask.expand(whole)  # a view: nothing is copied
-        except RuntimeError as error:
-            shape = tuple(mask.shape)
-            raise ValueError(
-                f"a mask of {shape} does not broadcast to [batch, layer, head, query, key] = {whole}"
-            ) from error
