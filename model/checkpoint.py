@@ -285,9 +285,8 @@ def _read_tokenizer(path: Path, config: ModelConfig) -> Tokenizer:
         tokenizer = Tokenizer.from_file(str(path))
     largest = max(tokenizer.get_vocab().values(), default=0)
     if largest >= config.vocab_size:
-        raise ValueError(
-            f"{path.parent.name} knows {config.vocab_size} tokens, its tokenizer numbers them up to {largest}"
-        )
+        known = f"{path.parent.name} knows {config.vocab_size} tokens"
+        raise ValueError(f"{known}, its tokenizer numbers them up to {largest}")
     tokenizer.no_padding()
     which_end = (tokenizer.truncation or {}).get("direction", "right")
     tokenizer.enable_truncation(config.n_positions, direction=which_end)

@@ -52,9 +52,8 @@ def evaluate(
         raise ValueError(f"{loaded.name} has no classes: there is no answer that could be right")
     batches, labels = _digits(loaded) if csv is None else _texts(loaded, csv)
     if labels.max() >= loaded.config.n_classes:
-        raise ValueError(
-            f"{loaded.name} has {loaded.config.n_classes} classes, the labels go up to {labels.max()}"
-        )
+        n_classes, largest = loaded.config.n_classes, labels.max()
+        raise ValueError(f"{loaded.name} has {n_classes} classes, the labels go up to {largest}")
     logits = torch.empty(len(labels), loaded.config.n_classes)
     with torch.inference_mode(), tqdm(total=len(labels), desc=loaded.name, disable=None) as bar:
         for places, inputs in batches:
@@ -119,9 +118,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m model.evaluate", description=__doc__.splitlines()[0])
     parser.add_argument("checkpoint", help="a checkpoint's folder or name")
     parser.add_argument("--csv", type=Path, help="reviews, with the columns text and label")
-    parser.add_argument(
-        "--record", metavar="DATA", help="write the figures into the checkpoint, as measured on DATA"
-    )
+    helped = "write the figures into the checkpoint, as measured on DATA"
+    parser.add_argument("--record", metavar="DATA", help=helped)
     parser.add_argument("--device", default="auto")
     arguments = parser.parse_args()
     torch.set_num_threads(os.cpu_count() or 1)  # the app's single thread would leave cores idle here

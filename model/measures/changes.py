@@ -16,9 +16,8 @@ class Change(NamedTuple):
 def change(before: ForwardRecord, after: ForwardRecord) -> Change:
     """Between two records of one encoder, or of two with the same classes. Raises ValueError for other classes."""
     if before.class_names != after.class_names:
-        raise ValueError(
-            f"{before.class_names} and {after.class_names} are different classes: nothing to compare"
-        )
+        both = f"{before.class_names} and {after.class_names}"
+        raise ValueError(f"{both} are different classes: nothing to compare")
     if before.has_classes:
         value = total_variation(before.probabilities, after.probabilities)
         return Change(float(value), "total variation of the prediction")

@@ -76,9 +76,8 @@ def by_number(
     """L1 H0 beside L1 H0, and so on, for encoders of these (layers, heads)."""
     common = [layer < second[0] and head < second[1] for layer, head in np.ndindex(first)]
     partners = [layer * second[1] + head for layer, head in np.ndindex(first)]
-    return Pairing(
-        shapes=(first, second), partners=np.where(common, partners, -1), matched=False, matrix=matrix
-    )
+    partners = np.where(common, partners, -1)
+    return Pairing(shapes=(first, second), partners=partners, matched=False, matrix=matrix)
 
 
 def by_distance(
