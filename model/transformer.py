@@ -267,9 +267,9 @@ class Transformer(nn.Module):
             raise ValueError(f"images must be of {config.image_shape}, got {tuple(inputs.shape[1:])}")
         return self.embedding(inputs)
 
-    def pass_blocks(self, x: States, mask: FullMask | None, first: int = 0) -> States:
-        """Through the blocks from `first` on; `mask` is as `full_mask` makes it."""
-        for layer, block in list(enumerate(self.blocks))[first:]:
+    def pass_blocks(self, x: States, mask: FullMask | None, first: int = 0, end: int | None = None) -> States:
+        """Through the blocks from `first` up to, and without, `end`; `mask` is as `full_mask` makes it."""
+        for layer, block in list(enumerate(self.blocks))[first:end]:
             x = block(x, None if mask is None else mask[:, layer])
         return x
 
