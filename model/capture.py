@@ -118,9 +118,8 @@ def _seen(
         if name in into:
             seen[name] = into[name].copy_(activation)
             return activation
-        if (
-            torch.is_grad_enabled() and not activation.requires_grad
-        ):  # nothing that is trained stands before it
+        # nothing that is trained stands before it
+        if torch.is_grad_enabled() and not activation.requires_grad:
             activation = activation.detach().requires_grad_()
         seen[name] = activation
         return activation

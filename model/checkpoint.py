@@ -11,6 +11,8 @@ import math
 import shutil
 import tempfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -69,9 +71,12 @@ def available() -> list[str]:
     return sorted({path.parent.name for path in whole})
 
 
-def read_config(name: str) -> ModelConfig:
+def read_config(name_or_path: str | Path) -> ModelConfig:
     """What a checkpoint is, without its weights. Raises ValueError, in one sentence, where it is damaged."""
-    return _read_config(_folder(name))
+    path = _folder(name_or_path) / "config.json"
+    values = _read_json(path)
+    with _refused(path, "is damaged", ValueError):
+        return ModelConfig.from_json(values)
 
 
 def predictions(name: str) -> dict[str, np.ndarray] | None:
@@ -83,12 +88,10 @@ def predictions(name: str) -> dict[str, np.ndarray] | None:
     path = _folder(name) / "predictions.safetensors"
     if not path.is_file():
         return None
-    try:
+    with _refused(path, "cannot be read", *UNREADABLE):
         arrays = load_file(path)
         if set(arrays) != {"predicted", "loss"} or arrays["predicted"].shape != arrays["loss"].shape:
             raise ValueError("it must hold `predicted` and `loss`, one of each a digit")
-    except UNREADABLE as error:
-        raise ValueError(f"{name}/{path.name} cannot be read: {error}") from error
     return arrays
 
 
@@ -100,14 +103,12 @@ def film_arrays(folder: Path) -> dict[str, np.ndarray] | None:
     path = folder / "film.safetensors.gz"
     if not path.is_file():
         return None
-    try:
+    with _refused(path, "cannot be read", *UNREADABLE, EOFError, zlib.error):
         with gzip.open(path) as file:
             content = file.read(LARGEST_FILM + 1)  # a few kilobytes can unpack to all the memory there is
         if len(content) > LARGEST_FILM:
             raise ValueError(f"it unpacks to more than {LARGEST_FILM >> 20} MB")
         return deserialize(content)
-    except (*UNREADABLE, EOFError, zlib.error) as error:
-        raise ValueError(f"{folder.name}/{path.name} cannot be read: {error}") from error
 
 
 def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
@@ -117,7 +118,7 @@ def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
     """
     folder = _folder(name_or_path)
     device = find_device(device)
-    config = _read_config(folder)
+    config = read_config(folder)
     return Loaded(
         name=folder.name,
         model=_read_weights(folder / "model.safetensors", config).to(device).eval(),
@@ -210,21 +211,20 @@ def _folder(name_or_path: str | Path) -> Path:
     raise FileNotFoundError(f"no checkpoint {str(name_or_path)!r}; there are {', '.join(available())}")
 
 
-def _read_config(folder: Path) -> ModelConfig:
-    values = _read_json(folder / "config.json")
+@contextmanager
+def _refused(path: Path, why: str, *errors: type[Exception]) -> Iterator[None]:
+    """Any of these `errors` inside the `with` becomes a ValueError of one sentence that names the file."""
     try:
-        return ModelConfig.from_json(values)
-    except ValueError as error:
-        raise ValueError(f"{folder.name}/config.json is damaged: {error}") from error
+        yield
+    except errors as error:
+        raise ValueError(f"{path.parent.name}/{path.name} {why}: {error}") from error
 
 
 def _read_history(folder: Path) -> dict:
     path = folder / "history.json"
     values = _read_json(path) if path.exists() else {}
-    try:
+    with _refused(path, "is damaged", ValueError):
         check_history(values)
-    except ValueError as error:
-        raise ValueError(f"{folder.name}/history.json is damaged: {error}") from error
     return values
 
 
@@ -236,7 +236,10 @@ def _read_weights(path: Path, config: ModelConfig) -> Transformer:
         # Looked at before anything is built.
         if config.n_layers > len(shapes) or _least_size(config) > n_numbers:
             raise ValueError(f"{n_numbers:,} numbers are too few for the encoder that config.json describes")
-        _check_length(config)
+        n = config.n_positions
+        table, patterns = n * config.d_model, config.n_layers * config.n_heads * n**2
+        if table > LARGEST_POSITION_TABLE or patterns > LARGEST_PATTERNS:
+            raise ValueError(f"{n:,} positions are too many for an encoder of this size to be shown")
         with torch_seed(0):  # weights that are written over, but not with the numbers of somebody else's seed
             model = Transformer(config)
         expected = {name: tuple(value.shape) for name, value in model.state_dict().items()}
@@ -264,20 +267,10 @@ def _least_size(config: ModelConfig) -> int:
     return config.d_model * (whole + config.n_classes)
 
 
-def _check_length(config: ModelConfig) -> None:
-    """Raises ValueError where so many positions would take more memory than any page can use."""
-    n = config.n_positions
-    table, patterns = n * config.d_model, config.n_layers * config.n_heads * n**2
-    if table > LARGEST_POSITION_TABLE or patterns > LARGEST_PATTERNS:
-        raise ValueError(f"{n:,} positions are too many for an encoder of this size to be shown")
-
-
 def _read_json(path: Path) -> dict:
-    try:
+    with _refused(path, "cannot be read", OSError, ValueError, RecursionError):
         values = json.loads(path.read_text(encoding="utf-8"))
         json.dumps(values, ensure_ascii=False).encode()  # an escaped half of a character is no text
-    except (OSError, ValueError, RecursionError) as error:
-        raise ValueError(f"{path.parent.name}/{path.name} cannot be read: {error}") from error
     if not isinstance(values, dict):
         raise ValueError(f"{path.parent.name}/{path.name} must hold a JSON object")
     return values
@@ -288,22 +281,17 @@ def _write_json(path: Path, values: dict) -> None:
 
 
 def _read_tokenizer(path: Path, config: ModelConfig) -> Tokenizer:
-    try:
+    with _refused(path, "cannot be read", Exception):  # the library raises plain Exception
         tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises plain Exception
-        raise ValueError(f"{path.parent.name}/tokenizer.json cannot be read: {error}") from error
     largest = max(tokenizer.get_vocab().values(), default=0)
     if largest >= config.vocab_size:
-        raise ValueError(
-            f"{path.parent.name} knows {config.vocab_size} tokens, its tokenizer numbers them up to {largest}"
-        )
+        known = f"{path.parent.name} knows {config.vocab_size} tokens"
+        raise ValueError(f"{known}, its tokenizer numbers them up to {largest}")
     tokenizer.no_padding()
     which_end = (tokenizer.truncation or {}).get("direction", "right")
     tokenizer.enable_truncation(config.n_positions, direction=which_end)
-    try:
+    with _refused(path, "cannot be used", ValueError):
         added = encode(tokenizer, "").ids
-    except ValueError as error:
-        raise ValueError(f"{path.parent.name}/tokenizer.json cannot be used: {error}") from error
     if max(added, default=0) >= config.vocab_size or len(added) >= config.n_positions:
         raise ValueError(f"{path.parent.name}/tokenizer.json adds tokens {added} for which there is no place")
     return tokenizer

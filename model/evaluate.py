@@ -22,11 +22,11 @@ from tqdm import tqdm
 
 from model.checkpoint import Loaded, load, record_figures
 from model.digits import examples, to_input, to_labels
+from model.probabilities import at_once
 
 WINDOW = 4096  # texts that are in memory together
 BATCH = 64
 LENGTHS = 32  # batches are as long as multiples of it: a new length each time leaves holes in the memory
-WEIGHTS_AT_ONCE = 2**22  # attention weights of one layer, in a batch of long texts
 
 
 def classification(
@@ -52,9 +52,8 @@ def evaluate(
         raise ValueError(f"{loaded.name} has no classes: there is no answer that could be right")
     batches, labels = _digits(loaded) if csv is None else _texts(loaded, csv)
     if labels.max() >= loaded.config.n_classes:
-        raise ValueError(
-            f"{loaded.name} has {loaded.config.n_classes} classes, the labels go up to {labels.max()}"
-        )
+        n_classes, largest = loaded.config.n_classes, labels.max()
+        raise ValueError(f"{loaded.name} has {n_classes} classes, the labels go up to {largest}")
     logits = torch.empty(len(labels), loaded.config.n_classes)
     with torch.inference_mode(), tqdm(total=len(labels), desc=loaded.name, disable=None) as bar:
         for places, inputs in batches:
@@ -98,7 +97,7 @@ def _batches(loaded: Loaded, csv: Path) -> Batches:
                 length, n = int(lengths[order[0]]), 1
                 if config.padding_id is not None:
                     length = min(-(-length // LENGTHS) * LENGTHS, config.n_positions)
-                    n = min(max(WEIGHTS_AT_ONCE // (config.n_heads * length**2), 1), BATCH)
+                    n = min(at_once(config, length), BATCH)
                 part, order = order[:n], order[n:]
                 inputs = torch.full((len(part), length), config.padding_id or 0)
                 for row, place in enumerate(part):
@@ -119,9 +118,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m model.evaluate", description=__doc__.splitlines()[0])
     parser.add_argument("checkpoint", help="a checkpoint's folder or name")
     parser.add_argument("--csv", type=Path, help="reviews, with the columns text and label")
-    parser.add_argument(
-        "--record", metavar="DATA", help="write the figures into the checkpoint, as measured on DATA"
-    )
+    helped = "write the figures into the checkpoint, as measured on DATA"
+    parser.add_argument("--record", metavar="DATA", help=helped)
     parser.add_argument("--device", default="auto")
     arguments = parser.parse_args()
     torch.set_num_threads(os.cpu_count() or 1)  # the app's single thread would leave cores idle here
@@ -133,16 +131,11 @@ def main() -> None:
     figures = classification(logits, labels)
     print(json.dumps({"checkpoint": loaded.name, **figures}))
     if arguments.record:
-        by_example = None if loaded.config.is_text else _by_example(logits, labels)
-        record_figures(arguments.checkpoint, figures | {"data": arguments.record}, by_example)
-
-
-def _by_example(
-    logits: Float[Tensor, "example class"], labels: Int[Tensor, " example"]
-) -> dict[str, np.ndarray]:
-    """What the app sorts digits by: the class predicted, and the loss in nats."""
-    loss = functional.cross_entropy(logits, labels, reduction="none")
-    return {"predicted": logits.argmax(dim=-1).to(torch.uint8).numpy(), "loss": loss.numpy()}
+        # What the app sorts digits by: the class predicted, and the loss in nats.
+        losses = functional.cross_entropy(logits, labels, reduction="none").numpy()
+        by_example = {"predicted": logits.argmax(dim=-1).to(torch.uint8).numpy(), "loss": losses}
+        figures["data"] = arguments.record
+        record_figures(arguments.checkpoint, figures, None if loaded.config.is_text else by_example)
 
 
 if __name__ == "__main__":

@@ -31,10 +31,8 @@ class Picture:
         """Raises ValueError where the array is no picture."""
         is_picture = array.ndim == 2 or (array.ndim == 3 and array.shape[2] == 3)
         if array.dtype != np.uint8 or not is_picture or not array.size:
-            raise ValueError(
-                "a picture is uint8 of [height, width] or [height, width, 3], "
-                f"got {array.dtype} of {array.shape}"
-            )
+            got = f"got {array.dtype} of {array.shape}"
+            raise ValueError(f"a picture is uint8 of [height, width] or [height, width, 3], {got}")
         return cls(array.tobytes(), array.shape)
 
     @property

@@ -145,7 +145,7 @@ class Intervention:
         found: list[tuple[str, Watcher]] = []
         for name, replacement in self.replacements:
             names = [point for point in hook_points(model) if fnmatchcase(point, name)] or [name]
-            found += [(each, partial(_replace, replacement, model)) for each in names]
+            found += [(each, partial(replacement, model)) for each in names]
         if self.masking.method != "encoder" and mask is not None:
             for layer in range(model.config.n_layers):
                 scores, pattern = _mask_otherwise(self.masking, mask[:, layer])
@@ -195,10 +195,6 @@ def _mask_otherwise(
         return scores
 
     return remember, lambda _: masking.pattern(seen.pop(), mask)
-
-
-def _replace(replacement: Replacement, model: Transformer, activation: Tensor) -> Tensor:
-    return replacement(activation, model)
 
 
 def _one_after_the_other(first: Watcher, second: Watcher) -> Watcher:

@@ -51,11 +51,7 @@ def blocked_cells(n: int, cells: Iterable[tuple[int, int]]) -> Bool[Tensor, "que
 
 
 def within(
-    mask: Bool[Tensor, "query key"],
-    n_layers: int,
-    n_heads: int,
-    layers: Iterable[int],
-    heads: Iterable[int],
+    mask: Bool[Tensor, "query key"], n_layers: int, n_heads: int, layers: Iterable[int], heads: Iterable[int]
 ) -> Bool[Tensor, "layer head query key"]:
     """The mask in these `heads` of these `layers`; everywhere else all may attend to all."""
     held = torch.zeros(n_layers, n_heads, 1, 1, dtype=torch.bool)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from jaxtyping import Float, Shaped, UInt8
+from jaxtyping import Shaped, UInt8
 from torch.nn import functional
 
 from model.checkpoint import Loaded
@@ -35,13 +35,6 @@ def restored(
     """Weights, or a mask, of what was read in `order`, with rows and columns back where their tokens stood before."""
     back = np.argsort(order)
     return weights[..., back[:, None], back]
-
-
-def largest_deviation(
-    before: Float[np.ndarray, "*axes query key"], after: Float[np.ndarray, "*axes query key"], order: Order
-) -> float:
-    """max |A'_ij - A_ij| over everything, once what was read in `order` is put back."""
-    return float(np.abs(restored(after, order) - before).max())
 
 
 def shuffled_picture(

@@ -22,9 +22,7 @@ UNCHANGED = (Intervention(),)
 
 
 def probabilities(
-    loaded: Loaded,
-    inputs: Sequence[InputLike],
-    interventions: Sequence[Intervention] = UNCHANGED,
+    loaded: Loaded, inputs: Sequence[InputLike], interventions: Sequence[Intervention] = UNCHANGED
 ) -> Float32[np.ndarray, "input intervention answer"]:
     """The probabilities of the classes for each input under each intervention.
 
@@ -33,9 +31,8 @@ def probabilities(
     Raises as `model.capture.capture` does.
     """
     model = loaded.model
-    found = np.empty(
-        (len(inputs), len(interventions), loaded.config.n_classes or loaded.config.d_model), np.float32
-    )
+    n_answers = loaded.config.n_classes or loaded.config.d_model
+    found = np.empty((len(inputs), len(interventions), n_answers), np.float32)
     paddings = [each.n_padding(loaded.config) for each in interventions]
     with torch.inference_mode(), evaluating(model):
         for padding in set(paddings):

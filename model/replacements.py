@@ -1,4 +1,4 @@
-"""What can take the place of an activation: frozen dataclasses of plain values, called with it and the encoder."""
+"""What can take the place of an activation: frozen dataclasses of plain values, called with the encoder and it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from model.transformer import Transformer, sinusoidal
 
 Activation = Float[Tensor, "batch ..."]
 Pattern = Float[Tensor, "batch head query key"]
-Replacement = Callable[[Activation, Transformer], Activation]
+Replacement = Callable[[Transformer, Activation], Activation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Divided:
     temperature: float
     head: int | None = None
 
-    def __call__(self, activation: Pattern, _model: Transformer) -> Pattern:
+    def __call__(self, _model: Transformer, activation: Pattern) -> Pattern:
         return _in_head(activation, self.head, lambda scores: scores / self.temperature)
 
 
@@ -34,7 +34,7 @@ class Hardened:
 
     head: int | None = None
 
-    def __call__(self, activation: Pattern, _model: Transformer) -> Pattern:
+    def __call__(self, _model: Transformer, activation: Pattern) -> Pattern:
         return _in_head(activation, self.head, harden)
 
 
@@ -55,7 +55,7 @@ def _in_head(activation: Pattern, head: int | None, change: Callable[[Tensor], T
 class Zeroed:
     """Zeros."""
 
-    def __call__(self, activation: Activation, _model: Transformer) -> Activation:
+    def __call__(self, _model: Transformer, activation: Activation) -> Activation:
         return torch.zeros_like(activation)
 
 
@@ -65,7 +65,7 @@ class Reordered:
 
     order: tuple[int, ...]
 
-    def __call__(self, activation: Activation, _model: Transformer) -> Activation:
+    def __call__(self, _model: Transformer, activation: Activation) -> Activation:
         return activation[:, list(self.checked(activation.shape[1]))]
 
     def checked(self, n: int) -> tuple[int, ...]:
@@ -81,7 +81,7 @@ class Shifted:
 
     by: int
 
-    def __call__(self, activation: Activation, model: Transformer) -> Activation:
+    def __call__(self, model: Transformer, activation: Activation) -> Activation:
         return shifted_positions(model, activation.shape[1], self.by).expand_as(activation)
 
 

@@ -63,10 +63,9 @@ def encode(tokenizer: Tokenizer, text: str, padding_id: int | None = None) -> En
 
 def _roles(tokenizer: Tokenizer, encoding: Encoding, prefix: str, padding_id: int | None) -> tuple[Role, ...]:
     """By what the tokenizer adds to a text and calls special, and by where it sees one word."""
-    added = {
-        at: "separator" for at, mark in zip(encoding.ids, encoding.special_tokens_mask, strict=True) if mark
-    }
-    if encoding.special_tokens_mask[:1] == [1]:
+    marks = encoding.special_tokens_mask
+    added = {at: "separator" for at, mark in zip(encoding.ids, marks, strict=True) if mark}
+    if marks[:1] == [1]:
         added[encoding.ids[0]] = "class"
     # Which of the special tokens hides another is said by its name alone.
     special = {
@@ -76,13 +75,12 @@ def _roles(tokenizer: Tokenizer, encoding: Encoding, prefix: str, padding_id: in
     }
     unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
     special |= added | {unknown: "unknown", padding_id: "padding"}
+    read = (encoding.ids, encoding.tokens, encoding.word_ids)
     before = (None, *encoding.word_ids)  # of the first piece that is read, the one before may be left out
     return tuple(
         special.get(at)
         or ("continuation" if word == last or token.removeprefix(prefix) not in ("", token) else "word")
-        for at, token, word, last in zip(
-            encoding.ids, encoding.tokens, encoding.word_ids, before, strict=False
-        )
+        for at, token, word, last in zip(*read, before, strict=False)
     )
 
 

@@ -51,9 +51,7 @@ class Embedding(nn.Module):
             self.register_buffer("position_table", table, persistent=False)
         self.norm = layer_norm(config) if config.embedding_norm else nn.Identity()
         self.dropout = nn.Dropout(config.dropout_embedding)
-        self.content = HookPoint()
-        self.positions = HookPoint()
-        self.output = HookPoint()
+        self.content, self.positions, self.output = HookPoint(), HookPoint(), HookPoint()
 
     def forward(self, inputs: Inputs) -> States:
         if self.patch_size is None:
@@ -96,12 +94,8 @@ class Attention(nn.Module):
         self.w_v = shared or nn.Linear(config.d_model, config.n_heads * config.d_v)
         self.w_o = nn.Linear(config.n_heads * config.d_v, config.d_model)
         self.dropout = nn.Dropout(config.dropout_pattern)
-        self.q = HookPoint()
-        self.k = HookPoint()
-        self.v = HookPoint()
-        self.scores = HookPoint()
-        self.pattern = HookPoint()
-        self.z = HookPoint()
+        self.q, self.k, self.v = HookPoint(), HookPoint(), HookPoint()
+        self.scores, self.pattern, self.z = HookPoint(), HookPoint(), HookPoint()
 
     def forward(
         self,
@@ -166,13 +160,11 @@ class Block(nn.Module):
         self.norm_attention = layer_norm(config)
         self.attention_in = HookPoint()
         self.attention = Attention(config)
-        self.attention_out = HookPoint()
-        self.resid_mid = HookPoint()
+        self.attention_out, self.resid_mid = HookPoint(), HookPoint()
         self.norm_feed_forward = layer_norm(config)
         self.feed_forward_in = HookPoint()
         self.feed_forward = FeedForward(config)
-        self.feed_forward_out = HookPoint()
-        self.resid_post = HookPoint()
+        self.feed_forward_out, self.resid_post = HookPoint(), HookPoint()
         self.dropout = nn.Dropout(config.dropout_sublayer)
 
     def forward(self, x: States, mask: Bool[Tensor, "#batch #head #query #key"] | None = None) -> States:
@@ -267,7 +259,12 @@ class Transformer(nn.Module):
 
     def embed(self, inputs: Inputs) -> States:
         """What goes into the first block. Raises ValueError as `forward` does."""
-        self._check(inputs)
+        config = self.config
+        if config.is_text:
+            if inputs.shape[-1] > config.n_positions:
+                raise ValueError(f"{inputs.shape[-1]} tokens exceed the {config.n_positions} positions")
+        elif inputs.shape[1:] != config.image_shape:
+            raise ValueError(f"images must be of {config.image_shape}, got {tuple(inputs.shape[1:])}")
         return self.embedding(inputs)
 
     def pass_blocks(self, x: States, mask: FullMask | None, first: int = 0, end: int | None = None) -> States:
@@ -310,7 +307,13 @@ class Transformer(nn.Module):
         """
         allowed = self._padding(inputs)
         if mask is not None:
-            self._check_mask(inputs, mask)
+            n = inputs.shape[1] if self.config.is_text else self.config.n_positions
+            whole = (len(inputs), self.config.n_layers, self.config.n_heads, n, n)
+            try:
+                mask.expand(whole)  # a view: nothing is copied
+            except RuntimeError as error:
+                axes, shape = "[batch, layer, head, query, key]", tuple(mask.shape)
+                raise ValueError(f"a mask of {shape} does not broadcast to {axes} = {whole}") from error
             mask = mask[(None,) * (5 - mask.ndim)].to(inputs.device)
             allowed = mask if allowed is None else mask & allowed
         return None if allowed is None else allowed.expand(-1, self.config.n_layers, -1, -1, -1)
@@ -321,23 +324,3 @@ class Transformer(nn.Module):
             return None
         mask = key_padding(inputs, self.config.padding_id)
         return None if mask.all() else mask
-
-    def _check(self, inputs: Tensor) -> None:
-        config = self.config
-        if config.is_text:
-            if inputs.shape[-1] > config.n_positions:
-                raise ValueError(f"{inputs.shape[-1]} tokens exceed the {config.n_positions} positions")
-        elif inputs.shape[1:] != config.image_shape:
-            raise ValueError(f"images must be of {config.image_shape}, got {tuple(inputs.shape[1:])}")
-
-    def _check_mask(self, inputs: Tensor, mask: Tensor) -> None:
-        config = self.config
-        n = inputs.shape[1] if config.is_text else config.n_positions
-        whole = (len(inputs), config.n_layers, config.n_heads, n, n)
-        try:
-            mask.expand(whole)  # a view: nothing is copied
-        except RuntimeError as error:
-            shape = tuple(mask.shape)
-            raise ValueError(
-                f"a mask of {shape} does not broadcast to [batch, layer, head, query, key] = {whole}"
-            ) from error

@@ -12,6 +12,7 @@ from app_pages.widgets.contrast import Side
 from app_pages.widgets.show import show
 from model.inputs import Text
 from model.measures import similarity
+from model.measures.stream import residual_stream
 from viz.compare.stage_similarity import stage_similarity
 
 N_DIGITS, AT_ONCE = 300, 50
@@ -63,7 +64,7 @@ def representations(first: Side, second: Side) -> None:
 def _states(name: Checkpoint, example: Text | int) -> np.ndarray:
     """[stage, example, d_model] of the tokens of a text, or of the test digits from a number on."""
     if isinstance(example, Text):
-        return similarity.text_states(state.loaded(name), example)
+        return residual_stream(state.loaded(name), [example])[:, 0]
     images, _ = state.test_digits()
     return similarity.digit_states(state.loaded(name), images[example : example + AT_ONCE])
 

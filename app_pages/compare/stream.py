@@ -7,6 +7,7 @@ from app_pages.widgets.contrast import Side, beside
 from app_pages.widgets.show import show
 from model.measures import similarity
 from model.measures import stream as measures
+from model.measures.changes import largest_change
 from viz.compare.norm_heatmap import norm_heatmap
 from viz.compare.stage_curves import logit_curves, stage_curves
 from viz.compare.stage_similarity import stage_similarity
@@ -84,7 +85,7 @@ def _logits(sides: tuple[Side, Side]) -> None:
 
 
 def _checked(side: Side) -> str:
-    gap = measures.logits_gap(side.record)
+    gap = largest_change(side.record.logits_by_layer[-1], side.record.logits)
     norm = "through the final norm" if side.record.config.final_norm else "no final norm"
     if gap <= 1e-4:
         return f"Checked: {norm}, the last stage gives the true logits (largest deviation {written(gap, '.1g')})."

@@ -12,9 +12,8 @@ from app_pages.widgets.head_choice import choose_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.show import clickable, show
 from model.intervention import at_temperature
-from model.measures.changes import changes_of_class
+from model.measures.changes import change, changes_of_class
 from model.measures.heads import entropy
-from model.measures.prediction import change
 from model.record import ForwardRecord
 from viz.compare.stage_curves import stage_curves
 from viz.inside.temperature_curve import temperature_curve

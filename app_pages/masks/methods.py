@@ -14,8 +14,7 @@ from app_pages.widgets.show import show
 from model.capture import capture
 from model.inputs import Input
 from model.intervention import Intervention, MaskChoice, Method, masked
-from model.measures.changes import weight_on_masked
-from model.measures.prediction import cosine_distance
+from model.measures.changes import cosine_distance, weight_on_masked
 from model.record import ForwardRecord
 from viz.numbers import percent, written
 from viz.token_bars import row_sums

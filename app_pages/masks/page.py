@@ -13,8 +13,7 @@ from app_pages.masks.worked_example import worked_example
 from app_pages.widgets.contrast import Side, predictions, side_of, tell, verdict
 from app_pages.widgets.head_choice import choose_head, choose_query
 from model.intervention import MaskChoice, masked
-from model.measures.changes import largest_change
-from model.measures.prediction import change
+from model.measures.changes import change, largest_change
 from viz.numbers import written
 
 

@@ -13,7 +13,7 @@ from app_pages.widgets.show import clickable, show
 from model.inputs import Input
 from model.intervention import repositioned
 from model.measures.changes import changes_of_class, largest_change, one_class
-from model.order import STAY, largest_deviation, movable, shuffled
+from model.order import STAY, movable, restored, shuffled
 from model.record import ForwardRecord
 from viz.compare.stage_curves import stage_curves
 from viz.numbers import percent
@@ -89,7 +89,7 @@ def _deviation_once_back(name: Checkpoint, given: Input, order: tuple[int, ...],
     before, after = (
         state.record(name, given, repositioned(order=each, zeroed=zeroed)) for each in (None, order)
     )
-    return largest_deviation(before.pattern, after.pattern, order)
+    return largest_change(before.pattern, restored(after.pattern, order))
 
 
 def _what_is_permuted(record: ForwardRecord) -> str:

@@ -18,7 +18,7 @@ from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.prediction import prediction
 from model.inputs import Input
 from model.intervention import Intervention
-from model.measures.prediction import change
+from model.measures.changes import change
 from model.order import restored
 from model.probabilities import probabilities
 from model.record import ForwardRecord

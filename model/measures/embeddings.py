@@ -161,7 +161,8 @@ def cosine_similarities(
     a: Float[np.ndarray, "row d_model"], b: Float[np.ndarray, "column d_model"]
 ) -> Float[np.ndarray, "row column"]:
     """a·b / (|a| |b|), from -1 to 1; NaN for a vector of zeros, which has no direction."""
-    return np.clip(_directions(a) @ _directions(b).T, -1, 1)
+    a, b = (rows / np.where(norms(rows) > 0, norms(rows), np.nan)[:, None] for rows in (a, b))
+    return np.clip(a @ b.T, -1, 1)
 
 
 class Neighbour(NamedTuple):
@@ -187,27 +188,17 @@ def grid_means(cosines: Float[np.ndarray, "patch patch"], patch_grid: tuple[int,
     return GridMeans(*(float(cosines[at].mean()) if at.any() else np.nan for at in (beside, above, others)))
 
 
-def nearest(
-    vector: Float[np.ndarray, " d_model"], others: Float[np.ndarray, "other d_model"], n: int
-) -> list[Neighbour]:
-    """The `n` of `others` (fewer where there are fewer) with the largest cosine similarity, the nearest first.
-
-    Vectors of zeros are nobody's neighbours.
-    """
-    cosines = cosine_similarities(vector[None], others)[0]
-    ranked = np.argsort(-cosines, kind="stable")  # NaN comes last
-    return [Neighbour(int(at), float(cosines[at])) for at in ranked[:n] if not np.isnan(cosines[at])]
-
-
 def neighbours(vectors: Float[np.ndarray, "vector d_model"], at: int, n: int) -> list[Neighbour]:
-    """The `n` nearest to the vector `at` among the others."""
-    ranked = nearest(vectors[at], vectors, n + 1)
-    return [neighbour for neighbour in ranked if neighbour.index != at][:n]
+    """The `n` others (fewer where there are fewer) with the largest cosine similarity to the vector `at`.
 
-
-def _directions(vectors: np.ndarray) -> np.ndarray:
-    norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return np.divide(vectors, norms, out=np.full_like(vectors, np.nan), where=norms > 0)
+    The nearest first. Vectors of zeros are nobody's neighbours.
+    """
+    cosines = cosine_similarities(vectors[at : at + 1], vectors)[0]
+    cosines[at] = np.nan
+    ranked = np.argsort(-cosines, kind="stable")  # NaN comes last
+    return [
+        Neighbour(int(other), float(cosines[other])) for other in ranked[:n] if not np.isnan(cosines[other])
+    ]
 
 
 def _read_only(values: Tensor) -> np.ndarray:

@@ -36,9 +36,7 @@ class Pairing:
     def alone(self) -> tuple[list[Head], list[Head]]:
         """The heads of the first and of the second encoder that have no partner."""
         first, second = (list(np.ndindex(shape)) for shape in self.shapes)
-        return [head for head in first if self.partner(head) is None], [
-            h for h in second if self.of(h) is None
-        ]
+        return [h for h in first if self.partner(h) is None], [h for h in second if self.of(h) is None]
 
     @property
     def n_pairs(self) -> int:
@@ -78,9 +76,8 @@ def by_number(
     """L1 H0 beside L1 H0, and so on, for encoders of these (layers, heads)."""
     common = [layer < second[0] and head < second[1] for layer, head in np.ndindex(first)]
     partners = [layer * second[1] + head for layer, head in np.ndindex(first)]
-    return Pairing(
-        shapes=(first, second), partners=np.where(common, partners, -1), matched=False, matrix=matrix
-    )
+    partners = np.where(common, partners, -1)
+    return Pairing(shapes=(first, second), partners=partners, matched=False, matrix=matrix)
 
 
 def by_distance(

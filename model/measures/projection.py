@@ -47,10 +47,8 @@ def t_sne(
         return None
     perplexity = min(perplexity, n - 1)
     # Exact: Barnes-Hut pays beyond some thousand vectors, and its threads quarrel with those of other sessions.
-    begin = "pca" if vectors.shape[1] > 1 else "random"
-    method = TSNE(
-        n_components=2, perplexity=perplexity, init=begin, max_iter=_STEPS, method="exact", random_state=seed
-    )
+    settings = {"max_iter": _STEPS, "method": "exact", "init": "pca" if vectors.shape[1] > 1 else "random"}
+    method = TSNE(n_components=2, perplexity=perplexity, random_state=seed, **settings)
     places = method.fit_transform(np.asarray(vectors, dtype=np.float32))
     return Neighbourhoods(np.asarray(places, dtype=np.float64), perplexity)
 

@@ -4,7 +4,6 @@ import numpy as np
 from jaxtyping import Float, Float32, UInt8
 
 from model.checkpoint import Loaded
-from model.inputs import InputLike
 from model.measures.stream import residual_stream
 
 
@@ -22,11 +21,6 @@ def digit_states(
     """The residual stream of each image: of its class token, or the mean over its patches where it has none."""
     states = residual_stream(loaded, list(images))
     return states[:, :, 0] if loaded.config.pooling == "class" else states.mean(axis=2)
-
-
-def text_states(loaded: Loaded, text: InputLike) -> Float32[np.ndarray, "stage position d_model"]:
-    """The residual stream of a text, token by token."""
-    return residual_stream(loaded, [text])[:, 0]
 
 
 def linear_cka(

@@ -8,7 +8,6 @@ from jaxtyping import Float, Float32
 from model.capture import activations
 from model.checkpoint import Loaded
 from model.inputs import InputLike
-from model.record import ForwardRecord
 from model.transformer import Transformer
 
 SUBLAYERS = ("attention", "feed_forward")
@@ -63,7 +62,7 @@ def shares(
     0: the sublayer adds nothing; 0.5: it adds as much as was there; 1: there was nothing. Lengths alone:
     what points the other way takes away.
     """
-    added = np.linalg.norm(outputs, axis=-1).reshape(-1, outputs.shape[2])
+    added = norms(outputs).reshape(-1, outputs.shape[2])
     return (added / (norms(past) + added)).mean(axis=-1)
 
 
@@ -81,8 +80,3 @@ def uniformity(residual: Float[np.ndarray, "stage position d_model"]) -> Float[n
     """
     apart = residual - residual.mean(axis=1, keepdims=True)
     return np.linalg.norm(apart, axis=(1, 2)) / np.linalg.norm(residual, axis=(1, 2))
-
-
-def logits_gap(record: ForwardRecord) -> float:
-    """How far the logits read off the last stage are from the true ones: the largest difference."""
-    return float(np.abs(record.logits_by_layer[-1] - record.logits).max(initial=0))

@@ -12,6 +12,7 @@ import torch
 from torch.nn import functional
 
 from model import evaluate as module
+from model import probabilities
 from model.capture import capture
 from model.checkpoint import Loaded, load, predictions, save
 from model.config import preset
@@ -97,7 +98,7 @@ def test_windows_and_batches_of_any_size_come_to_the_same(review_folder, tmp_pat
     assert labels.tolist() == [n % 2 for n in range(23)]
     monkeypatch.setattr(module, "WINDOW", 5)
     monkeypatch.setattr(module, "LENGTHS", 3)
-    monkeypatch.setattr(module, "WEIGHTS_AT_ONCE", loaded.config.n_heads * 2 * 12**2)
+    monkeypatch.setattr(probabilities, "NUMBERS_AT_ONCE", limit := 2 * 12 * loaded.config.d_ff)
     sizes, batches = [], module._batches
 
     def noted(*arguments):
@@ -108,7 +109,7 @@ def test_windows_and_batches_of_any_size_come_to_the_same(review_folder, tmp_pat
     monkeypatch.setattr(module, "_batches", noted)
     torch.testing.assert_close(evaluate(loaded, csv)[0], at_once, atol=1e-4, rtol=1e-4)
     assert sum(n for n, _ in sizes) == 23
-    assert all(n == 1 or n * length**2 <= 2 * 12**2 for n, length in sizes)
+    assert all(n == 1 or n * length * loaded.config.d_ff <= limit for n, length in sizes)
     assert any(n > 1 for n, _ in sizes)
     assert len(sizes) >= 5
 

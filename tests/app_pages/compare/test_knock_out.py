@@ -8,7 +8,7 @@ from app_pages import state
 from model.config import ModelConfig
 from model.inputs import Picture
 from model.intervention import without_keys
-from model.measures.prediction import change
+from model.measures.changes import change
 from model.probabilities import probabilities
 from tests.app_pages.compare.test_page import TEXT, Open, captions, descriptions, put, words
 from tests.model import tiny

@@ -15,7 +15,6 @@ from model.measures.embeddings import (
     grid_means,
     lengths,
     n_different,
-    nearest,
     neighbours,
     pair_range,
     patch_pictures,
@@ -101,12 +100,12 @@ def test_cosines_are_symmetric_and_know_no_length(rows, times):
 
 
 def test_the_nearest_by_hand():
-    others = np.array([[0.0, 2.0], [1.0, 1.0], [0.0, 0.0], [-5.0, 0.0], [9.0, 0.0]])
-    found = nearest(np.array([1.0, 0.0]), others, 3)
+    rows = np.array([[0.0, 2.0], [1.0, 1.0], [0.0, 0.0], [-5.0, 0.0], [9.0, 0.0], [1.0, 0.0]])
+    found = neighbours(rows, 5, 3)
     assert [at for at, _ in found] == [4, 1, 0]
     assert [cosine for _, cosine in found] == pytest.approx([1, 0.5**0.5, 0])
-    assert len(nearest(np.array([1.0, 0.0]), others, 9)) == 4
-    assert nearest(np.zeros(2), others, 3) == []
+    assert len(neighbours(rows, 5, 9)) == 4
+    assert neighbours(rows, 2, 3) == []
 
 
 def test_the_patches_as_pictures(digit_loaded, image):

@@ -87,6 +87,11 @@ def test_entropy_of_a_row_without_a_choice_is_zero(mask):
     assert of_row(row, np.array([mask])) == 0
 
 
+def test_what_leaks_to_masked_keys_is_no_choice_among_the_allowed():
+    one = np.array([[True, False, False]])
+    assert of_row([0.5, 0.25, 0.25], one) == 0
+
+
 def test_entropy_of_a_sharp_row_is_not_minus_zero():
     assert not np.signbit(of_row([0, 1, 0]))
 

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.capture import capture
-from model.measures.similarity import cka_by_chance, cosine_by_stage, digit_states, linear_cka, text_states
+from model.measures.similarity import cka_by_chance, cosine_by_stage, digit_states, linear_cka
+from model.measures.stream import residual_stream
 from tests.model import tiny
 from tests.tolerance import rounding, through
 
@@ -68,7 +69,7 @@ def test_the_states_of_a_text_are_its_residual_stream(placement):
     loaded = tiny.loaded(replace(tiny.TEXT, norm_placement=placement))
     residual = capture(loaded, "not great").residual
     apart = through(loaded.config, np.abs(residual).max())
-    np.testing.assert_allclose(text_states(loaded, "not great"), residual, atol=apart)
+    np.testing.assert_allclose(residual_stream(loaded, ["not great"])[:, 0], residual, atol=apart)
 
 
 @pytest.mark.parametrize("pooling", ["class", "mean"])
@@ -94,9 +95,9 @@ def test_the_class_token_is_the_same_for_every_digit_before_the_first_layer():
 
 def test_a_model_in_training_is_looked_at_without_dropout_and_trained_on():
     loaded = tiny.loaded(replace(tiny.TEXT, dropout_sublayer=0.5))
-    expected = text_states(loaded, "not great")
+    expected = residual_stream(loaded, ["not great"])[:, 0]
     loaded.model.train()
-    np.testing.assert_array_equal(text_states(loaded, "not great"), expected)
+    np.testing.assert_array_equal(residual_stream(loaded, ["not great"])[:, 0], expected)
     assert loaded.model.training
 
 

@@ -4,8 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.capture import capture
-from model.theory.layers import KINDS
-from model.theory.sets import Reordered, order_of, reorder
+from model.theory.sets import KINDS, Reordered, order_of, reorder
 from tests.tolerance import through
 
 TEXT = "not great film a b"  # 7 tokens, 2 of them special
