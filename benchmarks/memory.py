@@ -6,6 +6,7 @@ bounded, so what lies beyond its bound are the records that one run of a page ho
 """
 
 import argparse
+import gc
 import os
 import resource
 import sys
@@ -81,6 +82,7 @@ def show(n_texts: int) -> None:
             if app.exception:
                 sys.exit(f"{page} {query}: {app.exception[0].value}")
             del app
+            gc.collect()  # as Streamlit does after each run
         print(
             f"after text {number + 1}: {resident() - idle:+,.0f} MB, at most {peak() - idle:+,.0f} MB",
             flush=True,
