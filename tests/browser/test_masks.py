@@ -15,10 +15,10 @@ def test_a_click_on_a_token_blocks_it_and_a_second_one_frees_it(page: Page, chec
     ready(page)
     for _ in range(2):
         press(page, mark(page, "masks_strip", "not"))
-        expect(page.get_by_text("Without “not”, the encoder")).to_be_visible()
+        expect(page.get_by_text("Without “not”, the prediction")).to_be_visible()
         expect(page).to_have_url(re.compile(r"[?&]masks_keys=4"))
         press(page, mark(page, "masks_strip", "not, masked"))
-        expect(page.get_by_text("Nothing is masked: the encoder")).to_be_visible()
+        expect(page.get_by_text("Without any mask, the prediction")).to_be_visible()
         expect(page).not_to_have_url(re.compile("masks_keys"))
 
 
@@ -26,14 +26,14 @@ def test_cells_patches_and_parts_are_in_the_address(page: Page) -> None:
     page.goto("/masks?kind=Digit")
     ready(page)
     press(page, mark(page, "masks_patches", "r2c3"))
-    expect(page.get_by_text("Without r2c3, the encoder")).to_be_visible()
+    expect(page.get_by_text("Without r2c3, the prediction")).to_be_visible()
     page.locator(".st-key-masks_kind").get_by_text("Block cells").click()
     press(page, mark(page, "masks_board", "0 [CLS] to 18 r2c3"))
-    expect(page.get_by_text("Where [CLS] does not see r2c3, the encoder")).to_be_visible()
+    expect(page.get_by_text("Where [CLS] does not see r2c3, the prediction")).to_be_visible()
     page.locator(".st-key-masks_part").get_by_text("Ways of masking").click()
     expect(page.get_by_text("A fully masked row")).to_be_visible()
     ready(page)
 
     other = opened_elsewhere(page)
-    expect(other.get_by_text("Where [CLS] does not see r2c3, the encoder")).to_be_visible()
+    expect(other.get_by_text("Where [CLS] does not see r2c3, the prediction")).to_be_visible()
     expect(other.get_by_text("A fully masked row")).to_be_visible()
