@@ -7,41 +7,19 @@ import numpy as np
 import pandas as pd
 from jsonschema import Draft202012Validator
 
-from model.json_schema import COUNT, NUMBER, WORDS, check
+from model.json_schema import COUNT, NUMBER, WORDS, check, list_of, object_of
 
-_ROWS = {
-    "type": "array",
-    "items": {
-        "type": "object",
-        "required": ["phase", "step"],
-        "properties": {"phase": COUNT, "step": COUNT},
-        "additionalProperties": NUMBER,
-    },
-}
+_FIGURES = {"n": COUNT, "accuracy": NUMBER, "loss": NUMBER, "data": WORDS}
+_PHASES = list_of(object_of(("task",), task=WORDS))
+_ROWS = list_of(object_of(("phase", "step"), phase=COUNT, step=COUNT) | {"additionalProperties": NUMBER})
 _SCHEMA = Draft202012Validator(
-    {
-        "type": "object",
-        "properties": {
-            "figures": {
-                "type": "object",
-                "required": ["n", "accuracy", "loss", "data"],
-                "properties": {"n": COUNT, "accuracy": NUMBER, "loss": NUMBER, "data": WORDS},
-            },
-            "recipe": {
-                "type": "object",
-                "properties": {
-                    "published": {"type": ["string", "null"]},
-                    "phases": {
-                        "type": "array",
-                        "items": {"type": "object", "required": ["task"], "properties": {"task": WORDS}},
-                    },
-                },
-            },
-            "probes": {"type": "array", "items": WORDS},
-            "log": _ROWS,
-            "evaluations": _ROWS,
-        },
-    }
+    object_of(
+        figures=object_of(_FIGURES, **_FIGURES),
+        recipe=object_of(published={"type": ["string", "null"]}, phases=_PHASES),
+        probes=list_of(WORDS),
+        log=_ROWS,
+        evaluations=_ROWS,
+    )
 )
 
 

@@ -68,7 +68,7 @@ def _parts(of: str) -> alt.LayerChart:
     # The title of an axis cannot come with the data, as the total does; that of a chart can, and looks like one.
     below = {"orient": "bottom", "anchor": "middle", "align": "center", "frame": "group", "offset": 16}
     total = alt.expr(f"'share of ' + total + ' {of}'")
-    title = alt.TitleParams(total, fontSize=14, fontWeight="normal", color=INK, **below)
+    title = alt.TitleParams(total, fontSize=14, fontWeight="normal", color=NEUTRAL, **below)
     # The axis goes on below the text, the share does not.
     shown = f"datum.value > 1 ? '' : {THIN_PERCENT}"
     axis = alt.Axis(format=".0%", grid=False, ticks=False, tickCount=5, labelExpr=shown)
