@@ -1,4 +1,4 @@
-"""The controls whose choice the page's address holds: a link brings it back, and a look at another page keeps it.
+"""Widgets whose value stands in the page's address, so that a link restores it, and that keep it on other pages.
 
 A declaration says the key, of the widget and in the address; the options; what is chosen to begin with; and what becomes
 of a choice that is an option no longer, in another encoder or another text. A choice that is the first one leaves the
@@ -31,14 +31,14 @@ def nearest(held: Any, options: Sequence[int]) -> int | None:
 
 
 def dropped(_held: Any, _options: Sequence) -> None:
-    """For `boxes`: the others remain."""
+    """For `boxes`: an option that is no longer there is left out, the other chosen ones stay."""
 
 
 # Controls
 
 
 def row(label: str, options: Iterable[Option], *, key: str, **appearance: Any) -> Option:
-    """One of a few, all of them shown side by side; to begin with, and in place of what is gone, the first."""
+    """A row of buttons of which one is chosen: the first at the start, and where the chosen option is no longer there."""
     options = list(options)
     _write_back(key, tuple(options), lambda held: held if held in options else options[0])
     chosen = st.segmented_control(
@@ -57,7 +57,7 @@ def box(
     format_func: Callable[[Option], str] = str,
     **appearance: Any,
 ) -> Option | None:
-    """One of many, in a box that opens; None where there are no options. Without a `default` the first."""
+    """A drop-down list. At the start `default` is chosen, or else the first option; None where there are no options."""
     options = list(options)
     _write_back(
         key, tuple(map(format_func, options)), lambda held: held if held in options else gone(held, options)
@@ -76,7 +76,7 @@ def boxes(
     format_func: Callable[[Option], str] = str,
     **appearance: Any,
 ) -> list[Option]:
-    """Any number of many, in a box that opens, in the order in which they were chosen."""
+    """A drop-down list of which several can be chosen; they come in the order in which they were chosen."""
     options = list(options)
 
     def mended(held: list[Option]) -> list[Option]:
@@ -92,7 +92,7 @@ def boxes(
 def pills(
     label: str, options: Iterable[Option], default: Sequence[Option], *, key: str, **appearance: Any
 ) -> list[Option]:
-    """Any number of a few, all of them shown side by side; in the order of the options, which do not change."""
+    """A row of buttons of which several can be chosen; they come in the order of the options, which must not change."""
     options = list(options)
     chosen = st.pills(
         label, options, selection_mode="multi", default=default, key=key, **WIDGET, **appearance
@@ -103,7 +103,7 @@ def pills(
 def number(
     label: str, least: int, most: int, default: int | None = None, *, key: str, **appearance: Any
 ) -> int:
-    """A box for a whole number; without a `default` the least. What is held is brought within the bounds."""
+    """A box for a whole number from `least` to `most`; a chosen number outside them moves to the nearer end."""
     first = least if default is None else default
     _write_back(key, (least, most), lambda held: _clipped(held, least, most, first))
     return st.number_input(label, least, most, first, key=key, **WIDGET, **appearance)
@@ -119,7 +119,7 @@ def slider(
     step: float | None = None,
     **appearance: Any,
 ) -> Number:
-    """A number, or of a `default` of two a range. What is held is brought within the bounds."""
+    """A slider for one number, or for a range where `default` is a pair; what is outside moves to the nearer end."""
     _write_back(key, (least, most, step), lambda held: _clipped(held, least, most, default))
     return st.slider(label, least, most, default, step, key=key, **WIDGET, **appearance)
 
@@ -127,7 +127,7 @@ def slider(
 def select_slider(
     label: str, options: Sequence[Option], default: Option, *, key: str, **appearance: Any
 ) -> Option:
-    """One of a few in order; the options do not change."""
+    """A slider over a few options in order, which must not change."""
     return st.select_slider(label, options, default, key=key, **WIDGET, **appearance)
 
 
@@ -145,17 +145,17 @@ def expander(label: str, expanded: bool, *, key: str) -> DeltaGenerator:
 
 
 def held(key: str, default: Any = None) -> Any:
-    """What is chosen, of a control that stands elsewhere; `default` where it was never drawn."""
+    """The value of a widget that is drawn elsewhere; `default` where it was not drawn yet."""
     return st.session_state.get(key, default)
 
 
 def take(key: str, value: Any) -> None:
-    """For callbacks, and before the control is drawn: this is chosen from now on."""
+    """Sets the value of a widget; only in callbacks, or before the widget is drawn."""
     st.session_state[key] = value
 
 
 def _write_back(key: str, options: tuple, mended: Callable[[Any], Any]) -> None:
-    """Before a control is drawn: what is held becomes what it is `mended` to.
+    """Before a widget is drawn: replaces its value by `mended(value)`, which is one of the present options.
 
     It is written even where it stays what it is, once the options are others: Streamlit knows a choice by its label
     and a slider by its bounds, and left alone the browser and the address would keep the old label, or lose the value.
@@ -190,7 +190,7 @@ def code(key: str) -> str:
 
 
 def take_code(key: str, value: str) -> None:
-    """For callbacks: the address holds this from now on."""
+    """For callbacks: writes `value` into the address as `key`."""
     st.session_state[key] = value
     if value:
         st.query_params[key] = value
@@ -199,5 +199,5 @@ def take_code(key: str, value: str) -> None:
 
 
 def leave_code(key: str) -> None:
-    """For callbacks: the address is about something else now. What it held stays for when one comes back."""
+    """For callbacks: takes `key` out of the address; its value stays in the session for later."""
     st.query_params.pop(key, None)

@@ -38,7 +38,7 @@ DEFAULT_MB = 2048  # two encoders of BERT-base's size, and what each makes of 51
 
 
 class Key(NamedTuple):
-    """What a value is known by."""
+    """The key of a value: what made it, from which files, and from which plain values."""
 
     maker: str  # module and name of the function
     checkpoints: tuple[tuple[str, str], ...]  # name and hash of the files
@@ -57,7 +57,7 @@ class Cache:
         self._under_way: dict[Hashable, Future] = {}
 
     def get(self, key: Hashable, make: Callable[[], Value], spinner: str | None = None) -> Value:
-        """What is kept under `key`, or else what `make` returns; what it raises is kept nowhere."""
+        """The value kept under `key`, or else what `make` returns, which is kept. An error of `make` is not kept."""
         while True:
             with self._lock:
                 if key in self._kept:
@@ -101,7 +101,7 @@ class Cache:
 
 
 class _Kept(LRUCache):
-    """Values with their sizes; says in the log what comes and goes."""
+    """Values with their sizes in bytes; writes into the log what is stored and what is dropped."""
 
     def keep(self, key: Hashable, value: Any, size: int) -> None:
         if size > self.maxsize:
@@ -125,7 +125,7 @@ class _Kept(LRUCache):
 
 
 def size_of(value: object) -> int:
-    """Bytes of `value` and of all that it holds; memory that arrays or tensors share is counted once, and whole.
+    """Bytes of `value` and of everything inside it; memory that several arrays or tensors share is counted once.
 
     What a library keeps where Python cannot see it, as a tokenizer its vocabulary, is not counted.
     """
@@ -162,7 +162,7 @@ def _held_by(part: object) -> Iterable[object]:
 
 
 def _memory(part: object) -> tuple[int, int]:
-    """Address and bytes of what the part itself takes; of a view, those of what it is a view of."""
+    """Address and size in bytes of the memory behind one part; for a view, of the array that it looks into."""
     if isinstance(part, np.ndarray):
         while isinstance(part.base, np.ndarray):
             part = part.base
@@ -182,7 +182,7 @@ def _spinning(text: str | None) -> Any:
 
 
 def _bound() -> int:
-    """Bytes, from LOUPE_CACHE_MB."""
+    """The bound of the cache in bytes, as LOUPE_CACHE_MB sets it."""
     said = os.environ.get("LOUPE_CACHE_MB", str(DEFAULT_MB))
     if not said.isascii() or not said.isdigit():
         raise ValueError(f"LOUPE_CACHE_MB is a number of megabytes, got {said!r}")
@@ -205,7 +205,7 @@ def of(
 
 
 def cached(make: Callable[..., Value] | None = None, *, spinner: str | None = None) -> Callable[..., Value]:
-    """Decorates a function of plain values. Parameters that it says to be a `Checkpoint` are known with their files."""
+    """Keeps what a function returns. For parameters annotated `Checkpoint` the hash of the files is part of the key."""
     if make is None:
         return partial(cached, spinner=spinner)
     maker, expected = _maker(make), signature(make)

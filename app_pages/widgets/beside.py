@@ -5,6 +5,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 
 def beside(*names: str) -> list[DeltaGenerator]:
-    """One place a name; no two on a page have the same."""
+    """A container for each name, side by side; a name may stand once on a page."""
     with st.container(horizontal=True, gap="medium"):
         return [st.container(key=f"side_{name}") for name in names]

@@ -14,6 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import state
 from app_pages.cache import Checkpoint, of
+from app_pages.widgets.beside import beside as side_by_side
 from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.prediction import prediction
 from model.inputs import Input
@@ -72,8 +73,7 @@ def answers_under(chosen: state.Selection, changes: Iterable[Intervention], spin
 
 def beside(row: str, n: int = 2) -> list[DeltaGenerator]:
     """A place for each side; where the window is narrow, the second is below the first."""
-    with st.container(horizontal=True, gap="medium"):
-        return [st.container(key=f"side_{row}_{number}") for number in NUMBERS[:n]]
+    return side_by_side(*(f"{row}_{number}" for number in NUMBERS[:n]))
 
 
 def predictions(*sides: Side, key: str) -> None:
