@@ -7,8 +7,8 @@ from app_pages import state
 from app_pages.compare.pairing import name, why_cells_differ
 from app_pages.widgets import contrast
 from app_pages.widgets.contrast import Side
-from app_pages.widgets.head_choice import take_clicked_head
-from app_pages.widgets.show import clickable, show
+from app_pages.widgets.head_choice import clickable_heads
+from app_pages.widgets.show import show
 from model.measures.matching import Pairing
 from viz.head_grids import head_grid
 
@@ -34,14 +34,7 @@ def _by_head(head: tuple[int, int], first: Side, second: Side, pairing: Pairing)
         for key, (values, signed, digits, title) in _tables(first, second, pairing).items():
             grid = head_grid(values, selected=head, title=title, signed=signed, notes=notes, digits=digits)
             with st.container(width="content"):
-                clickable(
-                    grid,
-                    key=f"grid_{key}",
-                    chosen=head,
-                    selection="head",
-                    take=take_clicked_head,
-                    width="content",
-                )
+                clickable_heads(grid, key=f"grid_{key}", chosen=head)
     st.caption(
         f"Rows and columns are the layers and heads of {first.title}, each against its partner. In the changes orange "
         f"says that {second.title} has more, blue that it has less. A click chooses the pair. Entropies are divided by "

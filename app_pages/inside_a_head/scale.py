@@ -9,8 +9,8 @@ from app_pages.cache import Checkpoint, cached
 from app_pages.inside_a_head.temperature import temperature
 from app_pages.state import HeadSelection, Selection
 from app_pages.widgets.beside import beside
-from app_pages.widgets.head_choice import choose_head, take_clicked_head
-from app_pages.widgets.show import clickable, show
+from app_pages.widgets.head_choice import choose_head, clickable_heads
+from app_pages.widgets.show import show
 from model.inputs import Input
 from model.theory import scaling
 from viz.inside.dot_product_distribution import dot_product_distribution
@@ -132,13 +132,7 @@ def _own_vectors(chosen: HeadSelection) -> None:
         )
     for place, (measure, figure) in zip(places[1:], points.items(), strict=True):
         with place:
-            clickable(
-                figure,
-                key=f"inside_own_{measure}",
-                chosen=(layer, head),
-                selection="head",
-                take=take_clicked_head,
-            )
+            clickable_heads(figure, key=f"inside_own_{measure}", chosen=(layer, head), width="stretch")
     st.caption(
         "A click on a point chooses the head. Entropy is the mean, the gradient the median over all queries of this "
         "input. The encoder was trained with the scale: these are its own queries and keys with the division left "

@@ -66,8 +66,7 @@ def _what_is_added(name: str, record: ForwardRecord) -> str:
 
 def _grid(name: str, record: ForwardRecord, query: int) -> None:
     cosines = cache.of(embeddings.position_cosines, name)
-    first, grid = record.first_patch, record.patch_grid
-    selected = query - first if query >= first else None
+    first, grid, selected = record.first_patch, record.patch_grid, record.patch_at(query)
     patches = cosines[first:, first:]
     what = "the class token" if selected is None else record.tokens[query]
     click = {"chosen": query, "selection": "patch", "take": lambda at: take_query(at["patch"] + first)}

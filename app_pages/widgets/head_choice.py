@@ -1,7 +1,6 @@
 """Choosing a head and a query: the controls that hold the choice, and the overview on which a click sets it."""
 
 from collections.abc import Callable
-from functools import partial
 
 import streamlit as st
 
@@ -12,6 +11,7 @@ from model.config import ModelConfig
 from model.inputs import Input
 from model.record import ForwardRecord, Role
 from viz.attention.head_overview import head_overview
+from viz.figure import VegaFigure
 from viz.palette import ColourScale
 
 ARROWS = (  # key, what it does, steps in layer and head
@@ -108,9 +108,20 @@ def take_head(layer: int, head: int) -> None:
     address.take("head", head)
 
 
-def take_clicked_head(point: dict, take: Callable[[int, int], None] = take_head) -> None:
-    """For charts with a mark a head."""
-    take(int(point["layer"]), int(point["head"]))
+def clickable_heads(
+    chart: VegaFigure,
+    *,
+    key: str,
+    chosen: tuple[int, int] | None,
+    take: Callable[[int, int], None] = take_head,
+    width: str = "content",
+) -> None:
+    """A chart with a mark a head: a click on one hands its layer and head to `take`."""
+
+    def clicked(point: dict) -> None:
+        take(int(point["layer"]), int(point["head"]))
+
+    clickable(chart, key=key, chosen=chosen, selection="head", take=clicked, width=width)
 
 
 def overview(
@@ -125,8 +136,7 @@ def overview(
     """All heads of a checkpoint on this input; a click on one hands layer and head to `take`."""
     pattern, measures = state.record(name, given).pattern, state.head_measures(name, given)
     chart = head_overview(pattern, selected=selected, hover=measures, scale=scale)
-    click = partial(take_clicked_head, take=take)
-    clickable(chart, key=key, chosen=selected, selection="head", take=click, width="content")
+    clickable_heads(chart, key=key, chosen=selected, take=take)
 
 
 def _step(config: ModelConfig, layers: int, heads: int) -> None:
