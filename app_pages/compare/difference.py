@@ -50,9 +50,10 @@ def _tables(
     if pairing.matrix is not None:
         tables["distance"] = pairing.distances, False, 3, ["head distance", "nats, 0 to 0.693"]
     before, after = (state.head_measures(side.checkpoint, side.given) for side in (first, second))
-    for measure in before.columns.intersection(after.columns).drop(["layer", "head"]):
-        if measure == "entropy" or first.record.patch_grid == second.record.patch_grid:
-            values = (frame[measure].to_numpy() for frame in (before, after))
+    for measure, values in before.items():
+        same_grid = first.record.patch_grid == second.record.patch_grid
+        if measure in after and (measure == "entropy" or same_grid):
+            change = pairing.change(values.ravel(), after[measure].ravel())
             title = [f"change of {measure}", f"{second.title} minus {first.title}"]
-            tables[measure.partition(" (")[0].replace(" ", "_")] = pairing.change(*values), True, 2, title
+            tables[measure.partition(" (")[0].replace(" ", "_")] = change, True, 2, title
     return tables

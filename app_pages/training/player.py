@@ -72,7 +72,7 @@ def _screen(films: dict[str, Film], probe: int, measure: str, playing: bool) -> 
                 head_overview(
                     shown.probes[probe].pattern_at(here),
                     selected=None,
-                    hover=_hover(shown, probe, here),
+                    hover={"entropy": shown.probes[probe].entropy[here]},
                     scale="own",
                     clickable=False,
                 ),
@@ -118,12 +118,6 @@ def _when(shown: Film, moment: int) -> str:
         f"step {shown.at[moment]:,} of {shown.n_steps:,}, learning {task}; "
         f"accuracy on held-out data {'not measured' if np.isnan(accuracy) else percent(accuracy)}"
     )
-
-
-def _hover(shown: Film, probe: int, moment: int) -> pd.DataFrame:
-    entropy = shown.probes[probe].entropy[moment]
-    layer, head = np.indices(entropy.shape).reshape(2, -1)
-    return pd.DataFrame({"layer": layer, "head": head, "entropy": entropy.ravel()})
 
 
 def _by_moment(shown: Film, values: np.ndarray, run: str) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from pathlib import Path
 from jsonschema import Draft202012Validator
 
 from model.checkpoint import CHECKPOINTS
-from model.json_schema import COUNT, MAYBE, NUMBER, WORDS, check
+from model.json_schema import COUNT, MAYBE, NUMBER, WORDS, check, list_of, object_of
 from model.theory.fresh import FreshSetting
 from model.theory.training import accuracy, digit_encoder, train, warmed_up
 
@@ -91,18 +91,13 @@ _FIELDS = {
     "learning_rate": NUMBER,
     "warmup": COUNT,
     "n_steps": COUNT,
-    "steps": {"type": "array", "items": COUNT},
-    "losses": {"type": "array", "items": MAYBE},
+    "steps": list_of(COUNT),
+    "losses": list_of(MAYBE),
     "final_loss": MAYBE,
     "accuracy": MAYBE,
 }
-_RUN = {
-    "type": "object",
-    "properties": _FIELDS | {"precision": WORDS},
-    "required": list(_FIELDS),
-    "additionalProperties": False,
-}
-_SCHEMA = Draft202012Validator({"type": "array", "items": _RUN})
+_RUN = object_of(_FIELDS, **_FIELDS, precision=WORDS) | {"additionalProperties": False}
+_SCHEMA = Draft202012Validator(list_of(_RUN))
 
 
 def read_runs(path: Path = CHECKPOINTS / RUNS) -> list[WarmupRun]:
