@@ -38,13 +38,6 @@ class WarmupRun:
     precision: str = "fp32"  # in which it was trained: bf16 or fp32
 
     def __post_init__(self) -> None:
-        if not self.learning_rate > 0 or self.warmup < 0 or self.n_steps < 1:
-            raise ValueError(
-                "a run needs a learning rate above 0, a warm-up of at least 0 and at least 1 step, "
-                f"got {self.learning_rate}, {self.warmup} and {self.n_steps}"
-            )
-        if self.precision not in ("bf16", "fp32"):
-            raise ValueError(f"the precision of a run is bf16 or fp32, got {self.precision!r}")
         if len(self.steps) != len(self.losses):
             raise ValueError(f"{len(self.steps)} steps need as many losses, got {len(self.losses)}")
         numbers = (self.learning_rate, self.final_loss, self.accuracy, *self.losses)
@@ -88,15 +81,15 @@ def run(
 
 _FIELDS = {
     "norm_placement": WORDS,
-    "learning_rate": NUMBER,
+    "learning_rate": NUMBER | {"exclusiveMinimum": 0},
     "warmup": COUNT,
-    "n_steps": COUNT,
+    "n_steps": COUNT | {"minimum": 1},
     "steps": list_of(COUNT),
     "losses": list_of(MAYBE),
     "final_loss": MAYBE,
     "accuracy": MAYBE,
 }
-_RUN = object_of(_FIELDS, **_FIELDS, precision=WORDS) | {"additionalProperties": False}
+_RUN = object_of(_FIELDS, **_FIELDS, precision={"enum": ["bf16", "fp32"]}) | {"additionalProperties": False}
 _SCHEMA = Draft202012Validator(list_of(_RUN))
 
 
