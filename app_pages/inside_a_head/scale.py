@@ -74,7 +74,7 @@ def _random_vectors() -> None:
             scaling.dot_products(d_k) * factor,
             variance=variance,
             # The axis holds still while d_k moves: one sees the scores spread, or not.
-            reach=3.5 * max(1.0, scaling.variance(WIDTHS[-1], power) ** 0.5),
+            reach=scaling.reach(max(1.0, scaling.variance(WIDTHS[-1], power))),
             name="q·k" if power == 0 else f"q·k times {scale_name(power)}",
             expected=f"normal density of variance {written(variance, '.3g')}",
         )
@@ -112,7 +112,7 @@ def _own_vectors(chosen: HeadSelection) -> None:
         distribution = dot_product_distribution(
             products,
             variance=float(d_k),
-            reach=1.05 * max(abs(products).max(initial=0), 3.5 * d_k**0.5),
+            reach=scaling.reach(float(d_k), products),
             name=f"q·k of L{layer} H{head}",
             expected=f"normal density of mean 0, variance d_k = {d_k}",
         )

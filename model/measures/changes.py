@@ -48,6 +48,12 @@ def largest_change(before: Float[np.ndarray, "*axes"], after: Float[np.ndarray, 
     return float(np.abs(after - before).max(initial=0))
 
 
+def extremes(*values: Float[np.ndarray, "..."]) -> tuple[float, float]:
+    """The least and the largest of all these numbers: 0 and 0 where there is none, NaN where one is NaN."""
+    numbers = np.concatenate([np.zeros(0), *(each.ravel() for each in values)])
+    return (float(numbers.min()), float(numbers.max())) if numbers.size else (0.0, 0.0)
+
+
 class OneClass(NamedTuple):
     """What became of one class under many interventions."""
 

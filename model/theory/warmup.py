@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -77,6 +78,12 @@ def run(
         final_loss=None if None in last else math.fsum(last) / len(last),
         accuracy=None if None in last else accuracy(model),
     )
+
+
+def end_of_scale(losses: Iterable[float | None]) -> float:
+    """Where colours and axes of losses end: at the largest, but from that of guessing to twice as much."""
+    largest = max((loss for loss in losses if loss is not None), default=0.0)
+    return min(max(largest, GUESSING), 2 * GUESSING)
 
 
 _FIELDS = {

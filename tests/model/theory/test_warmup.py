@@ -8,7 +8,7 @@ import pytest
 from model.theory import warmup
 from model.theory.fresh import FreshSetting
 from model.theory.training import accuracy, digit_encoder, train
-from model.theory.warmup import WarmupRun, read_runs, run, write_runs
+from model.theory.warmup import WarmupRun, end_of_scale, read_runs, run, write_runs
 from model.train.schedule import learning_rate
 
 SETTING = FreshSetting(d_model=16, n_heads=2, initialisation="Xavier")
@@ -129,3 +129,11 @@ def test_a_damaged_file_is_said_in_a_sentence(tmp_path, text, sentence):
     with pytest.raises(ValueError, match=sentence) as raised:
         read_runs(stored(tmp_path, text))
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("losses", "end"),
+    [([3.0, None, 4.0], 4.0), ([1.0], math.log(10)), ([9.0], 2 * math.log(10)), ([None], math.log(10))],
+)
+def test_a_scale_of_losses_ends_between_guessing_and_twice_that(losses, end):
+    assert end_of_scale(losses) == end
