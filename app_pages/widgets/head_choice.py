@@ -37,7 +37,11 @@ def choose_head(chosen: state.Selection, *, with_colours: bool = True) -> state.
     """
     with chosen.controls:
         layer, head = _choose_layer_and_head(state.loaded(chosen.checkpoint).config)
-        scale = _choose_scale() if with_colours else "own"
+        # what the colours of every map of attention weights on the page reach to
+        said = "Each map up to its own largest weight, so that faint ones show, or all alike up to 1."
+        scale = (
+            SCALES[address.row("Colours from 0", SCALES, key="scale", help=said)] if with_colours else "own"
+        )
     return state.HeadSelection(**vars(chosen), layer=layer, head=head, scale=scale)
 
 
@@ -59,12 +63,6 @@ def _choose_layer_and_head(config: ModelConfig) -> tuple[int, int]:
                 args=(config, layers, heads),
             )
     return layer, head
-
-
-def _choose_scale() -> ColourScale:
-    """What the colours of every map of attention weights on the page reach to."""
-    said = "Each map up to its own largest weight, so that faint ones show, or all alike up to 1."
-    return SCALES[address.row("Colours from 0", SCALES, key="scale", help=said)]
 
 
 def choose_query(record: ForwardRecord) -> int:
