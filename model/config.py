@@ -51,23 +51,23 @@ class ModelConfig:
 
     def __post_init__(self) -> None:
         self._check_each()
-        if self.is_text:
-            if self.patch_size is not None or self.n_channels != 1:
+        absent = (
+            {"patch_size": None, "n_channels": 1}
+            if self.is_text
+            else {"padding_id": None, "masked_token_output": False}
+        )
+        for name, value in absent.items():
+            if getattr(self, name) != value:
                 raise ValueError(
-                    "patch_size and n_channels belong to images, but vocab_size is set: "
-                    f"got {self.patch_size} and {self.n_channels}"
+                    f"{name} belongs to {'images' if self.is_text else 'text'}, got {getattr(self, name)!r}"
                 )
+        if self.is_text:
             numbers = range(self.vocab_size)  # which holds 0.0 and False as well
             if self.padding_id is not None and (
                 type(self.padding_id) is not int or self.padding_id not in numbers
             ):
                 raise ValueError(f"padding_id {self.padding_id!r} is none of the {self.vocab_size} tokens")
         else:
-            if self.padding_id is not None or self.masked_token_output:
-                raise ValueError(
-                    "padding_id and masked_token_output belong to text, but vocab_size is None: "
-                    f"got {self.padding_id!r} and {self.masked_token_output}"
-                )
             if self.n_channels not in (1, 3):
                 raise ValueError(f"n_channels must be 1 or 3, got {self.n_channels}")
             if self.image_size % self.patch_size:
@@ -140,6 +140,14 @@ class ModelConfig:
     def patch_values(self) -> int:
         """How many numbers make a patch."""
         return self.n_channels * self.patch_size**2
+
+    def resized(self, **sizes: int) -> "ModelConfig":
+        """With other sizes; those of pictures make the positions. Raises ValueError where they do not fit each other."""
+        if not self.is_text:
+            image, patch = (sizes.get(name, getattr(self, name)) for name in ("image_size", "patch_size"))
+            # a patch that does not fit is refused by name, so what it makes of the positions is no matter
+            sizes["n_positions"] = (image // max(patch, 1)) ** 2 + (self.pooling == "class")
+        return replace(self, **sizes)
 
     def to_json(self) -> dict:
         return {**asdict(self), "class_names": list(self.class_names)}

@@ -1,13 +1,15 @@
 """The two sides of a comparison: two checkpoints on one input, or one checkpoint on two inputs."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from app_pages import address, state
 from app_pages.compare.disagreement import next_disagreement
 from app_pages.inputs.text_input import AT_MOST, LONGEST
-from app_pages.widgets.contrast import Side
+from app_pages.widgets.contrast import Side, side_of
 from app_pages.widgets.show import show
-from model.inputs import Input, Picture, Text
+from model.inputs import Picture, Text
 from viz.image_gallery import image_gallery
 
 CHECKPOINTS, INPUTS = "two checkpoints", "two inputs"
@@ -22,30 +24,23 @@ def choose_sides(chosen: state.Selection) -> tuple[Side, Side] | str:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if address.row("Compare", (CHECKPOINTS, INPUTS), key="compare_what") == CHECKPOINTS:
             titles = chosen.checkpoint, _other_checkpoint(chosen.checkpoint, kind)
-            second = titles[1], chosen.given, chosen.label
+            second = replace(chosen, checkpoint=titles[1])
             if titles[1] is not None and chosen.label is not None:
                 next_disagreement(*titles)
         else:
             titles = TITLES[kind]
-            second = chosen.checkpoint, *(_second_text() if kind == state.TEXT else _second_digit())
+            given, label = _second_text() if kind == state.TEXT else _second_digit()
+            second = replace(chosen, given=given, label=label)
     if titles[1] is None:
         return (
             f"No other checkpoint takes a {kind.lower()}; two inputs can be compared on {chosen.checkpoint}."
         )
-    if second[1] is None:
+    if second.given is None:
         return "Type a second text above, and it is compared with the one in the sidebar."
-    first = chosen.checkpoint, chosen.given, chosen.label
     try:
-        left, right = map(_side, titles, (first, second))
+        return side_of(chosen, titles[0]), side_of(second, titles[1])
     except (ValueError, OSError) as error:
         return f"{titles[0]} and {titles[1]} cannot be compared: {error}."
-    return left, right
-
-
-def _side(title: str, what: tuple[str, Input, int | None]) -> Side:
-    checkpoint, given, label = what
-    record = state.record(checkpoint, given)
-    return Side(title=title, checkpoint=checkpoint, given=given, label=label, record=record)
 
 
 def _other_checkpoint(name: str, kind: str) -> str | None:

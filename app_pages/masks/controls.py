@@ -38,7 +38,9 @@ def choose_mask(kind: Kind, record: ForwardRecord, query: int) -> MaskChoice:
                 details["cells"] = blocked(CELLS, len(record))
                 _choose_positions(f"Keys blocked for query {query}", CELLS, record, (query,))
             case "window":
-                details["radius"] = _choose_radius(record)
+                widest = WIDEST if record.patch_grid is None else max(*record.patch_grid, 2) - 1
+                look = {"key": "masks_radius", "width": SLIDER}
+                details["radius"] = address.slider(f"Radius, in {record.units}", 0, widest, 1, **look)
             case "padding":
                 details["n_padding"] = _choose_padding(record)
         everywhere = kind == "none" or (kind == "padding" and record.unit == "token")
@@ -76,11 +78,6 @@ def _choose_positions(label: str, code: str, record: ForwardRecord, row: tuple[i
         on_change=take,
     )
     st.button("Free all", key="masks_free", on_click=block, args=(code, ()), disabled=not every)
-
-
-def _choose_radius(record: ForwardRecord) -> int:
-    widest = WIDEST if record.patch_grid is None else max(*record.patch_grid, 2) - 1
-    return address.slider(f"Radius, in {record.units}", 0, widest, 1, key="masks_radius", width=SLIDER)
 
 
 def _choose_padding(record: ForwardRecord) -> int:
