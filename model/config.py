@@ -188,6 +188,9 @@ _REVIEW = ModelConfig(
     dropout_embedding=0.1,
     dropout_sublayer=0.1,
 )
+_SENTENCE = replace(
+    _REVIEW, d_model=64, d_k=16, d_v=16, d_ff=256, n_positions=256, vocab_size=6000
+)  # small enough for several seeds
 _VASWANI = ModelConfig(
     d_model=512,
     n_layers=6,
@@ -209,6 +212,8 @@ _PRESETS = {
     "mnist-post-ln": replace(_DIGIT, norm_placement="post", final_norm=False),
     "imdb-pre-ln": _REVIEW,
     "imdb-post-ln": replace(_REVIEW, norm_placement="post", final_norm=False),
+    "sentences-pre-ln": _SENTENCE,
+    "sentences-post-ln": replace(_SENTENCE, norm_placement="post", final_norm=False),
     # "Some Code Is All You Need": the digit enlarged to 56×56
     "looker": ModelConfig(
         d_model=128,

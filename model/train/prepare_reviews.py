@@ -81,12 +81,12 @@ def prepare_reviews(
         treebank,
         edited[~met | (edited.split == "dev")],
         tasks["sentiment, two teachers"],
+        tasks["sentiment of pieces"],
         config.n_positions,
     )
-    of_a_step = ("phrases", "sentences", "made_sentences", "edited_pairs")
-    for name, part in zip(
-        of_a_step, tasks["sentences"].parts, strict=False
-    ):  # whole reviews are counted already
+    of_a_step = ("phrases", "sentences", "made_sentences", "edited_sentences", "edited_reviews")
+    # the reviews, which come after these, are counted already
+    for name, part in zip(of_a_step, tasks["sentences and edits"].parts, strict=False):
         counts[name] = part.task.n_examples
     return _setting(config, tasks, tokenizer, counts, table, runs, device)
 
