@@ -32,6 +32,12 @@ class ModelConfig:
     image_size: int | None = None
     patch_size: int | None = None
     n_channels: int = 1  # of a picture: 1 (grey), or 3 (red, green, blue)
+    resize: Literal["bilinear", "bicubic"] = (
+        "bilinear"  # how a picture of another size is brought to image_size
+    )
+    # a pixel x, from 0 to 1, is read as (x - pixel_mean) / pixel_std
+    pixel_mean: float = 0.0
+    pixel_std: float = 1.0
     # variants
     norm_placement: Literal["pre", "post", "deepnorm", "b2t"] = "pre"
     residual: bool = True  # without, a sublayer's output takes the place of the stream
@@ -47,6 +53,7 @@ class ModelConfig:
     # dropout probabilities, used in training only
     dropout_embedding: float = 0.0
     dropout_pattern: float = 0.0
+    dropout_activation: float = 0.0
     dropout_sublayer: float = 0.0
 
     def __post_init__(self) -> None:
@@ -104,10 +111,13 @@ class ModelConfig:
                 raise ValueError(f"{field.name} must be one of {get_args(kind)}, got {value!r}")
             if kind is bool and not isinstance(value, bool):
                 raise ValueError(f"{field.name} must be true or false, got {value!r}")
-            if kind is float and not (isinstance(value, int | float) and 0 <= value < 1):
+            if kind is float and not (
+                isinstance(value, int | float) and 0 <= value < 1 + (field.name == "pixel_std")
+            ):
                 raise ValueError(f"{field.name} must be in [0, 1), got {value!r}")
-        if not self.layer_norm_eps:
-            raise ValueError("layer_norm_eps must be more than 0: equal numbers have no deviation")
+        for name in ("layer_norm_eps", "pixel_std"):
+            if not getattr(self, name):
+                raise ValueError(f"{name} must be more than 0: the encoder divides by it")
         if not all(isinstance(name, str) for name in self.class_names):
             raise ValueError(f"class_names must be names, got {self.class_names!r}")
 
@@ -196,6 +206,9 @@ _REVIEW = ModelConfig(
     dropout_embedding=0.1,
     dropout_sublayer=0.1,
 )
+_SENTENCE = replace(
+    _REVIEW, d_model=64, d_k=16, d_v=16, d_ff=256, n_positions=256, vocab_size=6000
+)  # small enough for several seeds
 _VASWANI = ModelConfig(
     d_model=512,
     n_layers=6,
@@ -217,6 +230,8 @@ _PRESETS = {
     "mnist-post-ln": replace(_DIGIT, norm_placement="post", final_norm=False),
     "imdb-pre-ln": _REVIEW,
     "imdb-post-ln": replace(_REVIEW, norm_placement="post", final_norm=False),
+    "sentences-pre-ln": _SENTENCE,
+    "sentences-post-ln": replace(_SENTENCE, norm_placement="post", final_norm=False),
     # "Some Code Is All You Need": the digit enlarged to 56×56
     "looker": ModelConfig(
         d_model=128,
@@ -229,9 +244,14 @@ _PRESETS = {
         class_names=DIGITS,
         image_size=56,
         patch_size=14,
+        resize="bicubic",
+        pixel_mean=0.1307,
+        pixel_std=0.3081,
         norm_placement="post",
         positions="learned",
         activation="relu",
+        dropout_pattern=0.1,
+        dropout_activation=0.1,
     ),
     # "Understand Transformer Paper Through Implementation"
     "imdb-article": ModelConfig(
@@ -251,6 +271,7 @@ _PRESETS = {
         pooling="max",
         activation="relu",
         shared_qkv=True,
+        dropout_sublayer=0.1,
     ),
     # "Attention Is All You Need", table 3, the encoder half; 37,000 shared byte pairs
     "base": _VASWANI,

@@ -15,7 +15,7 @@ from model.checkpoint import Loaded
 from model.train.film import shot
 from model.train.precision import faster
 from model.train.recipe import Phase, Recipe
-from model.train.schedule import learning_rate, moments
+from model.train.schedule import learning_rate, moments, steps_per_epoch
 from model.train.setting import Setting
 from model.train.state import Progress, load_state, phase_of, save_state
 from model.train.step import Precision, autocast, batches, gradients, rank, set_rate
@@ -36,9 +36,7 @@ def train(
     """
     torch.manual_seed(recipe.seed)
     model = Transformer(setting.config).to(setting.device)
-    if recipe.position_std is not None:
-        for start in (model.embedding.position_table, model.embedding.class_token):
-            nn.init.normal_(start, std=recipe.position_std)
+    _begin(model, recipe)
     loaded = Loaded(
         name=recipe.preset, model=model, tokenizer=setting.tokenizer, history={}, device=setting.device
     )
@@ -69,6 +67,22 @@ def train(
     return model, progress
 
 
+def _begin(model: Transformer, recipe: Recipe) -> None:
+    """Draws anew what the recipe begins in another way than the encoder does."""
+    embedding = model.embedding
+    if recipe.position_std is not None:
+        for start in (embedding.position_table, embedding.class_token):
+            nn.init.normal_(start, std=recipe.position_std)
+    if recipe.embedding_std is not None:
+        nn.init.normal_(embedding.tokens.weight, std=recipe.embedding_std)
+        if embedding.tokens.padding_idx is not None:
+            nn.init.zeros_(embedding.tokens.weight[embedding.tokens.padding_idx])
+    if recipe.linear_start == "torch":
+        for part in model.modules():
+            if isinstance(part, nn.Linear):
+                part.reset_parameters()
+
+
 def _in(recipe: Recipe, phase: int) -> int:
     """The phase itself, or the last one where all are done."""
     return min(phase, len(recipe.phases) - 1)
@@ -85,7 +99,7 @@ def _run_phase(
     task, model, precision = setting.tasks[phase.task], loaded.model, progress.precision
     assert precision is not None, "a run chooses its precision before its first step"
     size = min(phase.batch_size, task.n_examples)
-    n_steps = max(1, int(phase.epochs * (task.n_examples // size)))
+    n_steps = max(1, int(phase.epochs * steps_per_epoch(task.n_examples, size, drop_last=task.drop_last)))
     n_steps = min(n_steps, 40) if recipe.quick else n_steps
     n_check = min(task.n_check, 50) if recipe.quick else task.n_check
     n_glance = min(task.n_glance, 50) if recipe.quick else task.n_glance

@@ -105,6 +105,7 @@ def test_patches():
         (DIGIT, {"n_channels": 2}, "n_channels must be 1 or 3, got 2"),
         (DIGIT, {"n_channels": 0}, "n_channels must be a whole number from 1 to .*, got 0"),
         (TEXT, {"layer_norm_eps": 0.0}, "layer_norm_eps must be more than 0"),
+        (DIGIT, {"pixel_std": 0.0}, "pixel_std must be more than 0"),
         (TEXT, {"layer_norm_eps": -1e-5}, "layer_norm_eps .* got -1e-05"),
         (TEXT, {"padding_id": 100}, "padding_id 100 is none of the 100 tokens"),
         (TEXT, {"padding_id": True}, "padding_id True is none of the 100 tokens"),
