@@ -12,10 +12,12 @@ from tqdm import tqdm
 
 from model.capture import evaluating
 from model.checkpoint import Loaded
+from model.train.estimate import estimate
+from model.train.estimate import n_steps as steps_of
 from model.train.film import shot
 from model.train.precision import faster
 from model.train.recipe import Phase, Recipe
-from model.train.schedule import learning_rate, moments, steps_per_epoch
+from model.train.schedule import learning_rate, moments
 from model.train.setting import Setting
 from model.train.state import Progress, load_state, phase_of, save_state
 from model.train.step import Precision, autocast, batches, gradients, rank, set_rate
@@ -27,12 +29,12 @@ SAVE_EVERY_S = 60
 
 
 def train(
-    recipe: Recipe, setting: Setting, precision: Precision | None = None
+    recipe: Recipe, setting: Setting, precision: Precision | None = None, *, announced: bool = False
 ) -> tuple[Transformer, Progress]:
     """Runs every phase that is not done yet, and returns the trained encoder with what was recorded.
 
     Without a precision, a run goes on in its own, and a new one takes the faster. Raises ValueError where a run
-    began in another one.
+    began in another one. `announced`: the time and memory that it takes are said on stderr first.
     """
     torch.manual_seed(recipe.seed)
     model = Transformer(setting.config).to(setting.device)
@@ -57,6 +59,10 @@ def train(
         raise ValueError(
             f"{setting.state} is of a run in {progress.precision}, not {precision}; --fresh starts over"
         )
+    if announced and progress.phase < len(recipe.phases):
+        takes = estimate(recipe, setting.tasks, model, progress.precision, progress.phase)
+        if rank() == 0:
+            print(takes, file=sys.stderr)
     while progress.phase < len(recipe.phases):
         _run_phase(recipe, recipe.phases[progress.phase], setting, loaded, optimizers, progress)
         progress.phase, progress.step = progress.phase + 1, 0
@@ -99,8 +105,7 @@ def _run_phase(
     task, model, precision = setting.tasks[phase.task], loaded.model, progress.precision
     assert precision is not None, "a run chooses its precision before its first step"
     size = min(phase.batch_size, task.n_examples)
-    n_steps = max(1, int(phase.epochs * steps_per_epoch(task.n_examples, size, drop_last=task.drop_last)))
-    n_steps = min(n_steps, 40) if recipe.quick else n_steps
+    n_steps = steps_of(phase, task, quick=recipe.quick)
     n_check = min(task.n_check, 50) if recipe.quick else task.n_check
     n_glance = min(task.n_glance, 50) if recipe.quick else task.n_glance
     filmed, logged = set(moments(n_steps, recipe.n_moments)), set(range(0, n_steps, max(1, n_steps // 400)))
