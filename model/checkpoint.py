@@ -186,7 +186,11 @@ def save(
 def record_figures(
     name_or_path: str | Path, figures: dict, by_example: dict[str, np.ndarray] | None = None
 ) -> None:
-    """Writes what was measured into `history.json`, and beside it what `predictions` reads."""
+    """Writes what was measured into `history.json`, and beside it what `predictions` reads.
+
+    The data measured first have the name `figures`; others come after them, under `also_measured`, or in the place of
+    what was measured on the same data before.
+    """
     folder = _folder(name_or_path)
     if by_example is not None:
         predicted = folder / "predictions.new"
@@ -194,7 +198,13 @@ def record_figures(
         shutil.copymode(folder / "config.json", predicted)
         predicted.replace(folder / "predictions.safetensors")
     beside = folder / "history.new"
-    _write_json(beside, _read_history(folder) | {"figures": figures})
+    history = _read_history(folder)
+    first, others = history.get("figures", figures), history.get("also_measured", [])
+    if first["data"] == figures["data"]:
+        first = figures
+    else:
+        others = [other for other in others if other["data"] != figures["data"]] + [figures]
+    _write_json(beside, history | {"figures": first} | ({"also_measured": others} if others else {}))
     beside.replace(folder / "history.json")
 
 
