@@ -145,8 +145,8 @@ _REVIEWS = {
 # An encoder small enough to be trained with several seeds; its optimiser is AdamW from the first step to the last.
 _SMALL = (
     Phase(task="masked tokens, short windows", epochs=1.0, batch_size=80, learning_rate=2e-3, warmup=0.1),
-    Phase(task="sentiment of pieces", epochs=0.3, batch_size=64, learning_rate=1.5e-3, warmup=0.05),
-    Phase(task="sentences, edits and pieces", epochs=1.2, batch_size=48, learning_rate=1.5e-3, warmup=0.05),
+    Phase(task="sentiment of pieces", epochs=0.12, batch_size=64, learning_rate=1.5e-3, warmup=0.05),
+    Phase(task="sentences, edits and pieces", epochs=0.5, batch_size=48, learning_rate=1.5e-3, warmup=0.05),
 )
 SEEDS = 3
 
