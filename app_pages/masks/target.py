@@ -26,14 +26,22 @@ def has_board(kind: Kind, n: int) -> bool:
     return kind == "cells" and n <= LARGEST_BOARD
 
 
-def click_target(chosen: HeadSelection, after: ForwardRecord, choice: MaskChoice, query: int, n: int) -> None:
+def click_target(
+    chosen: HeadSelection,
+    unmasked: ForwardRecord,
+    after: ForwardRecord,
+    choice: MaskChoice,
+    query: int,
+    n: int,
+) -> None:
     """A board of cells where these are blocked and can be hit; otherwise the text or the picture.
 
-    `n` counts the positions without any padding that the mask appends.
+    `unmasked` has the positions of `after`, which is under the mask; `n` counts them without any padding that the mask
+    appends.
     """
     head = chosen.layer, chosen.head
     target = partial(clickable, chosen=(choice, query))
-    appearance = {"query": query, "scale": chosen.scale}
+    appearance = {"query": query, "scale": chosen.of_head(unmasked, after)}
     if has_board(choice.kind, n):
         board = cell_board(after.pattern[head], after.tokens, mask=after.mask[head], **appearance)
 
@@ -59,7 +67,12 @@ def click_target(chosen: HeadSelection, after: ForwardRecord, choice: MaskChoice
     first = after.first_patch
     appearance["query"] = query - first if query >= first else None
     patches = picture_overlay(
-        chosen.given.array, weights[first:], after.patch_grid, allowed=allowed[first:], **appearance
+        chosen.given.array,
+        weights[first:],
+        after.patch_grid,
+        n_keys=int(allowed.sum()),
+        allowed=allowed[first:],
+        **appearance,
     )
 
     def take_patch(patch: dict) -> None:

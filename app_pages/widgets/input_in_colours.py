@@ -11,7 +11,7 @@ from app_pages.widgets.show import clickable
 from model.inputs import Input
 from model.record import ForwardRecord
 from viz.attention.token_strip import token_strip
-from viz.palette import ColourScale
+from viz.palette import WeightScale
 from viz.picture_patches import picture_overlay
 
 LONG, HEIGHT = 80, 400  # a text of more tokens scrolls in so many pixels: the rest must not be far below
@@ -23,7 +23,7 @@ def input_in_colours(
     weights: np.ndarray,
     *,
     query: int,
-    scale: ColourScale,
+    scale: WeightScale,
     key: str,
     take: Callable[[int], None] = take_query,
 ) -> None:
@@ -36,7 +36,9 @@ def input_in_colours(
         return
     first = record.first_patch
     patch = query - first if query >= first else None
-    overlay = picture_overlay(read.array, weights[first:], record.patch_grid, query=patch, scale=scale)
+    overlay = picture_overlay(
+        read.array, weights[first:], record.patch_grid, query=patch, n_keys=len(record), scale=scale
+    )
     draw(overlay, selection="patch", take=lambda at: take(int(at["position"]) + first), width="content")
     class_token_weight(record, weights)
 
