@@ -58,7 +58,7 @@ def heatmap(
     if customdata is not None:
         traces[0]["customdata"] = customdata
     if written is not None:
-        traces[0] |= {"text": written, "texttemplate": "%{text}"}
+        traces[0] |= {"text": written, "texttemplate": "%{text}", "textfont": {"size": 10}}
     layout = {
         "height": height,
         "margin": {"l": 10, "r": 10, "t": above + (_TITLE if title else 0), "b": 10},

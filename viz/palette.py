@@ -20,8 +20,8 @@ from PIL import Image, ImageColor
 # a search in CIELAB: steps of about equal ΔE2000 and lightness, also for colour-blind readers. Ten, since Streamlit's
 # themes hold ten.
 WEIGHTS = (
-    *("#ffffff", "#d2e2d6", "#a0c8c4", "#66b0b4", "#2b94a5"),
-    *("#077899", "#045b8a", "#193d68", "#1b253b", "#0e1117"),
+    *("#ffffff", "#cfe0db", "#9bc5bf", "#5facac", "#28909a"),
+    *("#1d7591", "#215884", "#2b3b60", "#242835", "#171614"),
 )
 # Where the norm stands. Nothing else has these two hues, and no other order gives them away.
 PRE_LN, POST_LN = "#b45309", "#2563eb"

@@ -80,7 +80,7 @@ def _changes(what: str, named: bool) -> alt.LayerChart:
     coloured = base.mark_bar(aria=False).encode(
         y=alt.Y(
             "change:Q",
-            title=f"Δ{what}",
+            title=f"Δ {what}",
             scale=alt.Scale(domain=[alt.ExprRef("-limit"), value("limit")], nice=False),
             axis=alt.Axis(labelExpr="datum.value ? format(datum.value, '+.3~g') : '0'", tickCount=5),
         ),

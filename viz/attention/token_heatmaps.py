@@ -45,9 +45,8 @@ def attention_heatmap(
 
 
 def _short(weight: float) -> str:
-    """In two digits without the 0 before them; nothing where that would be .00."""
-    said = f"{weight:.2f}"
-    return "" if said == "0.00" else said.removeprefix("0")
+    """In two digits without the 0 before them; nothing where that would be .00, 1 where it would be 1.00."""
+    return {"0.00": "", "1.00": "1"}.get(said := f"{weight:.2f}", said.removeprefix("0"))
 
 
 def score_heatmap(
