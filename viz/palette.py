@@ -26,24 +26,17 @@ WEIGHTS = (
 # Where the norm stands. Nothing else has these two hues, and no other order gives them away.
 PRE_LN, POST_LN = "#b45309", "#2563eb"
 # What falls and what rises: apart for every common kind of colour blindness.
-_FALLS, _RISES = (166, 60, 196), (154, 130, 0)
+FALLS, RISES = "#a63cc4", "#9a8200"
 # Ink on whatever lies below, so that zero is nothing to see: -maximum over 0 to maximum.
 DIFFERENCE = tuple(
-    f"rgba{(*colour, opacity)}"
-    for colour, opacity in (
-        (_FALLS, 1.0),
-        (_FALLS, 0.5),
-        ((128, 128, 128), 0.0),
-        (_RISES, 0.5),
-        (_RISES, 1.0),
-    )
+    f"rgba{(*ImageColor.getrgb(colour), opacity)}"
+    for colour, opacity in ((FALLS, 1.0), (FALLS, 0.5), ("#808080", 0.0), (RISES, 0.5), (RISES, 1.0))
 )
-FALLS, RISES = DIFFERENCE[0], DIFFERENCE[-1]
 ACCENT = "#16a34a"  # what is chosen, and nothing else
 EMPHASIS = "#0f8b8d"  # what stands out without being chosen: the largest class
 NEUTRAL = "#787d87"  # frames, lines and what is not emphasised
 # A handful of kinds: apart from each other, from `ACCENT` and from the two placements, on white and on black.
-CATEGORIES = (EMPHASIS, "#db50fb", "#b48d02", "#fd536c", "#5e661a", "#99446b")
+CATEGORIES = (EMPHASIS, "#ac06c7", "#b48d02", "#e2325f", "#626935", "#a487ba")
 PLACEMENTS = {"pre": PRE_LN, "post": POST_LN, "deepnorm": CATEGORIES[0], "b2t": CATEGORIES[1]}
 # Shapes of points beside the colours of curves, for whoever cannot tell the colours apart.
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
