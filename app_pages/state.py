@@ -15,7 +15,7 @@ from model.intervention import Intervention
 from model.measures import heads
 from model.record import ForwardRecord
 from model.text import Encoded, encode
-from viz.palette import ColourScale
+from viz.palette import ColourScale, WeightScale, weight_scale
 
 TEXT, DIGIT = "Text", "Digit"
 
@@ -38,6 +38,15 @@ class HeadSelection(Selection):
     layer: int
     head: int
     scale: ColourScale
+
+    def weights_to(self, whose: str, *weights: np.ndarray) -> WeightScale:
+        """What the colours of figures of these weights reach to: all those that are compared share it."""
+        return weight_scale(self.scale, whose, *weights)
+
+    def of_head(self, *records: ForwardRecord) -> WeightScale:
+        """The same, of the chosen head in one record, or in all that are compared."""
+        whose = "this head's own maximum" if len(records) == 1 else "this head's maximum on all sides"
+        return self.weights_to(whose, *(each.pattern[self.layer, self.head] for each in records))
 
 
 def select(selection: Selection) -> None:

@@ -29,7 +29,7 @@ DEFAULTS = {
     "head": 0,
     "query": 0,
     "part": "this head",
-    "scale": "to own maximum",
+    "scale": "to 1",
     "view": "matrix",
 }
 

@@ -9,10 +9,12 @@ import pandas as pd
 from viz.colours import colour
 from viz.figure import data, either
 from viz.palette import ACCENT, NEUTRAL
-from viz.theme import INK, LIGHT_INK
+from viz.theme import INK, LIGHT_INK, OTHER_INK
 
-STRONG = 0.8  # of the scale: from there on the colours are too dark for the dark ink of a light page
-INK_ON_CELLS = alt.expr(f"datum.strong ? '{LIGHT_INK}' : {INK.expr}")
+# Of the scale: from there on the colours are too far from the page for its ink, and those of a signed scale too dark.
+STRONG, SIGNED_STRONG = 0.48, 0.8
+INK_ON_CELLS = alt.expr(f"datum.strong ? {OTHER_INK.expr} : {INK.expr}")
+INK_ON_SIGNED = alt.expr(f"datum.strong ? '{LIGHT_INK}' : {INK.expr}")
 
 BARE_AXIS = {"ticks": False, "domain": False, "grid": False}  # the cells are line enough
 
@@ -39,9 +41,9 @@ def head_cells(
     )
 
 
-def strong(values: np.ndarray, largest: float) -> np.ndarray:
-    """Where a number in a cell needs light ink."""
-    return np.abs(np.nan_to_num(np.asarray(values, float))) > STRONG * largest
+def strong(values: np.ndarray, largest: float, *, signed: bool) -> np.ndarray:
+    """Where a number in a cell needs another ink than the page's, on a `signed` scale or one from 0."""
+    return np.abs(np.nan_to_num(np.asarray(values, float))) > (SIGNED_STRONG if signed else STRONG) * largest
 
 
 def cells(
@@ -62,7 +64,7 @@ def cells(
 ) -> alt.LayerChart:
     """For forms: cells of the frame at `x` and `y`, coloured by `field`, with what `text` holds written in them.
 
-    The colours are those of `colour`. The frame's field `strong` says where the ink is light. With `selectable`, a click selects a cell, and the one whose
+    The colours are those of `colour`. The frame's field `strong` says where the page's ink would not be read. With `selectable`, a click selects a cell, and the one whose
     field `selected` is true is framed: `borders` are the widths of its line and of all others'. The frame's
     `name` is read aloud. What lies `between` the colours and the text has the places of the cells, `writing`
     is the appearance of the text beside its size, and `mark` that of a cell.
@@ -73,7 +75,8 @@ def cells(
     layers += [layer.encode(x=x, y=y) for layer in between]
     if text:
         numbers = base.mark_text(
-            aria=False, **{"fontSize": font_size, "color": INK_ON_CELLS, **(writing or {})}
+            aria=False,
+            **{"fontSize": font_size, "color": INK_ON_SIGNED if signed else INK_ON_CELLS, **(writing or {})},
         )
         layers.append(numbers.encode(text=text if isinstance(text, alt.Text) else f"{text}:N"))
     # On top and clear: the pointer on a number is the pointer on its cell.

@@ -3,37 +3,72 @@
 from collections.abc import Sequence
 
 import altair as alt
-import numpy as np
 
 from viz.figure import value
-from viz.palette import ATTENTION, DIFFERENCE, ColourScale
+from viz.palette import DIFFERENCE, WEIGHTS, WeightScale
+from viz.theme import ON_DARK
 
 # Numbers at the ends of a legend of `colour`, and in the middle of a signed one.
 ENDS, SIGNED_ENDS = alt.ExprRef("[0, largest]"), alt.ExprRef("[-largest, 0, largest]")
+EVEN = "▲"  # marks the evenly spread weight on every legend of weights
+# As shares of a colour bar: nearer to an end than this, the mark and the number there would cover each other.
+NEAR_ZERO, NEAR_TOP = 0.06, 0.8
 
 
 def colour(field: str, *, signed: bool, legend: alt.Legend | None = None) -> alt.Color:
     """For forms: `field` in colours that reach to the value `largest`, from its negative where `signed`, else from 0."""
     ends = [alt.ExprRef("-largest") if signed else 0, value("largest")]
-    scale = alt.Scale(domain=ends, range=list(DIFFERENCE if signed else ATTENTION), clamp=True)
+    # Vega would mix two colours by their hue, and Plotly mixes them in RGB: one weight must not have two colours.
+    look = {"interpolate": "rgb", "clamp": True}
+    if signed:
+        scale = alt.Scale(domain=ends, range=list(DIFFERENCE), **look)
+    else:
+        scale = alt.Scale(domain=ends, range=list(WEIGHTS), reverse=alt.expr(ON_DARK), **look)
     return alt.Color(f"{field}:Q", scale=scale, legend=legend)
 
 
-def colour_legend(title: str, ticks: Sequence[float] | alt.ExprRef, **options: object) -> alt.Legend:
+def colour_legend(
+    title: str | list[str], ticks: Sequence[float] | alt.ExprRef, **options: object
+) -> alt.Legend:
     """A gradient with numbers at `ticks`; `title` says what is coloured, `options` are further ones of Altair's."""
     place = {"titleLimit": 0, "orient": "bottom", "direction": "horizontal"}
     return alt.Legend(title=title, gradientLength=180, gradientThickness=8, values=ticks, **place, **options)
 
 
-def attention_colour(reach: str) -> alt.Color:
-    """For forms: the field `weight` as ink up to the value `largest`, with a legend that says the `reach`."""
-    ticks = alt.ExprRef("[0]") if reach == "all of them 0" else ENDS
-    legend = colour_legend(f"attention weight, {reach}", ticks, format=".3~g", offset=8, padding=0)
+def attention_colour(reach: str, even: str) -> alt.Color:
+    """For forms: the field `weight` up to the value `largest`, with a legend that says the `reach`.
+
+    Where `even` says something, it is about the weight `even` of `weight_values`, which the legend marks.
+    """
+    number = "format(datum.value, '.3~g')"
+    ticks, options = ENDS, {"format": ".3~g"}
+    if reach == "all of them 0":
+        ticks = alt.ExprRef("[0]")
+    elif even:
+        # Near the upper end the mark stands beside the number there, near 0 it stands for that.
+        merged = f"even > {NEAR_TOP} * largest"
+        ticks = alt.ExprRef(
+            f"{merged} ? [0, largest] : even < {NEAR_ZERO} * largest ? [even, largest] : [0, even, largest]"
+        )
+        mark = f"datum.value == even ? '{EVEN}' : {number}"
+        label = f"{merged} ? (datum.value ? '{EVEN} ' : '') + {number} : {mark}"
+        options = {"labelExpr": label, "labelOverlap": False}
+    legend = colour_legend(legend_lines(reach, even), ticks, offset=8, padding=0, **options)
     return colour("weight", signed=False, legend=legend)
 
 
-def reach(weights: np.ndarray, scale: ColourScale, *, own: str) -> str:
-    """Where the colours of attention end, in words for the legend; `own` names the largest of these weights."""
-    if scale == "own" and not weights.any():  # a query that may see none of these has no largest weight
-        return "all of them 0"
-    return f"0 to {'1' if scale == 'fixed' else own}"
+def legend_lines(reach: str, even: str) -> list[str]:
+    """What a colour bar of weights shows, and what its mark is."""
+    return [f"attention weight, {reach}", *([f"{EVEN} {even}"] if even else [])]
+
+
+def evenly(n_keys: int, whose: str = "") -> str:
+    """What each key gets where attention is spread evenly over so many; "" where that says nothing. `whose` keys they are."""
+    if n_keys < 2:
+        return ""
+    return f"evenly spread{whose and f' over {whose}'}: 1/{n_keys} = {1 / n_keys:.2g}"
+
+
+def weight_values(scale: WeightScale, n_keys: int) -> dict[str, float]:
+    """What a form with `attention_colour` calls by name."""
+    return {"largest": scale.largest, "even": 1 / max(n_keys, 1)}

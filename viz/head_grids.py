@@ -9,7 +9,7 @@ from viz.cells import cells, head_axis, head_cells, strong
 from viz.colours import SIGNED_ENDS, colour_legend
 from viz.figure import VegaFigure, click_on, form, need_shape, tip
 from viz.numbers import written
-from viz.palette import ATTENTION, NEUTRAL, ROUNDING, largest
+from viz.palette import NEUTRAL, ROUNDING, largest
 from viz.theme import heading
 
 _NARROW, _LEAST, _MOST = 230, 40, 64
@@ -38,7 +38,7 @@ def head_grid(
     frame["written"] = [written(number, f"{sign}.{digits}f") for number in frame["value"]]
     frame["exact"] = [written(number, f"{sign}.4f", otherwise="no partner") for number in frame["value"]]
     frame["note"] = "" if notes is None else [notes[cell] for cell in frame.index]
-    frame["strong"] = strong(frame["value"], largest)
+    frame["strong"] = strong(frame["value"], largest, signed=signed)
     step = int(np.clip(_NARROW // max(values.shape[1], 1), _LEAST, _MOST))
     return _measures(signed, title[0], notes is not None).of(
         frame,
@@ -57,7 +57,7 @@ def _measures(signed: bool, what: str, noted: bool) -> alt.LayerChart:
 
 
 def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int, int]) -> VegaFigure:
-    """After minus before [layer, head], blue for less and orange for more; the `selected` head is framed.
+    """After minus before [layer, head], purple for less and gold for more; the `selected` head is framed.
 
     A click on a cell sets the point selection `head`, fields `layer` and `head`.
     Raises ValueError where the shapes differ.
@@ -68,7 +68,7 @@ def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int
     end = largest(after - before, at_least=ROUNDING)
     frame["before"], frame["after"] = (each.ravel()[frame.index].astype(float) for each in (before, after))
     frame["written"] = [written(change, "+.3f") for change in frame["value"]]
-    frame["strong"] = strong(frame["value"], end)
+    frame["strong"] = strong(frame["value"], end, signed=True)
     return _changes().of(
         frame,
         values={"largest": end},
@@ -92,13 +92,13 @@ def _changes() -> alt.LayerChart:
 
 
 def formation_map(steps: np.ndarray, *, first: int, last: int, title: str = "") -> VegaFigure:
-    """Training steps [layer, head], on a logarithmic scale of blue from the `first` to the `last` one."""
+    """Training steps [layer, head], on a logarithmic scale from the `first` to the `last` one."""
     frame = head_cells(steps, called="step")
-    # From 0, clear, to 1, the first strong colour of the scale: the numbers are all in the same ink.
     frame["late"] = np.log((frame["step"].to_numpy() + 1) / (first + 1)) / np.log(
         (max(last, first + 1) + 1) / (first + 1)
     )
-    return _steps().of(frame, values={"largest": len(ATTENTION) - 1}, title=heading(title))
+    frame["strong"] = strong(frame["late"], 1, signed=False)
+    return _steps().of(frame, values={"largest": 1}, title=heading(title))
 
 
 @form

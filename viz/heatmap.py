@@ -9,8 +9,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from viz.attention.token_label import label
+from viz.colours import EVEN, NEAR_TOP, NEAR_ZERO, evenly, legend_lines
 from viz.figure import PlotlyFigure
-from viz.palette import ACCENT, ATTENTION, DIFFERENCE, hatching
+from viz.palette import ACCENT, DIFFERENCE, WEIGHTS, WeightScale, hatching
 
 # Under a horizontal colour bar Plotly forgets the tick labels when it places the title of the x axis.
 STANDOFF = 50  # pixels, with numbers as labels
@@ -37,6 +38,7 @@ def heatmap(
     square: bool = False,
     mask: np.ndarray | None = None,
     framed: tuple[range, range] | None = None,
+    written: np.ndarray | None = None,
     shown: tuple[range, range] | None = None,
     standoff: int | None = None,
     customdata: np.ndarray | None = None,
@@ -46,7 +48,7 @@ def heatmap(
     Rows and columns are numbered where they have no labels `y` and `x`, of which no two are alike. The pointer shows
     `cell`, which names it, and `number`, both in Plotly's templates (`%{x}`). Cells that `mask` (False) forbids are
     hatched and have no number; a frame stands around the `framed` columns and rows, and the axes are zoomed to those
-    that are `shown`. `above` are the pixels for the colour bar, `standoff` those between tick labels and title.
+    that are `shown`. `written` [row, column] is what stands in the cells. `above` are the pixels for the colour bar, `standoff` those between tick labels and title.
     """
     rows, columns = values.shape
     drawn = np.asarray(values if mask is None else np.where(mask, values, np.nan), np.float32)
@@ -55,6 +57,8 @@ def heatmap(
     traces = [common | colours | {"z": drawn, "hovertemplate": f"{cell}{number}<extra></extra>"}]
     if customdata is not None:
         traces[0]["customdata"] = customdata
+    if written is not None:
+        traces[0] |= {"text": written, "texttemplate": "%{text}", "textfont": {"size": 10}}
     layout = {
         "height": height,
         "margin": {"l": 10, "r": 10, "t": above + (_TITLE if title else 0), "b": 10},
@@ -102,18 +106,36 @@ def colour_scale(what: str, reach: str, largest: float, *, signed: bool = True) 
     return {
         "zmin": lowest,
         "zmax": largest,
-        "colorscale": DIFFERENCE if signed else ATTENTION,
-        "colorbar": colour_bar(what, reach, [lowest, (lowest + largest) / 2, largest]),
+        "colorscale": DIFFERENCE if signed else WEIGHTS,
+        "colorbar": colour_bar(
+            f"{escape(what, quote=False)},<br>{reach}", [lowest, (lowest + largest) / 2, largest]
+        ),
     }
 
 
-def colour_bar(what: str, reach: str, ticks: Sequence[float]) -> dict:
+def attention_scale(scale: WeightScale, n_keys: int, whose: str = "") -> dict:
+    """For attention weights, as `colour_scale`; marked is what each of `n_keys` gets where they all get the same."""
+    said, even = evenly(n_keys, whose), 1 / max(n_keys, 1)
+    share = even / scale.largest
+    if not said or share > 1:
+        ticks = {0.0: "0", scale.largest: f"{scale.largest:.3g}"}
+    elif share > NEAR_TOP:
+        ticks = {0.0: "0", scale.largest: f"{EVEN} {scale.largest:.3g}"}
+    else:
+        ticks = {} if share < NEAR_ZERO else {0.0: "0"}
+        ticks |= {even: EVEN, scale.largest: f"{scale.largest:.3g}"}
+    lines = [escape(line, quote=False) for line in legend_lines(scale.reach, said)]
+    bar = colour_bar("<br>".join(lines), list(ticks)) | {"ticktext": list(ticks.values())}
+    return {"zmin": 0.0, "zmax": scale.largest, "colorscale": WEIGHTS, "colorbar": bar}
+
+
+def colour_bar(title: str, ticks: Sequence[float]) -> dict:
     """A short horizontal colour bar above the map: beside a square map it would drift away.
 
-    Its title says `what` the colours are and how far they `reach`, in two lines.
+    Its `title`, in Plotly's markup, says what the colours are and how far they reach, in two lines.
     """
     return {
-        "title": {"text": f"{escape(what, quote=False)},<br>{reach}", "side": "top", "font": {"size": 12}},
+        "title": {"text": title, "side": "top", "font": {"size": 12}},
         "orientation": "h",
         "lenmode": "pixels",
         "len": 150,

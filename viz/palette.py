@@ -1,42 +1,43 @@
 """The colours of every figure, and small images as data URIs.
 
-The server cannot know a reader's theme, so each scale is ink on whatever lies below: at zero it is
-transparent, and no attention is nothing to see on white and on black alike. Of the opaque scales, viridis,
-magma and cividis draw zero as a dark block on a white page, and a dozen nearly empty heads as a dark wall.
+A colour is a weight: one table serves Altair, Plotly and the tiles, and all of them mix its neighbours in RGB. It begins
+at a white page and ends at a dark one. On a dark page it is read from its other end, so that zero is the page on both and
+more is always further from it. The server cannot know a reader's theme: the browser turns the table round.
 """
 
 import base64
 import io
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from PIL import Image, ImageColor
 
-# Red, green, blue, opacity at evenly spaced weights from 0 to 1. The hue turns while the ink thickens: over a
-# single hue that lengthens the way through OKLab by more than half. The values come from a search there: steps
-# about equally wide, lightness strictly falling on white and rising on near-black, so that grey print keeps it.
-_ATTENTION = ((0, 159, 158, 0.0), (32, 142, 198, 0.55), (160, 72, 246, 0.78), (216, 42, 83, 1.0))
-# Blue for what the first has more of, orange for the second: apart for every common kind of colour blindness.
-_DIFFERENCE = (
-    (38, 118, 224, 1.0),
-    (38, 118, 224, 0.5),
-    (128, 128, 128, 0.0),
-    (217, 100, 8, 0.5),
-    (217, 100, 8, 1.0),
+# Evenly spaced, from 0 to the end of a scale, on white; on dark in reverse, see `.streamlit/config.toml`. The values come from
+# a search in CIELAB: steps of about equal ΔE2000 and lightness, also for colour-blind readers. Ten, since Streamlit's
+# themes hold ten.
+WEIGHTS = (
+    *("#ffffff", "#cfe0db", "#9bc5bf", "#5facac", "#28909a"),
+    *("#1d7591", "#215884", "#2b3b60", "#242835", "#171614"),
 )
-
-# Evenly spaced CSS colours, as `alt.Scale(range=...)` and Plotly's `colorscale` take them.
-ATTENTION = tuple(f"rgba{stop}" for stop in _ATTENTION)  # weights 0 to the maximum
-DIFFERENCE = tuple(f"rgba{stop}" for stop in _DIFFERENCE)  # -maximum over 0 to maximum
-# Its ends: two sides compared; where placements of the norm are all there is to compare, pre-LN comes first.
-FIRST, SECOND = "#2676e0", "#d96408"
-ACCENT = "#16a34a"  # frames what is chosen: far from every colour of both scales
-EMPHASIS = "#2f8ac8"  # what stands out without being chosen: the largest class
+# Where the norm stands. Nothing else has these two hues, and no other order gives them away.
+PRE_LN, POST_LN = "#b45309", "#2563eb"
+# What falls and what rises: apart for every common kind of colour blindness.
+FALLS, RISES = "#a63cc4", "#9a8200"
+# Ink on whatever lies below, so that zero is nothing to see: -maximum over 0 to maximum.
+DIFFERENCE = tuple(
+    f"rgba{(*ImageColor.getrgb(colour), opacity)}"
+    for colour, opacity in ((FALLS, 1.0), (FALLS, 0.5), ("#808080", 0.0), (RISES, 0.5), (RISES, 1.0))
+)
+ACCENT = "#16a34a"  # what is chosen, and nothing else
+EMPHASIS = "#0f8b8d"  # what stands out without being chosen: the largest class
 NEUTRAL = "#787d87"  # frames, lines and what is not emphasised
-# A handful of kinds: apart from each other on white and on black, and none of them `ACCENT`.
-CATEGORIES = (EMPHASIS, SECOND, "#a048f6", "#0d9f9e", "#d82a53", "#8a7d1c")
+# A handful of kinds: apart from each other, from `ACCENT` and from the two placements, on white and on black.
+CATEGORIES = (EMPHASIS, "#ac06c7", "#b48d02", "#e2325f", "#626935", "#a487ba")
+PLACEMENTS = {"pre": PRE_LN, "post": POST_LN, "deepnorm": CATEGORIES[0], "b2t": CATEGORIES[1]}
 # Shapes of points beside the colours of curves, for whoever cannot tell the colours apart.
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 MASKED = "#8b909a"  # what the mask forbids; hatched as well, since no weight may look like it
@@ -45,16 +46,37 @@ ROUNDING = 1e-6  # a largest difference below it is rounding, and not drawn as a
 
 _HATCHED = 800  # pixels of the longer side
 
-ColourScale = Literal["fixed", "own"]  # from 0 to 1, or from 0 to the maximum of what is drawn
+ColourScale = Literal[
+    "fixed", "own"
+]  # what a reader chooses: from 0 to 1, or to the maximum of what is drawn
 
 
-def top(weights: np.ndarray, scale: ColourScale) -> float:
-    """The weight at the top end of the colour scale: 1, or the largest weight (1 where there is none)."""
-    if scale == "fixed":
-        return 1.0
-    if scale == "own":
-        return float(weights.max(initial=0)) or 1.0
-    raise ValueError(f"scale must be 'fixed' or 'own', got {scale!r}")
+@dataclass(frozen=True, slots=True)
+class WeightScale:
+    """How far the colours of attention weights reach; figures that are compared are given the same one."""
+
+    largest: float = 1.0
+    reach: str = "0 to 1"  # what the legend says
+
+
+TO_ONE = WeightScale()
+
+
+def weight_scale(choice: ColourScale, whose: str, *weights: np.ndarray) -> WeightScale:
+    """From 0 to 1, or to the largest of all these `weights`; `whose` says in the legend what it is the maximum of."""
+    if choice == "fixed":
+        return TO_ONE
+    if choice != "own":
+        raise ValueError(f"a scale is 'fixed' or 'own', got {choice!r}")
+    largest = max(float(each.max(initial=0)) for each in weights)
+    return WeightScale(largest, f"0 to {whose}") if largest else WeightScale(1.0, "all of them 0")
+
+
+def side_colours(placements: Sequence[str]) -> tuple[str, ...]:
+    """For encoders in any order: the colours of their placements, as `ModelConfig` names them, where these tell them apart."""
+    if len(set(placements)) == len(placements):
+        return tuple(PLACEMENTS[placement] for placement in placements)
+    return CATEGORIES[: len(placements)]
 
 
 def largest(values: np.ndarray, *, at_least: float = 0.0) -> float:
@@ -63,12 +85,19 @@ def largest(values: np.ndarray, *, at_least: float = 0.0) -> float:
     return found if found > at_least else 1.0
 
 
-def tiles(
-    patterns: np.ndarray, *, scale: ColourScale = "fixed", at_most: int = 64, side: int = 192
-) -> list[str]:
-    """Patterns [..., query, key] as small PNGs in the colours of `ATTENTION`, as data URIs, in their order.
+class Tile(NamedTuple):
+    """One small picture as a data URI, for either theme."""
 
-    With the `scale` "own" each reaches to its own maximum. Beyond `at_most` rows or columns neighbours are pooled to
+    on_light: str
+    on_dark: str
+
+
+def tiles(
+    patterns: np.ndarray, *, tops: np.ndarray | None = None, at_most: int = 64, side: int = 192
+) -> list[Tile]:
+    """Patterns [..., query, key] as small PNGs in the colours of `WEIGHTS`, in their order.
+
+    Each reaches to 1, or to its own of `tops` [...]. Beyond `at_most` rows or columns neighbours are pooled to
     their maximum, so that a lone strong weight stays visible. A picture is about `side` pixels wide: enlarged in
     whole steps, or the browser blurs it. Raises ValueError where a pattern is empty.
     """
@@ -76,30 +105,31 @@ def tiles(
     if (n := math.prod(many)) and not n_queries * n_keys:
         raise ValueError(f"a tile needs at least one query and one key, got shape {patterns.shape}")
     pooled = max_pool(patterns.reshape(n, n_queries, n_keys), at_most)
-    maximum = np.array([top(each, scale) for each in pooled], patterns.dtype)
-    levels = (np.clip(pooled / maximum[:, None, None], 0, 1) * 255).round().astype(np.uint8)
+    maximum = np.ones(n) if tops is None else np.reshape(tops, n)
+    shares = pooled / np.where(maximum > 0, maximum, 1)[:, None, None]
+    levels = (np.clip(shares, 0, 1) * 255).round().astype(np.uint8)
     return [_tile(each.tobytes(), each.shape, side) for each in levels]
 
 
 @lru_cache(maxsize=1024)
-def _tile(levels: bytes, shape: tuple[int, int], side: int) -> str:
+def _tile(levels: bytes, shape: tuple[int, int], side: int) -> Tile:
     """Of levels 0 to 255. Kept: most of the tiles of an overview stay as they are from one run to the next."""
     image = Image.fromarray(_enlarged(np.frombuffer(levels, np.uint8).reshape(shape), side))
-    image.putpalette(_PALETTE)
-    return _png(image, transparency=_OPACITY)
+    pictures = []
+    for colours in (_FINE, _FINE[::-1]):
+        image.putpalette(colours.tobytes())
+        pictures.append(_png(image))
+    return Tile(*pictures)
 
 
-def _fine_colours() -> tuple[bytes, bytes]:
-    """The 256 colours of `ATTENTION`, and their opacities."""
-    positions, fine = np.linspace(0, 1, len(_ATTENTION)), np.linspace(0, 1, 256)
-    *rgb, opacity = (np.interp(fine, positions, channel) for channel in np.transpose(_ATTENTION))
-    return (
-        np.stack(rgb, axis=1).round().astype(np.uint8).tobytes(),
-        (opacity * 255).round().astype(np.uint8).tobytes(),
-    )
+def weight_colours(shares: np.ndarray) -> np.ndarray:
+    """RGB [..., 3] from 0 to 255 of shares [...] of the way from 0 to the end of a scale, on a white page."""
+    table = np.array([ImageColor.getrgb(colour) for colour in WEIGHTS], float)
+    places = np.linspace(0, 1, len(table))
+    return np.stack([np.interp(shares, places, channel) for channel in table.T], axis=-1)
 
 
-_PALETTE, _OPACITY = _fine_colours()
+_FINE = weight_colours(np.linspace(0, 1, 256)).round().astype(np.uint8)
 
 
 def max_pool(matrix: np.ndarray, at_most: int) -> np.ndarray:

@@ -5,13 +5,15 @@ token, which has no place. A click on a patch sets the point selection `patch`, 
 The pixels are sharp at the chart's own width, so give it no other. ValueError where the values do not fill the grid.
 """
 
+from collections.abc import Mapping
+
 import altair as alt
 import numpy as np
 
 from viz.cells import framed
-from viz.colours import SIGNED_ENDS, attention_colour, colour, colour_legend, reach
+from viz.colours import SIGNED_ENDS, attention_colour, colour, colour_legend, evenly, weight_values
 from viz.figure import Form, VegaFigure, click_on, data, form, need_shape, tip
-from viz.palette import ColourScale, hatching, top
+from viz.palette import TO_ONE, WeightScale, hatching
 from viz.pictures import CHOOSE, picture_ink, whole_picture
 
 _SIDE, _SMALL_SIDE = 420, 364  # pixels, of the longer side
@@ -24,19 +26,23 @@ def picture_overlay(
     patch_grid: tuple[int, int],
     *,
     query: int | None,
-    scale: ColourScale,
+    n_keys: int,
+    scale: WeightScale = TO_ONE,
     allowed: np.ndarray | None = None,
 ) -> VegaFigure:
     """A uint8 image [height, width] or [height, width, 3] over the attention weights [patch] of the `query`.
 
+    Of the `n_keys` that it may look at, the class token is no patch.
     With `allowed` [patch], patches that are not (False) are hatched, and a click sets `key`, fields `position` and
     `blocked`, so that a second click differs from the first.
     """
     where = "the class token" if query is None else "row {}, column {}".format(*divmod(query, patch_grid[1]))
     said = f"The picture over the attention of {where} to its {len(weights)} patches"
-    made = _weights(reach(weights, scale, own="the largest weight on a patch"), allowed is not None)
+    made = _weights(scale.reach, evenly(n_keys), allowed is not None)
     grid = (query, patch_grid, _SIDE, allowed)
-    return _patches(made, image, "weight", weights, *grid, largest=top(weights, scale), description=said)
+    return _patches(
+        made, image, "weight", weights, *grid, coloured=weight_values(scale, n_keys), description=said
+    )
 
 
 def knock_out_patches(
@@ -48,15 +54,17 @@ def knock_out_patches(
     limit: float,
     what: str,
 ) -> VegaFigure:
-    """An image over the change [patch] of `what` with each patch knocked out; blue falls, orange rises, to ±`limit`."""
+    """An image over the change [patch] of `what` with each patch knocked out; purple falls, gold rises, to ±`limit`."""
     said = f"The picture over the change of {what} with each of {len(change)} patches masked out of the keys"
     grid = (query, patch_grid, _SMALL_SIDE)
-    return _patches(_changes(what), image, "change", change, *grid, largest=limit, description=said)
+    return _patches(
+        _changes(what), image, "change", change, *grid, coloured={"largest": limit}, description=said
+    )
 
 
 @form
-def _weights(reach: str, blockable: bool) -> alt.LayerChart:
-    return _layers(attention_colour(reach), tip("weight:Q", ".4f", "attention weight"), blockable)
+def _weights(reach: str, even: str, blockable: bool) -> alt.LayerChart:
+    return _layers(attention_colour(reach, even), tip("weight:Q", ".4f", "attention weight"), blockable)
 
 
 @form
@@ -76,10 +84,10 @@ def _patches(
     side: int,
     allowed: np.ndarray | None = None,
     *,
-    largest: float,
+    coloured: Mapping[str, float],
     description: str,
 ) -> VegaFigure:
-    """`form` is made with `_layers`; `name` is the field of the values, `largest` the end of their colours."""
+    """`form` is made with `_layers`; `name` is the field of the values, `coloured` what their colours call by name."""
     rows, columns = patch_grid
     need_shape((rows * columns,), **{name: values})
     size = side / max(rows, columns)
@@ -104,7 +112,7 @@ def _patches(
         "said": [each + ", masked" * masked for each, masked in zip(patch, blocked.tolist(), strict=True)],
     }
     place = {"width": size * columns, "height": size * rows, "description": description}
-    return form.of(patches, frames=frames, values={"largest": largest}, **place)
+    return form.of(patches, frames=frames, values=coloured, **place)
 
 
 def _layers(colour: alt.Color, tooltip: alt.Tooltip, blockable: bool = False) -> alt.LayerChart:

@@ -11,6 +11,7 @@ ON_DARK = "luminance(background) < 0.4"
 # The width of a page's column, and a plot of the height that is asked for: what stands around it takes nothing from it.
 FIT = {"type": "fit-x", "contains": "padding"}
 INK = alt.expr(f"{ON_DARK} ? '{LIGHT_INK}' : '{DARK_INK}'")
+OTHER_INK = alt.expr(f"{ON_DARK} ? '{DARK_INK}' : '{LIGHT_INK}'")  # on what is far from the page
 
 
 def heading(text: str | list[str], *below: str) -> dict:

@@ -7,7 +7,7 @@ import numpy as np
 
 from viz.attention.token_label import label, visible
 from viz.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
-from viz.palette import ACCENT, DIFFERENCE, EMPHASIS, NEUTRAL
+from viz.palette import ACCENT, EMPHASIS, FALLS, NEUTRAL, RISES
 from viz.theme import FIT
 
 _HEIGHT = 200
@@ -49,7 +49,7 @@ def _sums(named: bool) -> alt.LayerChart:
 def knock_out_bars(
     tokens: Sequence[str], change: np.ndarray, *, query: int | None, limit: float, what: str
 ) -> VegaFigure:
-    """Changes [position] of a probability, from -`limit` to `limit`; blue where it falls, orange where it rises.
+    """Changes [position] of a probability, from -`limit` to `limit`; purple where it falls, gold where it rises.
 
     The token `query` is outlined. A click on a bar sets the point selection `token`, field `position`.
     Raises ValueError where tokens and changes differ in number.
@@ -77,15 +77,14 @@ def _changes(what: str, named: bool) -> alt.LayerChart:
     axis = alt.Axis(labelAngle=-60, grid=False, **(every if named else some))
     scale = alt.Scale(paddingInner=0.15 if named else 0)
     base = alt.Chart(data()).encode(x=alt.X("name:N", sort=None, axis=axis, scale=scale))
-    falls, rises = DIFFERENCE[0], DIFFERENCE[-1]
     coloured = base.mark_bar(aria=False).encode(
         y=alt.Y(
             "change:Q",
-            title=f"Δ{what}",
+            title=f"Δ {what}",
             scale=alt.Scale(domain=[alt.ExprRef("-limit"), value("limit")], nice=False),
             axis=alt.Axis(labelExpr="datum.value ? format(datum.value, '+.3~g') : '0'", tickCount=5),
         ),
-        color=either("datum.change < 0", falls, rises),
+        color=either("datum.change < 0", FALLS, RISES),
     )
     zero = alt.Chart(data()).transform_aggregate(n="count()").mark_rule(color=NEUTRAL).encode(y=alt.datum(0))
     # The whole height of a token is its target: a bar of nothing could not be clicked.

@@ -38,5 +38,6 @@ with st.container(horizontal=True, gap="medium"):
             pattern, title = record.pattern[layer, head], f"L{layer} H{head}"
         else:
             pattern, title = over_heads(record.pattern[layer], part), f"L{layer}, {part} over its heads"
+        scale = chosen.weights_to("this map's own maximum", pattern)
         detail = text_detail if record.unit == "token" else picture_detail
-        detail(chosen, record, pattern, query=query, title=title)
+        detail(chosen, record, pattern, query=query, scale=scale, title=title)

@@ -36,8 +36,8 @@ def _by_head(head: tuple[int, int], first: Side, second: Side, pairing: Pairing)
             with st.container(width="content"):
                 clickable_heads(grid, key=f"grid_{key}", chosen=head)
     st.caption(
-        f"Rows and columns are the layers and heads of {first.title}, each against its partner. In the changes orange "
-        f"says that {second.title} has more, blue that it has less. A click chooses the pair. Entropies are divided by "
+        f"Rows and columns are the layers and heads of {first.title}, each against its partner. In the changes gold "
+        f"says that {second.title} has more, purple that it has less. A click chooses the pair. Entropies are divided by "
         "that of equal weights, so they lie between 0 and 1 and their changes between −1 and 1."
     )
 

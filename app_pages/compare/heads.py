@@ -3,19 +3,20 @@
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
 from app_pages import address, state
 from app_pages.compare.pairing import name
 from app_pages.widgets.contrast import NUMBERS, Side, beside, same_position, take_from_second
-from app_pages.widgets.head_choice import choose_query, overview, take_head, take_query
+from app_pages.widgets.head_choice import choose_query, maxima, overview, take_head, take_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.measures_note import measures_note
 from app_pages.widgets.show import clickable, show
 from model.measures.matching import Head, Pairing
 from viz.attention.token_heatmaps import attention_heatmap
 from viz.compare.distance_heatmap import distance_heatmap
-from viz.palette import ColourScale
+from viz.palette import WeightScale
 
 ONE_QUERY, ALL_WEIGHTS, DISTANCES = "one query", "all weights", "distances of all heads"
 
@@ -35,12 +36,27 @@ def heads(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairi
             take_head(*one)
 
     sides, shown = (first, second), (head, pairing.partner(head))
-    sides_and_places = zip(NUMBERS, sides, shown, (take_head, take_partner), beside("overview"), strict=False)
-    for number, side, selected, take, place in sides_and_places:
+    sides_and_places = zip(
+        NUMBERS,
+        sides,
+        shown,
+        (take_head, take_partner),
+        _maxima_beside(sides, pairing),
+        beside("overview"),
+        strict=False,
+    )
+    for number, side, selected, take, others, place in sides_and_places:
         with place:
             st.markdown(f"**{side.title}**, all heads")
-            look = {"selected": selected, "scale": chosen.scale, "key": f"overview_{number}"}
+            look = {
+                "selected": selected,
+                "scale": chosen.scale,
+                "beside": others,
+                "key": f"overview_{number}",
+            }
             overview(side.checkpoint, side.given, take=take, **look)
+    patterns = [side.record.pattern[one] for side, one in zip(sides, shown, strict=True) if one is not None]
+    scale = chosen.weights_to("the maximum of the pair", *patterns)
     queries = query, same_position(first, second, query)
     takes = take_query, partial(take_from_second, first, second)
     details = zip(NUMBERS, sides, shown, queries, takes, beside("detail"), strict=False)
@@ -49,20 +65,30 @@ def heads(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairi
             if selected is None:
                 st.info(f"{side.title} has no partner for {name(head)}.")
             elif view == ALL_WEIGHTS:
-                _all_weights(side, selected, at, chosen.scale, key=f"matrix_{number}")
+                _all_weights(side, selected, at, scale, key=f"matrix_{number}")
             else:
-                _one_query(side, selected, at, chosen.scale, take, key=f"query_{number}")
+                _one_query(side, selected, at, scale, take, key=f"query_{number}")
     measures_note(first.record.units)
 
 
-def _all_weights(side: Side, head: Head, query: int | None, scale: ColourScale, *, key: str) -> None:
+def _maxima_beside(sides: tuple[Side, Side], pairing: Pairing) -> tuple[np.ndarray, np.ndarray]:
+    """For each side, the largest weight [layer, head] of the head that every one of its heads is paired with."""
+    ones, others = (maxima(side.record.pattern) for side in sides)
+    beside_ones, beside_others = np.full_like(ones, -np.inf), np.full_like(others, -np.inf)
+    for one in np.ndindex(ones.shape):
+        if (other := pairing.partner(one)) is not None:
+            beside_ones[one], beside_others[other] = others[other], ones[one]
+    return beside_ones, beside_others
+
+
+def _all_weights(side: Side, head: Head, query: int | None, scale: WeightScale, *, key: str) -> None:
     record, title = side.record, f"{side.title} {name(head)}"
     pattern, mask = record.pattern[head], record.mask[head]
     show(attention_heatmap(pattern, record.tokens, mask=mask, query=query, scale=scale, title=title), key=key)
 
 
 def _one_query(
-    side: Side, head: Head, query: int | None, scale: ColourScale, take: Callable[[int], None], *, key: str
+    side: Side, head: Head, query: int | None, scale: WeightScale, take: Callable[[int], None], *, key: str
 ) -> None:
     """The row of `query`; a click takes its position instead."""
     st.markdown(f"**{name(head)}** of {side.title}")

@@ -26,7 +26,10 @@ POOLED = "pooled state (cosine distance)"  # what changes where there are no cla
 def knock_out(first: Side, second: Side) -> None:
     sides = (first, second)
     classes = list(dict.fromkeys(side.said for side in sides if side.said is not None))
-    measured = r"$\Delta P = P(\text{class} \mid \text{masked}) - P(\text{class})$."
+    measured = (
+        r"Drawn is the change of the log-odds of the class, $\ln \frac{P}{1 - P}$: near 0 or 1 a probability hardly moves, "
+        "whatever happens to the scores behind it."
+    )
     if not classes:
         measured = "What is measured is how far the pooled state turns: its cosine distance from what it was."
     st.markdown(
@@ -53,7 +56,7 @@ def knock_out(first: Side, second: Side) -> None:
                 continue
             st.markdown(_in_words(side, each, change, asked))
             at = same_position(first, side, query)
-            _draw(side, change, limit, asked, query=at, take=take, key=f"knock_out_{number}")
+            _draw(side, each, change, limit, asked, query=at, take=take, key=f"knock_out_{number}")
     st.caption(f"Both scales reach to {written(limit, '.3g')}, the largest change on either side.")
 
 
@@ -86,12 +89,14 @@ def _in_words(side: Side, answers: np.ndarray, change: np.ndarray, asked: str | 
     others = f"{flips} of {len(record)} {unit}, each alone, change" if flips else "No single one changes"
     return (
         f"**{side.title}**: P({asked}) is {percent(before, 2)}; without {token} it is "
-        f"{percent(before + change[most], 2)}, the largest change. {others} the answer."
+        f"{percent(answers[most, record.class_names.index(asked)], 2)}, the largest change "
+        f"({written(float(change[most]), '+.2f')} in log-odds). {others} the answer."
     )
 
 
 def _draw(
     side: Side,
+    answers: np.ndarray,
     change: np.ndarray,
     limit: float,
     asked: str | None,
@@ -101,7 +106,7 @@ def _draw(
     key: str,
 ) -> None:
     """A click takes its position as the query."""
-    what = POOLED if asked is None else f"P({asked})"
+    what = POOLED if asked is None else f"log-odds of {asked}"
     draw = partial(clickable, key=key, chosen=query)
     if side.is_text:
         bars = knock_out_bars(side.record.tokens, change, query=query, limit=limit, what=what)
@@ -116,6 +121,5 @@ def _draw(
     if asked is None:
         said = f"the pooled state is {written(float(change[0]), '.2g')} from what it was (cosine distance)"
     else:
-        answer = side.record.probabilities[side.record.class_names.index(asked)] + change[0]
-        said = f"{what} is {percent(answer, 2)}"
+        said = f"P({asked}) is {percent(answers[0, side.record.class_names.index(asked)], 2)}"
     st.caption(f"Without the class token among the keys, {said}.")

@@ -12,7 +12,7 @@ from viz.compare.norm_heatmap import norm_heatmap
 from viz.compare.stage_curves import logit_curves, stage_curves
 from viz.compare.stage_similarity import stage_similarity
 from viz.numbers import written
-from viz.palette import FIRST, SECOND
+from viz.palette import CATEGORIES, side_colours
 
 
 def stream(first: Side, second: Side) -> None:
@@ -32,13 +32,16 @@ def _norms(sides: tuple[Side, Side]) -> None:
         "(post). In post-LN that is after the norm, which sets the length; in pre-LN nothing does until the norm at the end."
     )
     means = {side.title: measures.mean_norms(side.record.residual) for side in sides}
-    show(stage_curves(means, _stages(sides), y_title="mean length of the states"), key="stream_mean")
-    for number, side, place in zip(NUMBERS, sides, beside("norms"), strict=False):
-        record = side.record
-        lengths = measures.norms(record.residual)
+    show(
+        stage_curves(means, _stages(sides), y_title="mean length of the states", colours=_colours(sides)),
+        key="stream_mean",
+    )
+    norms = [measures.norms(side.record.residual) for side in sides]
+    limit = max(float(lengths.max()) for lengths in norms)
+    for number, side, lengths, place in zip(NUMBERS, sides, norms, beside("norms"), strict=False):
+        record, look = side.record, {"limit": limit, "unit": side.record.unit, "title": side.title}
         with place:
-            figure = norm_heatmap(lengths, record.stages, record.tokens, unit=record.unit, title=side.title)
-            show(figure, key=f"norms_{number}")
+            show(norm_heatmap(lengths, record.stages, record.tokens, **look), key=f"norms_{number}")
 
 
 def _shares(sides: tuple[Side, Side]) -> None:
@@ -50,7 +53,14 @@ def _shares(sides: tuple[Side, Side]) -> None:
     shares = {side.title: cache.of(measures.sublayer_shares, side.checkpoint, side.given) for side in sides}
     deepest = max(side.record.config.n_layers for side in sides)
     names = [f"L{layer} {sublayer}" for layer in range(deepest) for sublayer in ("attention", "feed-forward")]
-    chart = stage_curves(shares, names, y_title="share of the sublayer", x_title="sublayer", from_zero_to=1)
+    chart = stage_curves(
+        shares,
+        names,
+        y_title="share of the sublayer",
+        x_title="sublayer",
+        from_zero_to=1,
+        colours=_colours(sides),
+    )
     show(chart, key="stream_shares")
 
 
@@ -63,7 +73,7 @@ def _logits(sides: tuple[Side, Side]) -> None:
     answering = [side for side in sides if side.record.has_classes]
     ends = extremes(*(side.record.logits_by_layer for side in answering))
     # The same colours and the same axis on both sides; a class that both name has the colour of the first.
-    coloured = (sides[1], SECOND), (sides[0], FIRST)
+    coloured = (sides[1], CATEGORIES[1]), (sides[0], CATEGORIES[0])
     marked = {side.said: colour for side, colour in coloured if side.record.has_classes}
     for number, side, place in zip(NUMBERS, sides, beside("logits"), strict=False):
         record, look = side.record, {"marked": marked, "title": side.title, "domain": ends}
@@ -98,7 +108,10 @@ def _uniformity(sides: tuple[Side, Side]) -> None:
     )
     curves = {side.title: measures.uniformity(side.record.residual) for side in sides}
     title = "relative distance from the mean state"
-    show(stage_curves(curves, _stages(sides), y_title=title, from_zero_to=1), key="stream_uniformity")
+    show(
+        stage_curves(curves, _stages(sides), y_title=title, from_zero_to=1, colours=_colours(sides)),
+        key="stream_uniformity",
+    )
 
 
 def _cosines(sides: tuple[Side, Side]) -> None:
@@ -120,6 +133,10 @@ def _cosines(sides: tuple[Side, Side]) -> None:
         )
         with place:
             show(chart, key=f"cosines_{number}", width="content")
+
+
+def _colours(sides: tuple[Side, Side]) -> tuple[str, ...]:
+    return side_colours([side.record.config.norm_placement for side in sides])
 
 
 def _stages(sides: tuple[Side, Side]) -> tuple[str, ...]:

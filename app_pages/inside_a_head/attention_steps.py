@@ -60,7 +60,7 @@ def products(view: View) -> None:
     show(chart, key="inside_rows_pair")
     st.markdown(
         "Multiplied component by component, a row a key; the framed row is the product of the two above. "
-        "Orange raises the sum, blue lowers it. A click on a row chooses the key."
+        "Gold raises the sum, purple lowers it. A click on a row chooses the key."
     )
     chart = vector_rows(
         view.by_key(attention.products),
@@ -114,15 +114,15 @@ def softmax(view: View) -> None:
         else rf"A_{{i,{key}}} = 0 \quad \text{{since key }} {key} \text{{ is masked}}"
     )
     st.markdown(f"Exponentials, divided by their sum: the {view.n} weights add up to 1.")
-    weights = attention.allowed(attention.pattern)
-    _bars(view, weights, what="attention weight", weights=view.chosen.scale, key="inside_weights")
+    weights, scale = attention.allowed(attention.pattern), view.chosen.of_head(view.record)
+    _bars(view, weights, what="attention weight", weights=scale, key="inside_weights")
     st.markdown("The same weights on the input; a click here chooses another query.")
     input_in_colours(
         view.chosen.given,
         view.record,
         attention.pattern,
         query=view.query,
-        scale=view.chosen.scale,
+        scale=scale,
         key="inside_input",
     )
 

@@ -92,6 +92,7 @@ def _curve(chosen: HeadSelection, record: ForwardRecord, t: float, heads: dict[s
 def _patterns(chosen: HeadSelection, query: int, sides: tuple[Side, ...]) -> None:
     """The row of `query` on each of the sides."""
     head = chosen.layer, chosen.head
+    scale = chosen.of_head(*(side.record for side in sides))
     with st.container(horizontal=True, gap="medium"):
         for key, side in zip(("trained", "changed"), sides, strict=False):
             pattern = side.record.pattern[head]
@@ -106,7 +107,7 @@ def _patterns(chosen: HeadSelection, query: int, sides: tuple[Side, ...]) -> Non
                     side.record,
                     pattern[query],
                     query=query,
-                    scale=chosen.scale,
+                    scale=scale,
                     key=f"inside_row_{key}",
                 )
 

@@ -32,7 +32,7 @@ def maps(chosen: HeadSelection, unmasked: Side, after: Side, query: int) -> None
             pattern,
             tokens,
             mask=mask,
-            scale=chosen.scale,
+            scale=chosen.of_head(unmasked.record, after.record),
             title="3 Pattern A",
             description="Attention under the mask, queries down, keys across",
             **common,

@@ -60,7 +60,7 @@ else:
 with chosen.top:
     answers(before, unmasked, after, mask)
 with place or st.container():
-    click_target(chosen, after.record, mask, query, len(record))
+    click_target(chosen, unmasked.record, after.record, mask, query, len(record))
 
 PARTS = {
     "Step by step": lambda: maps(chosen, unmasked, after, query),

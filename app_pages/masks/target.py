@@ -22,13 +22,21 @@ def has_board(kind: Kind, n: int) -> bool:
     return kind == "cells" and n <= LARGEST_BOARD
 
 
-def click_target(chosen: HeadSelection, after: ForwardRecord, choice: MaskChoice, query: int, n: int) -> None:
+def click_target(
+    chosen: HeadSelection,
+    unmasked: ForwardRecord,
+    after: ForwardRecord,
+    choice: MaskChoice,
+    query: int,
+    n: int,
+) -> None:
     """A board of cells where these are blocked and can be hit; otherwise the text or the picture.
 
-    `n` counts the positions without any padding that the mask appends.
+    `unmasked` has the positions of `after`, which is under the mask; `n` counts them without any padding that the mask
+    appends.
     """
     head = chosen.layer, chosen.head
-    pattern, mask, scale = after.pattern[head], after.mask[head], chosen.scale
+    pattern, mask, scale = after.pattern[head], after.mask[head], chosen.of_head(unmasked, after)
     if has_board(choice.kind, n):
         clickable(
             cell_board(pattern, after.tokens, mask=mask, query=query, scale=scale),

@@ -16,6 +16,7 @@ from model.measures.changes import largest_change
 from model.order import shuffled_picture
 from viz.attention.token_heatmaps import attention_heatmap
 from viz.numbers import written
+from viz.palette import WeightScale
 
 SIDE_BY_SIDE, DIFFERENCE = "side by side", "after minus before"
 AS_READ, BACK = "as they are read", "put back in order"
@@ -27,13 +28,14 @@ def consequence(chosen: HeadSelection, what: str, before: Side, after: Side) -> 
     contrast.predictions(before, after, key="positions_try_prediction")
     query = choose_query(before.record)
     head = f"L{chosen.layer} H{chosen.head}"
+    scale = chosen.of_head(before.record, after.record)
     st.markdown(f"**What the encoder reads**, in the colours of what the query attends to in {head}")
     for number, side, place in zip(
         NUMBERS, (before, after), contrast.beside("positions_input"), strict=False
     ):
         with place:
             st.caption(side.title)
-            _input(chosen, before, side, query, key=f"positions_try_input_{number}")
+            _input(chosen, before, side, query, scale, key=f"positions_try_input_{number}")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         view = address.row(f"All weights of {head}", (SIDE_BY_SIDE, DIFFERENCE), key="positions_try_maps")
         is_back = (
@@ -47,10 +49,12 @@ def consequence(chosen: HeadSelection, what: str, before: Side, after: Side) -> 
         return
     for number, side, place in zip(NUMBERS, (before, after), contrast.beside("positions_map"), strict=False):
         with place:
-            _map(chosen, before, side, query, is_back, key=f"positions_try_map_{number}")
+            _map(chosen, before, side, query, scale, is_back, key=f"positions_try_map_{number}")
 
 
-def _input(chosen: HeadSelection, before: Side, side: Side, query: int, *, key: str) -> None:
+def _input(
+    chosen: HeadSelection, before: Side, side: Side, query: int, scale: WeightScale, *, key: str
+) -> None:
     """What was read, in the colours of the query's row; a click takes the same position as the query."""
     record, read, at = side.record, side.given, contrast.same_position(before, side, query)
     if side.order is not None and record.patch_grid is not None:
@@ -60,13 +64,22 @@ def _input(chosen: HeadSelection, before: Side, side: Side, query: int, *, key: 
         record,
         record.pattern[chosen.layer, chosen.head, at],
         query=at,
-        scale=chosen.scale,
+        scale=scale,
         key=key,
         take=partial(contrast.take_from_second, before, side),
     )
 
 
-def _map(chosen: HeadSelection, before: Side, side: Side, query: int, is_back: bool, *, key: str) -> None:
+def _map(
+    chosen: HeadSelection,
+    before: Side,
+    side: Side,
+    query: int,
+    scale: WeightScale,
+    is_back: bool,
+    *,
+    key: str,
+) -> None:
     """All weights of the chosen head; as they were read, or put back in the order of the input."""
     at = chosen.layer, chosen.head
     pattern, mask = side.record.pattern[at], side.record.mask[at]
@@ -75,7 +88,7 @@ def _map(chosen: HeadSelection, before: Side, side: Side, query: int, is_back: b
         pattern, mask = contrast.put_back(side, pattern), contrast.put_back(side, mask)
         tokens, query_here = before.record.tokens, query
     title = f"{side.title}, L{chosen.layer} H{chosen.head}"
-    figure = attention_heatmap(pattern, tokens, mask=mask, query=query_here, scale=chosen.scale, title=title)
+    figure = attention_heatmap(pattern, tokens, mask=mask, query=query_here, scale=scale, title=title)
     show(figure, key=key)
 
 

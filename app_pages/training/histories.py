@@ -8,6 +8,7 @@ from app_pages.training.tasks import explain, in_words
 from app_pages.widgets.show import show
 from model.history import logged, smoothed, tasks
 from viz.numbers import percent
+from viz.palette import side_colours
 from viz.training.run_curves import run_curves
 
 SMOOTH = 8  # logged losses are of single batches: the mean over so many entries is drawn
@@ -22,6 +23,7 @@ CURVES = (  # value, where it stands, whether it is smoothed, what it is
 def histories(names: tuple[str, ...]) -> None:
     log_x = address.toggle("Logarithmic steps", key="training_log")
     found = {name: state.loaded(name).history for name in names}
+    colours = side_colours([state.loaded(name).config.norm_placement for name in names])
     for column, (name, history) in zip(st.columns(len(names), gap="medium"), found.items(), strict=True):
         column.markdown(f"**{name}**: {_reached(history)}")
     places = [place for _ in range(2) for place in st.columns(2, gap="medium")]
@@ -36,7 +38,7 @@ def histories(names: tuple[str, ...]) -> None:
         chart = run_curves(
             table,
             y_title=title.partition(",")[0],
-            runs=names,
+            runs=dict(zip(names, colours, strict=True)),
             log_x=log_x,
             log_y=value == "gradient_norm",
             title=f"{title}, mean of {SMOOTH} logged batches" if is_smoothed else title,

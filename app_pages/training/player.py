@@ -9,11 +9,14 @@ import streamlit as st
 from app_pages import address, cache
 from app_pages.cache import Checkpoint, cached
 from app_pages.training.tasks import explain, in_words
+from app_pages.widgets.head_choice import choose_scale, maxima
 from app_pages.widgets.show import show
+from model.checkpoint import read_config
 from model.film import Film, formed_at_step, read_film
 from viz.attention.head_overview import head_overview
 from viz.head_grids import formation_map
 from viz.numbers import percent
+from viz.palette import ColourScale, side_colours
 from viz.training.run_curves import run_curves
 
 FRAME_S = 0.8  # a frame takes about 0.3 s to paint
@@ -60,33 +63,42 @@ def player(names: tuple[str, ...]) -> None:
             help="Every run was watched on the same few inputs.",
         )
         measure = address.row("Curves", (ACCURACY, ENTROPY, NORMS, GRADIENTS), key="training_curves")
+        scale = choose_scale()
     playing = st.session_state.get("playing", False)
     # Only this part runs again for each frame.
-    st.fragment(_screen, run_every=FRAME_S if playing else None)(films, probe, measure, playing)
+    st.fragment(_screen, run_every=FRAME_S if playing else None)(films, probe, measure, scale, playing)
     _formation(films, probe)
     explain(task for shown in films.values() for task in shown.tasks)
 
 
-def _screen(films: dict[str, Film], probe: int, measure: str, playing: bool) -> None:
+def _screen(films: dict[str, Film], probe: int, measure: str, scale: ColourScale, playing: bool) -> None:
     first = next(iter(films.values()))
     moment = _moment(len(first), playing)
     columns = st.columns(len(films), gap="medium")
     for column, (name, shown) in zip(columns, films.items(), strict=True):
         here = min(moment, len(shown) - 1)
+        pattern = shown.probes[probe].pattern_at(here)
+        look = {"tops": maxima(pattern)} if scale == "own" else {}
         with column:
             st.markdown(f"**{name}**: {_when(shown, here)}")
             show(
                 head_overview(
-                    shown.probes[probe].pattern_at(here),
+                    pattern,
                     selected=None,
                     hover={"entropy": shown.probes[probe].entropy[here]},
-                    scale="own",
+                    **look,
                     clickable=False,
                 ),
                 width="content",
                 key=f"film_{name}",
             )
             _curves(name, films, probe, measure, here)
+
+
+def _colours(names: tuple[str, ...]) -> dict[str, str]:
+    """Of the curves of all runs, also where a figure shows one of them alone."""
+    placements = [read_config(name).norm_placement for name in names]
+    return dict(zip(names, side_colours(placements), strict=True))
 
 
 def _moment(n: int, playing: bool) -> int:
@@ -154,7 +166,7 @@ def _curves(name: str, films: dict[str, Film], probe: int, measure: str, moment:
     chart = run_curves(
         _by_moment(shown, values, name),
         y_title=title,
-        runs=list(films),
+        runs=_colours(tuple(films)),
         line_title=line,
         x_title="moment of training",
         at=moment,

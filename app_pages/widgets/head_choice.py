@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import streamlit as st
 
 from app_pages import address, state
@@ -27,7 +28,7 @@ _ROLES: dict[Role, str] = {
     "unknown": "is a token that the vocabulary does not have",
     "padding": "fills up and is masked",
 }
-SCALES: dict[str, ColourScale] = {"to own maximum": "own", "to 1": "fixed"}
+SCALES: dict[str, ColourScale] = {"to 1": "fixed", "to own maximum": "own"}
 
 
 def choose_head(chosen: state.Selection, *, with_colours: bool = True) -> state.HeadSelection:
@@ -37,11 +38,7 @@ def choose_head(chosen: state.Selection, *, with_colours: bool = True) -> state.
     """
     with chosen.controls:
         layer, head = _choose_layer_and_head(state.loaded(chosen.checkpoint).config)
-        # what the colours of every map of attention weights on the page reach to
-        said = "Each map up to its own largest weight, so that faint ones show, or all alike up to 1."
-        scale = (
-            SCALES[address.row("Colours from 0", SCALES, key="scale", help=said)] if with_colours else "own"
-        )
+        scale = choose_scale() if with_colours else "fixed"
     return state.HeadSelection(**vars(chosen), layer=layer, head=head, scale=scale)
 
 
@@ -63,6 +60,15 @@ def _choose_layer_and_head(config: ModelConfig) -> tuple[int, int]:
                 args=(config, layers, heads),
             )
     return layer, head
+
+
+def choose_scale() -> ColourScale:
+    """What the colours of every map of attention weights on the page reach to."""
+    said = (
+        "All maps alike up to 1, so that a colour is a weight; or each up to its own largest weight, so that faint ones "
+        "show. What is compared shares one scale in either case."
+    )
+    return SCALES[address.row("Colours from 0", SCALES, key="scale", help=said)]
 
 
 def choose_query(record: ForwardRecord) -> int:
@@ -130,11 +136,26 @@ def overview(
     scale: ColourScale,
     key: str,
     take: Callable[[int, int], None] = take_head,
+    beside: np.ndarray | None = None,
 ) -> None:
-    """All heads of a checkpoint on this input; a click on one hands layer and head to `take`."""
+    """All heads of a checkpoint on this input; a click on one hands layer and head to `take`.
+
+    With the scale "own" each reaches to its own maximum, or to that of the head `beside` it, where that is larger:
+    maxima [layer, head], -inf where there is none.
+    """
     pattern, measures = state.record(name, given).pattern, state.head_measures(name, given)
-    chart = head_overview(pattern, selected=selected, hover=measures, scale=scale)
+    look = {}
+    if scale == "own":
+        look["tops"] = maxima(pattern) if beside is None else np.maximum(maxima(pattern), beside)
+        if beside is not None:
+            look["whose"] = "the maximum of each pair"
+    chart = head_overview(pattern, selected=selected, hover=measures, **look)
     clickable_heads(chart, key=key, chosen=selected, take=take)
+
+
+def maxima(pattern: np.ndarray) -> np.ndarray:
+    """The largest weight [layer, head] of each head of `pattern` [layer, head, query, key]."""
+    return pattern.max(axis=(-2, -1))
 
 
 def _step(config: ModelConfig, layers: int, heads: int) -> None:

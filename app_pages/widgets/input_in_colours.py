@@ -11,7 +11,7 @@ from app_pages.widgets.show import clickable
 from model.inputs import Input
 from model.record import ForwardRecord
 from viz.attention.token_strip import token_strip
-from viz.palette import ColourScale
+from viz.palette import WeightScale
 from viz.picture_patches import picture_overlay
 
 LONG, HEIGHT = 80, 400  # a text of more tokens scrolls in so many pixels: the rest must not be far below
@@ -23,7 +23,7 @@ def input_in_colours(
     weights: np.ndarray,
     *,
     query: int,
-    scale: ColourScale,
+    scale: WeightScale,
     key: str,
     take: Callable[[int], None] = take_query,
     chosen: Hashable = None,
@@ -46,6 +46,7 @@ def input_in_colours(
     look = {
         "query": record.patch_at(query),
         "scale": scale,
+        "n_keys": len(record) if allowed is None else int(allowed.sum()),
         "allowed": None if allowed is None else allowed[first:],
     }
     overlay = picture_overlay(read.array, weights[first:], grid, **look)

@@ -72,14 +72,27 @@ def one_class(answers: Float[np.ndarray, "intervention class"], followed: int) -
 def changes_of_class(
     before: ForwardRecord, answers: Float[np.ndarray, "intervention answer"], followed: int | None
 ) -> Float[np.ndarray, " intervention"]:
-    """p'_c − p_c of the class `followed`, from −1 to 1, under each intervention.
+    """logit p'_c − logit p_c of the class `followed`, in nats, under each intervention, with logit p = ln(p / (1 − p)).
 
-    Where an encoder has no classes and so `followed` is None, `answers` are pooled states [d_model], and what is
+    A probability near 0 or 1 hides what was moved; the log-odds do not. Where an encoder has no classes and so `followed` is None, `answers` are pooled states [d_model], and what is
     returned is their cosine distance from the one before, from 0 to 2.
     """
     if followed is None:
         return cosine_distance(before.pooled, answers)
-    return answers[:, followed] - before.probabilities[followed]
+    return log_odds(answers, followed) - log_odds(before.probabilities, followed)
+
+
+def log_odds(probabilities: Float[np.ndarray, "*axes class"], followed: int) -> Float[np.ndarray, "*axes"]:
+    """ln(p_c / Σ_{k≠c} p_k) of the class `followed`: near 1, 1 − p_c would have lost all its digits.
+
+    What has no probability left counts as the least that float32 holds in full.
+    """
+    probabilities = np.asarray(probabilities, np.float64)
+    least = float(np.finfo(np.float32).tiny)
+    others = np.delete(probabilities, followed, axis=-1).sum(axis=-1)
+    return np.asarray(
+        np.log(np.maximum(probabilities[..., followed], least)) - np.log(np.maximum(others, least))
+    )
 
 
 def strongest(changes: Float[np.ndarray, " intervention"]) -> int:

@@ -59,9 +59,9 @@ def layers_of(chart):
         ),
         (entropy_change(EVEN, EVEN, selected=(0, 0)), "head", "layer"),
         (row_sums(EVEN, TWO, query=0), "query (position and token)", "sum of the row"),
-        (knock_out_bars(TWO, HALF, query=0, limit=1, what="P(a)"), None, "ΔP(a)"),
+        (knock_out_bars(TWO, HALF, query=0, limit=1, what="P(a)"), None, "Δ P(a)"),
         (neighbour_bars(TWO, (0.5, 0.1), of="c"), "cosine similarity", None),
-        (norm_heatmap(EVEN, TWO, TWO, unit="patch"), "patch", "stage of the stream"),
+        (norm_heatmap(EVEN, TWO, TWO, limit=1, unit="patch"), "patch", "stage of the stream"),
         (stage_curves({"a": HALF}, TWO, y_title="mean"), "stage of the stream", "mean"),
         (logit_curves(EVEN, TWO, TWO, marked={}, title="a", domain=(0, 1)), "read off at", "logit"),
         (length_scaling([2], {"a": [1]}, quantity="time"), "sequence length n (positions)", "time"),
@@ -94,8 +94,8 @@ def layers_of(chart):
             "learning rate",
             "warm-up (steps)",
         ),
-        (run_curves(TABLE, y_title="loss", runs=["a"]), "training step", "loss"),
-        (run_curves(TABLE, y_title="loss", runs=["a"], log_x=True), "training step + 1", "loss"),
+        (run_curves(TABLE, y_title="loss", runs={"a": "#112233"}), "training step", "loss"),
+        (run_curves(TABLE, y_title="loss", runs={"a": "#112233"}, log_x=True), "training step + 1", "loss"),
     ],
 )
 def test_the_axes_say_what_is_drawn(figure, x, y):

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn, whole
+from tests.viz.vision import rgb
 from viz.head_grids import entropy_change, formation_map, head_grid
-from viz.palette import ACCENT
+from viz.palette import ACCENT, WEIGHTS
 
 VALUES = np.array([[0.5, -0.25], [np.nan, 0.0], [0.1, 0.2]])
 
@@ -60,12 +61,12 @@ def test_no_heads_make_an_empty_chart():
 BEFORE, AFTER = np.array([[0.5, 0.5, 0.2], [0.5, 0.5, 0.5]]), np.array([[0.3, 0.9, 0.2], [0.5, 0.5, 0.5]])
 
 
-def test_less_is_blue_more_is_orange_and_nothing_is_clear():
+def test_less_is_purple_more_is_gold_and_nothing_is_clear():
     cells, texts, cover = drawn(entropy_change(BEFORE, AFTER, selected=(1, 2)))
     fill = {above["description"]: cell["fill"] for cell, above in zip(cells, cover, strict=True)}
-    assert fill["L0 H1"] == "rgb(217, 100, 8)"
+    assert fill["L0 H1"] == "rgb(154, 130, 0)"
     assert fill["L0 H2"].endswith(", 0)")
-    assert fill["L0 H0"].startswith("rgba(38, 118, 224, ")
+    assert fill["L0 H0"].startswith("rgba(166, 60, 196, ")
     assert sorted(text["text"] for text in texts) == sorted(["−0.200", "+0.400", *["0.000"] * 4])
 
 
@@ -107,9 +108,7 @@ def test_every_head_says_its_step():
 
 def test_what_formed_later_is_drawn_in_more_ink():
     rects, *_ = drawn(formation_map(np.array([[400, 1999]]), first=400, last=1999))
-    opacities = [float(item["fill"].rstrip(")").rpartition(",")[2]) for item in rects]
-    assert opacities[0] == 0
-    assert opacities[1] == 0.55
+    assert rgb(*(item["fill"] for item in rects)).tolist() == rgb(WEIGHTS[0], WEIGHTS[-1]).tolist()
 
 
 def test_the_scale_is_logarithmic():

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viz.attention.token_heatmaps import attention_heatmap
-from viz.heatmap import colour_bar, colour_scale, heatmap, position_labels
-from viz.palette import ATTENTION, DIFFERENCE
+from viz.heatmap import attention_scale, colour_scale, heatmap, position_labels
+from viz.palette import DIFFERENCE, WEIGHTS, WeightScale
 
 OPTIONS = {"colours": colour_scale("weight", "0 to 1", 1), "number": ": %{z}", "description": "of nothing"}
 
@@ -39,7 +39,7 @@ def test_markup_is_text():
     figure = over(["<script>", "&amp;"], title="<b>")
     assert figure.data[0].x == figure.data[0].y == ("&lt;script&gt;", "&amp;amp;")
     assert figure.layout.title.text == "&lt;b&gt;"
-    assert colour_bar("<i>", "0 to 1", [0, 1])["title"]["text"] == "&lt;i&gt;,<br>0 to 1"
+    assert colour_scale("<i>", "0 to 1", 1)["colorbar"]["title"]["text"] == "&lt;i&gt;,<br>0 to 1"
 
 
 def test_queries_run_down_and_keys_across():
@@ -78,9 +78,27 @@ def test_numbered_rows_and_columns_of_any_shape():
 
 
 @pytest.mark.parametrize(
-    ("signed", "low", "middle", "colours"), [(True, -4, 0, DIFFERENCE), (False, 0, 2, ATTENTION)]
+    ("signed", "low", "middle", "colours"), [(True, -4, 0, DIFFERENCE), (False, 0, 2, WEIGHTS)]
 )
 def test_the_scale_and_its_bar_have_the_same_ends(signed, low, middle, colours):
     scale = colour_scale("score", "both ways", 4, signed=signed)
     assert (scale["zmin"], scale["zmax"], scale["colorscale"]) == (low, 4, colours)
     assert scale["colorbar"]["tickvals"] == [low, middle, 4]
+
+
+@pytest.mark.parametrize(
+    ("largest", "n_keys", "ticks"),
+    [
+        (1, 4, {0: "0", 0.25: "▲", 1: "1"}),
+        (1, 50, {0.02: "▲", 1: "1"}),
+        (0.021, 50, {0: "0", 0.021: "▲ 0.021"}),
+        (1, 0, {0: "0", 1: "1"}),
+    ],
+)
+def test_the_bar_of_weights_marks_the_evenly_spread_one(largest, n_keys, ticks):
+    scale = attention_scale(WeightScale(largest, "0 to it"), n_keys)
+    assert (scale["zmin"], scale["zmax"], scale["colorscale"]) == (0, largest, WEIGHTS)
+    assert dict(zip(scale["colorbar"]["tickvals"], scale["colorbar"]["ticktext"], strict=True)) == ticks
+    lines = scale["colorbar"]["title"]["text"].split("<br>")
+    assert lines[0] == "attention weight, 0 to it"
+    assert lines[1:] == ([f"▲ evenly spread: 1/{n_keys} = {1 / n_keys:.2g}"] if n_keys else [])

@@ -3,16 +3,18 @@ import pytest
 
 from tests.viz.picture import pixels
 from tests.viz.scene import drawn
-from viz.palette import ACCENT
+from tests.viz.vision import rgb
+from viz.palette import ACCENT, TO_ONE, WEIGHTS, WeightScale
 from viz.picture_patches import knock_out_patches, picture_overlay
 
 IMAGE = np.eye(28, dtype=np.uint8) * 255
-WEIGHTS = np.array([0.0, 0.1, 0.2, 0.3, 0.2, 0.1])
-STRONGEST = "rgb(216, 42, 83)"
+GIVEN = np.array([0.0, 0.1, 0.2, 0.3, 0.2, 0.1])
+GIVEN_OTHERS = np.array([0.3, 0.6, 0.1, 0.0, 0.0, 0.0])
+OWN = WeightScale(0.3, "0 to its own maximum")
 
 
-def overlay(image=IMAGE, weights=WEIGHTS, patch_grid=(2, 3), query=None, scale="own"):
-    return picture_overlay(image, weights, patch_grid, query=query, scale=scale)
+def overlay(image=IMAGE, weights=GIVEN, patch_grid=(2, 3), query=None, scale=OWN):
+    return picture_overlay(image, weights, patch_grid, query=query, n_keys=7, scale=scale)
 
 
 def knocked_out(change=(0.1, -0.2, 0.0, 0.05), patch_grid=(2, 2), query=2):
@@ -24,14 +26,20 @@ def test_each_weight_lies_on_its_patch():
     assert [(patch["x"], patch["y"]) for patch in colours] == [
         (0, 0), (140, 0), (280, 0), (0, 140), (140, 140), (280, 140)
     ]  # fmt: skip
-    assert [place for place, patch in enumerate(colours) if patch["fill"] == STRONGEST] == [3]
-    assert colours[0]["fill"].endswith(", 0)")  # nothing to see
+    drawn_at = rgb(*(patch["fill"] for patch in colours)).tolist()
+    assert drawn_at[0] == rgb(WEIGHTS[0])[0].tolist()  # the page
+    assert [place for place, each in enumerate(drawn_at) if each == rgb(WEIGHTS[-1])[0].tolist()] == [3]
     assert [patch["description"] for patch in cover] == ["r0c0", "r0c1", "r0c2", "r1c0", "r1c1", "r1c2"]
 
 
-def test_a_fixed_scale_reaches_to_one():
-    colours, _, _ = drawn(overlay(scale="fixed"))
-    assert all(patch["fill"] != STRONGEST for patch in colours)
+def test_a_weight_has_one_colour_on_one_scale_whatever_else_is_there():
+    colours, _, _ = drawn(overlay(scale=TO_ONE))
+    of_others, _, _ = drawn(overlay(weights=GIVEN_OTHERS, scale=TO_ONE))
+    assert colours[3]["fill"] == of_others[0]["fill"]
+
+
+def test_the_legend_marks_the_share_of_all_keys_and_not_of_the_patches():
+    assert {"name": "even", "value": 1 / 7} in overlay().specification["params"]
 
 
 @pytest.mark.parametrize(
@@ -88,7 +96,7 @@ def test_the_description_says_where_the_query_is(query, where):
 
 def blocked():
     allowed = np.array([True, True, False, True])
-    return picture_overlay(IMAGE, np.full(4, 0.25), (2, 2), allowed=allowed, query=3, scale="own")
+    return picture_overlay(IMAGE, np.full(4, 0.25), (2, 2), n_keys=3, allowed=allowed, query=3)
 
 
 def test_the_masked_patch_alone_is_hatched():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn, whole
-from viz.palette import ACCENT, DIFFERENCE
+from viz.palette import ACCENT, FALLS, RISES
 from viz.token_bars import knock_out_bars, row_sums
 
 
@@ -23,10 +23,10 @@ def bars(tokens=TOKENS, change=(0.0, -0.5, 0.25), **options):
     )
 
 
-def test_what_falls_is_blue_below_and_what_rises_is_orange_above():
+def test_what_falls_is_purple_below_and_what_rises_is_gold_above():
     coloured, ((zero),), _ = drawn(bars(), width=500)
     by_height = sorted(coloured, key=lambda bar: bar["x"])
-    assert [bar["fill"] for bar in by_height[1:]] == [DIFFERENCE[0], DIFFERENCE[-1]]
+    assert [bar["fill"] for bar in by_height[1:]] == [FALLS, RISES]
     assert by_height[1]["y"] == pytest.approx(zero["y"])
     assert by_height[2]["y"] + by_height[2]["height"] == pytest.approx(zero["y"])
     assert by_height[1]["height"] == pytest.approx(2 * by_height[2]["height"])

@@ -6,8 +6,10 @@ import altair as alt
 import numpy as np
 
 from viz.cells import framed, head_axis
+from viz.colours import attention_colour, evenly
 from viz.figure import VegaFigure, click_on, data, form, need_shape, tip
-from viz.palette import ColourScale, tiles
+from viz.palette import tiles
+from viz.pictures import CHOOSE
 from viz.theme import heading
 
 AT_MOST = 64  # cells a side of a tile; with more positions, or fewer pixels, neighbours are pooled
@@ -20,12 +22,14 @@ def head_overview(
     *,
     selected: tuple[int, int] | None,
     hover: Mapping[str, np.ndarray] | None = None,
-    scale: ColourScale = "fixed",
+    tops: np.ndarray | None = None,
+    whose: str = "each map's own maximum",
     clickable: bool = True,
 ) -> VegaFigure:
     """Tiles of patterns [layer, head, query, key]; the `selected` (layer, head), if any, is framed.
 
-    The tooltip shows the measures of `hover` [layer, head] under their names. With `scale` "own" each tile reaches to its own maximum. Where it is `clickable`, a click sets the
+    The tooltip shows the measures of `hover` [layer, head] under their names. The colours reach to 1, or in each tile to its
+    own of `tops` [layer, head], and `whose` says what that is. Where it is `clickable`, a click sets the
     point selection `head`, fields `layer` and `head`; in Streamlit let the widget's key change with `selected`,
     or a click on the tile that was clicked last, before the arrow keys moved on, is no news to the browser.
     The pictures are sharp at the chart's own width, so give it no other.
@@ -42,21 +46,25 @@ def head_overview(
     names = [f"L{one} H{other}" for one, other in zip(layer, head, strict=True)]
     chosen = [place == selected for place in np.ndindex(n_layers, n_heads)]
     measures = {name: values.ravel() for name, values in hover.items()}
-    pictures = {**heads, "url": tiles(patterns, scale=scale, at_most=at_most)}
+    on_light, on_dark = zip(*tiles(patterns, tops=tops, at_most=at_most), strict=True)
+    pictures = {**heads, "on_light": on_light, "on_dark": on_dark, "weight": 0.0}
     pooled = -(-max(n_queries, n_keys) // at_most)
-    return _form(step, tuple(measures), clickable).of(
+    said = _reading(pooled, None if tops is None else whose)
+    even = evenly(n_keys) if tops is None else None
+    return _form(step, tuple(measures), clickable, even).of(
         {**heads, "name": names, **measures, "selected": chosen},
         frames={"pictures": pictures},
+        values={"largest": 1, "even": 1 / max(n_keys, 1)},
         width=step * n_heads + _GAP,
         height=step * n_layers + _GAP,
-        title=heading(_reading(pooled, scale)) | {"fontSize": 12, "fontWeight": "normal"},
+        **({"title": heading(said) | {"fontSize": 12, "fontWeight": "normal"}} if said else {}),
         description=f"Attention of {n_layers} layers of {n_heads} heads"
         + (f"; L{selected[0]} H{selected[1]} is chosen." if selected else "; none is chosen."),
     )
 
 
 @form
-def _form(step: int, measures: tuple[str, ...], clickable: bool) -> alt.LayerChart:
+def _form(step: int, measures: tuple[str, ...], clickable: bool, even: str | None) -> alt.LayerChart:
     band = alt.Scale(paddingInner=_GAP / step, paddingOuter=_GAP / step)
     places = {
         "x": alt.X("head:O", title=None, scale=band, axis=head_axis("H", orient="top")),
@@ -65,7 +73,9 @@ def _form(step: int, measures: tuple[str, ...], clickable: bool) -> alt.LayerCha
     side = {"width": step - _GAP, "height": step - _GAP, "aspect": False}
     # Read aloud or under the pointer, a picture would be its whole address.
     pictures = alt.Chart(data("pictures")).mark_image(**side, aria=False, tooltip=None)
-    pictures = pictures.encode(**places, url="url:N")
+    pictures = pictures.transform_calculate(url=CHOOSE).encode(**places, url="url:N")
+    if even is not None:  # the pictures bring their colours with them: this is their legend
+        pictures = pictures.encode(color=attention_colour("0 to 1", even))
     # On top and clear: the pointer on a picture is the pointer on its head.
     cover = alt.Chart(data()).mark_rect(fill="transparent", cursor="pointer" if clickable else "default")
     said = [alt.Tooltip(field=name, type="quantitative", format=".3~g") for name in measures]
@@ -76,9 +86,9 @@ def _form(step: int, measures: tuple[str, ...], clickable: bool) -> alt.LayerCha
     return alt.layer(pictures, cover).properties(autosize="pad")
 
 
-def _reading(pooled: int, scale: ColourScale) -> list[str]:
-    """How to read the tiles, in a line or two."""
-    lines = ["colour from 0 to 1" if scale == "fixed" else "colour from 0 to each map's own maximum"]
+def _reading(pooled: int, whose: str | None) -> list[str]:
+    """How to read the tiles, in a line or two, or none."""
+    lines = [] if whose is None else [f"colour from 0 to {whose}"]
     if pooled > 1:
         lines.append(f"a pixel is the largest of up to {pooled} × {pooled} weights")
     return lines

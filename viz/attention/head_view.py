@@ -9,9 +9,9 @@ import pandas as pd
 
 from viz.attention.token_label import FONT, label, visible
 from viz.attention.token_label import width as label_width
-from viz.colours import attention_colour, reach
+from viz.colours import attention_colour, evenly, weight_values
 from viz.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
-from viz.palette import ACCENT, ColourScale, top
+from viz.palette import ACCENT, TO_ONE, WeightScale
 from viz.pictures import pixel_x, pixel_y
 from viz.theme import FIT, INK
 
@@ -40,7 +40,7 @@ def head_view(
     *,
     query: int | None,
     at_most: int = 2000,
-    scale: ColourScale = "own",
+    scale: WeightScale = TO_ONE,
 ) -> HeadView:
     """A line for each weight of pattern [query, key]; with a `query` chosen, for those of its row.
 
@@ -72,7 +72,7 @@ def head_view(
 
 
 def _chart(
-    lines: dict[str, np.ndarray], tokens: Sequence[str], query: int | None, scale: ColourScale
+    lines: dict[str, np.ndarray], tokens: Sequence[str], query: int | None, scale: WeightScale
 ) -> VegaFigure:
     n = len(tokens)
     row = float(np.clip(_HEIGHT / max(n, 1), _LOWEST_ROW, _HIGHEST_ROW))
@@ -94,11 +94,11 @@ def _chart(
         "selected": (column == "query") & (position == query),
     }
     of = "every token" if query is None else f"token {query}, {names[query]},"
-    return _form(reach(lines["weight"], scale, own="the strongest line's")).of(
+    return _form(scale.reach, evenly(n)).of(
         pd.DataFrame(lines | {"start": middle(lines["query"]), "end": middle(lines["key"])}),
         frames={"rows": pd.DataFrame(rows)},
         values={
-            "largest": top(lines["weight"], scale),
+            **weight_values(scale, n),
             "column": max(label_width(text, font_size) for text in ("queries", *labels)) + 2 * _GAP,
             "row": row,
             "font_size": font_size,
@@ -109,7 +109,7 @@ def _chart(
 
 
 @form
-def _form(reach: str) -> alt.LayerChart:
+def _form(reach: str, even: str) -> alt.LayerChart:
     keys_from = f"(min(width, {_WIDEST}) - column)"  # the width is known in the browser alone
     rules = alt.Chart(data()).transform_calculate(left="column", right=keys_from)
     at_pointer = "!isValid(hover.position) || datum[hover.column[0]] == hover.position[0]"
@@ -119,7 +119,7 @@ def _form(reach: str) -> alt.LayerChart:
         x2="right:Q",
         y=pixel_y("start"),
         y2="end:Q",
-        color=attention_colour(reach),
+        color=attention_colour(reach, even),
         opacity=either(at_pointer, 1, _FAINT),
         tooltip=said,
     )

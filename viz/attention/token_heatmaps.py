@@ -12,29 +12,42 @@ from typing import Any
 import numpy as np
 
 from viz.figure import PlotlyFigure, need_shape
-from viz.heatmap import colour_scale, heatmap, position_labels
-from viz.palette import ROUNDING, ColourScale, largest, top
+from viz.heatmap import attention_scale, colour_scale, heatmap, position_labels
+from viz.palette import ROUNDING, TO_ONE, WeightScale, largest
 
-_REACH = {"fixed": "0 to 1", "own": "0 to this map's maximum"}
+_WRITTEN = 20  # keys; in a map of more, a cell has no room for its number
 
 
 def attention_heatmap(
     pattern: np.ndarray,
     tokens: Sequence[str],
     *,
-    scale: ColourScale = "fixed",
+    query: int | None = None,
+    mask: np.ndarray | None = None,
+    scale: WeightScale = TO_ONE,
     title: str = "",
     description: str | None = None,
     **place: Any,
 ) -> PlotlyFigure:
-    """Weights [query, key] over `tokens`: a masked cell has none, since the zero there says nothing about the head."""
-    colours = colour_scale("attention weight", _REACH[scale], top(pattern, scale), signed=False)
-    if scale == "own" and not pattern.any():  # every key of every query is masked
-        colours = colour_scale("attention weight", "all of them 0", 1, signed=False)
-        colours["colorbar"]["tickvals"] = [0]
+    """Weights [query, key] over `tokens`: a masked cell has none, since the zero there says nothing about the head.
+
+    In the row of the `query` they are written, where there is room.
+    """
+    if mask is None or query is None or mask[query].all():
+        colours = attention_scale(scale, len(tokens))
+    else:
+        colours = attention_scale(scale, int(mask[query].sum()), "the query's keys")
     said = description or "Attention" + f" of {title}" * bool(title) + ", queries down, keys across"
     look = {"colours": colours, "number": ": %{z:.4f}", "title": title, "description": said}
-    return _over_tokens(pattern, tokens, **look, **place)
+    if query is not None and len(tokens) <= _WRITTEN:
+        look["written"] = np.full(pattern.shape, "", dtype=object)
+        look["written"][query] = [_short(weight) for weight in pattern[query]]
+    return _over_tokens(pattern, tokens, mask=mask, query=query, **look, **place)
+
+
+def _short(weight: float) -> str:
+    """In two digits without the 0 before them; nothing where that would be .00, 1 where it would be 1.00."""
+    return {"0.00": "", "1.00": "1"}.get(said := f"{weight:.2f}", said.removeprefix("0"))
 
 
 def score_heatmap(
@@ -45,7 +58,7 @@ def score_heatmap(
     mask: np.ndarray | None = None,
     **place: Any,
 ) -> PlotlyFigure:
-    """Scores [query, key], blue below 0 and orange above.
+    """Scores [query, key], purple below 0 and gold above.
 
     The scale is symmetric about 0 and reaches to the largest score of all, so that the figures before and after the
     mask have the same one.
@@ -66,7 +79,7 @@ def difference_heatmap(
     description: str | None = None,
     **place: Any,
 ) -> PlotlyFigure:
-    """Signed second − first of two patterns [query, key]: blue where the `first` has more, orange where the `second` has.
+    """Signed second − first of two patterns [query, key]: purple where the `first` has more, gold where the `second` has.
 
     The scale is symmetric about 0 and reaches to the largest difference, either way, where that is more than rounding.
     """

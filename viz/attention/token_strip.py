@@ -7,12 +7,12 @@ import numpy as np
 
 from viz.attention.token_label import FONT, label, visible
 from viz.attention.token_label import width as label_width
-from viz.cells import framed
-from viz.colours import attention_colour, reach
+from viz.cells import STRONG, framed
+from viz.colours import attention_colour, evenly, weight_values
 from viz.figure import VegaFigure, click_on, data, form, need_shape, tip
-from viz.palette import ColourScale, top
+from viz.palette import TO_ONE, WeightScale
 from viz.pictures import pixel_x
-from viz.theme import INK, LIGHT_INK
+from viz.theme import INK, OTHER_INK
 
 if TYPE_CHECKING:  # the package loads torch
     from model.record import Positions
@@ -31,7 +31,7 @@ def token_strip(
     weights: np.ndarray,
     *,
     query: int,
-    scale: ColourScale = "own",
+    scale: WeightScale = TO_ONE,
     allowed: np.ndarray | None = None,
 ) -> VegaFigure:
     """The tokens of what was `read` in lines like text, coloured by weights [position]; the token `query` is outlined.
@@ -53,15 +53,16 @@ def token_strip(
     boxes["said"] = [
         token + ", masked" * masked for token, masked in zip(boxes["token"], blocked.tolist(), strict=True)
     ]
-    return _form(reach(weights, scale, own="this row's maximum"), allowed is not None).of(
+    n_keys = int((~blocked).sum())
+    return _form(scale.reach, evenly(n_keys), allowed is not None).of(
         boxes,
-        values={"longest": longest, "largest": top(weights, scale)},
+        values={"longest": longest, **weight_values(scale, n_keys)},
         description=f"The {len(read)} tokens of the text, coloured by the attention of token {query} to them",
     )
 
 
 @form
-def _form(reach: str, blockable: bool) -> alt.LayerChart:
+def _form(reach: str, even: str, blockable: bool) -> alt.LayerChart:
     base = (
         alt.Chart(data())
         # The one endless line is cut into pieces, and a word goes where it starts. The pieces are shorter
@@ -78,14 +79,13 @@ def _form(reach: str, blockable: bool) -> alt.LayerChart:
     ends = {"Left": "starts_word", "Right": "ends_word"}
     corners = [(height + side, end) for height in ("Top", "Bottom") for side, end in ends.items()]
     box = {f"cornerRadius{at}": alt.expr(f"datum.{end} ? {_ROUNDING} : 0") for at, end in corners}
-    colours = base.mark_rect(**box, aria=False).encode(x2="right:Q", color=attention_colour(reach))
+    colours = base.mark_rect(**box, aria=False).encode(x2="right:Q", color=attention_colour(reach, even))
     text = base.mark_text(
         aria=False,
         font=FONT,
         fontSize=_FONT_SIZE,
         fontWeight=alt.expr("datum.selected ? 'bold' : 'normal'"),
-        # The darkest colours are too dark for the dark ink of a light page.
-        color=alt.expr(f"datum.weight > 0.85 * largest ? '{LIGHT_INK}' : {INK.expr}"),
+        color=alt.expr(f"datum.weight > {STRONG} * largest ? {OTHER_INK.expr} : {INK.expr}"),
         limit=alt.expr("datum.end - datum.start"),
     ).encode(x=pixel_x("middle"), text="label:N")
     strike = base.transform_filter("datum.blocked").mark_rule(color=INK, strokeWidth=2.5, aria=False)

@@ -6,15 +6,20 @@ import numpy as np
 
 from viz.figure import PlotlyFigure, need_shape
 from viz.heatmap import colour_scale, heatmap, position_labels
-from viz.palette import largest
 
 _STEP = 26  # pixels a stage
 
 
 def norm_heatmap(
-    norms: np.ndarray, stages: Sequence[str], tokens: Sequence[str], *, unit: str = "token", title: str = ""
+    norms: np.ndarray,
+    stages: Sequence[str],
+    tokens: Sequence[str],
+    *,
+    limit: float,
+    unit: str = "token",
+    title: str = "",
 ) -> PlotlyFigure:
-    """Norms [stage, position], coloured from 0 to the largest; `unit` says what `tokens` are, as "patch".
+    """Norms [stage, position], coloured from 0 to `limit`, which both sides share; `unit` says what `tokens` are, as "patch".
 
     Raises ValueError where the shapes do not fit.
     """
@@ -24,7 +29,7 @@ def norm_heatmap(
         x=position_labels(tokens),
         y=stages,
         titles=(unit, "stage of the stream"),
-        colours=colour_scale("length of the state", "0 to this map's maximum", largest(norms), signed=False),
+        colours=colour_scale("length of the state", "0 to the longest of both sides", limit, signed=False),
         cell="%{y}, '%{x}'",
         number=": %{z:.3f}",
         height=230 + _STEP * len(stages),

@@ -7,7 +7,7 @@ import numpy as np
 
 from viz.curves import by_kind, curves, long, stage_axis
 from viz.figure import VegaFigure, data, form, need_shape, tip, value
-from viz.palette import FIRST, NEUTRAL, SECOND, SHAPES
+from viz.palette import CATEGORIES, NEUTRAL, SHAPES
 from viz.theme import FIT, heading
 
 _GAP, _LETTER = 8, 8  # pixels: from a curve to its name, and for each letter of that
@@ -20,6 +20,7 @@ def stage_curves(
     y_title: str,
     x_title: str = "stage of the stream",
     from_zero_to: float | None = None,
+    colours: tuple[str, ...] = CATEGORIES,
 ) -> VegaFigure:
     """Values [stage] of the two sides by name, over `stages` in order; the shallower side ends earlier.
 
@@ -32,16 +33,18 @@ def stage_curves(
     frame = long(series, "side", "stage", "value")
     top = from_zero_to or max(frame["value"], default=1.0) or 1.0
     said = f"{y_title}, over {len(stages)} stages, of {' and '.join(sides)}"
-    made = _sides(tuple(sides), tuple(stages), x_title, y_title)
+    made = _sides(tuple(sides), tuple(stages), x_title, y_title, colours)
     return made.of(frame, values={"top": top}, description=said)
 
 
 @form
-def _sides(sides: tuple[str, ...], stages: tuple[str, ...], x_title: str, y_title: str) -> alt.LayerChart:
+def _sides(
+    sides: tuple[str, ...], stages: tuple[str, ...], x_title: str, y_title: str, colours: tuple[str, ...]
+) -> alt.LayerChart:
     layers = curves(
         stage_axis(stages, x_title),
         alt.Y("value:Q", title=y_title, scale=alt.Scale(domain=[0, value("top")])),
-        by_kind("side:N", sides, color=(FIRST, SECOND), shape=SHAPES),
+        by_kind("side:N", sides, color=colours, shape=SHAPES),
         tooltip=["side:N", "stage:N", tip("value:Q", ".4f", y_title)],
         line={"strokeWidth": 2.5},
         points={"size": 70},

@@ -46,7 +46,7 @@ def stage_similarity(
         "value": flat,
         "written": [written(number, ".2f") for number in flat],
         "exact": [written(number, ".4f", otherwise=undefined) for number in flat],
-        "strong": strong(flat, 1),
+        "strong": strong(flat, 1, signed=signed),
     }
     step = int(np.clip(side // max(*values.shape, 1), _SMALLEST, _LARGEST))
     font_size = 0 if step < _WRITTEN else 10 if step < _WIDE else 12

@@ -8,7 +8,7 @@ import pandas as pd
 
 from viz.cells import framed
 from viz.figure import VegaFigure, click_on, data, form
-from viz.palette import DIFFERENCE, NEUTRAL
+from viz.palette import CATEGORIES, NEUTRAL
 from viz.pictures import pixel_x, pixel_y
 from viz.theme import INK
 
@@ -16,8 +16,7 @@ from viz.theme import INK
 _TOP, _BOX, _STEP = 10, 27, 39
 _LEFT, _RIGHT = 30, 204  # of every box
 _SKIP, _WIDTH = 224, 246  # where the residual connections run, and the whole
-_BLUE, _ORANGE = DIFFERENCE[0], DIFFERENCE[-1]
-_TINTS = {"norm": NEUTRAL, "attention": _BLUE, "feed-forward": _ORANGE, "stream": "transparent"}
+_TINTS = {"norm": NEUTRAL, "attention": CATEGORIES[0], "feed-forward": CATEGORIES[2], "stream": "transparent"}
 _BY_ITSELF = ("products", "values")  # the first and the last step that every head takes by itself
 
 

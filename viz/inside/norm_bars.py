@@ -6,7 +6,7 @@ import pandas as pd
 
 from viz.figure import VegaFigure, data, form, tip, value
 from viz.numbers import short
-from viz.palette import ACCENT, EMPHASIS
+from viz.palette import CATEGORIES, EMPHASIS
 from viz.theme import FIT, INK, heading_with_reading
 
 _HEIGHT = 130
@@ -57,8 +57,8 @@ def _form(named: bool, written: bool) -> alt.LayerChart:
             for field, name in (("mean", "mean"), ("low", "mean − σ"), ("high", "mean + σ"))
         ]
     )
-    band = spread.mark_rect(color=ACCENT, opacity=0.15).encode(y="low:Q", y2="high:Q")
-    layers = [band, bars, spread.mark_rule(color=ACCENT, strokeWidth=2).encode(y="mean:Q")]
+    band = spread.mark_rect(color=CATEGORIES[1], opacity=0.15).encode(y="low:Q", y2="high:Q")
+    layers = [band, bars, spread.mark_rule(color=CATEGORIES[1], strokeWidth=2).encode(y="mean:Q")]
     if written:
         away = alt.expr("datum.value < 0 ? 9 : -8")  # from the bar's end, outwards
         texts = alt.Chart(data()).mark_text(dy=away, color=INK)

@@ -6,9 +6,9 @@ import altair as alt
 import numpy as np
 
 from viz.figure import VegaFigure, click_on, data, either, form, tip, value
-from viz.inside.vector_rows import NEGATIVE, POSITIVE, names_channel
+from viz.inside.vector_rows import names_channel
 from viz.numbers import written
-from viz.palette import ACCENT, EMPHASIS, NEUTRAL, ColourScale, top
+from viz.palette import ACCENT, EMPHASIS, FALLS, NEUTRAL, RISES, WeightScale
 from viz.theme import FIT, INK
 
 _ROW, _LOW_ROW, _MANY = 24, 17, 40  # pixels a bar, and from how many on they are low
@@ -21,7 +21,7 @@ def value_bars(
     what: str,
     before: Mapping[str, float] | None = None,
     was: str = "",
-    weights: ColourScale | None = None,
+    weights: WeightScale | None = None,
     chosen: str = "",
     clicks: bool = False,
 ) -> VegaFigure:
@@ -67,7 +67,7 @@ def _form(what: str, was: str | None, by_sign: bool, clicks: bool) -> alt.LayerC
     scale = alt.Scale(domain=[value("low"), value("high")], nice=False)
     x = alt.X("value:Q", scale=scale, axis=axis)
     base = alt.Chart(data()).encode(y=names_channel(paddingInner=0.2), x=x)
-    below = either("datum.value < 0", NEGATIVE, POSITIVE)
+    below = either("datum.value < 0", FALLS, RISES)
     bars = base.mark_bar(height={"band": 0.72}, aria=False)
     layers = [bars.encode(fill=below if by_sign else alt.value(EMPHASIS))]
     tooltip = [tip("name:N", title="row"), tip("value:Q", ".6~g", what)]
@@ -98,10 +98,10 @@ def _form(what: str, was: str | None, by_sign: bool, clicks: bool) -> alt.LayerC
     return alt.layer(*layers).properties(autosize=FIT)
 
 
-def _reach(values: np.ndarray, before: np.ndarray, weights: ColourScale | None) -> tuple[float, float]:
+def _reach(values: np.ndarray, before: np.ndarray, weights: WeightScale | None) -> tuple[float, float]:
     """Lowest and highest value that the axis shows; 0 is always within."""
     if weights is not None:
-        return 0.0, top(values[np.isfinite(values)], weights)
+        return 0.0, weights.largest
     numbers = np.concatenate([values, before])
     numbers = numbers[np.isfinite(numbers)]
     low, high = float(numbers.min(initial=0)), float(numbers.max(initial=0))

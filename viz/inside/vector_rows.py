@@ -11,11 +11,10 @@ import pandas as pd
 from viz.cells import framed
 from viz.colours import SIGNED_ENDS, colour
 from viz.figure import VegaFigure, click_on, data, either, form, tip, value
-from viz.palette import DIFFERENCE
+from viz.palette import FALLS, RISES
 from viz.theme import FIT, INK
 
 NAMES = 132  # pixels for the names of rows, the same in all charts: their columns stand below each other
-NEGATIVE, POSITIVE = DIFFERENCE[0], DIFFERENCE[-1]
 _ROW, _LOW_ROW, _MANY = 26, 17, 40  # pixels a row, and from how many rows on they are low
 _TOTALS = 0.36  # their part of the chart beside the cells, as a share of what the cells take
 _N_TICKS = 8
@@ -113,7 +112,7 @@ def _form(what: str, total: str, frames: tuple[str, ...], grouped: bool, clicks:
     if "totals" in frames:
         sums = alt.Chart(data("totals")).encode(y=y, tooltip=[name, tip("total:Q", ".6~g", total)])
         bars = sums.mark_bar(height={"band": 0.6}, aria=False).encode(
-            x="zero:Q", x2="tip:Q", fill=either("datum.total < 0", NEGATIVE, POSITIVE)
+            x="zero:Q", x2="tip:Q", fill=either("datum.total < 0", FALLS, RISES)
         )
         numbers = sums.mark_text(align="right", baseline="middle", fontSize=13, color=INK, aria=False)
         layers += [bars, numbers.encode(x="edge:Q", text=alt.Text("total:Q", format=".3g"))]

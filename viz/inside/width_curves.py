@@ -7,11 +7,11 @@ import pandas as pd
 from viz.curves import CHOSEN, by_kind, rule
 from viz.figure import VegaFigure, data, either, form, tip, value
 from viz.numbers import powers_of_ten
-from viz.palette import CATEGORIES, EMPHASIS, NEUTRAL, SECOND
+from viz.palette import CATEGORIES, NEUTRAL
 from viz.theme import FIT, heading_with_reading
 
 _NAMES = {0.0: "1", 0.5: "1/√d_k", 1.0: "1/d_k"}
-_COLOURS = {0.0: SECOND, 0.5: EMPHASIS, 1.0: CATEGORIES[2]}
+_COLOURS = {0.0: CATEGORIES[2], 0.5: CATEGORIES[0], 1.0: CATEGORIES[1]}
 _DOTTED = {"strokeWidth": 2.5, "point": {"filled": True, "size": 45}}
 _CAPTIONS = {
     "variance": ("Variance of the scaled q·k", "points: measured; lines: d_k · scale²"),

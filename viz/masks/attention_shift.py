@@ -7,7 +7,7 @@ import numpy as np
 
 from viz.attention.token_label import label
 from viz.figure import VegaFigure, data, either, form, need_shape, tip
-from viz.palette import DIFFERENCE, EMPHASIS, MASKED, NEUTRAL
+from viz.palette import EMPHASIS, FALLS, MASKED, NEUTRAL, RISES
 from viz.theme import FIT
 
 _ROW = 24  # pixels
@@ -51,7 +51,7 @@ def _form() -> alt.LayerChart:
     )
     x = alt.X(f"{_BEFORE}:Q", title="attention weight (share of the row)", scale=alt.Scale(domainMin=0))
     rules = base.mark_rule(strokeWidth=3, aria=False).encode(
-        x=x, x2=f"{_AFTER}:Q", color=either("datum.change < 0", DIFFERENCE[0], DIFFERENCE[-1])
+        x=x, x2=f"{_AFTER}:Q", color=either("datum.change < 0", FALLS, RISES)
     )
     shapes = alt.Scale(domain=_STATES, range=["circle", "diamond", "cross"])
     colours = alt.Scale(domain=_STATES, range=[NEUTRAL, EMPHASIS, MASKED])

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from viz.colours import attention_colour, reach
+from viz.colours import attention_colour, evenly, weight_values
 from viz.figure import VegaFigure, click_on, data, either, form, need_shape, tip
 from viz.heatmap import position_labels
-from viz.palette import ACCENT, NEUTRAL, ColourScale, hatching, top
+from viz.palette import ACCENT, NEUTRAL, TO_ONE, WeightScale, hatching
 from viz.pictures import whole_picture
 
 _SIDE = 410  # pixels of the board, while a cell stays between the smallest and the largest
@@ -17,7 +17,7 @@ _LONGEST_LABEL = 90
 
 
 def cell_board(
-    pattern: np.ndarray, tokens: Sequence[str], *, mask: np.ndarray, query: int, scale: ColourScale = "own"
+    pattern: np.ndarray, tokens: Sequence[str], *, mask: np.ndarray, query: int, scale: WeightScale = TO_ONE
 ) -> VegaFigure:
     """Weights [query, key], queries from the top; what `mask` [query, key] forbids (False) is hatched.
 
@@ -37,10 +37,11 @@ def cell_board(
         "weight": pattern.ravel().astype(float),
         "blocked": ~mask.ravel(),
     }
-    return _form(reach(pattern, scale, own="the largest of this map")).of(
+    n_keys = int(mask[query].sum())
+    return _form(scale.reach, evenly(n_keys, "the query's keys")).of(
         cells,
         frames={"hatched": {"url": [hatching(mask)]}, "chosen": {"query": [query]}},
-        values={"labels": position_labels(tokens), "largest": top(pattern, scale)},
+        values={"labels": position_labels(tokens), **weight_values(scale, n_keys)},
         width=side,
         height=side,
         description=f"Attention of {n} queries to {n} keys; the row of query {query} is framed, "
@@ -49,7 +50,7 @@ def cell_board(
 
 
 @form
-def _form(reach: str) -> alt.LayerChart:
+def _form(reach: str, even: str) -> alt.LayerChart:
     axis = {"labelExpr": "labels[datum.value]", "labelLimit": _LONGEST_LABEL}
     axis |= {"labelOverlap": "greedy", "ticks": False, "domain": False}
     name = "datum['query token'] + ' to ' + datum['key token'] + (datum.blocked ? ', masked' : '')"
@@ -57,7 +58,7 @@ def _form(reach: str) -> alt.LayerChart:
     board = board.encode(
         x=alt.X("key:O", title="key", axis=alt.Axis(orient="bottom", labelAngle=-90, **axis)),
         y=alt.Y("query:O", title="query", axis=alt.Axis(**axis)),
-        color=attention_colour(reach),
+        color=attention_colour(reach, even),
         stroke=alt.value(NEUTRAL),
         strokeWidth=either("datum.blocked", 2, 0.3),
         description="label:N",

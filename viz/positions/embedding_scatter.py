@@ -14,7 +14,7 @@ from viz.pictures import CHOOSE, picture_ink
 from viz.theme import FIT, INK
 
 # Of middling lightness all along, so that the first and the last position read on white and on black.
-_ALONG = ("#149a9a", "#2f8ac8", "#8d5cf0", "#d8456f", "#d96408")
+_ALONG = ("#0f8b8d", "#878088", "#b042d6")
 _LOWEST, _HIGHEST = 420, 600  # pixels, as all lengths here
 _TYPICAL_WIDTH = 700
 _MARGIN = 40  # on each side, for labels

@@ -8,13 +8,13 @@ import numpy as np
 from viz.attention.token_label import visible
 from viz.curves import CHOSEN, WHOLE, by_kind, curves, long, probability, rule
 from viz.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
-from viz.palette import ATTENTION, DIFFERENCE, EMPHASIS, NEUTRAL, SECOND
+from viz.palette import CATEGORIES, EMPHASIS, NEUTRAL
 from viz.theme import FIT
 
-_THREE = (NEUTRAL, EMPHASIS, SECOND)
+_THREE = (NEUTRAL, *CATEGORIES[:2])
 _POINTS = ("triangle-up", "circle", "square")
 _MOST_POINTS = 100  # positions; beyond, the marks would run into each other, and the lines say it all
-_MAPS = (EMPHASIS, DIFFERENCE[-1], ATTENTION[2])
+_MAPS = CATEGORIES[:3]
 _FEW = 130  # offsets; of more the dots are smaller
 _SEEN = "measured, mean over all pairs"
 
@@ -94,7 +94,7 @@ def _offsets(what: str, law: str, few: bool) -> alt.LayerChart:
     channels = by_kind(
         "kind:N",
         (_SEEN, law),
-        color=(NEUTRAL, DIFFERENCE[-1]),
+        color=(NEUTRAL, EMPHASIS),
         legend={"direction": "vertical", "symbolOpacity": 1},
     )
     axis = alt.Axis(format="d", tickMinStep=1)

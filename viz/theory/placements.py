@@ -9,10 +9,10 @@ import pandas as pd
 
 from viz.curves import by_kind, curves
 from viz.figure import VegaFigure, data, form, need_shape, tip, value
-from viz.palette import CATEGORIES, FIRST, NEUTRAL, SECOND, SHAPES
+from viz.palette import NEUTRAL, PLACEMENTS, SHAPES
 from viz.theme import FIT, INK
 
-_COLOURS = {"pre-LN": FIRST, "post-LN": SECOND, "DeepNorm": CATEGORIES[3], "B2T": CATEGORIES[2]}
+_COLOURS = dict(zip(("pre-LN", "post-LN", "DeepNorm", "B2T"), PLACEMENTS.values(), strict=True))
 _SHAPES = dict(zip(_COLOURS, SHAPES, strict=False))
 _SOLID, _DASHED = [1, 0], [5, 4]
 _LEGEND = {"columns": 3, "symbolOpacity": 1, "symbolStrokeWidth": 2, "symbolSize": 130, "labelLimit": 260}

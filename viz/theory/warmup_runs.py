@@ -64,7 +64,7 @@ def warmup_grid(
         "final loss": final,
         "written": [f"{one}\n{other}" if other else one for one, other in zip(final, accuracy, strict=True)],
         "accuracy": [each or "not measured" for each in accuracy],
-        "strong": strong(loss, highest),
+        "strong": strong(loss, highest, signed=False),
         "name": [f"learning rate {run[0]:g}, warm-up {run[1]}" for run in runs],
     }
     return _cells().of(

@@ -1,6 +1,6 @@
 """Something that was recorded while encoders learned, over the steps of their training: a curve each."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import altair as alt
 import numpy as np
@@ -8,18 +8,18 @@ import pandas as pd
 
 from viz.curves import by_kind, curves
 from viz.figure import VegaFigure, data, either, form, tip
-from viz.palette import FIRST, NEUTRAL, SECOND
+from viz.palette import NEUTRAL
 from viz.theme import heading
 
 _GAPS = "break-paths-filter-domains"  # a value that is missing interrupts the line
-_SHADES = ((34, 166, 160), (47, 138, 200), (124, 92, 214), (216, 70, 91), (217, 140, 8))  # first line to last
+_SHADES = ((180, 141, 2), (135, 125, 128), (176, 66, 214))  # first line to last
 
 
 def run_curves(
     table: pd.DataFrame,
     *,
     y_title: str,
-    runs: Sequence[str],
+    runs: Mapping[str, str],
     line_title: str | None = None,
     x_title: str = "training step",
     at: int | None = None,
@@ -30,8 +30,8 @@ def run_curves(
 ) -> VegaFigure:
     """Columns step, value, run and, with `line_title`, line: a number that orders the curves of one run.
 
-    Curves of different `runs` differ in colour, also where `table` holds one of them alone; where each run has
-    several, the lines differ. `at` marks a step, `breaks` those where something new began; further columns are
+    Each of the `runs` has its colour, also where `table` holds one of them alone; where each run has several
+    curves, the lines differ. `at` marks a step, `breaks` those where something new began; further columns are
     said on hover. Steps count from 0, and the axis shows step + 1 where it is logarithmic. Raises ValueError
     where columns are missing.
     """
@@ -45,7 +45,7 @@ def run_curves(
     lines = tuple(np.unique(table["line"]).tolist()) if line_title else ()
     marks = [*breaks, *([] if at is None else [at])]
     now = [False] * len(breaks) + [True] * (at is not None)
-    return _form(tuple(runs), named, lines, said, (x_title, y_title, line_title), (log_x, log_y)).of(
+    return _form(tuple(runs.items()), named, lines, said, (x_title, y_title, line_title), (log_x, log_y)).of(
         frame,
         frames={"marks": {"shown": [mark + log_x for mark in marks], "now": now}},
         title=heading(title),
@@ -55,7 +55,7 @@ def run_curves(
 
 @form
 def _form(
-    runs: tuple[str, ...],
+    runs: tuple[tuple[str, str], ...],
     named: tuple[str, ...],
     lines: tuple[int, ...],
     said: tuple[str, ...],
@@ -64,7 +64,7 @@ def _form(
 ) -> alt.LayerChart:
     (x_title, y_title, line_title), (log_x, log_y) = titles, logs
     legend = {"title": line_title, "values": list(lines or named), "symbolType": "stroke", "columns": 7}
-    kinds = ("line:O", lines, shades(len(lines))) if line_title else ("run:N", runs, (FIRST, SECOND))
+    kinds = ("line:O", lines, shades(len(lines))) if line_title else ("run:N", *zip(*runs, strict=True))
     (lines_and_dots,) = curves(
         alt.X(
             "shown:Q",

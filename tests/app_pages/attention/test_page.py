@@ -34,9 +34,9 @@ def test_the_matrix_is_of_what_is_chosen(open_app: Open, part: str, title: str, 
 
 def test_the_colour_scale_is_said(open_app: Open) -> None:
     app = open_app(text=TEXT)
-    assert "maximum" in shown(app)["data"][0]["colorbar"]["title"]["text"]
-    app.segmented_control(key="scale").set_value("to 1").run()
     assert "0 to 1" in shown(app)["data"][0]["colorbar"]["title"]["text"]
+    app.segmented_control(key="scale").set_value("to own maximum").run()
+    assert "this map's own maximum" in shown(app)["data"][0]["colorbar"]["title"]["text"]
 
 
 def test_lines_take_the_place_of_the_matrix(open_app: Open) -> None:

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import special
 
 from app_pages import state
 from model.config import ModelConfig
@@ -24,12 +25,14 @@ def test_the_knock_out_is_said_in_numbers(open_compare: Open, text: str) -> None
         record = state.record(name, text)
         answers = probabilities(state.loaded(name), [text], list(map(without_keys, range(len(record)))))[0]
         without, before = answers[:, asked], record.probabilities[asked]
-        strongest = int(np.abs(without - before).argmax())
+        moved = special.logit(without.astype(float)) - special.logit(float(before))
+        strongest = int(np.abs(moved).argmax())
         flips = sum(answer.argmax() != record.logits.argmax() for answer in answers)
         line = next(block.value for block in app.markdown if block.value.startswith(f"**{name}**: P("))
         assert (
             f"P({record.class_names[asked]}) is {100 * before:.2f}\u2009%; without `{record.tokens[strongest]}` "
-            f"(position {strongest}) it is {100 * without[strongest]:.2f}\u2009%, the largest change. "
+            f"(position {strongest}) it is {100 * without[strongest]:.2f}\u2009%, the largest change "
+            f"({written(moved[strongest], '+.2f')} in log-odds). "
         ) in line
         others = f"{flips} of {len(record)} tokens, each alone, change" if flips else "No single one changes"
         assert line.endswith(f"{others} the answer.")
@@ -41,7 +44,9 @@ def test_both_scales_reach_to_the_largest_change_of_either_side(open_compare: Op
     followed, every = int(state.record(names[0], TEXT).logits.argmax()), []
     for name in names:
         found = probabilities(state.loaded(name), [TEXT], list(map(without_keys, range(5))))[0]
-        every += (found - state.record(name, TEXT).probabilities)[:, followed].tolist()
+        answers = found[:, followed], state.record(name, TEXT).probabilities[followed]
+        after, before = (special.logit(each.astype(float)) for each in answers)
+        every += (after - before).tolist()
     reach = max(map(abs, every))
     assert f"Both scales reach to {written(reach, '.3g')}, the largest" in captions(app)
 

@@ -9,6 +9,7 @@ from model.inputs import Picture, Text
 from model.record import ForwardRecord
 from tests.model import tiny
 from viz.figure import VegaFigure
+from viz.palette import TO_ONE
 
 IMAGE = np.zeros((8, 8), np.uint8)
 TEXT = capture(tiny.loaded(tiny.TEXT), "not great film")
@@ -24,7 +25,7 @@ def shown(
     monkeypatch.setattr(widget, "clickable", lambda chart, **options: put_up.append((chart, options)))
     read = Text("not great film") if record.patch_grid is None else Picture.of(IMAGE)
     weights = record.pattern[0, 0, query]
-    widget.input_in_colours(read, record, weights, query=query, scale="own", key="x", take=taken.append)
+    widget.input_in_colours(read, record, weights, query=query, scale=TO_ONE, key="x", take=taken.append)
     ((chart, options),) = put_up
     options["take"]({"position": 1.0})
     return chart, options, taken
@@ -71,6 +72,6 @@ def test_a_coloured_picture_is_handed_over_in_its_colours(monkeypatch: pytest.Mo
     monkeypatch.setattr(widget, "picture_overlay", lambda image, *_, **__: drawn.append(image))
     monkeypatch.setattr(widget, "clickable", lambda *_, **__: None)
     widget.input_in_colours(
-        Picture.of(coloured), record, record.pattern[0, 0, 1], query=1, scale="own", key="x"
+        Picture.of(coloured), record, record.pattern[0, 0, 1], query=1, scale=TO_ONE, key="x"
     )
     np.testing.assert_array_equal(drawn, [coloured])

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import special
 from scipy.spatial import distance
 
 from model.capture import capture
@@ -13,6 +14,7 @@ from model.measures.changes import (
     cosine_distance,
     extremes,
     largest_change,
+    log_odds,
     lost,
     one_class,
     strongest,
@@ -47,8 +49,24 @@ def test_changes_of_a_class():
     record = replace(
         capture(tiny.loaded(tiny.TEXT), "film"), logits=np.log(np.array([0.25, 0.75], np.float32))
     )
-    np.testing.assert_allclose(changes_of_class(record, ANSWERS, 1), [0.05, -0.5, -0.15], atol=1e-6)
+    # Odds of 3 become odds of 4, of 1 / 3 and of 3 / 2.
+    expected = np.log([4 / 3, 1 / 9, 1 / 2])
+    np.testing.assert_allclose(changes_of_class(record, ANSWERS, 1), expected, atol=1e-6)
     assert strongest(changes_of_class(record, ANSWERS, 1)) == 1
+
+
+def test_log_odds_are_those_of_scipy():
+    answers = np.random.default_rng(2).dirichlet(np.ones(4), (3, 5))
+    for followed in range(4):
+        np.testing.assert_allclose(log_odds(answers, followed), special.logit(answers[..., followed]))
+
+
+def test_log_odds_keep_what_a_probability_near_one_has_lost():
+    logits = np.array([40.0, 0.0, 1.0])
+    rounded = special.softmax(logits).astype(np.float32)
+    assert rounded[0] == 1
+    assert log_odds(rounded, 0) == pytest.approx(40 - np.log(1 + np.e), rel=1e-6)
+    assert np.isfinite(log_odds(np.array([1.0, 0.0]), 0))
 
 
 def test_without_classes_the_changes_are_those_of_the_pooled_state():

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn
+from tests.viz.vision import rgb
 from viz.attention.head_view import head_view
-from viz.palette import ACCENT
+from viz.palette import ACCENT, WEIGHTS
 
 TOKENS = ["[CLS]", "good", "film", "good"]
 PATTERN = np.array([[0.1, 0.6, 0.3, 0], [1, 0, 0, 0], [0.25, 0.25, 0.25, 0.25], [0, 0.5, 0, 0.5]])
@@ -50,8 +51,9 @@ def test_equal_tokens_have_rows_of_their_own():
 
 def test_the_strongest_line_has_the_most_ink_and_lies_on_top():
     rules, _, _ = drawn(head_view(PATTERN, TOKENS, query=None).chart)
-    assert rules[-1]["stroke"] == "rgb(216, 42, 83)"
-    assert [rule["stroke"] for rule in rules].count("rgb(216, 42, 83)") == 1
+    strokes = rgb(*(rule["stroke"] for rule in rules)).tolist()
+    assert strokes[-1] == rgb(WEIGHTS[-1])[0].tolist()
+    assert strokes.count(strokes[-1]) == 1
 
 
 def test_both_columns_can_be_clicked_and_the_chosen_query_is_outlined():

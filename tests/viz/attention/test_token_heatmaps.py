@@ -3,6 +3,7 @@ import pytest
 
 from tests.viz.picture import pixels
 from viz.attention.token_heatmaps import attention_heatmap, difference_heatmap, score_heatmap
+from viz.palette import TO_ONE, WeightScale, weight_scale
 
 TOKENS = ("[CLS]", "so", "so", "[SEP]")
 WEIGHTS = np.array(
@@ -23,21 +24,34 @@ def test_hover_gives_the_exact_weight():
     assert trace.hovertemplate == "query '%{y}' → key '%{x}': %{z:.4f}<extra></extra>"
 
 
-@pytest.mark.parametrize(
-    ("scale", "maximum", "reach"), [("fixed", 1, "0 to 1"), ("own", 0.7, "this map's maximum")]
-)
-def test_the_colour_bar_says_how_far_the_scale_reaches(scale, maximum, reach):
+@pytest.mark.parametrize("scale", [TO_ONE, WeightScale(0.75, "0 to the maximum of both")])
+def test_the_colour_bar_says_how_far_the_scale_reaches_and_what_is_evenly_spread(scale):
     (trace,) = attention_heatmap(WEIGHTS, TOKENS, scale=scale).specification.data
-    assert trace.zmin == 0
-    assert trace.zmax == pytest.approx(maximum)
-    assert trace.colorbar.tickvals[-1] == trace.zmax
-    assert trace.colorbar.title.text.endswith(reach)
+    assert (trace.zmin, trace.zmax) == (0, scale.largest)
+    assert trace.colorbar.tickvals == (0, 0.25, scale.largest)
+    said = f"attention weight, {scale.reach}<br>▲ evenly spread: 1/4 = 0.25"
+    assert trace.colorbar.title.text == said
+
+
+def test_under_a_mask_the_keys_that_the_query_has_are_counted():
+    weights, _ = attention_heatmap(WEIGHTS, TOKENS, mask=CAUSAL, query=1).specification.data
+    assert weights.colorbar.title.text.endswith("evenly spread over the query's keys: 1/2 = 0.5")
+    assert 0.5 in weights.colorbar.tickvals
+
+
+def test_the_row_of_the_query_is_written_where_there_is_room():
+    (trace,) = attention_heatmap(WEIGHTS, TOKENS, query=2).specification.data
+    assert np.asarray(trace.text).tolist() == [[""] * 4, [""] * 4, ["", "", ".50", ".50"], [""] * 4]
+    (one,) = attention_heatmap(np.eye(2), ("a", "b"), query=0).specification.data
+    assert np.asarray(one.text)[0].tolist() == ["1", ""]
+    assert attention_heatmap(WEIGHTS, TOKENS).specification.data[0].text is None
+    assert attention_heatmap(np.eye(50), ["a"] * 50, query=0).specification.data[0].text is None
 
 
 def test_a_map_without_any_weight_has_no_maximum_to_name():
-    weights, *_ = attention_heatmap(np.zeros_like(WEIGHTS), TOKENS, scale="own").specification.data
-    assert weights.colorbar.title.text.endswith("all of them 0")
-    assert list(weights.colorbar.tickvals) == [0]
+    scale = weight_scale("own", "its maximum", np.zeros_like(WEIGHTS))
+    weights, *_ = attention_heatmap(np.zeros_like(WEIGHTS), TOKENS, scale=scale).specification.data
+    assert weights.colorbar.title.text.startswith("attention weight, all of them 0")
 
 
 def test_masked_cells_have_no_colour_and_say_that_they_are_masked():

@@ -5,8 +5,9 @@ import pytest
 
 from model.record import Positions
 from tests.viz.scene import drawn, whole
+from tests.viz.vision import contrast, rgb
 from viz.attention.token_strip import token_strip
-from viz.palette import ACCENT
+from viz.palette import ACCENT, TO_ONE, WeightScale, weight_colours
 
 TEXT = "[CLS] it is not a bad film , but far from the mas ##ter ##piece i had hoped for . [SEP]"
 SENTENCE = TEXT.split()
@@ -65,15 +66,12 @@ def test_a_word_of_endless_pieces_is_broken_to_fit():
     assert max(box["x2"] for box in boxes) <= 600
 
 
-def test_colours_reach_to_the_rows_maximum_or_to_one():
+def test_colours_reach_as_far_as_the_scale():
     weights = np.array([0.0, 0.3, 0.1])
-    own, _, _ = drawn(token_strip(text(["a", "b", "c"]), weights, query=0))
-    fixed, _, _ = drawn(token_strip(text(["a", "b", "c"]), weights, query=0, scale="fixed"))
-    assert own[0]["fill"].endswith(", 0)")  # nothing to see
-    assert own[1]["fill"] == "rgb(216, 42, 83)"
-    assert (
-        fixed[1]["fill"] == "rgba(32, 142, 198, 0.495)"
-    )  # 0.3 of the way to 1, and 0.9 to the second colour
+    for scale in (TO_ONE, WeightScale(0.3, "0 to the maximum")):
+        boxes, _, _ = drawn(token_strip(text(["a", "b", "c"]), weights, query=0, scale=scale))
+        found = rgb(*(box["fill"] for box in boxes))
+        assert np.abs(found - weight_colours(weights / scale.largest)).max() <= 0.5
 
 
 def test_the_query_alone_is_outlined():
@@ -82,10 +80,14 @@ def test_the_query_alone_is_outlined():
     assert [text["text"] for text in texts if text["fontWeight"] == "bold"] == ["not"]
 
 
-def test_text_is_light_on_a_dark_page_and_dark_on_a_light_one_but_for_the_darkest_box():
-    chart = token_strip(text(["a", "b"]), np.array([0.1, 0.9]), query=0)
-    assert [text["fill"] for text in drawn(chart)[1]] == ["#1a1c24", "#fafafa"]
-    assert [text["fill"] for text in drawn(chart, dark=True)[1]] == ["#fafafa", "#fafafa"]
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_reads_on_every_box(dark):
+    weights = np.linspace(0, 1, 41)
+    boxes, texts, _ = drawn(token_strip(text(["a"] * 41), weights, query=0), dark=dark)
+    assert texts[0]["fill"] == ("#fafafa" if dark else "#1a1c24")
+    assert texts[-1]["fill"] == ("#1a1c24" if dark else "#fafafa")
+    for letters, box in zip(texts, boxes, strict=True):
+        assert contrast(letters["fill"], box["fill"]) > 3.6
 
 
 def test_a_click_anywhere_on_a_box_names_its_position():

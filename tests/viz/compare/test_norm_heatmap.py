@@ -1,8 +1,11 @@
+from functools import partial
+
 import numpy as np
 import pytest
 
-from viz.compare.norm_heatmap import norm_heatmap
+from viz.compare import norm_heatmap as module
 
+norm_heatmap = partial(module.norm_heatmap, limit=8)
 NORMS = np.array([[1.0, 2.0, 3.0], [4.0, 8.0, 6.0]])
 
 
@@ -11,6 +14,11 @@ def test_stages_are_rows_and_tokens_are_columns():
     assert np.asarray(trace.z).tolist() == NORMS.tolist()
     assert list(trace.y) == ["embed", "L0 mid"]
     assert list(trace.x) == ["the ₀", "&lt;b&gt;", "the ₂"]
+    assert (trace.zmin, trace.zmax) == (0, 8)
+
+
+def test_both_sides_reach_to_the_same_length():
+    (trace,) = module.norm_heatmap(NORMS / 4, ("embed", "L0 mid"), "abc", limit=8).specification.data
     assert (trace.zmin, trace.zmax) == (0, 8)
 
 

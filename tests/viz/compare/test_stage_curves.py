@@ -3,16 +3,16 @@ import pytest
 
 from tests.viz.scene import drawn
 from viz.compare.stage_curves import logit_curves, stage_curves
-from viz.palette import FIRST, SECOND
+from viz.palette import CATEGORIES, POST_LN, PRE_LN
 
 STAGES = ("embed", "L0 mid", "L0 post")
 CURVES = {"z": np.array([1.0, 2.0, 4.0]), "a": np.array([0.5, 0.0])}
 
 
 def test_a_curve_for_each_side_in_its_colour():
-    points = drawn(stage_curves(CURVES, STAGES, y_title="norm"), width=600)[-1]
-    colours = [point["fill"] for point in points]
-    assert colours == [FIRST] * 3 + [SECOND] * 2
+    for given, (one, other) in (({}, CATEGORIES[:2]), ({"colours": (POST_LN, PRE_LN)}, (POST_LN, PRE_LN))):
+        points = drawn(stage_curves(CURVES, STAGES, y_title="norm", **given), width=600)[-1]
+        assert [point["fill"] for point in points] == [one] * 3 + [other] * 2
 
 
 def test_stages_stand_in_their_own_order_and_the_shallower_side_ends_earlier():

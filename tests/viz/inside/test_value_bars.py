@@ -3,7 +3,7 @@ import pytest
 
 from tests.viz.scene import drawn, whole
 from viz.inside.value_bars import value_bars
-from viz.palette import ACCENT
+from viz.palette import ACCENT, TO_ONE, WeightScale
 
 VALUES = {"0 a": 1.0, "1 b": -2.0, "2 c": 4.0}
 
@@ -32,7 +32,7 @@ def test_an_activation_can_turn_a_sign():
     assert outlines[0]["width"] == pytest.approx(20 * bars[0]["width"])
 
 
-@pytest.mark.parametrize(("scale", "share"), [("own", 1), ("fixed", 0.4)])
+@pytest.mark.parametrize(("scale", "share"), [(WeightScale(0.4, "0 to its maximum"), 1), (TO_ONE, 0.4)])
 def test_attention_weights_reach_as_far_as_the_colours_of_the_maps(scale, share):
     bars, _, cover = drawn(value_bars({"a": 0.1, "b": 0.4}, what="weight", weights=scale))
     assert bars[1]["width"] == pytest.approx(share * cover[0]["width"] / 1.16)
@@ -40,7 +40,7 @@ def test_attention_weights_reach_as_far_as_the_colours_of_the_maps(scale, share)
 
 
 def test_a_masked_key_says_so_and_has_no_bar():
-    bars, texts, _ = drawn(value_bars({"a": np.nan, "b": 0.4}, what="weight", weights="own"))
+    bars, texts, _ = drawn(value_bars({"a": np.nan, "b": 0.4}, what="weight", weights=TO_ONE))
     assert [text["text"] for text in texts] == ["masked", "0.400"]
     assert len(bars) == 1
 

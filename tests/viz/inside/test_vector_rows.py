@@ -3,7 +3,7 @@ import pytest
 
 from tests.viz.scene import drawn, whole
 from viz.inside.vector_rows import vector_rows
-from viz.palette import ACCENT
+from viz.palette import ACCENT, FALLS, RISES
 
 ROWS = {"0 a": np.array([0.0, 2.0, -4.0]), "1 b": np.array([1.0, 0.0, 0.5])}
 
@@ -20,7 +20,7 @@ def test_a_row_a_vector_and_a_cell_a_component():
 def test_colours_are_symmetric_about_zero_and_reach_to_the_largest_of_all_rows():
     (cells,) = drawn(vector_rows(ROWS, what="x"))
     assert cells[0]["fill"].endswith(", 0)")  # nothing to see
-    assert [cells[place]["fill"] for place in (1, 2)] == ["rgba(217, 100, 8, 0.5)", "rgb(38, 118, 224)"]
+    assert [cells[place]["fill"] for place in (1, 2)] == ["rgba(154, 130, 0, 0.5)", "rgb(166, 60, 196)"]
     spec = whole(vector_rows(ROWS, what="x"))
     assert spec["layer"][0]["encoding"]["color"]["legend"]["values"] == {"expr": "[-largest, 0, largest]"}
     assert {"name": "largest", "value": 4} in spec["params"]
@@ -41,7 +41,7 @@ def test_totals_are_bars_from_a_common_zero_and_numbers():
         [bars[2]["width"] * part for part in (2 / 3, 0.5, 1)]
     )
     assert bars[0]["x"] + bars[0]["width"] == pytest.approx(bars[1]["x"]) == pytest.approx(bars[2]["x"])
-    assert [bar["fill"] for bar in bars] == ["rgba(38, 118, 224, 1.0)", *["rgba(217, 100, 8, 1.0)"] * 2]
+    assert [bar["fill"] for bar in bars] == [FALLS, RISES, RISES]
     assert min(bar["x"] for bar in bars) > max(cell["x"] + cell["width"] for cell in cells)
     assert max(text["x"] for text in numbers) <= 600
 

@@ -33,11 +33,11 @@ def test_lines_go_to_the_neighbours_of_the_chosen_one():
 def test_the_colours_go_along_the_positions():
     _, _, marks, _ = drawn(scatter(), width=600)
     assert {mark["description"]: mark["fill"] for mark in marks} == {
-        "[CLS]": "rgb(20, 154, 154)",
-        "film": "rgb(141, 92, 240)",
-        "[SEP]": "rgb(217, 100, 8)",
+        "[CLS]": "rgb(15, 139, 141)",
+        "film": "rgb(135, 128, 136)",
+        "[SEP]": "rgb(176, 66, 214)",
     }
-    assert [mark["stroke"] for mark in marks] == ["rgb(141, 92, 240)", "rgb(217, 100, 8)", ACCENT]
+    assert [mark["stroke"] for mark in marks] == ["rgb(135, 128, 136)", "rgb(176, 66, 214)", ACCENT]
 
 
 def test_words_stand_behind_and_cannot_be_clicked():

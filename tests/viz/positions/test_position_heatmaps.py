@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from viz.palette import ATTENTION, DIFFERENCE
+from viz.palette import DIFFERENCE, WEIGHTS
 from viz.positions.position_heatmaps import (
     learned_positions,
     pairs_of_positions,
@@ -90,7 +90,7 @@ def test_pairs_without_a_sign_go_from_0_to_the_largest():
     (values,) = figure.data
     assert (values.zmin, values.zmax) == (0, 3)
     assert values.colorbar.title.text == "distance,<br>0 to the maximum"
-    assert [stop[1] for stop in values.colorscale] == list(ATTENTION)
+    assert [stop[1] for stop in values.colorscale] == list(WEIGHTS)
     assert figure.layout.yaxis.autorange == "reversed"
 
 

@@ -15,7 +15,7 @@ def chart(cosines=COSINES, grid=(2, 3), selected=None):
 def test_each_similarity_lies_on_its_patch_with_its_number():
     colours, numbers, cover = drawn(chart())
     assert [number["text"] for number in numbers] == ["1.00", "0.50", "0.00", "−0.25", "−0.50", "−1.00"]
-    assert colours[0]["fill"] == "rgb(217, 100, 8)"
+    assert colours[0]["fill"] == "rgb(154, 130, 0)"
     assert colours[2]["fill"].endswith(", 0)")  # nothing in common, nothing to see
     assert [patch["description"] for patch in cover] == ["r0c0", "r0c1", "r0c2", "r1c0", "r1c1", "r1c2"]
 
@@ -76,8 +76,8 @@ def test_each_cell_stands_where_the_other_patch_does():
 
 def test_opposite_and_same_are_the_ends_of_the_colours():
     cells, _ = drawn(small_maps())
-    assert cells[0]["fill"] == "rgb(38, 118, 224)"
-    assert cells[-1]["fill"] == "rgb(217, 100, 8)"
+    assert cells[0]["fill"] == "rgb(166, 60, 196)"
+    assert cells[-1]["fill"] == "rgb(154, 130, 0)"
 
 
 def test_the_chosen_map_is_framed_above_its_neighbours():

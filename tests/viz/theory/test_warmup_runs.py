@@ -62,7 +62,7 @@ def test_a_cell_says_its_loss_and_accuracy_or_that_the_run_diverged():
 def test_text_reads_on_every_cell(dark):
     _, _, (faint, diverged, strong), _ = drawn(warmup_grid(CELLS, **AXES), width=500, dark=dark)
     assert faint["fill"] == (LIGHT_INK if dark else DARK_INK)
-    assert strong["fill"] == LIGHT_INK
+    assert strong["fill"] == (DARK_INK if dark else LIGHT_INK)
     assert diverged["fill"] == DARK_INK
 
 

@@ -2,9 +2,9 @@ import pandas as pd
 import pytest
 
 from tests.viz.scene import drawn
-from viz.palette import SECOND
 from viz.training.run_curves import run_curves, shades
 
+RUNS = {"pre": "#112233", "post": "#445566"}
 TABLE = pd.DataFrame(
     {"step": [0, 9, 0, 9], "value": [2.0, 1.0, 3.0, None], "run": ["pre", "pre", "post", "post"]}
 )
@@ -12,7 +12,7 @@ TABLE = pd.DataFrame(
 
 @pytest.mark.parametrize(("log_x", "shown"), [(True, {1, 10}), (False, {0, 9})])
 def test_a_logarithmic_axis_begins_at_one(log_x, shown):
-    figure = run_curves(TABLE, y_title="loss", runs=["pre", "post"], log_x=log_x)
+    figure = run_curves(TABLE, y_title="loss", runs=RUNS, log_x=log_x)
     assert set(figure.frame["shown"]) == shown
     assert "shown" not in TABLE
 
@@ -20,7 +20,14 @@ def test_a_logarithmic_axis_begins_at_one(log_x, shown):
 def test_it_draws_with_gaps_marks_and_further_columns():
     table = TABLE.assign(line=[0, 0, 1, 1], task=["a", "b", "a", "b"])
     chart = run_curves(
-        table, y_title="loss", runs=["pre"], line_title="layer", at=9, breaks=[4], log_y=True, title="Both"
+        table,
+        y_title="loss",
+        runs={"pre": "#112233"},
+        line_title="layer",
+        at=9,
+        breaks=[4],
+        log_y=True,
+        title="Both",
     )
     assert sum(map(len, drawn(chart))) > 0
     tooltips = [tooltip["field"] for tooltip in chart.specification["layer"][0]["encoding"]["tooltip"]]
@@ -29,23 +36,23 @@ def test_it_draws_with_gaps_marks_and_further_columns():
 
 
 def test_a_run_keeps_its_colour_where_it_is_drawn_alone():
-    chart = run_curves(TABLE[TABLE["run"] == "post"], y_title="loss", runs=["pre", "post"])
+    chart = run_curves(TABLE[TABLE["run"] == "post"], y_title="loss", runs=RUNS)
     colour = chart.specification["layer"][0]["encoding"]["color"]
-    assert dict(zip(colour["scale"]["domain"], colour["scale"]["range"], strict=True))["post"] == SECOND
+    assert dict(zip(colour["scale"]["domain"], colour["scale"]["range"], strict=True))["post"] == "#445566"
     assert colour["legend"]["values"] == ["post"]
     assert chart.specification["description"] == "loss over the steps of training, of post."
 
 
 def test_an_empty_table_gives_its_axes():
     empty = TABLE.iloc[:0]
-    chart = run_curves(empty, y_title="loss", runs=["pre", "post"])
+    chart = run_curves(empty, y_title="loss", runs=RUNS)
     assert not any(drawn(chart))
     assert chart.specification["layer"][0]["encoding"]["y"]["title"] == "loss"
 
 
 def test_missing_columns_are_named():
     with pytest.raises(ValueError, match="line"):
-        run_curves(TABLE, y_title="loss", runs=["pre"], line_title="layer")
+        run_curves(TABLE, y_title="loss", runs={"pre": "#112233"}, line_title="layer")
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 13])

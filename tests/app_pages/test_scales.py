@@ -1,0 +1,103 @@
+"""A colour is a weight: figures that are compared share one scale, and each placement of the norm has its own hue."""
+
+import json
+from collections.abc import Callable
+
+import numpy as np
+import plotly.io
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages import state
+from tests.app_pages.charts import described
+from viz.palette import POST_LN, PRE_LN
+
+Open = Callable[..., AppTest]
+
+TEXT = "not great film"
+OWN = "to own maximum"
+HEAT = {"inside": "Why √d_k", "inside_scale": "temperature", "inside_temperature": "5"}
+MATRICES = {"compare_view": "all weights"}
+PAGES = [
+    ("attention", {}, 2),  # the text or the digit, and the matrix
+    ("masks", {"masks_kind": "causal"}, 2),
+    ("positions", {"positions": "Experiments"}, 4),
+    ("inside_a_head", HEAT, 2),
+    ("compare", {}, 2),
+    ("compare", MATRICES, 2),
+]
+
+
+def reaches(app: AppTest) -> list[float]:
+    """Where the colours of attention end, in each figure of the page but the overviews."""
+    assert not app.exception
+    found = []
+    for chart in app.get("vega_lite_chart"):
+        spec = json.loads(chart.proto.spec)
+        values = {each["name"]: each.get("value") for each in spec.get("params", ())}
+        if "even" in values and "layers of" not in spec["description"]:
+            found.append(values["largest"])
+    for chart in app.get("plotly_chart"):
+        trace = json.loads(chart.proto.spec)["data"][0]
+        if trace.get("colorbar", {}).get("title", {}).get("text", "").startswith("attention weight"):
+            found.append(trace["zmax"])
+    return found
+
+
+@pytest.mark.parametrize("kind", ["Text", "Digit"])
+@pytest.mark.parametrize(("page", "query", "n"), PAGES)
+def test_colours_reach_to_one_unless_something_else_is_chosen(
+    open_app: Open, kind: str, page: str, query: dict[str, str], n: int
+) -> None:
+    app = open_app(f"app_pages/{page}/page.py", kind=kind, text=TEXT, **query)
+    assert reaches(app) == [1.0] * n
+
+
+@pytest.mark.parametrize("kind", ["Text", "Digit"])
+@pytest.mark.parametrize(("page", "query", "n"), PAGES)
+def test_what_is_compared_shares_a_maximum_too(
+    open_app: Open, kind: str, page: str, query: dict[str, str], n: int
+) -> None:
+    found = reaches(open_app(f"app_pages/{page}/page.py", kind=kind, text=TEXT, scale=OWN, **query))
+    assert len(found) == n
+    assert 0 < min(found) == max(found) < 1
+
+
+def test_the_maximum_is_that_of_the_larger_side(open_app: Open) -> None:
+    query = {"checkpoint": "imdb-pre-ln", "compare_pairing": "by number", "scale": OWN}
+    found = reaches(open_app("app_pages/compare/page.py", text=TEXT, **query, **MATRICES))
+    names = ("imdb-pre-ln", "imdb-post-ln")
+    largest = max(float(state.record(name, TEXT).pattern[0, 0].max()) for name in names)
+    assert found == pytest.approx([largest] * 2)
+
+
+def test_norms_of_both_encoders_share_a_scale(open_app: Open) -> None:
+    app = open_app("app_pages/compare/page.py", text=TEXT, compare_part="Stream")
+    assert not app.exception
+    ends = [json.loads(chart.proto.spec)["data"][0]["zmax"] for chart in app.get("plotly_chart")]
+    names = ("imdb-pre-ln", "imdb-post-ln")
+    norms = (np.linalg.norm(state.record(name, TEXT).residual, axis=-1).max() for name in names)
+    assert ends == pytest.approx([max(norms)] * 2)
+
+
+@pytest.mark.parametrize("first", ["imdb-pre-ln", "imdb-post-ln"])
+def test_a_placement_has_its_hue_whichever_is_chosen_first(open_app: Open, first: str) -> None:
+    app = open_app("app_pages/compare/page.py", text=TEXT, checkpoint=first, compare_part="Stream")
+    scale = described(app, "mean length of the states")["layer"][0]["encoding"]["color"]["scale"]
+    found = dict(zip(scale["domain"], scale["range"], strict=True))
+    assert found == {"imdb-pre-ln": PRE_LN, "imdb-post-ln": POST_LN}
+
+
+def test_two_inputs_of_one_encoder_have_no_hue_of_a_placement(open_app: Open) -> None:
+    query = {"compare_what": "two inputs", "compare_part": "Stream"}
+    app = open_app("app_pages/compare/page.py", text=TEXT, **query)
+    scale = described(app, "mean length of the states")["layer"][0]["encoding"]["color"]["scale"]
+    assert not {PRE_LN, POST_LN} & set(scale["range"])
+
+
+def test_the_browser_is_left_to_put_in_the_colours_of_the_theme(open_app: Open) -> None:
+    app = open_app(text=TEXT)
+    (chart,) = app.get("plotly_chart")
+    found = json.loads(chart.proto.spec)["data"][0]["colorscale"]
+    expected = plotly.io.templates["streamlit"].layout.colorscale.sequential
+    assert [tuple(stop) for stop in found] == list(expected)
