@@ -6,7 +6,8 @@ from functools import partial
 import streamlit as st
 
 from app_pages import address, state
-from app_pages.compare.pairing import name
+from app_pages.compare.pairing import about, choose_furthest, name
+from app_pages.gestures import row_clicks
 from app_pages.widgets.contrast import NUMBERS, Side, beside, same_position, take_from_second
 from app_pages.widgets.head_choice import choose_query, overview, take_head, take_query
 from app_pages.widgets.input_in_colours import input_in_colours
@@ -22,12 +23,16 @@ ONE_QUERY, ALL_WEIGHTS, DISTANCES = "one query", "all weights", "distances of al
 
 def heads(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairing) -> None:
     head = (chosen.layer, chosen.head)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        view = address.row("Show", (ONE_QUERY, ALL_WEIGHTS, DISTANCES), key="compare_view")
+    with chosen.controls:
+        view = address.row(
+            "Show", (ONE_QUERY, ALL_WEIGHTS, DISTANCES), key="compare_view", label_visibility="collapsed"
+        )
         if view != DISTANCES:
             query = choose_query(first.record)
+        choose_furthest(pairing)
     if view == DISTANCES:
         _distances(first, second, pairing, head)
+        about(first, second, pairing, head)
         return
 
     def take_partner(*other: int) -> None:
@@ -35,30 +40,41 @@ def heads(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairi
             take_head(*one)
 
     sides, shown = (first, second), (head, pairing.partner(head))
-    sides_and_places = zip(NUMBERS, sides, shown, (take_head, take_partner), beside("overview"), strict=False)
-    for number, side, selected, take, place in sides_and_places:
-        with place:
-            st.markdown(f"**{side.title}**, all heads")
-            look = {"selected": selected, "scale": chosen.scale, "key": f"overview_{number}"}
-            overview(side.checkpoint, side.given, take=take, **look)
     queries = query, same_position(first, second, query)
-    takes = take_query, partial(take_from_second, first, second)
-    details = zip(NUMBERS, sides, shown, queries, takes, beside("detail"), strict=False)
-    for number, side, selected, at, take, place in details:
-        with place:
-            if selected is None:
-                st.info(f"{side.title} has no partner for {name(head)}.")
-            elif view == ALL_WEIGHTS:
-                _all_weights(side, selected, at, chosen.scale, key=f"matrix_{number}")
-            else:
-                _one_query(side, selected, at, chosen.scale, take, key=f"query_{number}")
+    take_heads = take_head, take_partner
+    take_queries = take_query, partial(take_from_second, first, second)
+    each_side = zip(NUMBERS, sides, shown, queries, take_heads, take_queries, beside("heads"), strict=False)
+    for number, side, selected, at, take_one, take_position, place in each_side:
+        with place, st.container(horizontal=True, gap="medium"):
+            with st.container(key=f"all_{number}"):
+                look = {"selected": selected, "scale": chosen.scale, "key": f"overview_{number}"}
+                overview(side.checkpoint, side.given, take=take_one, small=True, **look)
+            with st.container(key=f"one_{number}"):
+                if selected is None:
+                    st.info(f"{side.title} has no partner for {name(head)}.")
+                elif view == ALL_WEIGHTS:
+                    _all_weights(side, selected, at, chosen.scale, take_position, key=f"matrix_{number}")
+                else:
+                    _one_query(side, selected, at, chosen.scale, take_position, key=f"query_{number}")
+    about(first, second, pairing, head)
     measures_note(first.record.units)
 
 
-def _all_weights(side: Side, head: Head, query: int | None, scale: ColourScale, *, key: str) -> None:
+def _all_weights(
+    side: Side,
+    head: Head,
+    query: int | None,
+    scale: ColourScale,
+    take: Callable[[int], None],
+    *,
+    key: str,
+) -> None:
     record, title = side.record, f"{side.title} {name(head)}"
     pattern, mask = record.pattern[head], record.mask[head]
-    show(attention_heatmap(pattern, record.tokens, mask=mask, query=query, scale=scale, title=title), key=key)
+    figure = attention_heatmap(pattern, record.tokens, mask=mask, query=query, scale=scale, title=title)
+    with st.container(key=f"{key}_place"):
+        show(figure, key=key, height="stretch")
+        row_clicks(f"{key}_place", len(record), take)
 
 
 def _one_query(

@@ -21,6 +21,7 @@ def head_overview(
     hover: pd.DataFrame | None = None,
     scale: ColourScale = "fixed",
     clickable: bool = True,
+    small: bool = False,
 ) -> VegaFigure:
     """Tiles of patterns [layer, head, query, key]; the `selected` (layer, head), if any, is framed.
 
@@ -28,11 +29,12 @@ def head_overview(
     names. With `scale` "own" each tile reaches to its own maximum. Where it is `clickable`, a click sets the
     point selection `head`, fields `layer` and `head`; in Streamlit let the widget's key change with `selected`,
     or a click on the tile that was clicked last, before the arrow keys moved on, is no news to the browser.
+    A `small` one has the smallest tiles, and leaves out how to read them.
     The pictures are sharp at the chart's own width, so give it no other.
     Raises ValueError where `hover` has not one row for each head.
     """
     n_layers, n_heads, n_queries, n_keys = patterns.shape
-    step = int(np.clip(_WIDTH // max(n_heads, 1), _SMALLEST, _LARGEST))
+    step = _SMALLEST if small else int(np.clip(_WIDTH // max(n_heads, 1), _SMALLEST, _LARGEST))
     side = step - _GAP
     at_most = min(AT_MOST, side)  # a browser that shrinks a picture would fade a lone strong weight
     layer, head = np.indices((n_layers, n_heads)).reshape(2, -1)
@@ -48,7 +50,7 @@ def head_overview(
         frames={"pictures": pictures},
         width=step * n_heads + _GAP,
         height=step * n_layers + _GAP,
-        title=heading(_reading(pooled, scale)) | {"fontSize": 12, "fontWeight": "normal"},
+        title="" if small else heading(_reading(pooled, scale)) | {"fontSize": 12, "fontWeight": "normal"},
         description=f"Attention of {n_layers} layers of {n_heads} heads"
         + (f"; L{selected[0]} H{selected[1]} is chosen." if selected else "; none is chosen."),
     )

@@ -26,15 +26,19 @@ def attention_heatmap(
     scale: ColourScale = "fixed",
     title: str = "",
     shown: tuple[int, int] | None = None,
+    part: tuple[range, range] | None = None,
     description: str | None = None,
 ) -> PlotlyFigure:
-    """Weights [query, key] over `tokens`: a masked cell has none, since the zero there says nothing about the head."""
+    """Weights [query, key] over `tokens`: a masked cell has none, since the zero there says nothing about the head.
+
+    `part` are the queries and the keys to which the axes are zoomed, where these are not the same positions.
+    """
     colours = colour_scale("attention weight", _REACH[scale], top(pattern, scale), signed=False)
     if scale == "own" and not pattern.any():  # every key of every query is masked
         colours = colour_scale("attention weight", "all of them 0", 1, signed=False)
         colours["colorbar"]["tickvals"] = [0]
     said = description or "Attention" + f" of {title}" * bool(title) + ", queries down, keys across"
-    look = {"colours": colours, "number": ": %{z:.4f}", "title": title, "description": said}
+    look = {"colours": colours, "number": ": %{z:.4f}", "title": title, "description": said, "part": part}
     return _over_tokens(pattern, tokens, mask=mask, query=query, shown=shown, **look)
 
 
@@ -93,6 +97,7 @@ def _over_tokens(
     mask: np.ndarray | None = None,
     query: int | None,
     shown: tuple[int, int] | None,
+    part: tuple[range, range] | None = None,
     **options: object,
 ) -> PlotlyFigure:
     """The heatmap of [query, key] over the same tokens; zoomed ones are lower, as they stand beside each other."""
@@ -106,7 +111,7 @@ def _over_tokens(
         cell="query '%{y}' → key '%{x}'",
         mask=mask,
         framed=None if query is None else (range(len(tokens)), range(query, query + 1)),
-        shown=None if shown is None else (range(shown[0], shown[1] + 1),) * 2,
+        shown=part[::-1] if part else None if shown is None else (range(shown[0], shown[1] + 1),) * 2,
         height=640 if shown is None else 540,
         square=True,
         **options,
