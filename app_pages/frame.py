@@ -1,41 +1,131 @@
-"""What stands around every page: navigation, sidebar, and for pages about an input what was chosen there."""
+"""What stands around every page: the navigation, and what the page answers."""
 
+from html import escape
 from pathlib import Path
+from typing import NamedTuple
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from app_pages import state
-from app_pages.inputs.sidebar import sidebar
+from app_pages.gestures import copy_link
+from app_pages.state import opened_bare
+
+
+class Title(NamedTuple):
+    """What a page is called in the navigation, what it answers, and what is seen on it; HTML."""
+
+    name: str
+    question: str
+    seen: str
+
+
+def _term(word: str, meaning: str) -> str:
+    """A word of the trade, explained under the pointer."""
+    return f'<abbr title="{escape(meaning)}">{word}</abbr>'
+
+
+_HEADS = _term("heads", "A head decides for each token which others it reads from, and how much from each.")
+_QUERIES = _term("queries", "A query is the token that looks: a row of a map.")
+_KEYS = _term("keys", "A key is a token that is looked at: a column of a map.")
+_LAYER_NORM = _term(
+    "LayerNorm",
+    "It gives every vector the same mean and spread. Pre-LN: before attention and feed-forward; post-LN: after each addition.",
+)
+# By the groups of the navigation; the name of a page's folder is its address.
+GROUPS = {
+    "look": {
+        "attention": Title(
+            "Attention",
+            "What does each head look at?",
+            f"A small Transformer has read your input. Each square is one of its {_HEADS}: rows are the tokens that "
+            f"look ({_QUERIES}), columns the tokens that they look at ({_KEYS}).",
+        ),
+        "inside_a_head": Title(
+            "Inside a head",
+            "Where does this number come from?",
+            "One token's way through a block of the encoder, number by number, and why it is built so.",
+        ),
+    },
+    "try": {
+        "masks": Title(
+            "Masks",
+            "What if it could not see that?",
+            f"Hide tokens from the {_HEADS}, and watch what they look at instead, and what becomes of the answer.",
+        ),
+        "positions": Title(
+            "Positions",
+            "How does it know the order?",
+            "Attention reads a set; a vector for each place, added to the token that stands there, tells it the order.",
+        ),
+    },
+    "compare": {
+        "compare": Title(
+            "Side by side",
+            "Where do two encoders look differently?",
+            f"One input, read by two encoders, mostly such that differ in one thing: where the {_LAYER_NORM} stands. "
+            "Or one encoder on two inputs.",
+        ),
+    },
+    "learn": {
+        "theory": Title(
+            "Theory",
+            f"Why should the place of the {_LAYER_NORM} matter?",
+            "Fresh, untrained encoders, measured while you look, beside what papers prove about them.",
+        ),
+        "training": Title(
+            "Training",
+            "How did the heads come to be?",
+            "The runs of the encoders, played from what they recorded of themselves on the way.",
+        ),
+        "cost": Title(
+            "Cost",
+            "What does an encoder cost?",
+            "Parameters and operations of one of any size, counted, and four kinds of layer, timed on this machine.",
+        ),
+    },
+}
+FIRST = "attention"
 
 
 def draw() -> None:
     """The page that the address names, inside its frame."""
-    st.set_page_config("Attention Loupe", "🔍", layout="wide", initial_sidebar_state=310)
-    on_an_input = [_page(name) for name in ("Attention", "Masks", "Positions", "Inside a head", "Compare")]
-    by_themselves = [_page(name) for name in ("Theory", "Training", "Cost")]
-    page = st.navigation([*on_an_input, *by_themselves], position="top")
+    st.set_page_config("Attention Loupe", "🔍", layout="wide")
+    pages = {
+        name: st.Page(f"app_pages/{name}/page.py", title=title.name, url_path=name, default=name == FIRST)
+        for group in GROUPS.values()
+        for name, title in group.items()
+    }
+    page = st.navigation(list(pages.values()), position="hidden")
     st.html(Path(__file__).parent / "style.css")
-    with st.sidebar:
-        chosen = sidebar()
-    if page in by_themselves:
-        page.run()
-    elif isinstance(chosen, str):
-        st.info(chosen, icon=":material/info:")
-    else:
-        state.select(_select(*chosen))
-        page.run()
+    opened_bare()
+    _navigation(pages, page)
+    if (to := st.session_state.pop("go_to", None)) is not None:
+        st.switch_page(pages[to])
+    here = next(name for name, each in pages.items() if each == page)
+    _heading(next(group[here] for group in GROUPS.values() if here in group))
+    page.run()
 
 
-def _page(title: str) -> StreamlitPage:
-    """The page of that title, from the folder of its name; its address is the folder's name as well."""
-    name = title.lower().replace(" ", "_")
-    return st.Page(f"app_pages/{name}/page.py", title=title, url_path=name, default=name == "attention")
+def go_to(name: str) -> None:
+    """For callbacks: the page of that folder comes next; what is chosen stays."""
+    st.session_state["go_to"] = name
 
 
-def _select(checkpoint: str, given: state.Input, label: int | None) -> state.Selection:
-    top = st.container()
-    if left_out := state.left_out(checkpoint, given):
-        st.caption(f"The text is longer than the encoder reads: it leaves out the {left_out}.")
-    controls = st.container(horizontal=True, vertical_alignment="bottom", key="controls")
-    return state.Selection(checkpoint=checkpoint, given=given, label=label, top=top, controls=controls)
+def _navigation(pages: dict[str, StreamlitPage], here: StreamlitPage) -> None:
+    """All pages on one line, in groups; in a narrow window on two."""
+    with st.container(horizontal=True, vertical_alignment="center", key="navigation"):
+        st.html('<span class="wordmark">Attention <b>Loupe</b></span>', width="content")
+        for group, titles in GROUPS.items():
+            with st.container(horizontal=True, width="content", gap=None, key=f"navigation_{group}"):
+                for name in titles:
+                    is_here = pages[name] == here
+                    with st.container(width="content", key="here" if is_here else f"to_{name}"):
+                        st.page_link(pages[name])
+
+
+def _heading(title: Title) -> None:
+    with st.container(horizontal=True, vertical_alignment="top", key="heading"):
+        st.html(
+            f'<div class="title"><h1>{title.name} <span>{title.question}</span></h1><p>{title.seen}</p></div>'
+        )
+        copy_link()

@@ -1,4 +1,4 @@
-"""What is chosen before a page runs, and what all pages know of it."""
+"""What a page is about, and what all pages know of it."""
 
 import json
 from dataclasses import dataclass
@@ -22,13 +22,15 @@ TEXT, DIGIT = "Text", "Digit"
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """What was chosen before the page runs, and the two places above it that the page fills."""
+    """What a page is about, and the places beside and below its input that the page fills."""
 
     checkpoint: Checkpoint
     given: Input
     label: int | None  # which class is right, None where nobody knows it
-    top: DeltaGenerator  # for the prediction
-    controls: DeltaGenerator  # below it, for the choice of a head; see `app_pages.widgets.head_choice`
+    beside: DeltaGenerator  # next to the input: for another one
+    answer: DeltaGenerator  # at the end of the row: for the prediction, where it matters
+    controls: DeltaGenerator  # the bar below it; see `app_pages.widgets.head_choice`
+    more: DeltaGenerator  # the end of that bar
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +40,7 @@ class HeadSelection(Selection):
     layer: int
     head: int
     scale: ColourScale
+    view: DeltaGenerator | None  # for what is rarely changed, behind a button; None where no map is drawn
 
     def weights_to(self, whose: str, *weights: np.ndarray) -> WeightScale:
         """What the colours of figures of these weights reach to: all those that are compared share it."""
@@ -53,9 +56,9 @@ def select(selection: Selection) -> None:
     st.session_state["selection"] = selection
 
 
-def selection() -> Selection:
-    """What the entrypoint selected in this run, before it ran the page."""
-    return st.session_state["selection"]
+def opened_bare() -> bool:
+    """Whether the session began without anything chosen in the address: then the first views are chosen by rules."""
+    return st.session_state.setdefault("opened_bare", not st.query_params)
 
 
 def record(name: Checkpoint, given: Input, changed: Intervention | None = None) -> ForwardRecord:

@@ -4,6 +4,9 @@ import numpy as np
 import streamlit as st
 
 from app_pages import address
+from app_pages.attention.strongest_keys import strongest_keys
+from app_pages.attention.window import choose_window, window
+from app_pages.gestures import row_clicks
 from app_pages.state import HeadSelection
 from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.input_in_colours import input_in_colours
@@ -14,7 +17,7 @@ from viz.attention.token_heatmaps import attention_heatmap
 from viz.numbers import percent
 from viz.palette import WeightScale
 
-MATRIX, LINES = "matrix", "lines"
+VIEWS = MATRIX, LINES = "matrix", "lines"
 
 
 def text_detail(
@@ -24,34 +27,36 @@ def text_detail(
     *,
     query: int,
     scale: WeightScale,
-    title: str,
+    view: str,
 ) -> None:
-    """Figures of `pattern` [query, key]; a click on a token in them makes it the query."""
+    """Figures of `pattern` [query, key]; a click on a token in them, or on a row, makes it the query."""
     input_in_colours(chosen.given, record, pattern[query], query=query, scale=scale, key="strip")
-    if address.row("All weights as", (MATRIX, LINES), key="view") == MATRIX:
-        _matrix(chosen, record, pattern, query, scale, title)
-    else:
-        _lines(record, pattern, query, scale)
+    with st.container(horizontal=True, gap="small"):
+        with st.container(key="weights"):
+            shown = None
+            if view == MATRIX:
+                shown = window(pattern, query)
+                _matrix(chosen, record, pattern, query, scale, shown)
+            else:
+                _lines(record, pattern, query, scale)
+        with st.container(width=190):
+            strongest_keys(record, pattern[query], query)
+            if shown is not None:
+                choose_window(chosen, pattern, shown)
 
 
 def picture_detail(
-    chosen: HeadSelection,
-    record: ForwardRecord,
-    pattern: np.ndarray,
-    *,
-    query: int,
-    scale: WeightScale,
-    title: str,
+    chosen: HeadSelection, record: ForwardRecord, pattern: np.ndarray, *, query: int, scale: WeightScale
 ) -> None:
-    """Figures of `pattern` [query, key]; a click on a patch makes it the query."""
+    """Figures of `pattern` [query, key]; a click on a patch, or on a row, makes it the query."""
     with st.container(horizontal=True):
-        with st.container(width=420):
+        with st.container(key="patches"):
             input_in_colours(chosen.given, record, pattern[query], query=query, scale=scale, key="overlay")
             for at in record.at("class"):
                 at_class = {"on_click": take_query, "args": (at,), "disabled": query == at}
                 st.button("Back to the class token", key="to_class", **at_class)
         with st.container(key="map"):
-            _matrix(chosen, record, pattern, query, scale, title)
+            _matrix(chosen, record, pattern, query, scale, None)
 
 
 def _matrix(
@@ -60,11 +65,13 @@ def _matrix(
     pattern: np.ndarray,
     query: int,
     scale: WeightScale,
-    title: str,
+    shown: tuple[range, range] | None,
 ) -> None:
     mask = record.mask[chosen.layer, chosen.head]
-    figure = attention_heatmap(pattern, record.tokens, mask=mask, query=query, scale=scale, title=title)
-    show(figure, key="matrix")
+    look = {"query": query, "scale": scale, "part": shown}
+    with st.container(key="matrix_place"):
+        show(attention_heatmap(pattern, record.tokens, mask=mask, **look), key="matrix", height="stretch")
+        row_clicks("matrix_place", len(record), take_query)
 
 
 def _lines(record: ForwardRecord, pattern: np.ndarray, query: int, scale: WeightScale) -> None:

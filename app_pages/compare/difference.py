@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages import state
-from app_pages.compare.pairing import name, why_cells_differ
+from app_pages.compare.pairing import about, choose_furthest, name, why_cells_differ
 from app_pages.widgets import contrast
 from app_pages.widgets.contrast import Side
 from app_pages.widgets.head_choice import clickable_heads
@@ -15,6 +15,8 @@ from viz.head_grids import head_grid
 
 def difference(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairing) -> None:
     head = (chosen.layer, chosen.head)
+    with chosen.controls:
+        choose_furthest(pairing)
     _by_head(head, first, second, pairing)
     partner = pairing.partner(head)
     if (reason := why_cells_differ(first, second)) is not None:
@@ -23,6 +25,7 @@ def difference(chosen: state.HeadSelection, first: Side, second: Side, pairing: 
         title = f"{second.title} {name(partner)} minus {first.title} {name(head)}"
         figure = contrast.difference(first, second, head, partner, title=title)
         show(figure, key="difference")
+    about(first, second, pairing, head)
 
 
 def _by_head(head: tuple[int, int], first: Side, second: Side, pairing: Pairing) -> None:

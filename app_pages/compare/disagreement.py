@@ -18,7 +18,7 @@ def next_disagreement(one: str, other: str) -> None:
     current = address.held("digit")
     following = ids[(ids.index(current) + 1) % len(ids)] if current in ids else ids[0]
     st.button(
-        f"Next of {len(ids)} test digits that they call differently",
+        f"Next of {len(ids)} that they call differently",
         key="next_disagreement",
         icon=":material/arrow_forward:",
         on_click=take_digit,

@@ -7,7 +7,8 @@ import numpy as np
 import streamlit as st
 
 from app_pages import address, state
-from app_pages.compare.pairing import name
+from app_pages.compare.pairing import about, choose_furthest, name
+from app_pages.gestures import row_clicks
 from app_pages.widgets.contrast import NUMBERS, Side, beside, same_position, take_from_second
 from app_pages.widgets.head_choice import choose_query, maxima, overview, take_head, take_query
 from app_pages.widgets.input_in_colours import input_in_colours
@@ -23,12 +24,16 @@ ONE_QUERY, ALL_WEIGHTS, DISTANCES = "one query", "all weights", "distances of al
 
 def heads(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairing) -> None:
     head = (chosen.layer, chosen.head)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        view = address.row("Show", (ONE_QUERY, ALL_WEIGHTS, DISTANCES), key="compare_view")
+    with chosen.controls:
+        view = address.row(
+            "Show", (ONE_QUERY, ALL_WEIGHTS, DISTANCES), key="compare_view", label_visibility="collapsed"
+        )
         if view != DISTANCES:
             query = choose_query(first.record)
+        choose_furthest(pairing)
     if view == DISTANCES:
         _distances(first, second, pairing, head)
+        about(first, second, pairing, head)
         return
 
     def take_partner(*other: int) -> None:
@@ -36,38 +41,35 @@ def heads(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairi
             take_head(*one)
 
     sides, shown = (first, second), (head, pairing.partner(head))
-    sides_and_places = zip(
-        NUMBERS,
-        sides,
-        shown,
-        (take_head, take_partner),
-        _maxima_beside(sides, pairing),
-        beside("overview"),
-        strict=False,
-    )
-    for number, side, selected, take, others, place in sides_and_places:
-        with place:
-            st.markdown(f"**{side.title}**, all heads")
-            look = {
-                "selected": selected,
-                "scale": chosen.scale,
-                "beside": others,
-                "key": f"overview_{number}",
-            }
-            overview(side.checkpoint, side.given, take=take, **look)
     patterns = [side.record.pattern[one] for side, one in zip(sides, shown, strict=True) if one is not None]
     scale = chosen.weights_to("the maximum of the pair", *patterns)
     queries = query, same_position(first, second, query)
-    takes = take_query, partial(take_from_second, first, second)
-    details = zip(NUMBERS, sides, shown, queries, takes, beside("detail"), strict=False)
-    for number, side, selected, at, take, place in details:
-        with place:
-            if selected is None:
-                st.info(f"{side.title} has no partner for {name(head)}.")
-            elif view == ALL_WEIGHTS:
-                _all_weights(side, selected, at, scale, key=f"matrix_{number}")
-            else:
-                _one_query(side, selected, at, scale, take, key=f"query_{number}")
+    each_side = zip(
+        NUMBERS,
+        sides,
+        shown,
+        queries,
+        _maxima_beside(sides, pairing),
+        (take_head, take_partner),
+        (take_query, partial(take_from_second, first, second)),
+        beside("heads"),
+        strict=False,
+    )
+    for number, side, selected, at, others, take_one, take_position, place in each_side:
+        with place, st.container(horizontal=True, gap="medium"):
+            with st.container(key=f"all_{number}"):
+                look = {"selected": selected, "scale": chosen.scale, "beside": others}
+                overview(
+                    side.checkpoint, side.given, take=take_one, small=True, key=f"overview_{number}", **look
+                )
+            with st.container(key=f"one_{number}"):
+                if selected is None:
+                    st.info(f"{side.title} has no partner for {name(head)}.")
+                elif view == ALL_WEIGHTS:
+                    _all_weights(side, selected, at, scale, take_position, key=f"matrix_{number}")
+                else:
+                    _one_query(side, selected, at, scale, take_position, key=f"query_{number}")
+    about(first, second, pairing, head)
     measures_note(first.record.units)
 
 
@@ -81,10 +83,21 @@ def _maxima_beside(sides: tuple[Side, Side], pairing: Pairing) -> tuple[np.ndarr
     return beside_ones, beside_others
 
 
-def _all_weights(side: Side, head: Head, query: int | None, scale: WeightScale, *, key: str) -> None:
+def _all_weights(
+    side: Side,
+    head: Head,
+    query: int | None,
+    scale: WeightScale,
+    take: Callable[[int], None],
+    *,
+    key: str,
+) -> None:
     record, title = side.record, f"{side.title} {name(head)}"
     pattern, mask = record.pattern[head], record.mask[head]
-    show(attention_heatmap(pattern, record.tokens, mask=mask, query=query, scale=scale, title=title), key=key)
+    figure = attention_heatmap(pattern, record.tokens, mask=mask, query=query, scale=scale, title=title)
+    with st.container(key=f"{key}_place"):
+        show(figure, key=key, height="stretch")
+        row_clicks(f"{key}_place", len(record), take)
 
 
 def _one_query(

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from app_pages import address, cache
+from app_pages import address, cache, state
 from app_pages.compare.in_steps import in_steps
 from app_pages.widgets.contrast import NUMBERS, Side, beside, same_position, shared_limit, take_from_second
 from app_pages.widgets.head_choice import choose_query, take_query
@@ -23,7 +23,7 @@ FIRST_SAYS, SECOND_SAYS = "what the first says", "what the second says"
 POOLED = "pooled state (cosine distance)"  # what changes where there are no classes
 
 
-def knock_out(first: Side, second: Side) -> None:
+def knock_out(chosen: state.Selection, first: Side, second: Side) -> None:
     sides = (first, second)
     classes = list(dict.fromkeys(side.said for side in sides if side.said is not None))
     measured = (
@@ -36,7 +36,7 @@ def knock_out(first: Side, second: Side) -> None:
         f"Each {first.record.unit} in turn is masked out of the keys, in all layers and heads: nobody looks at it any more, "
         f"while its own state stays in the stream. {measured}"
     )
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with chosen.controls:
         asked = classes[0] if classes else None
         if len(classes) == 2:
             rows = dict(zip((FIRST_SAYS, SECOND_SAYS), classes, strict=True))

@@ -61,24 +61,27 @@ def name(head: Head) -> str:
     return "L{} H{}".format(*head)
 
 
+def choose_furthest(pairing: Pairing) -> None:
+    """A button to the pair of heads that differs most; none where no pair was measured."""
+    if pairing.matrix is not None:
+        st.button(
+            "Pair that differs most",
+            key="most_different",
+            on_click=take_head,
+            args=pairing.furthest,
+            help="The pair with the largest head distance on this input.",
+        )
+
+
 def about(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
     """Who is set against whom, and what that does and does not mean."""
     partner, measured = pairing.partner(head), pairing.matrix is not None
-    with st.container(horizontal=True, vertical_alignment="center"):
-        pair = f"**{name(head)}** of {first.title}"
-        if partner is not None:
-            pair += f" ↔ **{name(partner)}** of {second.title}"
-        else:
-            pair += f" has no partner in {second.title}."
-        st.markdown(pair, width="content")
-        if measured:
-            st.button(
-                "Pair that differs most",
-                key="most_different",
-                on_click=take_head,
-                args=pairing.furthest,
-                help="The pair with the largest head distance on this input.",
-            )
+    pair = f"**{name(head)}** of {first.title}"
+    if partner is not None:
+        pair += f" ↔ **{name(partner)}** of {second.title}"
+    else:
+        pair += f" has no partner in {second.title}."
+    st.markdown(pair, width="content")
     said = _distance(pairing, head) if measured and partner is not None else ""
     if pairing.matched:
         said += (

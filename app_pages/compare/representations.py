@@ -18,7 +18,7 @@ from viz.compare.stage_similarity import stage_similarity
 N_DIGITS, AT_ONCE = 300, 50
 
 
-def representations(first: Side, second: Side) -> None:
+def representations(_chosen: state.Selection, first: Side, second: Side) -> None:
     st.markdown(
         r"**Linear CKA**: $\lVert Y^\top X \rVert_F^2 \,/\, (\lVert X^\top X \rVert_F \, \lVert Y^\top Y \rVert_F)$, with the "
         "states of all examples at a stage of either checkpoint as the centred rows of $X$ and $Y$. 1: equal up to rotation and "

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app_pages import address, cache
+from app_pages import address, cache, state
 from app_pages.widgets.contrast import NUMBERS, Side, beside
 from app_pages.widgets.show import show
 from model.measures import similarity
@@ -15,7 +15,7 @@ from viz.numbers import written
 from viz.palette import CATEGORIES, side_colours
 
 
-def stream(first: Side, second: Side) -> None:
+def stream(chosen: state.Selection, first: Side, second: Side) -> None:
     parts = {
         "norms": _norms,
         "shares": _shares,
@@ -23,7 +23,9 @@ def stream(first: Side, second: Side) -> None:
         "token uniformity": _uniformity,
         "cosines": _cosines,
     }
-    parts[address.row("Of the stream", parts, key="compare_stream")]((first, second))
+    with chosen.controls:
+        part = address.row("Of the stream", parts, key="compare_stream", label_visibility="collapsed")
+    parts[part]((first, second))
 
 
 def _norms(sides: tuple[Side, Side]) -> None:

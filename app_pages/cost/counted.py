@@ -24,7 +24,7 @@ _COUNTING = (
 def totals(config: ModelConfig) -> None:
     """One pass over one input that fills all positions."""
     n, weights = config.n_positions, cost.n_attention_weights(config)
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(horizontal=True, gap="large", key="totals"):
         st.metric("Parameters", f"{cost.n_parameters(config):,}", width="content")
         st.metric(f"Multiply-adds, n = {n:,}", f"{cost.n_multiply_adds(config):,}", width="content")
         st.metric(

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from app_pages import address
+from app_pages.widgets.bar import bar
 from app_pages.widgets.beside import beside
 from app_pages.widgets.show import show
 from model.theory import layers
@@ -19,7 +20,7 @@ _SEEN, _SPANNED = "Positions that a query sees, itself included.", "Positions th
 
 
 def measured() -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with bar("layers")[0]:
         d = int(address.row("Width d", WIDTHS, key="cost_d"))
         r = int(address.row("Window r", WINDOWS, key="cost_r", help=_SEEN))
         k = int(address.row("Kernel k", KERNELS, key="cost_k", help=_SPANNED))

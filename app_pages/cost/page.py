@@ -1,14 +1,16 @@
 """Cost: what an encoder of any size costs, and how four kinds of layer grow with the length of the sequence."""
 
-from app_pages import address
+import streamlit as st
+
 from app_pages.cost.counted import by_part, totals
 from app_pages.cost.measured import measured
 from app_pages.cost.published import published
-from app_pages.cost.sizes import choose_config
+from app_pages.cost.sizes import choose_config, described
+from app_pages.widgets.bar import parts
 
 PARTS, PUBLISHED, LAYERS = "an encoder, part by part", "published variations", "four kinds of layer, measured"
 
-part = address.row("Show", (PARTS, PUBLISHED, LAYERS), key="cost_show", label_visibility="collapsed")
+part = parts((PARTS, PUBLISHED, LAYERS), key="cost_show")
 if part == LAYERS:
     measured()
 else:
@@ -19,3 +21,5 @@ else:
         published()
     elif config is not None:
         by_part(config)
+    if config is not None:
+        st.caption(described(config))

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from app_pages import address
+from app_pages.widgets.bar import bar
 from model.config import LARGEST, ModelConfig, preset, presets
 from model.theory.variations import variations
 
@@ -20,22 +21,22 @@ _LABELS = {"n_positions": "positions n"}
 
 def choose_config() -> ModelConfig | None:
     """The encoder with the sizes in the boxes; None, and a sentence, where they contradict each other."""
-    name = address.box(
-        "Start from",
-        STARTS,
-        key="cost_from",
-        on_change=lambda: load(address.held("cost_from")),
-        width=320,
-        help="A preset, or a row of the published variations. Then change what you like.",
-    )
-    start = STARTS[name]
-    with st.container(horizontal=True, gap="small"):
+    with bar("sizes")[0]:
+        name = address.box(
+            "Start from",
+            STARTS,
+            key="cost_from",
+            on_change=lambda: load(address.held("cost_from")),
+            width=190,
+            help="A preset, or a row of the published variations. Then change what you like.",
+        )
+        start = STARTS[name]
         sizes = {
             size: address.number(
                 *(_LABELS.get(size, size), 1, LARGEST, getattr(start, size)),
                 step=step,
                 key=f"cost_{size}",
-                width=96,
+                width=112,
             )
             for size, step in boxes(start).items()
         }
@@ -44,7 +45,6 @@ def choose_config() -> ModelConfig | None:
     except ValueError as error:
         st.error(f"There is no such encoder: {error}.", icon=":material/error:")
         return None
-    st.caption(_described(config))
     return config
 
 
@@ -60,7 +60,7 @@ def load(name: str) -> None:
         address.take(f"cost_{size}", getattr(STARTS[name], size))
 
 
-def _described(config: ModelConfig) -> str:
+def described(config: ModelConfig) -> str:
     """What no box holds."""
     said = [
         f"{config.norm_placement.capitalize()}-LN",

@@ -14,41 +14,56 @@ from viz.image_gallery import image_gallery
 
 TEST_DIGITS, DRAW = "Test digits", "Draw"
 AS_THEY_COME, HARDEST, DISAGREE = "as they come", "hardest first", "where the two checkpoints disagree"
-COLUMNS = 4
+COLUMNS = 5
 PAGE = 3 * COLUMNS
+SIDE = 44  # pixels of the picture in the row
 
 
 def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
-    """The digit, None where nothing is drawn, and its label where it has one."""
-    look = {"width": "stretch", "label_visibility": "collapsed"}
-    if address.row("Source", (TEST_DIGITS, DRAW), key="source", on_change=drawing.leave, **look) == DRAW:
-        image = drawing.drawn_digit()
-        return (Picture.of(image) if image.any() else None), None
-    images, labels = state.test_digits()
-    chosen = _test_digit(images, labels, checkpoint)
-    return Picture.of(images[chosen]), int(labels[chosen])
+    """The digit, None where nothing is drawn, and its label where it has one.
+
+    In sight are the picture and its number; how to come to another one stands behind a button.
+    """
+    picture = st.container(width="content", key="picture")
+    number = st.container(width="content")
+    with st.popover("Choose or draw", key="digits"):
+        look = {"width": "stretch", "label_visibility": "collapsed"}
+        if address.row("Source", (TEST_DIGITS, DRAW), key="source", on_change=drawing.leave, **look) == DRAW:
+            image, label = drawing.drawn_digit(), None
+        else:
+            images, labels = state.test_digits()
+            with number:
+                chosen = address.number(
+                    *("Test digit number", 0, len(images) - 1),
+                    key="digit",
+                    width=130,
+                    label_visibility="collapsed",
+                )
+            _gallery(images, labels, chosen, checkpoint)
+            image, label = images[chosen], int(labels[chosen])
+    if not image.any():
+        return None, None
+    with picture:
+        st.image(image, width=SIDE, output_format="PNG")
+    return Picture.of(image), label
 
 
-def _test_digit(images: np.ndarray, labels: np.ndarray, checkpoint: str | None) -> int:
-    gallery = st.container()
-    digit = address.number("Test digit number", 0, len(images) - 1, key="digit")
-    with gallery:
-        ids, captions, legend = _list(labels, checkpoint)
-        n_pages = max(1, math.ceil(len(ids) / PAGE))
-        pages = st.container()  # the thumbnails come first, and need to know which page it is
-        page = st.pagination(n_pages, key="gallery_page", max_visible_pages=5)
-        with pages:
-            if len(ids):
-                part = slice((page - 1) * PAGE, page * PAGE)
-                shown, look = ids[part], {"selected": digit, "columns": COLUMNS}
-                thumbnails = image_gallery(images[shown], shown.tolist(), captions[part], **look)
-                click = {"chosen": digit, "selection": "image", "take": take_digit}
-                clickable(thumbnails, key="gallery", width="content", **click)
-                if legend:
-                    st.caption(legend)
-            else:
-                st.info("There is no such digit: the two say the same of every one of this class.")
-    return digit
+def _gallery(images: np.ndarray, labels: np.ndarray, digit: int, checkpoint: str | None) -> None:
+    ids, captions, legend = _list(labels, checkpoint)
+    n_pages = max(1, math.ceil(len(ids) / PAGE))
+    pages = st.container()  # the thumbnails come first, and need to know which page it is
+    page = st.pagination(n_pages, key="gallery_page", max_visible_pages=5)
+    with pages:
+        if not len(ids):
+            st.info("There is no such digit: the two say the same of every one of this class.")
+            return
+        part = slice((page - 1) * PAGE, page * PAGE)
+        shown, look = ids[part], {"selected": digit, "columns": COLUMNS}
+        thumbnails = image_gallery(images[shown], shown.tolist(), captions[part], **look)
+        click = {"chosen": digit, "selection": "image", "take": take_digit}
+        clickable(thumbnails, key="gallery", width="content", **click)
+        if legend:
+            st.caption(legend)
 
 
 def _list(labels: np.ndarray, checkpoint: str | None) -> tuple[np.ndarray, list[str], str]:

@@ -1,4 +1,4 @@
-"""Typing a text, or starting from an example."""
+"""Typing a text, or choosing an example."""
 
 import streamlit as st
 
@@ -15,24 +15,29 @@ def text_input() -> tuple[Text | None, None]:
     """The text, None where it is empty. The box is what counts; an example only fills it."""
     sentences = state.sentences()
     titles = {text: title for title, text in sentences.items()}
-    first = next(iter(titles))
-    above = st.container()  # for the examples, which must know what is in the box
-    text = address.text(
-        "Text",
-        first,
-        key="text",
-        max_chars=LONGEST,
-        height=150,
-        help="Ctrl+Enter, or a click elsewhere, sends the text to the encoder. Write `[MASK]` for a word, and the "
-        "Attention page says what the encoder expects there. " + AT_MOST,
-    )
+    text = text_box("Text", next(iter(titles)), key="text")
     st.session_state["example"] = titles.get(text)
-    above.selectbox(
-        "Example", sentences, index=None, key="example", placeholder="your own text", on_change=_fill
+    st.selectbox(
+        "Example",
+        sentences,
+        index=None,
+        key="example",
+        placeholder="Examples",
+        on_change=_fill,
+        width=160,
+        label_visibility="collapsed",
     )
     if len(text) == LONGEST:  # of a longer one in the address, Streamlit takes the beginning
         st.caption(AT_MOST)
     return (Text(text) if text.strip() else None), None
+
+
+def text_box(label: str, first: str, *, key: str, at_most: int = LONGEST) -> str:
+    """Two lines high, and as high as the text while one writes in it."""
+    with st.container(key=f"text_{key}"):
+        return address.text(
+            label, first, key=key, max_chars=at_most, height="content", label_visibility="collapsed"
+        )
 
 
 def _fill() -> None:

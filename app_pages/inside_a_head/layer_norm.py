@@ -4,9 +4,9 @@ import re
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import address, state
+from app_pages.inputs.text_input import text_box
 from app_pages.inside_a_head.view import steps_of
 from app_pages.state import HeadSelection
 from app_pages.widgets.beside import beside
@@ -22,36 +22,33 @@ from viz.numbers import in_tex, written
 FIRST = "0.5, -3, 8.5\n-1, 2, 5\n4, 4, 1"
 MOST_ROWS, MOST_NUMBERS, LARGEST = 6, 8, 1e6
 ATTENTION, FEED_FORWARD = "of the attention", "of the feed-forward layer"
+_VECTORS = "Numbers with commas or spaces between them. The first line is worked out; all of them are the batch below."
 _WRITTEN = 4  # terms of a sum that are written out
 
 
-def layer_norm(chosen: HeadSelection, controls: DeltaGenerator) -> None:
-    """The box of the query goes into `controls`."""
+def layer_norm(chosen: HeadSelection) -> None:
+    typed, own = beside("typed", "own")
+    with chosen.controls:
+        query = choose_query(state.record(chosen.checkpoint, chosen.given))
+        sublayer = address.row(
+            "Norm", (ATTENTION, FEED_FORWARD), key="inside_norm", label_visibility="collapsed"
+        )
+        text = text_box("Vectors, one a line", FIRST, key="inside_vectors", at_most=400)
+    with typed:
+        values = _typed(text)
+    with own:
+        _own(chosen, query, sublayer)
     st.latex(
         r"\mathrm{LN}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta, \qquad "
         r"\mu = \frac1d \sum_{i=1}^{d} x_i, \qquad \sigma^2 = \frac1d \sum_{i=1}^{d} (x_i - \mu)^2"
     )
-    typed, own = beside("typed", "own")
-    with typed:
-        values = _typed()
-    with own:
-        _own(chosen, controls)
     if values is not None:
         _batch(values)
 
 
-def _typed() -> np.ndarray | None:
-    """Numbers [vector, feature], the first vector worked out; None where they are no numbers."""
-    st.markdown("#### Your own vector")
-    text = address.text(
-        "Vectors, one a line",
-        FIRST,
-        key="inside_vectors",
-        max_chars=400,
-        height=110,
-        help="Numbers with commas or spaces between them. The first line is worked out; all of them are the batch "
-        "below.",
-    )
+def _typed(text: str) -> np.ndarray | None:
+    """Numbers [vector, feature] of the `text`, the first vector worked out; None where they are no numbers."""
+    st.markdown("**Your own vector**, typed above", help=_VECTORS)
     try:
         values = read_vectors(text)
     except ValueError as error:
@@ -60,6 +57,8 @@ def _typed() -> np.ndarray | None:
     vector = values[0]
     found = normalise(vector[None], "features")
     mean, variance, deviation = (float(each.item()) for each in (found.mean, found.variance, found.deviation))
+    left = normalise(found.output, "features").spread.item()
+    _bars("typed", vector, found.output[0], f"mean 0, deviation {written(left, '.3g')}")
     d = len(vector)
     _steps(vector, mean, variance, deviation)
     result = r",\; ".join(f"{y:.2f}" for y in found.output[0])
@@ -74,18 +73,12 @@ def _typed() -> np.ndarray | None:
             f"The sum of squares is divided by d = {d}, as LayerNorm does (population formula). Divided by "
             f"d − 1 = {d - 1} the deviation would be {written(sample_deviation(vector), '.3g')}."
         )
-    left = normalise(found.output, "features").spread.item()
-    _bars("typed", vector, found.output[0], f"mean 0, deviation {written(left, '.3g')}")
     return values
 
 
-def _own(chosen: HeadSelection, controls: DeltaGenerator) -> None:
+def _own(chosen: HeadSelection, query: int, sublayer: str) -> None:
     """The residual vector of the chosen query, through a norm of the chosen layer."""
     record = state.record(chosen.checkpoint, chosen.given)
-    with controls:
-        query = choose_query(record)
-    st.markdown("#### The token's own")
-    sublayer = address.row(f"Norm of layer {chosen.layer}", (ATTENTION, FEED_FORWARD), key="inside_norm")
     try:
         steps = steps_of(chosen.checkpoint, chosen.given, chosen.layer, 0, query)  # the norms are of no head
     except ValueError as error:
@@ -93,11 +86,13 @@ def _own(chosen: HeadSelection, controls: DeltaGenerator) -> None:
         return
     norm = steps.norm_attention if sublayer == ATTENTION else steps.norm_feed_forward
     token = as_code(record.tokens[query])
-    st.markdown(f"Query {query}, {token}: {_where(record.config.norm_placement, sublayer)}")
-    _steps(norm.x, norm.mean, norm.variance, norm.deviation)
+    st.markdown(
+        f"**The token's own**: query {query}, {token}, {_where(record.config.norm_placement, sublayer)}"
+    )
     _bars("own", norm.x, norm.standardised, "mean 0, deviation 1")
     out = norm_bars(norm.out, title="γ ⊙ (x − μ) / σ + β", reading="with γ and β as they were trained")
     show(out, key="inside_own_out")
+    _steps(norm.x, norm.mean, norm.variance, norm.deviation)
     gains, shifts = (" to ".join(f"{end:.2f}" for end in extremes(each)) for each in (norm.gain, norm.shift))
     st.caption(
         f"γ is a number a feature, from {gains} in this norm (it starts at 1), β from {shifts} (it starts at 0)."

@@ -6,8 +6,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import address, state
 from app_pages.cache import Checkpoint, cached
+from app_pages.inputs.row import choose_input
 from app_pages.inside_a_head.temperature import temperature
-from app_pages.state import HeadSelection, Selection
+from app_pages.state import HeadSelection
+from app_pages.widgets.bar import bar
 from app_pages.widgets.beside import beside
 from app_pages.widgets.head_choice import choose_head, clickable_heads
 from app_pages.widgets.show import show
@@ -24,24 +26,29 @@ SCALES = {"1/√d_k": 0.5, "1": 0.0, "1/d_k": 1.0, "free": None}  # powers p of 
 GRADIENT = r"\lVert \mathrm{diag}(a) - a\,a^{\top} \rVert_F"
 
 
-def why_the_scale(chosen: Selection, controls: DeltaGenerator) -> None:
-    """The box of the query, where there is one to choose, goes into `controls`."""
-    part = address.row("Experiment on", (RANDOM, CHECKPOINT, TEMPERATURE), key="inside_scale")
+def why_the_scale() -> None:
+    above = st.container()  # for the input, which random vectors do not need
+    places = controls, _ = bar("controls")
+    with controls:
+        part = address.row("Experiment on", (RANDOM, CHECKPOINT, TEMPERATURE), key="inside_scale")
     if part == RANDOM:
-        _random_vectors()
-    elif part == CHECKPOINT:
+        _random_vectors(controls)
+        return
+    with above:
+        chosen = choose_input(places)
+    if part == CHECKPOINT:
         _own_vectors(choose_head(chosen, with_colours=False))
     else:
-        temperature(choose_head(chosen), controls)
+        temperature(choose_head(chosen))
 
 
-def _random_vectors() -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+def _random_vectors(controls: DeltaGenerator) -> None:
+    with controls:
         d_k = address.slider(
             "d_k",
             *(1, WIDTHS[-1], 64),
             key="inside_d_k",
-            width=340,
+            width=240,
             help="How many components a query and a key have.",
         )
         named = address.row(
@@ -54,19 +61,10 @@ def _random_vectors() -> None:
                 *(0.0, 1.5, 0.25),
                 key="inside_power",
                 step=0.05,
-                width=300,
+                width=340,
             )
     factor, variance = d_k**-power, scaling.variance(d_k, power)
     found = over_widths((d_k,), (power,)).iloc[0]
-    st.latex(r"\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d_k} \operatorname{Var}(q_i k_i) = d_k")
-    st.markdown(
-        rf"With the scale $c = {in_tex(factor)}$: $\operatorname{{Var}}(c \; q \cdot k) = c^2 d_k "
-        rf"= {in_tex(variance)}$; measured: ${in_tex(found['variance'])}$."
-    )
-    st.markdown(
-        f"At $d_k = {d_k}$ with this scale a query's weights have entropy **{found['entropy']:.2f}** of 1, and the "
-        f"gradient through the softmax, ${GRADIENT}$, has a median of **{written(found['gradient'], '.3g')}**."
-    )
     measured = over_widths(WIDTHS, tuple(sorted({0.0, 0.5, 1.0, power})))
     places = [*beside("products", "variance"), *beside("entropy", "gradient")]
     with places[0]:
@@ -82,6 +80,15 @@ def _random_vectors() -> None:
     for place, measure in zip(places[1:], ("variance", "entropy", "gradient"), strict=True):
         with place:
             show(width_curves(measured, measure, d_k=d_k, power=power), key=f"inside_{measure}")
+    st.latex(r"\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d_k} \operatorname{Var}(q_i k_i) = d_k")
+    st.markdown(
+        rf"With the scale $c = {in_tex(factor)}$: $\operatorname{{Var}}(c \; q \cdot k) = c^2 d_k "
+        rf"= {in_tex(variance)}$; measured: ${in_tex(found['variance'])}$."
+    )
+    st.markdown(
+        f"At $d_k = {d_k}$ with this scale a query's weights have entropy **{found['entropy']:.2f}** of 1, and the "
+        f"gradient through the softmax, ${GRADIENT}$, has a median of **{written(found['gradient'], '.3g')}**."
+    )
     n = scaling.N_KEYS
     st.caption(
         f"Components of q and k are independent standard normal numbers; each query looks at {n} keys, and "
@@ -100,12 +107,6 @@ def _own_vectors(chosen: HeadSelection) -> None:
     with st.spinner("Measuring every head …"):
         heads = of_heads(chosen.checkpoint, chosen.given)
     own = heads[(heads["layer"] == layer) & (heads["head"] == head)].iloc[0]
-    st.markdown(
-        f"L{layer} H{head} on this input: $q \\cdot k$ has mean **{written(own['mean'], '.3g')}** and variance "
-        f"**{written(own['variance'], '.3g')}**; independent components of variance 1 would give $d_k = {d_k}$. With the scale "
-        f"$1/\\sqrt{{{d_k}}}$ the entropy of its weights is **{own['entropy']:.2f}**, without it "
-        f"**{own['entropy_unscaled']:.2f}**."
-    )
     products = scaling.head_products(record.q[layer, head], record.k[layer, head])[record.mask[layer, head]]
     places = [*beside("own_products", "own_variance"), *beside("own_entropy", "own_gradient")]
     with places[0]:
@@ -133,6 +134,12 @@ def _own_vectors(chosen: HeadSelection) -> None:
     for place, (measure, figure) in zip(places[1:], points.items(), strict=True):
         with place:
             clickable_heads(figure, key=f"inside_own_{measure}", chosen=(layer, head), width="stretch")
+    st.markdown(
+        f"L{layer} H{head} on this input: $q \\cdot k$ has mean **{written(own['mean'], '.3g')}** and variance "
+        f"**{written(own['variance'], '.3g')}**; independent components of variance 1 would give $d_k = {d_k}$. With the scale "
+        f"$1/\\sqrt{{{d_k}}}$ the entropy of its weights is **{own['entropy']:.2f}**, without it "
+        f"**{own['entropy_unscaled']:.2f}**."
+    )
     st.caption(
         "A click on a point chooses the head. Entropy is the mean, the gradient the median over all queries of this "
         "input. The encoder was trained with the scale: these are its own queries and keys with the division left "

@@ -1,7 +1,6 @@
 """Attention reads a set: what happens to a head when its vectors come in another order."""
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import address, cache, state
 from app_pages.state import HeadSelection
@@ -14,32 +13,32 @@ from viz.numbers import written
 NONE, CAUSAL = "no mask", "causal mask"
 
 
-def set_to_set(chosen: HeadSelection, controls: DeltaGenerator) -> None:
-    """The box of the query goes into `controls`."""
+def set_to_set(chosen: HeadSelection) -> None:
     record = state.record(chosen.checkpoint, chosen.given)
-    with controls:
+    with chosen.controls:
         query = choose_query(record)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        kind = address.row("Order of P X", KINDS, key="inside_order")
+        kind = address.row("Order of P X", KINDS, key="inside_order", label_visibility="collapsed")
         seed = 0
         if kind == "shuffled":
             seed = address.number(
-                "Shuffle", *(0, 9999, 1), key="inside_seed", width=150, help="Each number is another order."
+                "Shuffle", *(0, 9999, 1), key="inside_seed", width=115, help="Each number is another order."
             )
-        mask = address.row("Mask", (NONE, CAUSAL), key="inside_mask")
-    st.latex(r"\mathrm{Attention}(PX) = P\,\mathrm{Attention}(X)")
-    st.markdown(
-        r"since softmax works row by row: $\mathrm{softmax}((PQ)(PK)^{\top})\,PV = "
-        r"P\,\mathrm{softmax}(QK^{\top})\,P^{\top} P\,V = P\,\mathrm{softmax}(QK^{\top})\,V$"
-    )
+        mask = address.row("Mask", (NONE, CAUSAL), key="inside_mask", label_visibility="collapsed")
     order = order_of(kind, len(record), seed)
     head = {"layer": chosen.layer, "head": chosen.head, "order": order}
     found = {
         each: cache.of(reorder, chosen.checkpoint, chosen.given, **head, is_causal=each == CAUSAL)
         for each in (NONE, CAUSAL)
     }
+    seen = found[mask]
+    show(
+        permutation(
+            seen.output, seen.output_of_reordered, seen.order, record.tokens, query=query, holds=seen.holds
+        ),
+        key="permutation",
+    )
     size = found[NONE].largest_output
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="large", key="totals"):
         for each in (NONE, CAUSAL):
             st.metric(
                 f"Largest deviation, {each}",
@@ -49,15 +48,8 @@ def set_to_set(chosen: HeadSelection, controls: DeltaGenerator) -> None:
                 else None,
                 delta_color="off",
                 delta_arrow="off",
-                width=250,
+                width="content",
             )
-    seen = found[mask]
-    show(
-        permutation(
-            seen.output, seen.output_of_reordered, seen.order, record.tokens, query=query, holds=seen.holds
-        ),
-        key="permutation",
-    )
     where = seen.row_of(query)
     moved = f"moves from row {query} to row {where}" if where != query else f"keeps its row {query}"
     if mask == NONE:
@@ -78,6 +70,11 @@ def set_to_set(chosen: HeadSelection, controls: DeltaGenerator) -> None:
             f"The framed token {moved} and {sees}. Which keys are allowed hangs on the row, so the mask does not move "
             "along with the vectors, and the equation fails."
         )
+    st.latex(r"\mathrm{Attention}(PX) = P\,\mathrm{Attention}(X)")
+    st.markdown(
+        r"since softmax works row by row: $\mathrm{softmax}((PQ)(PK)^{\top})\,PV = "
+        r"P\,\mathrm{softmax}(QK^{\top})\,P^{\top} P\,V = P\,\mathrm{softmax}(QK^{\top})\,V$"
+    )
     st.caption(
         f"X is what the attention of layer {chosen.layer} receives for this input, L{chosen.layer} H{chosen.head} is "
         "run on X and on P X. The block itself knows no positions: those were added to the vectors before the first "

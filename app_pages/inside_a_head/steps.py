@@ -6,7 +6,6 @@ from decimal import ROUND_CEILING, Context
 from typing import NamedTuple
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import address, state
 from app_pages.inside_a_head import attention_steps as attention
@@ -52,22 +51,18 @@ STEPS = {
 OPEN_AT_FIRST = ("products", "softmax", "values")
 
 
-def step_by_step(chosen: HeadSelection, controls: DeltaGenerator) -> None:
-    """The boxes and buttons go into `controls`."""
+def step_by_step(chosen: HeadSelection) -> None:
     try:
-        with controls:
+        with chosen.controls:
             query = choose_query(state.record(chosen.checkpoint, chosen.given))
             view = choose_view(chosen, query)
+        with chosen.view:
             st.button("Open all", on_click=_open, args=(STEPS,))
             st.button("Fold all", on_click=_open, args=((),))
     except ValueError as error:
         st.info(sentence(error), icon=":material/info:")
         return
     apart, order = view.steps.apart, view.steps.order
-    st.caption(
-        f"{view.head}, query {as_code(view.name(query))}. Every step is computed anew from the block's input and its weights, "
-        f"in double precision: recomputed within {within(max(apart.values()))} of what the encoder itself had."
-    )
     with st.container(horizontal=True, gap="medium"):
         diagram = st.container(width=250, key="inside_diagram")
         with st.container(key="detail", gap="xsmall"):
@@ -87,6 +82,10 @@ def step_by_step(chosen: HeadSelection, controls: DeltaGenerator) -> None:
             take=lambda point: _open((point["step"],)),
             width="content",
         )
+    st.caption(
+        f"{view.head}, query {as_code(view.name(query))}. Every step is computed anew from the block's input and its weights, "
+        f"in double precision: recomputed within {within(max(apart.values()))} of what the encoder itself had."
+    )
 
 
 def _step(view: View, name: str, number: int) -> bool:

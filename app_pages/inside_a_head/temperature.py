@@ -3,7 +3,6 @@
 import math
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import address, state
 from app_pages.state import HeadSelection
@@ -26,24 +25,23 @@ EVERYWHERE, LAYER, HEAD = "all heads", "this layer", "this head"
 KEY = "inside_temperature"
 
 
-def temperature(chosen: HeadSelection, controls: DeltaGenerator) -> None:
-    """The box of the query goes into `controls`."""
+def temperature(chosen: HeadSelection) -> None:
     record = state.record(chosen.checkpoint, chosen.given)
-    with controls:
+    with chosen.controls:
         query = choose_query(record)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with chosen.view:
         where = address.row("Applied to", (EVERYWHERE, LAYER, HEAD), key="inside_where")
+    with chosen.controls:
         t = address.select_slider(
             "Temperature T",
             TEMPERATURES,
             1.0,
             format_func=named,
             key=KEY,
-            width=420,
+            width=330,
             help="1 is as trained. Towards 0 each query keeps its best key alone, towards ∞ it looks at all alike.",
         )
         st.button("Back to 1", key="inside_as_trained", on_click=_take, args=(1.0,), disabled=t == 1)
-    st.latex(r"a = \mathrm{softmax}\!\left(\frac{q\,K^{\top}}{T \sqrt{d_k}}\right)")
     heads = {LAYER: {"layer": chosen.layer}, HEAD: {"layer": chosen.layer, "head": chosen.head}}.get(
         where, {}
     )
@@ -67,6 +65,7 @@ def temperature(chosen: HeadSelection, controls: DeltaGenerator) -> None:
         with st.container(key="side_curve"):
             _curve(chosen, record, t, heads)
     _patterns(chosen, query, (before,) if t == 1 else (before, after))
+    st.latex(r"a = \mathrm{softmax}\!\left(\frac{q\,K^{\top}}{T \sqrt{d_k}}\right)")
 
 
 def _curve(chosen: HeadSelection, record: ForwardRecord, t: float, heads: dict[str, int]) -> None:

@@ -2,8 +2,10 @@
 
 import streamlit as st
 
-from app_pages import address
+from app_pages import address, state
 from app_pages.masks.blocked import CELLS, KEYS, block, blocked
+from app_pages.state import HeadSelection, Selection
+from app_pages.widgets.telling import telling_position
 from model.config import ModelConfig
 from model.intervention import Kind, MaskChoice
 from model.record import ForwardRecord
@@ -18,31 +20,57 @@ KINDS: dict[str, Kind] = {
 }
 MOST_PADDING = 32  # tokens
 WIDEST = 16  # radius of a window, in tokens
-BOX, SLIDER = 190, 260  # pixels
+BOX, SLIDER = 260, 250  # pixels
 
 
-def choose_kind() -> Kind:
-    return KINDS[address.row("Mask", KINDS, key="masks_kind")]
+def choose_kind(record: ForwardRecord) -> Kind:
+    look = {"label_visibility": "collapsed", "on_change": _to_the_middle, "args": (len(record),)}
+    return KINDS[address.row("Mask", KINDS, key="masks_kind", **look)]
 
 
-def choose_mask(kind: Kind, record: ForwardRecord, query: int) -> MaskChoice:
+def _to_the_middle(n: int) -> None:
+    """A causal mask leaves the first query itself alone: one in the middle shows what it does."""
+    if address.held("masks_kind") == "Causal" and not address.held("query"):
+        address.take("query", n // 2)
+
+
+def open_masked(chosen: Selection, record: ForwardRecord) -> None:
+    """Where nothing was chosen when the app was opened: blocks the position on which the answer hangs most."""
+    untouched = state.opened_bare() and not st.session_state.get("masks_opened") and not address.code(KEYS)
+    if untouched and (telling := telling_position(chosen.checkpoint, chosen.given)):
+        block_in(record, telling.position)
+    st.session_state["masks_opened"] = True
+
+
+def block_in(record: ForwardRecord, key: int) -> None:
+    """Blocks one key of this input, and so of no other."""
+    st.session_state["masks_tokens"] = record.tokens
+    st.session_state["masks_opened"] = True
+    block(KEYS, [(key,)])
+
+
+def choose_mask(kind: Kind, chosen: HeadSelection, record: ForwardRecord, query: int) -> MaskChoice:
     """What belongs to the kind. `record` is of the input as it is; single cells are blocked in the row of `query`."""
     _forget_positions(record)
     details: dict[str, object] = {}
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with chosen.controls:
         match kind:
-            case "keys":
-                details["keys"] = tuple(key for (key,) in blocked(KEYS, len(record)))
-                _choose_positions("Blocked keys", KEYS, record, ())
-            case "cells":
-                details["cells"] = blocked(CELLS, len(record))
-                _choose_positions(f"Keys blocked for query {query}", CELLS, record, (query,))
             case "window":
                 widest = WIDEST if record.patch_grid is None else max(*record.patch_grid, 2) - 1
                 look = {"key": "masks_radius", "width": SLIDER}
                 details["radius"] = address.slider(f"Radius, in {record.units}", 0, widest, 1, **look)
             case "padding":
                 details["n_padding"] = _choose_padding(record)
+            case "keys" | "cells":
+                code = KEYS if kind == "keys" else CELLS
+                every = blocked(code, len(record))
+                details[kind] = every if kind == "cells" else tuple(key for (key,) in every)
+                st.button("Free all", key="masks_free", on_click=block, args=(code, ()), disabled=not every)
+    with chosen.view:
+        if kind == "keys":
+            _choose_positions("Blocked keys", KEYS, record, ())
+        elif kind == "cells":
+            _choose_positions(f"Keys blocked for query {query}", CELLS, record, (query,))
         everywhere = kind == "none" or (kind == "padding" and record.unit == "token")
         return MaskChoice(kind=kind, **details, **({} if everywhere else _choose_heads(record.config)))
 
@@ -72,12 +100,11 @@ def _choose_positions(label: str, code: str, record: ForwardRecord, row: tuple[i
         range(len(record)),
         format_func=record.labels.__getitem__,
         key="masks_positions",
-        placeholder="click below, or choose here",
+        placeholder="click in the input, or choose here",
         select_all=False,
         wrap=True,
         on_change=take,
     )
-    st.button("Free all", key="masks_free", on_click=block, args=(code, ()), disabled=not every)
 
 
 def _choose_padding(record: ForwardRecord) -> int:

@@ -2,26 +2,32 @@
 
 import streamlit as st
 
-from app_pages import address, state
+from app_pages import state
+from app_pages.inputs.row import choose_input
 from app_pages.masks.consequences import consequences
-from app_pages.masks.controls import choose_kind, choose_mask
+from app_pages.masks.controls import choose_kind, choose_mask, open_masked
 from app_pages.masks.description import explained, without_or_with
 from app_pages.masks.maps import maps
 from app_pages.masks.methods import methods
-from app_pages.masks.target import click_target, has_board
+from app_pages.masks.target import click_target
 from app_pages.masks.worked_example import worked_example
-from app_pages.widgets.contrast import Side, predictions, side_of, tell, verdict
+from app_pages.widgets.bar import parts
+from app_pages.widgets.contrast import Side, predictions, share, side_of, tell, verdict
 from app_pages.widgets.head_choice import choose_head, choose_query
 from model.intervention import MaskChoice, masked
 from model.measures.changes import change, largest_change
+from model.measures.looks import depends_on_input
 from viz.numbers import written
 
 
 def answers(before: Side, unmasked: Side, after: Side, choice: MaskChoice) -> None:
     """The verdict, and the predictions; for a padded text also the one that ignores its mask."""
-    tell(verdict(without_or_with(choice, before.record), before.record, after.record), "1.25rem")
+    what = without_or_with(choice, before.record)
+    said = verdict(what, before.record, after.record)
+    if not depends_on_input(after.record):
+        said = of_no_input(what, after)
+    tell(said, "1.1rem")
     if unmasked is before:
-        predictions(before, after, key="masks_probabilities")
         return
     predictions(before, after, unmasked, key="masks_probabilities")
     if before.record.has_classes:
@@ -36,18 +42,31 @@ def answers(before: Side, unmasked: Side, after: Side, choice: MaskChoice) -> No
     )
 
 
-chosen = choose_head(state.selection())
-record = state.record(chosen.checkpoint, chosen.given)
+def of_no_input(what: str, after: Side) -> str:
+    """The answer where nothing but the class token reaches it."""
+    inputs = "text" if after.is_text else "digit"
+    said = f"{what}, the answer no longer depends on the {inputs}: nothing else reaches the class token"
+    if not after.record.has_classes:
+        return f"{said}."
+    return f"{said}, so it is {after.said} ({share(after.record.probabilities.max())}) for every {inputs}."
 
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    kind = choose_kind()
+
+PARTS = {
+    "Step by step": lambda: maps(chosen, unmasked, after, query),
+    "What follows": lambda: consequences(chosen, unmasked.record, after.record, query),
+    "Ways of masking": lambda: methods(chosen, unmasked.record, after.record, mask, query),
+    "4 × 4 by hand": lambda: worked_example(chosen),
+}
+part = parts(PARTS, key="masks_part")
+selected = choose_input()
+record = state.record(selected.checkpoint, selected.given)
+open_masked(selected, record)
+with selected.controls:
+    kind = choose_kind(record)
+chosen = choose_head(selected)
+with chosen.controls:
     query = choose_query(record)
-beside = record.unit == "patch" or has_board(kind, len(record))  # a text alone takes the whole width
-with st.container(horizontal=True, gap="medium") if beside else st.container():
-    place = st.container(width="content") if beside else None
-    with st.container(key="side_mask") if beside else st.container():
-        mask = choose_mask(kind, record, query)
-        st.caption(explained(mask, record))
+mask = choose_mask(kind, chosen, record, query)
 
 changed = masked(mask)
 if changed.n_padding(record.config):
@@ -57,15 +76,8 @@ if changed.n_padding(record.config):
 else:
     before = unmasked = side_of(chosen, "Without the mask")
     after = side_of(chosen, "With the mask", changed)
-with chosen.top:
-    answers(before, unmasked, after, mask)
-with place or st.container():
-    click_target(chosen, unmasked.record, after.record, mask, query, len(record))
+answers(before, unmasked, after, mask)
+click_target(chosen, unmasked.record, after.record, mask, query, len(record))
+st.caption(explained(mask, record))
 
-PARTS = {
-    "Step by step": lambda: maps(chosen, unmasked, after, query),
-    "What follows": lambda: consequences(chosen, unmasked.record, after.record, query),
-    "Ways of masking": lambda: methods(chosen, unmasked.record, after.record, mask, query),
-    "4 × 4 by hand": lambda: worked_example(chosen),
-}
-PARTS[address.row("Show", PARTS, key="masks_part", label_visibility="collapsed")]()
+PARTS[part]()

@@ -16,9 +16,16 @@ TIED, UNTIED = "the same, W_Q", "another, W_K"
 def adding(chosen: state.HeadSelection) -> None:
     loaded = state.loaded(chosen.checkpoint)
     parts = cache.of(embedding_parts, chosen.checkpoint, chosen.given)
+    head = f"L{chosen.layer} H{chosen.head}"
+    with chosen.controls:
+        halves = (TIED,) if loaded.config.shared_qkv else (TIED, UNTIED)
+        tied = address.row("$W_1$ is $W_Q$; $W_2$ is", halves, key="positions_w2") == TIED
     w_q, w_k = query_key_weights(loaded.model, chosen.layer, chosen.head)
     n, d_model = parts.content.shape
     d_k = w_q.shape[1]
+    found = sums(parts.content, parts.positions, w_q, w_q if tied else w_k)
+    maps = {"X W₁": found.content, "+ P W₂": found.positions, "= Concat[X, P] W": found.whole}
+    show(sum_of_maps(maps, parts.tokens), key="positions_sum")
     with st.container(
         horizontal=True, horizontal_alignment="center", vertical_alignment="center", gap="large"
     ):
@@ -35,17 +42,10 @@ def adding(chosen: state.HeadSelection) -> None:
         "content and another, $W_2$, for the positions. Adding is concatenating with both halves tied to be the "
         "same: it needs half the rows, and gives up reading the two with different weights."
     )
-    head = f"L{chosen.layer} H{chosen.head}"
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        halves = (TIED,) if loaded.config.shared_qkv else (TIED, UNTIED)
-        tied = address.row(f"$W_1$ is $W_Q$ of {head}; $W_2$ is", halves, key="positions_w2") == TIED
     if loaded.config.shared_qkv:
         st.caption(
             f"In {chosen.checkpoint} one matrix serves as $W_Q$, $W_K$ and $W_V$: there is no other to take."
         )
-    found = sums(parts.content, parts.positions, w_q, w_q if tied else w_k)
-    maps = {"X W₁": found.content, "+ P W₂": found.positions, "= Concat[X, P] W": found.whole}
-    show(sum_of_maps(maps, parts.tokens), key="positions_sum")
     st.markdown(
         f"All {found.whole.size:,} numbers, the largest {found.largest:.2f} in size, computed by either way:\n"
         f"- $\\text{{Concat}}[X, P]\\, W$ and $X W_1 + P W_2$ differ by at most **${scientific(found.from_sum)}$**\n"

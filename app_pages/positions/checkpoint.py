@@ -21,9 +21,8 @@ COSINE = r"$\cos(p_s, p_t) = p_s \cdot p_t \,/\, (|p_s|\,|p_t|)$."
 
 def checkpoint_positions(chosen: Selection) -> None:
     name, record = chosen.checkpoint, state.record(chosen.checkpoint, chosen.given)
-    st.markdown(_what_is_added(name, record))
     on_grid = record.unit == "patch"
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with chosen.controls:
         view = address.row(
             "Show", ((GRID,) if on_grid else ()) + (LENGTHS, PAIRS, TABLE), key="positions_own"
         )
@@ -40,6 +39,7 @@ def checkpoint_positions(chosen: Selection) -> None:
         show(learned_positions(cache.of(embeddings.position_table, name)[:n]), key="positions_own_numbers")
         if on_grid and record.at("class"):
             st.caption("Position 0 is that of the class token; the patches follow, row by row.")
+    st.markdown(_what_is_added(name, record))
 
 
 def _what_is_added(name: str, record: ForwardRecord) -> str:
@@ -101,9 +101,9 @@ def _lengths(chosen: Selection, record: ForwardRecord) -> None:
     lengths = embeddings.lengths(parts, scaled=is_scaled)
     remarks = (None, "added", "added") if is_scaled else ("added", "not used here", "added")
     labels = r"mean $|x|$", r"mean $|\sqrt{d_\text{model}}\, x|$", r"mean $|p|$"
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="large", key="totals"):
         for label, mean, remark in zip(labels, lengths.means, remarks, strict=True):
-            st.metric(label, f"{mean:.2f}", remark, delta_color="off", delta_arrow="off", width=170)
+            st.metric(label, f"{mean:.2f}", remark, delta_color="off", delta_arrow="off", width="content")
     curves = {"|x|, looked up" if is_scaled else "|x|, added": lengths.looked_up}
     curves |= {"|√d_model x|, added": lengths.scaled} if is_scaled else {}
     show(norm_curves(curves | {"|p|, added": lengths.positions}, record.tokens), key="positions_own_lengths")

@@ -39,7 +39,7 @@ class Map(NamedTuple):
 def embedding_map(chosen: Selection) -> None:
     name, given = chosen.checkpoint, chosen.given
     record = state.record(name, given)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with chosen.controls:
         method = address.row("Method", (PCA, TSNE), key="positions_map_method")
         positioned = address.row("Vectors", (CONTENT, SUM), key="positions_map_vectors") == SUM
         query = choose_query(record)

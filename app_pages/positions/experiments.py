@@ -33,10 +33,9 @@ def position_experiments(chosen: HeadSelection) -> None:
         "leave the positions out": _leave_out,
         "shift the positions": _shift,
     }
-    bar = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    with bar:
-        experiment = address.row("Experiment", experiments, key="positions_try")
-    experiments[experiment](chosen, record, bar)
+    with chosen.controls:
+        experiment = address.row("Experiment", experiments, key="positions_try", label_visibility="collapsed")
+    experiments[experiment](chosen, record, chosen.controls)
 
 
 # Shuffling
@@ -57,17 +56,7 @@ def _shuffle(chosen: HeadSelection, record: ForwardRecord, bar: DeltaGenerator) 
     deviations = [
         _deviation_once_back(chosen.checkpoint, chosen.given, order, without) for without in (False, True)
     ]
-    with_positions, without = map(scientific, deviations)
-    st.markdown(
-        f"With the {record.units} put back in order, the largest change of any attention weight, in all layers and heads, "
-        rf"$\max |A'_{{ij}} - A_{{\pi(i)\pi(j)}}|$: **${with_positions}$** with positions, **${without}$** without."
-    )
     stays = order == tuple(range(len(record)))
-    if len(movable(record.roles)) < 2:
-        st.info(f"Fewer than two {record.units} can move, so there is one order alone.")
-    elif stays:
-        st.info(f"This order leaves all {record.units} where they were: take another seed.")
-    st.caption(_what_is_permuted(record))
     remark = ", no positions" if zeroed else ""
     changed = repositioned(order=order, zeroed=zeroed)
     consequence(
@@ -76,6 +65,16 @@ def _shuffle(chosen: HeadSelection, record: ForwardRecord, bar: DeltaGenerator) 
         side_of(chosen, f"In order{remark}", repositioned(zeroed=zeroed)),
         side_of(chosen, f"Shuffled{remark}", changed, None if stays else order),
     )
+    with_positions, without = map(scientific, deviations)
+    st.markdown(
+        f"With the {record.units} put back in order, the largest change of any attention weight, in all layers and heads, "
+        rf"$\max |A'_{{ij}} - A_{{\pi(i)\pi(j)}}|$: **${with_positions}$** with positions, **${without}$** without."
+    )
+    if len(movable(record.roles)) < 2:
+        st.info(f"Fewer than two {record.units} can move, so there is one order alone.")
+    elif stays:
+        st.info(f"This order leaves all {record.units} where they were: take another seed.")
+    st.caption(_what_is_permuted(record))
     _many_orders(chosen, record, seed)
 
 
@@ -155,12 +154,12 @@ def _many_orders(chosen: HeadSelection, record: ForwardRecord, seed: int) -> Non
 def _leave_out(chosen: HeadSelection, record: ForwardRecord, _bar: DeltaGenerator) -> None:
     before = side_of(chosen, "With positions")
     after = side_of(chosen, "Without positions", repositioned(zeroed=True))
+    consequence(chosen, "Without positions", before, after)
     st.markdown(_largest_change(record, after.record))
     st.caption(
         "Zeros are added in place of the position vectors; every weight stays as it was trained, with positions. "
         "So this shows what this checkpoint lacks without them, not what an encoder trained without any would do."
     )
-    consequence(chosen, "Without positions", before, after)
 
 
 # Shifting
@@ -174,14 +173,14 @@ def _shift(chosen: HeadSelection, record: ForwardRecord, bar: DeltaGenerator) ->
             "Shift $k$",
             *(0, most, 1),
             key="positions_try_shift",
-            width=300,
+            width=220,
             help="With the slider in focus, the arrow keys step through the shifts.",
         )
     before = side_of(chosen, "As trained")
     after = side_of(chosen, f"Shifted by {k}", repositioned(shift=k))
+    consequence(chosen, f"With positions shifted by {k}", before, after)
     st.markdown(_largest_change(record, after.record))
     st.caption(_what_is_shifted(record, k))
-    consequence(chosen, f"With positions shifted by {k}", before, after)
     shifts = sorted({round(most * step / (N_SHIFTS - 1)) for step in range(N_SHIFTS)})
     changes = (repositioned(shift=shift) for shift in shifts)
     found = answers_under(chosen, changes, "Running many shifts …")

@@ -6,6 +6,7 @@ import streamlit as st
 from app_pages.cache import cached
 from app_pages.positions.notation import scientific
 from app_pages.positions.sizes import choose_length, choose_width
+from app_pages.widgets.bar import bar
 from app_pages.widgets.show import show
 from model.theory import sinusoids as theory
 from viz.positions.position_curves import offset_curve
@@ -13,6 +14,15 @@ from viz.positions.position_heatmaps import pairs_of_positions
 
 
 def products() -> None:
+    controls, _ = bar("controls")
+    with controls:
+        d_model, n = choose_width(), choose_length()
+    dots, distances = _measured(n, d_model)
+    offsets = np.arange(1 - n, n)
+    law, formula = "Σ cos(ω φ)", r"\sum_k \cos(\omega_k \varphi)"
+    _quantity(dots, theory.dot_product_at(offsets, d_model), "dot product", law, formula)
+    law, formula = f"√(d_model − 2 {law})", rf"\sqrt{{d_\text{{model}} - 2 {formula}}}"
+    _quantity(distances, theory.distance_at(offsets, d_model), "distance", law, formula)
     st.latex(
         r"p_t \cdot p_{t+\varphi} = \sum_k \left( \sin \omega_k t \, \sin \omega_k (t+\varphi) + "
         r"\cos \omega_k t \, \cos \omega_k (t+\varphi) \right) = \sum_k \cos(\omega_k \varphi)"
@@ -22,14 +32,6 @@ def products() -> None:
         r"the same. With $\varphi = 0$, $|p_t|^2 = d_\text{model} / 2$ for every $t$, and so "
         r"$|p_t - p_{t+\varphi}|^2 = d_\text{model} - 2 \sum_k \cos(\omega_k \varphi)$."
     )
-    with st.container(horizontal=True, gap="large"):
-        d_model, n = choose_width(), choose_length()
-    dots, distances = _measured(n, d_model)
-    offsets = np.arange(1 - n, n)
-    law, formula = "Σ cos(ω φ)", r"\sum_k \cos(\omega_k \varphi)"
-    _quantity(dots, theory.dot_product_at(offsets, d_model), "dot product", law, formula)
-    law, formula = f"√(d_model − 2 {law})", rf"\sqrt{{d_\text{{model}} - 2 {formula}}}"
-    _quantity(distances, theory.distance_at(offsets, d_model), "distance", law, formula)
     st.caption(
         "What deviates is the rounding of the table, which holds single-precision numbers as an encoder's does."
     )

@@ -10,6 +10,7 @@ from app_pages.widgets import contrast
 from app_pages.widgets.contrast import NUMBERS, Side
 from app_pages.widgets.head_choice import choose_query
 from app_pages.widgets.input_in_colours import input_in_colours
+from app_pages.widgets.prediction import prediction
 from app_pages.widgets.show import show
 from model.inputs import Picture
 from model.measures.changes import largest_change
@@ -24,17 +25,19 @@ AS_READ, BACK = "as they are read", "put back in order"
 
 def consequence(chosen: HeadSelection, what: str, before: Side, after: Side) -> None:
     """What became of the prediction, and of the chosen head's attention, by `what` was changed. `before` is in order."""
+    with chosen.view:
+        query = choose_query(before.record)
     contrast.tell(contrast.verdict(what, before.record, after.record))
-    contrast.predictions(before, after, key="positions_try_prediction")
-    query = choose_query(before.record)
     head = f"L{chosen.layer} H{chosen.head}"
     scale = chosen.of_head(before.record, after.record)
-    st.markdown(f"**What the encoder reads**, in the colours of what the query attends to in {head}")
     for number, side, place in zip(
         NUMBERS, (before, after), contrast.beside("positions_input"), strict=False
     ):
         with place:
-            st.caption(side.title)
+            if side.record.has_classes:
+                prediction(side.record, side.label, title=side.title)
+            else:
+                st.caption(side.title)
             _input(chosen, before, side, query, scale, key=f"positions_try_input_{number}")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         view = address.row(f"All weights of {head}", (SIDE_BY_SIDE, DIFFERENCE), key="positions_try_maps")

@@ -6,6 +6,7 @@ from app_pages import address
 from app_pages.cache import cached
 from app_pages.positions.notation import column, scientific
 from app_pages.positions.sizes import choose_position, choose_width
+from app_pages.widgets.bar import bar
 from app_pages.widgets.show import show
 from model.theory import shift as theory
 from model.theory.sinusoids import frequencies, table, wavelengths
@@ -19,6 +20,19 @@ ROTATION, DIAGONAL, BEST = "sines and cosines: M(φ)", "sines alone: cos(ω φ)"
 
 
 def shift() -> None:
+    controls, _ = bar("controls")
+    with controls:
+        d_model = choose_width()
+        offset = address.slider("Offset φ", 0, LARGEST, 5, key="positions_offset")
+        t = choose_position(N - LARGEST)
+        k = address.slider("Frequency k", 0, d_model // 2 - 1, 1, key="positions_k")
+    angles = frequencies(d_model)
+    st.markdown(
+        rf"From $p_{{{t}}}$ (grey hands) to $p_{{{t + offset}}}$ (green): each clock turned by its own "
+        rf"$\omega_k \varphi$, $\varphi = {offset}$"
+    )
+    hands = clock_hands(angles * (t + offset), wavelengths(d_model), before=angles * t)
+    show(hands, key="positions_shifted_clocks")
     st.latex(
         r"\begin{bmatrix} \sin \omega_k (t + \varphi) \\ \cos \omega_k (t + \varphi) \end{bmatrix} = "
         r"\underbrace{\begin{bmatrix} \cos \omega_k \varphi & \sin \omega_k \varphi \\ "
@@ -30,19 +44,7 @@ def shift() -> None:
         r"all positions, and $M(k, -\varphi)$ is its transpose. It is why Vaswani et al. expected that attention by "
         "relative position would be easy to learn from sinusoids (section 3.5)."
     )
-    with st.container(horizontal=True, gap="large"):
-        d_model = choose_width()
-        offset = address.slider("Offset φ", 0, LARGEST, 5, key="positions_offset")
-        t = choose_position(N - LARGEST)
-        k = address.slider("Frequency k", 0, d_model // 2 - 1, 1, key="positions_k")
     _worked(d_model, offset, t, k)
-    angles = frequencies(d_model)
-    st.markdown(
-        rf"From $p_{{{t}}}$ (grey hands) to $p_{{{t + offset}}}$ (green): each clock turned by its own "
-        rf"$\omega_k \varphi$, $\varphi = {offset}$"
-    )
-    hands = clock_hands(angles * (t + offset), wavelengths(d_model), before=angles * t)
-    show(hands, key="positions_shifted_clocks")
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_shift_matrix"):
             st.markdown(rf"**$M({offset})$**, all {d_model // 2} rotations; $M({k}, {offset})$ is framed")

@@ -5,6 +5,7 @@ import streamlit as st
 
 from app_pages import address
 from app_pages.positions.sizes import choose_length, choose_position, choose_width
+from app_pages.widgets.bar import bar
 from app_pages.widgets.show import show
 from model.theory import sinusoids as theory
 from viz.numbers import written
@@ -17,6 +18,12 @@ FINEST = 800  # points of a curve
 
 
 def sinusoids() -> None:
+    controls, _ = bar("controls")
+    with controls:
+        d_model, n = choose_width(), choose_length()
+        t = choose_position(n)
+    rows = theory.table(n, d_model)
+    _clocks(t, d_model)
     with st.container(horizontal=True, horizontal_alignment="center", gap="large"):
         st.latex(r"p_{t,\,2k} = \sin(\omega_k t), \qquad p_{t,\,2k+1} = \cos(\omega_k t)", width="content")
         st.latex(
@@ -26,11 +33,6 @@ def sinusoids() -> None:
         "Vaswani et al. 2017, section 3.5. $\\omega_k$ is a frequency, $\\lambda_k$ its wavelength in positions. "
         "The base is 10000; a formula in circulation prints 1000, and the code beside it has 10000."
     )
-    with st.container(horizontal=True, gap="large"):
-        d_model, n = choose_width(), choose_length()
-        t = choose_position(n)
-    rows = theory.table(n, d_model)
-    _clocks(t, d_model)
     _table_and_waves(rows, t)
     _counter(rows, t)
 

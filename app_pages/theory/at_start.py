@@ -19,10 +19,10 @@ measured = cached(one_seed)
 def at_start(setting: FreshSetting, variants: list[str], deepest: int, n_seeds: int) -> None:
     """Three figures of everything measured so far, drawn anew while more seeds come in."""
     progress = st.empty()
-    st.subheader("The last layer's gradient over depth")
+    st.markdown("**The last layer's gradient over depth**")
     last = beside_its_words("last")
     assumptions = st.empty()
-    st.subheader("The gradient layer by layer")
+    st.markdown("**The gradient layer by layer**")
     kind = address.row(
         "Over the sequences",
         (MEAN_OF_NORMS, NORM_OF_MEAN),
@@ -31,7 +31,7 @@ def at_start(setting: FreshSetting, variants: list[str], deepest: int, n_seeds: 
         "themselves before the norm is taken, as in figure 3 of Xiong et al.",
     )
     by_layer = beside_its_words("layers")
-    st.subheader("Hidden norms")
+    st.markdown("**Hidden norms**")
     hidden = beside_its_words("hidden")
 
     def draw(found: dict[str, list[list[AtStart]]]) -> None:

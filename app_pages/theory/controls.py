@@ -24,7 +24,7 @@ def choose_variants() -> list[str]:
         VARIANTS,
         list(VARIANTS)[:2],
         key="theory_variants",
-        help="Shows or hides a curve.",
+        label_visibility="collapsed",
     )
 
 
@@ -41,7 +41,7 @@ def choose_depth() -> int:
         24,
         12,
         key="theory_depth",
-        width=150,
+        width=200,
         help="The deepest encoder; the sweep over depths ends here.",
     )
 
@@ -53,15 +53,15 @@ def choose_seeds() -> int:
         MOST_SEEDS,
         5,
         key="theory_seeds",
-        width=120,
+        width=180,
         help="Each seed draws its own weights and data. The line is the mean, the band reaches from the least to the largest.",
     )
 
 
 def choose_setting() -> FreshSetting:
     """Width, heads and start of the encoders."""
-    d_model = address.box("Width d", WIDTHS, 64, key="theory_width", width=84)
-    n_heads = address.box("Heads", HEADS, 4, key="theory_heads", width=84)
+    d_model = address.box("Width d", WIDTHS, 64, key="theory_width")
+    n_heads = address.box("Heads", HEADS, 4, key="theory_heads")
     start = address.row(
         "Start",
         (THEORY, XAVIER),
@@ -82,7 +82,6 @@ def choose_setting() -> FreshSetting:
         1.0,
         key="theory_gain",
         step=0.25,
-        width=120,
         help="A factor on every matrix of the layers at the start.",
     )
     return FreshSetting(

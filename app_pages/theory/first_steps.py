@@ -8,6 +8,7 @@ import streamlit as st
 from app_pages import address
 from app_pages.cache import cached
 from app_pages.theory.over_seeds import beside_its_words, over_seeds
+from app_pages.widgets.bar import bar
 from model.theory.early_update import after_first_and_last, model_update
 from model.theory.fresh import FreshSetting
 from viz.theory.placements import model_updates
@@ -28,15 +29,15 @@ measured = cached(model_update)
 
 
 def first_steps(setting: FreshSetting, variants: list[str], n_layers: int, n_seeds: int) -> None:
-    st.subheader("The update of the model over its first steps")
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with bar("steps")[0]:
         rate = address.select_slider(
-            "Learning rate", RATES, 1e-4, key="theory_rate", format_func="{:g}".format, width=240
+            "Learning rate", RATES, 1e-4, key="theory_rate", format_func="{:g}".format, width=260
         )
-        n_steps = address.select_slider("Steps", STEPS, 10, key="theory_steps", width=150)
+        n_steps = address.select_slider("Steps", STEPS, 10, key="theory_steps", width=200)
         warmup = address.row("Warm-up", (NONE, TEN_STEPS), key="theory_warmup")
         scale = address.row("Axis", (LINEAR, LOG), key="theory_update_axis")
     steps = {"learning_rate": rate, "warmup": 10 if warmup == TEN_STEPS else 0, "n_steps": n_steps}
+    st.markdown("**The update of the model over its first steps**")
     progress = st.empty()
     place = beside_its_words("updates")
 

@@ -2,22 +2,23 @@
 
 import streamlit as st
 
-from app_pages import address
 from app_pages.theory.at_start import at_start
 from app_pages.theory.controls import choose_depth, choose_seeds, choose_setting, choose_variants, formulas
 from app_pages.theory.first_steps import first_steps
 from app_pages.theory.warm_up import live_grid, stored_grid
+from app_pages.widgets.bar import bar, parts
 
 AT_START, FIRST_STEPS, WARM_UP = "before training", "first steps", "learning rate and warm-up"
 
-with st.container(horizontal=True):
-    part = address.row("Fresh encoders", (AT_START, FIRST_STEPS, WARM_UP), key="theory_part")
+part = parts((AT_START, FIRST_STEPS, WARM_UP), key="theory_part", label="Fresh encoders")
+controls, more = bar("controls")
+with controls:
     variants = choose_variants()
-if part != WARM_UP:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    if part != WARM_UP:
         depth, seeds = choose_depth(), choose_seeds()
+if part != WARM_UP:
+    with more.popover("View", key="more"):
         setting = choose_setting()
-st.markdown(formulas(variants))
 
 live = st.container()
 if part == WARM_UP:
@@ -31,3 +32,4 @@ with live:
         first_steps(setting, variants, depth, seeds)
     else:
         live_grid(variants)
+st.markdown(formulas(variants))

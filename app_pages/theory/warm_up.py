@@ -5,6 +5,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import address
 from app_pages.cache import cached
+from app_pages.widgets.bar import bar
 from app_pages.widgets.warmup_runs import Grid, draw_grids, draw_losses, places, stored_runs
 from model.theory import warmup
 from model.theory.fresh import FreshSetting
@@ -23,10 +24,10 @@ trained = cached(warmup.run)
 
 def live_grid(variants: list[str]) -> None:
     """One run after the other, until all are done or somebody stops it; what is done stays."""
-    st.subheader("Small, run here and now")
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        n_layers = address.select_slider("Layers", LAYERS, 6, key="theory_grid_layers", width=180)
-        n_steps = address.select_slider("Steps a run", STEPS, 60, key="theory_grid_steps", width=180)
+    st.markdown("**Small, run here and now**")
+    with bar("runs")[0]:
+        n_layers = address.select_slider("Layers", LAYERS, 6, key="theory_grid_layers", width=210)
+        n_steps = address.select_slider("Steps a run", STEPS, 60, key="theory_grid_steps", width=230)
         button = st.empty()
     st.caption(
         f"The digits that come with the app, read as 16 patches; width {SMALL.d_model}, batches of "
@@ -44,7 +45,7 @@ def live_grid(variants: list[str]) -> None:
     left = [cell for cell in cells if cell not in done]
     running = st.session_state.get(RUNNING) == cells
     _start_or_stop(button, cells, running, len(left))
-    bar = st.empty()
+    progress = st.empty()
     where = places(variants, key="theory_live")
     grid: Grid = {
         variant: [_trained(cell) for cell in cells if cell in done and cell[0] == variant]
@@ -54,7 +55,7 @@ def live_grid(variants: list[str]) -> None:
         draw_grids(grid, where, rates=RATES, warmups=WARMUPS)
     if running:
         for number, cell in enumerate(left, 1):
-            bar.progress((number - 1) / len(left), f"Run {number} of {len(left)}")
+            progress.progress((number - 1) / len(left), f"Run {number} of {len(left)}")
             grid[cell[0]].append(_trained(cell))
             done.add(cell)
             draw_grids(grid, where, rates=RATES, warmups=WARMUPS)
@@ -66,7 +67,7 @@ def live_grid(variants: list[str]) -> None:
 
 def stored_grid() -> None:
     """Longer runs at the checkpoints' size, where they come with the project."""
-    st.subheader("Longer, at the checkpoints' size, stored")
+    st.markdown("**Longer, at the checkpoints' size, stored**")
     try:
         stored_runs(key="theory_stored")
     except ValueError as error:

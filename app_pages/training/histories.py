@@ -2,6 +2,7 @@
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import address, state
 from app_pages.training.tasks import explain, in_words
@@ -20,8 +21,9 @@ CURVES = (  # value, where it stands, whether it is smoothed, what it is
 )
 
 
-def histories(names: tuple[str, ...]) -> None:
-    log_x = address.toggle("Logarithmic steps", key="training_log")
+def histories(names: tuple[str, ...], controls: DeltaGenerator) -> None:
+    with controls:
+        log_x = address.toggle("Logarithmic steps", key="training_log")
     found = {name: state.loaded(name).history for name in names}
     colours = side_colours([state.loaded(name).config.norm_placement for name in names])
     for column, (name, history) in zip(st.columns(len(names), gap="medium"), found.items(), strict=True):

@@ -2,24 +2,35 @@
 
 import streamlit as st
 
-from app_pages import address, state
+from app_pages import state
+from app_pages.inputs.row import choose_encoder
 from app_pages.training.histories import histories
 from app_pages.training.player import player
+from app_pages.widgets.bar import bar, parts
 from app_pages.widgets.warmup_runs import stored_runs
 
 FILM, HISTORIES, WARMUP = "film", "histories", "with and without warm-up"
 
-name = address.held("checkpoint")
-names = (state.pair(name) or (name,)) if name is not None else ()
-part = address.row("Show", (FILM, HISTORIES, WARMUP), key="training")
+
+def pair() -> tuple[str, ...]:
+    """The pair of which one encoder is chosen, or that one alone."""
+    name = choose_encoder()
+    return (state.pair(name) or (name,)) if name is not None else ()
+
+
+part = parts((FILM, HISTORIES, WARMUP), key="training")
 try:
     if part == WARMUP:
         stored_runs(key="warmup")
-    elif not names:
-        st.info("Choose a checkpoint in the sidebar, and its training shows itself here.")
-    elif part == FILM:
-        player(names)
     else:
-        histories(names)
+        controls, _ = bar("controls")
+        with controls:
+            names = pair()
+        if not names:
+            st.info("There is no encoder of this kind whose training could be shown.")
+        elif part == FILM:
+            player(names, controls)
+        else:
+            histories(names, controls)
 except (ValueError, OSError) as error:
     st.info(f"This cannot be shown: {error}.")

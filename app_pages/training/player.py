@@ -5,10 +5,12 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import address, cache
 from app_pages.cache import Checkpoint, cached
 from app_pages.training.tasks import explain, in_words
+from app_pages.widgets.bar import bar
 from app_pages.widgets.head_choice import choose_scale, maxima
 from app_pages.widgets.show import show
 from model.checkpoint import read_config
@@ -45,7 +47,7 @@ def formed(name: Checkpoint, probe: int) -> np.ndarray:
     return formed_at_step(film(name), probe)
 
 
-def player(names: tuple[str, ...]) -> None:
+def player(names: tuple[str, ...], controls: DeltaGenerator) -> None:
     """Raises ValueError where a film is damaged."""
     films = {name: found for name in names if (found := film(name)) is not None}
     if missing := [name for name in names if name not in films]:
@@ -53,20 +55,21 @@ def player(names: tuple[str, ...]) -> None:
     if not films:
         return
     first = next(iter(films.values()))
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with controls:
         probe = address.box(
             "Input",
             range(len(first.probes)),
             key="training_probe",
             format_func=lambda number: first.probes[number].name,
-            width=420,
+            width=320,
             help="Every run was watched on the same few inputs.",
         )
         measure = address.row("Curves", (ACCURACY, ENTROPY, NORMS, GRADIENTS), key="training_curves")
         scale = choose_scale()
     playing = st.session_state.get("playing", False)
     # Only this part runs again for each frame.
-    st.fragment(_screen, run_every=FRAME_S if playing else None)(films, probe, measure, scale, playing)
+    with st.container(key="film"):
+        st.fragment(_screen, run_every=FRAME_S if playing else None)(films, probe, measure, scale, playing)
     _formation(films, probe)
     explain(task for shown in films.values() for task in shown.tasks)
 
@@ -108,7 +111,7 @@ def _moment(n: int, playing: bool) -> int:
     if playing:
         address.take("moment", now := min(address.held("moment", 0) + 1, n - 1))
         st.session_state["playing"] = now < n - 1
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with bar("time")[0]:
         st.button(
             "Pause" if playing else "Play",
             icon=":material/pause:" if playing else ":material/play_arrow:",

@@ -84,9 +84,9 @@ def beside(row: str, n: int = 2) -> list[DeltaGenerator]:
 def predictions(*sides: Side, key: str) -> None:
     """Beside each other; nothing where no side has classes."""
     if any(side.record.has_classes for side in sides):
-        for number, side, place in zip(NUMBERS, sides, beside(key, len(sides)), strict=False):
+        for side, place in zip(sides, beside(key, len(sides)), strict=True):
             with place:
-                prediction(side.record, side.label, title=side.title, key=f"{key}_{number}")
+                prediction(side.record, side.label, title=side.title)
 
 
 def tell(sentence: str, size: str = "1rem") -> None:

@@ -7,20 +7,24 @@ import streamlit as st
 
 from app_pages import address, state
 from app_pages.cache import Checkpoint
+from app_pages.gestures import arrow_keys
 from app_pages.widgets.show import clickable
 from model.config import ModelConfig
 from model.inputs import Input
+from model.measures.looks import most_telling_head
 from model.record import ForwardRecord, Role
 from viz.attention.head_overview import head_overview
 from viz.figure import VegaFigure
 from viz.palette import ColourScale
 
-ARROWS = (  # key, what it does, steps in layer and head
-    ("Left", "previous head", 0, -1),
-    ("Right", "next head", 0, 1),
-    ("Up", "previous layer", -1, 0),
-    ("Down", "next layer", 1, 0),
+ARROWS = (  # key, its sign, what it does, steps in layer and head
+    ("left", "chevron_left", "previous head", 0, -1),
+    ("right", "chevron_right", "next head", 0, 1),
+    ("up", "keyboard_arrow_up", "previous layer", -1, 0),
+    ("down", "keyboard_arrow_down", "next layer", 1, 0),
 )
+_LAYER = "Blocks of the encoder lie one on the other; layer 0 reads the input."
+_HEAD = "A head decides for each token which others it reads from, and how much from each. The heads of a layer work side by side."
 _ROLES: dict[Role, str] = {
     "class": "at the beginning stands for the whole",
     "separator": "at the end marks it",
@@ -31,33 +35,50 @@ _ROLES: dict[Role, str] = {
 SCALES: dict[str, ColourScale] = {"to 1": "fixed", "to own maximum": "own"}
 
 
-def choose_head(chosen: state.Selection, *, with_colours: bool = True) -> state.HeadSelection:
-    """Layer, head and colours, in the place above the page.
+def choose_head(
+    chosen: state.Selection, *, with_colours: bool = True, stepped: bool = False
+) -> state.HeadSelection:
+    """Layer, head and colours, in the bar of the page; where it is `stepped`, with buttons to the heads next to it.
 
     A part that is about no head leaves them out; one that draws no map of weights is `with_colours` False.
     """
+    _open_on_a_telling_head(chosen)
     with chosen.controls:
-        layer, head = _choose_layer_and_head(state.loaded(chosen.checkpoint).config)
-        scale = choose_scale() if with_colours else "fixed"
-    return state.HeadSelection(**vars(chosen), layer=layer, head=head, scale=scale)
+        layer, head = _choose_layer_and_head(state.loaded(chosen.checkpoint).config, stepped)
+    view, scale = None, "fixed"
+    if with_colours:
+        view = chosen.more.popover("View", key="more")
+        with view:
+            scale = choose_scale()
+    return state.HeadSelection(**vars(chosen), layer=layer, head=head, scale=scale, view=view)
 
 
-def _choose_layer_and_head(config: ModelConfig) -> tuple[int, int]:
-    """Two boxes, and four buttons that the arrow keys press as well."""
-    look = {"vertical_alignment": "bottom", "gap": "xsmall", "width": "content"}
-    with st.container(horizontal=True, key="head_choice", **look):
+def _open_on_a_telling_head(chosen: state.Selection) -> None:
+    """Where nothing was chosen yet, neither in the address nor in this session."""
+    if state.opened_bare() and not any(address.held(key) for key in ("layer", "head", "query", "opened")):
+        record = state.record(chosen.checkpoint, chosen.given)
+        take_head(*most_telling_head(record))
+        if record.unit == "token":
+            address.take("query", len(record) // 2)
+    address.take("opened", True)
+
+
+def _choose_layer_and_head(config: ModelConfig, stepped: bool) -> tuple[int, int]:
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="head_choice"
+    ):
         layer, head = (
-            address.box(label, range(n), key=label.lower(), gone=address.nearest, width=80)
-            for label, n in (("Layer", config.n_layers), ("Head", config.n_heads))
+            address.box(label, range(n), key=label.lower(), gone=address.nearest, width=110, help=said)
+            for label, n, said in (("Layer", config.n_layers, _LAYER), ("Head", config.n_heads, _HEAD))
         )
-        for key, what, layers, heads in ARROWS:
+        for key, sign, what, layers, heads in ARROWS if stepped else ():
             st.button(
-                "",  # Streamlit shows the key itself, as an arrow
-                key=f"step_{key.lower()}",
-                help=f"{what.capitalize()} (the {key.lower()} arrow key does the same)",
-                shortcut=key,
-                on_click=_step,
-                args=(config, layers, heads),
+                "",
+                icon=f":material/{sign}:",
+                key=f"step_{key}",
+                help=f"{what.capitalize()} (the {key} arrow key does the same while a head map has the focus)",
+                on_click=step,
+                args=(layers, heads),
             )
     return layer, head
 
@@ -137,6 +158,7 @@ def overview(
     key: str,
     take: Callable[[int, int], None] = take_head,
     beside: np.ndarray | None = None,
+    small: bool = False,
 ) -> None:
     """All heads of a checkpoint on this input; a click on one hands layer and head to `take`.
 
@@ -149,8 +171,9 @@ def overview(
         look["tops"] = maxima(pattern) if beside is None else np.maximum(maxima(pattern), beside)
         if beside is not None:
             look["whose"] = "the maximum of each pair"
-    chart = head_overview(pattern, selected=selected, hover=measures, **look)
+    chart = head_overview(pattern, selected=selected, hover=measures, small=small, **look)
     clickable_heads(chart, key=key, chosen=selected, take=take)
+    arrow_keys(key, step)
 
 
 def maxima(pattern: np.ndarray) -> np.ndarray:
@@ -158,6 +181,8 @@ def maxima(pattern: np.ndarray) -> np.ndarray:
     return pattern.max(axis=(-2, -1))
 
 
-def _step(config: ModelConfig, layers: int, heads: int) -> None:
-    layer, head = address.held("layer") + layers, address.held("head") + heads
+def step(layers: int, heads: int) -> None:
+    """For callbacks: so many layers down and heads to the right; at an edge it goes on at the other."""
+    config = state.loaded(address.held("checkpoint")).config
+    layer, head = address.held("layer", 0) + layers, address.held("head", 0) + heads
     take_head(layer % config.n_layers, head % config.n_heads)

@@ -1,16 +1,21 @@
-"""What the classifier answers, in words and as bars."""
+"""What the classifier answers, on one line: in words, and how sure it is."""
 
+from html import escape
+
+import numpy as np
 import streamlit as st
 
-from app_pages.widgets.show import show
 from model.record import ForwardRecord
-from viz.bars import probabilities
+from viz.numbers import percent
+
+LIKELIEST = 3  # of many classes so many are shown
+_BAR = 96  # pixels of a bar that stands for 100 %
 
 
-def prediction(record: ForwardRecord, label: int | None, *, key: str, title: str = "Prediction") -> None:
-    """The most probable class, whether it is the right one where `label` says which that is, and all of them.
+def prediction(record: ForwardRecord, label: int | None, *, title: str = "") -> None:
+    """The most probable class, whether it is the right one where `label` says which that is, and how probable.
 
-    Of an encoder without classes it says so.
+    With more than two classes also those that come next. Of an encoder without classes it says so.
     """
     if not record.has_classes:
         st.caption("This encoder has no classes, and so no prediction.")
@@ -18,9 +23,36 @@ def prediction(record: ForwardRecord, label: int | None, *, key: str, title: str
     values = record.probabilities
     said = int(values.argmax())
     verdict = None if label is None else "right" if label == said else f"wrong, it is {_name(record, label)}"
-    with st.container(horizontal=True, vertical_alignment="center", width=720):
-        st.metric(title, _name(record, said), verdict, delta_color="off", delta_arrow="off", width=170)
-        show(probabilities(values, record.class_names), key=key)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
+        st.metric(
+            title or "Prediction",
+            _name(record, said),
+            verdict,
+            delta_color="off",
+            delta_arrow="off",
+            width="content",
+            label_visibility="visible" if title else "collapsed",
+        )
+        st.html(_bars(record), width="content")
+
+
+def _bars(record: ForwardRecord) -> str:
+    """The probability of the answer as a bar, and those of the next ones in numbers."""
+    values = record.probabilities
+    order = np.argsort(-values, kind="stable")[: LIKELIEST if len(values) > 2 else 1].tolist()
+    # 100 % is said only where no other class has any.
+    one_below = np.nextafter(1, 0) if np.count_nonzero(values) > 1 else 1.0
+    texts = [percent(min(float(values[at]), one_below), below="<", above=">") for at in order]
+    first = float(values[order[0]])
+    others = "".join(
+        f'<span class="other">{escape(_name(record, at))} {text}</span>'
+        for at, text in zip(order[1:], texts[1:], strict=True)
+    )
+    every = ", ".join(f"{_name(record, at)} {value:.4f}" for at, value in enumerate(values.tolist()))
+    return (
+        f'<div class="answer" title="{escape(every)}"><span class="bar" style="width: {_BAR}px">'
+        f'<span style="width: {first:.1%}"></span></span><span>{texts[0]}</span>{others}</div>'
+    )
 
 
 def _name(record: ForwardRecord, label: int) -> str:

@@ -14,10 +14,15 @@ from viz.palette import WEIGHTS
 BY_CLICK = "by a click"
 
 
-def show(figure: Figure, *, key: str | None = None, width: str | int = "stretch") -> None:
-    """Places a figure where the page is now."""
+def show(
+    figure: Figure, *, key: str | None = None, width: str | int = "stretch", height: str = "content"
+) -> None:
+    """Places a figure where the page is now; one by Plotly can `height="stretch"` over the container it stands in."""
     if isinstance(figure, PlotlyFigure):
-        st.plotly_chart(_in_theme(figure.specification), key=key, width=width, alt=figure.description)
+        drawn = _in_theme(figure.specification)
+        if height == "stretch":
+            drawn.update_layout(height=None)
+        st.plotly_chart(drawn, key=key, width=width, height=height, alt=figure.description)
     else:
         st.vega_lite_chart(_with_data(figure), key=key, width=width)
 

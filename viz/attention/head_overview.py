@@ -25,6 +25,7 @@ def head_overview(
     tops: np.ndarray | None = None,
     whose: str = "each map's own maximum",
     clickable: bool = True,
+    small: bool = False,
 ) -> VegaFigure:
     """Tiles of patterns [layer, head, query, key]; the `selected` (layer, head), if any, is framed.
 
@@ -32,13 +33,14 @@ def head_overview(
     own of `tops` [layer, head], and `whose` says what that is. Where it is `clickable`, a click sets the
     point selection `head`, fields `layer` and `head`; in Streamlit let the widget's key change with `selected`,
     or a click on the tile that was clicked last, before the arrow keys moved on, is no news to the browser.
+    A `small` one has the smallest tiles, and leaves out how to read them.
     The pictures are sharp at the chart's own width, so give it no other.
     Raises ValueError where `hover` is not of these heads.
     """
     n_layers, n_heads, n_queries, n_keys = patterns.shape
     hover = hover or {}
     need_shape((n_layers, n_heads), **hover)
-    step = int(np.clip(_WIDTH // max(n_heads, 1), _SMALLEST, _LARGEST))
+    step = _SMALLEST if small else int(np.clip(_WIDTH // max(n_heads, 1), _SMALLEST, _LARGEST))
     side = step - _GAP
     at_most = min(AT_MOST, side)  # a browser that shrinks a picture would fade a lone strong weight
     layer, head = np.indices((n_layers, n_heads)).reshape(2, -1)
@@ -57,7 +59,7 @@ def head_overview(
         values={"largest": 1, "even": 1 / max(n_keys, 1)},
         width=step * n_heads + _GAP,
         height=step * n_layers + _GAP,
-        **({"title": heading(said) | {"fontSize": 12, "fontWeight": "normal"}} if said else {}),
+        **({"title": heading(said) | {"fontSize": 12, "fontWeight": "normal"}} if said and not small else {}),
         description=f"Attention of {n_layers} layers of {n_heads} heads"
         + (f"; L{selected[0]} H{selected[1]} is chosen." if selected else "; none is chosen."),
     )

@@ -1,7 +1,8 @@
 """A head's pattern, its scores, or the difference of two patterns, cell by cell, with the number under the pointer.
 
 Queries go down from the top, keys across. Of the `place` that each map takes, the row of the chosen `query` is framed,
-both axes are zoomed to the positions `shown`, from first to last, and cells that a `mask` [query, key] forbids (False)
+both axes are zoomed to the positions `shown`, from first to last, or, where these are not the same, to the queries and
+the keys of `part`, and cells that a `mask` [query, key] forbids (False)
 are hatched, without a number. ValueError where the shapes do not fit each other.
 """
 
@@ -103,6 +104,7 @@ def _over_tokens(
     mask: np.ndarray | None = None,
     query: int | None = None,
     shown: tuple[int, int] | None = None,
+    part: tuple[range, range] | None = None,
     **options: object,
 ) -> PlotlyFigure:
     """The heatmap of [query, key] over the same tokens; zoomed ones are lower, as they stand beside each other."""
@@ -116,7 +118,7 @@ def _over_tokens(
         cell="query '%{y}' → key '%{x}'",
         mask=mask,
         framed=None if query is None else (range(len(tokens)), range(query, query + 1)),
-        shown=None if shown is None else (range(shown[0], shown[1] + 1),) * 2,
+        shown=part[::-1] if part else None if shown is None else (range(shown[0], shown[1] + 1),) * 2,
         height=640 if shown is None else 540,
         square=True,
         **options,

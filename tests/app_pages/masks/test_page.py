@@ -33,7 +33,7 @@ def open_masks(open_app: Open) -> Open:
 
 def sentence(app: AppTest) -> str:
     assert not app.exception
-    (said,) = (block.proto.body for block in app.get("html") if "1.25rem" in block.proto.body)
+    (said,) = (block.proto.body for block in app.get("html") if "1.1rem" in block.proto.body)
     return said
 
 

@@ -4,7 +4,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from app_pages import state
 from app_pages.widgets.head_choice import take_query
+from model.measures.looks import most_telling_head
 
 Open = Callable[..., AppTest]
 
@@ -27,10 +29,31 @@ def test_a_step(open_app: Open, key: str, start: tuple[int, int], end: tuple[int
     assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == end
 
 
-def test_each_step_has_its_arrow_key(open_app: Open) -> None:
+def test_no_button_takes_the_arrow_keys_from_the_page(open_app: Open) -> None:
     app = open_app()
-    shortcuts = {key: app.button(key=f"step_{key}").proto.shortcut for key in ("left", "right", "up", "down")}
-    assert shortcuts == {key: key for key in shortcuts}
+    assert not any(app.button(key=f"step_{key}").proto.shortcut for key in ("left", "right", "up", "down"))
+
+
+def test_the_app_opens_on_the_head_that_looks_most_at_the_next_token(open_app: Open) -> None:
+    app = open_app()
+    selection = app.session_state["selection"]
+    record = state.record(selection.checkpoint, selection.given)
+    chosen = app.selectbox(key="layer").value, app.selectbox(key="head").value
+    assert chosen == most_telling_head(record)
+    assert app.selectbox(key="query").value == len(record) // 2
+
+
+def test_a_link_opens_on_what_it_names_and_on_the_first_head_where_it_names_none(open_app: Open) -> None:
+    app = open_app(text="great film")
+    assert [app.selectbox(key=key).value for key in ("layer", "head", "query")] == [0, 0, 0]
+
+
+def test_the_choice_of_a_head_is_not_made_again_when_the_first_one_was_chosen(open_app: Open) -> None:
+    app = open_app()
+    for key in ("layer", "head", "query"):
+        app.selectbox(key=key).select_index(0).run()
+    app.switch_page("app_pages/inside_a_head/page.py").run()
+    assert [app.selectbox(key=key).value for key in ("layer", "head", "query")] == [0, 0, 0]
 
 
 def test_the_query_is_named_by_its_place_and_token(open_app: Open) -> None:

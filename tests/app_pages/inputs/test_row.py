@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.inputs.sidebar import INVITATION
+from app_pages.inputs.row import INVITATION
 from model import checkpoint
 from model.text import train_word_tokenizer
 from tests.model import tiny
@@ -15,7 +15,8 @@ Open = Callable[..., AppTest]
 
 def facts(app: AppTest) -> list[str]:
     assert not app.exception
-    return [line.strip() for line in app.sidebar.caption[-1].value.splitlines()]
+    (said,) = (caption.value for caption in app.caption if " parameters  \n" in caption.value)
+    return [line.strip() for line in said.splitlines()]
 
 
 def test_what_a_checkpoint_is(open_app: Open) -> None:
@@ -47,7 +48,6 @@ def test_a_text_in_which_the_encoder_finds_no_token_is_none(open_app: Open, chec
     ("page", "part"),
     [
         ("attention", {}),
-        ("positions", {}),
         ("positions", {"positions": "Embeddings"}),
         ("inside_a_head", {}),
     ],
@@ -60,9 +60,10 @@ def test_an_encoder_without_classes_shows_its_heads_and_no_prediction(
     assert not app.exception
     assert not app.info
     assert not app.metric
-    assert "This encoder has no classes, and so no prediction." in [said.value for said in app.caption]
+    said = "This encoder has no classes, and so no prediction."
+    assert (said in [caption.value for caption in app.caption]) == (page == "attention")
     app.selectbox(key="checkpoint").set_value("mnist-pre-ln").run()
-    assert [metric.label for metric in app.metric] == ["Prediction"]
+    assert bool(app.metric) == (page == "attention")
 
 
 def test_a_history_of_nonsense_is_refused_in_one_sentence(open_app: Open, checkpoints: Path) -> None:

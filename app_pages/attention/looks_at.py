@@ -1,0 +1,18 @@
+"""A head in a few words: what most of its weight lies on."""
+
+import streamlit as st
+
+from model.measures.looks import shares
+from model.record import ForwardRecord
+from viz.numbers import percent
+
+SAID_FROM = 0.3  # of the weight: below, a head looks at nothing in particular
+
+
+def say_what_it_looks_at(record: ForwardRecord, layer: int, head: int) -> None:
+    by_what = {what: float(values[layer, head]) for what, values in shares(record).items()}
+    what, share = max(by_what.items(), key=lambda each: each[1])
+    said = f"{percent(share, 0)} of its weight on {what}, mean over the queries"
+    if share < SAID_FROM:
+        said = f"at most {said}"
+    st.markdown(f"**L{layer} H{head}** :gray[{said}]")

@@ -1,0 +1,31 @@
+"""What the chosen query looks at most, in numbers."""
+
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from model.record import ForwardRecord
+from viz.attention.token_label import visible
+from viz.numbers import written
+
+MOST = 8
+
+
+def strongest_keys(record: ForwardRecord, weights: np.ndarray, query: int) -> None:
+    """The largest of `weights` [key], and how much of the row they hold."""
+    order = np.argsort(-weights, kind="stable")[:MOST].tolist()
+    rows = "".join(
+        f"<tr><td>{escape(_name(record, key))}</td><td>{written(float(weights[key]), '.3f')}</td></tr>"
+        for key in order
+    )
+    held = written(float(weights[order].sum()), ".3f")
+    every = "" if len(order) == len(weights) else f"<tr><td>together</td><td>{held}</td></tr>"
+    st.html(
+        f'<table class="strongest"><caption>{escape(_name(record, query))} looks at</caption>{rows}{every}</table>'
+    )
+
+
+def _name(record: ForwardRecord, position: int) -> str:
+    token = visible(record.tokens[position])
+    return f"{position} {token}" if record.tokens.count(record.tokens[position]) > 1 else token

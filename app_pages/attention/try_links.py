@@ -1,0 +1,89 @@
+"""Links into telling states, for somebody who sees the app for the first time.
+
+What each of them shows is found by a rule, in the encoder as it is: no head, word or digit is named here.
+"""
+
+import streamlit as st
+
+from app_pages import address, state
+from app_pages.frame import go_to
+from app_pages.inputs.digit_input import DISAGREE, TEST_DIGITS, ordered
+from app_pages.masks.controls import block_in
+from app_pages.widgets.head_choice import take_head, take_query
+from app_pages.widgets.telling import telling_position
+from model.inputs import Text
+from model.measures.looks import most_telling_head
+
+OPENED = (
+    "opened_with"  # in the session: what was chosen when the app was opened without any choice in its address
+)
+MASK = "[MASK]"
+
+
+def try_links(chosen: state.HeadSelection, query: int) -> None:
+    """Nothing once something was changed, or where a link has opened the app."""
+    now = chosen.checkpoint, chosen.given, chosen.layer, chosen.head, query
+    if not state.opened_bare() or st.session_state.setdefault(OPENED, now) != now:
+        return
+    links = {
+        "a head that finds the next token": _next_token,
+        "hide a word and watch the answer turn": _hidden_word,
+        "the same digit under two norms": _two_norms,
+        f"guess what {MASK} hides": _guess,
+    }
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="try"):
+        st.html("Try:", width="content")
+        for number, (label, take) in enumerate(links.items()):
+            st.button(f"{label} →", type="tertiary", key=f"try_{number}", on_click=take, args=(chosen,))
+
+
+def _next_token(chosen: state.HeadSelection) -> None:
+    record = state.record(chosen.checkpoint, chosen.given)
+    take_head(*most_telling_head(record))
+    take_query(len(record) - 3)
+    address.take("view", "lines")
+
+
+def _hidden_word(chosen: state.HeadSelection) -> None:
+    """The first example whose answer turns when one of its words is hidden, or else the one that moves most."""
+    found = []
+    for text in map(Text, state.sentences().values()):
+        masked = state.record(chosen.checkpoint, text).at("mask")
+        if not masked and (telling := telling_position(chosen.checkpoint, text)) is not None:
+            found.append((telling.turns, telling.change, text, telling.position))
+            if telling.turns:
+                break
+    if found:
+        *_, text, position = max(found, key=lambda each: each[:2])
+        address.take("text", text.text)
+        address.take("masks_kind", "Block keys")
+        address.take("query", 0)
+        block_in(state.record(chosen.checkpoint, text), position)
+        go_to("masks")
+
+
+def _two_norms(_chosen: state.HeadSelection) -> None:
+    """A digit that the two call differently, where their answers are known, and else the first."""
+    names = state.checkpoints(state.DIGIT)
+    pair = next(filter(None, map(state.pair, names)), None)
+    made = [found for name in pair or () if (found := state.predictions(name)) is not None]
+    digit = 0
+    if len(made) == 2 and len(ids := ordered(state.test_digits()[1], "all", DISAGREE, made)[0]):
+        digit = int(ids[0])
+    for key, value in {
+        "kind": state.DIGIT,
+        "source": TEST_DIGITS,
+        "digit": digit,
+        "checkpoint": (pair or names or (None,))[0],
+        "query": 0,
+        "compare_what": "two checkpoints",
+        "compare_part": "Heads",
+    }.items():
+        address.take(key, value)
+    go_to("compare")
+
+
+def _guess(_chosen: state.HeadSelection) -> None:
+    masked = (text for text in state.sentences().values() if MASK in text)
+    if (text := next(masked, None)) is not None:
+        address.take("text", text)

@@ -1,0 +1,51 @@
+"""The part of a large matrix that is shown, and a small map of the whole, on which a click moves it.
+
+The first query and the first key of the part are a code in the address, `window=64-128`; without one it is around the
+chosen query and the key that it looks at most.
+"""
+
+import re
+
+import numpy as np
+import streamlit as st
+
+from app_pages import address
+from app_pages.state import HeadSelection
+from app_pages.widgets.show import clickable
+from viz.attention.small_map import small_map
+
+LARGE, SIDE = 64, 40  # positions: of more than the first number so many are shown, either way
+CODE = "window"
+_ONE = re.compile("([0-9]{1,5})-([0-9]{1,5})")
+
+
+def window(pattern: np.ndarray, query: int) -> tuple[range, range] | None:
+    """Queries and keys of a pattern [query, key] that are shown; None where that is all of them."""
+    n = len(pattern)
+    if n <= LARGE:
+        return None
+    starts = query - SIDE // 2, int(pattern[query].argmax()) - SIDE // 2
+    if chosen := _ONE.fullmatch(address.code(CODE)):
+        starts = tuple(map(int, chosen.groups()))
+    return tuple(range(start, start + SIDE) for start in (min(max(start, 0), n - SIDE) for start in starts))
+
+
+def choose_window(chosen: HeadSelection, pattern: np.ndarray, shown: tuple[range, range]) -> None:
+    """The small map; a click on it shows what lies around there, a button what the query looks at."""
+    clickable(
+        small_map(pattern, shown=shown, scale=chosen.scale),
+        key="small_map",
+        chosen=shown,
+        selection="place",
+        take=lambda at: address.take_code(
+            CODE, "-".join(str(max(int(at[axis]) - SIDE // 2, 0)) for axis in ("query", "key"))
+        ),
+        width="content",
+    )
+    st.button(
+        "Back to the query",
+        key="window_back",
+        on_click=address.take_code,
+        args=(CODE, ""),
+        disabled=not address.code(CODE),
+    )

@@ -1,0 +1,29 @@
+// Which row of a heatmap was clicked. Plotly tells of clicks on points, and a heatmap has none.
+
+const STILL = 4; // pixels: what moves further is a zoom
+
+export default function ({ data, setTriggerValue }) {
+  const place = document.querySelector(`.st-key-${data.place}`);
+  if (place === null) return;
+  let from = null;
+  const press = (event) => (from = event);
+  const release = (event) => {
+    const [down, plot] = [from, from?.target.closest?.(".js-plotly-plot")];
+    from = null;
+    if (!plot || down.target.closest(".modebar")) return;
+    if (Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) > STILL) return;
+    const drawn = plot.querySelector(".nsewdrag")?.getBoundingClientRect();
+    const axis = plot._fullLayout?.yaxis;
+    if (!drawn || !axis || event.clientX > drawn.right) return; // left of the cells stand the labels
+    if (event.clientY < drawn.top || event.clientY > drawn.bottom) return;
+    const row = Math.round(axis.p2l(event.clientY - drawn.top));
+    if (row >= 0 && row < data.n) setTriggerValue("row", row);
+  };
+  place.addEventListener("pointerdown", press, true);
+  // While a button is down Plotly lays a cover over the whole page, which gets what follows.
+  window.addEventListener("pointerup", release, true);
+  return () => {
+    place.removeEventListener("pointerdown", press, true);
+    window.removeEventListener("pointerup", release, true);
+  };
+}

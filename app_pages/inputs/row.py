@@ -1,0 +1,122 @@
+"""The row of a page in which its input is chosen: what goes in, through which encoder, and what that encoder is."""
+
+from collections.abc import Sequence
+from typing import NoReturn
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app_pages import address, state
+from app_pages.inputs import drawing
+from app_pages.inputs.digit_input import digit_input
+from app_pages.inputs.text_input import text_input
+from app_pages.widgets.bar import bar
+from app_pages.widgets.spelling import PLACEMENTS
+from model.checkpoint import Loaded
+from viz.numbers import percent
+
+INVITATION = {
+    state.TEXT: "Type a sentence above, or choose an example there, and every head shows itself here.",
+    state.DIGIT: "Draw a digit above, or upload a picture of one, and every head shows itself here.",
+}
+_ENCODER = (
+    "The trained encoder that reads the input. Pre-LN: a LayerNorm stands before attention and before feed-forward; "
+    "post-LN: after each of the two additions."
+)
+
+
+def choose_input(places: tuple[DeltaGenerator, DeltaGenerator] | None = None) -> state.Selection:
+    """Draws the row, and below it the bar that the page fills, where it has not made one itself (`widgets.bar.bar`).
+
+    Where nothing can be read, a sentence ends the page.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", key="input"):
+        kind = _choose_kind()
+        place = st.container(horizontal=True, vertical_alignment="center", key=f"input_{kind.lower()}")
+        beside = st.container(horizontal=True, vertical_alignment="center", key="input_beside")
+        name = _choose_encoder(kind)
+        about = st.container(width="content")
+        answer = st.container(horizontal=True, vertical_alignment="center", width="content", key="answer")
+    with place:
+        given, label = text_input() if kind == state.TEXT else digit_input(name)
+    if name is None:
+        stop(f"There is no checkpoint for this input: none in `checkpoints/` takes a {kind.lower()}.")
+    try:
+        loaded = state.loaded(name)
+        with about:
+            _describe(loaded)
+        n_read = state.encoded_text(name, given).n_read if kind == state.TEXT and given else None
+    except (ValueError, OSError) as error:
+        stop(f"The checkpoint {name} cannot be used, choose another one: {error}.")
+    if given is None or n_read == 0:
+        stop(INVITATION[kind])
+    if left_out := state.left_out(name, given):
+        st.caption(f"The text is longer than the encoder reads: it leaves out the {left_out}.")
+    controls, more = places or bar("controls")
+    selection = state.Selection(
+        checkpoint=name,
+        given=given,
+        label=label,
+        beside=beside,
+        answer=answer,
+        controls=controls,
+        more=more,
+    )
+    state.select(selection)
+    return selection
+
+
+def choose_encoder() -> str | None:
+    """For a page about encoders, whatever they read: which kind, and which of that kind."""
+    return _choose_encoder(_choose_kind())
+
+
+def stop(why: str) -> NoReturn:
+    """Ends the run with a sentence."""
+    st.info(why, icon=":material/info:")
+    st.stop()
+
+
+def _choose_kind() -> str:
+    kinds = (state.TEXT, state.DIGIT)
+    return address.row("Input", kinds, key="kind", on_change=_change_kind, label_visibility="collapsed")
+
+
+def _choose_encoder(kind: str) -> str | None:
+    look = {"width": 170, "label_visibility": "collapsed"}
+    return address.box("Checkpoint", state.checkpoints(kind), key="checkpoint", gone=_alike, **look)
+
+
+def _change_kind() -> None:
+    """A token's position means nothing on a digit, nor a patch in a text."""
+    address.take("query", 0)
+    drawing.leave()
+
+
+def _alike(held: str | None, names: Sequence[str]) -> str | None:
+    """After a change of the input kind, the checkpoint with the same norm placement, or else the first."""
+    alike = [name for name in names if held and name.partition("-")[2] == held.partition("-")[2]]
+    return next(iter([*alike, *names]), None)
+
+
+def _describe(loaded: Loaded) -> None:
+    """Behind a button: what the encoder is, and how well it was found to do."""
+    config = loaded.config
+    figures = loaded.history.get("figures")
+    measured = "accuracy not measured"
+    if figures:
+        measured = f"accuracy {percent(figures['accuracy'], 2)} on {figures['n']:,} {figures['data']}, loss {figures['loss']:.3f}"
+    published = loaded.history.get("recipe", {}).get("published")
+    with st.popover("", icon=":material/info:", type="tertiary", key="about_encoder"):
+        st.caption(
+            f"{loaded.n_parameters:,} parameters  \n"
+            f"{PLACEMENTS[config.norm_placement]}, {_several(config.n_layers, 'layer')} × {_several(config.n_heads, 'head')}  \n"
+            f"{measured}  \n"
+            + (f"published: {published}  \n" if published else "")
+            + f"runs on {loaded.device.type.upper()}"
+        )
+        st.caption(_ENCODER)
+
+
+def _several(n: int, what: str) -> str:
+    return f"{n} {what}{'s' * (n != 1)}"

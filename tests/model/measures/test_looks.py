@@ -1,0 +1,70 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from model.capture import capture
+from model.intervention import MaskChoice, masked
+from model.measures.looks import depends_on_input, most_telling_head, reach, share_at, share_on, shares
+from tests.model import tiny
+
+PATTERN = np.array([[0.2, 0.8, 0.0], [0.1, 0.5, 0.4], [0.7, 0.0, 0.3]])
+
+
+@pytest.mark.parametrize(
+    ("offset", "expected"), [(0, (0.2 + 0.5 + 0.3) / 3), (1, (0.8 + 0.4) / 2), (-2, 0.7), (3, 0)]
+)
+def test_a_share_is_a_mean_over_the_queries_that_have_such_a_key(offset: int, expected: float) -> None:
+    assert share_at(PATTERN, offset) == pytest.approx(expected)
+
+
+def test_what_several_keys_get_is_added() -> None:
+    assert share_on(PATTERN, (0, 2)) == pytest.approx((0.2 + 0.5 + 1.0) / 3)
+
+
+def test_shares_of_every_head_and_the_largest_on_the_next_token() -> None:
+    record = capture(tiny.loaded(tiny.TEXT), "not great film")
+    found = shares(record)
+    assert set(found) == {"the next token", "the token before", "itself", "the class token", "the separator"}
+    layer, head = most_telling_head(record)
+    by_hand = [record.pattern[layer, head, at, at + 1] for at in range(len(record) - 1)]
+    assert np.mean(by_hand) == pytest.approx(found["the next token"].max())
+
+
+def test_patches_have_no_next_one() -> None:
+    record = capture(tiny.loaded(tiny.DIGIT), np.eye(8, dtype=np.uint8) * 255)
+    assert set(shares(record)) == {"itself", "the class token"}
+    assert np.ravel_multi_index(most_telling_head(record), record.pattern.shape[:2]) >= 0
+
+
+def test_reach_goes_through_the_layers() -> None:
+    window = np.abs(np.subtract.outer(np.arange(5), np.arange(5))) <= 1
+    assert reach(np.stack([window[None]] * 2), [0]).tolist() == [True, True, True, False, False]
+
+
+def test_one_head_that_sees_is_enough() -> None:
+    mask = np.zeros((1, 2, 3, 3), bool)
+    mask[0, 1, 0, 2] = True
+    assert reach(mask, [0]).tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("choice", "depends"),
+    [
+        (MaskChoice(kind="none"), True),
+        (MaskChoice(kind="causal"), False),
+        (MaskChoice(kind="causal", layers=(0,)), True),
+        (MaskChoice(kind="window", radius=0), False),
+        (MaskChoice(kind="window", radius=1), True),
+    ],
+)
+def test_under_some_masks_the_answer_is_of_no_text(choice: MaskChoice, depends: bool) -> None:
+    loaded = tiny.loaded(tiny.TEXT)
+    first, second = (capture(loaded, text, masked(choice)) for text in ("not great film", "great great"))
+    assert depends_on_input(first) == depends
+    assert np.allclose(first.logits, second.logits) != depends
+
+
+def test_a_mean_over_the_positions_depends_on_each() -> None:
+    loaded = tiny.loaded(replace(tiny.TEXT, pooling="mean"))
+    assert depends_on_input(capture(loaded, "great film", masked(MaskChoice(kind="window", radius=0))))

@@ -1,0 +1,66 @@
+"""The whole of a large pattern, small, with a frame around the part that is shown large."""
+
+import altair as alt
+import numpy as np
+
+from viz.figure import VegaFigure, click_on, data, form, tip
+from viz.palette import ACCENT, NEUTRAL, ColourScale, tiles
+from viz.pictures import pixel_x, pixel_y, whole_picture
+
+_SIDE = 168  # pixels
+_STEPS = 12  # places that a click can choose, either way
+
+
+def small_map(pattern: np.ndarray, *, shown: tuple[range, range], scale: ColourScale = "own") -> VegaFigure:
+    """A pattern [query, key] with a frame around the queries and keys that are `shown`.
+
+    A pixel is the largest of the weights that lie in it. A click sets the point selection `place`, fields `query` and
+    `key`: the position that was clicked.
+    """
+    n = max(pattern.shape[-1], 1)
+    middle = ((np.arange(_STEPS) + 0.5) * n / _STEPS).astype(int)
+    edge = np.arange(_STEPS) * _SIDE / _STEPS
+    row, column = np.indices((_STEPS, _STEPS)).reshape(2, -1)
+    places = {
+        "query": middle[row],
+        "key": middle[column],
+        "left": edge[column],
+        "right": edge[column] + _SIDE / _STEPS,
+        "top": edge[row],
+        "bottom": edge[row] + _SIDE / _STEPS,
+        "said": [
+            f"around query {query}, key {key}" for query, key in zip(middle[row], middle[column], strict=True)
+        ],
+    }
+    queries, keys = shown
+    frame = {
+        "left": [keys.start * _SIDE / n],
+        "right": [keys.stop * _SIDE / n],
+        "top": [queries.start * _SIDE / n],
+        "bottom": [queries.stop * _SIDE / n],
+    }
+    picture = {"url": tiles(pattern[None, None], scale=scale, at_most=_SIDE)}
+    return _form().of(
+        places,
+        frames={"picture": picture, "window": frame},
+        width=_SIDE,
+        height=_SIDE,
+        description=f"All {n} × {n} weights, small; framed are queries {queries.start} to {queries.stop - 1} and keys "
+        f"{keys.start} to {keys.stop - 1}",
+    )
+
+
+@form
+def _form() -> alt.LayerChart:
+    box = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
+    border = alt.Chart(data("picture")).mark_rect(fill=None, stroke=NEUTRAL, strokeWidth=0.5)
+    whole = {"x": alt.value(0), "x2": alt.value(_SIDE), "y": alt.value(0), "y2": alt.value(_SIDE)}
+    window = alt.Chart(data("window")).mark_rect(fill=None, stroke=ACCENT, strokeWidth=2.5, aria=False)
+    cover = alt.Chart(data()).mark_rect(fill="transparent", cursor="pointer")
+    cover = cover.encode(**box, description="said:N", tooltip=[tip("said:N", title="show")])
+    return alt.layer(
+        whole_picture("picture", aspect=False),
+        border.encode(**whole),
+        window.encode(**box),
+        cover.add_params(click_on("place", "query", "key")),
+    ).properties(autosize="pad")
