@@ -82,6 +82,11 @@ GROUPS = {
             "What does an encoder cost?",
             "Parameters and operations of one of any size, counted, and four kinds of layer, timed on this machine.",
         ),
+        "reading": Title(
+            "Reading",
+            "Where in the papers is this?",
+            "Section by section through the papers, with a link to the place in the app that shows each on real numbers.",
+        ),
     },
 }
 FIRST = "attention"
