@@ -59,6 +59,12 @@ GROUPS = {
         ),
     },
     "compare": {
+        "norm_placement": Title(
+            "Norm placement",
+            f"What does the place of the {_LAYER_NORM} change?",
+            "What papers claim of pre-LN and post-LN, and what it comes to in encoders that differ in nothing else but "
+            "their seed.",
+        ),
         "compare": Title(
             "Side by side",
             "Where do two encoders look differently?",
