@@ -7,6 +7,7 @@ import streamlit as st
 
 from viz.figure import Figure, PlotlyFigure, VegaFigure
 
+LABEL = 14  # pixels, of the axes of figures that grow with the window: to be read from the last row
 BY_CLICK = "by a click"
 
 
@@ -17,6 +18,8 @@ def show(
     if isinstance(figure, PlotlyFigure):
         if height == "stretch":
             figure.specification.update_layout(height=None)
+            figure.specification.update_xaxes(tickfont_size=LABEL, title_font_size=LABEL)
+            figure.specification.update_yaxes(tickfont_size=LABEL, title_font_size=LABEL)
         st.plotly_chart(figure.specification, key=key, width=width, height=height, alt=figure.description)
     else:
         st.vega_lite_chart(_with_data(figure), key=key, width=width)
