@@ -4,7 +4,6 @@ import json
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -58,12 +57,9 @@ def record(name: Checkpoint, given: Input, changed: Intervention | None = None) 
 
 
 @cached
-def head_measures(name: Checkpoint, given: Input) -> pd.DataFrame:
-    """One row a head: layer, head, and what the overview shows on hover."""
-    seen = record(name, given)
-    layer, head = np.indices(seen.pattern.shape[:2]).reshape(2, -1)
-    measures = {measure: values.ravel() for measure, values in heads.summary(seen).items()}
-    return pd.DataFrame({"layer": layer, "head": head} | measures)
+def head_measures(name: Checkpoint, given: Input) -> dict[str, np.ndarray]:
+    """What the overview shows on hover: by name, [layer, head]."""
+    return heads.summary(record(name, given))
 
 
 def encoded_text(name: Checkpoint, given: Text) -> Encoded:

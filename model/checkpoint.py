@@ -36,6 +36,7 @@ from model.torch_seed import torch_seed
 from model.transformer import Transformer
 
 READ = ("config.json", "model.safetensors", "tokenizer.json", "history.json")  # by `load`
+BESIDE = ("film.safetensors.gz", "predictions.safetensors")  # by `film_arrays` and `predictions`
 CHECKPOINTS = Path(__file__).parents[1] / "checkpoints"
 LARGEST_FILM = 2**28  # bytes
 # numbers; a few bytes of config.json could ask for all the memory there is
@@ -130,7 +131,7 @@ def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
 
 
 def fingerprint(name_or_path: str | Path) -> str:
-    """A hash of the files that `load` reads: another one where a checkpoint was replaced.
+    """A hash of all files that are read here: another one where a checkpoint, its film or its predictions were replaced.
 
     Files are hashed once and from then on only looked at: size, time of change and inode. Raises
     FileNotFoundError where there is no such checkpoint.
@@ -138,7 +139,7 @@ def fingerprint(name_or_path: str | Path) -> str:
     folder = _folder(name_or_path)
     known = {
         name: _hash(path, found.st_size, found.st_mtime_ns, found.st_ino)
-        for name in READ
+        for name in (*READ, *BESIDE)
         if (path := folder / name).is_file() and (found := path.stat())
     }
     return hashlib.sha256(json.dumps(known).encode()).hexdigest()
@@ -185,7 +186,11 @@ def save(
 def record_figures(
     name_or_path: str | Path, figures: dict, by_example: dict[str, np.ndarray] | None = None
 ) -> None:
-    """Writes what was measured into `history.json`, and beside it what `predictions` reads."""
+    """Writes what was measured into `history.json`, and beside it what `predictions` reads.
+
+    The data measured first have the name `figures`; others come after them, under `also_measured`, or in the place of
+    what was measured on the same data before.
+    """
     folder = _folder(name_or_path)
     if by_example is not None:
         predicted = folder / "predictions.new"
@@ -193,7 +198,13 @@ def record_figures(
         shutil.copymode(folder / "config.json", predicted)
         predicted.replace(folder / "predictions.safetensors")
     beside = folder / "history.new"
-    _write_json(beside, _read_history(folder) | {"figures": figures})
+    history = _read_history(folder)
+    first, others = history.get("figures", figures), history.get("also_measured", [])
+    if first["data"] == figures["data"]:
+        first = figures
+    else:
+        others = [other for other in others if other["data"] != figures["data"]] + [figures]
+    _write_json(beside, history | {"figures": first} | ({"also_measured": others} if others else {}))
     beside.replace(folder / "history.json")
 
 

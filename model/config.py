@@ -32,6 +32,12 @@ class ModelConfig:
     image_size: int | None = None
     patch_size: int | None = None
     n_channels: int = 1  # of a picture: 1 (grey), or 3 (red, green, blue)
+    resize: Literal["bilinear", "bicubic"] = (
+        "bilinear"  # how a picture of another size is brought to image_size
+    )
+    # a pixel x, from 0 to 1, is read as (x - pixel_mean) / pixel_std
+    pixel_mean: float = 0.0
+    pixel_std: float = 1.0
     # variants
     norm_placement: Literal["pre", "post", "deepnorm", "b2t"] = "pre"
     residual: bool = True  # without, a sublayer's output takes the place of the stream
@@ -47,27 +53,28 @@ class ModelConfig:
     # dropout probabilities, used in training only
     dropout_embedding: float = 0.0
     dropout_pattern: float = 0.0
+    dropout_activation: float = 0.0
     dropout_sublayer: float = 0.0
 
     def __post_init__(self) -> None:
         self._check_each()
-        if self.is_text:
-            if self.patch_size is not None or self.n_channels != 1:
+        absent = (
+            {"patch_size": None, "n_channels": 1}
+            if self.is_text
+            else {"padding_id": None, "masked_token_output": False}
+        )
+        for name, value in absent.items():
+            if getattr(self, name) != value:
                 raise ValueError(
-                    "patch_size and n_channels belong to images, but vocab_size is set: "
-                    f"got {self.patch_size} and {self.n_channels}"
+                    f"{name} belongs to {'images' if self.is_text else 'text'}, got {getattr(self, name)!r}"
                 )
+        if self.is_text:
             numbers = range(self.vocab_size)  # which holds 0.0 and False as well
             if self.padding_id is not None and (
                 type(self.padding_id) is not int or self.padding_id not in numbers
             ):
                 raise ValueError(f"padding_id {self.padding_id!r} is none of the {self.vocab_size} tokens")
         else:
-            if self.padding_id is not None or self.masked_token_output:
-                raise ValueError(
-                    "padding_id and masked_token_output belong to text, but vocab_size is None: "
-                    f"got {self.padding_id!r} and {self.masked_token_output}"
-                )
             if self.n_channels not in (1, 3):
                 raise ValueError(f"n_channels must be 1 or 3, got {self.n_channels}")
             if self.image_size % self.patch_size:
@@ -104,10 +111,13 @@ class ModelConfig:
                 raise ValueError(f"{field.name} must be one of {get_args(kind)}, got {value!r}")
             if kind is bool and not isinstance(value, bool):
                 raise ValueError(f"{field.name} must be true or false, got {value!r}")
-            if kind is float and not (isinstance(value, int | float) and 0 <= value < 1):
+            if kind is float and not (
+                isinstance(value, int | float) and 0 <= value < 1 + (field.name == "pixel_std")
+            ):
                 raise ValueError(f"{field.name} must be in [0, 1), got {value!r}")
-        if not self.layer_norm_eps:
-            raise ValueError("layer_norm_eps must be more than 0: equal numbers have no deviation")
+        for name in ("layer_norm_eps", "pixel_std"):
+            if not getattr(self, name):
+                raise ValueError(f"{name} must be more than 0: the encoder divides by it")
         if not all(isinstance(name, str) for name in self.class_names):
             raise ValueError(f"class_names must be names, got {self.class_names!r}")
 
@@ -140,6 +150,14 @@ class ModelConfig:
     def patch_values(self) -> int:
         """How many numbers make a patch."""
         return self.n_channels * self.patch_size**2
+
+    def resized(self, **sizes: int) -> "ModelConfig":
+        """With other sizes; those of pictures make the positions. Raises ValueError where they do not fit each other."""
+        if not self.is_text:
+            image, patch = (sizes.get(name, getattr(self, name)) for name in ("image_size", "patch_size"))
+            # a patch that does not fit is refused by name, so what it makes of the positions is no matter
+            sizes["n_positions"] = (image // max(patch, 1)) ** 2 + (self.pooling == "class")
+        return replace(self, **sizes)
 
     def to_json(self) -> dict:
         return {**asdict(self), "class_names": list(self.class_names)}
@@ -188,6 +206,9 @@ _REVIEW = ModelConfig(
     dropout_embedding=0.1,
     dropout_sublayer=0.1,
 )
+_SENTENCE = replace(
+    _REVIEW, d_model=64, d_k=16, d_v=16, d_ff=256, n_positions=256, vocab_size=6000
+)  # small enough for several seeds
 _VASWANI = ModelConfig(
     d_model=512,
     n_layers=6,
@@ -209,6 +230,8 @@ _PRESETS = {
     "mnist-post-ln": replace(_DIGIT, norm_placement="post", final_norm=False),
     "imdb-pre-ln": _REVIEW,
     "imdb-post-ln": replace(_REVIEW, norm_placement="post", final_norm=False),
+    "sentences-pre-ln": _SENTENCE,
+    "sentences-post-ln": replace(_SENTENCE, norm_placement="post", final_norm=False),
     # "Some Code Is All You Need": the digit enlarged to 56×56
     "looker": ModelConfig(
         d_model=128,
@@ -221,9 +244,14 @@ _PRESETS = {
         class_names=DIGITS,
         image_size=56,
         patch_size=14,
+        resize="bicubic",
+        pixel_mean=0.1307,
+        pixel_std=0.3081,
         norm_placement="post",
         positions="learned",
         activation="relu",
+        dropout_pattern=0.1,
+        dropout_activation=0.1,
     ),
     # "Understand Transformer Paper Through Implementation"
     "imdb-article": ModelConfig(
@@ -243,6 +271,7 @@ _PRESETS = {
         pooling="max",
         activation="relu",
         shared_qkv=True,
+        dropout_sublayer=0.1,
     ),
     # "Attention Is All You Need", table 3, the encoder half; 37,000 shared byte pairs
     "base": _VASWANI,

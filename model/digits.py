@@ -59,7 +59,7 @@ def examples() -> tuple[UInt8[np.ndarray, "digit 28 28"], UInt8[np.ndarray, " di
 def to_input(
     images: UInt8[np.ndarray, "picture height width *colour"], config: ModelConfig
 ) -> Float[Tensor, "picture *channel size size"]:
-    """Values from 0 to 1, resized (bilinearly) and with the colours that the encoder takes.
+    """Values from 0 to 1, resized and with the colours that the encoder takes.
 
     Of a coloured picture an encoder of grey levels gets the brightness; a grey one has all colours alike.
     """
@@ -68,8 +68,20 @@ def to_input(
     if pixels.shape[1] > config.n_channels:
         pixels = torch.einsum("pchw,c->phw", pixels, torch.tensor(GREY))[:, None]
     if pixels.shape[2:] != (size := (config.image_size, config.image_size)):
-        pixels = functional.interpolate(pixels, size, mode="bilinear")
+        pixels = _resized(pixels, size, config.resize)
     return pixels.expand(-1, config.n_channels, -1, -1).reshape(-1, *config.image_shape)
+
+
+def _resized(
+    pixels: Float[Tensor, "picture colour height width"], size: tuple[int, int], how: str
+) -> Float[Tensor, "picture colour {size[0]} {size[1]}"]:
+    """Bicubic as Pillow does it with bytes: first to the new width, then to the new height, rounded each time."""
+    if how == "bilinear":
+        return functional.interpolate(pixels, size, mode="bilinear")
+    for step in ((pixels.shape[2], size[1]), size):
+        pixels = functional.interpolate(pixels, step, mode="bicubic", antialias=True)
+        pixels = (pixels * 255).round().clamp(0, 255) / 255
+    return pixels
 
 
 def to_pictures(

@@ -15,6 +15,7 @@ _ROWS = list_of(object_of(("phase", "step"), phase=COUNT, step=COUNT) | {"additi
 _SCHEMA = Draft202012Validator(
     object_of(
         figures=object_of(_FIGURES, **_FIGURES),
+        also_measured=list_of(object_of(_FIGURES, **_FIGURES)),
         recipe=object_of(published={"type": ["string", "null"]}, phases=_PHASES),
         probes=list_of(WORDS),
         log=_ROWS,
@@ -30,6 +31,11 @@ def check_history(history: dict) -> None:
     for name in ("log", "evaluations"):
         if any(row["phase"] >= n_phases for row in history.get(name, [])):
             raise ValueError(f"{name} tells of more than the {n_phases} phases of the recipe")
+
+
+def measured(history: dict) -> list[dict]:
+    """The figures of every data set that the encoder was measured on: n, accuracy, loss and data."""
+    return [*([history["figures"]] if "figures" in history else []), *history.get("also_measured", [])]
 
 
 def tasks(history: dict) -> tuple[str, ...]:

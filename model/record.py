@@ -62,6 +62,10 @@ class Positions:
         """The position of the first patch: 1 behind a class token, else 0. 0 for text."""
         return self.roles.index("patch") if "patch" in self.roles else 0
 
+    def patch_at(self, position: int) -> int | None:
+        """The number of the patch at that position; None for the class token before the first one."""
+        return position - self.first_patch if position >= self.first_patch else None
+
     def at(self, *roles: Role) -> tuple[int, ...]:
         """The positions that have one of `roles`, in order."""
         return tuple(position for position, role in enumerate(self.roles) if role in roles)

@@ -37,6 +37,7 @@ class Embedding(nn.Module):
         d_model = config.d_model
         self.patch_size = config.patch_size
         self.scale = math.sqrt(d_model) if config.embedding_scaled else 1.0
+        self.pixel_mean, self.pixel_std = config.pixel_mean, config.pixel_std
         if config.is_text:
             self.tokens = nn.Embedding(config.vocab_size, d_model, padding_idx=config.padding_id)
         else:
@@ -57,7 +58,8 @@ class Embedding(nn.Module):
         if self.patch_size is None:
             content = self.tokens(inputs) * self.scale
         else:
-            content = self.patches(cut_patches(inputs, self.patch_size)) * self.scale
+            pixels = (inputs - self.pixel_mean) / self.pixel_std
+            content = self.patches(cut_patches(pixels, self.patch_size)) * self.scale
         if self.class_token is not None:
             first = self.class_token.expand(len(content), 1, -1)
             content = torch.cat((first, content), dim=1)
@@ -140,11 +142,12 @@ class FeedForward(nn.Module):
         super().__init__()
         self.expand = nn.Linear(config.d_model, config.d_ff)
         self.activation = nn.ReLU() if config.activation == "relu" else gelu(config)
+        self.dropout = nn.Dropout(config.dropout_activation)
         self.contract = nn.Linear(config.d_ff, config.d_model)
         self.hidden = HookPoint()
 
     def forward(self, x: States) -> States:
-        return self.contract(self.hidden(self.activation(self.expand(x))))
+        return self.contract(self.dropout(self.hidden(self.activation(self.expand(x)))))
 
 
 class Block(nn.Module):

@@ -25,8 +25,7 @@ def head_cells(
     The selected one comes last, so that no neighbour's border lies on its frame; the index counts layer by layer.
     """
     places = list(np.ndindex(values.shape))
-    order = [number for number, place in enumerate(places) if place != selected]
-    order += [number for number, place in enumerate(places) if place == selected]
+    order = sorted(range(len(places)), key=lambda number: places[number] == selected)
     places = [places[number] for number in order]
     return pd.DataFrame(
         {

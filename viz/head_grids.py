@@ -1,5 +1,7 @@
 """A number a head: layers down, heads across, the number written in its cell."""
 
+from typing import Any
+
 import altair as alt
 import numpy as np
 
@@ -50,14 +52,8 @@ def head_grid(
 
 @form
 def _measures(signed: bool, what: str, noted: bool) -> alt.LayerChart:
-    tooltip = [tip("name:N", title="head"), tip("exact:N", title=what)]
-    return cells(
-        alt.X("head:O", title=None, axis=head_axis("H", orient="top")),
-        alt.Y("layer:O", title=None, axis=head_axis("L", orient="left")),
-        tooltip=[*tooltip, tip("note:N", title="pair")] if noted else tooltip,
-        signed=signed,
-        selectable=click_on("head", "layer", "head"),
-    ).properties(autosize="pad")
+    said = [tip("exact:N", title=what), *([tip("note:N", title="pair")] if noted else [])]
+    return _grid(said, signed=signed, selectable=click_on("head", "layer", "head")).properties(autosize="pad")
 
 
 def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int, int]) -> VegaFigure:
@@ -85,11 +81,9 @@ def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int
 
 @form
 def _changes() -> alt.LayerChart:
-    both = [tip("before:Q", ".4f"), tip("after:Q", ".4f")]
-    return cells(
-        alt.X("head:O", title="head", axis=head_axis("H", orient="top")),
-        alt.Y("layer:O", title="layer", axis=head_axis("L", orient="left")),
-        tooltip=[tip("name:N", title="head"), *both, tip("value:Q", "+.4f", "change")],
+    return _grid(
+        [tip("before:Q", ".4f"), tip("after:Q", ".4f"), tip("value:Q", "+.4f", "change")],
+        titles=("layer", "head"),
         signed=True,
         font_size=11,
         legend=colour_legend("change of the entropy H / ln n (no unit)", SIGNED_ENDS, format="+.2~g"),
@@ -110,10 +104,8 @@ def formation_map(steps: np.ndarray, *, first: int, last: int, title: str = "") 
 @form
 def _steps() -> alt.LayerChart:
     said = "The training step at which each head took its form."
-    return cells(
-        alt.X("head:O", title=None, axis=head_axis("H", orient="top")),
-        alt.Y("layer:O", title=None, axis=head_axis("L", orient="left")),
-        tooltip=[tip("name:N", title="head"), tip("step:Q", ",", "formed at step")],
+    return _grid(
+        [tip("step:Q", ",", "formed at step")],
         signed=False,
         field="late",
         text=alt.Text("step:Q", format=".2~s"),
@@ -121,3 +113,15 @@ def _steps() -> alt.LayerChart:
         stroke=NEUTRAL,
         strokeWidth=0.5,
     ).properties(width=alt.Step(62), height=alt.Step(34), description=said)
+
+
+def _grid(
+    said: list[alt.Tooltip], *, titles: tuple[str | None, str | None] = (None, None), **look: Any
+) -> alt.LayerChart:
+    """`cells` a head each, with what is `said` of it behind its name; `titles` of the layers and of the heads."""
+    return cells(
+        alt.X("head:O", title=titles[1], axis=head_axis("H", orient="top")),
+        alt.Y("layer:O", title=titles[0], axis=head_axis("L", orient="left")),
+        tooltip=[tip("name:N", title="head"), *said],
+        **look,
+    )

@@ -22,23 +22,19 @@ def picture_ink(image: np.ndarray, *, side: int, opacity: float = 1.0) -> dict[s
 
     What is bright in a grey image becomes ink, of that `opacity` where it is brightest; one in colours has it all over.
     """
-    if image.ndim == 3:
-        return dict.fromkeys(_GREYS, _coloured(image.tobytes(), image.shape, round(255 * opacity), side))
-    alpha = (image * opacity).round().astype(np.uint8)
-    return {theme: _ink(alpha.tobytes(), alpha.shape, grey, side) for theme, grey in _GREYS.items()}
+    return _inks(image.tobytes(), image.shape, side, opacity)
 
 
 @lru_cache(maxsize=256)
-def _ink(alpha: bytes, shape: tuple[int, int], grey: int, side: int) -> str:
+def _inks(content: bytes, shape: tuple[int, ...], side: int, opacity: float) -> dict[str, str]:
     """Kept: a picture stays the same while one looks at its heads and queries."""
-    opacity = np.frombuffer(alpha, np.uint8).reshape(shape)
-    return data_uri(np.dstack([np.full_like(opacity, grey), opacity]), side=side)
-
-
-@lru_cache(maxsize=256)
-def _coloured(image: bytes, shape: tuple[int, int, int], alpha: int, side: int) -> str:
-    colours = np.frombuffer(image, np.uint8).reshape(shape)
-    return data_uri(np.dstack([colours, np.full(shape[:2], alpha, np.uint8)]), side=side)
+    image = np.frombuffer(content, np.uint8).reshape(shape)
+    if image.ndim == 3:
+        alpha = np.full(shape[:2], round(255 * opacity), np.uint8)
+        return dict.fromkeys(_GREYS, data_uri(np.dstack([image, alpha]), side=side))
+    alpha = (image * opacity).round().astype(np.uint8)
+    inks = {theme: np.dstack([np.full_like(alpha, grey), alpha]) for theme, grey in _GREYS.items()}
+    return {theme: data_uri(ink, side=side) for theme, ink in inks.items()}
 
 
 def whole_picture(frame: str, **mark: bool) -> alt.Chart:

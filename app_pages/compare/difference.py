@@ -7,8 +7,8 @@ from app_pages import state
 from app_pages.compare.pairing import about, choose_furthest, name, why_cells_differ
 from app_pages.widgets import contrast
 from app_pages.widgets.contrast import Side
-from app_pages.widgets.head_choice import take_clicked_head
-from app_pages.widgets.show import clickable, show
+from app_pages.widgets.head_choice import clickable_heads
+from app_pages.widgets.show import show
 from model.measures.matching import Pairing
 from viz.head_grids import head_grid
 
@@ -37,14 +37,7 @@ def _by_head(head: tuple[int, int], first: Side, second: Side, pairing: Pairing)
         for key, (values, signed, digits, title) in _tables(first, second, pairing).items():
             grid = head_grid(values, selected=head, title=title, signed=signed, notes=notes, digits=digits)
             with st.container(width="content"):
-                clickable(
-                    grid,
-                    key=f"grid_{key}",
-                    chosen=head,
-                    selection="head",
-                    take=take_clicked_head,
-                    width="content",
-                )
+                clickable_heads(grid, key=f"grid_{key}", chosen=head)
     st.caption(
         f"Rows and columns are the layers and heads of {first.title}, each against its partner. In the changes orange "
         f"says that {second.title} has more, blue that it has less. A click chooses the pair. Entropies are divided by "
@@ -60,9 +53,10 @@ def _tables(
     if pairing.matrix is not None:
         tables["distance"] = pairing.distances, False, 3, ["head distance", "nats, 0 to 0.693"]
     before, after = (state.head_measures(side.checkpoint, side.given) for side in (first, second))
-    for measure in before.columns.intersection(after.columns).drop(["layer", "head"]):
-        if measure == "entropy" or first.record.patch_grid == second.record.patch_grid:
-            values = (frame[measure].to_numpy() for frame in (before, after))
+    for measure, values in before.items():
+        same_grid = first.record.patch_grid == second.record.patch_grid
+        if measure in after and (measure == "entropy" or same_grid):
+            change = pairing.change(values.ravel(), after[measure].ravel())
             title = [f"change of {measure}", f"{second.title} minus {first.title}"]
-            tables[measure.partition(" (")[0].replace(" ", "_")] = pairing.change(*values), True, 2, title
+            tables[measure.partition(" (")[0].replace(" ", "_")] = change, True, 2, title
     return tables

@@ -108,7 +108,7 @@ def _draw(
         draw(bars, selection="token", take=lambda token: take(int(token["position"])))
         return
     first, grid = side.record.first_patch, side.record.patch_grid
-    at = query - first if query is not None and query >= first else None
+    at = None if query is None else side.record.patch_at(query)
     patches = knock_out_patches(side.given.array, change[first:], grid, query=at, limit=limit, what=what)
     draw(patches, selection="patch", take=lambda patch: take(int(patch["position"]) + first), width="content")
     if not first:

@@ -1,6 +1,7 @@
 """The two sides of a comparison: two checkpoints on one input, or one checkpoint on two inputs."""
 
 import re
+from dataclasses import replace
 
 import streamlit as st
 
@@ -8,8 +9,8 @@ from app_pages import address, state
 from app_pages.compare.disagreement import next_disagreement
 from app_pages.inputs.digit_input import SIDE
 from app_pages.inputs.text_input import text_box
-from app_pages.widgets.contrast import Side
-from model.inputs import Input, Picture, Text
+from app_pages.widgets.contrast import Side, side_of
+from model.inputs import Picture, Text
 
 CHECKPOINTS, INPUTS = "two checkpoints", "two inputs"
 SECOND_TEXT = "The film is not bad at all."
@@ -55,32 +56,25 @@ def choose_sides(chosen: state.Selection, what: str) -> tuple[Side, Side] | str:
     if what == CHECKPOINTS:
         with chosen.answer:
             titles = chosen.checkpoint, _other_checkpoint(chosen.checkpoint, kind)
-        second = titles[1], chosen.given, chosen.label
+        second = replace(chosen, checkpoint=titles[1])
         if titles[1] is not None and chosen.label is not None:
             with chosen.beside:
                 next_disagreement(*titles)
     else:
         titles = TITLES[kind]
         with chosen.beside:
-            second = chosen.checkpoint, *(_second_text() if kind == state.TEXT else _second_digit())
+            given, label = _second_text() if kind == state.TEXT else _second_digit()
+        second = replace(chosen, given=given, label=label)
     if titles[1] is None:
         return (
             f"No other checkpoint takes a {kind.lower()}; two inputs can be compared on {chosen.checkpoint}."
         )
-    if second[1] is None:
+    if second.given is None:
         return "Type a second text above, and it is compared with the first."
-    first = chosen.checkpoint, chosen.given, chosen.label
     try:
-        left, right = map(_side, titles, (first, second))
+        return side_of(chosen, titles[0]), side_of(second, titles[1])
     except (ValueError, OSError) as error:
         return f"{titles[0]} and {titles[1]} cannot be compared: {error}."
-    return left, right
-
-
-def _side(title: str, what: tuple[str, Input, int | None]) -> Side:
-    checkpoint, given, label = what
-    record = state.record(checkpoint, given)
-    return Side(title=title, checkpoint=checkpoint, given=given, label=label, record=record)
 
 
 def _other_checkpoint(name: str, kind: str) -> str | None:

@@ -3,11 +3,11 @@
 import streamlit as st
 
 from app_pages import address, cache, state
-from app_pages.widgets.contrast import Side, beside
+from app_pages.widgets.contrast import NUMBERS, Side, beside
 from app_pages.widgets.show import show
 from model.measures import similarity
 from model.measures import stream as measures
-from model.measures.changes import largest_change
+from model.measures.changes import extremes, largest_change
 from viz.compare.norm_heatmap import norm_heatmap
 from viz.compare.stage_curves import logit_curves, stage_curves
 from viz.compare.stage_similarity import stage_similarity
@@ -35,7 +35,7 @@ def _norms(sides: tuple[Side, Side]) -> None:
     )
     means = {side.title: measures.mean_norms(side.record.residual) for side in sides}
     show(stage_curves(means, _stages(sides), y_title="mean length of the states"), key="stream_mean")
-    for number, side, place in zip(("first", "second"), sides, beside("norms"), strict=True):
+    for number, side, place in zip(NUMBERS, sides, beside("norms"), strict=False):
         record = side.record
         lengths = measures.norms(record.residual)
         with place:
@@ -63,14 +63,12 @@ def _logits(sides: tuple[Side, Side]) -> None:
         "is the class token, the mean or the maximum. The classifier was trained on the last stage alone."
     )
     answering = [side for side in sides if side.record.has_classes]
-    logits = [side.record.logits_by_layer for side in answering]
+    ends = extremes(*(side.record.logits_by_layer for side in answering))
     # The same colours and the same axis on both sides; a class that both name has the colour of the first.
     coloured = (sides[1], SECOND), (sides[0], FIRST)
     marked = {side.said: colour for side, colour in coloured if side.record.has_classes}
-    lowest = float(min((each.min() for each in logits), default=0))
-    highest = float(max((each.max() for each in logits), default=0))
-    for number, side, place in zip(("first", "second"), sides, beside("logits"), strict=True):
-        record, look = side.record, {"marked": marked, "title": side.title, "domain": (lowest, highest)}
+    for number, side, place in zip(NUMBERS, sides, beside("logits"), strict=False):
+        record, look = side.record, {"marked": marked, "title": side.title, "domain": ends}
         with place:
             if record.has_classes:
                 chart = logit_curves(record.logits_by_layer, record.stages, record.class_names, **look)
@@ -110,7 +108,7 @@ def _cosines(sides: tuple[Side, Side]) -> None:
         r"$\frac{1}{n} \sum_i \cos(x_i^s, x_i^t)$ between the stages $s$ and $t$ of one side: how far a token's state has "
         "turned on its way."
     )
-    for number, side, place in zip(("first", "second"), sides, beside("cosines"), strict=True):
+    for number, side, place in zip(NUMBERS, sides, beside("cosines"), strict=False):
         stages = side.record.stages
         chart = stage_similarity(
             similarity.cosine_by_stage(side.record.residual),

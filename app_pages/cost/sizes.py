@@ -1,7 +1,5 @@
 """Sizes of an encoder: a known one to start from, and a box for each number."""
 
-from dataclasses import replace
-
 import streamlit as st
 
 from app_pages import address
@@ -42,12 +40,8 @@ def choose_config() -> ModelConfig | None:
             )
             for size, step in boxes(start).items()
         }
-    if not start.is_text:
-        # A patch that does not fit is refused by name below, so what it makes of the positions is no matter.
-        sides = sizes["image_size"] // sizes["patch_size"]
-        sizes["n_positions"] = sides**2 + (start.pooling == "class")
     try:
-        config = replace(start, **sizes)
+        config = start.resized(**sizes)
     except ValueError as error:
         st.error(f"There is no such encoder: {error}.", icon=":material/error:")
         return None

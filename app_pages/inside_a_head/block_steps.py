@@ -33,9 +33,9 @@ def norm_feed_forward(view: View) -> None:
 
 
 def add_attention(view: View) -> None:
-    steps, is_pre = view.steps, _is_pre(view)
-    st.latex("x_i' = x_i + o_i" if is_pre else "x_i + o_i")
-    total = "= x′ᵢ" if is_pre else "= xᵢ + oᵢ"
+    steps = view.steps
+    formula, total = ("x_i' = x_i + o_i", "= x′ᵢ") if _is_pre(view) else ("x_i + o_i", "= xᵢ + oᵢ")
+    st.latex(formula)
     rows = {"xᵢ": steps.x[view.query], "+ oᵢ, attention": steps.attention.out, total: steps.attention_added}
     rows_with_lengths(rows, key="add_attention")
 

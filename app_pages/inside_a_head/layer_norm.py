@@ -13,6 +13,7 @@ from app_pages.widgets.beside import beside
 from app_pages.widgets.head_choice import choose_query
 from app_pages.widgets.show import show
 from app_pages.widgets.spelling import as_code, sentence
+from model.measures.changes import extremes
 from model.theory.layer_norm import normalise, sample_deviation
 from viz.inside.averaged_axis import averaged_axis
 from viz.inside.norm_bars import norm_bars
@@ -57,11 +58,7 @@ def _typed(text: str) -> np.ndarray | None:
     found = normalise(vector[None], "features")
     mean, variance, deviation = (float(each.item()) for each in (found.mean, found.variance, found.deviation))
     left = normalise(found.output, "features").spread.item()
-    for key, title, reading, bars in (
-        ("inside_typed_x", "x", "green: mean, one σ to either side", vector),
-        ("inside_typed_z", "(x − μ) / σ", f"mean 0, deviation {written(left, '.3g')}", found.output[0]),
-    ):
-        show(norm_bars(bars, title=title, reading=reading), key=key)
+    _bars("typed", vector, found.output[0], f"mean 0, deviation {written(left, '.3g')}")
     d = len(vector)
     _steps(vector, mean, variance, deviation)
     result = r",\; ".join(f"{y:.2f}" for y in found.output[0])
@@ -92,18 +89,20 @@ def _own(chosen: HeadSelection, query: int, sublayer: str) -> None:
     st.markdown(
         f"**The token's own**: query {query}, {token}, {_where(record.config.norm_placement, sublayer)}"
     )
-    stages = (
-        ("x", "green: mean, one σ to either side", norm.x),
-        ("(x − μ) / σ", "mean 0, deviation 1", norm.standardised),
-        ("γ ⊙ (x − μ) / σ + β", "with γ and β as they were trained", norm.out),
-    )
-    for number, (title, reading, values) in enumerate(stages):
-        show(norm_bars(values, title=title, reading=reading), key=f"inside_own_{number}")
+    _bars("own", norm.x, norm.standardised, "mean 0, deviation 1")
+    out = norm_bars(norm.out, title="γ ⊙ (x − μ) / σ + β", reading="with γ and β as they were trained")
+    show(out, key="inside_own_out")
     _steps(norm.x, norm.mean, norm.variance, norm.deviation)
+    gains, shifts = (" to ".join(f"{end:.2f}" for end in extremes(each)) for each in (norm.gain, norm.shift))
     st.caption(
-        f"γ is a number a feature, from {norm.gain.min():.2f} to {norm.gain.max():.2f} in this norm (it starts at 1), "
-        f"β from {norm.shift.min():.2f} to {norm.shift.max():.2f} (it starts at 0)."
+        f"γ is a number a feature, from {gains} in this norm (it starts at 1), β from {shifts} (it starts at 0)."
     )
+
+
+def _bars(whose: str, x: np.ndarray, standardised: np.ndarray, reading: str) -> None:
+    """A vector before and after its norm."""
+    show(norm_bars(x, title="x", reading="green: mean, one σ to either side"), key=f"inside_{whose}_x")
+    show(norm_bars(standardised, title="(x − μ) / σ", reading=reading), key=f"inside_{whose}_z")
 
 
 def _where(norm_placement: str, sublayer: str) -> str:

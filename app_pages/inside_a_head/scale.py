@@ -11,8 +11,8 @@ from app_pages.inside_a_head.temperature import temperature
 from app_pages.state import HeadSelection
 from app_pages.widgets.bar import bar
 from app_pages.widgets.beside import beside
-from app_pages.widgets.head_choice import choose_head, take_clicked_head
-from app_pages.widgets.show import clickable, show
+from app_pages.widgets.head_choice import choose_head, clickable_heads
+from app_pages.widgets.show import show
 from model.inputs import Input
 from model.theory import scaling
 from viz.inside.dot_product_distribution import dot_product_distribution
@@ -72,7 +72,7 @@ def _random_vectors(controls: DeltaGenerator) -> None:
             scaling.dot_products(d_k) * factor,
             variance=variance,
             # The axis holds still while d_k moves: one sees the scores spread, or not.
-            reach=3.5 * max(1.0, scaling.variance(WIDTHS[-1], power) ** 0.5),
+            reach=scaling.reach(max(1.0, scaling.variance(WIDTHS[-1], power))),
             name="q·k" if power == 0 else f"q·k times {scale_name(power)}",
             expected=f"normal density of variance {written(variance, '.3g')}",
         )
@@ -113,7 +113,7 @@ def _own_vectors(chosen: HeadSelection) -> None:
         distribution = dot_product_distribution(
             products,
             variance=float(d_k),
-            reach=1.05 * max(abs(products).max(initial=0), 3.5 * d_k**0.5),
+            reach=scaling.reach(float(d_k), products),
             name=f"q·k of L{layer} H{head}",
             expected=f"normal density of mean 0, variance d_k = {d_k}",
         )
@@ -133,13 +133,7 @@ def _own_vectors(chosen: HeadSelection) -> None:
         )
     for place, (measure, figure) in zip(places[1:], points.items(), strict=True):
         with place:
-            clickable(
-                figure,
-                key=f"inside_own_{measure}",
-                chosen=(layer, head),
-                selection="head",
-                take=take_clicked_head,
-            )
+            clickable_heads(figure, key=f"inside_own_{measure}", chosen=(layer, head), width="stretch")
     st.markdown(
         f"L{layer} H{head} on this input: $q \\cdot k$ has mean **{written(own['mean'], '.3g')}** and variance "
         f"**{written(own['variance'], '.3g')}**; independent components of variance 1 would give $d_k = {d_k}$. With the scale "

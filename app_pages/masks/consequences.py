@@ -5,8 +5,8 @@ import streamlit as st
 from app_pages import address
 from app_pages.state import HeadSelection
 from app_pages.widgets.contrast import beside, share, tell
-from app_pages.widgets.head_choice import take_clicked_head
-from app_pages.widgets.show import clickable, show
+from app_pages.widgets.head_choice import clickable_heads
+from app_pages.widgets.show import show
 from model.measures.changes import Lost, lost
 from model.measures.heads import mean_entropy, over_heads
 from model.record import ForwardRecord
@@ -30,9 +30,7 @@ def _entropies(head: tuple[int, int], before: ForwardRecord, after: ForwardRecor
     st.markdown("**Entropy of every head, with the mask minus without**")
     entropies = (mean_entropy(record.pattern, record.mask) for record in (before, after))
     chart = entropy_change(*entropies, selected=head)
-    clickable(
-        chart, key="masks_entropy", chosen=head, selection="head", take=take_clicked_head, width="content"
-    )
+    clickable_heads(chart, key="masks_entropy", chosen=head)
     st.markdown(
         r"Mean over queries of $H_i / \ln n_i$ with $H_i = -\sum_j A_{ij} \ln A_{ij}$; $n_i$ counts the keys that query "
         "$i$ may attend to, so a mask that leaves fewer keys does not look focused for that alone. "

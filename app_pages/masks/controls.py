@@ -56,7 +56,9 @@ def choose_mask(kind: Kind, chosen: HeadSelection, record: ForwardRecord, query:
     with chosen.controls:
         match kind:
             case "window":
-                details["radius"] = _choose_radius(record)
+                widest = WIDEST if record.patch_grid is None else max(*record.patch_grid, 2) - 1
+                look = {"key": "masks_radius", "width": SLIDER}
+                details["radius"] = address.slider(f"Radius, in {record.units}", 0, widest, 1, **look)
             case "padding":
                 details["n_padding"] = _choose_padding(record)
             case "keys" | "cells":
@@ -103,11 +105,6 @@ def _choose_positions(label: str, code: str, record: ForwardRecord, row: tuple[i
         wrap=True,
         on_change=take,
     )
-
-
-def _choose_radius(record: ForwardRecord) -> int:
-    widest = WIDEST if record.patch_grid is None else max(*record.patch_grid, 2) - 1
-    return address.slider(f"Radius, in {record.units}", 0, widest, 1, key="masks_radius", width=SLIDER)
 
 
 def _choose_padding(record: ForwardRecord) -> int:

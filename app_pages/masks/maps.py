@@ -21,7 +21,10 @@ def maps(chosen: HeadSelection, unmasked: Side, after: Side, query: int) -> None
         r"$s_{ij} = q_i \cdot k_j / \sqrt{d_k}$, $\;m_{ij} = 0$ where query $i$ may attend to key $j$ and $-\infty$ where "
         "it may not. Hatched: masked. Framed: the query."
     )
-    common = {"query": query, "shown": _shown(len(tokens))}
+    shown = 0, len(tokens) - 1  # first and last position in all four maps
+    if len(tokens) > LEGIBLE:
+        shown = address.slider("Positions in the maps", *shown, (0, LEGIBLE - 1), key="masks_shown")
+    common = {"query": query, "shown": shown}
     figures = {
         "scores": score_heatmap(scores, tokens, title="1 Scores s", **common),
         "masked": score_heatmap(scores, tokens, mask=mask, title="2 Scores after the mask, s + m", **common),
@@ -55,10 +58,3 @@ def maps(chosen: HeadSelection, unmasked: Side, after: Side, query: int) -> None
         "Scores of later layers are already those of states that the mask changed below. "
         "The change is the pattern minus that of the same forward without any mask."
     )
-
-
-def _shown(n: int) -> tuple[int, int]:
-    """First and last position in all four maps."""
-    if n <= LEGIBLE:
-        return 0, n - 1
-    return address.slider("Positions in the maps", 0, n - 1, (0, LEGIBLE - 1), key="masks_shown")

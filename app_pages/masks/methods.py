@@ -14,7 +14,8 @@ from app_pages.widgets.show import show
 from model.capture import capture
 from model.inputs import Input
 from model.intervention import Intervention, MaskChoice, Method, masked
-from model.measures.changes import cosine_distance, weight_on_masked
+from model.measures.changes import cosine_distance, extremes, weight_on_masked
+from model.measures.heads import sums
 from model.record import ForwardRecord
 from viz.numbers import percent, written
 from viz.token_bars import row_sums
@@ -114,18 +115,18 @@ def _measured(outcome: Outcome) -> dict[str, str]:
     weight = weight_on_masked(outcome.pattern, outcome.mask)
     return {
         "largest weight on a masked cell": "none is masked" if weight is None else _number(weight),
-        "rows add up to": _span(outcome.pattern.sum(axis=-1)),
+        "rows add up to": _span(sums(outcome.pattern)),
     }
 
 
 def _row(outcome: Outcome, query: int) -> dict[str, str]:
     row = outcome.pattern[query]
-    return {"weights of the row": _span(row), "it adds up to": _number(row.sum())}
+    return {"weights of the row": _span(row), "it adds up to": _number(float(sums(row)))}
 
 
 def _span(values: np.ndarray) -> str:
     """From the least to the most, one number where that is the same."""
-    return " to ".join(dict.fromkeys(map(_number, (values.min(), values.max()))))
+    return " to ".join(dict.fromkeys(map(_number, extremes(values))))
 
 
 def _number(value: float) -> str:

@@ -3,22 +3,18 @@
 A click blocks or frees where keys or cells are blocked one by one; elsewhere it chooses the query.
 """
 
-from functools import partial
-
 import streamlit as st
 
 from app_pages.masks.blocked import CELLS, KEYS, toggle
 from app_pages.state import HeadSelection
 from app_pages.widgets.head_choice import take_query
-from app_pages.widgets.input_in_colours import class_token_weight
+from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.show import clickable
 from model.intervention import Kind, MaskChoice
 from model.record import ForwardRecord
-from viz.attention.token_strip import token_strip
 from viz.masks.cell_board import cell_board
-from viz.picture_patches import picture_overlay
 
-LONG, HEIGHT = 80, 250  # a text of more tokens scrolls in so many pixels
+HEIGHT = 250  # pixels, in which a long text scrolls
 LARGEST_BOARD = 64  # positions; beyond, cells are too small to be hit
 
 
@@ -32,38 +28,34 @@ def click_target(chosen: HeadSelection, after: ForwardRecord, choice: MaskChoice
     `n` counts the positions without any padding that the mask appends.
     """
     head = chosen.layer, chosen.head
-    target = partial(clickable, chosen=(choice, query))
-    appearance = {"query": query, "scale": chosen.scale}
+    pattern, mask, scale = after.pattern[head], after.mask[head], chosen.scale
     if has_board(choice.kind, n):
-        board = cell_board(after.pattern[head], after.tokens, mask=after.mask[head], **appearance)
-
-        def take_cell(cell: dict) -> None:
-            toggle(CELLS, (int(cell["query"]), int(cell["key"])), n)
-
-        target(board, key="masks_board", selection="cell", take=take_cell, width="content")
+        clickable(
+            cell_board(pattern, after.tokens, mask=mask, query=query, scale=scale),
+            key="masks_board",
+            chosen=(choice, query),
+            selection="cell",
+            take=lambda cell: toggle(CELLS, (int(cell["query"]), int(cell["key"])), n),
+            width="content",
+        )
         return
-    weights, allowed = after.pattern[head][query], after.mask[head][query]
     take = {
         "keys": lambda key: toggle(KEYS, (key,), n),
         "cells": lambda key: toggle(CELLS, (query, key), n),
     }.get(choice.kind, lambda key: take_query(min(key, n - 1)))
-    if after.patch_grid is None:
-        if choice.kind == "cells":
-            st.caption(
-                f"{n} × {n} cells are too many to be hit: here a click blocks the token for query {query} alone."
-            )
-        strip = token_strip(after, weights, allowed=allowed, **appearance)
-        with st.container(height=HEIGHT if len(after) > LONG else "content", border=False):
-            target(strip, key="masks_strip", selection="key", take=lambda token: take(int(token["position"])))
-        return
-    first = after.first_patch
-    appearance["query"] = query - first if query >= first else None
-    patches = picture_overlay(
-        chosen.given.array, weights[first:], after.patch_grid, allowed=allowed[first:], **appearance
+    if choice.kind == "cells":
+        st.caption(
+            f"{n} × {n} cells are too many to be hit: here a click blocks the {after.unit} for query {query} alone."
+        )
+    input_in_colours(
+        chosen.given,
+        after,
+        pattern[query],
+        query=query,
+        scale=scale,
+        key="masks_strip" if after.unit == "token" else "masks_patches",
+        take=take,
+        chosen=(choice, query),
+        allowed=mask[query],
+        height=HEIGHT,
     )
-
-    def take_patch(patch: dict) -> None:
-        take(int(patch["position"]) + first)
-
-    target(patches, key="masks_patches", selection="key", take=take_patch, width="content")
-    class_token_weight(after, weights)

@@ -12,6 +12,7 @@ from model.intervention import MaskChoice, masked
 from model.measures.heads import normaliser
 
 SIZE = 4
+MINUS_INFINITY = r"-\infty"
 
 
 def worked_example(chosen: HeadSelection) -> None:
@@ -27,42 +28,34 @@ def worked_example(chosen: HeadSelection) -> None:
     symbols, numbers = beside("worked_example")
     with symbols:
         st.markdown("In symbols")
-        st.latex(f"S + M = {symbolic_scores(n)}")
-        st.latex(f"A = {symbolic_pattern(n)}")
+        for formula in in_symbols(n):
+            st.latex(formula)
         st.latex(r"Z_i = \sum_{j \le i} e^{s_{ij}}")
     with numbers:
         st.markdown(f"In L{chosen.layer} H{chosen.head}, causal in all layers")
-        st.latex(f"S + M = {numeric_scores(record.scores[corner])}")
-        st.latex(f"A = {numeric_pattern(record.pattern[corner])}")
-        st.latex(last_row(record.scores[corner][-1]))
+        for formula in in_numbers(record.scores[corner], record.pattern[corner]):
+            st.latex(formula)
 
 
-def symbolic_scores(n: int) -> str:
-    return lower_triangle(n, lambda i, j: f"s_{{{i + 1}{j + 1}}}", r"-\infty")
+def in_symbols(n: int) -> tuple[str, str]:
+    """Scores and pattern of `n` positions. The first row is 1, whatever its score: it has one key."""
+    scores = _lower_triangle(n, lambda i, j: f"s_{{{i + 1}{j + 1}}}", MINUS_INFINITY)
+    pattern = _lower_triangle(n, lambda i, j: f"e^{{s_{{{i + 1}{j + 1}}}}} / Z_{i + 1}" if i else "1", "0")
+    return f"S + M = {scores}", f"A = {pattern}"
 
 
-def symbolic_pattern(n: int) -> str:
-    """The first row is 1, whatever its score: it has one key."""
-    return lower_triangle(n, lambda i, j: f"e^{{s_{{{i + 1}{j + 1}}}}} / Z_{i + 1}" if i else "1", "0")
+def in_numbers(scores: np.ndarray, pattern: np.ndarray) -> tuple[str, str, str]:
+    """Scores and weights [query, key] under the causal mask, and Z of the last row, whose keys are all allowed."""
+    n = len(scores)
+    terms = " + ".join(f"e^{{{score:.2f}}}" for score in scores[-1])
+    return (
+        f"S + M = {_lower_triangle(n, lambda i, j: f'{scores[i, j]:.2f}', masked=MINUS_INFINITY)}",
+        f"A = {_lower_triangle(n, lambda i, j: f'{pattern[i, j]:.3f}', masked='0')}",
+        rf"Z_{n} = {terms} = {normaliser(scores[-1]):.3f}",
+    )
 
 
-def numeric_scores(scores: np.ndarray) -> str:
-    """Scores [query, key] under the causal mask, to two places."""
-    return lower_triangle(len(scores), lambda i, j: f"{scores[i, j]:.2f}", r"-\infty")
-
-
-def numeric_pattern(pattern: np.ndarray) -> str:
-    """Weights [query, key] to three places; what the mask forbids is an exact 0."""
-    return lower_triangle(len(pattern), lambda i, j: f"{pattern[i, j]:.3f}", "0")
-
-
-def last_row(scores: np.ndarray) -> str:
-    """Z of the last row, all of whose scores [key] are allowed."""
-    terms = " + ".join(f"e^{{{score:.2f}}}" for score in scores)
-    return rf"Z_{len(scores)} = {terms} = {normaliser(scores):.3f}"
-
-
-def lower_triangle(n: int, allowed: Callable[[int, int], str], masked: str) -> str:
+def _lower_triangle(n: int, allowed: Callable[[int, int], str], masked: str) -> str:
     """A matrix of n rows: what is `allowed` by row and column, counted from 0, up to the diagonal; `masked` beyond."""
     rows = ([allowed(i, j) if j <= i else masked for j in range(n)] for i in range(n))
     body = r" \\ ".join(" & ".join(row) for row in rows)

@@ -66,8 +66,7 @@ def _what_is_added(name: str, record: ForwardRecord) -> str:
 
 def _grid(name: str, record: ForwardRecord, query: int) -> None:
     cosines = cache.of(embeddings.position_cosines, name)
-    first, grid = record.first_patch, record.patch_grid
-    selected = query - first if query >= first else None
+    first, grid, selected = record.first_patch, record.patch_grid, record.patch_at(query)
     patches = cosines[first:, first:]
     what = "the class token" if selected is None else record.tokens[query]
     click = {"chosen": query, "selection": "patch", "take": lambda at: take_query(at["patch"] + first)}
@@ -111,16 +110,12 @@ def _lengths(chosen: Selection, record: ForwardRecord) -> None:
     without, ratio = lengths.ratios
     mean = f"Over the {len(record)} positions of this input, the mean length of the content is"
     root = r"$\sqrt{d_\text{model}}$"
+    trained, other, what = without, ratio, f"with a factor {root}, which this checkpoint was trained without,"
     if is_scaled:
-        st.markdown(
-            f"{mean} **{ratio:.2f}** times that of the positions; without the factor {root} it would "
-            f"be **{without:.2f}** times."
-        )
-    else:
-        st.markdown(
-            f"{mean} **{without:.2f}** times that of the positions; with a factor {root}, which this "
-            f"checkpoint was trained without, it would be **{ratio:.2f}** times."
-        )
+        trained, other, what = ratio, without, f"without the factor {root}"
+    st.markdown(
+        f"{mean} **{trained:.2f}** times that of the positions; {what} it would be **{other:.2f}** times."
+    )
     n, whole = record.config.n_positions, cache.of(embeddings.table_lengths, name)
     if record.config.positions == "sinusoidal":
         half = math.sqrt(record.config.d_model / 2)

@@ -6,18 +6,8 @@ import streamlit as st
 
 from app_pages import address, state
 from app_pages.state import HeadSelection
-from app_pages.widgets.contrast import (
-    NUMBERS,
-    Side,
-    beside,
-    difference,
-    head_patterns,
-    put_back,
-    same_position,
-    take_from_second,
-    tell,
-    verdict,
-)
+from app_pages.widgets import contrast
+from app_pages.widgets.contrast import NUMBERS, Side
 from app_pages.widgets.head_choice import choose_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.prediction import prediction
@@ -36,9 +26,11 @@ def consequence(chosen: HeadSelection, what: str, before: Side, after: Side) -> 
     """What became of the prediction, and of the chosen head's attention, by `what` was changed. `before` is in order."""
     with chosen.view:
         query = choose_query(before.record)
-    tell(verdict(what, before.record, after.record))
+    contrast.tell(contrast.verdict(what, before.record, after.record))
     head = f"L{chosen.layer} H{chosen.head}"
-    for number, side, place in zip(NUMBERS, (before, after), beside("positions_input"), strict=False):
+    for number, side, place in zip(
+        NUMBERS, (before, after), contrast.beside("positions_input"), strict=False
+    ):
         with place:
             if side.record.has_classes:
                 prediction(side.record, side.label, title=side.title)
@@ -56,14 +48,14 @@ def consequence(chosen: HeadSelection, what: str, before: Side, after: Side) -> 
     if view == DIFFERENCE:
         _difference(chosen, before, after)
         return
-    for number, side, place in zip(NUMBERS, (before, after), beside("positions_map"), strict=False):
+    for number, side, place in zip(NUMBERS, (before, after), contrast.beside("positions_map"), strict=False):
         with place:
             _map(chosen, before, side, query, is_back, key=f"positions_try_map_{number}")
 
 
 def _input(chosen: HeadSelection, before: Side, side: Side, query: int, *, key: str) -> None:
     """What was read, in the colours of the query's row; a click takes the same position as the query."""
-    record, read, at = side.record, side.given, same_position(before, side, query)
+    record, read, at = side.record, side.given, contrast.same_position(before, side, query)
     if side.order is not None and record.patch_grid is not None:
         read = Picture.of(shuffled_picture(state.loaded(side.checkpoint), read, side.order))
     input_in_colours(
@@ -73,7 +65,7 @@ def _input(chosen: HeadSelection, before: Side, side: Side, query: int, *, key: 
         query=at,
         scale=chosen.scale,
         key=key,
-        take=partial(take_from_second, before, side),
+        take=partial(contrast.take_from_second, before, side),
     )
 
 
@@ -81,9 +73,9 @@ def _map(chosen: HeadSelection, before: Side, side: Side, query: int, is_back: b
     """All weights of the chosen head; as they were read, or put back in the order of the input."""
     at = chosen.layer, chosen.head
     pattern, mask = side.record.pattern[at], side.record.mask[at]
-    tokens, query_here = side.record.tokens, same_position(before, side, query)
+    tokens, query_here = side.record.tokens, contrast.same_position(before, side, query)
     if is_back:
-        pattern, mask = put_back(side, pattern), put_back(side, mask)
+        pattern, mask = contrast.put_back(side, pattern), contrast.put_back(side, mask)
         tokens, query_here = before.record.tokens, query
     title = f"{side.title}, L{chosen.layer} H{chosen.head}"
     figure = attention_heatmap(pattern, tokens, mask=mask, query=query_here, scale=chosen.scale, title=title)
@@ -94,8 +86,8 @@ def _difference(chosen: HeadSelection, before: Side, after: Side) -> None:
     """The change of each weight, token by token."""
     head = chosen.layer, chosen.head
     title = f"L{chosen.layer} H{chosen.head}, after minus before"
-    figure = difference(before, after, head, names=("before", "after"), title=title)
+    figure = contrast.difference(before, after, head, names=("before", "after"), title=title)
     show(figure, key="positions_try_difference")
-    largest = written(largest_change(*head_patterns(before, after, head)), ".2g")
+    largest = written(largest_change(*contrast.head_patterns(before, after, head)), ".2g")
     back = "" if after.order is None else ", with rows and columns put back in order"
     st.caption(f"Largest change of any weight in this head: {largest}{back}.")

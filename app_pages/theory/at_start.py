@@ -7,7 +7,6 @@ from app_pages import address
 from app_pages.cache import cached
 from app_pages.theory import claims
 from app_pages.theory.over_seeds import beside_its_words, over_seeds
-from app_pages.widgets.show import show
 from model.theory.fresh import FreshSetting
 from model.theory.placement import AtStart, depths_to, lemma_2, of_seeds, one_seed
 from viz.theory.placements import hidden_norms, last_layer_gradient, layer_gradients
@@ -39,9 +38,7 @@ def at_start(setting: FreshSetting, variants: list[str], deepest: int, n_seeds: 
         depths, lemma = depths_to(deepest), lemma_2(deepest, setting.d_model)
         sweeps = {variant: of_seeds(by_seed) for variant, by_seed in found.items()}
         norms = {variant: sweep.last_gradient for variant, sweep in sweeps.items()}
-        with last.figure:
-            show(last_layer_gradient(norms, depths))
-        last.words.markdown(claims.last_layer(norms, depths))
+        last.draw(last_layer_gradient(norms, depths), claims.last_layer(norms, depths))
         excess = {variant: sweep.excess for variant, sweep in sweeps.items()}
         _assumptions(setting, excess, assumptions.container())
 
@@ -49,14 +46,10 @@ def at_start(setting: FreshSetting, variants: list[str], deepest: int, n_seeds: 
             variant: sweep.gradient if kind == MEAN_OF_NORMS else sweep.mean_gradient
             for variant, sweep in sweeps.items()
         }
-        with by_layer.figure:
-            show(layer_gradients(norms))
-        by_layer.words.markdown(claims.by_layer(norms))
+        by_layer.draw(layer_gradients(norms), claims.by_layer(norms))
 
         norms = {variant: sweep.hidden for variant, sweep in sweeps.items()}
-        with hidden.figure:
-            show(hidden_norms(norms, lemma))
-        hidden.words.markdown(claims.hidden(norms, lemma))
+        hidden.draw(hidden_norms(norms, lemma), claims.hidden(norms, lemma))
 
     over_seeds(
         variants,

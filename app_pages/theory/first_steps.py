@@ -9,7 +9,6 @@ from app_pages import address
 from app_pages.cache import cached
 from app_pages.theory.over_seeds import beside_its_words, over_seeds
 from app_pages.widgets.bar import bar
-from app_pages.widgets.show import show
 from model.theory.early_update import after_first_and_last, model_update
 from model.theory.fresh import FreshSetting
 from viz.theory.placements import model_updates
@@ -44,9 +43,7 @@ def first_steps(setting: FreshSetting, variants: list[str], n_layers: int, n_see
 
     def draw(found: dict[str, list[np.ndarray]]) -> None:
         updates = {variant: np.array(by_seed) for variant, by_seed in found.items()}
-        with place.figure:
-            show(model_updates(updates, scale=scale))
-        place.words.markdown(_said(updates, n_steps, setting.d_model))
+        place.draw(model_updates(updates, scale=scale), _said(updates, n_steps, setting.d_model))
 
     over_seeds(
         variants,

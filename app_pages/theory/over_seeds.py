@@ -7,6 +7,9 @@ from typing import NamedTuple, TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app_pages.widgets.show import show
+from viz.figure import VegaFigure
+
 PATIENCE = 0.4  # seconds without a bar: what lies in the cache is there sooner
 REDRAW_AFTER = 1.0  # seconds
 
@@ -18,6 +21,11 @@ class Places(NamedTuple):
 
     figure: DeltaGenerator
     words: DeltaGenerator
+
+    def draw(self, figure: VegaFigure, words: str) -> None:
+        with self.figure:
+            show(figure)
+        self.words.markdown(words)
 
 
 def beside_its_words(key: str) -> Places:

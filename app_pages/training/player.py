@@ -20,6 +20,13 @@ from viz.training.run_curves import run_curves
 
 FRAME_S = 0.8  # a frame takes about 0.3 s to paint
 ACCURACY, ENTROPY, NORMS, GRADIENTS = "accuracy", "entropy of the heads", "residual norms", "gradient norms"
+_SAID = {
+    ACCURACY: "",
+    ENTROPY: r"$H_i / \ln n$ of the rows on this input, from 0 (one key has all the weight) to 1 (all n keys alike): mean "
+    "over queries, and over the heads of a layer.",
+    NORMS: "Mean over positions; stage 0 is the embedding, then attention and feed-forward of each layer.",
+    GRADIENTS: "Euclidean norm of the gradient of one batch's loss with respect to all parameters of a layer.",
+}
 _CLIPPED = (
     " This run took it after the gradient was clipped to a norm of 1 in all: it compares the layers of one encoder at "
     "one moment, not encoders or moments. The whole norm before clipping is in the histories."
@@ -75,7 +82,7 @@ def _screen(films: dict[str, Film], probe: int, measure: str, playing: bool) -> 
                 head_overview(
                     shown.probes[probe].pattern_at(here),
                     selected=None,
-                    hover=_hover(shown, probe, here),
+                    hover={"entropy": shown.probes[probe].entropy[here]},
                     scale="own",
                     clickable=False,
                 ),
@@ -123,12 +130,6 @@ def _when(shown: Film, moment: int) -> str:
     )
 
 
-def _hover(shown: Film, probe: int, moment: int) -> pd.DataFrame:
-    entropy = shown.probes[probe].entropy[moment]
-    layer, head = np.indices(entropy.shape).reshape(2, -1)
-    return pd.DataFrame({"layer": layer, "head": head, "entropy": entropy.ravel()})
-
-
 def _by_moment(shown: Film, values: np.ndarray, run: str) -> pd.DataFrame:
     """Values [moment, line] as `viz.training.run_curves` takes them: a row a value."""
     moment, line = np.indices(values.shape).reshape(2, -1)
@@ -164,29 +165,16 @@ def _curves(name: str, films: dict[str, Film], probe: int, measure: str, moment:
         log_y=log_y,
     )
     show(chart, key=f"curves_{name}")
-    if measure == GRADIENTS:
-        st.caption(
-            "Euclidean norm of the gradient of one batch's loss with respect to all parameters of a layer."
-            + (_CLIPPED if shown.is_clipped else "")
+    said = _SAID[measure]
+    if measure == GRADIENTS and shown.is_clipped:
+        said += _CLIPPED
+    if measure == ACCURACY and len(shown.tasks) > 1:
+        said += (
+            f"Of what is being learned: {in_words(shown.tasks)}. A thin line stands where the next begins. "
         )
-    elif measure == ENTROPY:
-        st.caption(
-            r"$H_i / \ln n$ of the rows on this input, from 0 (one key has all the weight) to 1 (all n keys alike): mean "
-            "over queries, and over the heads of a layer."
-        )
-    elif measure == NORMS:
-        st.caption(
-            "Mean over positions; stage 0 is the embedding, then attention and feed-forward of each layer."
-        )
-    elif measure == ACCURACY:
-        said = []
-        if len(shown.tasks) > 1:
-            said += [
-                f"Of what is being learned: {in_words(shown.tasks)}. A thin line stands where the next begins."
-            ]
-        if np.isnan(values).any():
-            said += ["Where the line is interrupted, the run did not measure its accuracy."]
-        st.caption(" ".join(said))
+    if measure == ACCURACY and np.isnan(values).any():
+        said += "Where the line is interrupted, the run did not measure its accuracy."
+    st.caption(said)
 
 
 def _formation(films: Iterable[str], probe: int) -> None:

@@ -1,6 +1,6 @@
-"""Two records beside each other: what was answered, what became of it, and where the patterns of a head differ.
+"""Two forward passes compared: the two predictions, what changed between them, and where a head's weights differ.
 
-The sides differ in what an intervention changed, in the input or in the checkpoint.
+The second differs from the first by an intervention, by its input or by its checkpoint.
 """
 
 from collections.abc import Iterable
@@ -33,14 +33,16 @@ NUMBERS = ("first", "second", "third")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """One side: what went through which checkpoint, and what figures call it."""
+    """One of the two passes: input, checkpoint and record, and the title that figures give it."""
 
     title: str
     checkpoint: Checkpoint
     given: Input
     label: int | None
     record: ForwardRecord
-    order: tuple[int, ...] | None = None  # order[i] is the position whose content is read at i; None: its own
+    order: tuple[int, ...] | None = (
+        None  # order[i]: position in the input of what is read at i; None: not reordered
+    )
 
     @property
     def is_text(self) -> bool:
@@ -58,7 +60,10 @@ def side_of(
     changed: Intervention | None = None,
     order: tuple[int, ...] | None = None,
 ) -> Side:
-    """The chosen checkpoint on the chosen input, with what is `changed`; `order` is that of the content, if another."""
+    """The chosen checkpoint on the chosen input under the intervention `changed`.
+
+    Where that reorders the content, `order` says how, so that both sides can be compared token by token.
+    """
     checkpoint, given = chosen.checkpoint, chosen.given
     record = state.record(checkpoint, given, changed)
     return Side(
@@ -85,12 +90,12 @@ def predictions(*sides: Side, key: str) -> None:
 
 
 def tell(sentence: str, size: str = "1rem") -> None:
-    """A sentence in which tokens and names of classes are no markup."""
+    """Writes a sentence as plain text: tokens and names of classes in it are not read as markup."""
     st.html(f'<p style="font-size: {size}; margin: 0">{escape(sentence)}</p>')
 
 
 def verdict(what: str, before: ForwardRecord, after: ForwardRecord) -> str:
-    """What became of the answer of one encoder, in a sentence that begins with `what` was changed. Plain text."""
+    """How the prediction of one encoder changed, as a sentence that begins with `what` was changed. Plain text."""
     if not before.has_classes:
         distance = written(change(before, after).value, ".2g")
         return f"{what}, the pooled state changes by a cosine distance of {distance}; the encoder has no classes."
@@ -115,7 +120,7 @@ def shared_limit(values: Iterable[np.ndarray]) -> float:
 
 
 def same_position(one: Side, other: Side, position: int) -> int | None:
-    """Where the other side reads what this one reads at `position`; None where it means nothing there.
+    """The position of `other` that corresponds to `position` of `one`; None where there is none.
 
     Two texts on one checkpoint are compared position by position; one text that two tokenizers cut differently
     has no such order in common, and neither have patches of different sizes: there class tokens alone correspond.
@@ -168,7 +173,7 @@ def difference(
 ) -> PlotlyFigure:
     """The second side minus the first: `head_patterns` subtracted. The first is read in the order of the input.
 
-    `appearance` is as `viz.attention.difference_heatmap.difference_heatmap` takes it; `names` are the titles.
+    `appearance` is as `viz.attention.token_heatmaps.difference_heatmap` takes it; `names` are the titles.
     """
     appearance = {"names": (first.title, second.title)} | appearance
     patterns = head_patterns(first, second, head, partner)

@@ -1,7 +1,6 @@
 """Choosing a head and a query: the controls that hold the choice, and the overview on which a click sets it."""
 
 from collections.abc import Callable
-from functools import partial
 
 import streamlit as st
 
@@ -14,6 +13,7 @@ from model.inputs import Input
 from model.measures.looks import most_telling_head
 from model.record import ForwardRecord, Role
 from viz.attention.head_overview import head_overview
+from viz.figure import VegaFigure
 from viz.palette import ColourScale
 
 ARROWS = (  # key, its sign, what it does, steps in layer and head
@@ -47,8 +47,9 @@ def choose_head(
     view, scale = None, "own"
     if with_colours:
         view = chosen.more.popover("View", key="more")
-        with view:
-            scale = _choose_scale()
+        with view:  # what the colours of every map of attention weights on the page reach to
+            said = "Each map up to its own largest weight, so that faint ones show, or all alike up to 1."
+            scale = SCALES[address.row("Colours from 0", SCALES, key="scale", help=said)]
     return state.HeadSelection(**vars(chosen), layer=layer, head=head, scale=scale, view=view)
 
 
@@ -80,12 +81,6 @@ def _choose_layer_and_head(config: ModelConfig, stepped: bool) -> tuple[int, int
                 args=(layers, heads),
             )
     return layer, head
-
-
-def _choose_scale() -> ColourScale:
-    """What the colours of every map of attention weights on the page reach to."""
-    said = "Each map up to its own largest weight, so that faint ones show, or all alike up to 1."
-    return SCALES[address.row("Colours from 0", SCALES, key="scale", help=said)]
 
 
 def choose_query(record: ForwardRecord) -> int:
@@ -129,9 +124,20 @@ def take_head(layer: int, head: int) -> None:
     address.take("head", head)
 
 
-def take_clicked_head(point: dict, take: Callable[[int, int], None] = take_head) -> None:
-    """For charts with a mark a head."""
-    take(int(point["layer"]), int(point["head"]))
+def clickable_heads(
+    chart: VegaFigure,
+    *,
+    key: str,
+    chosen: tuple[int, int] | None,
+    take: Callable[[int, int], None] = take_head,
+    width: str = "content",
+) -> None:
+    """A chart with a mark a head: a click on one hands its layer and head to `take`."""
+
+    def clicked(point: dict) -> None:
+        take(int(point["layer"]), int(point["head"]))
+
+    clickable(chart, key=key, chosen=chosen, selection="head", take=clicked, width=width)
 
 
 def overview(
@@ -147,8 +153,7 @@ def overview(
     """All heads of a checkpoint on this input; a click on one hands layer and head to `take`."""
     pattern, measures = state.record(name, given).pattern, state.head_measures(name, given)
     chart = head_overview(pattern, selected=selected, hover=measures, scale=scale, small=small)
-    click = partial(take_clicked_head, take=take)
-    clickable(chart, key=key, chosen=selected, selection="head", take=click, width="content")
+    clickable_heads(chart, key=key, chosen=selected, take=take)
     arrow_keys(key, step)
 
 

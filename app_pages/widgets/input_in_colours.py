@@ -1,6 +1,6 @@
 """The input itself, a text or a digit, in the colours of what one query attends to."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import partial
 
 import numpy as np
@@ -26,22 +26,30 @@ def input_in_colours(
     scale: ColourScale,
     key: str,
     take: Callable[[int], None] = take_query,
+    chosen: Hashable = None,
+    allowed: np.ndarray | None = None,
+    height: int = HEIGHT,
 ) -> None:
-    """`weights` [key] of `query` over what the encoder `read`; a click hands the position to `take`."""
-    draw = partial(clickable, key=key, chosen=query)
+    """`weights` [key] of `query` over what the encoder `read`; a click hands the position to `take`.
+
+    `chosen` is what a click changes, the query unless said. Keys that are not `allowed` [key] (False) are struck
+    out or hatched. A long text scrolls in so many pixels of `height`.
+    """
+    draw = partial(clickable, key=key, chosen=query if chosen is None else chosen)
     if record.unit == "token":
-        strip = token_strip(record, weights, query=query, scale=scale)
-        with st.container(height=HEIGHT if len(record) > LONG else "content", border=False):
-            draw(strip, selection="token", take=lambda token: take(int(token["position"])))
+        strip = token_strip(record, weights, query=query, scale=scale, allowed=allowed)
+        selection = "token" if allowed is None else "key"
+        with st.container(height=height if len(record) > LONG else "content", border=False):
+            draw(strip, selection=selection, take=lambda token: take(int(token["position"])))
         return
-    first = record.first_patch
-    patch = query - first if query >= first else None
-    overlay = picture_overlay(read.array, weights[first:], record.patch_grid, query=patch, scale=scale)
-    draw(overlay, selection="patch", take=lambda at: take(int(at["position"]) + first), width="content")
-    class_token_weight(record, weights)
-
-
-def class_token_weight(record: ForwardRecord, weights: np.ndarray) -> None:
-    """What a picture leaves out of `weights` [key]: the class token, where there is one, is no patch of it."""
-    for at in record.at("class"):
+    first, grid = record.first_patch, record.patch_grid
+    look = {
+        "query": record.patch_at(query),
+        "scale": scale,
+        "allowed": None if allowed is None else allowed[first:],
+    }
+    overlay = picture_overlay(read.array, weights[first:], grid, **look)
+    selection = "patch" if allowed is None else "key"
+    draw(overlay, selection=selection, take=lambda at: take(int(at["position"]) + first), width="content")
+    for at in record.at("class"):  # the picture leaves it out: it is no patch
         st.caption(f"Weight on the class token, which has no place on the digit: {weights[at]:.3f}")

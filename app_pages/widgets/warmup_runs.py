@@ -12,7 +12,15 @@ from app_pages.widgets.beside import beside
 from app_pages.widgets.show import show
 from app_pages.widgets.spelling import PLACEMENTS
 from model import checkpoint
-from model.theory.warmup import BATCH_SIZE_STORED, GUESSING, LAST_STEPS_STORED, RUNS, WarmupRun, read_runs
+from model.theory.warmup import (
+    BATCH_SIZE_STORED,
+    GUESSING,
+    LAST_STEPS_STORED,
+    RUNS,
+    WarmupRun,
+    end_of_scale,
+    read_runs,
+)
 from viz.theory.warmup_runs import loss_curves, warmup_grid
 
 Grid = dict[str, list[WarmupRun]]  # by placement, as named on screen
@@ -56,7 +64,7 @@ def draw_grids(
     grid: Grid, where: dict[str, DeltaGenerator], *, rates: Sequence[float], warmups: Sequence[int]
 ) -> None:
     """All in the same colours and on the same axes."""
-    highest = _highest([run.final_loss for runs in grid.values() for run in runs])
+    highest = end_of_scale([run.final_loss for runs in grid.values() for run in runs])
     for name, runs in grid.items():
         cells = [(run.learning_rate, run.warmup, run.final_loss, run.accuracy) for run in runs]
         with where[name].container():
@@ -73,14 +81,8 @@ def draw_losses(grid: Grid, *, key: str) -> None:
     at_rate = {
         name: [run for run in runs if f"{run.learning_rate:g}" == chosen] for name, runs in grid.items()
     }
-    highest = _highest([loss for runs in at_rate.values() for run in runs for loss in run.losses])
+    highest = end_of_scale([loss for runs in at_rate.values() for run in runs for loss in run.losses])
     for name, place in places(at_rate, key=f"{key}_losses").items():
         curves = {run.warmup: (run.steps, run.losses) for run in at_rate[name]}
         with place:
             show(loss_curves(curves, highest=highest, title=name))
-
-
-def _highest(losses: Iterable[float | None]) -> float:
-    """Where colours and axes end: the largest loss, but from that of guessing to twice as much."""
-    largest = max((loss for loss in losses if loss is not None), default=0.0)
-    return min(max(largest, GUESSING), 2 * GUESSING)

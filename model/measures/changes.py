@@ -1,4 +1,4 @@
-"""What interventions, or another encoder, changed: of the prediction, of one answer under many of them, of anything."""
+"""How much two results differ: predictions, pooled states, one class under many interventions, or any arrays."""
 
 from typing import NamedTuple
 
@@ -41,11 +41,17 @@ def cosine_distance(
 
 
 def largest_change(before: Float[np.ndarray, "*axes"], after: Float[np.ndarray, "*others"]) -> float:
-    """max |after − before| over everything, in the unit of both; 0 where there is nothing.
+    """max |after − before| over all numbers, in their own unit; 0 where the arrays are empty.
 
-    One side may be compared with many of the other, along their first axis.
+    The shapes broadcast: one array can be compared with many, stacked along a first axis.
     """
     return float(np.abs(after - before).max(initial=0))
+
+
+def extremes(*values: Float[np.ndarray, "..."]) -> tuple[float, float]:
+    """The least and the largest of all these numbers: 0 and 0 where there is none, NaN where one is NaN."""
+    numbers = np.concatenate([np.zeros(0), *(each.ravel() for each in values)])
+    return (float(numbers.min()), float(numbers.max())) if numbers.size else (0.0, 0.0)
 
 
 class OneClass(NamedTuple):
@@ -57,7 +63,7 @@ class OneClass(NamedTuple):
 
 
 def one_class(answers: Float[np.ndarray, "intervention class"], followed: int) -> OneClass:
-    """Of the class `followed`, under at least one intervention."""
+    """Over at least one intervention: how many leave the class `followed` the most probable, and its least and largest probability."""
     probability = answers[:, followed]
     kept = int((answers.argmax(axis=1) == followed).sum())
     return OneClass(kept, float(probability.min()), float(probability.max()))
@@ -82,7 +88,7 @@ def strongest(changes: Float[np.ndarray, " intervention"]) -> int:
 
 
 class Lost(NamedTuple):
-    """What a query gave to the keys that it may not attend to any more."""
+    """The weight that a query gave, before a mask, to the keys that the mask now forbids."""
 
     total: float  # a share of its row, from 0 to 1
     keys: tuple[int, ...]  # from the largest loss to the smallest

@@ -38,6 +38,11 @@ def mean_entropy(
     return entropy(pattern, mask).mean(axis=-1)
 
 
+def sums(weights: Float[np.ndarray, "*axes key"]) -> Float[np.ndarray, "*axes"]:
+    """What the weights of each query add up to: 1, or less where some of them were taken away."""
+    return np.asarray(weights.sum(axis=-1))
+
+
 def normaliser(scores: Float[np.ndarray, "*axes key"]) -> Float[np.ndarray, "*axes"]:
     """Z = sum_j e^(s_j), by which the softmax divides; of scores all of which are allowed."""
     return np.asarray(np.exp(scores.astype(float)).sum(axis=-1))

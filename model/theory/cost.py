@@ -33,12 +33,48 @@ def parts(config: ModelConfig) -> tuple[Part, ...]:
 
     What the configuration leaves out, a classifier for instance, is left out here too.
     """
-    found = [_embedding(config), *_attention(config), _feed_forward(config), _norms(config)]
-    d, c, vocabulary = config.d_model, config.n_classes, config.vocab_size
+    d, d_k, d_v, d_ff = config.d_model, config.d_k, config.d_v, config.d_ff
+    n, h, layers, c = config.n_positions, config.n_heads, config.n_layers, config.n_classes
+    maps, formula = 2 * d_k + d_v, "(2d_k+d_v)"
+    stored, stored_formula = (d_k, "d_k") if config.shared_qkv else (maps, formula)
+    ends = config.final_norm + config.embedding_norm
+    norms, norms_formula = 2 * layers + ends, f"(2L+{ends})" if ends else "2L"  # two a layer
+    found = [
+        _embedding(config),
+        Part(
+            "q, k, v",
+            layers * (d + 1) * h * stored,
+            layers * n * d * h * maps,
+            rf"L\,(d+1)\,h\,{stored_formula}",
+            rf"L\,n\,d\,h\,{formula}",
+        ),
+        Part("scores, weighted sum", 0, layers * n * n * h * (d_k + d_v), "0", r"L\,n^2\,h\,(d_k+d_v)"),
+        Part(
+            "W_O",
+            layers * (h * d_v + 1) * d,
+            layers * n * h * d_v * d,
+            r"L\,(h\,d_v+1)\,d",
+            r"L\,n\,h\,d_v\,d",
+        ),
+        Part(
+            "feed-forward",
+            layers * (2 * d * d_ff + d_ff + d),
+            layers * 2 * n * d * d_ff,
+            r"L\,(2\,d\,d_{ff}+d_{ff}+d)",
+            r"2\,L\,n\,d\,d_{ff}",
+        ),
+        Part(
+            "norms",
+            norms * 2 * d,
+            norms * PER_NORMED * n * d,
+            rf"{norms_formula}\cdot 2d",
+            rf"{norms_formula}\cdot {PER_NORMED}\,n\,d",
+        ),
+    ]
     if c:
         found.append(Part("classifier", (d + 1) * c, d * c, r"(d+1)\,c", r"d\,c"))
     if config.masked_token_output:  # behind [MASK] alone: no part of a classification
-        parameters = (d + 1) * d + 2 * d + vocabulary
+        parameters = (d + 1) * d + 2 * d + config.vocab_size
         found.append(Part("masked-token output", parameters, 0, r"(d+1)\,d + 2d + V", "0"))
     return tuple(found)
 
@@ -88,51 +124,3 @@ def _embedding(config: ModelConfig) -> Part:
         parameters += n * d
         formulas[0].append(r"n\,d")
     return Part("embedding", parameters, multiply_adds, " + ".join(formulas[0]), formulas[1])
-
-
-def _attention(config: ModelConfig) -> tuple[Part, Part, Part]:
-    d, n, h, d_k, d_v = config.d_model, config.n_positions, config.n_heads, config.d_k, config.d_v
-    layers = config.n_layers
-    maps, formula = 2 * d_k + d_v, r"(2d_k+d_v)"
-    stored, stored_formula = (d_k, "d_k") if config.shared_qkv else (maps, formula)
-    return (
-        Part(
-            "q, k, v",
-            layers * (d + 1) * h * stored,
-            layers * n * d * h * maps,
-            rf"L\,(d+1)\,h\,{stored_formula}",
-            rf"L\,n\,d\,h\,{formula}",
-        ),
-        Part("scores, weighted sum", 0, layers * n * n * h * (d_k + d_v), "0", r"L\,n^2\,h\,(d_k+d_v)"),
-        Part(
-            "W_O",
-            layers * (h * d_v + 1) * d,
-            layers * n * h * d_v * d,
-            r"L\,(h\,d_v+1)\,d",
-            r"L\,n\,h\,d_v\,d",
-        ),
-    )
-
-
-def _feed_forward(config: ModelConfig) -> Part:
-    d, d_ff, layers = config.d_model, config.d_ff, config.n_layers
-    return Part(
-        "feed-forward",
-        layers * (2 * d * d_ff + d_ff + d),
-        layers * 2 * config.n_positions * d * d_ff,
-        r"L\,(2\,d\,d_{ff}+d_{ff}+d)",
-        r"2\,L\,n\,d\,d_{ff}",
-    )
-
-
-def _norms(config: ModelConfig) -> Part:
-    """Two a layer, and those at the two ends where there are any."""
-    ends = config.final_norm + config.embedding_norm
-    norms, formula = 2 * config.n_layers + ends, f"(2L+{ends})" if ends else "2L"
-    return Part(
-        "norms",
-        norms * 2 * config.d_model,
-        norms * PER_NORMED * config.n_positions * config.d_model,
-        rf"{formula}\cdot 2d",
-        rf"{formula}\cdot {PER_NORMED}\,n\,d",
-    )

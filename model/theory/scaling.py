@@ -37,6 +37,12 @@ def variance(d_k: int, power: float) -> float:
     return float(d_k) ** (1 - 2 * power)
 
 
+def reach(variance: float, products: Float[np.ndarray, " pair"] | None = None) -> float:
+    """Where the axis of a distribution ends: 3.5 deviations of that `variance` from 0, and beyond all `products`."""
+    deviations = 3.5 * variance**0.5
+    return deviations if products is None else 1.05 * max(float(np.abs(products).max(initial=0)), deviations)
+
+
 def softmax(
     scores: Float[np.ndarray, "*axes query key"], mask: Bool[np.ndarray, "..."] | None = None
 ) -> Float[np.ndarray, "*axes query key"]:

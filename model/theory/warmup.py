@@ -2,13 +2,14 @@
 
 import json
 import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
 from model.checkpoint import CHECKPOINTS
-from model.json_schema import COUNT, MAYBE, NUMBER, WORDS, check
+from model.json_schema import COUNT, MAYBE, NUMBER, WORDS, check, list_of, object_of
 from model.theory.fresh import FreshSetting
 from model.theory.training import accuracy, digit_encoder, train, warmed_up
 
@@ -38,13 +39,6 @@ class WarmupRun:
     precision: str = "fp32"  # in which it was trained: bf16 or fp32
 
     def __post_init__(self) -> None:
-        if not self.learning_rate > 0 or self.warmup < 0 or self.n_steps < 1:
-            raise ValueError(
-                "a run needs a learning rate above 0, a warm-up of at least 0 and at least 1 step, "
-                f"got {self.learning_rate}, {self.warmup} and {self.n_steps}"
-            )
-        if self.precision not in ("bf16", "fp32"):
-            raise ValueError(f"the precision of a run is bf16 or fp32, got {self.precision!r}")
         if len(self.steps) != len(self.losses):
             raise ValueError(f"{len(self.steps)} steps need as many losses, got {len(self.losses)}")
         numbers = (self.learning_rate, self.final_loss, self.accuracy, *self.losses)
@@ -86,23 +80,24 @@ def run(
     )
 
 
+def end_of_scale(losses: Iterable[float | None]) -> float:
+    """Where colours and axes of losses end: at the largest, but from that of guessing to twice as much."""
+    largest = max((loss for loss in losses if loss is not None), default=0.0)
+    return min(max(largest, GUESSING), 2 * GUESSING)
+
+
 _FIELDS = {
     "norm_placement": WORDS,
-    "learning_rate": NUMBER,
+    "learning_rate": NUMBER | {"exclusiveMinimum": 0},
     "warmup": COUNT,
-    "n_steps": COUNT,
-    "steps": {"type": "array", "items": COUNT},
-    "losses": {"type": "array", "items": MAYBE},
+    "n_steps": COUNT | {"minimum": 1},
+    "steps": list_of(COUNT),
+    "losses": list_of(MAYBE),
     "final_loss": MAYBE,
     "accuracy": MAYBE,
 }
-_RUN = {
-    "type": "object",
-    "properties": _FIELDS | {"precision": WORDS},
-    "required": list(_FIELDS),
-    "additionalProperties": False,
-}
-_SCHEMA = Draft202012Validator({"type": "array", "items": _RUN})
+_RUN = object_of(_FIELDS, **_FIELDS, precision={"enum": ["bf16", "fp32"]}) | {"additionalProperties": False}
+_SCHEMA = Draft202012Validator(list_of(_RUN))
 
 
 def read_runs(path: Path = CHECKPOINTS / RUNS) -> list[WarmupRun]:

@@ -73,7 +73,8 @@ def run(arguments: argparse.Namespace, device: torch.device) -> None:
     written = folder / "written"
     if written.exists() and (out / arguments.name).exists():
         raise ValueError(f"{out / arguments.name} is finished; --fresh starts over")
-    model, progress = train(chosen, where, None if arguments.precision == "auto" else arguments.precision)
+    precision = None if arguments.precision == "auto" else arguments.precision
+    model, progress = train(chosen, where, precision, announced=not arguments.quick)
     if not is_first:
         return
     history = {

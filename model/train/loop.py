@@ -12,6 +12,8 @@ from tqdm import tqdm
 
 from model.capture import evaluating
 from model.checkpoint import Loaded
+from model.train.estimate import estimate
+from model.train.estimate import n_steps as steps_of
 from model.train.film import shot
 from model.train.precision import faster
 from model.train.recipe import Phase, Recipe
@@ -27,18 +29,16 @@ SAVE_EVERY_S = 60
 
 
 def train(
-    recipe: Recipe, setting: Setting, precision: Precision | None = None
+    recipe: Recipe, setting: Setting, precision: Precision | None = None, *, announced: bool = False
 ) -> tuple[Transformer, Progress]:
     """Runs every phase that is not done yet, and returns the trained encoder with what was recorded.
 
     Without a precision, a run goes on in its own, and a new one takes the faster. Raises ValueError where a run
-    began in another one.
+    began in another one. `announced`: the time and memory that it takes are said on stderr first.
     """
     torch.manual_seed(recipe.seed)
     model = Transformer(setting.config).to(setting.device)
-    if recipe.position_std is not None:
-        for start in (model.embedding.position_table, model.embedding.class_token):
-            nn.init.normal_(start, std=recipe.position_std)
+    _begin(model, recipe)
     loaded = Loaded(
         name=recipe.preset, model=model, tokenizer=setting.tokenizer, history={}, device=setting.device
     )
@@ -59,6 +59,10 @@ def train(
         raise ValueError(
             f"{setting.state} is of a run in {progress.precision}, not {precision}; --fresh starts over"
         )
+    if announced and progress.phase < len(recipe.phases):
+        takes = estimate(recipe, setting.tasks, model, progress.precision, progress.phase)
+        if rank() == 0:
+            print(takes, file=sys.stderr)
     while progress.phase < len(recipe.phases):
         _run_phase(recipe, recipe.phases[progress.phase], setting, loaded, optimizers, progress)
         progress.phase, progress.step = progress.phase + 1, 0
@@ -67,6 +71,22 @@ def train(
         if rank() == 0:
             save_state(setting.state, progress, model, optimizers)
     return model, progress
+
+
+def _begin(model: Transformer, recipe: Recipe) -> None:
+    """Draws anew what the recipe begins in another way than the encoder does."""
+    embedding = model.embedding
+    if recipe.position_std is not None:
+        for start in (embedding.position_table, embedding.class_token):
+            nn.init.normal_(start, std=recipe.position_std)
+    if recipe.embedding_std is not None:
+        nn.init.normal_(embedding.tokens.weight, std=recipe.embedding_std)
+        if embedding.tokens.padding_idx is not None:
+            nn.init.zeros_(embedding.tokens.weight[embedding.tokens.padding_idx])
+    if recipe.linear_start == "torch":
+        for part in model.modules():
+            if isinstance(part, nn.Linear):
+                part.reset_parameters()
 
 
 def _in(recipe: Recipe, phase: int) -> int:
@@ -85,8 +105,7 @@ def _run_phase(
     task, model, precision = setting.tasks[phase.task], loaded.model, progress.precision
     assert precision is not None, "a run chooses its precision before its first step"
     size = min(phase.batch_size, task.n_examples)
-    n_steps = max(1, int(phase.epochs * (task.n_examples // size)))
-    n_steps = min(n_steps, 40) if recipe.quick else n_steps
+    n_steps = steps_of(phase, task, quick=recipe.quick)
     n_check = min(task.n_check, 50) if recipe.quick else task.n_check
     n_glance = min(task.n_glance, 50) if recipe.quick else task.n_glance
     filmed, logged = set(moments(n_steps, recipe.n_moments)), set(range(0, n_steps, max(1, n_steps // 400)))

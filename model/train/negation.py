@@ -159,147 +159,38 @@ class _Treebank:
 
     def __init__(self, random: np.random.Generator, table: pd.DataFrame, frames: _Frames) -> None:
         self.random, self.frames = random, frames
+        kinds = tomllib.loads((HERE / "negation.toml").read_text(encoding="utf-8"))["treebank"]
+        self.bases = {"has": "have"} | {_third_person(verb): verb for verb in kinds.pop("verbs").split()}
         words = table.text.str.count(" ") + 1
         rated = table[(table.rating != 2) & words.between(2, 9) & ~table.text.str.contains(NEGATES)]
         self.kinds = []
-        for begins, build in (
-            (r"(?:is|was|are) ", self._verb),
-            (r"an? ", self._thing),
-            (r"(?:very|so|too|really|quite|truly) ", self._quality),
-            (rf"(?:{'|'.join(_BASES)}) ", self._does),
-        ):
-            found = rated[
-                rated.text.str.fullmatch(
-                    rf"{begins}[\w', -]+(?<!,)(?<! and)(?<! the)(?<! of)(?<! a)", case=False
-                )
-            ]
+        for kind in kinds.values():
+            begins = kind["begins"].replace("VERB", "|".join(self.bases))
+            # What follows is one phrase: it ends neither in a comma nor in a word that asks for another.
+            whole = rf"(?:{begins}) [\w', -]+(?<!,)(?<! and)(?<! the)(?<! of)(?<! a)"
+            found = rated[rated.text.str.fullmatch(whole, case=False)]
             if len(found):
-                self.kinds.append((build, found.text.str.lower().tolist(), found.rating.tolist()))
+                says = {
+                    negated: _listed(kind["negated" if negated else "plain"]) for negated in (False, True)
+                }
+                self.kinds.append((says, found.text.str.lower().tolist(), found.rating.tolist()))
 
     def sentence(self) -> Sentence:
         if not self.kinds:
             return self.frames.same()
-        build, texts, ratings = self.kinds[self.random.integers(len(self.kinds))]
-        place = self.random.integers(len(texts))
+        says, phrases, ratings = self.kinds[self.random.integers(len(self.kinds))]
+        place = self.random.integers(len(phrases))
         negated = self.frames.chance(0.55)
-        text = self.frames.framed(build(texts[place], negated))
-        return text, _worth(ratings[place], negated=negated)
-
-    def _verb(self, phrase: str, negated: bool) -> str:
-        be, _, rest = phrase.partition(" ")
-        says = f"{be} {rest}"
-        if negated:
-            says = self.frames.one(
-                [
-                    f"{be} not {rest}",
-                    f"{be}n't {rest}",
-                    f"{be}n't {rest}",
-                    f"{be} hardly {rest}",
-                    f"{be} never {rest}",
-                    f"{be} by no means {rest}",
-                    f"{be} anything but {rest}",
-                ]
-            )
-        return f"{self.frames.noun(plural=be == 'are')} {says}"
-
-    def _thing(self, phrase: str, negated: bool) -> str:
-        noun = self.frames.object()
-        if not negated:
-            return self.frames.one(
-                [
-                    f"{noun} is {phrase}",
-                    f"this is {phrase}",
-                    f"it's {phrase}",
-                    f"i found {noun} {phrase}",
-                    f"what {phrase}",
-                ]
-            )
-        return self.frames.one(
-            [
-                f"{noun} is not {phrase}",
-                f"{noun} isn't {phrase}",
-                f"this is not {phrase}",
-                f"it's not {phrase}",
-                f"i wouldn't call {noun} {phrase}",
-                f"{noun} never becomes {phrase}",
-                f"hardly {phrase}",
-                f"it isn't {phrase}",
-                f"i did not find {noun} {phrase}",
-                f"nobody would call it {phrase}",
-                f"i don't think {noun} is {phrase}",
-            ]
+        first, _, rest = phrases[place].partition(" ")
+        text = self.frames.one(says[negated]).format(
+            subject=self.frames.noun(plural=first == "are"),
+            object=self.frames.object(),
+            phrase=phrases[place],
+            first=first,
+            rest=rest,
+            base=self.bases.get(first),
         )
-
-    def _quality(self, phrase: str, negated: bool) -> str:
-        noun = self.frames.noun(plural=False)
-        if not negated:
-            return self.frames.one([f"{noun} is {phrase}", f"{noun} was {phrase}", f"it felt {phrase}"])
-        return self.frames.one(
-            [
-                f"{noun} is not {phrase}",
-                f"{noun} isn't {phrase}",
-                f"{noun} wasn't {phrase}",
-                f"it's not {phrase}",
-                f"it didn't feel {phrase}",
-                f"i don't think {noun} is {phrase}",
-                f"i wouldn't say {noun} is {phrase}",
-            ]
-        )
-
-    def _does(self, phrase: str, negated: bool) -> str:
-        verb, _, rest = phrase.partition(" ")
-        noun = self.frames.noun(plural=False)
-        if not negated:
-            return f"{noun} {phrase}"
-        base = _BASES[verb]
-        return self.frames.one(
-            [
-                f"{noun} doesn't {base} {rest}",
-                f"{noun} does not {base} {rest}",
-                f"{noun} never {phrase}",
-                f"{noun} fails to {base} {rest}",
-                f"{noun} didn't {base} {rest}",
-                f"i don't think {noun} {phrase}",
-            ]
-        )
-
-
-_BASES = {
-    f"{verb}s": verb
-    for verb in [
-        "deliver",
-        "offer",
-        "make",
-        "give",
-        "work",
-        "take",
-        "keep",
-        "provide",
-        "bring",
-        "feel",
-        "seem",
-        "look",
-        "tell",
-        "create",
-        "get",
-        "prove",
-        "become",
-        "turn",
-        "come",
-        "fall",
-        "run",
-        "play",
-        "leave",
-        "show",
-        "find",
-        "succeed",
-        "remain",
-        "sustain",
-        "contain",
-        "capture",
-        "manage",
-    ]
-} | {"has": "have", "goes": "go", "does": "do"}
+        return self.frames.framed(text), _worth(ratings[place], negated=negated)
 
 
 def _worth(rating: int, *, negated: bool) -> float:
@@ -331,5 +222,5 @@ def _third_person(phrase: str) -> str:
     if verb.endswith("y") and verb[-2] not in "aeou":
         verb = f"{verb[:-1]}ies"
     else:
-        verb += "es" if verb.endswith(("s", "sh", "ch")) else "s"
+        verb += "es" if verb.endswith(("s", "sh", "ch", "o")) else "s"
     return f"{verb} {rest}".rstrip()

@@ -24,9 +24,6 @@ def prepare(
         setting = prepare_reviews(config, data, runs, device, begun.tokenizer)
         return replace(setting, start=begun)
     if not config.is_text:
-        make = prepare_digits
-    elif config.masked_token_output:
-        make = prepare_reviews
-    else:
-        make = prepare_words
+        return prepare_digits(config, data, runs, device, holds_out=recipe.holds_out)
+    make = prepare_reviews if config.masked_token_output else prepare_words
     return make(config, data, runs, device)

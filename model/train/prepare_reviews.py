@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import torch
 from jaxtyping import Int
 from safetensors.torch import load_file, save_file
@@ -81,12 +82,12 @@ def prepare_reviews(
         treebank,
         edited[~met | (edited.split == "dev")],
         tasks["sentiment, two teachers"],
+        tasks["sentiment of pieces"],
         config.n_positions,
     )
-    of_a_step = ("phrases", "sentences", "made_sentences", "edited_pairs")
-    for name, part in zip(
-        of_a_step, tasks["sentences"].parts, strict=False
-    ):  # whole reviews are counted already
+    of_a_step = ("phrases", "sentences", "made_sentences", "edited_sentences", "edited_reviews")
+    # the reviews, which come after these, are counted already
+    for name, part in zip(of_a_step, tasks["sentences and edits"].parts, strict=False):
         counts[name] = part.task.n_examples
     return _setting(config, tasks, tokenizer, counts, table, runs, device)
 
@@ -94,16 +95,23 @@ def prepare_reviews(
 def prepare_words(config: ModelConfig, data: Path, runs: Path, device: torch.device) -> Setting:
     """For an encoder that learns from the labelled reviews alone, word by word."""
     table = split(data, runs.parent)
-    known = np.flatnonzero(table.labels >= 0)
-    texts = [table.texts[place] for place in known]
+    known = np.random.default_rng(0).permutation(np.flatnonzero(table.labels >= 0))
+    tenth, rest = np.split(known, [len(known) // 10])
+    pd.DataFrame({"label": table.labels[tenth], "text": [table.texts[place] for place in tenth]}).to_csv(
+        runs.parent / "imdb-random-tenth.csv", index=False
+    )
+    texts = [table.texts[place] for place in rest]
     tokenizer, corpus = _tokenized(texts, config, runs.parent, train_word_tokenizer)
+    beside = tokenize(tokenizer, [table.texts[place] for place in tenth])
     unseen = tokenize(tokenizer, table.held_out_texts)
     task = TrueLabels(
-        (corpus, torch.from_numpy(table.labels[known])),
+        (corpus, torch.from_numpy(table.labels[rest])),
         (unseen, torch.from_numpy(table.held_out_labels)),
+        (beside, torch.from_numpy(table.labels[tenth])),
         n_positions=config.n_positions,
     )
-    return _setting(config, {"true labels": task}, tokenizer, {"train": len(known)}, table, runs, device)
+    counts = {"train": len(rest), "random_tenth": len(tenth)}
+    return _setting(config, {"true labels": task}, tokenizer, counts, table, runs, device)
 
 
 def split(data: Path, folder: Path, left_out: Iterable[str] = ()) -> Reviews:

@@ -8,6 +8,7 @@ import torch
 from tokenizers import Tokenizer
 
 from model.train.corpus import Corpus, tokenize
+from model.train.edits import changed_sentences
 from model.train.negation import JUDGED_ON, NEGATES, sentences
 from model.train.task_reviews import Masking, Sentiment
 from model.train.task_sentences import EditedPairs, Part, Sentences
@@ -15,7 +16,7 @@ from model.train.task_sentences import EditedPairs, Part, Sentences
 # of being positive, for the treebank's ratings
 POSITIVE = np.array([0.03, 0.17, 0.5, 0.83, 0.97], np.float32)
 NEUTRAL_SHARE = 0.25  # of the neutral phrases; with all of them half of what is learned would say nothing
-NEGATION_SHARE = 0.6  # sentences of which negation is learned, for each of the phrases
+NEGATION_SHARE = 1.5  # made sentences of which negation is learned, for each of the phrases
 
 
 def sentence_tasks(
@@ -23,9 +24,13 @@ def sentence_tasks(
     treebank: pd.DataFrame,
     edited: pd.DataFrame,
     reviews: Sentiment,
+    pieces: Sentiment,
     n_positions: int,
 ) -> dict[str, Sentences]:
-    """`edited` holds the pairs that may be learned from (split train) and those that are judged on (split dev)."""
+    """`edited` holds the pairs that may be learned from (split train) and those that are judged on (split dev).
+
+    `reviews` and their `pieces` are learned beside them.
+    """
     learned = treebank[treebank.split == "train"]
 
     def labelled(texts: list[str], positive: np.ndarray) -> Sentiment:
@@ -40,9 +45,12 @@ def sentence_tasks(
         for table in (chosen, learned[learned.whole == 1])
     )
     negation = labelled([text for text, _ in made], np.array([positive for _, positive in made]))
-    versions = edited[edited.split == "train"].sort_values("pair").groupby("label").text
-    negative, positive = (tokenize(tokenizer, versions.get_group(label).tolist()) for label in (0, 1))
-    pairs = EditedPairs(negative, positive, n_positions=n_positions, contrast_weight=0.5)
+    versions = edited[edited.split == "train"].pivot(index="pair", columns="label", values="text")
+    pairs = _pairs(tokenizer, list(zip(versions[0], versions[1], strict=True)), n_positions)
+    changed = [
+        pair for texts in zip(versions[0], versions[1], strict=True) for pair in changed_sentences(*texts)
+    ]
+    edits = _pairs(tokenizer, changed, n_positions)
     parts = {
         "short sentences": [
             Part(phrases, weight=1.0, share=1.0),
@@ -63,6 +71,22 @@ def sentence_tasks(
             Part(negation, weight=1.0, share=1.0),
             Part(pairs, weight=1.0, share=1 / 16),
             Part(reviews, weight=2.0, share=1 / 4),
+        ],
+        "sentences and edits": [
+            Part(phrases, weight=1.0, share=1.0),
+            Part(whole, weight=0.7, share=1 / 2),
+            Part(negation, weight=1.5, share=5 / 2),
+            Part(edits, weight=1.0, share=1 / 2),
+            Part(pairs, weight=1.0, share=1 / 8),
+            Part(reviews, weight=1.5, share=1 / 6),
+        ],
+        "sentences, edits and pieces": [
+            Part(phrases, weight=1.0, share=1.0),
+            Part(whole, weight=0.7, share=1 / 2),
+            Part(negation, weight=1.5, share=2.0),
+            Part(edits, weight=1.0, share=1 / 2),
+            Part(pairs, weight=1.0, share=1 / 24),
+            Part(pieces, weight=1.0, share=1 / 2),
         ],
     }
     held_out = {name: _held_out(tokenizer, table) for name, table in sets_held_out(treebank, edited).items()}
@@ -98,6 +122,12 @@ def _phrases(learned: pd.DataFrame) -> pd.DataFrame:
     rated, neutral = parts[parts.rating != 2], parts[(parts.rating == 2) & parts.text.str.contains(" ")]
     negated = rated[rated.text.str.contains(NEGATES)]
     return pd.concat([rated, negated, neutral.sample(frac=NEUTRAL_SHARE, random_state=0)])
+
+
+def _pairs(tokenizer: Tokenizer, texts: list[tuple[str, str]], n_positions: int) -> EditedPairs:
+    """Of (negative, positive) texts."""
+    negative, positive = (tokenize(tokenizer, list(versions)) for versions in zip(*texts, strict=True))
+    return EditedPairs(negative, positive, n_positions=n_positions, contrast_weight=0.5)
 
 
 def _held_out(tokenizer: Tokenizer, table: pd.DataFrame) -> tuple[Corpus, torch.Tensor]:

@@ -21,6 +21,8 @@ class Phase:
         "short sentences",
         "sentences",
         "sentences, more reviews",
+        "sentences and edits",
+        "sentences, edits and pieces",
     ]
     epochs: int | float
     batch_size: int
@@ -39,6 +41,10 @@ class Recipe:
     phases: tuple[Phase, ...]
     # of learned positions and class token at the start; None leaves them as the encoder begins
     position_std: float | None = None
+    embedding_std: float | None = None  # of the tokens' embeddings at the start, likewise
+    # linear maps at the start: Xavier's uniform weights without biases, or both as torch.nn.Linear draws them
+    linear_start: Literal["xavier", "torch"] = "xavier"
+    holds_out: bool = True  # or learns from every training example, so that nothing is left to be judged on
     seed: int = 0
     betas: tuple[float, float] = (0.9, 0.98)
     gradient_clip: float | None = 1.0
@@ -91,6 +97,9 @@ _SHORT_SENTENCES = Phase(
 _SENTENCES = replace(_SHORT_SENTENCES, task="sentences", batch_size=64, learning_rate=7e-4, falls=True)
 # Whole reviews had suffered most.
 _MORE_REVIEWS = replace(_SENTENCES, task="sentences, more reviews", epochs=0.11, learning_rate=4e-4)
+# By then nine in ten of the made sentences were read rightly and more steps still helped; what edits turned around
+# was learned from whole reviews alone, in which it is a few words among hundreds.
+_EDITS = replace(_SENTENCES, task="sentences and edits", epochs=1.5, batch_size=48, warmup=0.03)
 
 
 def recipe(name: str, quick: bool = False) -> Recipe:
@@ -105,22 +114,48 @@ def recipes() -> tuple[str, ...]:
 
 
 # What torch's Adam does when nothing else is said.
-_PLAIN = {"betas": (0.9, 0.999), "gradient_clip": None}
+_PLAIN = {"betas": (0.9, 0.999), "gradient_clip": None, "linear_start": "torch"}
 # "Some Code Is All You Need": Adam, 1e-3, batches of 1024, 5 epochs
 _LOOKER = Phase(
-    task="unchanged digits", epochs=5, batch_size=1024, learning_rate=1e-3, falls=False, weight_decay=0.0
+    task="unchanged digits",
+    epochs=5,
+    batch_size=1024,
+    learning_rate=1e-3,
+    falls=False,
+    weight_decay=0.0,
+    dropout=True,
 )
-# "Understand Transformer Paper Through Implementation": AdamW, 1e-3, 50 epochs; the batch size is ours
+# "Understand Transformer Paper Through Implementation" and its notebook: AdamW, 1e-3, batches of 164
 _ARTICLE = Phase(
-    task="true labels", epochs=50, batch_size=64, learning_rate=1e-3, falls=False, weight_decay=0.01
+    task="true labels",
+    epochs=50,
+    batch_size=164,
+    learning_rate=1e-3,
+    falls=False,
+    weight_decay=0.01,
+    dropout=True,
 )
 _REVIEWS = {
     "phases": (
         *(_SHORT_WINDOWS, _LONG_WINDOWS, _LONGER),
         *(_PIECES, _SENTIMENT, _BETTER_LABELS, _LONG_LAST, _LAST),
-        *(_SHORT_SENTENCES, _SENTENCES, _MORE_REVIEWS),
+        *(_SHORT_SENTENCES, _SENTENCES, _MORE_REVIEWS, _EDITS),
     ),
 }
+# An encoder small enough to be trained with several seeds; its optimiser is AdamW from the first step to the last.
+_SMALL = (
+    Phase(task="masked tokens, short windows", epochs=1.0, batch_size=80, learning_rate=2e-3, warmup=0.1),
+    Phase(task="sentiment of pieces", epochs=0.12, batch_size=64, learning_rate=1.5e-3, warmup=0.05),
+    Phase(task="sentences, edits and pieces", epochs=0.5, batch_size=48, learning_rate=1.5e-3, warmup=0.05),
+)
+SEEDS = 3
+
+
+def _seeds(preset: str, seeds: range, **values: object) -> dict[str, Recipe]:
+    """The same recipe with several seeds, by name. Without films, which are as large as the encoders."""
+    return {f"{preset}-seed{seed}": Recipe(preset=preset, seed=seed, n_moments=0, **values) for seed in seeds}
+
+
 _RECIPES = {
     recipe.preset: recipe
     for recipe in (
@@ -132,14 +167,23 @@ _RECIPES = {
             preset="looker",
             phases=(_LOOKER,),
             position_std=1.0,  # as torch.randn gives them
-            published="97.4 to 97.6 % on the MNIST test digits (Some Code Is All You Need)",
+            holds_out=False,
+            # The source prints no accuracy.
+            published="97.4 to 97.6 % on the MNIST test digits, when its code was run again",
             **_PLAIN,
         ),
         Recipe(
             preset="imdb-article",
             phases=(_ARTICLE,),
-            published="75.4 % of its validation reviews (Understand Transformer Paper Through Implementation)",
+            embedding_std=1.0,  # as torch.nn.Embedding draws them
+            # The article prints no accuracy either; its notebook does.
+            published="81.4 % of a random tenth of the training reviews, at width 32 after 10 epochs",
             **_PLAIN,
         ),
     )
+} | {
+    **_seeds("mnist-pre-ln", range(1, 2), phases=(_DIGITS, _GENTLE_DIGITS)),
+    **_seeds("mnist-post-ln", range(1, 2), phases=(_DIGITS, _GENTLE_DIGITS)),
+    **_seeds("sentences-pre-ln", range(SEEDS), phases=_SMALL),
+    **_seeds("sentences-post-ln", range(SEEDS), phases=_SMALL),
 }

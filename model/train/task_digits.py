@@ -7,6 +7,7 @@ from torch.nn import functional
 
 from model.evaluate import classification
 from model.train.augment import augment
+from model.train.schedule import steps_per_epoch
 from model.train.tasks import Batch, device_of, generator
 from model.transformer import Transformer
 
@@ -23,13 +24,14 @@ class Digits:
         *,
         strength: float,
         label_smoothing: float = 0.05,
+        drop_last: bool = True,
     ) -> None:
         self.train, self.held_out = train, held_out
         self.strength, self.label_smoothing = strength, label_smoothing
-        self.n_examples = len(train[0])
+        self.n_examples, self.drop_last = len(train[0]), drop_last
 
     def batch(self, seed: int, step: int, size: int) -> Batch:
-        places = chosen(self.n_examples, seed, step, size)
+        places = chosen(self.n_examples, seed, step, size, drop_last=self.drop_last)
         images, labels = (values[places] for values in self.train)
         if not self.strength:
             return images, labels
@@ -46,10 +48,11 @@ class Digits:
         )
 
 
-def chosen(n_examples: int, seed: int, step: int, size: int) -> Int[Tensor, " size"]:
+def chosen(
+    n_examples: int, seed: int, step: int, size: int, *, drop_last: bool = True
+) -> Int[Tensor, " at_most_size"]:
     """The examples of one step: every epoch is a new order in which none comes twice."""
     size = min(size, n_examples)
-    steps = n_examples // size
-    epoch, place = divmod(step, steps)
+    epoch, place = divmod(step, steps_per_epoch(n_examples, size, drop_last=drop_last))
     order = torch.randperm(n_examples, generator=generator(seed, epoch))
     return order[place * size : (place + 1) * size]

@@ -65,7 +65,7 @@ class Sentences:
     Judged on several sets: `accuracy` is that of the first, the others are under their names.
     """
 
-    n_glance, n_check = 40, 80
+    n_glance, n_check, drop_last = 40, 80, True
 
     def __init__(
         self, parts: list[Part], held_out: dict[str, tuple[Corpus, Int[Tensor, " text"]]], *, n_positions: int

@@ -20,6 +20,7 @@ class Task(Protocol):
     n_examples: int
     n_glance: int  # held-out examples for a moment of the film
     n_check: int  # held-out examples for a look now and then
+    drop_last: bool  # whether an epoch leaves out the examples that are too few for a batch
 
     def batch(self, seed: int, step: int, size: int) -> Batch:
         """Tensors whose first axis is the example."""

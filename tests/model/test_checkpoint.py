@@ -13,7 +13,17 @@ from safetensors.torch import load as deserialize
 
 from model import checkpoint
 from model.capture import capture
-from model.checkpoint import available, fingerprint, load, predictions, read_config, record_figures, save
+from model.checkpoint import (
+    BESIDE,
+    READ,
+    available,
+    fingerprint,
+    load,
+    predictions,
+    read_config,
+    record_figures,
+    save,
+)
 from model.text import encode, train_tokenizer, train_word_tokenizer
 from tests.model.conftest import HISTORY
 from tests.model.tiny import DIGIT, TEXT, build, tokenizer
@@ -198,8 +208,10 @@ def test_a_fingerprint_is_that_of_the_contents(digit, text, tmp_path):
         fingerprint("other")
 
 
-@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json", "history.json"])
+@pytest.mark.parametrize("name", [*READ, *BESIDE])
 def test_every_file_that_is_read_counts(text, name):
+    for beside in BESIDE:
+        (text / beside).write_bytes(b"what a run recorded")
     first = fingerprint(text)
     content = (text / name).read_bytes()
     (text / name).write_bytes(content[:-1] + b"!")  # of the same length

@@ -100,11 +100,12 @@ def test_patches():
         (TEXT, {"dropout_sublayer": float("nan")}, "dropout_sublayer .* got nan"),
         (TEXT, {"image_size": 28}, "either vocab_size .* or image_size .* got 100 and 28"),
         (TEXT, {"vocab_size": None}, "either vocab_size .* or image_size .* got None and None"),
-        (TEXT, {"patch_size": 4}, "belong to images.* got 4 and 1"),
-        (TEXT, {"n_channels": 3}, "belong to images.* got None and 3"),
+        (TEXT, {"patch_size": 4}, "patch_size belongs to images, got 4"),
+        (TEXT, {"n_channels": 3}, "n_channels belongs to images, got 3"),
         (DIGIT, {"n_channels": 2}, "n_channels must be 1 or 3, got 2"),
         (DIGIT, {"n_channels": 0}, "n_channels must be a whole number from 1 to .*, got 0"),
         (TEXT, {"layer_norm_eps": 0.0}, "layer_norm_eps must be more than 0"),
+        (DIGIT, {"pixel_std": 0.0}, "pixel_std must be more than 0"),
         (TEXT, {"layer_norm_eps": -1e-5}, "layer_norm_eps .* got -1e-05"),
         (TEXT, {"padding_id": 100}, "padding_id 100 is none of the 100 tokens"),
         (TEXT, {"padding_id": True}, "padding_id True is none of the 100 tokens"),
@@ -115,8 +116,8 @@ def test_patches():
         (DIGIT, {"patch_size": 3}, "patch_size 3 must divide image_size 8"),
         (DIGIT, {"n_positions": 4}, "need n_positions 5, got 4"),
         (DIGIT, {"pooling": "max"}, "need n_positions 4, got 5"),
-        (DIGIT, {"padding_id": 0}, "belong to text.* got 0 and False"),
-        (DIGIT, {"masked_token_output": True}, "belong to text.* got None and True"),
+        (DIGIT, {"padding_id": 0}, "padding_id belongs to text, got 0"),
+        (DIGIT, {"masked_token_output": True}, "masked_token_output belongs to text, got True"),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) else None,
 )
@@ -176,3 +177,15 @@ def test_json_without_a_field_is_refused_by_its_name():
     del values["n_heads"]
     with pytest.raises(ValueError, match=r"does not fit.*n_heads"):
         ModelConfig.from_json(values)
+
+
+def test_other_sizes_of_a_picture_make_other_positions():
+    assert DIGIT.resized(image_size=12, d_model=6).n_positions == (12 // DIGIT.patch_size) ** 2 + 1
+    with pytest.raises(ValueError, match="patch_size 3 must divide image_size 8"):
+        DIGIT.resized(patch_size=3)
+    with pytest.raises(ValueError, match="patch_size must be a whole number"):
+        DIGIT.resized(patch_size=0)
+
+
+def test_the_positions_of_a_text_are_a_size_of_their_own():
+    assert TEXT.resized(n_positions=3).n_positions == 3

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from model.digits import examples, read_idx, read_mnist, to_input, to_labels, to_pictures
 from tests.model.tiny import DIGIT
@@ -100,6 +101,15 @@ def test_input_is_enlarged_bilinearly():
     config = replace(DIGIT, image_size=4, patch_size=2)
     row = [0, 0.25, 0.75, 1]  # centres of the pixels of a line twice as fine
     torch.testing.assert_close(to_input(images, config), torch.tensor([[row] * 4]))
+
+
+def test_input_is_enlarged_bicubically_as_pillow_does_it():
+    images = examples()[0][:3]
+    config = replace(DIGIT, image_size=56, patch_size=14, n_positions=17, resize="bicubic")
+    by_pillow = [Image.fromarray(image).resize((56, 56), Image.Resampling.BICUBIC) for image in images]
+    ours = to_pictures(to_input(images, config)).astype(int)
+    # Pillow rounds its weights, and after each of the two directions.
+    assert np.abs(ours - np.stack([np.asarray(image) for image in by_pillow])).max() <= 1
 
 
 def test_labels():

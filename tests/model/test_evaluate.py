@@ -14,10 +14,11 @@ from torch.nn import functional
 from model import evaluate as module
 from model import probabilities
 from model.capture import capture
-from model.checkpoint import Loaded, load, predictions, save
+from model.checkpoint import Loaded, load, predictions, record_figures, save
 from model.config import preset
 from model.digits import to_input
 from model.evaluate import classification, evaluate
+from model.history import measured
 from model.text import train_tokenizer, train_word_tokenizer
 from model.transformer import Transformer
 from tests.model import tiny
@@ -142,6 +143,24 @@ def test_command_prints_one_line_and_records_it(few_digits, digit_folder, monkey
     np.testing.assert_allclose(
         made["loss"], functional.cross_entropy(logits, labels, reduction="none"), rtol=1e-5
     )
+
+
+def test_figures_of_several_data_sets_stand_beside_each_other(review_folder):
+    def figures(data, accuracy):
+        return {"n": 4, "accuracy": accuracy, "loss": 0.1, "data": data}
+
+    for data, accuracy in (
+        ("reviews", 0.9),
+        ("sentences", 0.7),
+        ("edits", 0.6),
+        ("sentences", 0.8),
+        ("reviews", 1.0),
+    ):
+        record_figures(review_folder, figures(data, accuracy))
+    history = load(review_folder, "cpu").history
+    assert history["figures"] == figures("reviews", 1.0)
+    assert measured(history) == [figures("reviews", 1.0), figures("edits", 0.6), figures("sentences", 0.8)]
+    assert measured({}) == []
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,14 @@ def test_patches_are_cut_row_by_row():
     assert cut_patches(image, 2)[0].tolist() == by_hand
 
 
+def test_pixels_are_read_from_their_mean_in_standard_deviations():
+    plain = build(DIGIT)
+    scaled = build(replace(DIGIT, pixel_mean=0.25, pixel_std=0.5))
+    scaled.load_state_dict(plain.state_dict())
+    images = torch.rand(2, 8, 8)
+    torch.testing.assert_close(scaled(images), plain((images - 0.25) / 0.5))
+
+
 @pytest.mark.parametrize(("pooling", "n_positions"), [("class", 5), ("mean", 4), ("max", 4)])
 def test_only_class_pooling_brings_a_class_token(pooling, n_positions):
     config = replace(DIGIT, pooling=pooling, n_positions=n_positions)

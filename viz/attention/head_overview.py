@@ -1,11 +1,12 @@
 """All heads of an encoder at once, a small map each: layers down, heads across."""
 
+from collections.abc import Mapping
+
 import altair as alt
 import numpy as np
-import pandas as pd
 
 from viz.cells import framed, head_axis
-from viz.figure import VegaFigure, click_on, data, form, tip
+from viz.figure import VegaFigure, click_on, data, form, need_shape, tip
 from viz.palette import ColourScale, tiles
 from viz.theme import heading
 
@@ -18,22 +19,23 @@ def head_overview(
     patterns: np.ndarray,
     *,
     selected: tuple[int, int] | None,
-    hover: pd.DataFrame | None = None,
+    hover: Mapping[str, np.ndarray] | None = None,
     scale: ColourScale = "fixed",
     clickable: bool = True,
     small: bool = False,
 ) -> VegaFigure:
     """Tiles of patterns [layer, head, query, key]; the `selected` (layer, head), if any, is framed.
 
-    `hover` has a row a head: `layer`, `head` and any measures, which the tooltip shows under their column
-    names. With `scale` "own" each tile reaches to its own maximum. Where it is `clickable`, a click sets the
+    The tooltip shows the measures of `hover` [layer, head] under their names. With `scale` "own" each tile reaches to its own maximum. Where it is `clickable`, a click sets the
     point selection `head`, fields `layer` and `head`; in Streamlit let the widget's key change with `selected`,
     or a click on the tile that was clicked last, before the arrow keys moved on, is no news to the browser.
     A `small` one has the smallest tiles, and leaves out how to read them.
     The pictures are sharp at the chart's own width, so give it no other.
-    Raises ValueError where `hover` has not one row for each head.
+    Raises ValueError where `hover` is not of these heads.
     """
     n_layers, n_heads, n_queries, n_keys = patterns.shape
+    hover = hover or {}
+    need_shape((n_layers, n_heads), **hover)
     step = _SMALLEST if small else int(np.clip(_WIDTH // max(n_heads, 1), _SMALLEST, _LARGEST))
     side = step - _GAP
     at_most = min(AT_MOST, side)  # a browser that shrinks a picture would fade a lone strong weight
@@ -41,12 +43,11 @@ def head_overview(
     heads = {"layer": layer, "head": head}
     names = [f"L{one} H{other}" for one, other in zip(layer, head, strict=True)]
     chosen = [place == selected for place in np.ndindex(n_layers, n_heads)]
-    measures = {} if hover is None else _in_order(hover, layer * n_heads + head, n_heads)
-    frame = pd.DataFrame({**heads, "name": names, **measures, "selected": chosen})
-    pictures = pd.DataFrame({**heads, "url": tiles(patterns, scale=scale, at_most=at_most)})
+    measures = {name: values.ravel() for name, values in hover.items()}
+    pictures = {**heads, "url": tiles(patterns, scale=scale, at_most=at_most)}
     pooled = -(-max(n_queries, n_keys) // at_most)
     return _form(step, tuple(measures), clickable).of(
-        frame,
+        {**heads, "name": names, **measures, "selected": chosen},
         frames={"pictures": pictures},
         width=step * n_heads + _GAP,
         height=step * n_layers + _GAP,
@@ -75,16 +76,6 @@ def _form(step: int, measures: tuple[str, ...], clickable: bool) -> alt.LayerCha
     cover = cover.add_params(click_on("head", "layer", "head")) if clickable else cover
     # Streamlit would squeeze the tiles to make room for the labels.
     return alt.layer(pictures, cover).properties(autosize="pad")
-
-
-def _in_order(hover: pd.DataFrame, heads: np.ndarray, n_heads: int) -> dict[str, np.ndarray]:
-    """The measures of `hover`, head by head of all `heads`, which count layer by layer."""
-    given = hover["layer"].to_numpy() * n_heads + hover["head"].to_numpy()
-    order = np.argsort(given, kind="stable")
-    if not np.array_equal(given[order], heads):
-        raise ValueError(f"{len(heads)} heads need one row each, got rows for {given.tolist()}")
-    measures = (name for name in hover.columns if name not in ("layer", "head"))
-    return {name: hover[name].to_numpy()[order] for name in measures}
 
 
 def _reading(pooled: int, scale: ColourScale) -> list[str]:

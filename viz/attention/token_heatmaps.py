@@ -1,12 +1,13 @@
 """A head's pattern, its scores, or the difference of two patterns, cell by cell, with the number under the pointer.
 
-Queries go down from the top, keys across. The row of the chosen `query` is framed, both axes are zoomed to the
-positions `shown`, from first to last, and cells that a `mask` [query, key] forbids (False) are hatched, without a
-number. ValueError where the shapes do not fit each other.
+Queries go down from the top, keys across. Of the `place` that each map takes, the row of the chosen `query` is framed,
+both axes are zoomed to the positions `shown`, from first to last, and cells that a `mask` [query, key] forbids (False)
+are hatched, without a number; `part` are the queries and the keys shown where these differ. ValueError where the shapes do not fit each other.
 """
 
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 import numpy as np
 
@@ -21,35 +22,28 @@ def attention_heatmap(
     pattern: np.ndarray,
     tokens: Sequence[str],
     *,
-    mask: np.ndarray | None = None,
-    query: int | None = None,
     scale: ColourScale = "fixed",
     title: str = "",
-    shown: tuple[int, int] | None = None,
-    part: tuple[range, range] | None = None,
     description: str | None = None,
+    **place: Any,
 ) -> PlotlyFigure:
-    """Weights [query, key] over `tokens`: a masked cell has none, since the zero there says nothing about the head.
-
-    `part` are the queries and the keys to which the axes are zoomed, where these are not the same positions.
-    """
+    """Weights [query, key] over `tokens`: a masked cell has none, since the zero there says nothing about the head."""
     colours = colour_scale("attention weight", _REACH[scale], top(pattern, scale), signed=False)
     if scale == "own" and not pattern.any():  # every key of every query is masked
         colours = colour_scale("attention weight", "all of them 0", 1, signed=False)
         colours["colorbar"]["tickvals"] = [0]
     said = description or "Attention" + f" of {title}" * bool(title) + ", queries down, keys across"
-    look = {"colours": colours, "number": ": %{z:.4f}", "title": title, "description": said, "part": part}
-    return _over_tokens(pattern, tokens, mask=mask, query=query, shown=shown, **look)
+    look = {"colours": colours, "number": ": %{z:.4f}", "title": title, "description": said}
+    return _over_tokens(pattern, tokens, **look, **place)
 
 
 def score_heatmap(
     scores: np.ndarray,
     tokens: Sequence[str],
     *,
-    mask: np.ndarray | None = None,
-    query: int | None = None,
     title: str = "",
-    shown: tuple[int, int] | None = None,
+    mask: np.ndarray | None = None,
+    **place: Any,
 ) -> PlotlyFigure:
     """Scores [query, key], blue below 0 and orange above.
 
@@ -59,7 +53,7 @@ def score_heatmap(
     colours = colour_scale("score q·k / √d_k", "symmetric about 0", largest(scores))
     said = f"Scores{'' if mask is None else ' after the mask'}, queries down, keys across"
     look = {"colours": colours, "number": ": %{z:.3f}", "title": title, "description": said}
-    return _over_tokens(scores, tokens, mask=mask, query=query, shown=shown, **look)
+    return _over_tokens(scores, tokens, mask=mask, **look, **place)
 
 
 def difference_heatmap(
@@ -68,10 +62,9 @@ def difference_heatmap(
     tokens: Sequence[str],
     *,
     names: tuple[str, str] = ("pre-LN", "post-LN"),
-    query: int | None = None,
     title: str = "",
-    shown: tuple[int, int] | None = None,
     description: str | None = None,
+    **place: Any,
 ) -> PlotlyFigure:
     """Signed second − first of two patterns [query, key]: blue where the `first` has more, orange where the `second` has.
 
@@ -87,7 +80,7 @@ def difference_heatmap(
     said = description or f"Difference of attention, {title}"
     look = {"colours": colours, "number": number, "title": title, "description": said}
     look["customdata"] = np.stack([first, second], axis=-1)
-    return _over_tokens(difference, tokens, query=query, shown=shown, **look)
+    return _over_tokens(difference, tokens, **look, **place)
 
 
 def _over_tokens(
@@ -95,8 +88,8 @@ def _over_tokens(
     tokens: Sequence[str],
     *,
     mask: np.ndarray | None = None,
-    query: int | None,
-    shown: tuple[int, int] | None,
+    query: int | None = None,
+    shown: tuple[int, int] | None = None,
     part: tuple[range, range] | None = None,
     **options: object,
 ) -> PlotlyFigure:

@@ -11,12 +11,14 @@ from itertools import accumulate
 FONT = "'Source Code Pro', 'DejaVu Sans Mono', Menlo, Consolas, monospace"
 _CELL = 0.62
 _INVISIBLE = {"Mn", "Me", "Cf"}  # accents on the letter before, joiners, direction marks
+_CONTROLS = {"Cc", "Cs"}
 _JOINER = "\u200d"  # makes one emoji of two
 
 
 def visible(token: str) -> str:
     """`token` with its spaces and control characters, which would leave no trace, as ␣."""
-    return "".join("␣" if _leaves_no_trace(letter) else letter for letter in token) or "␣"
+    gone = {letter for letter in token if letter.isspace() or unicodedata.category(letter) in _CONTROLS}
+    return "".join("␣" if letter in gone else letter for letter in token) or "␣"
 
 
 def label(token: str, at_most: int) -> str:
@@ -44,7 +46,3 @@ def _cells(letter: str) -> float:
     if unicodedata.east_asian_width(letter) in "WF":
         return 2
     return 1 if letter < "\u0590" or letter in "␣…" else 1.5  # Latin, Greek, Cyrillic and Armenian come first
-
-
-def _leaves_no_trace(letter: str) -> bool:
-    return letter.isspace() or unicodedata.category(letter) in {"Cc", "Cs"}

@@ -110,12 +110,16 @@ def _ways(upper: Mapping[str, int]) -> tuple[pd.DataFrame, pd.DataFrame]:
     )
 
 
-def _around_the_head(upper: Mapping[str, int]) -> pd.DataFrame:
+def _around_the_head(upper: Mapping[str, int]) -> dict[str, list[float]]:
     """A box around what a head does by itself."""
     first, last = (upper[name] for name in _BY_ITSELF)
     apart = (_STEP - _BOX) / 2 - 1
-    box = {"left": _LEFT - 5, "right": _RIGHT + 5, "upper": first - apart, "lower": last + _BOX + apart}
-    return pd.DataFrame([box])
+    return {
+        "left": [_LEFT - 5],
+        "right": [_RIGHT + 5],
+        "upper": [first - apart],
+        "lower": [last + _BOX + apart],
+    }
 
 
 def _texts(upper: Mapping[str, int], labels: Sequence[str], head: str) -> pd.DataFrame:

@@ -158,15 +158,8 @@ def _totals(totals: Mapping[str, float], width: int) -> pd.DataFrame:
     low, high = numbers.min(initial=0), numbers.max(initial=0)
     reach = (right - left) / ((high - low) or 1)
     zero = left - low * reach
-    return pd.DataFrame(
-        {
-            "name": list(totals),
-            "total": numbers,
-            "zero": zero,
-            "tip": zero + numbers * reach,
-            "edge": width * (1 + _TOTALS),
-        }
-    )
+    ends = {"zero": zero, "tip": zero + numbers * reach, "edge": width * (1 + _TOTALS)}
+    return pd.DataFrame({"name": list(totals), "total": numbers, **ends})
 
 
 def _legend(what: str) -> alt.Legend:

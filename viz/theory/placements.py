@@ -118,16 +118,13 @@ def seed_spread(
 
 def spread(values: Mapping[str, np.ndarray], positions: Sequence[int]) -> pd.DataFrame:
     """A row a variant and position: mean, least and largest over the seeds of values [seed, position]."""
-    columns = {name: [] for name in ("variant", "position", "mean", "least", "largest", "seeds")}
+    rows = []
     for variant, by_seed in values.items():
         need_shape((len(by_seed), len(positions)), **{variant: by_seed})
-        columns["variant"] += [variant] * len(positions)
-        columns["position"] += positions
-        columns["mean"] += by_seed.mean(axis=0).tolist()
-        columns["least"] += by_seed.min(axis=0).tolist()
-        columns["largest"] += by_seed.max(axis=0).tolist()
-        columns["seeds"] += [len(by_seed)] * len(positions)
-    return pd.DataFrame(columns)
+        over_seeds = (by_seed.mean(axis=0), by_seed.min(axis=0), by_seed.max(axis=0))
+        numbers = zip(positions, *(each.tolist() for each in over_seeds), strict=True)
+        rows += [(variant, *each, len(by_seed)) for each in numbers]
+    return pd.DataFrame(rows, columns=["variant", "position", "mean", "least", "largest", "seeds"])
 
 
 @form

@@ -8,6 +8,7 @@ import numpy as np
 from viz.cells import INK_ON_CELLS, cells, strong
 from viz.curves import by_kind, curves, long
 from viz.figure import VegaFigure, data, form, tip, value
+from viz.numbers import percent
 from viz.palette import CATEGORIES, MASKED, NEUTRAL
 from viz.theme import DARK_INK, FIT
 
@@ -55,7 +56,7 @@ def warmup_grid(
     """
     loss = np.array([np.nan if run[2] is None else run[2] for run in runs], float)
     final = [DIVERGED if np.isnan(each) else f"{each:.2f}" for each in loss]
-    accuracy = [None if run[3] is None else f"{run[3]:.1%}".replace("%", "\u2009%") for run in runs]
+    accuracy = [None if run[3] is None else percent(run[3]) for run in runs]
     frame = {
         "rate": [f"{run[0]:g}" for run in runs],
         "warmup": [run[1] for run in runs],

@@ -5,7 +5,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages import address, state
-from app_pages.compare import difference
+from app_pages.widgets import head_choice
 from model.measures.heads import entropy
 from tests.app_pages.charts import table
 from tests.tolerance import rounding
@@ -19,7 +19,7 @@ TEXT = "not great film"
 
 def test_a_click_on_any_table_chooses_the_pair(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     clicks, taken = {}, {}
-    monkeypatch.setattr(difference, "clickable", lambda _, key, take, **__: clicks.update({key: take}))
+    monkeypatch.setattr(head_choice, "clickable", lambda _, key, take, **__: clicks.update({key: take}))
     assert not open_app(PAGE, text=TEXT, **BY_NUMBER).exception
     assert list(clicks) == ["grid_distance", "grid_entropy", "grid_mean_distance"]
     monkeypatch.setattr(address, "take", taken.__setitem__)

@@ -12,18 +12,8 @@ from app_pages.inside_a_head.view import steps_of
 
 Open = Callable[..., AppTest]
 
-PAGE = "app_pages/inside_a_head/page.py"
 TEXT = "not great film"
-
-
-@pytest.fixture
-def opened(open_app: Open) -> Open:
-    def opened(**query: str) -> AppTest:
-        app = open_app(PAGE, text=TEXT, inside="LayerNorm", **query)
-        assert not app.exception
-        return app
-
-    return opened
+PART = {"text": TEXT, "inside": "LayerNorm"}
 
 
 def said(app: AppTest) -> str:

@@ -10,18 +10,8 @@ from app_pages import state
 
 Open = Callable[..., AppTest]
 
-PAGE = "app_pages/inside_a_head/page.py"
 TEXT = "not great film"
-
-
-@pytest.fixture
-def opened(open_app: Open) -> Open:
-    def opened(**query: str) -> AppTest:
-        app = open_app(PAGE, text=TEXT, inside="Why √d_k", **query)
-        assert not app.exception
-        return app
-
-    return opened
+PART = {"text": TEXT, "inside": "Why √d_k"}
 
 
 def charts(app: AppTest) -> dict[str, dict]:

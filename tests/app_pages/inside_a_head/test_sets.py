@@ -11,17 +11,7 @@ from model.theory.sets import order_of
 
 Open = Callable[..., AppTest]
 
-PAGE = "app_pages/inside_a_head/page.py"
-
-
-@pytest.fixture
-def opened(open_app: Open) -> Open:
-    def opened(**query: str) -> AppTest:
-        app = open_app(PAGE, text="not great film", inside="Sets", **query)
-        assert not app.exception
-        return app
-
-    return opened
+PART = {"text": "not great film", "inside": "Sets"}
 
 
 def deviations(app: AppTest) -> dict[str, str]:

@@ -20,18 +20,8 @@ from tests.tolerance import through
 
 Open = Callable[..., AppTest]
 
-PAGE = "app_pages/inside_a_head/page.py"
 TEXT = "not great film"
-
-
-@pytest.fixture
-def opened(open_app: Open) -> Open:
-    def opened(**query: str) -> AppTest:
-        app = open_app(PAGE, text=TEXT, inside="Why √d_k", inside_scale="temperature", **query)
-        assert not app.exception
-        return app
-
-    return opened
+PART = {"text": TEXT, "inside": "Why √d_k", "inside_scale": "temperature"}
 
 
 def said(app: AppTest) -> str:

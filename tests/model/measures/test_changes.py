@@ -11,6 +11,7 @@ from model.measures.changes import (
     change,
     changes_of_class,
     cosine_distance,
+    extremes,
     largest_change,
     lost,
     one_class,
@@ -126,3 +127,10 @@ def test_other_classes_are_refused():
     ]
     with pytest.raises(ValueError, match=r"\('a', 'b'\) and \(\) are different classes"):
         change(*records)
+
+
+def test_the_extremes_of_many_arrays_by_hand():
+    assert extremes(np.array([[1.0, -3.0]]), np.array([2.5])) == (-3.0, 2.5)
+    assert extremes(np.array([1.0]), np.zeros((2, 0))) == (1.0, 1.0)
+    assert extremes() == (0.0, 0.0)
+    assert np.isnan(extremes(np.array([1.0, np.nan]))).all()

@@ -16,6 +16,7 @@ from model.measures.heads import (
     normaliser,
     over_heads,
     summary,
+    sums,
 )
 from tests.tolerance import rounding
 
@@ -220,3 +221,8 @@ def test_head_distance_agrees_with_scipy(seed, n, concentration):
     assert single.dtype == np.float32
     assert single == pytest.approx([expected], abs=1e-5)
     assert 0 <= expected <= math.log(2)
+
+
+def test_the_weights_of_a_query_add_up():
+    np.testing.assert_array_equal(sums(np.array([[0.25, 0.75], [0.25, 0.0]])), [1, 0.25])
+    assert sums(np.array([0.5, 0.25])) == 0.75

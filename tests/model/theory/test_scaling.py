@@ -15,6 +15,7 @@ from model.theory.scaling import (
     head_products,
     of_heads,
     over_widths,
+    reach,
     softmax,
     spread,
     variance,
@@ -127,3 +128,10 @@ def test_every_head_is_measured_on_its_own_scores(text_loaded):
 def test_head_products_by_hand():
     q, k = np.array([[1, 2]], np.float32), np.array([[3, 4], [0, -1]], np.float32)
     assert head_products(q, k).tolist() == [[11, -2]]
+
+
+def test_an_axis_reaches_beyond_its_distribution_by_hand():
+    assert reach(4.0) == 7
+    assert reach(4.0, np.array([-1.0, 3.0])) == pytest.approx(7.35)
+    assert reach(4.0, np.array([-10.0, 3.0])) == pytest.approx(10.5)
+    assert reach(4.0, np.zeros(0)) == pytest.approx(7.35)

@@ -8,7 +8,7 @@ import pytest
 from model.theory import warmup
 from model.theory.fresh import FreshSetting
 from model.theory.training import accuracy, digit_encoder, train
-from model.theory.warmup import WarmupRun, read_runs, run, write_runs
+from model.theory.warmup import WarmupRun, end_of_scale, read_runs, run, write_runs
 from model.train.schedule import learning_rate
 
 SETTING = FreshSetting(d_model=16, n_heads=2, initialisation="Xavier")
@@ -108,12 +108,12 @@ def rows(**changes: object) -> str:
         ("[{}]", "0: 'norm_placement' is a required property"),
         (rows(extra=1), r"0: Additional properties are not allowed \('extra' was unexpected\)"),
         (rows(norm_placement=3), "0 norm_placement: 3 is not of type 'string'"),
-        (rows(precision=32), "0 precision: 32 is not of type 'string'"),
-        (rows(precision="fp16"), "the precision of a run is bf16 or fp32, got 'fp16'"),
+        (rows(precision=32), r"0 precision: 32 is not one of \['bf16', 'fp32'\]"),
+        (rows(precision="fp16"), "0 precision: 'fp16' is not one of"),
         (rows(warmup="0"), "0 warmup: '0' is not of type 'integer'"),
         (rows(warmup=-1), "0 warmup: -1 is less than the minimum of 0"),
-        (rows(learning_rate=0), "a learning rate above 0"),
-        (rows(n_steps=0), "at least 1 step"),
+        (rows(learning_rate=0), "0 learning_rate: 0 is less than or equal to the minimum of 0"),
+        (rows(n_steps=0), "0 n_steps: 0 is less than the minimum of 1"),
         (rows(n_steps=True), "0 n_steps: True is not of type 'integer'"),
         (rows(losses=[1.0]), "2 steps need as many losses, got 1"),
         (rows(losses="no"), "0 losses: 'no' is not of type 'array'"),
@@ -129,3 +129,11 @@ def test_a_damaged_file_is_said_in_a_sentence(tmp_path, text, sentence):
     with pytest.raises(ValueError, match=sentence) as raised:
         read_runs(stored(tmp_path, text))
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("losses", "end"),
+    [([3.0, None, 4.0], 4.0), ([1.0], math.log(10)), ([9.0], 2 * math.log(10)), ([None], math.log(10))],
+)
+def test_a_scale_of_losses_ends_between_guessing_and_twice_that(losses, end):
+    assert end_of_scale(losses) == end

@@ -47,7 +47,8 @@ def few_reviews(tmp_path_factory) -> Path:
         table = pd.DataFrame({"label": labels, "text": [review(label) for label in labels]})
         table.to_csv(folder / f"imdb_{part}.csv", index=False)
     _sentences().to_csv(folder / "sst.csv", index=False)
-    _pairs([review(place % 2) for place in range(60)]).to_csv(folder / "edited_reviews.csv", index=False)
+    texts = [f"the plot is {('dull', 'fine')[place % 2]}. {review(place % 2)}" for place in range(60)]
+    _pairs(texts).to_csv(folder / "edited_reviews.csv", index=False)
     return folder
 
 

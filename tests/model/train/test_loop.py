@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from torch import nn
 
 from model.train.loop import train
 from model.train.precision import faster
@@ -23,7 +24,7 @@ def precision() -> str:
 class Watched:
     """Writes down with which seeds batches were asked for, and how the encoder learned and was judged."""
 
-    n_examples, n_glance, n_check = 8, 1, 1
+    n_examples, n_glance, n_check, drop_last = 8, 1, 1, True
 
     def __init__(self) -> None:
         self.seeds, self.modes, self.precisions, self.evaluated = [], [], [], []
@@ -98,3 +99,31 @@ def test_timing_leaves_the_encoder_as_it_was():
     for parameter, value in zip(model.parameters(), before, strict=True):
         assert torch.equal(parameter, value)
         assert parameter.grad is None
+
+
+def test_a_recipe_says_how_linear_maps_and_embeddings_begin(setting):
+    still = replace(PHASE, learning_rate=0.0)
+    wide = replace(setting, config=replace(tiny.TEXT, vocab_size=500))
+    recipe = Recipe(preset="imdb-pre-ln", phases=(still,), linear_start="torch", embedding_std=1.0)
+    drawn, _ = train(recipe, wide, "fp32")
+    for part in (part for part in drawn.modules() if isinstance(part, nn.Linear)):
+        bound = part.in_features**-0.5  # of torch's weights and biases alike
+        assert part.weight.abs().max() <= bound
+        assert 0 < part.bias.abs().max() <= bound
+    tokens = drawn.embedding.tokens
+    assert tokens.weight.std().item() == pytest.approx(1, abs=0.05)
+    assert tokens.weight[tokens.padding_idx].eq(0).all()
+
+
+def test_the_last_batch_of_an_epoch_is_kept_where_the_task_says_so(setting):
+    for drop_last, n_steps in ((True, 2), (False, 3)):
+        task = Watched()
+        task.drop_last = drop_last
+        state = setting.state.with_name(f"{drop_last}.safetensors")
+        phase = replace(PHASE, batch_size=3)
+        train(
+            Recipe(preset="imdb-pre-ln", phases=(phase,)),
+            replace(setting, tasks={"sentiment": task}, state=state),
+            "fp32",
+        )
+        assert len(task.seeds) == n_steps

@@ -19,6 +19,12 @@ def test_each_example_comes_once_an_epoch_in_a_new_order():
     assert epochs[0].tolist() != epochs[1].tolist()
 
 
+def test_the_last_batch_of_an_epoch_may_be_a_small_one():
+    epoch = [chosen(10, 0, place, 4, drop_last=False) for place in range(3)]
+    assert [len(places) for places in epoch] == [4, 4, 2]
+    assert sorted(torch.cat(epoch).tolist()) == list(range(10))
+
+
 def test_without_strength_the_digits_are_themselves(parts):
     images, labels = Digits(*parts, strength=0.0).batch(3, 1, 5)
     places = chosen(20, 3, 1, 5)

@@ -88,7 +88,7 @@ def test_of_a_long_review_the_end_is_read(corpus):
 
 def test_true_labels_follow_their_reviews_as_far_as_the_positions_reach(corpus):
     labels = torch.arange(64)
-    task = TrueLabels((corpus, labels), (corpus, labels), n_positions=30)
+    task = TrueLabels((corpus, labels), (corpus, labels), (corpus, labels), n_positions=30)
     tokens, chosen = task.batch(1, 3, 4)
     assert tokens.shape[1] <= 30
     for row, label in zip(tokens, chosen, strict=True):
