@@ -14,7 +14,7 @@ from viz.attention.token_strip import token_strip
 from viz.palette import WeightScale
 from viz.picture_patches import picture_overlay
 
-LONG, HEIGHT = 80, 400  # a text of more tokens scrolls in so many pixels: the rest must not be far below
+LONG, HEIGHT = 80, 260  # a text of more tokens scrolls in so many pixels: the rest must not be far below
 
 
 def input_in_colours(

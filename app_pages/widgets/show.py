@@ -11,6 +11,7 @@ import streamlit as st
 from viz.figure import Figure, PlotlyFigure, VegaFigure
 from viz.palette import WEIGHTS
 
+LABEL = 14  # pixels, of the axes of figures that grow with the window: to be read from the last row
 BY_CLICK = "by a click"
 
 
@@ -22,6 +23,8 @@ def show(
         drawn = _in_theme(figure.specification)
         if height == "stretch":
             drawn.update_layout(height=None)
+            drawn.update_xaxes(tickfont_size=LABEL, title_font_size=LABEL)
+            drawn.update_yaxes(tickfont_size=LABEL, title_font_size=LABEL)
         st.plotly_chart(drawn, key=key, width=width, height=height, alt=figure.description)
     else:
         st.vega_lite_chart(_with_data(figure), key=key, width=width)

@@ -49,8 +49,10 @@ def test_a_token_stays_chosen_by_its_place_in_another_text(page: Page) -> None:
 def test_a_test_digit(page: Page) -> None:
     page.goto("/?kind=Digit")
     ready(page)
+    page.get_by_role("button", name="Choose or draw").click()
     press(page, page.locator(".st-key-gallery [role=graphics-symbol]").nth(5))
     expect(page).to_have_url(re.compile(r"[?&]digit=\d"))
+    page.keyboard.press("Escape")
     press(page, mark(page, "overview", "L3 H2"))
     expect(page).to_have_url(re.compile(r"[?&]layer=3"))
     press(page, mark(page, "overlay", "r3c3"))
@@ -65,6 +67,7 @@ def test_a_test_digit(page: Page) -> None:
 def test_a_drawn_digit(page: Page) -> None:
     page.goto("/?kind=Digit&source=Draw")
     ready(page)
+    page.get_by_role("button", name="Choose or draw").click()
     canvas = page.locator(".st-key-canvas canvas")
     place = canvas.bounding_box()
     middle = place["x"] + place["width"] / 2
@@ -73,7 +76,8 @@ def test_a_drawn_digit(page: Page) -> None:
     page.mouse.move(middle, place["y"] + place["height"] * 0.85, steps=10)
     page.mouse.up()
     expect(page).to_have_url(re.compile(r"[?&]drawing="))
-    expect(page.get_by_text("Prediction", exact=True)).to_be_visible()
+    expect(page.locator(".answer")).to_be_visible()
+    page.keyboard.press("Escape")
     press(page, mark(page, "overview", "L1 H1"))
     expect(page).to_have_url(re.compile(r"[?&]layer=1"))
     ready(page)
@@ -81,6 +85,8 @@ def test_a_drawn_digit(page: Page) -> None:
     other = opened_elsewhere(page)
     expect(mark(other, "overview", "L1 H1")).to_be_attached()
     assert views(other) == views(page)
+    for window in (page, other):
+        window.get_by_role("button", name="Choose or draw").click()
     assert ink(other) == ink(page)
 
 

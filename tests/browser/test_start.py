@@ -13,7 +13,7 @@ def test_the_first_page_paints(page: Page, color_scheme: str) -> None:
     page.goto("/")
     ready(page)
     expect(page).to_have_title(re.compile("Attention"))
-    expect(page.get_by_text("Prediction", exact=True)).to_be_visible()
+    expect(page.locator(".answer")).to_be_visible()
     expect(page.locator(".st-key-overview").locator("svg, canvas").first).to_be_visible()
     assert (brightness(page) > 0.5) == (color_scheme == "light")
 

@@ -1,0 +1,66 @@
+"""What can be done with the pointer beside pressing buttons, and that everything stays in reach."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app_pages.frame import GROUPS
+from tests.browser.watching import ready
+
+NAMES = [title.name for group in GROUPS.values() for title in group.values()]
+
+
+def test_a_click_on_a_row_of_the_matrix_makes_it_the_query(page: Page) -> None:
+    page.goto("/?text=a+great+film")  # five rows: [CLS], three words, [SEP]
+    ready(page)
+    cells = page.locator(".st-key-matrix .nsewdrag")
+    expect(cells).to_be_visible()
+    cells.scroll_into_view_if_needed()
+    place = cells.bounding_box()
+    page.mouse.click(place["x"] + 10, place["y"] + place["height"] * 0.5)
+    expect(page).to_have_url(re.compile(r"[?&]query=2\+great"))
+    ready(page)
+    place = cells.bounding_box()
+    page.mouse.click(place["x"] - 12, place["y"] + place["height"] * 0.7)  # on the label
+    expect(page).to_have_url(re.compile(r"[?&]query=3\+film"))
+
+
+def test_the_link_of_a_view_is_copied(page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto("/?text=great+film&layer=1")
+    ready(page)
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_role("button", name="Link copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+
+
+@pytest.mark.parametrize("width", [800, 1280, 1920])
+def test_every_page_is_one_click_away_and_the_one_that_is_open_is_marked(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto("/masks")
+    ready(page)
+    for name in NAMES:
+        link = page.locator(".st-key-navigation").get_by_role("link", name=name, exact=True)
+        expect(link).to_be_in_viewport(ratio=1)
+    expect(page.locator(".st-key-here")).to_have_text("Masks")
+    page.locator(".st-key-navigation").get_by_role("link", name="Side by side").click()
+    expect(page).to_have_url(re.compile("/compare"))
+    expect(page.locator(".st-key-here")).to_have_text("Side by side")
+
+
+def test_a_first_look_leads_to_a_word_whose_hiding_is_told(page: Page) -> None:
+    page.goto("/")
+    ready(page)
+    page.get_by_role("button", name="hide a word and watch the answer turn").click()
+    expect(page).to_have_url(re.compile(r"/masks.*[?&]masks_keys=\d"))
+    expect(page.get_by_text(re.compile("^Without “.*”, the prediction"))).to_be_visible()
+
+
+def test_a_first_look_leads_to_one_digit_under_two_norms(page: Page) -> None:
+    page.goto("/")
+    ready(page)
+    page.get_by_role("button", name="the same digit under two norms").click()
+    expect(page).to_have_url(re.compile(r"/compare.*[?&]kind=Digit"))
+    expect(page.get_by_test_id("stMetricValue")).to_have_count(2)
+    expect(page.locator(".st-key-picture img")).to_be_visible()
