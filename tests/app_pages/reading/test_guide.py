@@ -36,7 +36,9 @@ def broken(open_app: Open, link: Link) -> str | None:
     if app.exception:
         return f"{link.address} fails: {app.exception[0].message}"
     for key, values in link.query.items():
-        held = app.session_state[key] if key in app.session_state else None  # noqa: SIM401
+        if key not in app.session_state:
+            return f"{link.address}: the page has no {key}"
+        held = app.session_state[key]
         if values != [spelled(each) for each in (held if isinstance(held, list) else [held])]:
             return f"{link.address}: {key} holds {held}"
     if not any(plain(link.promise) in plain(said) for said in words(app)):
