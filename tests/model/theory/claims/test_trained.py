@@ -48,7 +48,8 @@ def family(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_families_are_pairs_of_one_seed(family):
+@pytest.mark.usefixtures("family")
+def test_families_are_pairs_of_one_seed():
     text, digits = families()
     assert (text.where, text.seeds, text.optimizer) == ("small text encoders", (0, 1), "muon and adamw")
     assert [loaded.name for loaded in text.post] == ["sentences-post-ln-seed0", "sentences-post-ln-seed1"]
