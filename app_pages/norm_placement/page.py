@@ -59,8 +59,8 @@ with st.container(key="claims"):
 
 if found := conflicts(measured):
     st.subheader("Where two of our figures seem to contradict each other", divider="gray")
-    for seems, because in found:
+    for because in dict.fromkeys(each.because for each in found):
         one, other = st.columns(2, gap="medium")
-        one.markdown(seems)
+        one.markdown("\n\n".join(each.seems for each in found if each.because == because))
         other.markdown(because)
 st.caption(f"Measured by `{COMMAND}`; the page computes verdicts from what that stored, and nothing else.")

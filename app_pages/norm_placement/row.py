@@ -53,14 +53,15 @@ def _label(measured: Measurement) -> str:
 
 
 def _examples(claim: Claim, about: Sequence[Measurement]) -> str:
-    """On how many examples and seeds; which measurements have too few seeds to count."""
-    told = dict.fromkeys(
-        f"{each.n:,} {each.of}, {len(each.seeds)} {'seed' if len(each.seeds) == 1 else 'seeds'}"
-        for each in about
-    )
-    few = [each.where for each in about if claim.outcome(each) is Outcome.TOO_FEW]
-    without = f" Too few seeds to count: {'; '.join(few)}." if few and len(few) < len(about) else ""
+    """On how many examples and seeds, and how many of the measurements have enough seeds to count."""
+    told = dict.fromkeys(f"{each.n:,} {each.of}, {_seeds(len(each.seeds))}" for each in about)
+    few = sum(claim.outcome(each) is Outcome.TOO_FEW for each in about)
+    without = f" Not counted, for too few seeds: {few} of {len(about)}." if few else ""
     return f"{'; '.join(told)}.{without}"
+
+
+def _seeds(n: int) -> str:
+    return "1 seed" if n == 1 else f"{n} seeds"
 
 
 def _capital(words: str) -> str:

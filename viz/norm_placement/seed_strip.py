@@ -54,7 +54,7 @@ def seed_strip(
             )
             y = number * _STEP + _DOTS[kind]
             rows += [(line.label, kind, who, each, y) for who, each in zip(said, values, strict=True)]
-    columns = ["measured", "placement", "seed", "value", "y"]
+    columns = ["measured", "variant", "seed", "value", "y"]
     height = len(lines) * _STEP
     texts = {
         "label": [line.label for line in lines],
@@ -81,17 +81,17 @@ def _form(log: bool) -> alt.LayerChart:
     x = alt.X("value:Q", scale=scale, axis=ticks)
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[value("bottom"), 0], nice=False, zero=False))
     channels = {name: channel.legend(None) for name, channel in variant_channels(PLACEMENTS).items()}
-    tooltip = [tip("measured:N"), tip("placement:N"), tip("seed:N"), tip("value:Q", ".4g")]
+    tooltip = [tip("measured:N"), tip("variant:N", title="placement"), tip("seed:N"), tip("value:Q", ".4g")]
     base = alt.Chart(data()).encode(x=x, y=y)
-    of_one = base.transform_filter(f"datum.placement != '{ACROSS}'")
+    of_one = base.transform_filter(f"datum.variant != '{ACROSS}'")
     extents = (
-        of_one.transform_aggregate(least="min(value)", largest="max(value)", groupby=["placement", "y"])
+        of_one.transform_aggregate(least="min(value)", largest="max(value)", groupby=["variant", "y"])
         .mark_rule(strokeWidth=3, opacity=0.4)
         .encode(x=alt.X("least:Q", scale=scale, axis=ticks), x2="largest:Q", color=channels["color"])
     )
     look = {"filled": True, "opacity": 0.9, "size": 60}
     dots = of_one.mark_point(**look).encode(color=channels["color"], shape=channels["shape"], tooltip=tooltip)
-    between = base.transform_filter(f"datum.placement == '{ACROSS}'")
+    between = base.transform_filter(f"datum.variant == '{ACROSS}'")
     between = between.mark_point(**look | {"size": 40}, color=NEUTRAL, shape="diamond").encode(
         tooltip=tooltip
     )
@@ -107,7 +107,7 @@ def placement_key() -> VegaFigure:
     """Which dots are of which placement."""
     names = [*PLACEMENTS, ACROSS]
     places = [8, 88, 178]
-    return _key().of({"placement": names, "x": places}, height=22, description="Colours of the placements.")
+    return _key().of({"variant": names, "x": places}, height=22, description="Colours of the placements.")
 
 
 @form
@@ -115,9 +115,9 @@ def _key() -> alt.LayerChart:
     channels = {name: channel.legend(None) for name, channel in variant_channels(PLACEMENTS).items()}
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, alt.expr("width")], nice=False))
     base = alt.Chart(data()).encode(x=x, y=alt.value(11))
-    dots = base.transform_filter(f"datum.placement != '{ACROSS}'").mark_point(filled=True, opacity=1, size=70)
+    dots = base.transform_filter(f"datum.variant != '{ACROSS}'").mark_point(filled=True, opacity=1, size=70)
     dots = dots.encode(color=channels["color"], shape=channels["shape"])
-    between = base.transform_filter(f"datum.placement == '{ACROSS}'")
+    between = base.transform_filter(f"datum.variant == '{ACROSS}'")
     between = between.mark_point(filled=True, opacity=1, size=45, color=NEUTRAL, shape="diamond")
-    texts = base.mark_text(align="left", dx=9, fontSize=13, color=INK).encode(text="placement:N")
+    texts = base.mark_text(align="left", dx=9, fontSize=13, color=INK).encode(text="variant:N")
     return alt.layer(dots, between, texts).properties(autosize=FIT)

@@ -46,7 +46,7 @@ def test_every_claim_has_its_row(open_app: Open, checkpoints: Path) -> None:
     assert pages == [claim.link[0] for claim in CLAIMS]
     assert "3 seeds" in text
     assert "10\u2009%" in text  # what chance alone would do
-    assert "Too few seeds to count: others" in text
+    assert "Not counted, for too few seeds: 1 of 2" in text
 
 
 def test_a_claim_that_nobody_measured_says_so(open_app: Open, checkpoints: Path) -> None:

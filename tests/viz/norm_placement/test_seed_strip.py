@@ -1,6 +1,8 @@
 import pytest
 
+from tests.viz.scene import drawn
 from viz.norm_placement.seed_strip import ACROSS, Line, placement_key, seed_strip
+from viz.theory.placements import variant_channels
 
 LINES = (
     Line("texts: 1.0 apart", (0, 1), (1.0, 1.5), (2.0, 2.5)),
@@ -23,7 +25,19 @@ def test_a_dot_a_seed_below_what_is_written_of_the_line():
 def test_distances_between_two_encoders_have_a_mark_of_their_own():
     line = Line("heads", (0, 1), (0.1,), (0.2,), (0.3, 0.3, 0.4, 0.5))
     frame = seed_strip([line], title="a claim").frame
-    assert frame["placement"].value_counts().to_dict() == {"pre-LN": 1, "post-LN": 1, ACROSS: 4}
+    assert frame["variant"].value_counts().to_dict() == {"pre-LN": 1, "post-LN": 1, ACROSS: 4}
+
+
+def test_dots_are_drawn_in_the_colours_of_both_placements():
+    line = Line("heads", (0, 1), (0.1,), (0.2,), (0.3, 0.3, 0.4, 0.5))
+    of_both = set(variant_channels(("pre-LN", "post-LN"))["color"].to_dict()["scale"]["range"])
+    for figure in (
+        seed_strip(LINES, title="a claim"),
+        seed_strip([line], title="a claim", log=True),
+        placement_key(),
+    ):
+        fills = {item.get("fill") for items in drawn(figure, width=500) for item in items}
+        assert of_both <= fills
 
 
 def test_a_reference_is_drawn_where_there_is_one():
@@ -39,4 +53,4 @@ def test_values_need_their_seeds():
 
 
 def test_the_key_names_both_placements():
-    assert placement_key().frame["placement"].tolist() == ["pre-LN", "post-LN", ACROSS]
+    assert placement_key().frame["variant"].tolist() == ["pre-LN", "post-LN", ACROSS]
