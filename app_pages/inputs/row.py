@@ -1,5 +1,6 @@
 """The row of a page in which its input is chosen: what goes in, through which encoder, and what that encoder is."""
 
+import math
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -13,7 +14,8 @@ from app_pages.inputs.text_input import text_input
 from app_pages.widgets.bar import bar
 from app_pages.widgets.spelling import PLACEMENTS
 from model.checkpoint import Loaded
-from viz.numbers import percent
+from model.history import measured
+from model.seeds import by_seed, seed_of
 
 INVITATION = {
     state.TEXT: "Type a sentence above, or choose an example there, and every head shows itself here.",
@@ -83,8 +85,20 @@ def _choose_kind() -> str:
 
 
 def _choose_encoder(kind: str) -> str | None:
-    look = {"width": 170, "label_visibility": "collapsed"}
-    return address.box("Checkpoint", state.checkpoints(kind), key="checkpoint", gone=_alike, **look)
+    """Those that differ in their seed alone are one name in the box, with a second box for the seed."""
+    seeds, held = by_seed(state.checkpoints(kind)), address.held("checkpoint")
+    shown = [held if held in names else names[0] for names in seeds.values()]
+    look = {"label_visibility": "collapsed", "format_func": lambda name: seed_of(name)[0]}
+    name = address.box("Checkpoint", shown, key="checkpoint", gone=_alike, width=170, **look)
+    if name is not None and len(names := seeds[seed_of(name)[0]]) > 1:
+        st.session_state["seed"] = name
+        look["format_func"] = lambda name: f"seed {seed_of(name)[1]}"
+        st.selectbox("Seed", names, key="seed", on_change=_take_seed, width=100, **look)
+    return name
+
+
+def _take_seed() -> None:
+    address.take("checkpoint", st.session_state["seed"])
 
 
 def _change_kind() -> None:
@@ -95,27 +109,38 @@ def _change_kind() -> None:
 
 def _alike(held: str | None, names: Sequence[str]) -> str | None:
     """After a change of the input kind, the checkpoint with the same norm placement, or else the first."""
-    alike = [name for name in names if held and name.partition("-")[2] == held.partition("-")[2]]
+    alike = [name for name in names if held and _after_kind(name) == _after_kind(held)]
     return next(iter([*alike, *names]), None)
+
+
+def _after_kind(name: str) -> str:
+    """Of "mnist-pre-ln-seed1" this is "pre-ln"."""
+    return seed_of(name)[0].partition("-")[2]
 
 
 def _describe(loaded: Loaded) -> None:
     """Behind a button: what the encoder is, and how well it was found to do."""
     config = loaded.config
-    figures = loaded.history.get("figures")
-    measured = "accuracy not measured"
-    if figures:
-        measured = f"accuracy {percent(figures['accuracy'], 2)} on {figures['n']:,} {figures['data']}, loss {figures['loss']:.3f}"
     published = loaded.history.get("recipe", {}).get("published")
     with st.popover("", icon=":material/info:", type="tertiary", key="about_encoder"):
         st.caption(
             f"{loaded.n_parameters:,} parameters  \n"
             f"{PLACEMENTS[config.norm_placement]}, {_several(config.n_layers, 'layer')} × {_several(config.n_heads, 'head')}  \n"
-            f"{measured}  \n"
             + (f"published: {published}  \n" if published else "")
             + f"runs on {loaded.device.type.upper()}"
         )
+        if figures := measured(loaded.history):
+            st.caption("Answers that are right, with the standard error:")
+            st.dataframe([_right(each) for each in figures], hide_index=True, width=440)
+        else:
+            st.caption("How much it reads rightly was not measured.")
         st.caption(_ENCODER)
+
+
+def _right(figures: dict) -> dict[str, str]:
+    p, n = figures["accuracy"], figures["n"]
+    error = math.sqrt(max(0.0, p * (1 - p)) / max(1, n))
+    return {"of": f"{n:,} {figures['data']}", "right": f"{100 * p:.1f} ± {100 * error:.1f}\N{THIN SPACE}%"}
 
 
 def _several(n: int, what: str) -> str:

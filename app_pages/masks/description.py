@@ -8,6 +8,9 @@ from model.record import ForwardRecord
 AT_MOST = 3  # tokens that are named one by one
 
 
+NOTHING = "Without any mask"
+
+
 def without_or_with(choice: MaskChoice, record: ForwardRecord) -> str:
     """The mask as the beginning of a sentence, with tokens as they are: plain text, not markup."""
     parts = [
@@ -16,7 +19,7 @@ def without_or_with(choice: MaskChoice, record: ForwardRecord) -> str:
         if some is not None
     ]
     what = _what(choice, record)
-    return f"{what} in {' and '.join(parts)}" if what and parts else what or "Without any mask"
+    return f"{what} in {' and '.join(parts)}" if what and parts else what or NOTHING
 
 
 def _what(choice: MaskChoice, record: ForwardRecord) -> str | None:

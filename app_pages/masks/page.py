@@ -6,7 +6,7 @@ from app_pages import state
 from app_pages.inputs.row import choose_input
 from app_pages.masks.consequences import consequences
 from app_pages.masks.controls import choose_kind, choose_mask, open_masked
-from app_pages.masks.description import explained, without_or_with
+from app_pages.masks.description import NOTHING, explained, without_or_with
 from app_pages.masks.maps import maps
 from app_pages.masks.methods import methods
 from app_pages.masks.target import click_target
@@ -24,7 +24,13 @@ def answers(before: Side, unmasked: Side, after: Side, choice: MaskChoice) -> No
     """The verdict, and the predictions; for a padded text also the one that ignores its mask."""
     what = without_or_with(choice, before.record)
     said = verdict(what, before.record, after.record)
-    if not depends_on_input(after.record):
+    if what == NOTHING:
+        said = "Nothing is masked" + (
+            f": the encoder says {before.said} ({share(before.record.probabilities.max())})."
+            if before.said
+            else "."
+        )
+    elif not depends_on_input(after.record):
         said = of_no_input(what, after)
     tell(said, "1.1rem")
     if unmasked is before:

@@ -20,12 +20,11 @@ def facts(app: AppTest) -> list[str]:
 
 
 def test_what_a_checkpoint_is(open_app: Open) -> None:
-    lines = facts(open_app(kind="Digit", checkpoint="mnist-post-ln"))
-    assert lines[1:3] == [
-        "post-LN, 2 layers × 2 heads",
-        "accuracy 99.51\u2009% on 10,000 MNIST test digits, loss 0.021",
-    ]
-    assert lines[3] == "runs on CPU"
+    app = open_app(kind="Digit", checkpoint="mnist-post-ln")
+    lines = facts(app)
+    assert lines[1:] == ["post-LN, 2 layers × 2 heads", "runs on CPU"]
+    (right,) = (table.value for table in app.dataframe)
+    assert right.to_dict("list") == {"of": ["10,000 MNIST test digits"], "right": ["99.5 ± 0.1\u2009%"]}
     # patches 16·8+8, class token 8, positions 5·8; a layer: q, k 2·(8·6+6), v 8·10+10, output 10·8+8,
     # norms 4·8, feed-forward 2·8·16+16+8; classifier 8·10+10
     layer = 2 * (8 * 6 + 6) + 8 * 10 + 10 + 10 * 8 + 8 + 4 * 8 + 2 * 8 * 16 + 16 + 8
@@ -33,7 +32,24 @@ def test_what_a_checkpoint_is(open_app: Open) -> None:
 
 
 def test_what_was_not_measured_says_so(open_app: Open) -> None:
-    assert facts(open_app(kind="Digit", checkpoint="mnist-pre-ln"))[2] == "accuracy not measured"
+    app = open_app(kind="Digit", checkpoint="mnist-pre-ln")
+    assert not app.dataframe
+    assert "How much it reads rightly was not measured." in [said.value for said in app.caption]
+
+
+def test_checkpoints_of_several_seeds_are_one_name_with_a_box_for_the_seed(
+    open_app: Open, checkpoints: Path
+) -> None:
+    for name in ("small-pre-ln-seed0", "small-pre-ln-seed1"):
+        checkpoint.save(checkpoints / name, tiny.build(tiny.DIGIT), {})
+    app = open_app(kind="Digit", checkpoint="small-pre-ln-seed1")
+    assert app.selectbox(key="checkpoint").options.count("small-pre-ln") == 1
+    assert app.selectbox(key="checkpoint").value == "small-pre-ln-seed1"
+    app.selectbox(key="seed").set_value("small-pre-ln-seed0").run()
+    assert not app.exception
+    assert app.session_state["checkpoint"] == "small-pre-ln-seed0"
+    app = open_app(kind="Digit", checkpoint="mnist-pre-ln")
+    assert not [box for box in app.selectbox if box.key == "seed"]
 
 
 def test_a_text_in_which_the_encoder_finds_no_token_is_none(open_app: Open, checkpoints: Path) -> None:
