@@ -1,1 +1,1 @@
-"""Where the input and the checkpoint are chosen: the sidebar and its parts."""
+"""Where the input and the checkpoint are chosen: the row of the input and its parts."""

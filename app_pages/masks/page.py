@@ -14,6 +14,7 @@ from app_pages.masks.worked_example import worked_example
 from app_pages.widgets.bar import parts
 from app_pages.widgets.contrast import Side, predictions, share, side_of, tell, verdict
 from app_pages.widgets.head_choice import choose_head, choose_query
+from app_pages.widgets.prediction import prediction
 from model.intervention import MaskChoice, masked
 from model.measures.changes import change, largest_change
 from model.measures.looks import depends_on_input
@@ -34,6 +35,9 @@ def answers(before: Side, unmasked: Side, after: Side, choice: MaskChoice) -> No
         said = of_no_input(what, after)
     tell(said, "1.1rem")
     if unmasked is before:
+        with selected.answer:
+            if after.record.has_classes:
+                prediction(after.record, after.label)
         return
     predictions(before, after, unmasked, key="masks_probabilities")
     if before.record.has_classes:

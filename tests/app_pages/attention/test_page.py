@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from app_pages import state
 from model import checkpoint
 from model.masked_tokens import guesses
+from model.measures.looks import shares
 from tests.app_pages.charts import shown, weights
 from tests.model import tiny
 
@@ -109,3 +110,19 @@ def test_of_many_masks_the_first_are_listed_and_the_others_counted(open_app: Ope
     assert not app.exception
     assert len([block for block in app.markdown if "In place of" in block.value]) == 5
     assert "The other 3 masked tokens are not listed." in [caption.value for caption in app.caption]
+
+
+def test_what_the_query_looks_at_most_is_listed(open_app: Open) -> None:
+    app = open_app(text=TEXT, checkpoint="imdb-pre-ln", query="1 not")
+    (listed,) = (html.proto.body for html in app.get("html") if "looks at" in html.proto.body)
+    weights = state.record("imdb-pre-ln", TEXT).pattern[0, 0, 1]
+    assert f"<td>{weights.max():.3f}</td>" in listed
+    assert listed.index(f"{weights.max():.3f}") < listed.index(f"{np.sort(weights)[-2]:.3f}")
+
+
+def test_a_head_is_described_by_what_it_looks_at_most(open_app: Open) -> None:
+    app = open_app(text=TEXT, checkpoint="imdb-pre-ln")
+    by_what = {what: values[0, 0] for what, values in shares(state.record("imdb-pre-ln", TEXT)).items()}
+    (said,) = (block.value for block in app.markdown if block.value.startswith("**L0 H0**"))
+    assert max(by_what, key=by_what.get) in said
+    assert f"{100 * max(by_what.values()):.0f}" in said

@@ -21,6 +21,7 @@ from viz.numbers import written
 Open = Callable[..., AppTest]
 
 TEXT = "not great film"
+HEADLINE = '<p style="font-size: 1.1rem'
 PARTS = ("Step by step", "What follows", "Ways of masking", "4 × 4 by hand")
 
 
@@ -33,7 +34,7 @@ def open_masks(open_app: Open) -> Open:
 
 def sentence(app: AppTest) -> str:
     assert not app.exception
-    (said,) = (block.proto.body for block in app.get("html") if "1.1rem" in block.proto.body)
+    (said,) = (html.proto.body for html in app.get("html") if html.proto.body.startswith(HEADLINE))
     return said
 
 
@@ -65,8 +66,7 @@ def test_blocked_keys_come_from_the_address_and_the_answer_changes(open_masks: O
     assert app.multiselect(key="masks_positions").value == [1, 3]
     after = state.record("imdb-pre-ln", TEXT, masked(MaskChoice(kind="keys", keys=(1, 3))))
     said = after.class_names[after.probabilities.argmax()]
-    assert [metric.label for metric in app.metric] == ["Without the mask", "With the mask"]
-    assert app.metric[1].value == said
+    assert app.metric[0].value == said
     assert "Without “not” and “film”" in sentence(app)
     assert said in sentence(app)
 
@@ -80,6 +80,44 @@ def test_the_box_blocks_and_frees(open_masks: Open) -> None:
     app.button(key="masks_free").click().run()
     assert "masks_keys" not in app.query_params
     assert "Without any mask" in sentence(app)
+
+
+def test_an_app_that_was_opened_without_a_choice_hides_what_the_answer_hangs_on(open_app: Open) -> None:
+    app = open_app("app_pages/masks/page.py")
+    assert "Without “" in sentence(app)
+    name, text = given(app)
+    record = state.record(name, text)
+    (blocked,) = app.multiselect(key="masks_positions").value
+    said = record.probabilities.argmax()
+    after = [
+        state.record(name, text, masked(MaskChoice(kind="keys", keys=(key,)))).probabilities[said]
+        for key in record.at("word", "continuation", "unknown")
+    ]
+    hidden = state.record(name, text, masked(MaskChoice(kind="keys", keys=(blocked,))))
+    assert hidden.probabilities[said] == pytest.approx(min(after), abs=1e-6)
+    app.button(key="masks_free").click().run()
+    assert "Without any mask" in sentence(app)
+
+
+def test_a_link_hides_nothing_that_it_does_not_name(open_masks: Open) -> None:
+    assert "Without any mask" in sentence(open_masks())
+
+
+def test_a_causal_mask_is_looked_at_from_the_middle(open_masks: Open) -> None:
+    app = open_masks()
+    app.segmented_control(key="masks_kind").set_value("Causal").run()
+    assert app.selectbox(key="query").value == 2  # of five
+
+
+@pytest.mark.parametrize(
+    ("what", "said"), [({}, "text"), ({"kind": "Digit", "checkpoint": "mnist-pre-ln"}, "digit")]
+)
+def test_an_answer_that_is_of_no_input_is_said_to_be_so(open_masks: Open, what: dict, said: str) -> None:
+    app = open_masks(masks_kind="Causal", **what)
+    assert f"the answer no longer depends on the {said}" in sentence(app)
+    assert f"for every {said}." in sentence(app)
+    in_one_layer = open_masks(masks_kind="Causal", masks_layers="L0", **what)
+    assert "the prediction" in sentence(in_one_layer)
 
 
 def test_the_box_of_cells_is_of_the_chosen_query(open_masks: Open) -> None:

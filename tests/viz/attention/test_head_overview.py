@@ -147,3 +147,9 @@ def test_each_head_needs_a_number_of_its_own(hover):
 def test_no_measures_are_needed():
     chart = head_overview(np.full((1, 2, 3, 3), 1 / 3), selected=None)
     assert chart.frame["name"].tolist() == ["L0 H0", "L0 H1"]
+
+
+def test_small_ones_are_small_and_leave_out_how_to_read_them():
+    pictures, _ = drawn(overview(2, 2, small=True))
+    assert {picture["width"] for picture in pictures} == {38}
+    assert not overview(2, 2, small=True).specification["title"]

@@ -1,0 +1,63 @@
+from collections.abc import Callable
+
+from streamlit.testing.v1 import AppTest
+
+from app_pages import state
+from app_pages.widgets.telling import telling_position
+from model.inputs import Text
+from model.measures.looks import most_telling_head
+
+Open = Callable[..., AppTest]
+
+
+def links(app: AppTest) -> list[str]:
+    assert not app.exception
+    return [button.label for button in app.button if str(button.key).startswith("try_")]
+
+
+def test_they_stand_until_something_was_changed(open_app: Open) -> None:
+    app = open_app()
+    assert len(links(app)) == 4
+    app.button(key="step_right").click().run()
+    assert not links(app)
+
+
+def test_a_link_that_was_sent_opens_without_them(open_app: Open) -> None:
+    assert not links(open_app(text="great film"))
+
+
+def test_a_head_that_finds_the_next_token(open_app: Open) -> None:
+    app = open_app().button(key="try_0").click().run()
+    assert not app.exception
+    selection = app.session_state["selection"]
+    record = state.record(selection.checkpoint, selection.given)
+    assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == most_telling_head(record)
+    assert app.segmented_control(key="view").value == "lines"
+
+
+def test_a_hidden_word_that_turns_the_answer_if_any_does(open_app: Open) -> None:
+    app = open_app().button(key="try_1").click().run()
+    assert not app.exception
+    selection = app.session_state["selection"]
+    assert app.multiselect(key="masks_positions").value == [
+        telling_position(selection.checkpoint, selection.given).position
+    ]
+    texts = [Text(text) for text in state.sentences().values() if "[MASK]" not in text]
+    found = [each for text in texts if (each := telling_position(selection.checkpoint, text))]
+    assert telling_position(selection.checkpoint, selection.given).turns == any(each.turns for each in found)
+
+
+def test_one_digit_under_two_norms(open_app: Open) -> None:
+    app = open_app().button(key="try_2").click().run()
+    assert not app.exception
+    assert [metric.label for metric in app.metric] == ["mnist-pre-ln", "mnist-post-ln"]
+    digit = app.number_input(key="digit").value
+    made = [state.predictions(name)["predicted"][digit] for name in ("mnist-pre-ln", "mnist-post-ln")]
+    assert made[0] != made[1]
+
+
+def test_a_guess_of_what_is_masked(open_app: Open) -> None:
+    app = open_app().button(key="try_3").click().run()
+    assert not app.exception
+    assert "[MASK]" in app.text_area(key="text").value
+    assert any("In place of" in block.value for block in app.markdown)

@@ -1,0 +1,34 @@
+import numpy as np
+
+from tests.viz.picture import pixels
+from tests.viz.scene import drawn
+from viz.attention.small_map import small_map
+
+
+def pattern(n=200):
+    weights = np.zeros((n, n), np.float32)
+    weights[150, 30] = 1
+    return weights
+
+
+def test_a_lone_weight_stays_in_sight():
+    figure = small_map(pattern(), shown=(range(130, 170), range(10, 50)))
+    image = pixels(figure.frames["picture"]["url"][0])
+    row, column = np.unravel_index(image[..., 3].argmax(), image.shape[:2])
+    assert abs(row / len(image) - 150 / 200) < 0.01
+    assert abs(column / len(image) - 30 / 200) < 0.01
+
+
+def test_the_frame_stands_around_what_is_shown():
+    _, _, (window,), _ = drawn(small_map(pattern(), shown=(range(100, 150), range(20, 70))))
+    side = 168
+    assert (window["y"], window["height"]) == (side / 2, side / 4)
+    assert (window["x"], window["width"]) == (side / 10, side / 4)
+
+
+def test_a_click_names_the_position_in_the_middle_of_its_cell():
+    places = small_map(pattern(120), shown=(range(40), range(40))).frame
+    assert len(places) == 12 * 12
+    last = places.iloc[-1]
+    assert (last["query"], last["key"]) == (115, 115)
+    assert (places.iloc[1]["query"], places.iloc[1]["key"]) == (5, 15)
