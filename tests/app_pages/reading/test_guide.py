@@ -1,0 +1,114 @@
+"""Every link of the reading guide is opened, and what it promises must stand there."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urljoin
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages.reading.guide import GUIDE, Link, links, opening_here, papers
+from model.theory import placement
+from model.theory.warmup import RUNS, write_runs
+from tests.app_pages.theory.test_page import RUN, SMALL
+
+Open = Callable[..., AppTest]
+
+TEXT = GUIDE.read_text(encoding="utf-8")
+LINKS = links(TEXT)
+PAGES = sorted({link.page for link in LINKS})
+FIRST = "attention"
+# What stands on a page in words or in a figure; options that are not chosen do not count.
+WORDS = ("markdown", "caption", "latex", "subheader", "info", "metric", "expander", "toggle", "file_uploader")
+
+
+@pytest.fixture(autouse=True)
+def stored_runs(checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(placement, "N_SEQUENCES", 4)
+    write_runs(checkpoints / RUNS, [RUN])
+
+
+def broken(open_app: Open, link: Link) -> str | None:
+    """What is wrong with a link, None where it keeps its promise."""
+    smaller = SMALL if link.page == "theory" else {}
+    app = open_app(f"app_pages/{link.page or FIRST}/page.py", **smaller | link.query)
+    if app.exception:
+        return f"{link.address} fails: {app.exception[0].message}"
+    for key, values in link.query.items():
+        if key not in app.session_state:
+            return f"{link.address}: the page has no {key}"
+        held = app.session_state[key]
+        if values != [spelled(each) for each in (held if isinstance(held, list) else [held])]:
+            return f"{link.address}: {key} holds {held}"
+    if not any(plain(link.promise) in plain(said) for said in words(app)):
+        return f"{link.address} shows nowhere: {link.promise}"
+    return None
+
+
+def words(app: AppTest) -> Iterator[str]:
+    for kind in WORDS:
+        for part in app.get(kind):
+            yield from (str(getattr(part, name, "")) for name in ("label", "value"))
+    yield from (figure.proto.spec for figure in app.get("plotly_chart"))
+
+
+def plain(markup: str) -> str:
+    return " ".join(re.sub(r"[$*`]", "", markup).split())
+
+
+def spelled(value: object) -> str:
+    """As addresses have it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_shows_what_it_promises(open_app: Open, page: str) -> None:
+    of_page = [link for link in LINKS if link.page == page]
+    assert [said for link in of_page if (said := broken(open_app, link))] == []
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        Link("/cost", "The price of a horse"),
+        Link("/cost?cost_sow=published%20variations", "Every number with its formula"),
+        Link("/cost?cost_show=unpublished%20variations", "Every number with its formula"),
+        Link("/cost?cost_show=published%20variations", "Every number with its formula"),
+    ],
+    ids=["promise", "key", "value", "another part"],
+)
+def test_a_link_that_leads_astray_is_noticed(open_app: Open, link: Link) -> None:
+    assert broken(open_app, link)
+
+
+def test_no_link_is_overlooked() -> None:
+    written = set(re.findall(r"\]\(([^\s)]+)", TEXT))
+    assert written == {link.address for link in LINKS} | {
+        each for each in written if each.startswith("https://")
+    }
+
+
+def test_every_paper_that_the_pages_cite_has_a_place() -> None:
+    sources = "\n".join(
+        path.read_text(encoding="utf-8") for path in GUIDE.parents[1].glob("app_pages/**/*.py")
+    )
+    cited = set(re.findall(r"(\w+ (?:et al\.|& \w+) \d{4})", sources))
+    assert {"Vaswani et al. 2017", "Ioffe & Szegedy 2015"} <= cited
+    assert {one for one in cited if one not in TEXT} == set()
+
+
+def test_every_paper_is_introduced_and_every_place_has_a_link() -> None:
+    for title, paper in papers(TEXT).items():
+        assert paper.about, title
+        assert paper.places, title
+        assert all(links(text) for text in paper.places.values()), title
+
+
+def test_links_of_the_page_stay_in_the_window_and_below_the_address_of_the_app() -> None:
+    shown = opening_here(TEXT)
+    assert "](/" not in shown
+    assert shown.count('target="_self"') == shown.count('<a href="./')
+    targets = re.findall(r'<a href="([^"]+)"', shown)
+    found = {urljoin("https://some.where/loupe/reading", each.replace("&amp;", "&")) for each in targets}
+    assert found == {f"https://some.where/loupe{link.address}" for link in LINKS}

@@ -1,0 +1,44 @@
+from collections.abc import Callable
+
+from streamlit.testing.v1 import AppTest
+
+from app_pages.reading.guide import GUIDE, papers
+
+Open = Callable[..., AppTest]
+
+PAGE = "app_pages/reading/page.py"
+PAPERS = papers(GUIDE.read_text(encoding="utf-8"))
+
+
+def shown(app: AppTest) -> str:
+    assert not app.exception
+    return "\n".join(part.value for part in (*app.subheader, *app.markdown))
+
+
+def test_the_page_opens_at_the_start_of_the_guide(open_app: Open) -> None:
+    first = next(iter(PAPERS.values()))
+    text = shown(open_app(PAGE))
+    assert next(iter(first.places)) in text
+    assert first.about in text
+
+
+def test_another_paper_begins_at_its_first_place_and_a_link_leads_to_any(open_app: Open) -> None:
+    app = open_app(PAGE)
+    title = next(title for title in PAPERS if title.startswith("Xiong et al. 2020"))
+    app.selectbox(key="reading_paper").select(title).run()
+    first, *_, last = PAPERS[title].places
+    assert first in shown(app)
+    assert last not in shown(app)
+    app = open_app(PAGE, reading_paper=title, reading_place=last)
+    assert last in shown(app)
+    assert 'target="_self"' in shown(app)
+    assert app.selectbox(key="reading_paper").value == title
+
+
+def test_every_place_can_be_opened(open_app: Open) -> None:
+    app = open_app(PAGE)
+    for title, paper in PAPERS.items():
+        app.selectbox(key="reading_paper").select(title).run()
+        for place in paper.places:
+            app.segmented_control(key="reading_place").set_value(place).run()
+            assert place in shown(app)
