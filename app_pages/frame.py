@@ -13,7 +13,7 @@ def draw() -> None:
     """The page that the address names, inside its frame."""
     st.set_page_config("Attention Loupe", "🔍", layout="wide", initial_sidebar_state=310)
     on_an_input = [_page(name) for name in ("Attention", "Masks", "Positions", "Inside a head", "Compare")]
-    by_themselves = [_page(name) for name in ("Theory", "Training", "Cost", "Reading")]
+    by_themselves = [_page(name) for name in ("Norm placement", "Theory", "Training", "Cost", "Reading")]
     page = st.navigation([*on_an_input, *by_themselves], position="top")
     st.html(Path(__file__).parent / "style.css")
     with st.sidebar:

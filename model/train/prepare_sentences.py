@@ -98,8 +98,7 @@ def sentence_tasks(
 
 def sets_held_out(treebank: pd.DataFrame, edited: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """What is held out, by name, each with the columns text and label: never learned from."""
-    own = treebank[(treebank.split == "dev") & (treebank.whole == 1) & (treebank.rating != 2)]
-    own = own.assign(label=(own.rating > 2).astype(int))
+    own = own_sentences(treebank)
     held_out = edited[edited.split == "dev"]
     return {
         "sentences": own,
@@ -108,6 +107,12 @@ def sets_held_out(treebank: pd.DataFrame, edited: pd.DataFrame) -> dict[str, pd.
         "their originals": held_out[held_out.version == "original"],
         "negation": pd.read_csv(JUDGED_ON),
     }
+
+
+def own_sentences(treebank: pd.DataFrame) -> pd.DataFrame:
+    """The treebank's development sentences that are not neutral, with the column label: 0 negative, 1 positive."""
+    own = treebank[(treebank.split == "dev") & (treebank.whole == 1) & (treebank.rating != 2)]
+    return own.assign(label=(own.rating > 2).astype(int))
 
 
 def leave(folder: Path, held_out: dict[str, pd.DataFrame]) -> None:

@@ -1,0 +1,76 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.theory.claims.declared import CLAIMS
+from model.theory.claims.stored import CLAIMS as STORED
+from model.theory.claims.stored import COMMAND, write
+from tests.model.theory.claims.invented import invented, of_every_claim
+
+Open = Callable[..., AppTest]
+PAGE = "app_pages/norm_placement/page.py"
+
+
+def said(app: AppTest) -> str:
+    assert not app.exception
+    return "\n".join(block.value for kind in (app.markdown, app.caption, app.info) for block in kind)
+
+
+def test_without_measurements_the_page_says_how_to_make_them(open_app: Open) -> None:
+    text = said(open_app(PAGE))
+    assert "Nothing was measured yet" in text
+    assert COMMAND in text
+
+
+@pytest.mark.parametrize("content", ["{", '{"command": "c", "measured": [{}]}'])
+def test_a_damaged_file_is_said_to_be_so(open_app: Open, checkpoints: Path, content: str) -> None:
+    (checkpoints / STORED).write_text(content)
+    text = said(open_app(PAGE))
+    assert "claims.json cannot be read" in text
+    assert COMMAND in text
+
+
+def test_every_claim_has_its_row(open_app: Open, checkpoints: Path) -> None:
+    write(checkpoints / STORED, of_every_claim())
+    app = open_app(PAGE)
+    text = said(app)
+    for claim in CLAIMS:
+        assert claim.says in text
+        assert claim.by in text
+        assert claim.verdict(of_every_claim()) in text.lower()
+    assert len(app.get("vega_lite_chart")) == 1 + len(CLAIMS)
+    links = app.get("page_link")
+    pages = [link.proto.page or "attention" for link in links]  # the first page has no name in the address
+    assert pages == [claim.link[0] for claim in CLAIMS]
+    assert "3 seeds" in text
+    assert "10\u2009%" in text  # what chance alone would do
+    assert "Not counted, for too few seeds: 1 of 2" in text
+
+
+def test_a_claim_that_nobody_measured_says_so(open_app: Open, checkpoints: Path) -> None:
+    write(checkpoints / STORED, [invented((3.0, 3.1, 3.2), (1.0, 1.0, 1.0))])
+    app = open_app(PAGE)
+    text = said(app)
+    assert len(app.get("vega_lite_chart")) == 2
+    assert text.count("**Not measured**") == len(CLAIMS) - 1
+    assert "**Holds here**" in text
+    assert "contradict" not in "\n".join(each.value for each in app.subheader)
+
+
+def test_contradictions_are_told_where_the_numbers_contradict(open_app: Open, checkpoints: Path) -> None:
+    measured = [
+        invented((1.0, 1.1, 1.2), (2.0, 2.1, 2.2), figure="gradient of the last layer"),
+        invented((2.0, 2.1, 2.2), (1.0, 1.1, 1.2), figure="gradient of all parameters"),
+    ]
+    write(checkpoints / STORED, measured)
+    app = open_app(PAGE)
+    assert any("contradict" in each.value for each in app.subheader)
+    assert "about one matrix" in said(app)
+
+
+def test_what_is_measured_meanwhile_is_read(open_app: Open, checkpoints: Path) -> None:
+    app = open_app(PAGE)
+    write(checkpoints / STORED, of_every_claim())
+    assert CLAIMS[0].says in said(app.run())

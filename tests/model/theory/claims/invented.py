@@ -1,0 +1,24 @@
+"""Measurements that nobody made."""
+
+from model.theory.claims.declared import CLAIMS
+from model.theory.claims.stored import Measurement
+from model.theory.claims.verdict import FurtherThanSeeds
+
+
+def invented(pre, post, *, across=None, **told) -> Measurement:
+    seeds = told.pop("seeds", tuple(range(3 if across else len(pre))))
+    known = {"figure": "stream growth", "source": "trained", "where": "encoders", "n": 300, "of": "sentences"}
+    return Measurement(**known | told, seeds=seeds, pre=pre, post=post, across=across)
+
+
+def of_every_claim() -> list[Measurement]:
+    """One of three seeds and one of a single pair for each figure."""
+    found = []
+    for claim in CLAIMS:
+        told = {"figure": claim.figure, "source": claim.source or "trained"}
+        if isinstance(claim.rule, FurtherThanSeeds):
+            found.append(invented((0.1,) * 3, (0.2,) * 3, across=(0.3,) * 9, **told))
+        else:
+            found.append(invented((1.1, 1.2, 1.3), (2.1, 2.2, 2.4), **told))
+            found.append(invented((1.5,), (1.6,), where="others", **told))
+    return found

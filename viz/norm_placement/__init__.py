@@ -1,0 +1,1 @@
+"""Figures of both placements of the norm, seed by seed."""

@@ -1,0 +1,123 @@
+"""One figure under both placements of the norm: a dot a seed, a line over the seeds of one placement."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import altair as alt
+
+from viz.figure import VegaFigure, data, form, need_shape, tip, value
+from viz.palette import NEUTRAL
+from viz.theme import FIT, INK
+from viz.theory.placements import variant_channels
+
+PLACEMENTS = ("pre-LN", "post-LN")
+ACROSS = "pre-LN against post-LN"
+
+_STEP = 40  # pixels a line, as all lengths here
+_TEXT, _DOTS = 9, {"pre-LN": 22, "post-LN": 29, ACROSS: 25.5}  # within a line
+_AXIS = 24
+_REFERENCE = "reference"
+
+
+class Line(NamedTuple):
+    """One measurement: what is written above it, and a value a seed.
+
+    Where `across` is given, `pre` and `post` are of two seeds each, and `across` is of an encoder of either placement.
+    """
+
+    label: str
+    seeds: Sequence[int]
+    pre: Sequence[float]
+    post: Sequence[float]
+    across: Sequence[float] | None = None
+
+
+def seed_strip(
+    lines: Sequence[Line], *, title: str, log: bool = False, reference: float | None = None
+) -> VegaFigure:
+    """All lines on one axis, which is logarithmic with `log`; `reference` is a value that it is about.
+
+    Raises ValueError where seeds and values of a line differ in number.
+    """
+    rows = []
+    for number, line in enumerate(lines):
+        kinds = dict(zip(PLACEMENTS, (line.pre, line.post), strict=True))
+        if line.across is None:
+            need_shape((len(line.seeds),), **dict(zip(("pre", "post"), kinds.values(), strict=True)))
+        else:
+            kinds[ACROSS] = line.across
+        for kind, values in kinds.items():
+            said = (
+                [f"seed {seed}" for seed in line.seeds]
+                if line.across is None
+                else ["two encoders"] * len(values)
+            )
+            y = number * _STEP + _DOTS[kind]
+            rows += [(line.label, kind, who, each, y) for who, each in zip(said, values, strict=True)]
+    columns = ["measured", "variant", "seed", "value", "y"]
+    height = len(lines) * _STEP
+    texts = {
+        "label": [line.label for line in lines],
+        "y": [number * _STEP + _TEXT for number in range(len(lines))],
+    }
+    at = [] if reference is None else [reference]
+    return _form(log).of(
+        {name: [row[place] for row in rows] for place, name in enumerate(columns)},
+        values={"bottom": height},
+        frames={"texts": texts, _REFERENCE: {"value": at}},
+        height=height + _AXIS,
+        description=f"{title}: a dot a seed, by placement of the norm.",
+    )
+
+
+@form
+def _form(log: bool) -> alt.LayerChart:
+    scale = (
+        alt.Scale(type="log", nice=False, padding=14)
+        if log
+        else alt.Scale(zero=False, nice=False, padding=14)
+    )
+    ticks = alt.Axis(title=None, tickCount=5, labelOverlap=True, format="~g", grid=True, gridOpacity=0.4)
+    x = alt.X("value:Q", scale=scale, axis=ticks)
+    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[value("bottom"), 0], nice=False, zero=False))
+    channels = {name: channel.legend(None) for name, channel in variant_channels(PLACEMENTS).items()}
+    tooltip = [tip("measured:N"), tip("variant:N", title="placement"), tip("seed:N"), tip("value:Q", ".4g")]
+    base = alt.Chart(data()).encode(x=x, y=y)
+    of_one = base.transform_filter(f"datum.variant != '{ACROSS}'")
+    extents = (
+        of_one.transform_aggregate(least="min(value)", largest="max(value)", groupby=["variant", "y"])
+        .mark_rule(strokeWidth=3, opacity=0.4)
+        .encode(x=alt.X("least:Q", scale=scale, axis=ticks), x2="largest:Q", color=channels["color"])
+    )
+    look = {"filled": True, "opacity": 0.9, "size": 60}
+    dots = of_one.mark_point(**look).encode(color=channels["color"], shape=channels["shape"], tooltip=tooltip)
+    between = base.transform_filter(f"datum.variant == '{ACROSS}'")
+    between = between.mark_point(**look | {"size": 40}, color=NEUTRAL, shape="diamond").encode(
+        tooltip=tooltip
+    )
+    said = alt.Chart(data("texts")).mark_text(
+        align="left", baseline="middle", fontSize=11.5, color=INK, limit=0
+    )
+    said = said.encode(x=alt.value(0), y=y, text="label:N")
+    about = alt.Chart(data(_REFERENCE)).mark_rule(color=NEUTRAL, strokeDash=[4, 3], strokeWidth=1.5)
+    return alt.layer(about.encode(x=x), extents, dots, between, said).properties(autosize=FIT)
+
+
+def placement_key() -> VegaFigure:
+    """Which dots are of which placement."""
+    names = [*PLACEMENTS, ACROSS]
+    places = [8, 88, 178]
+    return _key().of({"variant": names, "x": places}, height=22, description="Colours of the placements.")
+
+
+@form
+def _key() -> alt.LayerChart:
+    channels = {name: channel.legend(None) for name, channel in variant_channels(PLACEMENTS).items()}
+    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, alt.expr("width")], nice=False))
+    base = alt.Chart(data()).encode(x=x, y=alt.value(11))
+    dots = base.transform_filter(f"datum.variant != '{ACROSS}'").mark_point(filled=True, opacity=1, size=70)
+    dots = dots.encode(color=channels["color"], shape=channels["shape"])
+    between = base.transform_filter(f"datum.variant == '{ACROSS}'")
+    between = between.mark_point(filled=True, opacity=1, size=45, color=NEUTRAL, shape="diamond")
+    texts = base.mark_text(align="left", dx=9, fontSize=13, color=INK).encode(text="variant:N")
+    return alt.layer(dots, between, texts).properties(autosize=FIT)
