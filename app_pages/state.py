@@ -14,6 +14,7 @@ from model.inputs import Input, Text
 from model.intervention import Intervention
 from model.measures import heads
 from model.record import ForwardRecord
+from model.seeds import seed_of
 from model.text import Encoded, encode
 from viz.palette import ColourScale, WeightScale, weight_scale
 
@@ -129,6 +130,7 @@ def pair(name: str) -> tuple[str, str] | None:
 
 
 def _paired(name: str, names: list[str]) -> tuple[str, str] | None:
-    stem = name.removesuffix("-pre-ln").removesuffix("-post-ln")
-    both = (f"{stem}-pre-ln", f"{stem}-post-ln")
+    seedless = seed_of(name)[0]
+    stem, seed = seedless.removesuffix("-pre-ln").removesuffix("-post-ln"), name.removeprefix(seedless)
+    both = (f"{stem}-pre-ln{seed}", f"{stem}-post-ln{seed}")
     return both if name in both and set(both) <= set(names) else None

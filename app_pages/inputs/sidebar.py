@@ -10,6 +10,8 @@ from app_pages.inputs.digit_input import digit_input
 from app_pages.inputs.text_input import text_input
 from app_pages.widgets.spelling import PLACEMENTS
 from model.checkpoint import Loaded
+from model.history import measured
+from model.seeds import by_seed, seed_of
 from viz.numbers import percent
 
 INVITATION = {
@@ -23,7 +25,7 @@ def sidebar() -> tuple[str, state.Input, int | None] | str:
     kinds = (state.TEXT, state.DIGIT)
     kind = address.row("Input", kinds, key="kind", on_change=_change_kind, width="stretch")
     above = st.container()  # the orders of the digits depend on the checkpoint, which stands below them
-    name = address.box("Checkpoint", state.checkpoints(kind), key="checkpoint", gone=_alike)
+    name = _choose_checkpoint(kind)
     with above:
         given, label = text_input() if kind == state.TEXT else digit_input(name)
     if name is None:
@@ -39,6 +41,30 @@ def sidebar() -> tuple[str, state.Input, int | None] | str:
     return name, given, label
 
 
+def _choose_checkpoint(kind: str) -> str | None:
+    """Those that differ in their seed alone are one name in the box, with a second box for the seed."""
+    seeds, held = by_seed(state.checkpoints(kind)), address.held("checkpoint")
+    shown = [held if held in names else names[0] for names in seeds.values()]
+    name = address.box(
+        "Checkpoint", shown, key="checkpoint", gone=_alike, format_func=lambda name: seed_of(name)[0]
+    )
+    if name is not None and len(names := seeds[seed_of(name)[0]]) > 1:
+        st.session_state["seed"] = name
+        st.selectbox(
+            "Seed",
+            names,
+            key="seed",
+            format_func=lambda name: str(seed_of(name)[1]),
+            on_change=_take_seed,
+            help="Trained by the same recipe from other random numbers: what differs between two seeds is chance.",
+        )
+    return name
+
+
+def _take_seed() -> None:
+    address.take("checkpoint", st.session_state["seed"])
+
+
 def _change_kind() -> None:
     """A token's position means nothing on a digit, nor a patch in a text."""
     address.take("query", 0)
@@ -47,21 +73,26 @@ def _change_kind() -> None:
 
 def _alike(held: str | None, names: Sequence[str]) -> str | None:
     """After a change of the input kind, the checkpoint with the same norm placement, or else the first."""
-    alike = [name for name in names if held and name.partition("-")[2] == held.partition("-")[2]]
+    alike = [name for name in names if held and _after_kind(name) == _after_kind(held)]
     return next(iter([*alike, *names]), None)
+
+
+def _after_kind(name: str) -> str:
+    """Of "mnist-pre-ln-seed1" this is "pre-ln"."""
+    return seed_of(name)[0].partition("-")[2]
 
 
 def _describe(loaded: Loaded) -> None:
     config = loaded.config
-    figures = loaded.history.get("figures")
-    measured = "accuracy not measured"
-    if figures:
-        measured = f"accuracy {percent(figures['accuracy'], 2)} on {figures['n']:,} {figures['data']}, loss {figures['loss']:.3f}"
+    right = [
+        f"accuracy {percent(each['accuracy'], 2)} on {each['n']:,} {each['data']}, loss {each['loss']:.3f}"
+        for each in measured(loaded.history)
+    ]
     published = loaded.history.get("recipe", {}).get("published")
     st.caption(
         f"{loaded.n_parameters:,} parameters  \n"
         f"{PLACEMENTS[config.norm_placement]}, {_several(config.n_layers, 'layer')} × {_several(config.n_heads, 'head')}  \n"
-        f"{measured}  \n"
+        + "".join(f"{line}  \n" for line in right or ["accuracy not measured"])
         + (f"published: {published}  \n" if published else "")
         + f"runs on {loaded.device.type.upper()}"
     )

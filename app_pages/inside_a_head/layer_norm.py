@@ -188,5 +188,6 @@ def _sum(terms: list[str]) -> str:
 
 def _term(x: float) -> str:
     """Two decimals at most, in brackets where a sign would follow another."""
-    text = in_tex(round(float(x), 2), ".8g")
-    return f"({text})" if x < 0 else text
+    rounded = round(float(x), 2)
+    text = in_tex(rounded, ".8g")
+    return f"({text})" if rounded < 0 else text
