@@ -2,14 +2,11 @@
 
 from collections.abc import Callable, Hashable
 from copy import deepcopy
-from functools import cache
 
-import plotly.graph_objects as go
-import plotly.io
 import streamlit as st
 
 from viz.figure import Figure, PlotlyFigure, VegaFigure
-from viz.palette import WEIGHTS
+from viz.theme import in_theme
 
 BY_CLICK = "by a click"
 
@@ -17,7 +14,7 @@ BY_CLICK = "by a click"
 def show(figure: Figure, *, key: str | None = None, width: str | int = "stretch") -> None:
     """Places a figure where the page is now."""
     if isinstance(figure, PlotlyFigure):
-        st.plotly_chart(_in_theme(figure.specification), key=key, width=width, alt=figure.description)
+        st.plotly_chart(in_theme(figure.specification), key=key, width=width, alt=figure.description)
     else:
         st.vega_lite_chart(_with_data(figure), key=key, width=width)
 
@@ -57,25 +54,3 @@ def clickable(
 def _with_data(figure: VegaFigure) -> dict:
     """As Streamlit takes it, which writes into what it is given."""
     return {**deepcopy(figure.specification), "datasets": dict(figure.frames)}
-
-
-def _in_theme(figure: go.Figure) -> go.Figure:
-    """With the colours of weights that the reader's theme has, which the browser alone knows.
-
-    Ten colours of Streamlit's template stand for the `chartSequentialColors` of the theme, and the browser puts these in
-    their place: `WEIGHTS` on light, the same from the other end on dark, as `.streamlit/config.toml` says.
-    """
-    as_drawn, of_theme = _scales()
-    traces = [trace for trace in figure.data if "colorscale" in trace and trace.colorscale == as_drawn]
-    for trace in traces:  # a figure is made anew in every run
-        trace.colorscale = of_theme
-    return figure
-
-
-@cache
-def _scales() -> tuple[tuple, tuple]:
-    """As Plotly holds them: the colours of weights, and what stands for the theme's."""
-    return (
-        go.Heatmap(colorscale=WEIGHTS).colorscale,
-        plotly.io.templates["streamlit"].layout.colorscale.sequential,
-    )
