@@ -42,12 +42,14 @@ def sidebar() -> tuple[str, state.Input, int | None] | str:
 
 
 def _choose_checkpoint(kind: str) -> str | None:
-    """Those that differ in their seed alone are one name in the box, with a second box for the seed."""
-    seeds, held = by_seed(state.checkpoints(kind)), address.held("checkpoint")
-    shown = [held if held in names else names[0] for names in seeds.values()]
-    name = address.box(
-        "Checkpoint", shown, key="checkpoint", gone=_alike, format_func=lambda name: seed_of(name)[0]
+    """Those that differ in their seed alone stand once in the box, with a second box for the seed."""
+    seeds, held = (
+        by_seed(state.checkpoints(kind)),
+        address.held("checkpoint") or st.query_params.get("checkpoint"),
     )
+    shown = [held if held in names else names[0] for names in seeds.values()]
+    # Not by a shorter name: the address holds what stands in the box, and must say the seed.
+    name = address.box("Checkpoint", shown, key="checkpoint", gone=_alike)
     if name is not None and len(names := seeds[seed_of(name)[0]]) > 1:
         st.session_state["seed"] = name
         st.selectbox(
