@@ -200,10 +200,10 @@ def record_figures(
     beside = folder / "history.new"
     history = _read_history(folder)
     first, others = history.get("figures", figures), history.get("also_measured", [])
-    if first["data"] == figures["data"]:
+    if first.get("data") == figures.get("data"):
         first = figures
     else:
-        others = [other for other in others if other["data"] != figures["data"]] + [figures]
+        others = [other for other in others if other.get("data") != figures.get("data")] + [figures]
     _write_json(beside, history | {"figures": first} | ({"also_measured": others} if others else {}))
     beside.replace(folder / "history.json")
 

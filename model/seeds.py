@@ -13,8 +13,8 @@ def seed_of(name: str) -> tuple[str, int]:
 
 
 def by_seed(names: Iterable[str]) -> dict[str, list[str]]:
-    """The checkpoints of each name without seed, lowest seed first."""
+    """The checkpoints of each name without seed, lowest seed first; the names in the order in which they come."""
     families: dict[str, list[str]] = {}
-    for name in sorted(names, key=seed_of):
+    for name in names:
         families.setdefault(seed_of(name)[0], []).append(name)
-    return families
+    return {family: sorted(members, key=seed_of) for family, members in families.items()}

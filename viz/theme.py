@@ -4,7 +4,13 @@ Streamlit colours axes, legends and titles, but leaves text marks black. Vega ha
 signal: these expressions choose where the theme is known, in the reader's browser, and in an exported PNG too.
 """
 
+from functools import cache
+
 import altair as alt
+import plotly.graph_objects as go
+import plotly.io
+
+from viz.palette import WEIGHTS
 
 DARK_INK, LIGHT_INK = "#1a1c24", "#fafafa"
 ON_DARK = "luminance(background) < 0.4"
@@ -25,3 +31,25 @@ def heading_with_reading(name: str, reading: str) -> dict:
     """The `title` of a chart, larger than `heading` and in line with the plot; below it, how to read the chart."""
     place = {"frame": "group", "fontSize": 14, "subtitleFontSize": 12, "subtitlePadding": 4, "offset": 10}
     return heading(name, reading) | place
+
+
+def in_theme(figure: go.Figure) -> go.Figure:
+    """With the colours of weights that the reader's theme has, which the browser alone knows.
+
+    Ten colours of Streamlit's template stand for the `chartSequentialColors` of the theme, and the browser puts these in
+    their place: `WEIGHTS` on light, the same from the other end on dark, as `.streamlit/config.toml` says.
+    """
+    as_drawn, of_theme = _scales()
+    traces = [trace for trace in figure.data if "colorscale" in trace and trace.colorscale == as_drawn]
+    for trace in traces:  # a figure is made anew in every run
+        trace.colorscale = of_theme
+    return figure
+
+
+@cache
+def _scales() -> tuple[tuple, tuple]:
+    """As Plotly holds them: the colours of weights, and what stands for the theme's."""
+    return (
+        go.Heatmap(colorscale=WEIGHTS).colorscale,
+        plotly.io.templates["streamlit"].layout.colorscale.sequential,
+    )

@@ -85,15 +85,25 @@ def _choose_kind() -> str:
 
 
 def _choose_encoder(kind: str) -> str | None:
-    """Those that differ in their seed alone are one name in the box, with a second box for the seed."""
-    seeds, held = by_seed(state.checkpoints(kind)), address.held("checkpoint")
+    """Those that differ in their seed alone stand once in the box, with a second box for the seed."""
+    seeds = by_seed(state.checkpoints(kind))
+    held = address.held("checkpoint") or st.query_params.get("checkpoint")
     shown = [held if held in names else names[0] for names in seeds.values()]
-    look = {"label_visibility": "collapsed", "format_func": lambda name: seed_of(name)[0]}
-    name = address.box("Checkpoint", shown, key="checkpoint", gone=_alike, width=170, **look)
+    look = {"label_visibility": "collapsed"}
+    # Not by a shorter name: the address holds what stands in the box, and must say the seed.
+    name = address.box("Checkpoint", shown, key="checkpoint", gone=_alike, width=190, **look)
     if name is not None and len(names := seeds[seed_of(name)[0]]) > 1:
         st.session_state["seed"] = name
-        look["format_func"] = lambda name: f"seed {seed_of(name)[1]}"
-        st.selectbox("Seed", names, key="seed", on_change=_take_seed, width=100, **look)
+        st.selectbox(
+            "Seed",
+            names,
+            key="seed",
+            format_func=lambda name: f"seed {seed_of(name)[1]}",
+            on_change=_take_seed,
+            help="Trained by the same recipe from other random numbers: what differs between two seeds is chance.",
+            width=100,
+            **look,
+        )
     return name
 
 

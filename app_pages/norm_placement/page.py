@@ -15,7 +15,6 @@ from model.theory.claims.stored import CLAIMS as STORED
 from model.theory.claims.stored import COMMAND, Measurement, read
 from model.theory.claims.verdict import FEWEST_SEEDS, by_chance
 from viz.norm_placement.seed_strip import placement_key
-from viz.numbers import percent
 
 
 @cached
@@ -41,8 +40,8 @@ def _stored() -> list[Measurement]:
 measured = _stored()
 st.markdown(
     f"Three seeds are few. Where the place of the norm changes nothing, all {FEWEST_SEEDS} encoders of one kind still lie on "
-    f"one side of all of the other in {percent(by_chance(FEWEST_SEEDS), 0)} of such comparisons, so among so many rows some "
-    "differences are chance.",
+    f"one side of all of the other in one of {1 / by_chance(FEWEST_SEEDS):.0f} such comparisons, so among so many rows "
+    "some differences are chance.",
     help="A claim holds where each pair of one seed says so, and the means of the two placements are further apart than any "
     f"two seeds of one placement. With fewer than {FEWEST_SEEDS} seeds it is shown and not counted.",
 )

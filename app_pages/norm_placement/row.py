@@ -44,10 +44,8 @@ def row(claim: Claim, measured: Sequence[Measurement]) -> None:
 def _label(measured: Measurement) -> str:
     seeds, between = spread(measured), written(apart(measured), ".2g")
     if measured.across is not None:
-        said = f"{between} between placements"
-        return f"{measured.where}: {said}" + (
-            f", up to {written(seeds, '.2g')} between seeds" if seeds else ""
-        )
+        said = f"{between} across"
+        return f"{measured.where}: {said}" + (f", seeds up to {written(seeds, '.2g')} apart" if seeds else "")
     said = f"{measured.where}: {between} apart"
     return said + (", one seed" if seeds is None else f", seeds up to {written(seeds, '.2g')} apart")
 

@@ -5,7 +5,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import address, state
-from app_pages.training.tasks import explain, in_words
+from app_pages.training.tasks import explain, in_words, judged_on
 from app_pages.widgets.show import show
 from model.history import logged, smoothed, tasks
 from viz.numbers import percent
@@ -15,7 +15,7 @@ from viz.training.run_curves import run_curves
 SMOOTH = 8  # logged losses are of single batches: the mean over so many entries is drawn
 CURVES = (  # value, where it stands, whether it is smoothed, what it is
     ("loss", "log", True, "training loss in nats"),
-    ("accuracy", "evaluations", False, "accuracy on held-out data"),
+    ("accuracy", "evaluations", False, "accuracy on {judged_on}"),
     ("learning_rate", "log", False, "learning rate"),
     ("gradient_norm", "log", True, "gradient norm, before clipping"),
 )
@@ -29,7 +29,9 @@ def histories(names: tuple[str, ...], controls: DeltaGenerator) -> None:
     for column, (name, history) in zip(st.columns(len(names), gap="medium"), found.items(), strict=True):
         column.markdown(f"**{name}**: {_reached(history)}")
     places = [place for _ in range(2) for place in st.columns(2, gap="medium")]
-    for place, (value, entries, is_smoothed, title) in zip(places, CURVES, strict=True):
+    data = judged_on(task for history in found.values() for task in tasks(history))
+    for place, (value, entries, is_smoothed, what) in zip(places, CURVES, strict=True):
+        title = what.format(judged_on=data)
         by_name = {name: logged(history, value, entries) for name, history in found.items()}
         if is_smoothed:
             by_name = {name: smoothed(table, SMOOTH) for name, table in by_name.items()}

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import address, cache
 from app_pages.cache import Checkpoint, cached
-from app_pages.training.tasks import explain, in_words
+from app_pages.training.tasks import explain, in_words, judged_on
 from app_pages.widgets.bar import bar
 from app_pages.widgets.head_choice import choose_scale, maxima
 from app_pages.widgets.show import show
@@ -138,7 +138,7 @@ def _when(shown: Film, moment: int) -> str:
     task, accuracy = shown.tasks[shown.phase[moment]], shown.accuracy[moment]
     return (
         f"step {shown.at[moment]:,} of {shown.n_steps:,}, learning {task}; "
-        f"accuracy on held-out data {'not measured' if np.isnan(accuracy) else percent(accuracy)}"
+        f"accuracy on {judged_on(shown.tasks)} {'not measured' if np.isnan(accuracy) else percent(accuracy)}"
     )
 
 

@@ -23,8 +23,16 @@ TASKS = {
     "sentences": "the same, with more reviews, and with reviews that a person edited until their sentiment turned: what is "
     "each version, and which of the two is the positive one?",
     "sentences, more reviews": "the same, with twice as many whole reviews.",
+    "sentences and edits": "the same, with more sentences in which a “not” decides, and with the sentences that differ "
+    "between a review and its edited version.",
+    "sentences, edits and pieces": "phrases, sentences and edits as the review encoders learn them, and pieces of reviews.",
     "true labels": "is the review positive? By its label alone, with no pre-training.",
 }
+
+
+def judged_on(tasks: Iterable[str]) -> str:
+    """What a run's accuracies on the way are of: where every training digit is learned, nothing is held out."""
+    return "training digits" if set(tasks) == {"unchanged digits"} else "held-out data"
 
 
 def explain(tasks: Iterable[str]) -> None:

@@ -2,14 +2,11 @@
 
 from collections.abc import Callable, Hashable
 from copy import deepcopy
-from functools import cache
 
-import plotly.graph_objects as go
-import plotly.io
 import streamlit as st
 
 from viz.figure import Figure, PlotlyFigure, VegaFigure
-from viz.palette import WEIGHTS
+from viz.theme import in_theme
 
 LABEL = 14  # pixels, of the axes of figures that grow with the window: to be read from the last row
 BY_CLICK = "by a click"
@@ -20,7 +17,7 @@ def show(
 ) -> None:
     """Places a figure where the page is now; one by Plotly can `height="stretch"` over the container it stands in."""
     if isinstance(figure, PlotlyFigure):
-        drawn = _in_theme(figure.specification)
+        drawn = in_theme(figure.specification)
         if height == "stretch":
             drawn.update_layout(height=None)
             drawn.update_xaxes(tickfont_size=LABEL, title_font_size=LABEL)
@@ -65,25 +62,3 @@ def clickable(
 def _with_data(figure: VegaFigure) -> dict:
     """As Streamlit takes it, which writes into what it is given."""
     return {**deepcopy(figure.specification), "datasets": dict(figure.frames)}
-
-
-def _in_theme(figure: go.Figure) -> go.Figure:
-    """With the colours of weights that the reader's theme has, which the browser alone knows.
-
-    Ten colours of Streamlit's template stand for the `chartSequentialColors` of the theme, and the browser puts these in
-    their place: `WEIGHTS` on light, the same from the other end on dark, as `.streamlit/config.toml` says.
-    """
-    as_drawn, of_theme = _scales()
-    traces = [trace for trace in figure.data if "colorscale" in trace and trace.colorscale == as_drawn]
-    for trace in traces:  # a figure is made anew in every run
-        trace.colorscale = of_theme
-    return figure
-
-
-@cache
-def _scales() -> tuple[tuple, tuple]:
-    """As Plotly holds them: the colours of weights, and what stands for the theme's."""
-    return (
-        go.Heatmap(colorscale=WEIGHTS).colorscale,
-        plotly.io.templates["streamlit"].layout.colorscale.sequential,
-    )

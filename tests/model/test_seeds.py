@@ -8,5 +8,8 @@ def test_the_seed_is_in_the_name():
 
 
 def test_checkpoints_of_one_recipe_by_seed():
-    names = ["a-seed10", "b", "a-seed2", "b-seed1", "a-seed0"]
-    assert by_seed(names) == {"a": ["a-seed0", "a-seed2", "a-seed10"], "b": ["b", "b-seed1"]}
+    names = ["b", "a-seed10", "a-seed2", "b-seed1", "a-seed0"]
+    assert list(by_seed(names).items()) == [
+        ("b", ["b", "b-seed1"]),
+        ("a", ["a-seed0", "a-seed2", "a-seed10"]),
+    ]

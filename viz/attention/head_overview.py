@@ -48,8 +48,9 @@ def head_overview(
     names = [f"L{one} H{other}" for one, other in zip(layer, head, strict=True)]
     chosen = [place == selected for place in np.ndindex(n_layers, n_heads)]
     measures = {name: values.ravel() for name, values in hover.items()}
-    on_light, on_dark = zip(*tiles(patterns, tops=tops, at_most=at_most), strict=True)
-    pictures = {**heads, "on_light": on_light, "on_dark": on_dark, "weight": 0.0}
+    drawn = tiles(patterns, tops=tops, at_most=at_most)
+    pictures = {**heads, "on_light": [light for light, _ in drawn], "on_dark": [dark for _, dark in drawn]}
+    pictures["weight"] = np.zeros(len(drawn))
     pooled = -(-max(n_queries, n_keys) // at_most)
     said = _reading(pooled, None if tops is None else whose)
     even = evenly(n_keys) if tops is None else None

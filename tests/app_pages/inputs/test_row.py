@@ -52,6 +52,22 @@ def test_checkpoints_of_several_seeds_are_one_name_with_a_box_for_the_seed(
     assert not [box for box in app.selectbox if box.key == "seed"]
 
 
+def test_checkpoints_of_several_seeds_stand_once_with_a_box_for_the_seed(
+    open_app: Open, checkpoints: Path
+) -> None:
+    for name in ("small-pre-ln-seed0", "small-pre-ln-seed1"):
+        checkpoint.save(checkpoints / name, tiny.build(tiny.DIGIT), {})
+    app = open_app(kind="Digit", checkpoint="small-pre-ln-seed1")
+    options = app.selectbox(key="checkpoint").options
+    assert [name for name in options if name.startswith("small")] == ["small-pre-ln-seed1"]
+    assert app.selectbox(key="checkpoint").value == "small-pre-ln-seed1"
+    app.selectbox(key="seed").set_value("small-pre-ln-seed0").run()
+    assert not app.exception
+    assert app.session_state["checkpoint"] == "small-pre-ln-seed0"
+    app = open_app(kind="Digit", checkpoint="mnist-pre-ln")
+    assert not [box for box in app.selectbox if box.key == "seed"]
+
+
 def test_a_text_in_which_the_encoder_finds_no_token_is_none(open_app: Open, checkpoints: Path) -> None:
     words = train_word_tokenizer(["a good film"], vocab_size=30, n_positions=12)
     checkpoint.save(checkpoints / "words", tiny.build(tiny.TEXT), {}, words)

@@ -45,7 +45,7 @@ def test_every_claim_has_its_row(open_app: Open, checkpoints: Path) -> None:
     pages = [link.proto.page or "attention" for link in links]  # the first page has no name in the address
     assert pages == [claim.link[0] for claim in CLAIMS]
     assert "3 seeds" in text
-    assert "10\u2009%" in text  # what chance alone would do
+    assert "in one of 10 such comparisons" in text  # what chance alone would do
     assert "Not counted, for too few seeds: 1 of 2" in text
 
 
