@@ -107,7 +107,8 @@ def draw() -> None:
         for name, title in group.items()
     }
     page = st.navigation(list(pages.values()), position="hidden")
-    st.html(Path(__file__).parent / "style.css")
+    for style in sorted((Path(__file__).parent / "styles").glob("*.css")):
+        st.html(style)
     opened_bare()
     _navigation(pages, page)
     if (to := st.session_state.pop("go_to", None)) is not None:
