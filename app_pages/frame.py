@@ -2,6 +2,7 @@
 
 from html import escape
 from pathlib import Path
+from runpy import run_path
 from typing import NamedTuple
 
 import streamlit as st
@@ -115,7 +116,8 @@ def draw() -> None:
         st.switch_page(pages[to])
     here = next(name for name, each in pages.items() if each == page)
     _heading(next(group[here] for group in GROUPS.values() if here in group))
-    page.run()
+    # Not `page.run()`: the widgets of a page that runs itself begin anew on the next one, and what was chosen is lost.
+    run_path(str(Path(__file__).parent / here / "page.py"))
 
 
 def go_to(name: str) -> None:

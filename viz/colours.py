@@ -35,11 +35,13 @@ def colour_legend(
     return alt.Legend(title=title, gradientLength=180, gradientThickness=8, values=ticks, **place, **options)
 
 
-def attention_colour(reach: str, even: str) -> alt.Color:
-    """For forms: the field `weight` up to the value `largest`, with a legend that says the `reach`.
+def attention_colour(reach: str, even: str, *, legend: bool = True) -> alt.Color:
+    """For forms: the field `weight` up to the value `largest`, with a `legend` that says the `reach`.
 
     Where `even` says something, it is about the weight `even` of `weight_values`, which the legend marks.
     """
+    if not legend:
+        return colour("weight", signed=False)
     number = "format(datum.value, '.3~g')"
     ticks, options = ENDS, {"format": ".3~g"}
     if reach == "all of them 0":
@@ -53,8 +55,8 @@ def attention_colour(reach: str, even: str) -> alt.Color:
         mark = f"datum.value == even ? '{EVEN}' : {number}"
         label = f"{merged} ? (datum.value ? '{EVEN} ' : '') + {number} : {mark}"
         options = {"labelExpr": label, "labelOverlap": False}
-    legend = colour_legend(legend_lines(reach, even), ticks, offset=8, padding=0, **options)
-    return colour("weight", signed=False, legend=legend)
+    bar = colour_legend(legend_lines(reach, even), ticks, offset=8, padding=0, **options)
+    return colour("weight", signed=False, legend=bar)
 
 
 def legend_lines(reach: str, even: str) -> list[str]:

@@ -30,7 +30,8 @@ def text_detail(
     view: str,
 ) -> None:
     """Figures of `pattern` [query, key]; a click on a token in them, or on a row, makes it the query."""
-    input_in_colours(chosen.given, record, pattern[query], query=query, scale=scale, key="strip")
+    look = {"query": query, "scale": scale, "legend": False}
+    input_in_colours(chosen.given, record, pattern[query], key="strip", **look)
     with st.container(horizontal=True, gap="small"):
         with st.container(key="weights"):
             shown = None
@@ -42,7 +43,7 @@ def text_detail(
         with st.container(width=190):
             strongest_keys(record, pattern[query], query)
             if shown is not None:
-                choose_window(chosen, pattern, shown)
+                choose_window(pattern, shown, scale)
 
 
 def picture_detail(

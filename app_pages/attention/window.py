@@ -10,9 +10,9 @@ import numpy as np
 import streamlit as st
 
 from app_pages import address
-from app_pages.state import HeadSelection
 from app_pages.widgets.show import clickable
 from viz.attention.small_map import small_map
+from viz.palette import WeightScale
 
 LARGE, SIDE = 64, 40  # positions: of more than the first number so many are shown, either way
 CODE = "window"
@@ -30,10 +30,10 @@ def window(pattern: np.ndarray, query: int) -> tuple[range, range] | None:
     return tuple(range(start, start + SIDE) for start in (min(max(start, 0), n - SIDE) for start in starts))
 
 
-def choose_window(chosen: HeadSelection, pattern: np.ndarray, shown: tuple[range, range]) -> None:
+def choose_window(pattern: np.ndarray, shown: tuple[range, range], scale: WeightScale) -> None:
     """The small map; a click on it shows what lies around there, a button what the query looks at."""
     clickable(
-        small_map(pattern, shown=shown, scale=chosen.scale),
+        small_map(pattern, shown=shown, top=scale.largest),
         key="small_map",
         chosen=shown,
         selection="place",

@@ -63,7 +63,7 @@ def explained(choice: MaskChoice, record: ForwardRecord) -> str:
                 apart = " The class token has no patch: block it in the box."
             return (
                 f"Click a {record.unit} to block it as a key for every query; a second click frees it.{apart} "
-                "What a blocked position knows of itself still goes through its own stream."
+                "No token reads from a blocked one any more; its own vector is still computed, layer by layer."
             )
         case "cells":
             return "A blocked cell forbids one query one key. A click blocks it, a second one frees it."

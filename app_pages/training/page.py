@@ -23,13 +23,13 @@ try:
     if part == WARMUP:
         stored_runs(key="warmup")
     else:
-        controls, _ = bar("controls")
+        controls, more = bar("controls")
         with controls:
             names = pair()
         if not names:
             st.info("There is no encoder of this kind whose training could be shown.")
         elif part == FILM:
-            player(names, controls)
+            player(names, controls, more)
         else:
             histories(names, controls)
 except (ValueError, OSError) as error:

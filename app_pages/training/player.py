@@ -47,7 +47,7 @@ def formed(name: Checkpoint, probe: int) -> np.ndarray:
     return formed_at_step(film(name), probe)
 
 
-def player(names: tuple[str, ...], controls: DeltaGenerator) -> None:
+def player(names: tuple[str, ...], controls: DeltaGenerator, more: DeltaGenerator) -> None:
     """Raises ValueError where a film is damaged."""
     films = {name: found for name in names if (found := film(name)) is not None}
     if missing := [name for name in names if name not in films]:
@@ -61,10 +61,13 @@ def player(names: tuple[str, ...], controls: DeltaGenerator) -> None:
             range(len(first.probes)),
             key="training_probe",
             format_func=lambda number: first.probes[number].name,
-            width=320,
+            width=300,
             help="Every run was watched on the same few inputs.",
         )
-        measure = address.row("Curves", (ACCURACY, ENTROPY, NORMS, GRADIENTS), key="training_curves")
+        measure = address.box(
+            "Curves", (ACCURACY, ENTROPY, NORMS, GRADIENTS), key="training_curves", width=260
+        )
+    with more.popover("View", key="more"):
         scale = choose_scale()
     playing = st.session_state.get("playing", False)
     # Only this part runs again for each frame.
@@ -83,7 +86,7 @@ def _screen(films: dict[str, Film], probe: int, measure: str, scale: ColourScale
         pattern = shown.probes[probe].pattern_at(here)
         look = {"tops": maxima(pattern)} if scale == "own" else {}
         with column:
-            st.markdown(f"**{name}**: {_when(shown, here)}")
+            st.caption(f"**{name}**: {_when(shown, here)}")
             show(
                 head_overview(
                     pattern,
@@ -124,7 +127,7 @@ def _moment(n: int, playing: bool) -> int:
             "Moment of training",
             *(0, n - 1, 0),
             key="moment",
-            help="Moments are spaced geometrically: most of what forms, forms early.",
+            help="The moments that were recorded: close together at the start of the run, further and further apart later.",
         )
 
 

@@ -29,15 +29,17 @@ def input_in_colours(
     chosen: Hashable = None,
     allowed: np.ndarray | None = None,
     height: int = HEIGHT,
+    legend: bool = True,
 ) -> None:
     """`weights` [key] of `query` over what the encoder `read`; a click hands the position to `take`.
 
     `chosen` is what a click changes, the query unless said. Keys that are not `allowed` [key] (False) are struck
-    out or hatched. A long text scrolls in so many pixels of `height`.
+    out or hatched. A long text scrolls in so many pixels of `height`; where a figure beside it has the same colours,
+    it does without its `legend`.
     """
     draw = partial(clickable, key=key, chosen=query if chosen is None else chosen)
     if record.unit == "token":
-        strip = token_strip(record, weights, query=query, scale=scale, allowed=allowed)
+        strip = token_strip(record, weights, query=query, scale=scale, allowed=allowed, legend=legend)
         selection = "token" if allowed is None else "key"
         with st.container(height=height if len(record) > LONG else "content", border=False):
             draw(strip, selection=selection, take=lambda token: take(int(token["position"])))

@@ -112,7 +112,7 @@ def test_every_step_is_what_the_encoder_did(encoder):
     config = encoder.config
     for layer in {0, config.n_layers - 1}:
         steps = steps_of(encoder, an_input(config), layer=layer, head=config.n_heads - 1)
-        assert max(steps.apart.values()) < 1e-4  # float32, of dot products in the hundreds
+        assert max(steps.apart.values()) < 1e-3  # float32, of dot products in the hundreds
         unseen = {"input", "mask"}
         if config.norm_placement == "post":
             unseen |= {"add_attention", "add_feed_forward"}

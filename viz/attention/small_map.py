@@ -4,17 +4,17 @@ import altair as alt
 import numpy as np
 
 from viz.figure import VegaFigure, click_on, data, form, tip
-from viz.palette import ACCENT, NEUTRAL, ColourScale, tiles
-from viz.pictures import pixel_x, pixel_y, whole_picture
+from viz.palette import ACCENT, NEUTRAL, tiles
+from viz.pictures import CHOOSE, pixel_x, pixel_y, whole_picture
 
 _SIDE = 168  # pixels
 _STEPS = 12  # places that a click can choose, either way
 
 
-def small_map(pattern: np.ndarray, *, shown: tuple[range, range], scale: ColourScale = "own") -> VegaFigure:
+def small_map(pattern: np.ndarray, *, shown: tuple[range, range], top: float = 1.0) -> VegaFigure:
     """A pattern [query, key] with a frame around the queries and keys that are `shown`.
 
-    A pixel is the largest of the weights that lie in it. A click sets the point selection `place`, fields `query` and
+    Its colours reach to `top`; a pixel is the largest of the weights that lie in it. A click sets the point selection `place`, fields `query` and
     `key`: the position that was clicked.
     """
     n = max(pattern.shape[-1], 1)
@@ -39,10 +39,10 @@ def small_map(pattern: np.ndarray, *, shown: tuple[range, range], scale: ColourS
         "top": [queries.start * _SIDE / n],
         "bottom": [queries.stop * _SIDE / n],
     }
-    picture = {"url": tiles(pattern[None, None], scale=scale, at_most=_SIDE)}
+    ((light, dark),) = tiles(pattern[None], tops=np.array([top]), at_most=_SIDE)
     return _form().of(
         places,
-        frames={"picture": picture, "window": frame},
+        frames={"picture": {"on_light": [light], "on_dark": [dark]}, "window": frame},
         width=_SIDE,
         height=_SIDE,
         description=f"All {n} × {n} weights, small; framed are queries {queries.start} to {queries.stop - 1} and keys "
@@ -59,7 +59,7 @@ def _form() -> alt.LayerChart:
     cover = alt.Chart(data()).mark_rect(fill="transparent", cursor="pointer")
     cover = cover.encode(**box, description="said:N", tooltip=[tip("said:N", title="show")])
     return alt.layer(
-        whole_picture("picture", aspect=False),
+        whole_picture("picture", aspect=False).transform_calculate(url=CHOOSE),
         border.encode(**whole),
         window.encode(**box),
         cover.add_params(click_on("place", "query", "key")),

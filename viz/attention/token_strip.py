@@ -33,6 +33,7 @@ def token_strip(
     query: int,
     scale: WeightScale = TO_ONE,
     allowed: np.ndarray | None = None,
+    legend: bool = True,
 ) -> VegaFigure:
     """The tokens of what was `read` in lines like text, coloured by weights [position]; the token `query` is outlined.
 
@@ -41,6 +42,7 @@ def token_strip(
     With `allowed` [position], tokens that are not (False) are struck out, and a click sets `key`, fields `position`
     and `blocked`: Streamlit reports a click only where it changes the selection, and once the first click has
     blocked a token, the second one on it is different from the first.
+    Where a figure beside it has the same colours, it can do without the `legend`.
     Raises ValueError where tokens and weights differ in number.
     """
     need_shape((len(read),), weights=weights)
@@ -54,7 +56,7 @@ def token_strip(
         token + ", masked" * masked for token, masked in zip(boxes["token"], blocked.tolist(), strict=True)
     ]
     n_keys = int((~blocked).sum())
-    return _form(scale.reach, evenly(n_keys), allowed is not None).of(
+    return _form(scale.reach, evenly(n_keys), allowed is not None, legend).of(
         boxes,
         values={"longest": longest, **weight_values(scale, n_keys)},
         description=f"The {len(read)} tokens of the text, coloured by the attention of token {query} to them",
@@ -62,7 +64,7 @@ def token_strip(
 
 
 @form
-def _form(reach: str, even: str, blockable: bool) -> alt.LayerChart:
+def _form(reach: str, even: str, blockable: bool, legend: bool) -> alt.LayerChart:
     base = (
         alt.Chart(data())
         # The one endless line is cut into pieces, and a word goes where it starts. The pieces are shorter
@@ -79,7 +81,9 @@ def _form(reach: str, even: str, blockable: bool) -> alt.LayerChart:
     ends = {"Left": "starts_word", "Right": "ends_word"}
     corners = [(height + side, end) for height in ("Top", "Bottom") for side, end in ends.items()]
     box = {f"cornerRadius{at}": alt.expr(f"datum.{end} ? {_ROUNDING} : 0") for at, end in corners}
-    colours = base.mark_rect(**box, aria=False).encode(x2="right:Q", color=attention_colour(reach, even))
+    colours = base.mark_rect(**box, aria=False).encode(
+        x2="right:Q", color=attention_colour(reach, even, legend=legend)
+    )
     text = base.mark_text(
         aria=False,
         font=FONT,

@@ -240,7 +240,10 @@ def test_the_button_goes_through_the_digits_called_differently(open_compare: Ope
         assert first[digit] != second[digit]
         seen.add(digit)
     assert len(seen) == 3
-    assert f"Next of {(first != second).sum()} test digits" in app.button(key="next_disagreement").label
+    assert (
+        f"Next of {(first != second).sum()} that they call differently"
+        in app.button(key="next_disagreement").label
+    )
 
 
 def test_without_predictions_written_down_there_is_no_such_button(

@@ -37,21 +37,6 @@ def test_what_was_not_measured_says_so(open_app: Open) -> None:
     assert "How much it reads rightly was not measured." in [said.value for said in app.caption]
 
 
-def test_checkpoints_of_several_seeds_are_one_name_with_a_box_for_the_seed(
-    open_app: Open, checkpoints: Path
-) -> None:
-    for name in ("small-pre-ln-seed0", "small-pre-ln-seed1"):
-        checkpoint.save(checkpoints / name, tiny.build(tiny.DIGIT), {})
-    app = open_app(kind="Digit", checkpoint="small-pre-ln-seed1")
-    assert app.selectbox(key="checkpoint").options.count("small-pre-ln") == 1
-    assert app.selectbox(key="checkpoint").value == "small-pre-ln-seed1"
-    app.selectbox(key="seed").set_value("small-pre-ln-seed0").run()
-    assert not app.exception
-    assert app.session_state["checkpoint"] == "small-pre-ln-seed0"
-    app = open_app(kind="Digit", checkpoint="mnist-pre-ln")
-    assert not [box for box in app.selectbox if box.key == "seed"]
-
-
 def test_checkpoints_of_several_seeds_stand_once_with_a_box_for_the_seed(
     open_app: Open, checkpoints: Path
 ) -> None:

@@ -95,7 +95,7 @@ def test_the_tokens_own_numbers(opened: Open, placement: str, norm: str) -> None
     used = of_attention if norm == "of the attention" else steps.norm_feed_forward
     assert f"= {used.mean:.4g}$" in said(app)
     assert (
-        f"`great`: {'the residual stream' if placement == 'post' else 'the residual stream on its way'}"
+        f"`great`, {'the residual stream' if placement == 'post' else 'the residual stream on its way'}"
         in said(app)
     )
     residual = state.record(name, TEXT).residual

@@ -92,7 +92,7 @@ def test_only_what_is_unfolded_is_drawn(open_inside: Open) -> None:
     app = open_inside()
     assert len(app.get("vega_lite_chart")) > 2
     press(app, "Fold all")
-    assert len(app.get("vega_lite_chart")) == 2  # the prediction and the diagram
+    assert len(app.get("vega_lite_chart")) == 1  # the diagram
 
 
 def test_the_address_says_what_is_unfolded(open_inside: Open) -> None:
@@ -175,7 +175,6 @@ def test_every_part_takes_every_kind_of_input(open_inside: Open, part: str, kind
     app = open_inside(kind=kind, inside=part)
     assert not app.exception
     assert not app.info
-    assert app.metric[0].label == "Prediction"
     assert app.segmented_control(key="inside").value == part
 
 

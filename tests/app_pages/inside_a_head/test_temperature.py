@@ -59,7 +59,7 @@ def test_the_prediction_is_that_of_the_changed_encoder(opened: Open) -> None:
         inside_temperature="∞: uniform", inside_where="this layer", layer="1", checkpoint="imdb-pre-ln"
     )
     changed = state.record("imdb-pre-ln", TEXT, at_temperature(TEMPERATURES[-1], layer=1))
-    assert app.metric[1].value == changed.class_names[changed.logits.argmax()]
+    assert app.metric[0].value == changed.class_names[changed.logits.argmax()]
     points = table(app, "Probability of", "temperature", "class", "probability")
     at_the_end = points[points["temperature"] == "∞"]["probability"]
     trained = state.record("imdb-pre-ln", TEXT).probabilities

@@ -73,13 +73,13 @@ def test_blocked_keys_come_from_the_address_and_the_answer_changes(open_masks: O
 
 def test_the_box_blocks_and_frees(open_masks: Open) -> None:
     app = open_masks()
-    assert "Without any mask" in sentence(app)
+    assert "Nothing is masked" in sentence(app)
     app.multiselect(key="masks_positions").set_value([1]).run()
     assert app.query_params["masks_keys"] in ("1", ["1"])
     assert "Without “not”" in sentence(app)
     app.button(key="masks_free").click().run()
     assert "masks_keys" not in app.query_params
-    assert "Without any mask" in sentence(app)
+    assert "Nothing is masked" in sentence(app)
 
 
 def test_an_app_that_was_opened_without_a_choice_hides_what_the_answer_hangs_on(open_app: Open) -> None:
@@ -96,11 +96,11 @@ def test_an_app_that_was_opened_without_a_choice_hides_what_the_answer_hangs_on(
     hidden = state.record(name, text, masked(MaskChoice(kind="keys", keys=(blocked,))))
     assert hidden.probabilities[said] == pytest.approx(min(after), abs=1e-6)
     app.button(key="masks_free").click().run()
-    assert "Without any mask" in sentence(app)
+    assert "Nothing is masked" in sentence(app)
 
 
 def test_a_link_hides_nothing_that_it_does_not_name(open_masks: Open) -> None:
-    assert "Without any mask" in sentence(open_masks())
+    assert "Nothing is masked" in sentence(open_masks())
 
 
 def test_a_causal_mask_is_looked_at_from_the_middle(open_masks: Open) -> None:
@@ -145,7 +145,7 @@ def test_nonsense_in_the_address_falls_back(open_masks: Open, nonsense: dict) ->
 def test_in_another_text_nothing_is_blocked(open_masks: Open) -> None:
     app = open_masks(masks_keys="1")
     app.text_area(key="text").set_value("great film").run()
-    assert "Without any mask" in sentence(app)
+    assert "Nothing is masked" in sentence(app)
     assert "masks_keys" not in app.query_params
 
 
@@ -181,7 +181,7 @@ def test_padding_of_a_text_stands_beside_what_happens_without_its_mask(open_mask
 
 def test_a_text_that_fills_the_encoder_leaves_no_room_for_padding(open_masks: Open) -> None:
     app = open_masks(text="great " * 20, masks_kind="Key padding")
-    assert "Without any mask" in sentence(app)
+    assert "Nothing is masked" in sentence(app)
     assert app.info[0].value == "No room for padding: the encoder reads 12 tokens, and this text has 12."
 
 

@@ -34,8 +34,8 @@ def test_a_text_checkpoint_adds_sinusoids(open_part: Open) -> None:
     app = open_part(text=TEXT)
     assert "adds **sinusoids**: a table of 12 × 8 numbers" in said(app)
     assert r"$x_t + p_t$" in said(app)
-    assert [metric.delta for metric in app.metric][1:] == ["added", "not used here", "added"]
-    assert app.metric[3].value == "2.00"  # sqrt(8 / 2)
+    assert [metric.delta for metric in app.metric] == ["added", "not used here", "added"]
+    assert app.metric[2].value == "2.00"  # sqrt(8 / 2)
     assert "4.0000" not in said(app)
     assert "2.0000 to 2.0000" in said(app)
 
@@ -45,7 +45,7 @@ def test_a_scaled_one_says_by_how_much(open_part: Open, checkpoints: Path) -> No
     checkpoint.save(checkpoints / "imdb-pre-ln", scaled.model, {}, scaled.tokenizer)
     app = open_part(text=TEXT, checkpoint="imdb-pre-ln")
     assert r"\sqrt{8} = 2.8" in said(app)
-    looked_up, added = (float(metric.value) for metric in app.metric[1:3])
+    looked_up, added = (float(metric.value) for metric in app.metric[:2])
     assert added == pytest.approx(looked_up * 8**0.5, abs=0.03)
     assert "|√d_model x|, added" in described(app, "Lengths of")["description"]
 

@@ -36,11 +36,10 @@ def said(app: AppTest) -> str:
 
 @pytest.mark.parametrize("kind", ["Text", "Digit"])
 @pytest.mark.parametrize("part", PARTS)
-def test_every_part_shows_itself_with_the_prediction(open_positions: Open, part: str, kind: str) -> None:
+def test_every_part_draws_a_figure(open_positions: Open, part: str, kind: str) -> None:
     app = open_positions(part, kind=kind)
     assert not app.exception
-    assert app.metric[0].label == "Prediction"
-    assert app.get("vega_lite_chart")
+    assert app.get("vega_lite_chart") or app.get("plotly_chart")
 
 
 @pytest.mark.parametrize(

@@ -152,4 +152,4 @@ def test_no_measures_are_needed():
 def test_small_ones_are_small_and_leave_out_how_to_read_them():
     pictures, _ = drawn(overview(2, 2, small=True))
     assert {picture["width"] for picture in pictures} == {38}
-    assert not overview(2, 2, small=True).specification["title"]
+    assert "title" not in overview(2, 2, small=True).specification
