@@ -2,7 +2,7 @@
 
 from html import escape
 from pathlib import Path
-from runpy import run_path
+from runpy import run_module
 from typing import NamedTuple
 
 import streamlit as st
@@ -117,7 +117,7 @@ def draw() -> None:
     here = next(name for name, each in pages.items() if each == page)
     _heading(next(group[here] for group in GROUPS.values() if here in group))
     # Not `page.run()`: the widgets of a page that runs itself begin anew on the next one, and what was chosen is lost.
-    run_path(str(Path(__file__).parent / here / "page.py"))
+    run_module(f"app_pages.{here}.page")
 
 
 def go_to(name: str) -> None:
