@@ -34,6 +34,16 @@ def dropped(_held: Any, _options: Sequence) -> None:
     """For `boxes`: an option that is no longer there is left out, the other chosen ones stay."""
 
 
+def arrive(page: str) -> None:
+    """Before anything is drawn: the page that this run is of.
+
+    Going to another page, the browser leaves out of the address what stands in a closed popover. Widgets that are drawn for
+    the first time there are set to what they hold, and so written into the address again.
+    """
+    st.session_state["arrived"] = st.session_state.get("page") != page
+    st.session_state["page"] = page
+
+
 # Controls
 
 
@@ -94,6 +104,7 @@ def pills(
 ) -> list[Option]:
     """A row of buttons of which several can be chosen; they come in the order of the options, which must not change."""
     options = list(options)
+    _write_again(key)
     chosen = st.pills(
         label, options, selection_mode="multi", default=default, key=key, **WIDGET, **appearance
     )
@@ -128,14 +139,17 @@ def select_slider(
     label: str, options: Sequence[Option], default: Option, *, key: str, **appearance: Any
 ) -> Option:
     """A slider over a few options in order, which must not change."""
+    _write_again(key)
     return st.select_slider(label, options, default, key=key, **WIDGET, **appearance)
 
 
 def toggle(label: str, default: bool = False, *, key: str, **appearance: Any) -> bool:
+    _write_again(key)
     return st.toggle(label, default, key=key, **WIDGET, **appearance)
 
 
 def text(label: str, default: str, *, key: str, **appearance: Any) -> str:
+    _write_again(key)
     return st.text_area(label, default, key=key, **WIDGET, **appearance) or ""
 
 
@@ -166,7 +180,14 @@ def _write_back(key: str, options: tuple, mended: Callable[[Any], Any]) -> None:
         now = mended(held)
         if now != held or st.session_state.get(f"{key}_options", options) != options:
             st.session_state[key] = now
+        else:
+            _write_again(key)
     st.session_state[f"{key}_options"] = options
+
+
+def _write_again(key: str) -> None:
+    if key in st.session_state and st.session_state.get("arrived"):
+        st.session_state[key] = st.session_state[key]
 
 
 def _clipped(held: Any, least: float, most: float, default: Number) -> Number:

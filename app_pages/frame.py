@@ -8,6 +8,7 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
+from app_pages import address
 from app_pages.gestures import copy_link
 from app_pages.state import opened_bare
 
@@ -115,6 +116,7 @@ def draw() -> None:
     if (to := st.session_state.pop("go_to", None)) is not None:
         st.switch_page(pages[to])
     here = next(name for name, each in pages.items() if each == page)
+    address.arrive(here)
     _heading(next(group[here] for group in GROUPS.values() if here in group))
     # Not `page.run()`: the widgets of a page that runs itself begin anew on the next one, and what was chosen is lost.
     run_module(f"app_pages.{here}.page")

@@ -285,6 +285,15 @@ def test_while_the_options_stay_the_browser_is_told_nothing(kind: str, options: 
 # Codes, and choices from elsewhere
 
 
+@pytest.mark.usefixtures("parameters")
+def test_a_page_is_arrived_at_once() -> None:
+    arrived = []
+    for page in ("attention", "attention", "masks", "masks", "attention"):
+        address.arrive(page)
+        arrived.append(st.session_state["arrived"])
+    assert arrived == [True, False, True, False, True]
+
+
 @pytest.fixture
 def parameters(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """The address, with an empty session beside it."""

@@ -30,6 +30,18 @@ def test_a_text(page: Page, color_scheme: str) -> None:  # noqa: ARG001
     assert views(other) == views(page)
 
 
+def test_what_is_chosen_goes_along_to_other_pages_and_into_their_addresses(page: Page) -> None:
+    page.goto("/?kind=Digit&source=Draw&drawing=eNr7_4EBCfwfUN5IBgDTFhNX&layer=2&scale=to+own+maximum")
+    ready(page)
+    chosen = parse_qs(urlsplit(page.url).query)
+    for name, folder in (("Masks", "masks"), ("Side by side", "compare"), ("Attention", "")):
+        page.locator(".st-key-navigation").get_by_role("link", name=name, exact=True).click()
+        expect(page.locator(".st-key-here")).to_have_text(name)
+        expect(page).to_have_url(re.compile(f"/{folder}[?].*drawing="))
+        ready(page)
+        assert parse_qs(urlsplit(page.url).query).items() >= chosen.items()
+
+
 def test_a_token_stays_chosen_by_its_place_in_another_text(page: Page) -> None:
     page.goto("/?text=a+good+film")
     ready(page)
