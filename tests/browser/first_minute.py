@@ -1,7 +1,7 @@
 """Makes `docs/first_minute.gif`, the moving picture of the README, from a running app.
 
     streamlit run app.py &
-    python docs/first_minute.py [http://localhost:8501]
+    python -m tests.browser.first_minute [http://localhost:8501]
 
 It needs what the tests need (`requirements-dev.txt`), and drives the app in Chromium.
 """
@@ -17,7 +17,7 @@ from playwright.sync_api import Page, sync_playwright
 from tests.browser import chromium
 from tests.browser.watching import ready
 
-OUT = Path(__file__).parent / "first_minute.gif"
+OUT = Path(__file__).parents[2] / "docs" / "first_minute.gif"
 SIZE = {"width": 1280, "height": 760}
 WIDTH = 960  # pixels of the picture
 SECONDS = 2.5  # a frame
