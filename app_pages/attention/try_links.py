@@ -40,8 +40,9 @@ def try_links(chosen: state.HeadSelection, query: int) -> None:
 def _next_token(chosen: state.HeadSelection) -> None:
     record = state.record(chosen.checkpoint, chosen.given)
     take_head(*most_telling_head(record))
-    take_query(len(record) - 3)
+    take_query(len(record) // 3)
     address.take("view", "lines")
+    address.take("all_queries", True)
 
 
 def _hidden_word(chosen: state.HeadSelection) -> None:

@@ -33,6 +33,7 @@ def test_a_head_that_finds_the_next_token(open_app: Open) -> None:
     record = state.record(selection.checkpoint, selection.given)
     assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == most_telling_head(record)
     assert app.segmented_control(key="view").value == "lines"
+    assert app.toggle(key="all_queries").value
 
 
 def test_a_hidden_word_that_turns_the_answer_if_any_does(open_app: Open) -> None:
