@@ -20,16 +20,14 @@ if part != WARM_UP:
     with more.popover("View", key="more"):
         setting = choose_setting()
 
-live = st.container()
 if part == WARM_UP:
-    stored_grid()  # before the live runs: after them it would stand below them faded, as long as they take
-with live:
-    if not variants:
-        st.info("Choose at least one placement of the norm.")
-    elif part == AT_START:
-        at_start(setting, variants, depth, seeds)
-    elif part == FIRST_STEPS:
-        first_steps(setting, variants, depth, seeds)
-    else:
-        live_grid(variants)
+    stored_grid()
+if not variants:
+    st.info("Choose at least one placement of the norm.")
+elif part == AT_START:
+    at_start(setting, variants, depth, seeds)
+elif part == FIRST_STEPS:
+    first_steps(setting, variants, depth, seeds)
+else:
+    live_grid(variants)
 st.markdown(formulas(variants))

@@ -5,8 +5,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import address
 from app_pages.cache import cached
+from app_pages.theory.warmup_runs import Grid, draw_grids, draw_losses, places, stored_runs
 from app_pages.widgets.bar import bar
-from app_pages.widgets.warmup_runs import Grid, draw_grids, draw_losses, places, stored_runs
 from model.theory import warmup
 from model.theory.fresh import FreshSetting
 from model.theory.warmup import WarmupRun

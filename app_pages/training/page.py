@@ -7,9 +7,8 @@ from app_pages.inputs.row import choose_encoder
 from app_pages.training.histories import histories
 from app_pages.training.player import player
 from app_pages.widgets.bar import bar, parts
-from app_pages.widgets.warmup_runs import stored_runs
 
-FILM, HISTORIES, WARMUP = "film", "histories", "with and without warm-up"
+FILM, HISTORIES = "film", "histories"
 
 
 def pair() -> tuple[str, ...]:
@@ -18,19 +17,16 @@ def pair() -> tuple[str, ...]:
     return (state.pair(name) or (name,)) if name is not None else ()
 
 
-part = parts((FILM, HISTORIES, WARMUP), key="training")
+part = parts((FILM, HISTORIES), key="training")
+controls, more = bar("controls")
+with controls:
+    names = pair()
 try:
-    if part == WARMUP:
-        stored_runs(key="warmup")
+    if not names:
+        st.info("There is no encoder of this kind whose training could be shown.")
+    elif part == FILM:
+        player(names, controls, more)
     else:
-        controls, more = bar("controls")
-        with controls:
-            names = pair()
-        if not names:
-            st.info("There is no encoder of this kind whose training could be shown.")
-        elif part == FILM:
-            player(names, controls, more)
-        else:
-            histories(names, controls)
+        histories(names, controls)
 except (ValueError, OSError) as error:
     st.info(f"This cannot be shown: {error}.")

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -78,6 +78,18 @@ def run(
         final_loss=None if None in last else math.fsum(last) / len(last),
         accuracy=None if None in last else accuracy(model),
     )
+
+
+def telling_rate(runs: Sequence[WarmupRun]) -> float:
+    """The learning rate at which warm-up changes the accuracy of some placement most; of several, the smallest.
+
+    Where no accuracies were measured, the smallest of all rates. ValueError where there are no runs.
+    """
+    reached: dict[tuple[float, str], list[float]] = {}
+    for run in runs:
+        reached.setdefault((run.learning_rate, run.norm_placement), []).append(run.accuracy or 0.0)
+    apart = {place: max(found) - min(found) for place, found in reached.items()}
+    return min(apart, key=lambda place: (-apart[place], place[0]))[0]
 
 
 def end_of_scale(losses: Iterable[float | None]) -> float:

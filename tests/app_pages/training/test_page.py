@@ -8,7 +8,6 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.training.tasks import in_words
 from model import checkpoint
-from model.theory.warmup import RUNS, WarmupRun, write_runs
 from tests.model import tiny
 
 Open = Callable[..., AppTest]
@@ -104,31 +103,6 @@ def test_the_page_needs_no_input(open_app: Open) -> None:
     app = open_app(PAGE, text="", training="histories")
     assert not app.text_area
     assert "**imdb-pre-ln**" in text(app)
-
-
-def test_warmup_says_what_is_missing_and_shows_what_there_is(open_app: Open, checkpoints) -> None:
-    file = checkpoints / RUNS
-    app = open_app(PAGE, training="with and without warm-up")
-    assert "There are no stored runs" in text(app)
-    runs = [
-        WarmupRun(
-            norm_placement=placement,
-            learning_rate=1e-3,
-            warmup=warmup,
-            n_steps=2,
-            steps=(0, 1),
-            losses=(2.3, None),
-            final_loss=None,
-            accuracy=0.1,
-        )
-        for placement in ("pre", "post")
-        for warmup in (0, 1)
-    ]
-    write_runs(file, runs)
-    app.run()
-    assert "2 steps each" in text(app)
-    assert "mean of the last 20 steps" in text(app)
-    assert text(app).count("**Diverged**, the loss was no finite number any more: learning rate 0.001") == 2
 
 
 def test_a_phase_that_goes_on_with_another_schedule_is_not_told_as_another_task() -> None:

@@ -8,7 +8,7 @@ import pytest
 from model.theory import warmup
 from model.theory.fresh import FreshSetting
 from model.theory.training import accuracy, digit_encoder, train
-from model.theory.warmup import WarmupRun, end_of_scale, read_runs, run, write_runs
+from model.theory.warmup import WarmupRun, end_of_scale, read_runs, run, telling_rate, write_runs
 from model.train.schedule import learning_rate
 
 SETTING = FreshSetting(d_model=16, n_heads=2, initialisation="Xavier")
@@ -137,3 +137,28 @@ def test_a_damaged_file_is_said_in_a_sentence(tmp_path, text, sentence):
 )
 def test_a_scale_of_losses_ends_between_guessing_and_twice_that(losses, end):
     assert end_of_scale(losses) == end
+
+
+def run_at(rate: float, placement: str, accuracy: float | None) -> WarmupRun:
+    return WarmupRun(
+        norm_placement=placement,
+        learning_rate=rate,
+        warmup=0,
+        n_steps=1,
+        steps=(0,),
+        losses=(1.0,),
+        final_loss=1.0,
+        accuracy=accuracy,
+    )
+
+
+def test_the_telling_rate_is_the_one_at_which_warm_up_changes_most():
+    pre = [
+        run_at(rate, "pre", each) for rate, each in ((0.001, 0.8), (0.001, 0.85), (0.01, 0.62), (0.01, 0.7))
+    ]
+    post = [
+        run_at(rate, "post", each) for rate, each in ((0.001, 0.5), (0.001, 0.6), (0.01, 0.1), (0.01, 0.4))
+    ]
+    assert telling_rate([*pre, *post]) == 0.01
+    assert telling_rate(pre[:2]) == 0.001
+    assert telling_rate([run_at(0.3, "pre", None), run_at(0.1, "pre", None)]) == 0.1

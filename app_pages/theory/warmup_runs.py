@@ -8,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import address
 from app_pages.cache import cached
+from app_pages.widgets.bar import bar
 from app_pages.widgets.beside import beside
 from app_pages.widgets.show import show
 from app_pages.widgets.spelling import PLACEMENTS
@@ -20,6 +21,7 @@ from model.theory.warmup import (
     WarmupRun,
     end_of_scale,
     read_runs,
+    telling_rate,
 )
 from viz.theory.warmup_runs import loss_curves, warmup_grid
 
@@ -40,7 +42,7 @@ def stored_runs(*, key: str) -> None:
         f"{len(runs)} runs of {lengths} steps each, of both digit encoders at their full size. The learning rate rises "
         f"linearly over the warm-up and then stays; batches are of {BATCH_SIZE_STORED}; everything else is as in the "
         f"recipe of the checkpoints. Final loss: mean of the last {LAST_STEPS_STORED} steps; to guess costs ln 10 = "
-        f"{GUESSING:.2f}."
+        f"{GUESSING:.2f}. One seed; [Norm placement](norm_placement) has short runs of three."
     )
     rates, warmups = sorted({run.learning_rate for run in runs}), sorted({run.warmup for run in runs})
     draw_grids(grid, places(grid, key=key), rates=rates, warmups=warmups)
@@ -76,8 +78,11 @@ def draw_grids(
 
 def draw_losses(grid: Grid, *, key: str) -> None:
     """Loss over steps of the runs with one learning rate, a line a warm-up."""
-    rates = sorted({run.learning_rate for runs in grid.values() for run in runs})
-    chosen = address.row("Losses at learning rate", [f"{rate:g}" for rate in rates], key=f"{key}_rate")
+    every = [run for runs in grid.values() for run in runs]
+    rates = [f"{rate:g}" for rate in sorted({run.learning_rate for run in every})]
+    first = f"{telling_rate(every):g}"
+    with bar(key)[0]:
+        chosen = address.box("Losses at learning rate", rates, first, key=f"{key}_rate", width=260)
     at_rate = {
         name: [run for run in runs if f"{run.learning_rate:g}" == chosen] for name, runs in grid.items()
     }
