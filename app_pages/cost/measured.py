@@ -47,7 +47,7 @@ def measured() -> None:
     if times is not None:
         st.markdown(_crossing(times, d))
     st.caption(
-        'Orders and sequential operations: table 1 of "Attention Is All You Need" (Vaswani et al. 2017), '
+        'Orders, sequential operations and longest paths: table 1 of "Attention Is All You Need" (Vaswani et al. 2017), '
         "$r$ the size of the neighbourhood in restricted self-attention, $k$ the kernel. As there, attention "
         "is without its four linear maps: queries, keys and values are the input itself, $n$ vectors of width "
         "$d$, one head. Recurrent is $h_t = \\tanh(W x_t + U h_{t-1} + b)$. Restricted self-attention keeps "
@@ -55,7 +55,7 @@ def measured() -> None:
         f"waiting while other programs run; the median of {ROUNDS} interleaved runs. The exponents are least "
         "squares of ln(time) on ln(n) over the longer half of the lengths, "
         f"n = {LENGTHS[len(LENGTHS) // 2]:,} to {LENGTHS[-1]:,} (dashed), where the fixed cost of a call weighs "
-        "least."
+        "least; after ± stands the standard error of the slope."
     )
 
 
@@ -81,10 +81,14 @@ def _orders(fits: dict[str, layers.Fit]) -> pd.DataFrame:
             "Layer": [kind.name for kind in layers.KINDS],
             "Complexity": [f"${{{kind.order}}}$" for kind in layers.KINDS],
             "Sequential": [f"${kind.sequential}$" for kind in layers.KINDS],
+            "Longest path": [f"${{{kind.path}}}$" for kind in layers.KINDS],
             "Multiply-adds": [f"${{{kind.multiply_adds}}}$" for kind in layers.KINDS],
             "Exponent of n": [str(kind.exponent) for kind in layers.KINDS],
             "Fitted exponent": [
-                f"**{fits[kind.name].exponent:.2f}**" if kind.name in fits else "–" for kind in layers.KINDS
+                f"**{fits[kind.name].exponent:.2f}** ± {fits[kind.name].error:.2f}"
+                if kind.name in fits
+                else "–"
+                for kind in layers.KINDS
             ],
         }
     )

@@ -1,5 +1,6 @@
 """Why scores are divided by sqrt(d_k): on random vectors, on the checkpoint's own, and with a temperature on top."""
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -89,6 +90,7 @@ def _random_vectors(controls: DeltaGenerator) -> None:
         f"At $d_k = {d_k}$ with this scale a query's weights have entropy **{found['entropy']:.2f}** of 1, and the "
         f"gradient through the softmax, ${GRADIENT}$, has a median of **{written(found['gradient'], '.3g')}**."
     )
+    _by_hand()
     n = scaling.N_KEYS
     st.caption(
         f"Components of q and k are independent standard normal numbers; each query looks at {n} keys, and "
@@ -98,6 +100,18 @@ def _random_vectors(controls: DeltaGenerator) -> None:
         "equal weights, at most $1/2$, and falls to 0 as one key takes all: without a scale most queries come close "
         "to that as $d_k$ grows (Vaswani et al. 2017, section 3.2.1). With $1/d_k$ the weights become uniform "
         "instead: the gradient stays, but the query no longer chooses."
+    )
+
+
+def _by_hand() -> None:
+    """Two scores of d_k = 64, as a lecture may write them on the board."""
+    scores, d_k = np.array([112.0, 96.0]), 64
+    divided = scores / np.sqrt(d_k)
+    plain, scaled = scaling.softmax(np.stack([scores, divided]))
+    st.markdown(
+        rf"By hand, with $d_k = {d_k}$ and two keys whose $q \cdot k$ is {scores[0]:g} and {scores[1]:g}: the softmax of these "
+        rf"gives the second key ${in_tex(plain[1])}$ of the weight. Divided by $\sqrt{{d_k}} = {np.sqrt(d_k):g}$ they are "
+        rf"{divided[0]:g} and {divided[1]:g}, and the weights {scaled[0]:.2f} and {scaled[1]:.2f}."
     )
 
 

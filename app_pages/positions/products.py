@@ -9,8 +9,11 @@ from app_pages.positions.sizes import choose_length, choose_width
 from app_pages.widgets.bar import bar
 from app_pages.widgets.show import show
 from model.theory import sinusoids as theory
+from viz.numbers import written
 from viz.positions.position_curves import offset_curve
 from viz.positions.position_heatmaps import pairs_of_positions
+
+SAME = 1e-4  # nearer than this, single precision does not tell two vectors apart
 
 
 def products() -> None:
@@ -31,6 +34,14 @@ def products() -> None:
         r"$\cos(a - b) = \cos a \cos b + \sin a \sin b$ for each pair: $t$ drops out, and $\varphi$ and $-\varphi$ give "
         r"the same. With $\varphi = 0$, $|p_t|^2 = d_\text{model} / 2$ for every $t$, and so "
         r"$|p_t - p_{t+\varphi}|^2 = d_\text{model} - 2 \sum_k \cos(\omega_k \varphi)$."
+    )
+    apart, one, other = theory.nearest(distances)
+    st.markdown(
+        f"No two of these {n:,} positions have the same vector: the nearest two, {one} and {other}, are "
+        f"**{written(apart, '.3g')}** apart."
+        if apart > SAME
+        else f"Positions {one} and {other} have the same vector, but for rounding: {d_model} dimensions do not tell {n:,} "
+        "positions apart."
     )
     st.caption(
         "What deviates is the rounding of the table, which holds single-precision numbers as an encoder's does."

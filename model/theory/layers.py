@@ -29,15 +29,16 @@ class Kind(NamedTuple):
     name: str
     order: str  # complexity per layer
     sequential: str  # minimum number of sequential operations
+    path: str  # maximum path length: layers, or steps, between any two positions
     exponent: int  # of n in `order`
     multiply_adds: str  # formula of what is computed here
 
 
 KINDS = (
-    Kind(SELF_ATTENTION, r"O(n^2 \cdot d)", "O(1)", 2, r"2\,n^2 d"),
-    Kind(RESTRICTED, r"O(r \cdot n \cdot d)", "O(1)", 1, r"2\,r\,n\,d"),
-    Kind(RECURRENT, r"O(n \cdot d^2)", "O(n)", 1, r"2\,n\,d^2"),
-    Kind(CONVOLUTIONAL, r"O(k \cdot n \cdot d^2)", "O(1)", 1, r"k\,n\,d^2"),
+    Kind(SELF_ATTENTION, r"O(n^2 \cdot d)", "O(1)", "O(1)", 2, r"2\,n^2 d"),
+    Kind(RESTRICTED, r"O(r \cdot n \cdot d)", "O(1)", "O(n/r)", 1, r"2\,r\,n\,d"),
+    Kind(RECURRENT, r"O(n \cdot d^2)", "O(n)", "O(n)", 1, r"2\,n\,d^2"),
+    Kind(CONVOLUTIONAL, r"O(k \cdot n \cdot d^2)", "O(1)", r"O(\log_k n)", 1, r"k\,n\,d^2"),
 )
 
 
@@ -121,6 +122,7 @@ class Fit(NamedTuple):
     """A power law n^exponent through the longer half of the measured lengths: shorter ones show fixed costs."""
 
     exponent: float
+    error: float  # standard error of the exponent, from how far the points lie off the line; NaN with fewer than three
     lengths: np.ndarray
     values: np.ndarray
 
@@ -129,8 +131,14 @@ def fit(lengths: Numbers, values: Numbers) -> Fit:
     """Least squares of ln(values) on ln(n)."""
     half = len(lengths) // 2
     n = np.asarray(lengths[half:], dtype=float)
-    exponent, intercept = np.polyfit(np.log(n), np.log(values[half:]), 1)
-    return Fit(float(exponent), n, np.exp(intercept) * n**exponent)
+    x, y = np.log(n), np.log(values[half:])
+    error = np.nan
+    if len(n) > 2:
+        (exponent, intercept), covariance = np.polyfit(x, y, 1, cov=True)
+        error = float(np.sqrt(covariance[0, 0]))
+    else:
+        exponent, intercept = np.polyfit(x, y, 1)
+    return Fit(float(exponent), error, n, np.exp(intercept) * n**exponent)
 
 
 def overtaken(lengths: Sequence[int], values: Numbers, others: Numbers) -> int | None:

@@ -56,6 +56,13 @@ def distances(rows: Float[np.ndarray, "position d_model"]) -> Float[np.ndarray, 
     return np.stack([np.linalg.norm(rows - row, axis=1) for row in rows])
 
 
+def nearest(distances: Float[np.ndarray, "position position"]) -> tuple[float, int, int]:
+    """The smallest distance between two positions, and these two; of several pairs, the first. ValueError for one position."""
+    one, other = np.triu_indices(len(distances), 1)
+    at = int(distances[one, other].argmin())
+    return float(distances[one[at], other[at]]), int(one[at]), int(other[at])
+
+
 def dot_product_at(offsets: Int[np.ndarray, "*axes"], d_model: int) -> Float[np.ndarray, "*axes"]:
     """p_t · p_(t+phi) = sum_k cos(w_k phi), for every t.
 

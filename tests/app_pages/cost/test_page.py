@@ -149,7 +149,7 @@ def test_measuring_shows_times_and_exponents(open_app: Open, monkeypatch: pytest
     app.button(key="cost_measure").click().run()
     assert not app.exception
     assert (asked["d"], asked["radius"], asked["kernel"]) == (256, 16, 3)
-    assert app.table[0].value["Fitted exponent"].tolist() == ["**2.00**", *3 * ["**1.00**"]]
+    assert app.table[0].value["Fitted exponent"].tolist() == ["**2.00** ± 0.00", *3 * ["**1.00** ± 0.00"]]
     assert app.table[0].value["Exponent of n"].tolist() == ["2", "1", "1", "1"]
     assert any("from **n = 64** on" in text.value for text in app.markdown)
 

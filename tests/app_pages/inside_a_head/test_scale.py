@@ -76,3 +76,11 @@ def test_the_numbers_are_those_of_the_record(opened: Open) -> None:
     app = opened(inside_scale="this checkpoint", checkpoint="imdb-pre-ln", layer="1")
     scores = state.record("imdb-pre-ln", TEXT).scores[1, 0].astype(float)
     assert f"variance **{scores.var() * 4:.3g}**" in said(app)
+
+
+def test_two_scores_by_hand(opened: Open) -> None:
+    """softmax(112, 96) and softmax(14, 12): 1 / (1 + e^16) and 1 / (1 + e^-2)."""
+    app = opened()
+    (said,) = (block.value for block in app.markdown if block.value.startswith("By hand"))
+    assert r"1.13 \times 10^{-7}" in said
+    assert "14 and 12, and the weights 0.88 and 0.12" in said

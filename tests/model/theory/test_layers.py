@@ -125,6 +125,9 @@ def test_least_squares_by_hand() -> None:
     lengths = np.exp([-3, -2, -1, 0, 1, 2])
     fit = layers.fit(lengths, np.exp([9, 9, 9, 0, 2, 3]))
     assert fit.exponent == pytest.approx(1.5)
+    # The line leaves -1/6, 1/3 and -1/6: sqrt((1/36 + 1/9 + 1/36) / (3 - 2) / 2), and sum(dx²) = 2.
+    assert fit.error == pytest.approx(np.sqrt(1 / 12))
+    assert np.isnan(layers.fit((1, 2, 4, 8), (1, 2, 4, 8)).error)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,13 @@ def test_frequencies_and_wavelengths_by_hand():
     assert sinusoids.wavelengths(4) == pytest.approx([2 * math.pi, 200 * math.pi])
 
 
+def test_the_nearest_two_positions_by_hand():
+    rows = np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 5.5]])
+    assert sinusoids.nearest(sinusoids.distances(rows)) == (1.5, 1, 2)
+    with pytest.raises(ValueError, match="empty"):
+        sinusoids.nearest(np.zeros((1, 1)))
+
+
 def test_dot_products_and_distances_by_hand():
     rows = np.array([[0, 1], [1, 0], [0, -1]], np.float32)  # sin and cos of 0, 90 and 180 degrees
     assert sinusoids.dot_products(rows).tolist() == [[1, 0, -1], [0, 1, 0], [-1, 0, 1]]
