@@ -3,6 +3,7 @@
 import streamlit as st
 
 from app_pages import state
+from app_pages.compare.cross_attention import cross_attention
 from app_pages.compare.difference import difference
 from app_pages.compare.heads import heads
 from app_pages.compare.knock_out import knock_out
@@ -16,9 +17,10 @@ from app_pages.widgets.contrast import predictions, tell, verdict
 from app_pages.widgets.head_choice import choose_head
 
 HEADS, DIFFERENCE = "Heads", "Difference"
+CROSS = "Cross-attention"
 OF_ALL_HEADS = {"Knock-out": knock_out, "Stream": stream, "Representations": representations}
 
-part = parts((HEADS, DIFFERENCE, *OF_ALL_HEADS), key="compare_part")
+part = parts((HEADS, DIFFERENCE, *OF_ALL_HEADS, CROSS), key="compare_part")
 above = st.container()
 places = controls, _ = bar("controls")
 with controls:
@@ -30,6 +32,8 @@ if isinstance(sides, str):
     stop(sides)
 first, second = sides
 pairing = None
+if part == CROSS:
+    chosen = choose_head(chosen)
 if part in (HEADS, DIFFERENCE):
     chosen = choose_head(chosen, with_colours=part == HEADS)
     with chosen.more if chosen.view is None else chosen.view:
@@ -47,7 +51,9 @@ if not first.said and not second.said:
     else:
         st.caption("Neither encoder has classes, and so there is no prediction.")
 
-if pairing is None:
+if part == CROSS:
+    cross_attention(chosen, first, second)
+elif pairing is None:
     OF_ALL_HEADS[part](chosen, first, second)
 else:
     draw = heads if part == HEADS else difference

@@ -46,6 +46,31 @@ def attention_heatmap(
     return _over_tokens(pattern, tokens, mask=mask, query=query, **look, **place)
 
 
+def cross_heatmap(
+    pattern: np.ndarray,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    query: int,
+    scale: WeightScale = TO_ONE,
+) -> PlotlyFigure:
+    """Weights [query, key] of the tokens `queries` of one input on the tokens `keys` of another."""
+    need_shape((len(queries), len(keys)), pattern=pattern)
+    return heatmap(
+        pattern,
+        x=position_labels(keys),
+        y=position_labels(queries),
+        titles=("key, of the second", "query, of the first"),
+        colours=attention_scale(scale, len(keys)),
+        cell="query '%{y}' → key '%{x}'",
+        number=": %{z:.4f}",
+        description="Cross-attention, queries of the first input down, keys of the second across",
+        framed=(range(len(keys)), range(query, query + 1)),
+        height=540,
+        square=True,
+    )
+
+
 def _short(weight: float) -> str:
     """In two digits without the 0 before them; nothing where that would be .00, 1 where it would be 1.00."""
     return {"0.00": "", "1.00": "1"}.get(said := f"{weight:.2f}", said.removeprefix("0"))

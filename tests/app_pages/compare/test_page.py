@@ -16,7 +16,7 @@ from tests.model import tiny
 Open = Callable[..., AppTest]
 
 TEXT = "not great film"
-PARTS = ("Heads", "Difference", "Knock-out", "Stream", "Representations")
+PARTS = ("Heads", "Difference", "Knock-out", "Stream", "Representations", "Cross-attention")
 
 
 def titles(app: AppTest) -> list[str]:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.viz.picture import pixels
-from viz.attention.token_heatmaps import attention_heatmap, difference_heatmap, score_heatmap
+from viz.attention.token_heatmaps import attention_heatmap, cross_heatmap, difference_heatmap, score_heatmap
 from viz.palette import TO_ONE, WeightScale, weight_scale
 
 TOKENS = ("[CLS]", "so", "so", "[SEP]")
@@ -17,6 +17,18 @@ def test_rows_are_queries_and_repeated_tokens_keep_apart():
     (trace,) = attention_heatmap(WEIGHTS, TOKENS).specification.data
     assert (np.asarray(trace.z) == WEIGHTS).all()
     assert trace.x == trace.y == ("[CLS]", "so ₁", "so ₂", "[SEP]")
+
+
+def test_two_inputs_have_axes_of_their_own():
+    figure = cross_heatmap(WEIGHTS[:2], TOKENS[:2], ("a", "b", "a", "c"), query=1).specification
+    (trace,) = figure.data
+    assert (trace.y, trace.x) == (("[CLS]", "so"), ("a ₀", "b", "a ₂", "c"))
+    assert (np.asarray(trace.z) == WEIGHTS[:2]).all()
+    assert "1/4 = 0.25" in trace.colorbar.title.text
+    (frame,) = figure.layout.shapes
+    assert (frame.y0, frame.y1, frame.x1) == (0.5, 1.5, 3.5)
+    with pytest.raises(ValueError, match="shape"):
+        cross_heatmap(WEIGHTS, TOKENS[:2], TOKENS, query=0)
 
 
 def test_hover_gives_the_exact_weight():

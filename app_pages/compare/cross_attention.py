@@ -1,0 +1,32 @@
+"""Cross-attention: queries from the first input, keys from the second, through one head of one encoder."""
+
+import streamlit as st
+
+from app_pages import state
+from app_pages.widgets.contrast import Side
+from app_pages.widgets.head_choice import choose_query
+from app_pages.widgets.show import show
+from model.measures.cross import cross_pattern
+from viz.attention.token_heatmaps import cross_heatmap
+
+
+def cross_attention(chosen: state.HeadSelection, first: Side, second: Side) -> None:
+    if first.checkpoint != second.checkpoint:
+        st.info("Cross-attention needs one encoder and two inputs: choose “two inputs” above.")
+        return
+    with chosen.controls:
+        query = choose_query(first.record)
+    pattern = cross_pattern(first.record, second.record, chosen.layer, chosen.head)
+    scale = chosen.weights_to("the maximum of this map", pattern)
+    with st.container(key="matrix_first_place"):
+        figure = cross_heatmap(pattern, first.record.tokens, second.record.tokens, query=query, scale=scale)
+        show(figure, key="cross", height="stretch")
+    st.latex(
+        r"A = \mathrm{softmax}\!\left( \frac{Q_1 K_2^{\top}}{\sqrt{d_k}} \right), \qquad \mathrm{out} = A V_2"
+    )
+    st.caption(
+        f"$Q_1$ are the queries of L{chosen.layer} H{chosen.head} on the {first.title}, $K_2$ and $V_2$ its keys and values on "
+        f"the {second.title}. In a decoder the queries come from what was written so far and the keys from the encoder "
+        "(Vaswani et al. 2017, section 3.2.3). This encoder was never trained for it, so the map shows the formula and "
+        "not a skill."
+    )

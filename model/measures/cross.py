@@ -1,0 +1,28 @@
+"""Cross-attention, as in a decoder: queries from one input, keys and values from another.
+
+The encoders here were never trained for it. What a head computes is the same formula on other vectors.
+"""
+
+import math
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from model.record import ForwardRecord
+from model.transformer import masked_softmax
+
+
+def cross_pattern(
+    asks: ForwardRecord, answers: ForwardRecord, layer: int, head: int
+) -> Float[np.ndarray, "query key"]:
+    """softmax(Q Kᵀ / √d_k) with the queries of a head on one input and its keys on another (Vaswani et al. 2017, 3.2.3).
+
+    Both records must be of one encoder. ValueError where the queries and keys differ in width.
+    """
+    q, k = asks.q[layer, head], answers.k[layer, head]
+    if q.shape[-1] != k.shape[-1]:
+        raise ValueError(
+            f"queries of width {q.shape[-1]} cannot be multiplied with keys of width {k.shape[-1]}"
+        )
+    return masked_softmax(torch.tensor(q) @ torch.tensor(k).T / math.sqrt(q.shape[-1]), None).numpy()

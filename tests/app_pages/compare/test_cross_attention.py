@@ -1,0 +1,32 @@
+from collections.abc import Callable
+
+import numpy as np
+from streamlit.testing.v1 import AppTest
+
+from app_pages import state
+from model.inputs import Text
+from model.measures.cross import cross_pattern
+from tests.app_pages.charts import shown, weights
+
+Open = Callable[..., AppTest]
+
+
+def test_queries_of_the_first_text_look_at_the_second(open_compare: Open) -> None:
+    app = open_compare(
+        compare_part="Cross-attention",
+        compare_what="two inputs",
+        text="not great film",
+        compare_text="great plot",
+        layer="1",
+    )
+    assert not app.exception
+    figure = shown(app, "cross")
+    asks, answers = (state.record("imdb-pre-ln", Text(text)) for text in ("not great film", "great plot"))
+    np.testing.assert_allclose(weights(figure), cross_pattern(asks, answers, 1, 0), atol=1e-6)
+    assert (len(figure["data"][0]["y"]), len(figure["data"][0]["x"])) == (len(asks), len(answers))
+
+
+def test_between_two_encoders_it_says_what_it_needs(open_compare: Open) -> None:
+    app = open_compare(compare_part="Cross-attention")
+    assert not app.exception
+    assert "needs one encoder and two inputs" in app.info[0].value
