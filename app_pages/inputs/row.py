@@ -12,6 +12,7 @@ from app_pages.inputs import drawing
 from app_pages.inputs.digit_input import digit_input
 from app_pages.inputs.text_input import text_input
 from app_pages.widgets.bar import bar
+from app_pages.widgets.head_choice import OTHER_KIND
 from app_pages.widgets.spelling import PLACEMENTS
 from model.checkpoint import Loaded
 from model.history import measured
@@ -112,8 +113,9 @@ def _take_seed() -> None:
 
 
 def _change_kind() -> None:
-    """A token's position means nothing on a digit, nor a patch in a text."""
+    """A token's position means nothing on a digit, nor a patch in a text, nor a head in another encoder."""
     address.take("query", 0)
+    st.session_state[OTHER_KIND] = True
     drawing.leave()
 
 

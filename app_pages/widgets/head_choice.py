@@ -32,6 +32,7 @@ _ROLES: dict[Role, str] = {
     "unknown": "is a token that the vocabulary does not have",
     "padding": "fills up and is masked",
 }
+OTHER_KIND = "other_kind"  # in the session: the kind of input was changed
 SCALES: dict[str, ColourScale] = {"to 1": "fixed", "to own maximum": "own"}
 
 
@@ -54,8 +55,12 @@ def choose_head(
 
 
 def _open_on_a_telling_head(chosen: state.Selection) -> None:
-    """Where nothing was chosen yet, neither in the address nor in this session."""
-    if state.opened_bare() and not any(address.held(key) for key in ("layer", "head", "query", "opened")):
+    """Where nothing was chosen yet, neither in the address nor in this session, and after a change to the other kind of
+    input, of whose encoder nobody has chosen a head."""
+    nothing = state.opened_bare() and not any(
+        address.held(key) for key in ("layer", "head", "query", "opened")
+    )
+    if st.session_state.pop(OTHER_KIND, False) or nothing:
         record = state.record(chosen.checkpoint, chosen.given)
         take_head(*most_telling_head(record))
         if record.unit == "token":

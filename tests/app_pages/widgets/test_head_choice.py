@@ -43,6 +43,15 @@ def test_the_app_opens_on_the_head_that_looks_most_at_the_next_token(open_app: O
     assert app.selectbox(key="query").value == len(record) // 2
 
 
+def test_another_kind_of_input_opens_on_a_telling_head_of_its_encoder(open_app: Open) -> None:
+    app = open_app(layer="1", head="1")
+    app.segmented_control(key="kind").set_value("Digit").run()
+    assert not app.exception
+    selection = app.session_state["selection"]
+    record = state.record(selection.checkpoint, selection.given)
+    assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == most_telling_head(record)
+
+
 def test_a_link_opens_on_what_it_names_and_on_the_first_head_where_it_names_none(open_app: Open) -> None:
     app = open_app(text="great film")
     assert [app.selectbox(key=key).value for key in ("layer", "head", "query")] == [0, 0, 0]
