@@ -31,7 +31,8 @@ _QUERIES = _term("queries", "A query is the token that looks: a row of a map.")
 _KEYS = _term("keys", "A key is a token that is looked at: a column of a map.")
 _LAYER_NORM = _term(
     "LayerNorm",
-    "It gives every vector the same mean and spread. Pre-LN: before attention and feed-forward; post-LN: after each addition.",
+    "It gives every vector the same mean and spread. Pre-LN: before attention and feed-forward; post-LN: "
+    "after each addition.",
 )
 # By the groups of the navigation; the name of a page's folder is its address.
 GROUPS = {
@@ -52,48 +53,48 @@ GROUPS = {
         "masks": Title(
             "Masks",
             "What if it could not see that?",
-            f"Hide tokens from the {_HEADS}, and watch what they look at instead, and what becomes of the answer.",
+            f"Hide tokens from the {_HEADS}: see what they attend to instead, and whether the prediction changes.",
         ),
         "positions": Title(
             "Positions",
             "How does it know the order?",
-            "Attention reads a set; a vector for each place, added to the token that stands there, tells it the order.",
+            "Attention alone ignores order. A vector for each position, added to the token there, supplies it.",
         ),
     },
     "compare": {
         "norm_placement": Title(
             "Norm placement",
             f"What does the place of the {_LAYER_NORM} change?",
-            "What papers claim of pre-LN and post-LN, and what it comes to in encoders that differ in nothing else but "
-            "their seed.",
+            "What papers claim about pre-LN and post-LN, beside what was measured here, with several seeds.",
         ),
         "compare": Title(
             "Side by side",
-            "Where do two encoders look differently?",
-            f"One input, read by two encoders, mostly such that differ in one thing: where the {_LAYER_NORM} stands. "
-            "Or one encoder on two inputs.",
+            "Where do two encoders differ?",
+            f"One input in two encoders, for example with the {_LAYER_NORM} in different places; or two "
+            "inputs in one encoder.",
         ),
     },
     "learn": {
         "theory": Title(
             "Theory",
             f"Why should the place of the {_LAYER_NORM} matter?",
-            "Fresh, untrained encoders, measured while you look, beside what papers prove about them.",
+            "Untrained encoders, measured while you watch, beside what papers prove about them.",
         ),
         "training": Title(
             "Training",
-            "How did the heads come to be?",
-            "The runs of the encoders, played from what they recorded of themselves on the way.",
+            "How did the heads form?",
+            "The training runs of the encoders, replayed step by step from their recordings.",
         ),
         "cost": Title(
             "Cost",
             "What does an encoder cost?",
-            "Parameters and operations of one of any size, counted, and four kinds of layer, timed on this machine.",
+            "Parameters and multiply-adds of an encoder of any size, and four kinds of layer timed on this machine.",
         ),
         "reading": Title(
             "Reading",
             "Where in the papers is this?",
-            "Section by section through the papers, with a link to the place in the app that shows each on real numbers.",
+            "Section by section through the papers, with a link to the place in the app that shows each on "
+            "real numbers.",
         ),
     },
 }

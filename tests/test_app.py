@@ -160,7 +160,7 @@ def test_any_text_is_read(open_app: Open, text: str, view: str) -> None:
 def test_the_page_says_how_many_tokens_were_left_out(open_app: Open, page: str) -> None:
     # Of the encoder's 12 positions two are [CLS] and [SEP]. Sinusoids have no input, experiments have one.
     app = open_app(page, text="great " * 15, positions="Experiments")
-    assert any("it leaves out the last 5 tokens" in caption.value for caption in app.caption)
+    assert any("which leaves out the last 5 tokens" in caption.value for caption in app.caption)
 
 
 def test_the_page_says_where_the_text_box_ended(open_app: Open) -> None:

@@ -27,7 +27,7 @@ def try_links(chosen: state.HeadSelection, query: int) -> None:
         return
     links = {
         "a head that finds the next token": _next_token,
-        "hide a word and watch the answer turn": _hidden_word,
+        "hide a word and see the answer change": _hidden_word,
         "the same digit under two norms": _two_norms,
         f"guess what {MASK} hides": _guess,
     }

@@ -39,8 +39,8 @@ def _by_head(head: tuple[int, int], first: Side, second: Side, pairing: Pairing)
             with st.container(width="content"):
                 clickable_heads(grid, key=f"grid_{key}", chosen=head)
     st.caption(
-        f"Rows and columns are the layers and heads of {first.title}, each against its partner. In the changes gold "
-        f"says that {second.title} has more, purple that it has less. A click chooses the pair. Entropies are divided by "
+        f"Rows and columns are the layers and heads of {first.title}, each against its partner. Gold: "
+        f"{second.title} has more; purple: it has less. A click chooses the pair. Entropies are divided by "
         "that of equal weights, so they lie between 0 and 1 and their changes between −1 and 1."
     )
 
@@ -51,7 +51,7 @@ def _tables(
     """Values [layer, head], whether they have a sign, their digits, and the lines of the title."""
     tables = {}
     if pairing.matrix is not None:
-        tables["distance"] = pairing.distances, False, 3, ["head distance", "nats, 0 to 0.693"]
+        tables["distance"] = pairing.distances, False, 3, ["head distance", "nats, below ln 2"]
     before, after = (state.head_measures(side.checkpoint, side.given) for side in (first, second))
     for measure, values in before.items():
         same_grid = first.record.patch_grid == second.record.patch_grid

@@ -13,12 +13,12 @@ def next_disagreement(one: str, other: str) -> None:
         return
     ids = ordered(state.test_digits()[1], "all", DISAGREE, made)[0].tolist()
     if not ids:
-        st.caption("The two call every test digit alike.")
+        st.caption("Both predict the same for every test digit.")
         return
     current = address.held("digit")
     following = ids[(ids.index(current) + 1) % len(ids)] if current in ids else ids[0]
     st.button(
-        f"Next of {len(ids)} that they call differently",
+        f"Next of {len(ids)} with different predictions",
         key="next_disagreement",
         icon=":material/arrow_forward:",
         on_click=take_digit,

@@ -128,8 +128,9 @@ def _distances(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
     )
     st.markdown(
         r"**Head distance** of two heads $A$ and $B$: $\frac{1}{n} \sum_i \mathrm{JSD}(A'_i, B'_i)$ with "
-        r"$A' = 0.999\,A + 0.001 / n$, the Jensen-Shannon divergence of their rows, from 0 to $\ln 2 \approx 0.693$ nats "
-        "(Clark et al. 2019, who sum over the rows). Rings are the pairs; a click chooses the head of its row."
+        r"$A' = 0.999\,A + 0.001 / n$, the Jensen-Shannon divergence of their rows, from 0 to just below "
+        r"$\ln 2 \approx 0.693$ nats (Clark et al. 2019, who sum over the rows). Rings mark the pairs; a "
+        "click chooses the head of its row."
     )
     clickable(
         chart,

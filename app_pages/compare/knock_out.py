@@ -27,14 +27,14 @@ def knock_out(chosen: state.Selection, first: Side, second: Side) -> None:
     sides = (first, second)
     classes = list(dict.fromkeys(side.said for side in sides if side.said is not None))
     measured = (
-        r"Drawn is the change of the log-odds of the class, $\ln \frac{P}{1 - P}$: near 0 or 1 a probability hardly moves, "
-        "whatever happens to the scores behind it."
+        r"Drawn: change of the log-odds of the class, $\ln \frac{P}{1 - P}$: near 0 or 1 a probability "
+        "hardly moves, even when the logits do."
     )
     if not classes:
-        measured = "What is measured is how far the pooled state turns: its cosine distance from what it was."
+        measured = "Measured: cosine distance of the pooled state from what it was."
     st.markdown(
-        f"Each {first.record.unit} in turn is masked out of the keys, in all layers and heads: nobody looks at it any more, "
-        f"while its own state stays in the stream. {measured}"
+        f"Each {first.record.unit} in turn is masked out of the keys, in all layers and heads: no query "
+        f"attends to it, but its own state stays in the stream. {measured}"
     )
     with chosen.controls:
         asked = classes[0] if classes else None
@@ -52,7 +52,7 @@ def knock_out(chosen: state.Selection, first: Side, second: Side) -> None:
     ):
         with place:
             if change is None:
-                st.info(f"{side.title} knows no class {asked}.")
+                st.info(f"{side.title} has no class {asked}.")
                 continue
             st.markdown(_in_words(side, each, change, asked))
             at = same_position(first, side, query)
@@ -82,7 +82,7 @@ def _in_words(side: Side, answers: np.ndarray, change: np.ndarray, asked: str | 
     token = as_code(record.tokens[most]) + (f" (position {most})" if side.is_text else "")
     if asked is None:
         turned = written(float(change[most]), ".2g")
-        return f"**{side.title}**: without {token} the pooled state is {turned} from what it was, the largest change."
+        return f"**{side.title}**: without {token} the pooled state moves by {turned}, the largest change."
     before = float(record.probabilities[record.class_names.index(asked)])
     flips = len(record) - one_class(answers, record.class_names.index(side.said)).kept
     unit = "tokens" if side.is_text else "positions"
@@ -119,7 +119,7 @@ def _draw(
     if not first:
         return
     if asked is None:
-        said = f"the pooled state is {written(float(change[0]), '.2g')} from what it was (cosine distance)"
+        said = f"the pooled state moves by {written(float(change[0]), '.2g')} (cosine distance)"
     else:
         said = f"P({asked}) is {percent(answers[0, side.record.class_names.index(asked)], 2)}"
     st.caption(f"Without the class token among the keys, {said}.")

@@ -43,13 +43,13 @@ left_out = state.left_out(second.checkpoint, second.given)
 of_one = second.checkpoint == first.checkpoint
 if left_out and left_out != state.left_out(first.checkpoint, first.given):
     what = "The second text" if of_one else f"For {second.checkpoint} the text"
-    st.caption(f"{what} is longer than the encoder reads: it leaves out the {left_out}.")
+    st.caption(f"{what} is too long for the encoder, which leaves out the {left_out}.")
 predictions(first, second, key="probabilities")
 if not first.said and not second.said:
     if of_one:
         tell(verdict(f"From the {first.title} to the {second.title}", first.record, second.record))
     else:
-        st.caption("Neither encoder has classes, and so there is no prediction.")
+        st.caption("Neither encoder has classes, so there is no prediction.")
 
 if part == CROSS:
     cross_attention(chosen, first, second)

@@ -25,12 +25,12 @@ def pair_heads(first: Side, second: Side) -> Pairing:
         "Heads paired",
         (MATCHED, BY_NUMBER),
         key="compare_pairing",
-        help="Matched: such that the head distances of all pairs add up to the least on this input.",
+        help="Matched: the pairs with the smallest sum of head distances on this input.",
     )
     return by_distance(*shapes, matrix) if how == MATCHED else by_number(*shapes, matrix)
 
 
-@cached(spinner="Measuring how far every head is from every other …")
+@cached(spinner="Measuring head distances …")
 def _distances(
     one: Checkpoint, given: state.Input, other: Checkpoint, other_given: state.Input
 ) -> np.ndarray:
@@ -49,7 +49,7 @@ def why_cells_differ(first: Side, second: Side) -> str | None:
         why = f"{first.title} and {second.title} cut the text into different tokens"
     else:
         why = f"{first.title} has {len(one)} tokens, {second.title} {len(other)}"
-    return f"No cell of one map is a cell of the other: {why}."
+    return f"The two maps have no cells in common: {why}."
 
 
 def _seen(record: ForwardRecord) -> str:
@@ -85,15 +85,15 @@ def about(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
     said = _distance(pairing, head) if measured and partner is not None else ""
     if pairing.matched:
         said += (
-            "The pairs are a matching: of all ways to pair the heads, the one whose head distances add up to the "
-            "least on this input. Another input may pair them otherwise. "
-            f"{pairing.n_of_one_number} of {pairing.n_pairs} pairs have the same number on both sides."
+            "The pairs are a matching: of all ways to pair the heads, the one with the smallest sum of "
+            f"head distances on this input. Another input may give other pairs. {pairing.n_of_one_number} "
+            f"of {pairing.n_pairs} pairs have the same number on both sides."
         )
     elif first.checkpoint != second.checkpoint:
         why = "" if measured else ", since a matching needs the same keys on both sides"
         st.warning(
-            f"Paired by number{why}: the encoders were trained separately, and nothing says that heads of one number do "
-            "the same.",
+            f"Paired by number{why}: the encoders were trained separately, so heads of the same number need "
+            "not correspond.",
             icon=":material/warning:",
         )
     for side, alone in zip((first, second), pairing.alone, strict=True):

@@ -20,9 +20,11 @@ N_DIGITS, AT_ONCE = 300, 50
 
 def representations(_chosen: state.Selection, first: Side, second: Side) -> None:
     st.markdown(
-        r"**Linear CKA**: $\lVert Y^\top X \rVert_F^2 \,/\, (\lVert X^\top X \rVert_F \, \lVert Y^\top Y \rVert_F)$, with the "
-        "states of all examples at a stage of either checkpoint as the centred rows of $X$ and $Y$. 1: equal up to rotation and "
-        "scale (Kornblith et al. 2019). States are those carried in the stream, before the norm at the end of pre-LN."
+        r"**Linear CKA**: $\lVert Y^\top X \rVert_F^2 \,/\, (\lVert X^\top X \rVert_F \, \lVert Y^\top Y "
+        r"\rVert_F)$, with the states of all examples at a stage of either checkpoint as the centred rows "
+        "of $X$ and $Y$. 1: equal up to rotation and scale (Kornblith et al. 2019). States are those "
+        "carried in the stream (mid: after attention, post: after feed-forward), before the norm at the "
+        "end of pre-LN."
     )
     of_text = first.record.unit == "token"
     if of_text:
@@ -38,8 +40,8 @@ def representations(_chosen: state.Selection, first: Side, second: Side) -> None
     of_one = first.checkpoint == second.checkpoint
     if of_one:
         st.caption(
-            "One checkpoint beside itself: which of its stages are alike. "
-            + ("The two texts only add their tokens." if of_text else "The two digits play no part in it.")
+            "One checkpoint compared with itself: which of its stages are alike. "
+            + ("The two texts only add their tokens." if of_text else "The two digits are not used here.")
         )
     reads = [partial(_states, side.checkpoint, example) for side in (first, second) for example in examples]
     in_steps(reads, "Reading the states of the examples …")  # from here on they are cached
@@ -98,6 +100,6 @@ def _what_was_used(first: Side, second: Side, n: int, by_chance: float) -> None:
         used = f"the first {n} test digits, the {' and the '.join(pooled)} of each"
     widths = sorted({side.record.config.d_model for side in (first, second)})
     st.caption(
-        f"Used: {used}, of width {' and '.join(map(str, widths))}. With the examples of one side shuffled, the largest of "
-        f"these numbers is {by_chance:.2f}: so much is chance."
+        f"Used: {used}, of width {' and '.join(map(str, widths))}. With the examples of one side shuffled, "
+        f"the largest of these numbers is {by_chance:.2f}: that much is chance."
     )

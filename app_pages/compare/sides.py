@@ -70,7 +70,7 @@ def choose_sides(chosen: state.Selection, what: str) -> tuple[Side, Side] | str:
             f"No other checkpoint takes a {kind.lower()}; two inputs can be compared on {chosen.checkpoint}."
         )
     if second.given is None:
-        return "Type a second text above, and it is compared with the first."
+        return "Type a second text above to compare it with the first."
     try:
         return side_of(chosen, titles[0]), side_of(second, titles[1])
     except (ValueError, OSError) as error:

@@ -30,8 +30,9 @@ def stream(chosen: state.Selection, first: Side, second: Side) -> None:
 
 def _norms(sides: tuple[Side, Side]) -> None:
     st.markdown(
-        r"$\lVert x_i \rVert$ at each position $i$: after the embedding, after each attention (mid) and each feed-forward "
-        "(post). In post-LN that is after the norm, which sets the length; in pre-LN nothing does until the norm at the end."
+        r"$\lVert x_i \rVert$ at each position $i$: after the embedding, after each attention (mid) and "
+        "each feed-forward (post). In post-LN that is after the norm, which sets the length; in pre-LN "
+        "nothing does until the norm at the end."
     )
     means = {side.title: measures.mean_norms(side.record.residual) for side in sides}
     show(
@@ -48,9 +49,9 @@ def _norms(sides: tuple[Side, Side]) -> None:
 
 def _shares(sides: tuple[Side, Side]) -> None:
     st.markdown(
-        r"$\frac{1}{n} \sum_i \lVert F_i \rVert / (\lVert x_i \rVert + \lVert F_i \rVert)$: $F$ is what the sublayer hands "
-        "over, $x$ what that is added to. 0.5: it is as long as all that was there. Lengths alone: where $F$ points "
-        "against $x$, the sum becomes shorter."
+        r"$\frac{1}{n} \sum_i \lVert F_i \rVert / (\lVert x_i \rVert + \lVert F_i \rVert)$: $F$ is the "
+        "output of the sublayer, $x$ what it is added to. 0.5: both are equally long. Only lengths count: "
+        "where $F$ points against $x$, the sum is shorter."
     )
     shares = {side.title: cache.of(measures.sublayer_shares, side.checkpoint, side.given) for side in sides}
     deepest = max(side.record.config.n_layers for side in sides)
@@ -68,9 +69,10 @@ def _shares(sides: tuple[Side, Side]) -> None:
 
 def _logits(sides: tuple[Side, Side]) -> None:
     st.markdown(
-        "What the classifier would answer if it read the stream at each stage: $W\\,\\mathrm{pool}(\\mathrm{LN}(x)) + b$ "
-        "where the encoder ends in a norm, as pre-LN mostly does, $W\\,\\mathrm{pool}(x) + b$ where it does not; the pool "
-        "is the class token, the mean or the maximum. The classifier was trained on the last stage alone."
+        "What the classifier would answer if it read the stream at each stage: "
+        "$W\\,\\mathrm{pool}(\\mathrm{LN}(x)) + b$ where the encoder ends in a norm, as pre-LN mostly does, "
+        "$W\\,\\mathrm{pool}(x) + b$ where it does not; the pool is the class token, the mean or the "
+        "maximum. The classifier was trained on the last stage alone."
     )
     answering = [side for side in sides if side.record.has_classes]
     ends = extremes(*(side.record.logits_by_layer for side in answering))
@@ -87,9 +89,9 @@ def _logits(sides: tuple[Side, Side]) -> None:
             else:
                 st.info(f"{side.title} has no classes, and so no logits.")
     if len(marked) < len(answering):
-        said = f"Both say **{sides[0].said}**"
+        said = f"Both predict **{sides[0].said}**"
     else:
-        said = " and ".join(f"**{side.said}** is what {side.title} says" for side in answering)
+        said = " and ".join(f"{side.title} predicts **{side.said}**" for side in answering)
     if said:
         st.caption(f"{said}; any other class is grey.")
 
@@ -104,9 +106,10 @@ def _checked(side: Side) -> str:
 
 def _uniformity(sides: tuple[Side, Side]) -> None:
     st.markdown(
-        r"$\lVert X - \mathbf{1} \bar{x}^\top \rVert_F / \lVert X \rVert_F$ with $\bar{x}$ the mean state: 0 if all tokens "
-        "were alike. Dong et al. 2021 prove that attention alone drives the tokens together, and that skip connections and "
-        "feed-forward layers hold them apart (they measure in another norm)."
+        r"$\lVert X - \mathbf{1} \bar{x}^\top \rVert_F / \lVert X \rVert_F$ with $\bar{x}$ the mean state: "
+        "0 if all tokens were alike. Dong et al. 2021 prove that attention alone drives the tokens "
+        "together, and that skip connections and feed-forward layers hold them apart (they measure in "
+        "another norm)."
     )
     curves = {side.title: measures.uniformity(side.record.residual) for side in sides}
     title = "relative distance from the mean state"
@@ -118,8 +121,8 @@ def _uniformity(sides: tuple[Side, Side]) -> None:
 
 def _cosines(sides: tuple[Side, Side]) -> None:
     st.markdown(
-        r"$\frac{1}{n} \sum_i \cos(x_i^s, x_i^t)$ between the stages $s$ and $t$ of one side: how far a token's state has "
-        "turned on its way."
+        r"$\frac{1}{n} \sum_i \cos(x_i^s, x_i^t)$ between the stages $s$ and $t$ of one side: how much a "
+        "token's state keeps its direction."
     )
     for number, side, place in zip(NUMBERS, sides, beside("cosines"), strict=False):
         stages = side.record.stages

@@ -31,7 +31,7 @@ def totals(config: ModelConfig) -> None:
             "Attention weights, L·h·n²",
             f"{weights:,}",
             width="content",
-            help=f"In float32 that is {cost.pattern_megabytes(config):,.1f} MB where every pattern is kept.",
+            help=f"In float32 that is {cost.pattern_megabytes(config):,.1f} MB if every pattern is kept.",
         )
 
 
@@ -45,9 +45,9 @@ def by_part(config: ModelConfig) -> None:
             counts = [getattr(part, number) for part in parts]
             show(part_bars(names, counts, of=number.replace("_", "-")), key=f"cost_{number}")
     st.markdown(
-        "Only the scores and the weighted sum grow with $n^2$. They come to as many multiply-adds as the linear "
-        f"maps of their layer at $n$ = **{cost.balance(config):,.0f}**; in shorter inputs the maps are the larger "
-        "part."
+        f"Only the scores and the weighted sum grow with $n^2$. At $n$ = **{cost.balance(config):,.0f}** "
+        "they need as many multiply-adds as the linear maps of their layer; at smaller $n$ the maps need "
+        "more."
     )
     st.latex(r"L\,n^2\,h\,(d_k+d_v) = L\,n\,d\,\big(h\,(2d_k+d_v) + h\,d_v + 2\,d_{ff}\big)")
     with st.expander("Every number with its formula", icon=":material/function:", expanded=True):

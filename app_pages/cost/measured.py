@@ -48,13 +48,14 @@ def measured() -> None:
         st.markdown(_crossing(times, d))
     st.caption(
         'Orders, sequential operations and longest paths: table 1 of "Attention Is All You Need" (Vaswani et al. 2017), '
-        "$r$ the size of the neighbourhood in restricted self-attention, $k$ the kernel. As there, attention "
-        "is without its four linear maps: queries, keys and values are the input itself, $n$ vectors of width "
-        "$d$, one head. Recurrent is $h_t = \\tanh(W x_t + U h_{t-1} + b)$. Restricted self-attention keeps "
-        f"$r\\,n$ weights, self-attention $n^2$. Each time is the processor time of one thread, so without the "
-        f"waiting while other programs run; the median of {ROUNDS} interleaved runs. The exponents are least "
-        "squares of ln(time) on ln(n) over the longer half of the lengths, "
-        f"n = {LENGTHS[len(LENGTHS) // 2]:,} to {LENGTHS[-1]:,} (dashed), where the fixed cost of a call weighs "
+        "$r$ the size of the neighbourhood in restricted self-attention, $k$ the kernel. As there, "
+        "attention is without its four linear maps: queries, keys and values are the input itself, $n$ "
+        "vectors of width $d$, one head. Recurrent is $h_t = \\tanh(W x_t + U h_{t-1} + b)$. Restricted "
+        "self-attention keeps $r\\,n$ weights, self-attention $n^2$. Each time is the processor time of one "
+        "thread, so waiting "
+        f"for other programs does not count; the median of {ROUNDS} interleaved runs. The exponents are "
+        "least squares of ln(time) on ln(n) over the longer half of the lengths, n = "
+        f"{LENGTHS[len(LENGTHS) // 2]:,} to {LENGTHS[-1]:,} (dashed), where the fixed cost of a call weighs "
         "least; after ± stands the standard error of the slope."
     )
 
@@ -96,7 +97,7 @@ def _orders(fits: dict[str, layers.Fit]) -> pd.DataFrame:
 
 def _crossing(times: dict[str, np.ndarray], d: int) -> str:
     """From which length on self-attention takes longer than the recurrent layer."""
-    counted = f"By the count it is the dearer one where $n > d$ = {d}."
+    counted = f"By the count it costs more where $n > d$ = {d}."
     first = layers.overtaken(LENGTHS, times[layers.SELF_ATTENTION], times[layers.RECURRENT])
     if first is None:
         return f"Self-attention took no longer than the recurrent layer at n = {LENGTHS[-1]:,}. {counted}"

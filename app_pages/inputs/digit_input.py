@@ -55,7 +55,7 @@ def _gallery(images: np.ndarray, labels: np.ndarray, digit: int, checkpoint: str
     page = st.pagination(n_pages, key="gallery_page", max_visible_pages=5)
     with pages:
         if not len(ids):
-            st.info("There is no such digit: the two say the same of every one of this class.")
+            st.info("No such digit: both predict the same for every digit of this class.")
             return
         part = slice((page - 1) * PAGE, page * PAGE)
         shown, look = ids[part], {"selected": digit, "columns": COLUMNS}

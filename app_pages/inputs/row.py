@@ -19,8 +19,8 @@ from model.history import measured
 from model.seeds import by_seed, seed_of
 
 INVITATION = {
-    state.TEXT: "Type a sentence above, or choose an example there, and every head shows itself here.",
-    state.DIGIT: "Draw a digit above, or upload a picture of one, and every head shows itself here.",
+    state.TEXT: "Type a sentence above, or choose an example there, to see all heads.",
+    state.DIGIT: "Draw a digit above, or upload a picture of one, to see all heads.",
 }
 _ENCODER = (
     "The trained encoder that reads the input. Pre-LN: a LayerNorm stands before attention and before feed-forward; "
@@ -54,7 +54,7 @@ def choose_input(places: tuple[DeltaGenerator, DeltaGenerator] | None = None) ->
     if given is None or n_read == 0:
         stop(INVITATION[kind])
     if left_out := state.left_out(name, given):
-        st.caption(f"The text is longer than the encoder reads: it leaves out the {left_out}.")
+        st.caption(f"The text is too long for the encoder, which leaves out the {left_out}.")
     controls, more = places or bar("controls")
     selection = state.Selection(
         checkpoint=name,
@@ -101,7 +101,7 @@ def _choose_encoder(kind: str) -> str | None:
             key="seed",
             format_func=lambda name: f"seed {seed_of(name)[1]}",
             on_change=_take_seed,
-            help="Trained by the same recipe from other random numbers: what differs between two seeds is chance.",
+            help="The same recipe with other random numbers: what differs between two seeds is chance.",
             width=100,
             **look,
         )
@@ -136,16 +136,16 @@ def _describe(loaded: Loaded) -> None:
     published = loaded.history.get("recipe", {}).get("published")
     with st.popover("", icon=":material/info:", type="tertiary", key="about_encoder"):
         st.caption(
-            f"{loaded.n_parameters:,} parameters  \n"
-            f"{PLACEMENTS[config.norm_placement]}, {_several(config.n_layers, 'layer')} × {_several(config.n_heads, 'head')}  \n"
-            + (f"published: {published}  \n" if published else "")
+            f"{loaded.n_parameters:,} parameters  \n{PLACEMENTS[config.norm_placement]}, "
+            f"{_several(config.n_layers, 'layer')} × {_several(config.n_heads, 'head')}  \n"
+            + (f"reference accuracy: {published}  \n" if published else "")
             + f"runs on {loaded.device.type.upper()}"
         )
         if figures := measured(loaded.history):
-            st.caption("Answers that are right, with the standard error:")
+            st.caption("Accuracy, with its standard error:")
             st.dataframe([_right(each) for each in figures], hide_index=True, width=440)
         else:
-            st.caption("How much it reads rightly was not measured.")
+            st.caption("Its accuracy was not measured.")
         st.caption(_ENCODER)
 
 

@@ -22,8 +22,9 @@ def stream(view: View) -> None:
     source = f"block {layer - 1} left it" if layer else "it comes from the embedding"
     st.latex(rf"x_i, \, x_j \in \mathbb{{R}}^{{{steps.x.shape[1]}}}")
     st.markdown(
-        f"The residual stream as {source}: a vector for each of the {view.n} positions, here those of the query "
-        "$i$ and of the key $j$. They are taken from the encoder; every step below is computed from them anew."
+        f"The residual stream as {source}: a vector for each of the {view.n} positions, here those of the "
+        "query $i$ and of the key $j$. They are taken from the encoder; every step below is recomputed "
+        "from them."
     )
     rows = {f"xᵢ  {view.name(view.query)}": steps.x[view.query]}
     if view.key != view.query:
@@ -37,8 +38,8 @@ def project(view: View) -> None:
     st.latex(rf"q_i = {x}_i W_Q + b_Q, \quad k_j = {x}_j W_K + b_K, \quad v_j = {x}_j W_V + b_V")
     st.markdown(
         rf"This head's own columns: $W_Q, W_K \in \mathbb{{R}}^{{{config.d_model} \times {config.d_k}}}$, "
-        rf"$W_V \in \mathbb{{R}}^{{{config.d_model} \times {config.d_v}}}$. The query asks, the key answers, the "
-        "value is what is handed over."
+        rf"$W_V \in \mathbb{{R}}^{{{config.d_model} \times {config.d_v}}}$. A query is compared with each "
+        "key; the value is what the key passes on."
     )
     rows = {
         f"qᵢ  {view.name(view.query)}": attention.q,
@@ -93,14 +94,12 @@ def mask(view: View) -> None:
     )
     if attention.mask.all():
         st.markdown(
-            f"Nothing is masked here: the query may look at all {view.n} positions. This encoder looks both ways, "
-            "and only padding would be masked."
+            f"Nothing is masked here: the query may look at all {view.n} positions. This encoder is "
+            "bidirectional: only padding would be masked."
         )
         return
     n_allowed = np.count_nonzero(attention.mask)
-    st.markdown(
-        f"The query may look at {n_allowed} of {view.n} positions; the others have no score any more."
-    )
+    st.markdown(f"The query may look at {n_allowed} of {view.n} positions; the score of the others is −∞.")
     _bars(view, attention.allowed(attention.scores), what="score after the mask", key="inside_masked")
 
 
@@ -132,7 +131,7 @@ def values(view: View) -> None:
     st.latex(
         rf"z_i = \sum_{{j=0}}^{{{view.n - 1}}} A_{{ij}} \, v_j \in \mathbb{{R}}^{{{attention.v.shape[1]}}}"
     )
-    st.markdown("Each key hands over its value, as strongly as it is looked at: a row is $A_{ij} v_j$.")
+    st.markdown("A row is $A_{ij} v_j$: the value of a key times its weight.")
     rows, totals = view.by_key(attention.weighted), view.by_key(attention.pattern)
     if view.n_hidden:
         others = f"the other {view.n_hidden}"
@@ -146,7 +145,7 @@ def values(view: View) -> None:
         clicks=True,
     )
     _scrolled(view, chart, key="inside_values")
-    st.markdown("The sum of all rows, with colours of its own:")
+    st.markdown("The sum of all rows, on its own colour scale:")
     rows = {f"zᵢ  {view.name(view.query)}": attention.z[view.chosen.head]}
     show(vector_rows(rows, what="component of z", totals={}), key="inside_rows_z")
 
@@ -155,7 +154,7 @@ def concatenate(view: View) -> None:
     z = view.steps.attention.z
     n_heads, d_v = z.shape
     if n_heads == 1:
-        st.markdown(f"Layer {view.chosen.layer} has this one head: there is nothing to join.")
+        st.markdown(f"Layer {view.chosen.layer} has this one head: there is nothing to concatenate.")
     else:
         st.latex(
             rf"[\, z_i^{{(0)}}; \ldots; z_i^{{({n_heads - 1})}} \,] \in \mathbb{{R}}^{{{n_heads} \cdot {d_v}}} "
@@ -177,8 +176,8 @@ def output(view: View) -> None:
         rf"W_O^{{(h)}} \in \mathbb{{R}}^{{{d_v} \times {len(attention.out)}}}"
     )
     st.markdown(
-        rf"$W_O \in \mathbb{{R}}^{{{n_heads * d_v} \times {len(attention.out)}}}$ cut into the rows that belong to "
-        "each head: so every head writes into the stream by itself, and what they write is added."
+        rf"$W_O \in \mathbb{{R}}^{{{n_heads * d_v} \times {len(attention.out)}}}$ cut into the rows that "
+        "belong to each head: each writes into the stream on its own, and the results are added."
     )
     rows = {f"H{number}": row for number, row in enumerate(attention.by_head)}
     rows |= {"bias b": attention.bias, "= oᵢ": attention.out}

@@ -7,7 +7,7 @@ from app_pages.inside_a_head.view import View
 from app_pages.widgets.show import show
 from model.head_steps import Norm
 from viz.inside.value_bars import value_bars
-from viz.numbers import percent
+from viz.numbers import in_tex, percent
 
 N_UNITS, N_CONTRIBUTIONS = 12, 6  # hidden units: the strongest, drawn as bars, and as rows
 
@@ -28,7 +28,7 @@ def norm_feed_forward(view: View) -> None:
         )
         _norm(view.steps.norm_feed_forward, r"\hat{x}_i'", "x_i'", key="feed_forward")
     else:
-        st.markdown("After the addition again: so the block leaves the stream.")
+        st.markdown("After the addition again: this is the output of the block.")
         _norm(view.steps.norm_feed_forward, "x_i''", "x_i' + f_i", key="feed_forward")
 
 
@@ -52,7 +52,7 @@ def add_feed_forward(view: View) -> None:
         st.markdown(
             "This was the last block: one final LayerNorm follows before the classifier."
             if is_last and config.final_norm
-            else "So the block leaves the stream: not normalised."
+            else "The output of the block, not normalised."
         )
 
 
@@ -66,8 +66,9 @@ def expand(view: View) -> None:
     )
     units = steps.strongest(N_UNITS)
     st.markdown(
-        f"Each position by itself. Of {config.d_ff} hidden units **{steps.n_above_0}** are above 0 before the "
-        f"{name}; the {len(units)} that are largest after it hold {percent(steps.share(units), 0)} of the sum of $|h|$:"
+        f"Each position on its own. Of {config.d_ff} hidden units **{steps.n_above_0}** are above 0 before "
+        f"the {name}; the {len(units)} that are largest after it hold {percent(steps.share(units), 0)} of "
+        "the sum of $|h|$:"
     )
     chart = value_bars(
         {f"unit {unit}": steps.hidden[unit] for unit in units},
@@ -85,11 +86,11 @@ def contract(view: View) -> None:
         rf"W_2 \in \mathbb{{R}}^{{{config.d_ff} \times {config.d_model}}}"
     )
     st.markdown(
-        "Each hidden unit adds its own row of $W_2$, as strongly as it is active; those that add most are shown."
+        "Each hidden unit adds its own row of $W_2$ times its activation; those that add most are shown."
     )
     strongest = {f"unit {unit}": steps.by_unit[unit] for unit in steps.strongest_parts(N_CONTRIBUTIONS)}
     rows_with_lengths(strongest, key="units", what="one unit's part of f")
-    st.markdown("The sum over all units and the bias, with colours of its own:")
+    st.markdown("The sum over all units and the bias, on its own colour scale:")
     whole = {f"all {config.d_ff} units": steps.of_all_units, "+ bias b": steps.bias, "= fᵢ": steps.out}
     rows_with_lengths(whole, key="contract", what="component of f")
 
@@ -97,8 +98,8 @@ def contract(view: View) -> None:
 def _norm(norm: Norm, out: str, of: str, *, key: str) -> None:
     """`out` and `of` are LaTeX for what comes out of the norm and what goes in."""
     st.latex(
-        rf"{out} = \gamma \odot \frac{{{of} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}} + \beta, \qquad "
-        rf"\mu = {norm.mean:.4f}, \quad \sqrt{{\sigma^2 + \epsilon}} = {norm.deviation:.4f}"
+        rf"{out} = \gamma \odot \frac{{{of} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}} + \beta, \qquad \mu = "
+        rf"{in_tex(norm.mean, '.4f')}, \quad \sqrt{{\sigma^2 + \epsilon}} = {norm.deviation:.4f}"
     )
     st.markdown(
         rf"$\mu$ and $\sigma^2$ are mean and variance of the {len(norm.x)} components of this one position, the "

@@ -17,12 +17,13 @@ from model.measures.changes import extremes
 from model.theory.layer_norm import normalise, sample_deviation
 from viz.inside.averaged_axis import averaged_axis
 from viz.inside.norm_bars import norm_bars
-from viz.numbers import in_tex, written
+from viz.numbers import in_tex, short, written
 
 FIRST = "0.5, -3, 8.5\n-1, 2, 5\n4, 4, 1"
 MOST_ROWS, MOST_NUMBERS, LARGEST = 6, 8, 1e6
 ATTENTION, FEED_FORWARD = "of the attention", "of the feed-forward layer"
 _VECTORS = "Numbers with commas or spaces between them. The first line is worked out; all of them are the batch below."
+MISPRINTED = {(0.5, -3, 8.5): 2, (-1, 2, 5): 2}  # vectors of slides, and the σ that stands there
 _WRITTEN = 4  # terms of a sum that are written out
 
 
@@ -61,7 +62,7 @@ def _typed(text: str) -> np.ndarray | None:
     _bars("typed", vector, found.output[0], f"mean 0, deviation {written(left, '.3g')}")
     d = len(vector)
     _steps(vector, mean, variance, deviation)
-    result = r",\; ".join(f"{y:.2f}" for y in found.output[0])
+    result = r",\; ".join(in_tex(y, ".2f") for y in found.output[0])
     st.markdown(rf"$\dfrac{{x - \mu}}{{\sqrt{{\sigma^2 + \varepsilon}}}} = ({result})$")
     if variance == 0:
         st.markdown(
@@ -73,7 +74,20 @@ def _typed(text: str) -> np.ndarray | None:
             f"The sum of squares is divided by d = {d}, as LayerNorm does (population formula). Divided by "
             f"d − 1 = {d - 1} the deviation would be {written(sample_deviation(vector), '.3g')}."
         )
+    if misprinted := [row for row in values if tuple(row) in MISPRINTED]:
+        st.caption(" ".join(map(_corrected, misprinted)))
     return values
+
+
+def _corrected(vector: np.ndarray) -> str:
+    numbers, deviation = (
+        ", ".join(written(x, "g") for x in vector),
+        normalise(vector[None], "features").deviation,
+    )
+    return (
+        f"Slides in circulation give σ = {MISPRINTED[tuple(vector)]} for ({numbers}): it is "
+        f"{short(deviation.item())}."
+    )
 
 
 def _own(chosen: HeadSelection, query: int, sublayer: str) -> None:
@@ -93,9 +107,9 @@ def _own(chosen: HeadSelection, query: int, sublayer: str) -> None:
     out = norm_bars(norm.out, title="γ ⊙ (x − μ) / σ + β", reading="with γ and β as they were trained")
     show(out, key="inside_own_out")
     _steps(norm.x, norm.mean, norm.variance, norm.deviation)
-    gains, shifts = (" to ".join(f"{end:.2f}" for end in extremes(each)) for each in (norm.gain, norm.shift))
+    gains, shifts = (" to ".join(short(end) for end in extremes(each)) for each in (norm.gain, norm.shift))
     st.caption(
-        f"γ is a number a feature, from {gains} in this norm (it starts at 1), β from {shifts} (it starts at 0)."
+        f"γ has one number per feature, from {gains} in this norm (it starts at 1), β from {shifts} (it starts at 0)."
     )
 
 
@@ -121,15 +135,15 @@ def _batch(values: np.ndarray) -> None:
             chart = averaged_axis(values, found.output, found.mean, found.spread, over=over)
             show(chart, key=f"inside_over_{over}")
     alone = (
-        " Your batch holds one vector, so every feature is its own mean: batch normalisation makes it 0 and has "
-        "nothing left to tell."
+        " Your batch holds one vector, so every feature is its own mean: batch normalisation gives 0 everywhere."
         if len(values) == 1
         else ""
     )
     st.caption(
-        "In each cell the number above and what becomes of it below, without γ and β; a frame holds the numbers that "
-        r"share a mean and a deviation. $\mathrm{LN}$ needs one vector: its result does not change with the rest of "
-        "the batch, the length of a text or its padding. Batch normalisation, here with the statistics of this batch "
+        "Each cell: the number above, its normalised value below, without γ and β. A frame holds the "
+        r"numbers that share a mean and a deviation. $\mathrm{LN}$ needs one vector: its result does not "
+        "change with the rest of the batch, the length of a text or its padding. Batch normalisation, here "
+        "with the statistics of this batch "
         "as in training, does (Ba et al. 2016; Ioffe & Szegedy 2015)." + alone
     )
 
@@ -158,7 +172,7 @@ def _numbers(line: str) -> list[float]:
         try:
             number = float(part)
         except ValueError:
-            raise ValueError(f"{as_code(part[:20])} is no number") from None
+            raise ValueError(f"{as_code(part[:20])} is not a number") from None
         if not abs(number) <= LARGEST:
             raise ValueError(f"Numbers go up to a million here, and {as_code(part[:20])} does not fit")
         found.append(number)

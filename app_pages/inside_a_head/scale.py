@@ -53,7 +53,7 @@ def _random_vectors(controls: DeltaGenerator) -> None:
             help="How many components a query and a key have.",
         )
         named = address.row(
-            "Scale", SCALES, key="inside_factor", help="What q·k is multiplied with before the softmax."
+            "Scale", SCALES, key="inside_factor", help="What q·k is multiplied by before the softmax."
         )
         power = SCALES[named]
         if power is None:
@@ -94,12 +94,13 @@ def _random_vectors(controls: DeltaGenerator) -> None:
     n = scaling.N_KEYS
     st.caption(
         f"Components of q and k are independent standard normal numbers; each query looks at {n} keys, and "
-        f"{scaling.N_SETS * scaling.N_QUERIES:,} queries are drawn for each d_k. The gradient is that of the "
-        "attention weights $a$ with respect to the scaled scores (Frobenius norm of the Jacobian); with respect to "
-        rf"$q \cdot k$ it is $c$ times as large. It is $\sqrt{{n-1}}/n = {scaling.EVEN_GRADIENT:.3f}$ for $n = {n}$ "
-        "equal weights, at most $1/2$, and falls to 0 as one key takes all: without a scale most queries come close "
-        "to that as $d_k$ grows (Vaswani et al. 2017, section 3.2.1). With $1/d_k$ the weights become uniform "
-        "instead: the gradient stays, but the query no longer chooses."
+        f"{scaling.N_SETS * scaling.N_QUERIES:,} queries are drawn for each d_k. The gradient is that of "
+        "the attention weights $a$ with respect to the scaled scores (Frobenius norm of the Jacobian); "
+        "with respect to "
+        rf"$q \cdot k$ it is $c$ times as large. It is $\sqrt{{n-1}}/n = {scaling.EVEN_GRADIENT:.3f}$ for "
+        f"$n = {n}$ equal weights, at most $1/2$, and falls to 0 as one key takes all: without a scale most "
+        "queries come close to that as $d_k$ grows (Vaswani et al. 2017, section 3.2.1). With $1/d_k$ the "
+        "weights become uniform instead: the gradient stays, but all keys count alike."
     )
 
 
@@ -149,10 +150,10 @@ def _own_vectors(chosen: HeadSelection) -> None:
         with place:
             clickable_heads(figure, key=f"inside_own_{measure}", chosen=(layer, head), width="stretch")
     st.markdown(
-        f"L{layer} H{head} on this input: $q \\cdot k$ has mean **{written(own['mean'], '.3g')}** and variance "
-        f"**{written(own['variance'], '.3g')}**; independent components of variance 1 would give $d_k = {d_k}$. With the scale "
-        f"$1/\\sqrt{{{d_k}}}$ the entropy of its weights is **{own['entropy']:.2f}**, without it "
-        f"**{own['entropy_unscaled']:.2f}**."
+        f"L{layer} H{head} on this input: $q \\cdot k$ has mean **{written(own['mean'], '.3g')}** and "
+        f"variance **{written(own['variance'], '.3g')}**; independent components of variance 1 would give "
+        f"$d_k = {d_k}$. With the scale $1/\\sqrt{{{d_k}}}$ the entropy of its weights is "
+        f"**{own['entropy']:.2f}**, without it **{own['entropy_unscaled']:.2f}**."
     )
     st.caption(
         "A click on a point chooses the head. Entropy is the mean, the gradient the median over all queries of this "

@@ -54,9 +54,9 @@ def set_to_set(chosen: HeadSelection) -> None:
     moved = f"moves from row {query} to row {where}" if where != query else f"keeps its row {query}"
     if mask == NONE:
         st.markdown(
-            f"The framed token {moved} and takes its output along unchanged: each row is a weighted mean over the same "
-            "set of vectors, whichever order they stand in. What deviation there is comes from rounding, since sums in "
-            "another order round otherwise."
+            f"The framed token {moved} and takes its output along unchanged: each row is a weighted mean "
+            "over the same set of vectors, whichever order they stand in. Any deviation is rounding: sums "
+            "in another order round differently."
         )
     elif seen.holds:
         st.markdown(
@@ -67,8 +67,8 @@ def set_to_set(chosen: HeadSelection) -> None:
         if where == query:
             sees = "sees as many keys as before, itself and whatever stands before it now"
         st.markdown(
-            f"The framed token {moved} and {sees}. Which keys are allowed hangs on the row, so the mask does not move "
-            "along with the vectors, and the equation fails."
+            f"The framed token {moved} and {sees}. Which keys are allowed depends on the row, so the mask "
+            "does not move with the vectors, and the equation fails."
         )
     st.latex(r"\mathrm{Attention}(PX) = P\,\mathrm{Attention}(X)")
     st.markdown(
@@ -76,9 +76,8 @@ def set_to_set(chosen: HeadSelection) -> None:
         r"P\,\mathrm{softmax}(QK^{\top})\,P^{\top} P\,V = P\,\mathrm{softmax}(QK^{\top})\,V$"
     )
     st.caption(
-        f"X is what the attention of layer {chosen.layer} receives for this input, L{chosen.layer} H{chosen.head} is "
-        "run on X and on P X. The block itself knows no positions: those were added to the vectors before the first "
-        "layer and move with them."
+        f"X is the input of the attention of layer {chosen.layer}; L{chosen.layer} H{chosen.head} is run on "
+        "X and on P X. Positions were added to the vectors before the first layer, so they move with them."
     )
 
 

@@ -39,7 +39,7 @@ def temperature(chosen: HeadSelection) -> None:
             format_func=named,
             key=KEY,
             width=330,
-            help="1 is as trained. Towards 0 each query keeps its best key alone, towards ∞ it looks at all alike.",
+            help="1: as trained. Towards 0 only the best key keeps weight; towards ∞ all keys get the same.",
         )
         st.button("Back to 1", key="inside_as_trained", on_click=_take, args=(1.0,), disabled=t == 1)
     heads = {LAYER: {"layer": chosen.layer}, HEAD: {"layer": chosen.layer, "head": chosen.head}}.get(
@@ -58,9 +58,9 @@ def temperature(chosen: HeadSelection) -> None:
                 )
             click = "A click on a point of the curve sets the temperature. " if record.has_classes else ""
             st.caption(
-                f"{click}At $T = 1/\\sqrt{{d_k}} = {record.config.d_k**-0.5:.3g}$ the scores are the plain $q \\cdot k$, as if nothing had been divided. "
-                "The encoder was trained at $T = 1$ alone. Changed attention changes what later layers receive, "
-                "and so their scores too."
+                f"{click}At $T = 1/\\sqrt{{d_k}} = {record.config.d_k**-0.5:.3g}$ the scores are the plain "
+                "$q \\cdot k$, as if nothing had been divided. The encoder was trained at $T = 1$ alone. "
+                "Changed attention changes what later layers receive, and so their scores too."
             )
         with st.container(key="side_curve"):
             _curve(chosen, record, t, heads)

@@ -69,7 +69,7 @@ def choose_view(chosen: HeadSelection, query: int) -> View:
         format_func=lambda at: at if at == STRONGEST else record.labels[at],
         key=KEY,
         width=160,
-        help="The token or patch that is looked at, in detail. Click a row in the figures to choose it.",
+        help="The key whose numbers are shown. Click a row in the figures to choose it.",
     )
     key = steps.attention.strongest(1)[0] if key == STRONGEST else key
     every = n > FEW and address.toggle(f"All {n} keys", key="inside_every_key")

@@ -32,9 +32,9 @@ def _entropies(head: tuple[int, int], before: ForwardRecord, after: ForwardRecor
     chart = entropy_change(*entropies, selected=head)
     clickable_heads(chart, key="masks_entropy", chosen=head)
     st.markdown(
-        r"Mean over queries of $H_i / \ln n_i$ with $H_i = -\sum_j A_{ij} \ln A_{ij}$; $n_i$ counts the keys that query "
-        "$i$ may attend to, so a mask that leaves fewer keys does not look focused for that alone. "
-        "A query with one key or none counts as 0. A click chooses the head."
+        r"Mean over queries of $H_i / \ln n_i$ with $H_i = -\sum_j A_{ij} \ln A_{ij}$; $n_i$ counts the "
+        "keys that query $i$ may attend to, so fewer allowed keys alone do not make a head look focused. A "
+        "query with one key or none counts as 0. A click chooses the head."
     )
 
 

@@ -65,7 +65,9 @@ def choose_mask(kind: Kind, chosen: HeadSelection, record: ForwardRecord, query:
                 code = KEYS if kind == "keys" else CELLS
                 every = blocked(code, len(record))
                 details[kind] = every if kind == "cells" else tuple(key for (key,) in every)
-                st.button("Free all", key="masks_free", on_click=block, args=(code, ()), disabled=not every)
+                st.button(
+                    "Unblock all", key="masks_free", on_click=block, args=(code, ()), disabled=not every
+                )
     with chosen.view:
         if kind == "keys":
             _choose_positions("Blocked keys", KEYS, record, ())
@@ -111,11 +113,13 @@ def _choose_padding(record: ForwardRecord) -> int:
     """How many positions are padding; 0, and a sentence, where a text leaves no room for any."""
     config, n = record.config, len(record)
     if record.patch_grid is not None:
-        label, most, first = "Last patches taken as padding", config.n_patches, max(record.patch_grid)
+        label, most, first = "Last patches treated as padding", config.n_patches, max(record.patch_grid)
     else:
         label, most, first = "[PAD] tokens appended", min(config.n_positions - n, MOST_PADDING), 8
         if config.padding_id is None or most < 1:
-            why = "knows no padding" if config.padding_id is None else f"reads {config.n_positions} tokens"
+            why = (
+                "has no padding token" if config.padding_id is None else f"reads {config.n_positions} tokens"
+            )
             st.info(f"No room for padding: the encoder {why}, and this text has {n}.")
             return 0
     return address.slider(label, 0, most, min(first, most), key="masks_padding", width=SLIDER)

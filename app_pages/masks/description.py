@@ -62,11 +62,12 @@ def explained(choice: MaskChoice, record: ForwardRecord) -> str:
             if record.has_class_token and not is_text:
                 apart = " The class token has no patch: block it in the box."
             return (
-                f"Click a {record.unit} to block it as a key for every query; a second click frees it.{apart} "
-                "No token reads from a blocked one any more; its own vector is still computed, layer by layer."
+                f"Click a {record.unit} to block it as a key for every query; a second click unblocks "
+                f"it.{apart} No token reads from a blocked one any more; its own vector is still computed, "
+                "layer by layer."
             )
         case "cells":
-            return "A blocked cell forbids one query one key. A click blocks it, a second one frees it."
+            return "A blocked cell forbids one query one key. A click blocks it, a second one unblocks it."
         case "causal" if record.has_class_token and everywhere:
             return (
                 "A query attends to itself and to what stands before it. The class token stands first and sees "
@@ -77,11 +78,15 @@ def explained(choice: MaskChoice, record: ForwardRecord) -> str:
         case "window" if is_text:
             said = f"A query attends to the keys whose position is at most {choice.radius} away."
             reach = n_layers * choice.radius
-            more = f" Through {n_layers} layers, a position is reached from up to {reach} away."
+            more = f" Through {n_layers} layers, information reaches a position from up to {reach} away."
             return said + more if everywhere else said
         case "window":
             rows = f"A patch attends to those whose row and column are each at most {choice.radius} away"
-            return f"{rows}; the class token sees all and is seen." if record.has_class_token else f"{rows}."
+            return (
+                f"{rows}; the class token attends to all, and all attend to it."
+                if record.has_class_token
+                else f"{rows}."
+            )
         case "padding" if is_text:
             return (
                 "In a batch, shorter texts are filled up with [PAD]. The encoder sees these tokens and masks them as "
@@ -89,7 +94,7 @@ def explained(choice: MaskChoice, record: ForwardRecord) -> str:
             )
         case "padding":
             return (
-                "Digits have no padding, since every picture has as many patches. Here the last ones, row by row from "
-                "the top, are treated as if they were padding."
+                "Digits have no padding, since every picture has as many patches. Here the last ones, row "
+                "by row from the top, are treated as if they were padding."
             )
     return "Every query attends to every key."

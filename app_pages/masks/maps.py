@@ -17,9 +17,10 @@ def maps(chosen: HeadSelection, unmasked: Side, after: Side, query: int) -> None
         each[head] for each in (after.record.mask, after.record.scores, after.record.pattern)
     )
     st.markdown(
-        rf"L{chosen.layer} H{chosen.head}: $\;A_{{ij}} = \operatorname{{softmax}}_j(s_{{ij}} + m_{{ij}})$, with "
-        r"$s_{ij} = q_i \cdot k_j / \sqrt{d_k}$, $\;m_{ij} = 0$ where query $i$ may attend to key $j$ and $-\infty$ where "
-        "it may not. Hatched: masked. Framed: the query."
+        rf"L{chosen.layer} H{chosen.head}: $\;A_{{ij}} = \operatorname{{softmax}}_j(s_{{ij}} + m_{{ij}})$, "
+        "with "
+        r"$s_{ij} = q_i \cdot k_j / \sqrt{d_k}$, $\;m_{ij} = 0$ where query $i$ may attend to key $j$ and "
+        r"$-\infty$ where it may not. Hatched: masked. Framed: the query."
     )
     shown = 0, len(tokens) - 1  # first and last position in all four maps
     if len(tokens) > LEGIBLE:
@@ -55,6 +56,6 @@ def maps(chosen: HeadSelection, unmasked: Side, after: Side, query: int) -> None
                     with st.container(key=f"side_{name}"):
                         show(figures[name], key=f"masks_map_{name}")
     st.caption(
-        "Scores of later layers are already those of states that the mask changed below. "
-        "The change is the pattern minus that of the same forward without any mask."
+        "In later layers the scores come from states that the mask has already changed. The change is the "
+        "pattern with the mask minus the pattern without."
     )

@@ -63,8 +63,8 @@ def methods(
     rows = {name: _measured(each) | _answer(each, unmasked) for name, each in outcomes.items()}
     st.table(pd.DataFrame(rows).T)
     st.markdown(
-        "Multiplied by 0 **after** the softmax, the weights that are left keep what they were: "
-        "they are not shared out anew, and the rows add up to less than 1."
+        "Multiplied by 0 **after** the softmax, the remaining weights are not renormalised: the rows add up "
+        "to less than 1."
     )
     show(row_sums(outcomes[ZEROED].pattern, after.tokens, query=query), key="masks_row_sums")
 
@@ -75,11 +75,12 @@ def methods(
     }
     st.table(pd.DataFrame(rows).T)
     st.markdown(
-        r"$-\infty$ in a whole row makes its softmax $0 / 0$, which is NaN, and so is all that is computed from it; "
-        "in the last layer that is the answer only if the answer is read from this row. "
-        r"A finite $c$ in a whole row cancels, $e^c / \sum e^c = 1/n$: the query attends to all keys alike, masked or "
-        r"not. Added to a whole row, $c$ cancels too and leaves the row as if nothing were masked, unless $c$ is so "
-        "large that float32 no longer holds the scores beside it. This encoder sets such a row to zeros."
+        r"$-\infty$ in a whole row makes its softmax $0 / 0$, which is NaN, and so is all that is computed "
+        "from it; in the last layer it reaches the prediction only if that is read from this row. A finite "
+        r"$c$ in a whole row cancels, $e^c / \sum e^c = 1/n$: the query attends to all keys alike, masked "
+        "or not. Added to a whole row, $c$ cancels too and leaves the row as if nothing were masked, "
+        "unless $c$ is so large that float32 no longer holds the scores beside it. This encoder sets such "
+        "a row to zeros."
     )
 
 

@@ -53,7 +53,7 @@ def click_target(
     }.get(choice.kind, lambda key: take_query(min(key, n - 1)))
     if choice.kind == "cells":
         st.caption(
-            f"{n} × {n} cells are too many to be hit: here a click blocks the {after.unit} for query {query} alone."
+            f"{n} × {n} cells are too small to click: here a click blocks the {after.unit} for query {query} alone."
         )
     input_in_colours(
         chosen.given,

@@ -10,6 +10,7 @@ from app_pages.state import HeadSelection
 from app_pages.widgets.contrast import beside, tell
 from model.intervention import MaskChoice, masked
 from model.measures.heads import normaliser
+from viz.numbers import in_tex
 
 SIZE = 4
 MINUS_INFINITY = r"-\infty"
@@ -20,8 +21,8 @@ def worked_example(chosen: HeadSelection) -> None:
     n = min(SIZE, len(record))
     corner = np.s_[chosen.layer, chosen.head, :n, :n]
     st.markdown(
-        f"**A causal mask on the first {n} positions.** Query $i$ may attend to the keys $j \\le i$. In a causal encoder "
-        f"the first {n} rows need no later position, so what stands here is all of them, not a cut."
+        f"**A causal mask on the first {n} positions.** Query $i$ may attend to the keys $j \\le i$. Under "
+        f"this mask the first {n} rows use no later position, so these rows are complete."
     )
     named = ", ".join(f"{place} = “{token}”" for place, token in enumerate(record.tokens[:n], start=1))
     tell(f"Counted from 1, as on paper: {named}.")
@@ -47,9 +48,9 @@ def in_symbols(n: int) -> tuple[str, str]:
 def in_numbers(scores: np.ndarray, pattern: np.ndarray) -> tuple[str, str, str]:
     """Scores and weights [query, key] under the causal mask, and Z of the last row, whose keys are all allowed."""
     n = len(scores)
-    terms = " + ".join(f"e^{{{score:.2f}}}" for score in scores[-1])
+    terms = " + ".join(f"e^{{{in_tex(score, '.2f')}}}" for score in scores[-1])
     return (
-        f"S + M = {_lower_triangle(n, lambda i, j: f'{scores[i, j]:.2f}', masked=MINUS_INFINITY)}",
+        f"S + M = {_lower_triangle(n, lambda i, j: in_tex(scores[i, j], '.2f'), masked=MINUS_INFINITY)}",
         f"A = {_lower_triangle(n, lambda i, j: f'{pattern[i, j]:.3f}', masked='0')}",
         rf"Z_{n} = {terms} = {normaliser(scores[-1]):.3f}",
     )

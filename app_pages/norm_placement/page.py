@@ -29,21 +29,21 @@ def _stored() -> list[Measurement]:
     try:
         found = _read(path, path.stat().st_mtime_ns if path.exists() else 0)
     except (ValueError, OSError) as error:
-        st.info(f"{sentence(error)} `{COMMAND}` makes it anew.", icon=":material/info:")
+        st.info(f"{sentence(error)} `{COMMAND}` writes it again.", icon=":material/info:")
         st.stop()
     if not found:
-        st.info(f"Nothing was measured yet: `{COMMAND}` does it.", icon=":material/info:")
+        st.info(f"Nothing is measured yet: run `{COMMAND}`.", icon=":material/info:")
         st.stop()
     return found
 
 
 measured = _stored()
 st.markdown(
-    f"Three seeds are few. Where the place of the norm changes nothing, all {FEWEST_SEEDS} encoders of one kind still lie on "
-    f"one side of all of the other in one of {1 / by_chance(FEWEST_SEEDS):.0f} such comparisons, so among so many rows "
-    "some differences are chance.",
-    help="A claim holds where each pair of one seed says so, and the means of the two placements are further apart than any "
-    f"two seeds of one placement. With fewer than {FEWEST_SEEDS} seeds it is shown and not counted.",
+    f"Three seeds are few. Even if the place of the norm changed nothing, all {FEWEST_SEEDS} encoders of "
+    f"one kind would lie on one side of the other {FEWEST_SEEDS} in one of "
+    f"{1 / by_chance(FEWEST_SEEDS):.0f} comparisons: some differences here are chance.",
+    help="A claim holds where every pair with the same seed agrees, and the means of the two placements are further apart than any "
+    f"two seeds of one placement. With fewer than {FEWEST_SEEDS} seeds it is shown but not counted.",
 )
 with st.container(key="claims"):
     heads = st.columns(WIDTHS, gap="medium", vertical_alignment="bottom")
@@ -62,4 +62,4 @@ if found := conflicts(measured):
         one, other = st.columns(2, gap="medium")
         one.markdown("\n\n".join(each.seems for each in found if each.because == because))
         other.markdown(because)
-st.caption(f"Measured by `{COMMAND}`; the page computes verdicts from what that stored, and nothing else.")
+st.caption(f"Measured by `{COMMAND}`; the verdicts are computed from the stored values.")

@@ -19,7 +19,7 @@ def row(claim: Claim, measured: Sequence[Measurement]) -> None:
     said, figure, verdict = st.columns(WIDTHS, gap="medium")
     with said:
         st.markdown(claim.says, help=claim.measured)
-        st.caption(claim.by or "A question of our own: we know of nobody who claims it.")
+        st.caption(claim.by or "Our own question; we know of no paper that claims it.")
     with figure:
         if about:
             lines = [Line(_label(each), each.seeds, each.pre, each.post, each.across) for each in about]
@@ -29,7 +29,7 @@ def row(claim: Claim, measured: Sequence[Measurement]) -> None:
                 key=f"claim_{claim.key}",
             )
         else:
-            st.caption("Not measured: no such encoders were there.")
+            st.caption("Not measured: there were no such encoders.")
     with verdict:
         st.markdown(f"**{_capital(claim.verdict(measured))}**")
         if about:
@@ -54,7 +54,7 @@ def _examples(claim: Claim, about: Sequence[Measurement]) -> str:
     """On how many examples and seeds, and how many of the measurements have enough seeds to count."""
     told = dict.fromkeys(f"{each.n:,} {each.of}, {_seeds(len(each.seeds))}" for each in about)
     few = sum(claim.outcome(each) is Outcome.TOO_FEW for each in about)
-    without = f" Not counted, for too few seeds: {few} of {len(about)}." if few else ""
+    without = f" Not counted (too few seeds): {few} of {len(about)}." if few else ""
     return f"{'; '.join(told)}.{without}"
 
 

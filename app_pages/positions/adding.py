@@ -44,12 +44,13 @@ def adding(chosen: state.HeadSelection) -> None:
     )
     if loaded.config.shared_qkv:
         st.caption(
-            f"In {chosen.checkpoint} one matrix serves as $W_Q$, $W_K$ and $W_V$: there is no other to take."
+            f"In {chosen.checkpoint} one matrix serves as $W_Q$, $W_K$ and $W_V$: there is no second one to take."
         )
     st.markdown(
-        f"All {found.whole.size:,} numbers, the largest {found.largest:.2f} in size, computed by either way:\n"
-        f"- $\\text{{Concat}}[X, P]\\, W$ and $X W_1 + P W_2$ differ by at most **${scientific(found.from_sum)}$**\n"
-        f"- $\\text{{Concat}}[X, P]\\, W$ and $(X + P)\\, W_1$ differ by at most **${scientific(found.from_adding)}$**"
+        f"All {found.whole.size:,} numbers, the largest {found.largest:.2f} in size, computed by either "
+        f"way:\n- $\\text{{Concat}}[X, P]\\, W$ and $X W_1 + P W_2$ differ by at most "
+        f"**${scientific(found.from_sum)}$**\n- $\\text{{Concat}}[X, P]\\, W$ and $(X + P)\\, W_1$ differ "
+        f"by at most **${scientific(found.from_adding)}$**"
         + ("" if tied else ": with untied weights it is not the same as adding")
     )
     st.caption(_reading(loaded.config, chosen.layer, head))
@@ -59,8 +60,8 @@ def _reading(config: ModelConfig, layer: int, head: str) -> str:
     """Whether X + P is what the head itself multiplies by its W_Q."""
     if layer:
         return (
-            f"{head} itself reads the state after layer {layer - 1}, not $X + P$: here its $W_Q$ is an example of "
-            "trained weights. The sum is what comes into layer 0."
+            f"{head} itself reads the state after layer {layer - 1}, not $X + P$: here its $W_Q$ is an "
+            "example of trained weights. The sum enters layer 0."
         )
     if config.embedding_norm or config.norm_placement == "pre":
         return f"{head} itself reads the sum after a LayerNorm, $\\text{{LN}}(X + P)\\, W_Q$ plus a bias."

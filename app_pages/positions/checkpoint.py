@@ -10,6 +10,7 @@ from app_pages.widgets.head_choice import choose_query, take_query
 from app_pages.widgets.show import clickable, show
 from model.measures import embeddings
 from model.record import ForwardRecord
+from viz.numbers import short
 from viz.positions.position_curves import norm_curves
 from viz.positions.position_heatmaps import learned_positions, similarity_of_positions
 from viz.positions.position_similarities import position_similarity_grid, position_similarity_map
@@ -46,7 +47,7 @@ def _what_is_added(name: str, record: ForwardRecord) -> str:
     config = record.config
     size = f"{config.n_positions} × {config.d_model} numbers"
     if config.positions == "learned":
-        table = f"`{name}` has **learned** its positions: a table of {size}, trained like every other weight."
+        table = f"`{name}` has a **learned table** of positions: {size}, a parameter like every other weight."
     else:
         table = (
             f"`{name}` adds **sinusoids**: a table of {size} that is computed (Vaswani et al. 2017, section 3.5) "
@@ -72,7 +73,7 @@ def _grid(name: str, record: ForwardRecord, query: int) -> None:
     click = {"chosen": query, "selection": "patch", "take": lambda at: take_query(at["patch"] + first)}
     with st.container(horizontal=True, gap="medium"):
         with st.container(width=490):
-            st.markdown("**Each patch's position against all others**, a small map a patch")
+            st.markdown("**Each patch's position against all others**, one small map per patch")
             of_all = position_similarity_grid(patches, grid, selected=selected)
             clickable(of_all, key="positions_own_grid", width="content", **click)
         with st.container(width=380):
@@ -80,16 +81,14 @@ def _grid(name: str, record: ForwardRecord, query: int) -> None:
             of_one = position_similarity_map(cosines[query, first:], grid, of=what, selected=selected)
             clickable(of_one, key="positions_own_map", width="content", **click)
             if selected is not None and first:
-                st.markdown(f"and against that of the class token: **{cosines[query, 0]:.2f}**")
+                st.markdown(f"and against that of the class token: **{short(cosines[query, 0])}**")
     means = embeddings.grid_means(patches, grid)
     st.markdown(
-        f"Mean cosine similarity of patches side by side **{means.beside:.2f}**, one above the other "
-        f"**{means.above:.2f}**, of all other pairs **{means.others:.2f}**."
+        f"Mean cosine similarity of patches side by side **{short(means.beside)}**, one above the other "
+        f"**{short(means.above)}**, of all other pairs **{short(means.others)}**."
     )
-    learned = (
-        "Nothing told the encoder which patches touch: the table is a plain list, and what the maps show of "
-        "rows and columns was learned from digits."
-    )
+    found = "was learned from digits" if means.neighbours_alike else "is not visible here"
+    learned = f"The table is a plain list that does not say which patches touch: the grid {found}."
     computed = "These sinusoids count the patches as one long row: that they lie in a grid is not in them."
     why = learned if record.config.positions == "learned" else computed
     st.caption(f"{why} The layout is that of Dosovitskiy et al. 2021, figure 7. {COSINE}")
@@ -138,8 +137,8 @@ def _pairs(name: str, record: ForwardRecord, n: int) -> None:
     if n > 1:
         found = embeddings.pair_range(cosines)
         st.markdown(
-            f"Two different positions: from **{found.smallest:.2f}** to **{found.largest:.2f}**, "
-            f"mean **{found.mean:.2f}**."
+            f"Two different positions: from **{short(found.smallest)}** to **{short(found.largest)}**, mean "
+            f"**{short(found.mean)}**."
         )
     st.caption(COSINE)
 

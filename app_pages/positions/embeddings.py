@@ -64,7 +64,7 @@ def embedding_map(chosen: Selection) -> None:
                 st.markdown("This vector is all zeros: without a direction it has no neighbours.")
     n, different = len(record), embeddings.n_different(vectors[: len(record)])
     unit = "tokens" if record.unit == "token" else "positions"
-    same = "" if different == n else ": what is the same lies in one spot"
+    same = "" if different == n else ": equal vectors lie in one spot"
     st.markdown(f"The {n} {unit} of the input have **{different}** different vectors{same}.")
 
 
@@ -184,8 +184,8 @@ def _nearest(
         st.markdown(f"**Nearest in the whole vocabulary** of {len(pieces):,} pieces")
         _bars(near, pieces, of, "positions_map_vocabulary")
     st.caption(
-        rf"Cosine similarity $a \cdot b \,/\, (|a|\,|b|)$ in all {record.config.d_model} dimensions, not nearness in the "
-        "picture."
+        rf"Cosine similarity $a \cdot b \,/\, (|a|\,|b|)$ in all {record.config.d_model} dimensions, not "
+        "nearness in the picture."
     )
 
 

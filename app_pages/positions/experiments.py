@@ -67,8 +67,10 @@ def _shuffle(chosen: HeadSelection, record: ForwardRecord, bar: DeltaGenerator) 
     )
     with_positions, without = map(scientific, deviations)
     st.markdown(
-        f"With the {record.units} put back in order, the largest change of any attention weight, in all layers and heads, "
-        rf"$\max |A'_{{ij}} - A_{{\pi(i)\pi(j)}}|$: **${with_positions}$** with positions, **${without}$** without."
+        f"With the {record.units} put back in order, the largest change of any attention weight, in all "
+        "layers and heads, "
+        rf"$\max |A'_{{ij}} - A_{{\pi(i)\pi(j)}}|$: **${with_positions}$** with positions, **${without}$** "
+        "without."
     )
     if len(movable(record.roles)) < 2:
         st.info(f"Fewer than two {record.units} can move, so there is one order alone.")
@@ -101,10 +103,12 @@ def _what_is_permuted(record: ForwardRecord) -> str:
     if stay:
         what += f"; {' and '.join(stay)} {'stay' if len(stay) > 1 else 'stays'}"
     return (
-        r"What is permuted is the content: at place $i$ stands $x_{\pi(i)} + p_i$, so each place keeps its position "
-        f"vector. That is the same as {what}. Without positions nothing tells one place from another: attention, "
-        "feed-forward and norm treat all places alike, so the order of rows and columns is all that can change. "
-        "Small deviations remain even so: sums are taken in another order, and rounded otherwise."
+        r"What is permuted is the content: at place $i$ stands $x_{\pi(i)} + p_i$, so each place keeps its "
+        "position "
+        f"vector. That is the same as {what}. Without positions nothing tells one place from another: "
+        "attention, feed-forward and norm treat all places alike, so the order of rows and columns is all "
+        "that can change. The small deviations that remain are rounding: the sums are taken in another "
+        "order."
     )
 
 
@@ -142,9 +146,10 @@ def _many_orders(chosen: HeadSelection, record: ForwardRecord, seed: int) -> Non
     )
     followed = one_class(found, said)
     st.markdown(
-        f"With positions, **{followed.kept} of {N_SEEDS}** orders keep the prediction {name}, whose probability goes from "
-        f"{percent(followed.lowest, 2)} to {percent(followed.highest, 2)}. Without, none of them changes any probability by "
-        f"more than **${scientific(largest_change(zeroed.probabilities, without))}$**."
+        f"With positions, **{followed.kept} of {N_SEEDS}** orders keep the prediction {name}, whose "
+        f"probability goes from {percent(followed.lowest, 2)} to {percent(followed.highest, 2)}. Without, "
+        "none of them changes any probability by more than "
+        f"**${scientific(largest_change(zeroed.probabilities, without))}$**."
     )
 
 
@@ -189,7 +194,9 @@ def _shift(chosen: HeadSelection, record: ForwardRecord, bar: DeltaGenerator) ->
         moved = {"shifted": changes_of_class(record, found, None)}
         show(stage_curves(moved, list(map(str, shifts)), y_title=POOLED, x_title="shift k, in positions"))
         return
-    st.markdown(f"**{len(shifts)} shifts** of the same input; hollow: the prediction is another")
+    leading = found.argmax(axis=1)
+    hollow = "; hollow: another class is predicted" if (leading != leading[0]).any() else ""
+    st.markdown(f"**{len(shifts)} shifts** of the same input{hollow}")
     clickable(
         shift_curve(shifts, found, config.class_names, selected=k),
         key="positions_try_shifts",
@@ -216,7 +223,8 @@ def _what_is_shifted(record: ForwardRecord, k: int) -> str:
         )
     return (
         "Each patch gets the learned position of the patch $k$ places on, row by row: "
-        f"{record.patch_grid[1]} is a whole row, and the last ones get those at the beginning. A class token keeps its own."
+        f"{record.patch_grid[1]} is a whole row, and the last ones get those at the beginning. A class "
+        "token keeps its own."
     )
 
 

@@ -12,5 +12,5 @@ def scientific(value: float) -> str:
 
 def column(values: list[float]) -> str:
     r"""A column vector of four decimals, for `st.latex`."""
-    rows = r" \\ ".join(f"{value:.4f}" for value in values)
+    rows = r" \\ ".join(in_tex(value, ".4f") for value in values)
     return rf"\begin{{bmatrix}} {rows} \end{{bmatrix}}"

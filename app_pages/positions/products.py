@@ -31,21 +31,19 @@ def products() -> None:
         r"\cos \omega_k t \, \cos \omega_k (t+\varphi) \right) = \sum_k \cos(\omega_k \varphi)"
     )
     st.caption(
-        r"$\cos(a - b) = \cos a \cos b + \sin a \sin b$ for each pair: $t$ drops out, and $\varphi$ and $-\varphi$ give "
-        r"the same. With $\varphi = 0$, $|p_t|^2 = d_\text{model} / 2$ for every $t$, and so "
-        r"$|p_t - p_{t+\varphi}|^2 = d_\text{model} - 2 \sum_k \cos(\omega_k \varphi)$."
+        r"$\cos(a - b) = \cos a \cos b + \sin a \sin b$ for each pair: $t$ drops out, and $\varphi$ and "
+        r"$-\varphi$ give the same. With $\varphi = 0$, $|p_t|^2 = d_\text{model} / 2$ for every $t$, and "
+        r"so $|p_t - p_{t+\varphi}|^2 = d_\text{model} - 2 \sum_k \cos(\omega_k \varphi)$."
     )
     apart, one, other = theory.nearest(distances)
     st.markdown(
         f"No two of these {n:,} positions have the same vector: the nearest two, {one} and {other}, are "
         f"**{written(apart, '.3g')}** apart."
         if apart > SAME
-        else f"Positions {one} and {other} have the same vector, but for rounding: {d_model} dimensions do not tell {n:,} "
+        else f"Positions {one} and {other} have the same vector, up to rounding: {d_model} dimensions do not tell {n:,} "
         "positions apart."
     )
-    st.caption(
-        "What deviates is the rounding of the table, which holds single-precision numbers as an encoder's does."
-    )
+    st.caption("The deviations are rounding: the table holds single-precision numbers, as an encoder's does.")
 
 
 @cached(spinner="Measuring all pairs …")

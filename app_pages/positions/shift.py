@@ -10,6 +10,7 @@ from app_pages.widgets.bar import bar
 from app_pages.widgets.show import show
 from model.theory import shift as theory
 from model.theory.sinusoids import frequencies, table, wavelengths
+from viz.numbers import in_tex
 from viz.positions.position_curves import error_curves
 from viz.positions.position_heatmaps import shift_of_positions
 from viz.positions.sinusoids import clock_hands
@@ -40,9 +41,9 @@ def shift() -> None:
         r"\begin{bmatrix} \sin \omega_k t \\ \cos \omega_k t \end{bmatrix}"
     )
     st.caption(
-        r"$M(k, \varphi)$ turns the hand of clock $k$ by $\omega_k \varphi$. There is no $t$ in it: one matrix serves "
-        r"all positions, and $M(k, -\varphi)$ is its transpose. It is why Vaswani et al. expected that attention by "
-        "relative position would be easy to learn from sinusoids (section 3.5)."
+        r"$M(k, \varphi)$ turns the hand of clock $k$ by $\omega_k \varphi$. There is no $t$ in it: one "
+        r"matrix serves all positions, and $M(k, -\varphi)$ is its transpose. It is why Vaswani et al. "
+        "expected that attention by relative position would be easy to learn from sinusoids (section 3.5)."
     )
     _worked(d_model, offset, t, k)
     with st.container(horizontal=True, gap="medium"):
@@ -65,7 +66,7 @@ def _worked(d_model: int, offset: int, t: int, k: int) -> None:
     rows = table(N, d_model)
     pair = slice(2 * k, 2 * k + 2)
     block = theory.rotation(k, offset, d_model)
-    matrix = r" \\ ".join(" & ".join(f"{value:.4f}" for value in row) for row in block)
+    matrix = r" \\ ".join(" & ".join(in_tex(value, ".4f") for value in row) for row in block)
     with st.container(horizontal=True, horizontal_alignment="center", gap="large"):
         st.latex(
             rf"M({k}, {offset}) \, p_{{{t}}}^{{({k})}} = \begin{{bmatrix}} {matrix} \end{{bmatrix}} "
@@ -88,12 +89,12 @@ def _misses(d_model: int, offset: int) -> dict[str, theory.Miss]:
 
 def _without_cosines(d_model: int, offset: int) -> None:
     if offset == 0:
-        st.markdown("**With sines alone** a shift by nothing is exact as well: choose another offset.")
+        st.markdown("**With sines alone** an offset of 0 is exact too: choose another one.")
         return
     misses = _misses(d_model, offset)
     st.markdown(
-        r"**With sines alone** there is no such matrix. Of $\sin \omega_k (t + \varphi) = "
-        r"\cos(\omega_k \varphi) \sin \omega_k t + \sin(\omega_k \varphi) \cos \omega_k t$ the second half is missing."
+        r"**With sines alone** there is no such matrix. Of $\sin \omega_k (t + \varphi) = \cos(\omega_k "
+        r"\varphi) \sin \omega_k t + \sin(\omega_k \varphi) \cos \omega_k t$ the second half is missing."
     )
     by_position = {name: miss.by_position for name, miss in misses.items()}
     show(error_curves(by_position), key="positions_shift_errors")
@@ -105,7 +106,8 @@ def _without_cosines(d_model: int, offset: int) -> None:
         )
     )
     st.markdown(
-        r"No other matrix helps: of sines alone $p_0$ is all zeros, every matrix takes zeros to zeros, but "
-        rf"$p_{{{offset}}}$ holds $\sin \omega_k \varphi$, up to {theory.largest_sine(offset, d_model):.4f} in size. The best map is the one of least "
-        f"squares over these {len(misses[BEST].by_position)} positions."
+        "No other matrix helps: of sines alone $p_0$ is all zeros, every matrix takes zeros to zeros, but "
+        rf"$p_{{{offset}}}$ holds $\sin \omega_k \varphi$, up to {theory.largest_sine(offset, d_model):.4f} "
+        f"in size. The best linear map is a least-squares fit over {len(misses[BEST].by_position)} "
+        "positions, cut off at single precision."
     )

@@ -70,7 +70,7 @@ def _choose_dimensions(d_model: int) -> list[int]:
     return address.boxes(
         "Dimensions i as curves over the position",
         range(d_model),
-        [0, 1, d_model // 4, d_model // 2],
+        sorted({0, 1, d_model // 4, d_model // 2}),
         key="positions_dimensions",
         max_selections=MOST_CURVES,
         help=f"Up to {MOST_CURVES}. Even dimensions are sines, odd ones cosines; triangles mark them in the table.",
@@ -93,7 +93,7 @@ def _counter(rows: np.ndarray, t: int) -> None:
         r"wavelength there is is $2\pi \approx 6.28$, so the two fastest digits have no counterpart."
     )
     n_bits = (n - 1).bit_length()
-    positions = np.arange(ROWS) + t // ROWS * ROWS
+    positions = np.arange(min(ROWS, n)) + t // ROWS * ROWS
     bits = theory.bits(positions, n_bits)
     pairs = theory.nearest_pairs(2.0 ** np.arange(3, n_bits + 1), d_model)
     sines = rows[positions][:, [2 * k for k in pairs]]

@@ -2,8 +2,8 @@
 
 from app_pages import address
 
-WIDTHS = (8, 16, 32, 64, 128, 256, 512)
-LENGTHS = (32, 64, 128, 256, 512)
+WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512)
+LENGTHS = (5, 32, 64, 128, 256, 512)
 
 
 def choose_width() -> int:
@@ -17,4 +17,4 @@ def choose_length() -> int:
 
 def choose_position(n: int) -> int:
     """One of the positions 0 ... n - 1."""
-    return address.slider("Position t", 0, n - 1, 10, key="positions_t")
+    return address.slider("Position t", 0, n - 1, min(10, n - 1), key="positions_t")

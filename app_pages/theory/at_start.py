@@ -63,7 +63,7 @@ def at_start(setting: FreshSetting, variants: list[str], deepest: int, n_seeds: 
 
 def _assumptions(setting: FreshSetting, excess: dict[str, float], place: DeltaGenerator) -> None:
     assumed = claims.assumptions(setting)
-    n_met = f"{sum(assumed.values())} of {len(assumed)} assumptions met here, two to judge"
+    n_met = f"{sum(assumed.values())} of {len(assumed)} assumptions met, two left open"
     with place.expander(f"The setting of Theorem 1, with W_Q = W_K = 0: {n_met}", icon=":material/rule:"):
         for said, met in assumed.items():
             st.markdown(f":material/{'check' if met else 'close'}: {said}{'' if met else ': **not met**'}")

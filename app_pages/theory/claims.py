@@ -27,7 +27,7 @@ What others measured, each elsewhere:
   without warm-up they vanish after a large first update.
 """
 HIDDEN = r"""
-Mean over positions of $\|x\|^2$. Xiong et al. 2020, Lemma 2, for pre-LN behind $l$ layers:
+Mean over positions of $\|x\|^2$. Xiong et al. 2020, Lemma 2, for pre-LN after $l$ layers:
 
 $(1 + \tfrac{l}{2})\,d \;\le\; \mathbb{E}\|x_l\|^2 \;\le\; (1 + \tfrac{3l}{2})\,d$ (the grey band),
 
@@ -64,7 +64,7 @@ def hidden(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> str:
     for variant, by_seed in norms.items():
         if variant == "pre-LN":
             inside = f"**{placement.n_inside_band(by_seed, lemma)} of {lemma.shape[1]}** layers"
-            lines.append(f"- {variant}: inside the band behind {inside}.")
+            lines.append(f"- {variant}: inside the band after {inside}.")
         elif variant == "post-LN":
             off = percent(placement.furthest_from_line(by_seed, lemma), 0)
             lines.append(f"- {variant}: at most **{off}** away from the line, at any layer.")
@@ -94,6 +94,7 @@ def concentration(excess: Mapping[str, float]) -> str:
     """The theorem's last condition, measured: δ by variant."""
     found = ", ".join(f"{variant} {delta:.2f}" for variant, delta in excess.items())
     return (
-        rf"$\|x\|^2$ before the last norm is $(\varepsilon, \delta)$-bounded with both small. Measured at "
-        rf"$\varepsilon = {placement.EPSILON}$, $L$ the deepest: $\delta$ = {found}. (Xiong et al.: 0.125 in their model.)"
+        r"$\|x\|^2$ before the last norm is $(\varepsilon, \delta)$-bounded with both small. Measured at "
+        rf"$\varepsilon = {placement.EPSILON}$, $L$ the deepest: $\delta$ = {found}. (Xiong et al.: 0.125 "
+        "in their model.)"
     )

@@ -17,12 +17,12 @@ RATES, STEPS = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3), (5, 10, 20, 40)
 NONE, TEN_STEPS = "none", "10 steps"
 LINEAR, LOG = "linear", "log"
 UPDATE = r"""
-$\|F(x, \theta_t) - F(x, \theta_0)\|$, where $F$ are the vectors that the last layer hands on and $\theta_t$ the
+$\|F(x, \theta_t) - F(x, \theta_0)\|$, where $F$ is the output of the last layer and $\theta_t$ the
 weights after $t$ steps of Adam on digits: mean over the positions of 16 held-out digits.
 
 Wang et al. 2022 (DeepNet, section 3) hold that exploding gradients are not the root of post-LN's instability, and
-that this update is, which explodes at the very beginning of training. Warm-up and a smaller start relieve it,
-DeepNorm is made to bound it.
+that this update is, which explodes at the very beginning of training. Warm-up and a smaller initialisation reduce
+it; DeepNorm is designed to bound it.
 """
 
 measured = cached(model_update)

@@ -31,9 +31,9 @@ def live_grid(variants: list[str]) -> None:
         button = st.empty()
     st.caption(
         f"The digits that come with the app, read as 16 patches; width {SMALL.d_model}, batches of "
-        f"{warmup.BATCH_SIZE}, Adam (β 0.9 and 0.98), one seed. The learning rate rises linearly over the warm-up "
-        "and stays. Final loss: mean of the last tenth of the steps; to guess "
-        f"costs ln 10 = {warmup.GUESSING:.2f}."
+        f"{warmup.BATCH_SIZE}, Adam (β 0.9 and 0.98), one seed. The learning rate rises linearly over the "
+        "warm-up and stays. Final loss: mean of the last tenth of the steps; guessing gives ln 10 = "
+        f"{warmup.GUESSING:.2f}."
     )
     cells = [
         (variant, n_layers, rate, n_warmup, n_steps)

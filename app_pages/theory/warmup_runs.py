@@ -39,10 +39,11 @@ def stored_runs(*, key: str) -> None:
         grid.setdefault(PLACEMENTS.get(run.norm_placement, run.norm_placement), []).append(run)
     lengths = " or ".join(f"{length:,}" for length in sorted({run.n_steps for run in runs}))
     st.caption(
-        f"{len(runs)} runs of {lengths} steps each, of both digit encoders at their full size. The learning rate rises "
-        f"linearly over the warm-up and then stays; batches are of {BATCH_SIZE_STORED}; everything else is as in the "
-        f"recipe of the checkpoints. Final loss: mean of the last {LAST_STEPS_STORED} steps; to guess costs ln 10 = "
-        f"{GUESSING:.2f}. One seed; [Norm placement](norm_placement) has short runs of three."
+        f"{len(runs)} runs of {lengths} steps each, of both digit encoders at their full size. The learning "
+        f"rate rises linearly over the warm-up and then stays; batches are of {BATCH_SIZE_STORED}; "
+        "everything else is as in the recipe of the checkpoints. Final loss: mean of the last "
+        f"{LAST_STEPS_STORED} steps; guessing gives ln 10 = {GUESSING:.2f}. One seed; [Norm placement](norm_placement) "
+        "has short runs of three."
     )
     rates, warmups = sorted({run.learning_rate for run in runs}), sorted({run.warmup for run in runs})
     draw_grids(grid, places(grid, key=key), rates=rates, warmups=warmups)
@@ -73,7 +74,7 @@ def draw_grids(
             show(warmup_grid(cells, rates=rates, warmups=warmups, highest=highest, title=name))
             if diverged := [run for run in runs if run.final_loss is None]:
                 listed = "; ".join(f"{run.learning_rate:g} with warm-up {run.warmup}" for run in diverged)
-                st.markdown(f"**Diverged**, the loss was no finite number any more: learning rate {listed}.")
+                st.markdown(f"**Diverged** (the loss was no longer finite): learning rate {listed}.")
 
 
 def draw_losses(grid: Grid, *, key: str) -> None:

@@ -51,8 +51,8 @@ def histories(names: tuple[str, ...], controls: DeltaGenerator) -> None:
             show(chart, key=f"history_{value}")
     if any(len(tasks(history)) > 1 for history in found.values()):
         st.caption(
-            "Where a curve jumps, the next phase began: a schedule of its own, and mostly another task, whose losses and "
-            "accuracies compare with no other's."
+            "Where a curve jumps, the next phase began, with its own schedule and usually another task: its "
+            "losses and accuracies do not compare with the ones before."
         )
     explain(task for history in found.values() for task in tasks(history))
 

@@ -23,7 +23,7 @@ with controls:
     names = pair()
 try:
     if not names:
-        st.info("There is no encoder of this kind whose training could be shown.")
+        st.info("There is no encoder of this kind to show.")
     elif part == FILM:
         player(names, controls, more)
     else:

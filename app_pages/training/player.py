@@ -31,8 +31,8 @@ _SAID = {
     GRADIENTS: "Euclidean norm of the gradient of one batch's loss with respect to all parameters of a layer.",
 }
 _CLIPPED = (
-    " This run took it after the gradient was clipped to a norm of 1 in all: it compares the layers of one encoder at "
-    "one moment, not encoders or moments. The whole norm before clipping is in the histories."
+    " Here it was taken after clipping the whole gradient to norm 1: compare only layers of one encoder at "
+    "one moment. The norm before clipping is in the histories."
 )
 
 
@@ -62,7 +62,7 @@ def player(names: tuple[str, ...], controls: DeltaGenerator, more: DeltaGenerato
             key="training_probe",
             format_func=lambda number: first.probes[number].name,
             width=300,
-            help="Every run was watched on the same few inputs.",
+            help="Every run was recorded on the same few inputs.",
         )
         measure = address.box(
             "Curves", (ACCURACY, ENTROPY, NORMS, GRADIENTS), key="training_curves", width=260
@@ -185,18 +185,19 @@ def _curves(name: str, films: dict[str, Film], probe: int, measure: str, moment:
         said += _CLIPPED
     if measure == ACCURACY and len(shown.tasks) > 1:
         said += (
-            f"Of what is being learned: {in_words(shown.tasks)}. A thin line stands where the next begins. "
+            f"Accuracy on the task of the moment: {in_words(shown.tasks)}. A thin line marks a new phase. "
         )
     if measure == ACCURACY and np.isnan(values).any():
-        said += "Where the line is interrupted, the run did not measure its accuracy."
+        said += "Where the line has a gap, accuracy was not measured."
     st.caption(said)
 
 
 def _formation(films: Iterable[str], probe: int) -> None:
-    st.markdown("#### When did which head take its form?")
+    st.markdown("#### When did each head form?")
     st.caption(
-        "The first step from which on a head stays less than half as far from its last pattern on this input as it was "
-        "at the first step. Far: mean over queries of the Jensen-Shannon divergence of the two patterns' rows."
+        "The first step from which a head stays less than half as far from its final pattern on this input "
+        "as at the start. Distance: mean over queries of the Jensen-Shannon divergence of the patterns' "
+        "rows."
     )
     steps = {name: formed(name, probe) for name in films}
     first, last = min(of.min() for of in steps.values()), max(of.max() for of in steps.values())

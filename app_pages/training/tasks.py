@@ -1,31 +1,32 @@
 """What the tasks of a training run are, in a sentence each."""
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import groupby
 
 import streamlit as st
 
 TASKS = {
-    "digits": "which digit is it? Each comes turned, sheared, scaled, shifted and bent anew every time.",
-    "gently changed digits": "the same, changed half as far: closer to the digits that the encoder will meet.",
-    "unchanged digits": "which digit is it? As the data set has them.",
-    "masked tokens, short windows": "in windows of a sentence or two some tokens are hidden as in BERT (Devlin et al. 2019), "
-    "and the encoder says what they were. Neighbours are all there is to go by, so it soon learns that they matter.",
+    "digits": "which digit is it? Each picture is rotated, sheared, scaled, shifted and bent at random every time.",
+    "gently changed digits": "the same with changes half as large, so closer to the test digits.",
+    "unchanged digits": "which digit is it? Pictures as in the data set.",
+    "masked tokens, short windows": "predict tokens hidden as in BERT (Devlin et al. 2019), in windows of a "
+    "sentence or two: the neighbours are the only evidence.",
     "masked tokens": "the same in windows of a paragraph.",
-    "sentiment of pieces": "is the review positive? For pieces of a few sentences; how likely each is positive, a teacher "
-    "says: a linear classifier on words and runs of two or three, trained on the labelled reviews.",
-    "sentiment": "is the whole review positive? The labelled reviews have their label, the others the probability that "
-    "the same teacher gives them. Some masked tokens are asked for beside it, so that they are not forgotten.",
-    "sentiment, two teachers": "the same, with the mean log-odds of two teachers; the second is a linear classifier on "
+    "sentiment of pieces": "is this piece of a review positive? The target is the probability given by a "
+    "teacher: a linear classifier on runs of one to three words, trained on the labelled reviews.",
+    "sentiment": "is the whole review positive? The target is the label, or for unlabelled reviews the "
+    "probability given by the same teacher. Masked tokens are still predicted, so that this is not forgotten.",
+    "sentiment, two teachers": "the same with the mean log-odds of two teachers; the second is a linear classifier on "
     "document vectors (latent semantic analysis).",
-    "short sentences": "is the sentence positive? Phrases with people's ratings, whole sentences, and made ones in which a "
-    "“not” decides; a few reviews beside them.",
-    "sentences": "the same, with more reviews, and with reviews that a person edited until their sentiment turned: what is "
-    "each version, and which of the two is the positive one?",
-    "sentences, more reviews": "the same, with twice as many whole reviews.",
-    "sentences and edits": "the same, with more sentences in which a “not” decides, and with the sentences that differ "
-    "between a review and its edited version.",
-    "sentences, edits and pieces": "phrases, sentences and edits as the review encoders learn them, and pieces of reviews.",
+    "short sentences": "is the sentence positive? Phrases and sentences rated by people, generated sentences "
+    "in which a “not” decides, and a few reviews.",
+    "sentences": "the same with more reviews, and with reviews that a person edited to reverse their "
+    "sentiment: is each version positive, and which of the two is?",
+    "sentences, more reviews": "the same with twice as many whole reviews.",
+    "sentences and edits": "the same with more sentences in which a “not” decides, and with the sentences that "
+    "differ between a review and its edited version.",
+    "sentences, edits and pieces": "phrases, sentences and edits as the review encoders learn them, and pieces "
+    "of reviews.",
     "true labels": "is the review positive? By its label alone, with no pre-training.",
 }
 
@@ -45,5 +46,5 @@ def explain(tasks: Iterable[str]) -> None:
 
 def in_words(tasks: Sequence[str]) -> str:
     """What was learned, one after the other."""
-    named = [f"{task} again" if task == before else task for before, task in pairwise(["", *tasks])]
-    return "; then ".join(named)
+    phases = [(task, len(list(same))) for task, same in groupby(tasks)]
+    return "; then ".join(task if n == 1 else f"{task} ({n} phases)" for task, n in phases)

@@ -104,7 +104,7 @@ def verdict(what: str, before: ForwardRecord, after: ForwardRecord) -> str:
     former, latter = share(before.probabilities[at]), share(after.probabilities[at])
     if at != then:
         reached = share(after.probabilities[then])
-        return f"{what}, the prediction turns from {was} ({former}) to {now} ({reached}); {was} is left with {latter}."
+        return f"{what}, the prediction changes from {was} ({former}) to {now} ({reached}); {was} now has {latter}."
     shares = f"{former}, as before" if former == latter else f"{former} before, {latter} after"
     return f"{what}, the prediction stays {was}: {shares}."
 

@@ -23,7 +23,7 @@ ARROWS = (  # key, its sign, what it does, steps in layer and head
     ("up", "keyboard_arrow_up", "previous layer", -1, 0),
     ("down", "keyboard_arrow_down", "next layer", 1, 0),
 )
-_LAYER = "Blocks of the encoder lie one on the other; layer 0 reads the input."
+_LAYER = "The blocks of the encoder, in order; layer 0 reads the input."
 _HEAD = "A head decides for each token which others it reads from, and how much from each. The heads of a layer work side by side."
 _ROLES: dict[Role, str] = {
     "class": "at the beginning stands for the whole",
@@ -91,15 +91,18 @@ def _choose_layer_and_head(config: ModelConfig, stepped: bool) -> tuple[int, int
 def choose_scale() -> ColourScale:
     """What the colours of every map of attention weights on the page reach to."""
     said = (
-        "All maps alike up to 1, so that a colour is a weight; or each up to its own largest weight, so that faint ones "
-        "show. What is compared shares one scale in either case."
+        "Up to 1, a colour means the same weight in every map; up to its own maximum, a map shows faint "
+        "weights. Maps that are compared share one scale."
     )
     return SCALES[address.row("Colours from 0", SCALES, key="scale", help=said)]
 
 
 def choose_query(record: ForwardRecord) -> int:
     """The position whose row is looked at; tokens of a text, which can occur twice, are numbered."""
-    said = ["The token or patch that looks. Click one in the figures to choose it.", *_about(record)]
+    said = [
+        "The token or patch whose attention is shown. Click one in the figures to choose it.",
+        *_about(record),
+    ]
     return address.box(
         "Query",
         range(len(record)),

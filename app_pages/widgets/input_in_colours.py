@@ -55,4 +55,4 @@ def input_in_colours(
     selection = "patch" if allowed is None else "key"
     draw(overlay, selection=selection, take=lambda at: take(int(at["position"]) + first), width="content")
     for at in record.at("class"):  # the picture leaves it out: it is no patch
-        st.caption(f"Weight on the class token, which has no place on the digit: {weights[at]:.3f}")
+        st.caption(f"Weight on the class token, which is not part of the picture: {weights[at]:.3f}")

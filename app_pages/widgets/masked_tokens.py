@@ -17,7 +17,7 @@ def masked_tokens(selection: state.Selection) -> None:
         return
     name = record.tokens[hidden[0]]
     if not record.config.masked_token_output:
-        st.caption(f"This encoder has not learned what to expect behind {as_code(name)}.")
+        st.caption(f"This encoder was not trained to fill in {as_code(name)}.")
         return
     found = cache.of(guesses, selection.checkpoint, selection.given)
     for position in hidden[:_MOST]:

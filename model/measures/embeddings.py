@@ -175,6 +175,11 @@ class GridMeans(NamedTuple):
     above: float
     others: float
 
+    @property
+    def neighbours_alike(self) -> bool:
+        """Whether neighbours, in a row or in a column, are clearly more alike than other patches: by over 0.1."""
+        return bool(np.fmax(self.beside, self.above) > self.others + 0.1)
+
 
 def grid_means(cosines: Float[np.ndarray, "patch patch"], patch_grid: tuple[int, int]) -> GridMeans:
     """Mean similarity of patches side by side, of patches one above the other, and of all other pairs.

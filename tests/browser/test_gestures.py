@@ -52,7 +52,7 @@ def test_every_page_is_one_click_away_and_the_one_that_is_open_is_marked(page: P
 def test_a_first_look_leads_to_a_word_whose_hiding_is_told(page: Page) -> None:
     page.goto("/")
     ready(page)
-    page.get_by_role("button", name="hide a word and watch the answer turn").click()
+    page.get_by_role("button", name="hide a word and see the answer change").click()
     expect(page).to_have_url(re.compile(r"/masks.*[?&]masks_keys=\d"))
     expect(page.get_by_text(re.compile("^Without “.*”, the prediction"))).to_be_visible()
 

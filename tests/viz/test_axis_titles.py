@@ -62,7 +62,11 @@ def layers_of(chart):
         (knock_out_bars(TWO, HALF, query=0, limit=1, what="P(a)"), None, "Δ P(a)"),
         (neighbour_bars(TWO, (0.5, 0.1), of="c"), "cosine similarity", None),
         (norm_heatmap(EVEN, TWO, TWO, limit=1, unit="patch"), "patch", "stage of the stream"),
-        (stage_curves({"a": HALF}, TWO, y_title="mean"), "stage of the stream", "mean"),
+        (
+            stage_curves({"a": HALF}, TWO, y_title="mean"),
+            "stage of the stream (mid: after attention, post: after feed-forward)",
+            "mean",
+        ),
         (logit_curves(EVEN, TWO, TWO, marked={}, title="a", domain=(0, 1)), "read off at", "logit"),
         (length_scaling([2], {"a": [1]}, quantity="time"), "sequence length n (positions)", "time"),
         (dot_product_distribution(HALF, **PRODUCTS), "q·k", "density"),

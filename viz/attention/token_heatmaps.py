@@ -37,7 +37,7 @@ def attention_heatmap(
     if mask is None or query is None or mask[query].all():
         colours = attention_scale(scale, len(tokens))
     else:
-        colours = attention_scale(scale, int(mask[query].sum()), "the query's keys")
+        colours = attention_scale(scale, int(mask[query].sum()), "the allowed keys")
     said = description or "Attention" + f" of {title}" * bool(title) + ", queries down, keys across"
     look = {"colours": colours, "number": ": %{z:.4f}", "title": title, "description": said}
     if query is not None and len(tokens) <= _WRITTEN:
@@ -115,7 +115,7 @@ def difference_heatmap(
     end = largest(difference, at_least=ROUNDING)
     colours = colour_scale(f"{names[1]} minus {names[0]}", "symmetric about 0", end)
     both = f"<br>{one}: %{{customdata[0]:.4f}}<br>{other}: %{{customdata[1]:.4f}}"
-    number = f"{both}<br>difference: %{{z:+.4f}}"
+    number = f"{both}<br>difference: %{{z:.4f}}"
     said = description or f"Difference of attention, {title}"
     look = {"colours": colours, "number": number, "title": title, "description": said}
     look["customdata"] = np.stack([first, second], axis=-1)

@@ -18,7 +18,7 @@ def stage_curves(
     stages: Sequence[str],
     *,
     y_title: str,
-    x_title: str = "stage of the stream",
+    x_title: str = "stage of the stream (mid: after attention, post: after feed-forward)",
     from_zero_to: float | None = None,
     colours: tuple[str, ...] = CATEGORIES,
 ) -> VegaFigure:

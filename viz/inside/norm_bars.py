@@ -33,7 +33,7 @@ def norm_bars(values: np.ndarray, *, title: str, reading: str) -> VegaFigure:
         values={"features": feature.tolist() if named else [], "end": max(len(values), 1) - 0.4},
         height=_HEIGHT,
         title=heading_with_reading(title, reading),
-        description=f"{title}: {len(values)} numbers with mean {mean:.2f} and deviation {deviation:.2f}.",
+        description=f"{title}: {len(values)} numbers with mean {short(mean)} and deviation {short(deviation)}.",
     )
 
 

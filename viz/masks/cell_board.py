@@ -38,7 +38,7 @@ def cell_board(
         "blocked": ~mask.ravel(),
     }
     n_keys = int(mask[query].sum())
-    return _form(scale.reach, evenly(n_keys, "the query's keys")).of(
+    return _form(scale.reach, evenly(n_keys, "the allowed keys")).of(
         cells,
         frames={"hatched": {"url": [hatching(mask)]}, "chosen": {"query": [query]}},
         values={"labels": position_labels(tokens), **weight_values(scale, n_keys)},

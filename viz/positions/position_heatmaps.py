@@ -41,7 +41,7 @@ def learned_positions(table: np.ndarray) -> PlotlyFigure:
         titles=("dimension of d_model", "position"),
         colours=colour_scale("value", "symmetric about 0", largest(table)),
         cell="position %{y}, dimension %{x}",
-        number=": %{z:+.4f}",
+        number=": %{z:.4f}",
         height=560,
         description=f"The position vectors of {n} positions, {d_model} numbers each",
     )

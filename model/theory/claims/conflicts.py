@@ -31,8 +31,8 @@ def _one_matrix(measured: Sequence[Measurement]) -> Iterator[Conflict]:
         for whole in _of(measured, "gradient of all parameters", last.where):
             if _more(last) != _more(whole):
                 yield Conflict(
-                    f"In {last.where}, the gradient of the last layer is larger under {_more(last)} ({_both(last)}), and "
-                    f"that of all parameters under {_more(whole)} ({_both(whole)}).",
+                    f"In {last.where}, the gradient of the last layer is larger under {_more(last)} "
+                    f"({_both(last)}), and that of all parameters under {_more(whole)} ({_both(whole)}).",
                     f"The theorem of {XIONG} is about one matrix, at the end of the last block. The norm over all "
                     "parameters counts every block and the embedding too, and says nothing about that matrix.",
                 )
@@ -48,10 +48,11 @@ def _moments(measured: Sequence[Measurement]) -> Iterator[Conflict]:
                 if (mean(before) > 1) != (mean(after) > 1):
                     late, early = ("late", "early") if mean(before) > 1 else ("early", "late")
                     yield Conflict(
-                        f"In {trained.where} with {name}, {late} layers have the larger gradient at the start, {early} "
-                        f"ones at the end (last block to first: {mean(before):.2g}, then {mean(after):.2g}).",
-                        "Papers measured it at different moments: at the start (Xiong et al. 2020), or during "
-                        "pretraining (Shleifer et al. 2021). Training turns it round.",
+                        f"In {trained.where} with {name}, {late} layers have the larger gradient at the "
+                        f"start, {early} ones at the end (last block to first: {mean(before):.2g}, then "
+                        f"{mean(after):.2g}).",
+                        "Papers measured it at different moments: at the start (Xiong et al. 2020), or "
+                        "during pretraining (Shleifer et al. 2021). Here training reverses the order.",
                     )
 
 
@@ -69,9 +70,10 @@ def _warmup_steps(measured: Sequence[Measurement]) -> Iterator[Conflict]:
         if len(rows) > 1 and max(reached) - min(reached) > TOUCHED:
             listed = ", ".join(f"{_percent(after)} with {steps}" for steps, _, after in rows)
             yield Conflict(
-                f"Post-LN ({which}, one seed) reaches {_percent(rows[0][1])} of the digits without warm-up, {listed}.",
-                "Whether warm-up “helps” hangs on how many steps it has: a few are too few at one rate and enough at another. "
-                "Vaswani et al. 2017 warm up over 4,000.",
+                f"Post-LN ({which}, one seed) reaches {_percent(rows[0][1])} of the digits without warm-up, "
+                f"{listed}.",
+                "Whether warm-up “helps” depends on its number of steps, and the number needed depends on "
+                "the rate. Vaswani et al. 2017 warm up over 4,000.",
             )
 
 
@@ -79,10 +81,10 @@ def _theory_and_training(measured: Sequence[Measurement]) -> Iterator[Conflict]:
     for each in _of(measured, "stream growth", source="trained"):
         if not each.where.endswith("fresh") and abs(mean(each.post) - 1) > FLAT:
             yield Conflict(
-                f"Post-LN's norm stands on the stream itself, and yet in the trained {each.where} the stream behind the "
-                f"last block is {mean(each.post):.2f} times as long as behind the first.",
-                "Lemma 2 is about fresh encoders, in which each norm gives all vectors one length. The norms' γ is learned, "
-                "and differs from block to block.",
+                f"Post-LN normalises the stream itself, and yet in the trained {each.where} the stream "
+                f"after the last block is {mean(each.post):.2f} times as long as after the first.",
+                "Lemma 2 is about fresh encoders, in which each norm gives all vectors one length. The "
+                "norms' γ is learned, and differs from block to block.",
             )
 
 
@@ -92,9 +94,11 @@ def _sooner(measured: Sequence[Measurement]) -> Iterator[Conflict]:
             sooner = "pre-LN" if _more(speed) == "post-LN" else "post-LN"
             if sooner != _more(end):
                 yield Conflict(
-                    f"In {speed.where}, {sooner} learns faster and {_more(end)} names more examples rightly in the end.",
-                    "The first is measured over the first phase of the run, the second after all of them, when the rate has "
-                    "fallen to zero. Look at the verdicts: either may be no more than chance.",
+                    f"In {speed.where}, {sooner} learns faster and {_more(end)} classifies more examples "
+                    "correctly in the end.",
+                    "The first is measured over the first phase of the run, the second after all of them, "
+                    "when the rate has fallen to zero. Look at the verdicts: either difference may be "
+                    "chance.",
                 )
 
 
@@ -113,10 +117,11 @@ def _optimizers(measured: Sequence[Measurement]) -> Iterator[Conflict]:
         if other:
             listed = " ".join(f"“{claim.says}”" for claim in other)
             yield Conflict(
-                f"The review encoders point the other way than the small text encoders: {listed}",
-                f"The papers, and the small text encoders here, used Adam ({_spelt(small)}); the review encoders are larger, "
-                f"learned for longer, and had {_spelt(reviews)}. One pair cannot say which of these it is. "
-                f"{len(same)} of {len(same) + len(other)} clear figures point the same way in both.",
+                f"The review encoders and the small text encoders disagree on: {listed}",
+                f"The papers, and the small text encoders here, used Adam ({_spelt(small)}); the review "
+                f"encoders are larger, were trained for longer, with {_spelt(reviews)}. One pair cannot "
+                f"tell which of these is the cause. {len(same)} of {len(same) + len(other)} clear figures "
+                "agree.",
             )
 
 
@@ -129,7 +134,7 @@ def _side(claim: Claim, measured: Measurement) -> bool:
 
 
 def _spelt(optimizer: str | None) -> str:
-    return (optimizer or "an optimiser that is not known").replace("adamw", "AdamW").replace("muon", "Muon")
+    return (optimizer or "an unknown optimiser").replace("adamw", "AdamW").replace("muon", "Muon")
 
 
 def _percent(share: float) -> str:

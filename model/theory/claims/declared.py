@@ -54,8 +54,8 @@ CLAIMS = (
         says="The more layers, the smaller the gradient of the last one under pre-LN, but not under post-LN.",
         by=f"{XIONG}, Theorem 1",
         figure="slope of the last gradient",
-        measured="Slope of log ‖∂ℒ/∂W²‖ of the last feed-forward over log L, the number of layers. Of norms that follow "
-        "the theorem's bounds it is −0.5 in pre-LN and 0 in post-LN.",
+        measured="Slope of log ‖∂ℒ/∂W²‖ of the last feed-forward over log L, the number of layers. For norms "
+        "that follow the theorem's bounds it is −0.5 in pre-LN and 0 in post-LN.",
         rule=Larger("post"),
         link=("theory", _AT_START),
     ),
@@ -74,9 +74,9 @@ CLAIMS = (
     Claim(
         key="whole",
         when=START,
-        says="So is the gradient of all parameters together.",
+        says="The gradient of all parameters is larger under post-LN, too.",
         figure="gradient of all parameters",
-        measured="Norm of the gradient of all parameters as one vector, measured as the row above.",
+        measured="Norm of the gradient of all parameters as one vector, measured like the row above.",
         rule=Larger("post"),
         link=("training", {"training": "histories"} | _TEXT),
         log=True,
@@ -99,7 +99,8 @@ CLAIMS = (
         says="The first steps of training move the output further under post-LN.",
         by="Wang et al. 2022 (DeepNet), section 3; Liu et al. 2020",
         figure="early update",
-        measured="‖F(x, θ₁₀) − F(x, θ₀)‖ after 10 steps of Adam at a rate of 0.0001 without warm-up, mean over positions.",
+        measured="‖F(x, θ₁₀) − F(x, θ₀)‖ after 10 steps of Adam at a rate of 0.0001 without warm-up, mean over "
+        "positions.",
         rule=Larger("post"),
         depends_on="the depth",
         link=(
@@ -116,11 +117,11 @@ CLAIMS = (
     Claim(
         key="warm_up",
         when=LEARNING,
-        says="Post-LN needs warm-up of the learning rate; pre-LN does without.",
+        says="Post-LN needs learning-rate warm-up; pre-LN does not.",
         by=f"{XIONG}, abstract",
         figure="gain by warm-up",
-        measured="Accuracy after a short run with warm-up, less that after the same run without; a run that ended in no "
-        "number counts as guessing. The claim: post-LN gains more.",
+        measured="Accuracy after a short run with warm-up, minus that of the same run without; a run that "
+        "diverged counts as guessing. The claim: post-LN gains more.",
         rule=Larger("post"),
         depends_on="the learning rate",
         link=("theory", {"theory_part": "learning rate and warm-up"}),
@@ -132,7 +133,7 @@ CLAIMS = (
         by=f"{XIONG}, abstract: with large ones post-LN is unstable",
         figure="largest learning rate",
         measured="The largest of the rates 0.001, 0.003, 0.01 and 0.03 at which a run of 120 steps with 30 of warm-up "
-        "reaches 30 % of the digits (to guess gives 10 %).",
+        "reaches 30 % of the digits (guessing gives 10 %).",
         rule=Larger("pre"),
         link=("theory", {"theory_part": "learning rate and warm-up"}),
         log=True,
@@ -143,8 +144,8 @@ CLAIMS = (
         says="Pre-LN learns faster.",
         by=f"{XIONG}, section 4",
         figure="loss while learning",
-        measured="Mean training loss over the first phase of the run, in nats: the sooner the loss falls, the smaller. "
-        "The claim: post-LN has more. Both placements see the same batches at the same rate.",
+        measured="Mean training loss over the first phase of the run, in nats: smaller if the loss falls "
+        "sooner. The claim: it is larger in post-LN. Both placements see the same batches at the same rate.",
         rule=Larger("post"),
         depends_on="the encoders and what they learn",
         link=("training", {"training": "histories"} | _TEXT),
@@ -152,11 +153,11 @@ CLAIMS = (
     Claim(
         key="stream",
         when=TRAINED,
-        says="The stream becomes longer with depth under pre-LN, not under post-LN.",
+        says="The residual stream grows with depth under pre-LN, not under post-LN.",
         by=f"{XIONG}, Lemma 2, of fresh encoders",
         figure="stream growth",
-        measured="Mean ‖x‖ behind the last block divided by that behind the first; in the theory of the state that the "
-        "lemma is about, which in post-LN is the one before the norm.",
+        measured="Mean ‖x‖ after the last block divided by that after the first. In the theory's setting x is "
+        "the state of the lemma, in post-LN the one before the norm.",
         rule=Larger("pre"),
         link=("compare", _TEXT | {"compare_part": "Stream"}),
         log=True,
@@ -164,11 +165,11 @@ CLAIMS = (
     Claim(
         key="branches",
         when=TRAINED,
-        says="Under post-LN the sublayers add more, compared with what the stream holds already.",
+        says="Under post-LN the sublayers add more, relative to the residual stream.",
         by="Liu et al. 2020: post-LN depends more on its residual branches",
         figure="share of sublayers",
         measured="‖F‖ / (‖x‖ + ‖F‖), mean over sublayers, positions and examples: F is what a sublayer adds, x what it is "
-        "added to. Liu et al. take shares of the variance; this is ours.",
+        "added to. Liu et al. measure shares of the variance; this measure is ours.",
         rule=Larger("post"),
         link=("compare", _TEXT | {"compare_part": "Stream", "compare_stream": "shares"}),
     ),
@@ -187,29 +188,30 @@ CLAIMS = (
     Claim(
         key="entropy",
         when=TRAINED,
-        says="Heads look more widely under pre-LN.",
+        says="Attention is spread over more keys under pre-LN.",
         figure="entropy",
-        measured="Entropy of the attention, 0 (one key) to 1 (all keys alike), mean over heads, queries and examples.",
+        measured="Entropy of the attention, 0 (one key) to 1 (all keys alike), mean over heads, queries and "
+        "examples.",
         rule=Larger("pre"),
         link=("attention", _TEXT),
     ),
     Claim(
         key="roles",
         when=TRAINED,
-        says="Their heads do different things: more different than those of two seeds.",
+        says="Heads differ more between pre-LN and post-LN than between two seeds.",
         figure="distance of heads",
-        measured="Heads of two encoders are matched so that their distances add up to the least; the mean Jensen-Shannon "
-        "distance of the matched heads, in nats. Grey: a pre-LN and a post-LN encoder; in colour: two seeds of one.",
+        measured="Mean head distance (Jensen-Shannon, in nats) of matched heads; the matching has the smallest "
+        "sum of distances. Grey: a pre-LN and a post-LN encoder; in colour: two seeds of one.",
         rule=FurtherThanSeeds(),
         link=("compare", _TEXT | {"compare_part": "Heads", "compare_view": "distances"}),
     ),
     Claim(
         key="accuracy",
         when=TRAINED,
-        says="In encoders of few layers post-LN is better in the end.",
+        says="With few layers, post-LN performs better in the end.",
         by="Takase et al. 2022, abstract: of six layers or fewer",
         figure="accuracy",
-        measured="Share of held-out examples that are named rightly. Takase et al. measured text generation.",
+        measured="Share of held-out examples classified correctly. Takase et al. measured text generation.",
         rule=Larger("post"),
         link=("compare", _TEXT),
     ),

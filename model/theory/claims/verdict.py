@@ -110,7 +110,7 @@ def together(outcomes: Iterable[tuple[str, Outcome]], depends_on: str) -> str:
     if found == {Outcome.HOLDS}:
         return "holds here"
     if found == {Outcome.OPPOSITE}:
-        return "does not hold here: it is the other way round"
+        return "does not hold here: the opposite is true"
     if Outcome.HOLDS not in found:
         return "does not hold here"
     order = list(Outcome)

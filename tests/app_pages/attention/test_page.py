@@ -98,7 +98,7 @@ def test_an_encoder_that_never_learned_to_fill_a_mask_says_so(open_app: Open, ch
     loaded = tiny.loaded(tiny.TEXT)
     checkpoint.save(checkpoints / "plain", loaded.model, {}, loaded.tokenizer)
     said = [caption.value for caption in open_app(text="not [MASK] film", checkpoint="plain").caption]
-    assert "This encoder has not learned what to expect behind `[MASK]`." in said
+    assert "This encoder was not trained to fill in `[MASK]`." in said
 
 
 def test_without_a_mask_nothing_is_filled(open_app: Open) -> None:

@@ -58,7 +58,7 @@ def test_without_classes_the_pooled_state_is_measured(
     put(checkpoints, "headless", replace(config, class_names=()))
     query = {"kind": "Text" if config.is_text else "Digit", "checkpoint": "headless"}
     app = open_compare(compare_what="two inputs", compare_part="Knock-out", **query)
-    assert "how far the pooled state turns" in words(app)
+    assert "cosine distance of the pooled state" in words(app)
     bars = [said for said in descriptions(app) if "pooled state (cosine distance) with each" in said]
     assert len(bars) == 2
     selection = app.session_state["selection"]
@@ -67,13 +67,13 @@ def test_without_classes_the_pooled_state_is_measured(
         change(record, state.record(selection.checkpoint, selection.given, without_keys(position))).value
         for position in range(len(record))
     ]
-    assert f"the pooled state is {written(max(apart), '.2g')} from what it was" in words(app)
+    assert f"the pooled state moves by {written(max(apart), '.2g')}" in words(app)
 
 
 def test_beside_a_side_with_classes_one_without_knows_none(open_compare: Open, checkpoints: Path) -> None:
     put(checkpoints, "headless", replace(tiny.TEXT, class_names=()))
     app = open_compare(checkpoint="headless", compare_with="imdb-pre-ln", compare_part="Knock-out")
-    assert app.info[0].value.startswith("headless knows no class ")
+    assert app.info[0].value.startswith("headless has no class ")
     assert "**imdb-pre-ln**: P(" in words(app)
 
 
@@ -99,4 +99,4 @@ def test_a_class_that_one_side_does_not_know(open_compare: Open, checkpoints: Pa
     put(checkpoints, "stars", replace(tiny.TEXT, class_names=("one", "two", "three")))
     app = open_compare(checkpoint="imdb-pre-ln", compare_with="stars", compare_part="Knock-out")
     assert not app.exception
-    assert app.info[0].value.startswith("stars knows no class ")
+    assert app.info[0].value.startswith("stars has no class ")

@@ -127,7 +127,7 @@ def test_an_empty_second_text_is_asked_for(open_compare: Open) -> None:
 
 def test_what_a_second_text_is_too_long_for_is_said(open_compare: Open) -> None:
     app = open_compare(compare_what="two inputs", text="not", compare_text="great " * 15)
-    assert "second text is longer than the encoder reads: it leaves out the last 5 tokens." in captions(app)
+    assert "second text is too long for the encoder, which leaves out the last 5 tokens." in captions(app)
 
 
 def test_nonsense_in_the_address_falls_back(open_compare: Open) -> None:
@@ -241,7 +241,7 @@ def test_the_button_goes_through_the_digits_called_differently(open_compare: Ope
         seen.add(digit)
     assert len(seen) == 3
     assert (
-        f"Next of {(first != second).sum()} that they call differently"
+        f"Next of {(first != second).sum()} with different predictions"
         in app.button(key="next_disagreement").label
     )
 

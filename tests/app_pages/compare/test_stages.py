@@ -39,7 +39,7 @@ def test_one_answer_of_both_sides_is_said_once(open_compare: Open) -> None:
     query = {"checkpoint": "imdb-pre-ln", "compare_part": "Stream", "compare_stream": "logits by layer"}
     said = captions(open_compare(compare_what="two inputs", text=TEXT, compare_text=TEXT, **query))
     record = state.record("imdb-pre-ln", TEXT)
-    assert f"Both say **{record.class_names[record.logits.argmax()]}**" in said
+    assert f"Both predict **{record.class_names[record.logits.argmax()]}**" in said
 
 
 def test_the_stream_of_encoders_of_other_depth(open_compare: Open, checkpoints: Path) -> None:

@@ -100,7 +100,7 @@ def test_a_class_without_disagreement_says_so(open_app: Open, checkpoints: Path)
     app = open_app(kind="Digit")
     app.selectbox(key="digit_order").select(DISAGREE).run()
     assert not app.exception
-    assert any("There is no such digit" in info.value for info in app.info)
+    assert any("No such digit" in info.value for info in app.info)
 
 
 def test_the_number_chooses_the_digit(open_app: Open) -> None:

@@ -34,7 +34,7 @@ def test_what_a_checkpoint_is(open_app: Open) -> None:
 def test_what_was_not_measured_says_so(open_app: Open) -> None:
     app = open_app(kind="Digit", checkpoint="mnist-pre-ln")
     assert not app.dataframe
-    assert "How much it reads rightly was not measured." in [said.value for said in app.caption]
+    assert "Its accuracy was not measured." in [said.value for said in app.caption]
 
 
 def test_checkpoints_of_several_seeds_stand_once_with_a_box_for_the_seed(

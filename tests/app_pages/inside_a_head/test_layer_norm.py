@@ -29,6 +29,13 @@ def test_the_example_is_worked_with_the_population_formula(opened: Open) -> None
     assert "d − 1 = 2 the deviation would be 5.89" in text
 
 
+def test_the_deviations_that_slides_give_are_put_right(opened: Open) -> None:
+    for text in (said(opened()), said(opened(inside_vectors="-1 2 5\n0.5 -3 8.5"))):
+        assert "σ = 2 for (0.5, −3, 8.5): it is 4.81." in text  # the root of (1.5² + 5² + 6.5²) / 3
+        assert "σ = 2 for (−1, 2, 5): it is 2.45." in text  # the root of (3² + 0² + 3²) / 3
+    assert "Slides" not in said(opened(inside_vectors="1 2 3"))
+
+
 def test_other_numbers_come_from_the_address(opened: Open) -> None:
     assert r"(1 + 2 + 3 + 4) = 2.5$" in said(opened(inside_vectors="1 2 3 4"))
 
@@ -46,8 +53,8 @@ def test_many_terms_are_left_out(opened: Open) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("one, two", "`one` is no number."),
-        ("<b>1</b>", "`<b>1</b>` is no number."),
+        ("one, two", "`one` is not a number."),
+        ("<b>1</b>", "`<b>1</b>` is not a number."),
         ("7", "at least two numbers"),
         ("1, 2\n3", "of one length"),
         ("1, nan", "`nan` does not fit"),

@@ -65,5 +65,7 @@ def test_a_causal_mask_leaves_the_class_token_itself_alone_where_it_holds_everyw
 
 
 def test_how_far_windows_reach_through_the_layers(text: ForwardRecord, digit: ForwardRecord) -> None:
-    assert "reached from up to 6 away" in explained(MaskChoice(kind="window", radius=3), text)
-    assert "class token sees all" in explained(MaskChoice(kind="window", radius=3), digit)
+    assert "information reaches a position from up to 6 away" in explained(
+        MaskChoice(kind="window", radius=3), text
+    )
+    assert "class token attends to all" in explained(MaskChoice(kind="window", radius=3), digit)

@@ -294,7 +294,7 @@ def test_the_class_token_s_weight_stands_beside_the_digit(open_masks: Open) -> N
     name, digit = given(app)
     after = state.record(name, digit, masked(MaskChoice(kind="keys", keys=(3,))))
     weight = after.pattern[0, 0, app.selectbox(key="query").value, 0]
-    assert any(f"no place on the digit: {weight:.3f}" in caption.value for caption in app.caption)
+    assert any(f"not part of the picture: {weight:.3f}" in caption.value for caption in app.caption)
     patches = table(app, "The picture over the attention", "position", "blocked")
     assert patches[patches["blocked"]]["position"].tolist() == [2]  # the class token is no patch
 

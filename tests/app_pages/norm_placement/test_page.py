@@ -20,7 +20,7 @@ def said(app: AppTest) -> str:
 
 def test_without_measurements_the_page_says_how_to_make_them(open_app: Open) -> None:
     text = said(open_app(PAGE))
-    assert "Nothing was measured yet" in text
+    assert "Nothing is measured yet" in text
     assert COMMAND in text
 
 
@@ -45,8 +45,8 @@ def test_every_claim_has_its_row(open_app: Open, checkpoints: Path) -> None:
     pages = [link.proto.page or "attention" for link in links]  # the first page has no name in the address
     assert pages[-len(CLAIMS) :] == [claim.link[0] for claim in CLAIMS]  # after the navigation
     assert "3 seeds" in text
-    assert "in one of 10 such comparisons" in text  # what chance alone would do
-    assert "Not counted, for too few seeds: 1 of 2" in text
+    assert "in one of 10 comparisons" in text  # what chance alone would do
+    assert "Not counted (too few seeds): 1 of 2" in text
 
 
 def test_a_claim_that_nobody_measured_says_so(open_app: Open, checkpoints: Path) -> None:

@@ -12,6 +12,7 @@ from model.measures.embeddings import cosine_similarities, position_table
 from tests.app_pages.charts import described, shown, table, weights
 from tests.model import tiny
 from tests.tolerance import rounding
+from viz.numbers import short
 
 Open = Callable[..., AppTest]
 
@@ -52,7 +53,7 @@ def test_a_scaled_one_says_by_how_much(open_part: Open, checkpoints: Path) -> No
 
 def test_a_digit_checkpoint_shows_its_learned_positions_patch_by_patch(open_part: Open) -> None:
     app = open_part(kind="Digit", query="r1c0")
-    assert "has **learned** its positions: a table of 5 × 8 numbers" in said(app)
+    assert "has a **learned table** of positions: 5 × 8 numbers" in said(app)
     assert "**The position of r1c0**" in said(app)
     described(app, "How alike the position vectors of 4 patches are")
     rows = position_table(checkpoint.load("mnist-pre-ln"))
@@ -60,7 +61,7 @@ def test_a_digit_checkpoint_shows_its_learned_positions_patch_by_patch(open_part
     cells = table(app, "How alike the position vector of r1c0", "name", "cosine").set_index("name")["cosine"]
     assert cells[["r0c0", "r0c1", "r1c0", "r1c1"]].tolist() == pytest.approx(expected, abs=rounding(3 * 8))
     class_token = cosine_similarities(rows[3:4], rows[:1])[0, 0]
-    assert f"that of the class token: **{class_token:.2f}**" in said(app)
+    assert f"that of the class token: **{short(class_token)}**" in said(app)
 
 
 def test_the_class_token_is_apart(open_part: Open) -> None:

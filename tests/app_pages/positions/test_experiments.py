@@ -160,6 +160,7 @@ def test_a_shift(open_part: Open, query: dict, given: str | None) -> None:
     points = table(app, "Probability of", "shift", "says")
     assert points["shift"].tolist() == list(range(12 if given else 4))
     assert ("positions 2 to 9" if given else "2 is a whole row") in said(app)
+    assert ("hollow" in said(app)) == (points["says"].nunique() > 1)
 
 
 def test_a_shift_beyond_the_table_says_so(open_part: Open) -> None:

@@ -68,6 +68,22 @@ def test_the_table_is_of_the_chosen_size(open_positions: Open) -> None:
     assert "Position 31 as 4 clocks" in said(app)
 
 
+def test_a_table_as_small_as_on_a_blackboard(open_positions: Open) -> None:
+    small = {"positions_d_model": "4", "positions_length": "5"}
+    app = open_positions(**small, positions_t="4")
+    by_hand = [  # sin t, cos t, sin(t / 100), cos(t / 100): the second frequency is 10000^(-2/4)
+        [0, 1, 0, 1],
+        [0.8415, 0.5403, 0.0100, 1.0000],
+        [0.9093, -0.4161, 0.0200, 0.9998],
+        [0.1411, -0.9900, 0.0300, 0.9996],
+        [-0.7568, -0.6536, 0.0400, 0.9992],
+    ]
+    np.testing.assert_allclose(numbers(shown(app, "positions_table")["data"][0]), by_hand, atol=5e-5)
+    assert "Position 4 as 2 clocks" in said(app)
+    for part in ("Dot products", "Shift"):
+        assert said(open_positions(part, **small))
+
+
 def test_the_wavelengths_are_said(open_positions: Open) -> None:
     words = said(open_positions(positions_d_model="8"))
     assert "the fastest needs 6.28 positions, the slowest 6,283" in words  # 2 pi times 1 and 1000
@@ -130,7 +146,7 @@ def test_the_shift_is_worked_in_numbers(open_positions: Open) -> None:
 def test_a_shift_by_nothing_is_exact(open_positions: Open) -> None:
     worked = said(open_positions("Shift", positions_offset="0"))
     assert "by at most **$0$**" in worked
-    assert "**With sines alone** a shift by nothing is exact as well" in worked
+    assert "**With sines alone** an offset of 0 is exact too" in worked
 
 
 def test_a_narrower_table_has_fewer_frequencies(open_positions: Open) -> None:

@@ -93,7 +93,7 @@ def test_hidden_norms_are_told_against_the_lemma(open_app: Open) -> None:
     inside = sum(
         low <= norm <= high for low, norm, high in zip(lemma[0], norms["pre-LN"], lemma[1], strict=True)
     )
-    assert f"inside the band behind **{inside} of 4** layers" in text
+    assert f"inside the band after **{inside} of 4** layers" in text
     off = max(abs(norm / line - 1) for norm, line in zip(norms["post-LN"], lemma[2], strict=True))
     assert f"at most **{off:.0%}".replace("%", "\u2009%") + "** away from the line" in text
 

@@ -52,7 +52,7 @@ def test_the_film_plays_to_its_end_and_begins_again(open_app: Open) -> None:
 @pytest.mark.parametrize("curves", ["accuracy", "entropy of the heads", "residual norms", "gradient norms"])
 def test_every_curve(open_app: Open, curves: str) -> None:
     app = open_app(PAGE, kind="Digit", training_curves=curves)
-    assert ("after the gradient was clipped" in text(app)) == (curves == "gradient norms")
+    assert ("after clipping the whole gradient" in text(app)) == (curves == "gradient norms")
 
 
 def test_an_accuracy_that_was_not_measured_is_not_drawn_as_one(open_app: Open, checkpoints) -> None:
@@ -63,8 +63,8 @@ def test_an_accuracy_that_was_not_measured_is_not_drawn_as_one(open_app: Open, c
     shown = text(open_app(PAGE, kind="Digit", moment="1"))
     assert "**mnist-pre-ln**: step 1 of 5, learning digits; accuracy on held-out data not measured" in shown
     assert "**mnist-post-ln**: step 1 of 5, learning digits; accuracy on held-out data 50.0\u2009%" in shown
-    assert "Of what is being learned: digits; then gently changed digits." in shown
-    assert "Where the line is interrupted, the run did not measure its accuracy." in shown
+    assert "Accuracy on the task of the moment: digits; then gently changed digits." in shown
+    assert "Where the line has a gap, accuracy was not measured." in shown
 
 
 def test_without_a_film_the_page_says_so(open_app: Open) -> None:
@@ -107,6 +107,6 @@ def test_the_page_needs_no_input(open_app: Open) -> None:
 
 def test_a_phase_that_goes_on_with_another_schedule_is_not_told_as_another_task() -> None:
     assert in_words(("masked tokens", "masked tokens", "sentiment")) == (
-        "masked tokens; then masked tokens again; then sentiment"
+        "masked tokens (2 phases); then sentiment"
     )
     assert in_words(()) == ""

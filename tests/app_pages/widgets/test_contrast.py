@@ -52,7 +52,7 @@ def answering(*probabilities: float) -> ForwardRecord:
     [
         (
             (0.8, 0.2),
-            "turns from positive (75.00\u2009%) to negative (80.00\u2009%); positive is left with 20.00\u2009%.",
+            "changes from positive (75.00\u2009%) to negative (80.00\u2009%); positive now has 20.00\u2009%.",
         ),
         ((0.1, 0.9), "stays positive: 75.00\u2009% before, 90.00\u2009% after."),
         ((0.25, 0.75), "stays positive: 75.00\u2009%, as before."),

@@ -47,7 +47,7 @@ def test_the_colour_bar_says_how_far_the_scale_reaches_and_what_is_evenly_spread
 
 def test_under_a_mask_the_keys_that_the_query_has_are_counted():
     weights, _ = attention_heatmap(WEIGHTS, TOKENS, mask=CAUSAL, query=1).specification.data
-    assert weights.colorbar.title.text.endswith("evenly spread over the query's keys: 1/2 = 0.5")
+    assert weights.colorbar.title.text.endswith("evenly spread over the allowed keys: 1/2 = 0.5")
     assert 0.5 in weights.colorbar.tickvals
 
 
@@ -189,7 +189,7 @@ def test_hover_gives_both_values_and_the_difference():
     assert np.asarray(trace.customdata)[0, 1].tolist() == [0.25, 0.75]
     assert "first: %{customdata[0]:.4f}" in trace.hovertemplate
     assert "&lt;b&gt;: %{customdata[1]:.4f}" in trace.hovertemplate
-    assert "difference: %{z:+.4f}" in trace.hovertemplate
+    assert "difference: %{z:.4f}" in trace.hovertemplate
 
 
 def test_the_row_of_the_query_is_framed_in_a_difference():

@@ -63,7 +63,7 @@ def test_a_stream_that_grows_behind_norms():
 def test_faster_but_not_better():
     faster = invented(LESS, MORE, figure="loss while learning")
     (seems,) = told(faster, invented(LESS, MORE, figure="accuracy"))
-    assert "pre-LN learns faster and post-LN names more examples rightly" in seems
+    assert "pre-LN learns faster and post-LN classifies more examples correctly" in seems
     assert not told(faster, invented(MORE, LESS, figure="accuracy"))
 
 
@@ -71,7 +71,7 @@ def test_another_optimiser():
     small = invented(MORE, LESS, figure="entropy", where="small text encoders", optimizer="adamw")
     other = {"figure": "entropy", "where": "review encoders"}
     (found,) = conflicts([small, invented((1.0,), (2.0,), optimizer="muon and adamw", **other)])
-    assert "Heads look more widely under pre-LN." in found.seems
+    assert "Attention is spread over more keys under pre-LN." in found.seems
     assert "AdamW" in found.because
     assert "Muon" in found.because
     assert not conflicts([small, invented((2.0,), (1.0,), optimizer="muon and adamw", **other)])

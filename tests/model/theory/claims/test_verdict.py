@@ -93,7 +93,7 @@ def test_chance_is_counted_by_hand():
         ({"a": Outcome.HOLDS, "b": Outcome.HOLDS}, "holds here"),
         ({"a": Outcome.HOLDS, "b": Outcome.TOO_FEW}, "holds here"),
         ({"a": Outcome.TOO_FEW}, "cannot be told from so few seeds"),
-        ({"a": Outcome.OPPOSITE}, "does not hold here: it is the other way round"),
+        ({"a": Outcome.OPPOSITE}, "does not hold here: the opposite is true"),
         ({"a": Outcome.OPPOSITE, "b": Outcome.NOT_SEEN}, "does not hold here"),
         (
             {"a": Outcome.OPPOSITE, "b": Outcome.HOLDS, "c": Outcome.HOLDS},
