@@ -39,8 +39,7 @@ def of_heads(record: ForwardRecord) -> dict[str, Float[np.ndarray, "layer head"]
 def of_layers(loaded: Loaded, record: ForwardRecord, given: Input) -> dict[str, Float[np.ndarray, " place"]]:
     """Of one example, by name: `norm` and `uniformity` [stage], `share` of the sublayers [place], `entropy` [layer].
 
-    `answer` [stage] is the probability that the classifier, reading the stream at that stage, gives to the class that
-    the encoder ends with; without classes there is none.
+    `answer` is `stream.answers` [stage]; without classes there is none.
     """
     past = stream.gone_past(loaded.model, record.residual)
     found = {
@@ -49,14 +48,7 @@ def of_layers(loaded: Loaded, record: ForwardRecord, given: Input) -> dict[str, 
         "uniformity": stream.uniformity(record.residual),
         "entropy": heads.mean_entropy(record.pattern, record.mask).mean(axis=-1),
     }
-    return found | ({"answer": answers(record)} if record.has_classes else {})
-
-
-def answers(record: ForwardRecord) -> Float[np.ndarray, " stage"]:
-    """Softmax of `logits_by_layer`, at the most probable class of the last stage."""
-    logits = record.logits_by_layer
-    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return (weights / weights.sum(axis=-1, keepdims=True))[:, record.logits.argmax()]
+    return found | ({"answer": stream.answers(record)} if record.has_classes else {})
 
 
 def source(examples: Examples, n: int, command: str, *encoders: Loaded) -> Source:

@@ -101,6 +101,14 @@ class Against:
         paired = self.pairing.partners >= 0
         return float(self.alike[paired].mean() / self.source.n) if paired.any() else 0.0
 
+    @property
+    def by_layer(self) -> Float[np.ndarray, " layer"]:
+        """Mean distance of the pairs over their heads, by layer of the first; NaN where no head has a partner."""
+        distances = self.pairing.distances
+        paired = ~np.isnan(distances)
+        with np.errstate(invalid="ignore"):
+            return np.where(paired, distances, 0).sum(axis=1) / paired.sum(axis=1)
+
     def turned(self) -> "Against":
         """The same with the second encoder as the first."""
         partners = self.pairing.partners

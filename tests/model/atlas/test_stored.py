@@ -44,6 +44,7 @@ def test_heads_are_matched_over_the_data_by_hand():
     assert found.pairing.partners.tolist() == [1, 0, -1]  # 0.1 + 0.3 is less than 0.2 + 0.5 or any other
     found.alike[:] = [4, 8, 0]
     assert found.persisting == pytest.approx(0.6)
+    assert found.by_layer == pytest.approx([0.1, 0.3, np.nan], nan_ok=True)
     turned = found.turned()
     assert turned.pairing.partners.tolist() == [1, 0]
     assert turned.alike.tolist() == [8, 4]
