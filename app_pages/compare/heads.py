@@ -135,16 +135,21 @@ def _distances(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
         r"$A' = 0.999\,A + 0.001 / n$, the Jensen-Shannon divergence of their rows, from 0 to $\ln 2 \approx 0.693$ nats "
         "(Clark et al. 2019, who sum over the rows). Rings are the pairs; a click chooses the head of its row."
     )
-    clickable(
-        chart,
-        key="distances",
-        chosen=head,
-        selection="pair",
-        take=lambda pair: take_head(*divmod(int(pair["one"]), n_heads)),
-        width="content",
-    )
-    if (stored := against(first.checkpoint, second.checkpoint)) is not None:
-        _spread(pairing, stored, head)
+    stored = against(first.checkpoint, second.checkpoint)
+    with st.container(horizontal=True, gap="large"):
+        with st.container(width="content"):
+            clickable(
+                chart,
+                key="distances",
+                chosen=head,
+                selection="pair",
+                take=lambda pair: take_head(*divmod(int(pair["one"]), n_heads)),
+                width="content",
+            )
+        if stored is not None:
+            with st.container(width="content"):
+                _spread(pairing, stored, head)
+    if stored is not None:
         distances_beside_seeds(first, second)
 
 
@@ -161,14 +166,12 @@ def _spread(pairing: Pairing, stored: Against, head: Head) -> None:
         others=others,
         selected=int(np.ravel_multi_index(head, pairing.shapes[0])),
     )
-    st.markdown(
-        f"**The pairs over {over(stored.source)}**: bars are mean ± standard deviation, dots this input; a click on a dot "
-        "chooses its pair."
-    )
+    st.markdown(f"**Over {over(stored.source)}**; the dot is this input", help="Mean ± standard deviation.")
     clickable(
         chart,
-        key="pair_spread",
+        key="spread_of_pairs",
         chosen=head,
         selection="pair",
         take=lambda pair: take_head(*divmod(int(pair["one"]), n_heads)),
+        width="content",
     )

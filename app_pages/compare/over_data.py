@@ -79,7 +79,12 @@ def seeds_beside(one: str, other: str) -> dict[str, Against]:
         said = _differs(*names, is_text)
         if said and said not in found and (made := against(*names)) is not None:
             found[said] = made
-    return dict(sorted(found.items(), key=lambda each: (ACROSS in each[0], ONE_SEED not in each[0])))
+    order = [*PLACEMENTS.values()]
+
+    def place(name: str) -> tuple[bool, bool, int]:
+        return ACROSS in name, ONE_SEED not in name, order.index(name.partition(",")[0].partition(ACROSS)[0])
+
+    return {name: found[name] for name in sorted(found, key=place)}
 
 
 def _differs(first: str, second: str, is_text: bool) -> str:

@@ -20,23 +20,23 @@ def cka_beside_seeds(first: Side, second: Side) -> None:
     """Of equal stages; nothing where nothing is stored of the two sides."""
     if (lines := _lines(first, second)) is None:
         return
-    st.markdown("**How much of that is the seed?** CKA of equal stages, over a data set")
+    st.markdown(f"**{_asked(lines)}** CKA of equal stages")
     stages = max(first.record.stages, second.record.stages, key=len)
     _draw(lines, {name: each.cka for name, each in lines.items()}, stages, "CKA", "seeds_cka", 1)
     last = {name: written(float(each.cka[-1]), ".2f") for name, each in lines.items()}
-    _say(lines, f"At the last stage: {_listed(last)}.", "are unlike in")
+    _say(lines, f"At the last stage: {_listed(last)}.")
 
 
 def distances_beside_seeds(first: Side, second: Side) -> None:
     """Of matched heads, by layer; nothing where nothing is stored of the two sides."""
     if (lines := _lines(first, second)) is None:
         return
-    st.markdown("**How much of that is the seed?** Mean distance of matched heads, over a data set")
+    st.markdown(f"**{_asked(lines)}** Mean distance of matched heads")
     values = {name: each.by_layer for name, each in lines.items()}
     layers = [f"L{layer}" for layer in range(max(map(len, values.values())))]
     _draw(lines, values, layers, "head distance (nats)", "seeds_distances", None)
     means = {name: written(float(np.nanmean(each)), ".3f") for name, each in values.items()}
-    _say(lines, f"Mean over the layers: {_listed(means)} nats.", "differ in")
+    _say(lines, f"Mean over the layers: {_listed(means)} nats.")
 
 
 def _lines(first: Side, second: Side) -> dict[str, Against] | None:
@@ -68,11 +68,15 @@ def _draw(
     show(figure, key=key)
 
 
+def _asked(lines: dict[str, Against]) -> str:
+    return "How much of that is the seed?" if len(lines) > 1 else "Over a data set:"
+
+
 def _listed(values: dict[str, str]) -> str:
     return "; ".join(f"{name} **{value}**" for name, value in values.items())
 
 
-def _say(lines: dict[str, Against], figures: str, verb: str) -> None:
+def _say(lines: dict[str, Against], figures: str) -> None:
     sources = " and ".join(dict.fromkeys(over(each.source) for each in lines.values()))
     if len(lines) == 1:
         st.caption(f"{figures} Over {sources}. No two seeds of such encoders were compared.")
@@ -80,6 +84,6 @@ def _say(lines: dict[str, Against], figures: str, verb: str) -> None:
     one_seed = any(ONE_SEED in name and ACROSS in name for name in lines)
     began = " Two encoders of one seed began with the same random numbers." if one_seed else ""
     st.caption(
-        f"{figures} Over {sources}. Two seeds are two encoders of the small family. What two seeds of one placement "
-        f"{verb} is chance: only what goes beyond it can come from the placement.{began}"
+        f"{figures} Over {sources}. Two seeds are two encoders of the small family. Two seeds of one placement "
+        f"differ by chance alone: only what goes beyond that can come from the placement.{began}"
     )

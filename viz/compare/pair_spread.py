@@ -7,9 +7,8 @@ import numpy as np
 
 from viz.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
 from viz.palette import ACCENT, EMPHASIS, NEUTRAL
-from viz.theme import FIT
 
-_STEP, _AROUND = 17, 46  # pixels a pair; of the axis and its title
+_STEP, _WIDTH = 18, 400  # pixels a pair, and across
 
 
 def pair_spread(
@@ -45,7 +44,8 @@ def pair_spread(
     return _form().of(
         frame,
         values={"top": top, "order": frame["name"].tolist()},
-        height=_STEP * n + _AROUND,
+        width=_WIDTH,
+        height=_STEP * n,
         description=f"Head distances of {n} pairs of heads, over a data set and on this input",
     )
 
@@ -53,12 +53,12 @@ def pair_spread(
 @form
 def _form() -> alt.LayerChart:
     across = alt.Scale(domain=[0, value("top")], nice=False)
-    title = "head distance (nats)"
+    x = {"title": "head distance (nats)", "scale": across, "axis": alt.Axis(tickCount=5)}
     y = alt.Y(
         "name:N",
         title=None,
         scale=alt.Scale(domain=value("order")),
-        axis=alt.Axis(ticks=False, domain=False, labelLimit=0),
+        axis=alt.Axis(ticks=False, domain=False, labelLimit=0, labelOverlap=False),
     )
     tooltip = [
         tip("name:N", title="pair"),
@@ -69,8 +69,10 @@ def _form() -> alt.LayerChart:
     ]
     base = alt.Chart(data()).encode(y=y, tooltip=tooltip)
     bars = base.mark_bar(size=7, opacity=0.45, color=NEUTRAL)
-    bars = bars.encode(x=alt.X("low:Q", title=title, scale=across), x2="high:Q")
-    means = base.mark_tick(size=11, thickness=2, color=NEUTRAL).encode(x=alt.X("mean:Q", scale=across))
+    bars = bars.encode(x=alt.X("low:Q", **x), x2="high:Q")
+    means = base.mark_tick(size=11, thickness=2, color=NEUTRAL).encode(x=alt.X("mean:Q", **x))
     dots = base.mark_point(filled=True, opacity=1, size=60, cursor="pointer")
-    dots = dots.encode(x=alt.X("here:Q", scale=across), color=either("datum.selected", ACCENT, EMPHASIS))
-    return alt.layer(bars, means, dots.add_params(click_on("pair", "one", "other"))).properties(autosize=FIT)
+    dots = dots.encode(x=alt.X("here:Q", **x), color=either("datum.selected", ACCENT, EMPHASIS))
+    return alt.layer(bars, means, dots.add_params(click_on("pair", "one", "other"))).properties(
+        autosize="pad"
+    )

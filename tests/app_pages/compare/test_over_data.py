@@ -78,7 +78,7 @@ def test_heads_can_be_paired_on_this_input(open_compare: Open) -> None:
 def test_every_pair_stands_between_its_mean_and_this_input(open_compare: Open) -> None:
     app = open_compare(text=TEXT, checkpoint=PRE, compare_view="distances of all heads")
     assert any(said.startswith("Head distances of 4 pairs") for said in descriptions(app))
-    assert "**The pairs over 30 films**" in words(app)
+    assert "**Over 30 films**; the dot is this input" in words(app)
     assert "No two seeds of such encoders were compared" in captions(app)
 
 

@@ -18,7 +18,7 @@ def test_the_furthest_pair_stands_first_and_the_chosen_one_is_marked():
     frame = made().frame
     assert frame["name"].tolist() == [NAMES[1], NAMES[2], NAMES[0]]
     assert frame["low"].tolist() == pytest.approx([0.3, 0.25, 0.0])  # no distance is below 0
-    bars, means, dots = drawn(made(), width=500)
+    bars, means, dots = drawn(made())
     assert [dot["fill"] for dot in dots] == [EMPHASIS, ACCENT, EMPHASIS]
     assert [dot["y"] for dot in dots] == sorted(dot["y"] for dot in dots)
     assert bars[0]["x"] < means[0]["x"] < dots[0]["x"] <= bars[0]["x"] + bars[0]["width"]
@@ -26,7 +26,7 @@ def test_the_furthest_pair_stands_first_and_the_chosen_one_is_marked():
 
 def test_without_pairs_there_are_the_axes():
     empty = pair_spread((), np.zeros(0), np.zeros(0), np.zeros(0), ones=(), others=(), selected=None)
-    assert drawn(empty, width=300) == [[], [], []]
+    assert drawn(empty) == [[], [], []]
 
 
 def test_shapes_that_do_not_fit_are_refused():
