@@ -1,4 +1,5 @@
 import gzip
+import json
 from collections.abc import Callable
 
 import pytest
@@ -6,6 +7,7 @@ import torch
 from safetensors.torch import load, save
 from streamlit.testing.v1 import AppTest
 
+from app_pages.training.histories import _accuracies
 from app_pages.training.tasks import in_words
 from model import checkpoint
 from model.theory.warmup import RUNS, WarmupRun, write_runs
@@ -82,7 +84,7 @@ def test_a_damaged_film_gives_one_sentence(open_app: Open, checkpoints) -> None:
 def test_histories_are_drawn_for_both(open_app: Open) -> None:
     app = open_app(PAGE, kind="Digit", training="histories", training_log="true")
     assert (
-        "**mnist-post-ln**: digits; then gently changed digits; 99.51\u2009% of 10,000 MNIST test digits"
+        "**mnist-post-ln**: digits; then gently changed digits; 99.51 ± 0.07\u2009% of 10,000 MNIST test digits"
         in text(app)
     )
     assert len(app.get("vega_lite_chart")) == 4
@@ -136,3 +138,16 @@ def test_a_phase_that_goes_on_with_another_schedule_is_not_told_as_another_task(
         "masked tokens; then masked tokens again; then sentiment"
     )
     assert in_words(()) == ""
+
+
+def test_an_accuracy_on_the_way_says_of_how_many_examples_it_is(open_app: Open, checkpoints) -> None:
+    path = checkpoints / "mnist-post-ln" / "history.json"
+    history = json.loads(path.read_text())
+    del history["evaluations"][1]["n"]
+    path.write_text(json.dumps(history))
+    app = open_app(PAGE, kind="Digit", training="histories")
+    assert not app.exception
+    found = _accuracies(history)
+    assert found["examples"].tolist() == ["10", "not known"]
+    assert found["standard error"].tolist() == ["15.8\u2009%", "not known"]
+    assert _accuracies({}).empty
