@@ -8,9 +8,12 @@ from safetensors.torch import load, save
 from streamlit.testing.v1 import AppTest
 
 from app_pages.training.histories import _accuracies
-from app_pages.training.tasks import in_words
+from app_pages.training.tasks import GLANCES, TASKS, in_words
 from model import checkpoint
 from model.theory.warmup import RUNS, WarmupRun, write_runs
+from model.train.task_digits import Digits
+from model.train.task_reviews import Sentiment, TrueLabels
+from model.train.task_sentences import Sentences
 from tests.model import tiny
 
 Open = Callable[..., AppTest]
@@ -65,7 +68,10 @@ def test_an_accuracy_that_was_not_measured_is_not_drawn_as_one(open_app: Open, c
     path.write_bytes(gzip.compress(save(film)))
     shown = text(open_app(PAGE, kind="Digit", moment="1"))
     assert "**mnist-pre-ln**: step 1 of 5, learning digits; accuracy on held-out data not measured" in shown
-    assert "**mnist-post-ln**: step 1 of 5, learning digits; accuracy on held-out data 50.0\u2009%" in shown
+    assert (
+        "**mnist-post-ln**: step 1 of 5, learning digits; accuracy on held-out data 50.0 ± 2.2\u2009% of 500"
+        in shown
+    )
     assert "Of what is being learned: digits; then gently changed digits." in shown
     assert "Where the line is interrupted, the run did not measure its accuracy." in shown
 
@@ -151,3 +157,11 @@ def test_an_accuracy_on_the_way_says_of_how_many_examples_it_is(open_app: Open, 
     assert found["examples"].tolist() == ["10", "not known"]
     assert found["standard error"].tolist() == ["15.8\u2009%", "not known"]
     assert _accuracies({}).empty
+
+
+def test_a_film_is_judged_on_as_many_as_the_tasks_glance_at() -> None:
+    glances = {"digits": Digits, "sentiment": Sentiment, "true labels": TrueLabels, "sentences": Sentences}
+    assert {task: GLANCES[task] for task in glances} == {
+        task: kind.n_glance for task, kind in glances.items()
+    }
+    assert set(TASKS) - set(GLANCES) == {"masked tokens", "masked tokens, short windows"}
