@@ -145,6 +145,16 @@ def fingerprint(name_or_path: str | Path) -> str:
     return hashlib.sha256(json.dumps(known).encode()).hexdigest()
 
 
+def weights_hash(name_or_path: str | Path) -> str:
+    """Of the weights alone, by which what was stored about them is told from what was stored about others.
+
+    Raises FileNotFoundError where there is no such checkpoint.
+    """
+    path = _folder(name_or_path) / "model.safetensors"
+    found = path.stat()
+    return _hash(path, found.st_size, found.st_mtime_ns, found.st_ino)
+
+
 @lru_cache(maxsize=1024)
 def _hash(path: Path, *_state: int) -> str:
     """Asked again where the state of the file, which stands in the cache's key, is another one."""

@@ -3,6 +3,8 @@
 Whatever else it holds is welcome.
 """
 
+import math
+
 import numpy as np
 import pandas as pd
 from jsonschema import Draft202012Validator
@@ -36,6 +38,11 @@ def check_history(history: dict) -> None:
 def measured(history: dict) -> list[dict]:
     """The figures of every data set that the encoder was measured on: n, accuracy, loss and data."""
     return [*([history["figures"]] if "figures" in history else []), *history.get("also_measured", [])]
+
+
+def standard_error(share: float, n: int) -> float:
+    """sqrt(p (1 - p) / n) of a share p of n examples: how far chance alone takes it; 0 where p is no share."""
+    return math.sqrt(max(0.0, share * (1 - share)) / max(1, n))
 
 
 def tasks(history: dict) -> tuple[str, ...]:

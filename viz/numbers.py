@@ -36,6 +36,11 @@ def percent(share: float, digits: int = 1, *, below: str = "", above: str = "") 
     return written(share, f".{digits}%")
 
 
+def with_error(share: float, error: float, digits: int = 1) -> str:
+    """A share of 1 and its standard error as a percentage: "86.6 ± 1.2 %"."""
+    return f"{written(100 * share, f'.{digits}f')} ± {written(error, f'.{digits}%')}"
+
+
 def short(value: float) -> str:
     """Two decimals, or three digits where it is large."""
     return written(value, ".3g" if abs(value) >= 1000 else ".2f")

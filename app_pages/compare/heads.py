@@ -7,16 +7,20 @@ import numpy as np
 import streamlit as st
 
 from app_pages import address, state
+from app_pages.compare.over_data import against, over
 from app_pages.compare.pairing import about, choose_furthest, name
+from app_pages.compare.seeds import distances_beside_seeds
 from app_pages.gestures import row_clicks
 from app_pages.widgets.contrast import NUMBERS, Side, beside, same_position, take_from_second
 from app_pages.widgets.head_choice import choose_query, maxima, overview, take_head, take_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.measures_note import measures_note
 from app_pages.widgets.show import clickable, show
+from model.atlas.stored import Against
 from model.measures.matching import Head, Pairing
 from viz.attention.token_heatmaps import attention_heatmap
 from viz.compare.distance_heatmap import distance_heatmap
+from viz.compare.pair_spread import pair_spread
 from viz.palette import WeightScale
 
 ONE_QUERY, ALL_WEIGHTS, DISTANCES = "one query", "all weights", "distances of all heads"
@@ -132,9 +136,41 @@ def _distances(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
         r"$\ln 2 \approx 0.693$ nats (Clark et al. 2019, who sum over the rows). Rings mark the pairs; a "
         "click chooses the head of its row."
     )
+    stored = against(first.checkpoint, second.checkpoint)
+    with st.container(horizontal=True, gap="large"):
+        with st.container(width="content"):
+            clickable(
+                chart,
+                key="distances",
+                chosen=head,
+                selection="pair",
+                take=lambda pair: take_head(*divmod(int(pair["one"]), n_heads)),
+                width="content",
+            )
+        if stored is not None:
+            with st.container(width="content"):
+                _spread(pairing, stored, head)
+    if stored is not None:
+        distances_beside_seeds(first, second)
+
+
+def _spread(pairing: Pairing, stored: Against, head: Head) -> None:
+    """Every pair as it is chosen, on this input and over the data set."""
+    ones = np.flatnonzero(pairing.partners >= 0)
+    others = pairing.partners[ones]
+    (_, n_heads), (_, n_others) = pairing.shapes
+    pairs = zip(ones.tolist(), others.tolist(), strict=True)
+    chart = pair_spread(
+        [f"{name(divmod(one, n_heads))} ↔ {name(divmod(other, n_others))}" for one, other in pairs],
+        *(matrix[ones, others] for matrix in (pairing.matrix, stored.distances.mean, stored.distances.sd)),
+        ones=ones,
+        others=others,
+        selected=int(np.ravel_multi_index(head, pairing.shapes[0])),
+    )
+    st.markdown(f"**Over {over(stored.source)}**; the dot is this input", help="Mean ± standard deviation.")
     clickable(
         chart,
-        key="distances",
+        key="spread_of_pairs",
         chosen=head,
         selection="pair",
         take=lambda pair: take_head(*divmod(int(pair["one"]), n_heads)),

@@ -15,6 +15,7 @@ from app_pages.inputs.row import choose_input, stop
 from app_pages.widgets.bar import bar, parts
 from app_pages.widgets.contrast import predictions, tell, verdict
 from app_pages.widgets.head_choice import choose_head
+from app_pages.widgets.recipe import recipes
 
 HEADS, DIFFERENCE = "Heads", "Difference"
 CROSS = "Cross-attention"
@@ -58,3 +59,6 @@ elif pairing is None:
 else:
     draw = heads if part == HEADS else difference
     draw(chosen, first, second, pairing)
+
+if not of_one:
+    recipes(*((side.checkpoint, state.loaded(side.checkpoint).history) for side in sides))

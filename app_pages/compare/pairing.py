@@ -5,29 +5,42 @@ import streamlit as st
 
 from app_pages import address, state
 from app_pages.cache import Checkpoint, cached
+from app_pages.compare.over_data import against, over
 from app_pages.widgets.contrast import Side
 from app_pages.widgets.head_choice import take_head
-from model.measures.matching import Head, Pairing, by_distance, by_number, distance_matrix
+from model.atlas.stored import Against
+from model.measures.matching import Head, Pairing, as_over, by_distance, by_number, distance_matrix
 from model.record import ForwardRecord
+from viz.numbers import percent
 
-MATCHED, BY_NUMBER = "matched", "by number"
+ON_INPUT, BY_NUMBER = "on this input", "by number"
 
 
 def pair_heads(first: Side, second: Side) -> Pairing:
-    """As the reader chooses. One checkpoint needs no matching, and without common cells there can be none."""
+    """As the reader chooses; over a data set where that is stored. One checkpoint needs no matching.
+
+    Without common cells there can be none.
+    """
     shapes = [side.record.pattern.shape[:2] for side in (first, second)]
     if why_cells_differ(first, second) is not None:
         return by_number(*shapes)
     matrix = _distances(first.checkpoint, first.given, second.checkpoint, second.given)
     if first.checkpoint == second.checkpoint:
         return by_number(*shapes, matrix)
+    stored = against(first.checkpoint, second.checkpoint)
+    over_many = [f"over {stored.source.n:,} examples"] if stored else []
     how = address.row(
         "Heads paired",
-        (MATCHED, BY_NUMBER),
+        (*over_many, ON_INPUT, BY_NUMBER),
         key="compare_pairing",
-        help="Matched: the pairs with the smallest sum of head distances on this input.",
+        help="Matched: the pairs with the smallest sum of head distances, as a mean over many examples or on this input. "
+        "Or by number.",
     )
-    return by_distance(*shapes, matrix) if how == MATCHED else by_number(*shapes, matrix)
+    if how == BY_NUMBER:
+        return by_number(*shapes, matrix)
+    return (
+        by_distance(*shapes, matrix) if how == ON_INPUT else as_over(stored.pairing, stored.source.n, matrix)
+    )
 
 
 @cached(spinner="Measuring head distances …")
@@ -82,13 +95,10 @@ def about(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
     else:
         pair += f" has no partner in {second.title}."
     st.markdown(pair, width="content")
-    said = _distance(pairing, head) if measured and partner is not None else ""
+    stored = against(first.checkpoint, second.checkpoint) if measured else None
+    said = _distance(pairing, head, stored) if measured and partner is not None else ""
     if pairing.matched:
-        said += (
-            "The pairs are a matching: of all ways to pair the heads, the one with the smallest sum of "
-            f"head distances on this input. Another input may give other pairs. {pairing.n_of_one_number} "
-            f"of {pairing.n_pairs} pairs have the same number on both sides."
-        )
+        said += f"{_how_matched(pairing, stored)} {pairing.n_of_one_number} of {pairing.n_pairs} pairs have the same number on both sides."
     elif first.checkpoint != second.checkpoint:
         why = "" if measured else ", since a matching needs the same keys on both sides"
         st.warning(
@@ -103,7 +113,29 @@ def about(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
         st.caption(said)
 
 
-def _distance(pairing: Pairing, head: Head) -> str:
+def _distance(pairing: Pairing, head: Head, stored: Against | None) -> str:
     further = pairing.n_further(head)
     than = f"{further or 'none'} of {pairing.n_pairs} pairs {'are' if further > 1 else 'is'}"
-    return f"Head distance {pairing.distances[head]:.3f} nats; {than} further apart. "
+    said = f"Head distance {pairing.distances[head]:.3f} nats on this input; {than} further apart. "
+    if stored is not None:
+        one = np.ravel_multi_index(head, pairing.shapes[0])
+        mean, sd = (
+            values[one, pairing.partners[one]] for values in (stored.distances.mean, stored.distances.sd)
+        )
+        said += f"Over {over(stored.source)} it is {mean:.3f} ± {sd:.3f} (mean ± standard deviation). "
+    return said
+
+
+def _how_matched(pairing: Pairing, stored: Against | None) -> str:
+    least = "The pairs are a matching: of all ways to pair the heads, the one whose head distances add up to the least"
+    if stored is None or pairing.n_examples == 1:
+        said = f"{least} on this input. Another input may pair them otherwise."
+    else:
+        said = (
+            f"{least} on average over {over(stored.source)}. Two halves of these, each matched alone, agree on "
+            f"{stored.halves} of {pairing.n_pairs} pairs."
+        )
+    if stored is not None:
+        share = percent(stored.persisting)
+        said += f" Matched on one of the examples alone, {share} of the pairs are those of all of them."
+    return said

@@ -8,6 +8,7 @@ import streamlit as st
 from app_pages import state
 from app_pages.cache import Checkpoint, cached
 from app_pages.compare.in_steps import in_steps
+from app_pages.compare.seeds import cka_beside_seeds
 from app_pages.widgets.contrast import Side
 from app_pages.widgets.show import show
 from model.inputs import Text
@@ -60,6 +61,7 @@ def representations(_chosen: state.Selection, first: Side, second: Side) -> None
     if np.isnan(found).any():
         st.caption("A dash: all examples have the same state at that stage, and nothing can be compared.")
     _what_was_used(first, second, n, by_chance)
+    cka_beside_seeds(first, second)
 
 
 @cached

@@ -1,8 +1,12 @@
 """The residual stream of both sides: how long, how much each sublayer adds, what could be read off it."""
 
+from collections.abc import Sequence
+
+import numpy as np
 import streamlit as st
 
 from app_pages import address, cache, state
+from app_pages.compare.over_data import bands
 from app_pages.widgets.contrast import NUMBERS, Side, beside
 from app_pages.widgets.show import show
 from model.measures import similarity
@@ -21,6 +25,7 @@ def stream(chosen: state.Selection, first: Side, second: Side) -> None:
         "shares": _shares,
         "logits by layer": _logits,
         "token uniformity": _uniformity,
+        "entropy of the heads": _entropy,
         "cosines": _cosines,
     }
     with chosen.controls:
@@ -35,10 +40,7 @@ def _norms(sides: tuple[Side, Side]) -> None:
         "nothing does until the norm at the end."
     )
     means = {side.title: measures.mean_norms(side.record.residual) for side in sides}
-    show(
-        stage_curves(means, _stages(sides), y_title="mean length of the states", colours=_colours(sides)),
-        key="stream_mean",
-    )
+    _over_stages(sides, means, "norm", "mean length of the states", key="stream_mean")
     norms = [measures.norms(side.record.residual) for side in sides]
     limit = max(float(lengths.max()) for lengths in norms)
     for number, side, lengths, place in zip(NUMBERS, sides, norms, beside("norms"), strict=False):
@@ -54,17 +56,9 @@ def _shares(sides: tuple[Side, Side]) -> None:
         "where $F$ points against $x$, the sum is shorter."
     )
     shares = {side.title: cache.of(measures.sublayer_shares, side.checkpoint, side.given) for side in sides}
-    deepest = max(side.record.config.n_layers for side in sides)
-    names = [f"L{layer} {sublayer}" for layer in range(deepest) for sublayer in ("attention", "feed-forward")]
-    chart = stage_curves(
-        shares,
-        names,
-        y_title="share of the sublayer",
-        x_title="sublayer",
-        from_zero_to=1,
-        colours=_colours(sides),
-    )
-    show(chart, key="stream_shares")
+    names = [f"{layer} {sublayer}" for layer in _layers(sides) for sublayer in ("attention", "feed-forward")]
+    title = "share of the sublayer"
+    _over_stages(sides, shares, "share", title, names, x_title="sublayer", top=1, key="stream_shares")
 
 
 def _logits(sides: tuple[Side, Side]) -> None:
@@ -94,6 +88,11 @@ def _logits(sides: tuple[Side, Side]) -> None:
         said = " and ".join(f"{side.title} predicts **{side.said}**" for side in answering)
     if said:
         st.caption(f"{said}; any other class is grey.")
+        st.markdown(
+            "**When is the answer there?** The probability, at each stage, of the class that a side ends with"
+        )
+        ends_with = {side.title: measures.answers(side.record) for side in answering}
+        _over_stages(sides, ends_with, "answer", "probability of the answer", top=1, key="stream_answer")
 
 
 def _checked(side: Side) -> str:
@@ -113,9 +112,21 @@ def _uniformity(sides: tuple[Side, Side]) -> None:
     )
     curves = {side.title: measures.uniformity(side.record.residual) for side in sides}
     title = "relative distance from the mean state"
-    show(
-        stage_curves(curves, _stages(sides), y_title=title, from_zero_to=1, colours=_colours(sides)),
-        key="stream_uniformity",
+    _over_stages(sides, curves, "uniformity", title, top=1, key="stream_uniformity")
+
+
+def _entropy(sides: tuple[Side, Side]) -> None:
+    st.markdown(
+        "How evenly the heads of a layer spread their weight: entropy of a row, divided by that of equal weights, as a mean "
+        "over queries and heads. 0: all on one key; 1: equal weights."
+    )
+    curves = {
+        side.title: state.head_measures(side.checkpoint, side.given)["entropy"].mean(axis=-1)
+        for side in sides
+    }
+    title = "mean entropy of the heads"
+    _over_stages(
+        sides, curves, "entropy", title, _layers(sides), x_title="layer", top=1, key="stream_entropy"
     )
 
 
@@ -140,6 +151,25 @@ def _cosines(sides: tuple[Side, Side]) -> None:
             show(chart, key=f"cosines_{number}", width="content")
 
 
+def _over_stages(
+    sides: tuple[Side, Side],
+    curves: dict[str, np.ndarray],
+    stored: str,
+    title: str,
+    places: Sequence[str] | None = None,
+    *,
+    key: str,
+    top: float | None = None,
+    x_title: str = "stage of the stream",
+) -> None:
+    """The curves of this input, before what is `stored` over a data set under that name."""
+    shaded, said = bands(sides, stored)
+    look = {"from_zero_to": top, "x_title": x_title, "colours": _colours(sides), "bands": shaded}
+    show(stage_curves(curves, places or _stages(sides), y_title=title, **look), key=key)
+    if said:
+        st.caption(said)
+
+
 def _colours(sides: tuple[Side, Side]) -> tuple[str, ...]:
     return side_colours([side.record.config.norm_placement for side in sides])
 
@@ -147,3 +177,7 @@ def _colours(sides: tuple[Side, Side]) -> tuple[str, ...]:
 def _stages(sides: tuple[Side, Side]) -> tuple[str, ...]:
     """Those of the deeper side: the other's are the first of them."""
     return max((side.record.stages for side in sides), key=len)
+
+
+def _layers(sides: tuple[Side, Side]) -> list[str]:
+    return [f"L{layer}" for layer in range(max(side.record.config.n_layers for side in sides))]

@@ -1,6 +1,5 @@
 """The row of a page in which its input is chosen: what goes in, through which encoder, and what that encoder is."""
 
-import math
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -15,8 +14,9 @@ from app_pages.widgets.bar import bar
 from app_pages.widgets.head_choice import OTHER_KIND
 from app_pages.widgets.spelling import PLACEMENTS
 from model.checkpoint import Loaded
-from model.history import measured
+from model.history import measured, standard_error
 from model.seeds import by_seed, seed_of
+from viz.numbers import with_error
 
 INVITATION = {
     state.TEXT: "Type a sentence above, or choose an example there, to see all heads.",
@@ -151,8 +151,7 @@ def _describe(loaded: Loaded) -> None:
 
 def _right(figures: dict) -> dict[str, str]:
     p, n = figures["accuracy"], figures["n"]
-    error = math.sqrt(max(0.0, p * (1 - p)) / max(1, n))
-    return {"of": f"{n:,} {figures['data']}", "right": f"{100 * p:.1f} ± {100 * error:.1f}\N{THIN SPACE}%"}
+    return {"of": f"{n:,} {figures['data']}", "right": with_error(p, standard_error(p, n))}
 
 
 def _several(n: int, what: str) -> str:

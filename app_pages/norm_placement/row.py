@@ -5,11 +5,12 @@ from collections.abc import Sequence
 import streamlit as st
 
 from app_pages.widgets.show import show
+from model.history import standard_error
 from model.theory.claims.declared import Claim
 from model.theory.claims.stored import Measurement
 from model.theory.claims.verdict import Outcome, apart, spread
 from viz.norm_placement.seed_strip import Line, seed_strip
-from viz.numbers import written
+from viz.numbers import percent, written
 
 WIDTHS = (3.2, 5, 2.8)  # claim, figure, verdict
 
@@ -55,7 +56,15 @@ def _examples(claim: Claim, about: Sequence[Measurement]) -> str:
     told = dict.fromkeys(f"{each.n:,} {each.of}, {_seeds(len(each.seeds))}" for each in about)
     few = sum(claim.outcome(each) is Outcome.TOO_FEW for each in about)
     without = f" Not counted (too few seeds): {few} of {len(about)}." if few else ""
-    return f"{'; '.join(told)}.{without}"
+    return f"{'; '.join(told)}.{without}{_errors(claim, about)}"
+
+
+def _errors(claim: Claim, about: Sequence[Measurement]) -> str:
+    """Of shares that are right: how far chance in the choice of examples takes each."""
+    if claim.figure != "accuracy":
+        return ""
+    largest = max(standard_error(share, each.n) for each in about for share in (*each.pre, *each.post))
+    return f" Standard error of each: up to {percent(largest)}."
 
 
 def _seeds(n: int) -> str:

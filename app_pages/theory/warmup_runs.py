@@ -13,16 +13,19 @@ from app_pages.widgets.beside import beside
 from app_pages.widgets.show import show
 from app_pages.widgets.spelling import PLACEMENTS
 from model import checkpoint
+from model.history import standard_error
 from model.theory.warmup import (
     BATCH_SIZE_STORED,
     GUESSING,
     LAST_STEPS_STORED,
+    N_JUDGED,
     RUNS,
     WarmupRun,
     end_of_scale,
     read_runs,
     telling_rate,
 )
+from viz.numbers import percent
 from viz.theory.warmup_runs import loss_curves, warmup_grid
 
 Grid = dict[str, list[WarmupRun]]  # by placement, as named on screen
@@ -70,11 +73,17 @@ def draw_grids(
     highest = end_of_scale([run.final_loss for runs in grid.values() for run in runs])
     for name, runs in grid.items():
         cells = [(run.learning_rate, run.warmup, run.final_loss, run.accuracy) for run in runs]
+        errors = ["" if run.accuracy is None else _error(run.accuracy) for run in runs]
+        axes = {"rates": rates, "warmups": warmups, "highest": highest}
         with where[name].container():
-            show(warmup_grid(cells, rates=rates, warmups=warmups, highest=highest, title=name))
+            show(warmup_grid(cells, title=name, errors=errors, **axes))
             if diverged := [run for run in runs if run.final_loss is None]:
                 listed = "; ".join(f"{run.learning_rate:g} with warm-up {run.warmup}" for run in diverged)
                 st.markdown(f"**Diverged** (the loss was no longer finite): learning rate {listed}.")
+
+
+def _error(accuracy: float) -> str:
+    return f"{percent(standard_error(accuracy, N_JUDGED))}, of {N_JUDGED:,} digits"
 
 
 def draw_losses(grid: Grid, *, key: str) -> None:

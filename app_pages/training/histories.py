@@ -7,8 +7,8 @@ from streamlit.delta_generator import DeltaGenerator
 from app_pages import address, state
 from app_pages.training.tasks import explain, in_words, judged_on
 from app_pages.widgets.show import show
-from model.history import logged, smoothed, tasks
-from viz.numbers import percent
+from model.history import logged, smoothed, standard_error, tasks
+from viz.numbers import percent, with_error
 from viz.palette import side_colours
 from viz.training.run_curves import run_curves
 
@@ -32,7 +32,10 @@ def histories(names: tuple[str, ...], controls: DeltaGenerator) -> None:
     data = judged_on(task for history in found.values() for task in tasks(history))
     for place, (value, entries, is_smoothed, what) in zip(places, CURVES, strict=True):
         title = what.format(judged_on=data)
-        by_name = {name: logged(history, value, entries) for name, history in found.items()}
+        by_name = {
+            name: _accuracies(history) if value == "accuracy" else logged(history, value, entries)
+            for name, history in found.items()
+        }
         if is_smoothed:
             by_name = {name: smoothed(table, SMOOTH) for name, table in by_name.items()}
         table = pd.concat([table.assign(run=name) for name, table in by_name.items()])
@@ -62,4 +65,21 @@ def _reached(history: dict) -> str:
     learned = in_words(tasks(history)) or "no recipe is known"
     if not figures:
         return f"{learned}; not measured"
-    return f"{learned}; {percent(figures['accuracy'], 2)} of {figures['n']:,} {figures['data']}"
+    share, n = figures["accuracy"], figures["n"]
+    return f"{learned}; {with_error(share, standard_error(share, n), 2)} of {n:,} {figures['data']}"
+
+
+def _accuracies(history: dict) -> pd.DataFrame:
+    """Of the evaluations, with how many examples each was of, and the standard error."""
+    table = logged(history, "accuracy", "evaluations")
+    counts = logged(history, "n", "evaluations").rename(columns={"value": "n"})
+    table = table.merge(counts.drop_duplicates(["phase", "step"]), how="left", on=["phase", "step"])
+    known = table["n"].notna()
+    errors = [
+        percent(standard_error(share, int(n))) if is_known else "not known"
+        for share, n, is_known in zip(table["value"], table["n"], known, strict=True)
+    ]
+    examples = [
+        f"{int(n):,}" if is_known else "not known" for n, is_known in zip(table["n"], known, strict=True)
+    ]
+    return table.drop(columns="n").assign(**{"examples": examples, "standard error": errors})

@@ -9,15 +9,16 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import address, cache
 from app_pages.cache import Checkpoint, cached
-from app_pages.training.tasks import explain, in_words, judged_on
+from app_pages.training.tasks import GLANCES, explain, in_words, judged_on
 from app_pages.widgets.bar import bar
 from app_pages.widgets.head_choice import choose_scale, maxima
 from app_pages.widgets.show import show
 from model.checkpoint import read_config
 from model.film import Film, formed_at_step, read_film
+from model.history import standard_error
 from viz.attention.head_overview import head_overview
 from viz.head_grids import formation_map
-from viz.numbers import percent
+from viz.numbers import percent, with_error
 from viz.palette import ColourScale, side_colours
 from viz.training.run_curves import run_curves
 
@@ -141,8 +142,16 @@ def _when(shown: Film, moment: int) -> str:
     task, accuracy = shown.tasks[shown.phase[moment]], shown.accuracy[moment]
     return (
         f"step {shown.at[moment]:,} of {shown.n_steps:,}, learning {task}; "
-        f"accuracy on {judged_on(shown.tasks)} {'not measured' if np.isnan(accuracy) else percent(accuracy)}"
+        f"accuracy on {judged_on(shown.tasks)} {_accuracy(task, float(accuracy))}"
     )
+
+
+def _accuracy(task: str, share: float) -> str:
+    if np.isnan(share):
+        return "not measured"
+    if (n := GLANCES.get(task)) is None:
+        return percent(share)
+    return f"{with_error(share, standard_error(share, n))} of {n}"
 
 
 def _by_moment(shown: Film, values: np.ndarray, run: str) -> pd.DataFrame:

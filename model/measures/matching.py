@@ -3,7 +3,7 @@
 Separately trained encoders do not number their heads alike. The distance is `model.measures.heads.head_distance`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -22,6 +22,7 @@ class Pairing:
     partners: Int[np.ndarray, " one"]  # heads of the second, numbered layer by layer; -1 for none
     matched: bool  # by distance, or else by number
     matrix: Float[np.ndarray, "one other"] | None  # all head distances; None where maps have no common cells
+    n_examples: int = 1  # over which they were matched; with 1 it is the input of `matrix`
 
     def partner(self, head: Head) -> Head | None:
         number = int(self.partners[np.ravel_multi_index(head, self.shapes[0])])
@@ -85,6 +86,11 @@ def by_distance(
 ) -> Pairing:
     """By the `matching` of these distances."""
     return Pairing(shapes=(first, second), partners=matching(matrix), matched=True, matrix=matrix)
+
+
+def as_over(data: Pairing, n: int, matrix: Float[np.ndarray, "one other"]) -> Pairing:
+    """The pairs that `data` has over `n` examples, with the distances of one input."""
+    return replace(data, matrix=matrix, n_examples=n)
 
 
 def distance_matrix(

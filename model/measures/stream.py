@@ -8,6 +8,7 @@ from jaxtyping import Float, Float32
 from model.capture import activations
 from model.checkpoint import Loaded
 from model.inputs import InputLike
+from model.record import ForwardRecord
 from model.transformer import Transformer
 
 SUBLAYERS = ("attention", "feed_forward")
@@ -80,3 +81,13 @@ def uniformity(residual: Float[np.ndarray, "stage position d_model"]) -> Float[n
     """
     apart = residual - residual.mean(axis=1, keepdims=True)
     return np.linalg.norm(apart, axis=(1, 2)) / np.linalg.norm(residual, axis=(1, 2))
+
+
+def answers(record: ForwardRecord) -> Float[np.ndarray, " stage"]:
+    """What the classifier, reading the stream at each stage, gives to the class that the encoder ends with, from 0 to 1.
+
+    Softmax of `logits_by_layer` at the most probable class of `logits`; only for encoders with classes.
+    """
+    logits = record.logits_by_layer
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return (weights / weights.sum(axis=-1, keepdims=True))[:, record.logits.argmax()]

@@ -11,12 +11,13 @@ from jsonschema import Draft202012Validator
 from model.checkpoint import CHECKPOINTS
 from model.json_schema import COUNT, MAYBE, NUMBER, WORDS, check, list_of, object_of
 from model.theory.fresh import FreshSetting
-from model.theory.training import accuracy, digit_encoder, train, warmed_up
+from model.theory.training import N_HELD_OUT, accuracy, digit_encoder, train, warmed_up
 
 RUNS = Path("warmup") / "runs.json"  # below the checkpoints
 BATCH_SIZE = 32
 BATCH_SIZE_STORED = 64
 GUESSING = math.log(10)  # the loss of saying every digit alike, in nats
+N_JUDGED = N_HELD_OUT  # digits of which every accuracy is, of stored runs too
 LAST_STEPS_STORED = 20  # their mean is the final loss of a stored run
 
 

@@ -1,7 +1,9 @@
+import math
+
 import numpy as np
 import pytest
 
-from model.history import check_history, logged, smoothed, starts, tasks
+from model.history import check_history, logged, smoothed, standard_error, starts, tasks
 
 WHOLE = {
     "figures": {"n": 10, "accuracy": 0.5, "loss": 0.7, "data": "ten texts"},
@@ -98,3 +100,10 @@ def test_smoothing_agrees_with_a_loop(n):
     }
     expected = [losses[i : i + n].mean() for i in range(0, 23 - n + 1, n)]
     np.testing.assert_allclose(smoothed(logged(run, "loss"), n)["value"], expected)
+
+
+def test_the_standard_error_of_a_share():
+    shares = np.random.default_rng(0).binomial(400, 0.8, 20_000) / 400
+    assert standard_error(0.8, 400) == pytest.approx(shares.std(), rel=0.03)
+    assert standard_error(0.5, 100) == pytest.approx(math.sqrt(0.25 / 100))
+    assert (standard_error(1.0, 10), standard_error(1.5, 10), standard_error(0.5, 0)) == (0, 0, 0.5)

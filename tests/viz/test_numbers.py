@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from viz.numbers import abbreviated, in_tex, percent, powers_of_ten, short, written
+from viz.numbers import abbreviated, in_tex, percent, powers_of_ten, short, with_error, written
 
 THIN = "\u2009"
 
@@ -113,3 +113,8 @@ def test_ticks_enclose_the_values():
     assert powers_of_ten([0.02, 300.0]) == [0.01, 0.1, 1, 10, 100, 1000]
     assert powers_of_ten([1.0]) == [1]
     assert powers_of_ten([]) == []
+
+
+def test_a_share_comes_with_its_error():
+    assert with_error(0.866, 0.01153) == "86.6 ± 1.2\u2009%"
+    assert with_error(0.9951, 0.0007, 2) == "99.51 ± 0.07\u2009%"

@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 
 import altair as alt
 import numpy as np
+import pandas as pd
 
 from viz.curves import by_kind, curves, long, stage_axis
 from viz.figure import VegaFigure, data, form, need_shape, tip, value
 from viz.palette import CATEGORIES, NEUTRAL, SHAPES
 from viz.theme import FIT, heading
 
+Band = tuple[np.ndarray, np.ndarray]  # means and standard deviations [stage]
 _GAP, _LETTER = 8, 8  # pixels: from a curve to its name, and for each letter of that
 
 
@@ -21,34 +23,64 @@ def stage_curves(
     x_title: str = "stage of the stream (mid: after attention, post: after feed-forward)",
     from_zero_to: float | None = None,
     colours: tuple[str, ...] = CATEGORIES,
+    bands: Mapping[str, Band] | None = None,
 ) -> VegaFigure:
-    """Values [stage] of the two sides by name, over `stages` in order; the shallower side ends earlier.
+    """Values [stage] of the two sides by name, over `stages` in order; the shallower side ends earlier, NaN is left out.
 
-    The axis reaches from 0 to `from_zero_to`, or to the largest value. Raises ValueError where there are more
-    values than stages.
+    `bands` are means and deviations [stage] of some of the sides over a data set: one deviation to either side is
+    shaded, the mean dashed. The axis reaches from 0 to `from_zero_to`, or to the largest value. Raises ValueError where
+    there are more values than stages.
     """
-    if (longest := max(map(len, sides.values()), default=0)) > len(stages):
+    bands = dict(bands or {})
+    lengths = [len(each) for each in (*sides.values(), *(mean for mean, _ in bands.values()))]
+    if (longest := max(lengths, default=0)) > len(stages):
         raise ValueError(f"{longest} values need as many stages, got {len(stages)}")
     series = {name: (stages[: len(values)], values.tolist()) for name, values in sides.items()}
-    frame = long(series, "side", "stage", "value")
-    top = from_zero_to or max(frame["value"], default=1.0) or 1.0
+    frame = long(series, "side", "stage", "value").dropna(ignore_index=True)
+    rows = [
+        (name, *each) for name, (mean, sd) in bands.items() for each in zip(stages, mean, sd, strict=False)
+    ]
+    band = pd.DataFrame(rows, columns=["side", "stage", "mean", "sd"]).dropna(ignore_index=True)
+    band = band.assign(low=band["mean"] - band["sd"], high=band["mean"] + band["sd"])
+    top = from_zero_to or max([*frame["value"], *band["high"]], default=1.0) or 1.0
     said = f"{y_title}, over {len(stages)} stages, of {' and '.join(sides)}"
-    made = _sides(tuple(sides), tuple(stages), x_title, y_title, colours)
-    return made.of(frame, values={"top": top}, description=said)
+    made = _sides(tuple(sides), tuple(stages), x_title, y_title, tuple(colours), bool(bands))
+    frames = {"band": band} if bands else {}
+    return made.of(frame, frames=frames, values={"top": top}, description=said)
 
 
 @form
 def _sides(
-    sides: tuple[str, ...], stages: tuple[str, ...], x_title: str, y_title: str, colours: tuple[str, ...]
+    sides: tuple[str, ...],
+    stages: tuple[str, ...],
+    x_title: str,
+    y_title: str,
+    colours: tuple[str, ...],
+    banded: bool,
 ) -> alt.LayerChart:
+    across, up = stage_axis(stages, x_title), alt.Scale(domain=[0, value("top")])
+    opaque = {"symbolOpacity": 1}  # or the legend would be as faint as a band
+    channels = by_kind("side:N", sides, legend=opaque, color=colours, shape=SHAPES)
     layers = curves(
-        stage_axis(stages, x_title),
-        alt.Y("value:Q", title=y_title, scale=alt.Scale(domain=[0, value("top")])),
-        by_kind("side:N", sides, color=colours, shape=SHAPES),
+        across,
+        alt.Y("value:Q", title=y_title, scale=up),
+        channels,
         tooltip=["side:N", "stage:N", tip("value:Q", ".4f", y_title)],
         line={"strokeWidth": 2.5},
         points={"size": 70},
     )
+    if banded:
+        base = alt.Chart(data("band")).encode(x=across, color=channels["color"])
+        said = [
+            "side:N",
+            "stage:N",
+            tip("mean:Q", ".4f", f"mean {y_title}"),
+            tip("sd:Q", ".4f", "standard deviation"),
+        ]
+        shade = base.mark_area(opacity=0.16, clip=True)
+        shade = shade.encode(y=alt.Y("low:Q", title=y_title, scale=up), y2="high:Q")
+        mean = base.mark_line(strokeDash=[5, 4], strokeWidth=1.3, opacity=0.8, clip=True)
+        layers = [shade, mean.encode(y=alt.Y("mean:Q", title=y_title, scale=up), tooltip=said), *layers]
     return alt.layer(*layers).properties(height=240, autosize=FIT)
 
 

@@ -48,11 +48,18 @@ def _losses(warmups: tuple[str, ...]) -> alt.LayerChart:
 
 
 def warmup_grid(
-    runs: Sequence[Cell], *, rates: Sequence[float], warmups: Sequence[int], highest: float, title: str
+    runs: Sequence[Cell],
+    *,
+    rates: Sequence[float],
+    warmups: Sequence[int],
+    highest: float,
+    title: str,
+    errors: Sequence[str] = (),
 ) -> VegaFigure:
     """Runs as (learning rate, warm-up in steps, final loss, accuracy), the loss None where a run diverged.
 
-    `rates` and `warmups` are the axes, and the colours reach from 0 to `highest`, so that several grids compare.
+    `rates` and `warmups` are the axes, and the colours reach from 0 to `highest`, so that several grids compare. `errors` are said
+    on hover: the standard error of each accuracy, in words.
     """
     loss = np.array([np.nan if run[2] is None else run[2] for run in runs], float)
     final = [DIVERGED if np.isnan(each) else f"{each:.2f}" for each in loss]
@@ -64,6 +71,7 @@ def warmup_grid(
         "final loss": final,
         "written": [f"{one}\n{other}" if other else one for one, other in zip(final, accuracy, strict=True)],
         "accuracy": [each or "not measured" for each in accuracy],
+        "error": list(errors) or [""] * len(runs),
         "strong": strong(loss, highest, signed=False),
         "name": [f"learning rate {run[0]:g}, warm-up {run[1]}" for run in runs],
     }
@@ -90,6 +98,7 @@ def _cells() -> alt.LayerChart:
             tip("warmup:O", title="warm-up (steps)"),
             tip("final loss:N"),
             tip("accuracy:N", title="accuracy, held out"),
+            tip("error:N", title="standard error"),
         ],
         signed=False,
         field="loss",

@@ -47,6 +47,7 @@ def test_every_claim_has_its_row(open_app: Open, checkpoints: Path) -> None:
     assert "3 seeds" in text
     assert "in one of 10 comparisons" in text  # what chance alone would do
     assert "Not counted (too few seeds): 1 of 2" in text
+    assert text.count("Standard error of each: up to ") == 1
 
 
 def test_a_claim_that_nobody_measured_says_so(open_app: Open, checkpoints: Path) -> None:

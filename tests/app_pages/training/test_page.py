@@ -1,4 +1,5 @@
 import gzip
+import json
 from collections.abc import Callable
 
 import pytest
@@ -6,8 +7,12 @@ import torch
 from safetensors.torch import load, save
 from streamlit.testing.v1 import AppTest
 
-from app_pages.training.tasks import in_words
+from app_pages.training.histories import _accuracies
+from app_pages.training.tasks import GLANCES, TASKS, in_words
 from model import checkpoint
+from model.train.task_digits import Digits
+from model.train.task_reviews import Sentiment, TrueLabels
+from model.train.task_sentences import Sentences
 from tests.model import tiny
 
 Open = Callable[..., AppTest]
@@ -62,7 +67,10 @@ def test_an_accuracy_that_was_not_measured_is_not_drawn_as_one(open_app: Open, c
     path.write_bytes(gzip.compress(save(film)))
     shown = text(open_app(PAGE, kind="Digit", moment="1"))
     assert "**mnist-pre-ln**: step 1 of 5, learning digits; accuracy on held-out data not measured" in shown
-    assert "**mnist-post-ln**: step 1 of 5, learning digits; accuracy on held-out data 50.0\u2009%" in shown
+    assert (
+        "**mnist-post-ln**: step 1 of 5, learning digits; accuracy on held-out data 50.0 ± 2.2\u2009% of 500"
+        in shown
+    )
     assert "Accuracy on the task of the moment: digits; then gently changed digits." in shown
     assert "Where the line has a gap, accuracy was not measured." in shown
 
@@ -81,7 +89,7 @@ def test_a_damaged_film_gives_one_sentence(open_app: Open, checkpoints) -> None:
 def test_histories_are_drawn_for_both(open_app: Open) -> None:
     app = open_app(PAGE, kind="Digit", training="histories", training_log="true")
     assert (
-        "**mnist-post-ln**: digits; then gently changed digits; 99.51\u2009% of 10,000 MNIST test digits"
+        "**mnist-post-ln**: digits; then gently changed digits; 99.51 ± 0.07\u2009% of 10,000 MNIST test digits"
         in text(app)
     )
     assert len(app.get("vega_lite_chart")) == 4
@@ -110,3 +118,24 @@ def test_a_phase_that_goes_on_with_another_schedule_is_not_told_as_another_task(
         "masked tokens (2 phases); then sentiment"
     )
     assert in_words(()) == ""
+
+
+def test_an_accuracy_on_the_way_says_of_how_many_examples_it_is(open_app: Open, checkpoints) -> None:
+    path = checkpoints / "mnist-post-ln" / "history.json"
+    history = json.loads(path.read_text())
+    del history["evaluations"][1]["n"]
+    path.write_text(json.dumps(history))
+    app = open_app(PAGE, kind="Digit", training="histories")
+    assert not app.exception
+    found = _accuracies(history)
+    assert found["examples"].tolist() == ["10", "not known"]
+    assert found["standard error"].tolist() == ["15.8\u2009%", "not known"]
+    assert _accuracies({}).empty
+
+
+def test_a_film_is_judged_on_as_many_as_the_tasks_glance_at() -> None:
+    glances = {"digits": Digits, "sentiment": Sentiment, "true labels": TrueLabels, "sentences": Sentences}
+    assert {task: GLANCES[task] for task in glances} == {
+        task: kind.n_glance for task, kind in glances.items()
+    }
+    assert set(TASKS) - set(GLANCES) == {"masked tokens", "masked tokens, short windows"}

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.measures.heads import head_distance
-from model.measures.matching import Pairing, by_distance, by_number, distance_matrix, matching
+from model.measures.matching import Pairing, as_over, by_distance, by_number, distance_matrix, matching
 
 
 def patterns(n_layers, n_heads, n=4, seed=0):
@@ -108,3 +108,11 @@ def test_a_pairing_says_the_same_head_by_head(seed, first, second):
         for one, distance in distances.items():
             assert found.distances[one] == distance
             assert found.n_further(one) == sum(other > distance for other in distances.values())
+
+
+def test_pairs_of_many_examples_have_the_distances_of_one():
+    usual, here = np.array([[0.1, 0.9], [0.9, 0.1]]), np.array([[0.5, 0.2], [0.2, 0.6]])
+    pairs = as_over(by_distance((1, 2), (1, 2), usual), 256, here)
+    assert pairs.partners.tolist() == [0, 1]
+    assert pairs.distances.tolist() == [[0.5, 0.6]]
+    assert (pairs.n_examples, by_distance((1, 2), (1, 2), here).n_examples) == (256, 1)

@@ -9,6 +9,7 @@ from model.capture import capture
 from model.inputs import prepare
 from model.measures.changes import largest_change
 from model.measures.stream import (
+    answers,
     gone_past,
     mean_norms,
     norms,
@@ -123,3 +124,10 @@ def test_a_model_in_training_is_looked_at_without_dropout_and_trained_on():
     loaded.model.train()
     np.testing.assert_array_equal(sublayer_outputs(loaded, TEXT), expected)
     assert loaded.model.training
+
+
+def test_the_answer_by_stage(loaded):
+    record = capture(loaded, TEXT)
+    by_stage = torch.from_numpy(record.logits_by_layer.copy()).double().softmax(dim=-1)
+    assert answers(record) == pytest.approx(by_stage[:, int(record.logits.argmax())].numpy(), rel=1e-5)
+    assert answers(record)[-1] == pytest.approx(float(record.probabilities.max()), rel=1e-4)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn
+from tests.viz.scene import drawn, scene
 from viz.compare.stage_curves import logit_curves, stage_curves
 from viz.palette import CATEGORIES, POST_LN, PRE_LN
 
@@ -75,3 +75,35 @@ def test_every_class_has_its_logit_and_probability_at_every_stage():
 def test_shapes_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match=r"expected shape \(1, 3\), got logits of \(2, 3\)"):
         curves(stages=("embed",))
+
+
+# Bands
+
+
+def test_a_band_lies_behind_the_curves():
+    bands = {"a": (np.array([2.0, 3.0]), np.array([1.0, 2.5]))}
+    figure = stage_curves(CURVES, STAGES, y_title="norm", bands=bands, colours=(PRE_LN, POST_LN))
+    assert figure.frames["band"]["high"].tolist() == [3, 5.5]
+    (shade,), (mean, *_) = (of_kind(scene(figure, width=600), kind) for kind in ("area", "line"))
+    assert {item["fill"] for item in shade} == {item["stroke"] for item in mean} == {POST_LN}
+    assert [item["y"] for item in mean] == pytest.approx([240 * (1 - value / 5.5) for value in (2, 3)])
+    assert len(drawn(figure, width=600)[-1]) == 5
+
+
+def of_kind(part, kind):
+    """The items of each mark of that kind, from the bottom; curves of several kinds lie deeper than points."""
+    if part.get("marktype") == kind:
+        return [part["items"]]
+    return [found for each in part.get("items", ()) for found in of_kind(each, kind)]
+
+
+def test_what_is_no_number_is_left_out():
+    given = {"z": np.array([np.nan, 1.0]), "a": np.array([0.5])}
+    figure = stage_curves(given, STAGES, y_title="CKA", bands={"z": (given["z"], given["z"])})
+    assert figure.frame["value"].tolist() == [1.0, 0.5]
+    assert figure.frames["band"]["mean"].tolist() == [1.0]
+
+
+def test_a_band_needs_stages_too():
+    with pytest.raises(ValueError, match="3 values need as many stages, got 2"):
+        stage_curves({}, STAGES[:2], y_title="norm", bands={"a": (np.zeros(3), np.zeros(3))})

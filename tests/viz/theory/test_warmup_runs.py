@@ -85,3 +85,9 @@ def test_the_title_says_what_the_numbers_are():
 
 def test_no_runs_make_an_empty_grid():
     assert not any(drawn(warmup_grid([], **AXES)))
+
+
+def test_the_error_of_an_accuracy_is_told():
+    errors = ("0.9 %, of 1,000 digits", "", "")
+    assert warmup_grid(CELLS, errors=errors, **AXES).frame["error"].tolist() == list(errors)
+    assert warmup_grid(CELLS, **AXES).frame["error"].tolist() == ["", "", ""]

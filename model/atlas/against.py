@@ -1,0 +1,65 @@
+"""Two encoders over a data set: how far their heads are from each other, and how alike their states are by stage."""
+
+import numpy as np
+from jaxtyping import Float
+
+from model.atlas.examples import Examples
+from model.atlas.gather import captured, source
+from model.atlas.moments import CrossMoments, Moments
+from model.atlas.stored import Against
+from model.checkpoint import Loaded
+from model.measures.matching import distance_matrix, matching
+from model.record import ForwardRecord
+
+
+def compare(one: Loaded, other: Loaded, examples: Examples, command: str) -> Against:
+    """One example after the other; what is kept does not grow with them.
+
+    Raises ValueError where the two cut an example into different tokens or patches, which leaves nothing to
+    compare, or where there are fewer than two examples.
+    """
+    distances, halves, states = Moments(), (Moments(), Moments()), CrossMoments()
+    shapes = tuple((each.config.n_layers, each.config.n_heads) for each in (one, other))
+    together = np.zeros([layers * heads for layers, heads in shapes], int)
+    for n, (number, given) in enumerate(examples):
+        first, second = (captured(loaded, given, number) for loaded in (one, other))
+        if first.tokens != second.tokens:
+            raise ValueError(
+                f"{one.name} and {other.name} cut example {number} into different {first.units}: their heads "
+                "look at different keys, and no distance compares them"
+            )
+        matrix = distance_matrix(first.pattern, second.pattern)
+        distances.add(matrix)
+        halves[n % 2].add(matrix)
+        _count(together, matching(matrix))
+        n_stages = min(len(first.residual), len(second.residual))
+        states.add(rows(first)[:n_stages], rows(second)[:n_stages])
+    if distances.n < 2:
+        raise ValueError(f"a spread needs two examples at least, {examples.name} holds {distances.n}")
+    partners = matching(distances.mean)
+    return Against(
+        source=source(examples, distances.n, command, one, other),
+        shapes=shapes,
+        distances=distances.spread,
+        alike=np.where(partners < 0, 0, together[np.arange(len(partners)), partners]),
+        halves=_same(*(matching(half.mean) for half in halves)),
+        n_states=states.n,
+        cka=states.cka(),
+        cka_by_chance=states.by_chance(),
+    )
+
+
+def rows(record: ForwardRecord) -> Float[np.ndarray, "stage row d_model"]:
+    """The states that CKA takes of one example: of every token, or of a picture its class token, or else the mean."""
+    if record.unit == "token":
+        return record.residual
+    return record.residual[:, :1] if record.has_class_token else record.residual.mean(axis=1, keepdims=True)
+
+
+def _count(together: np.ndarray, partners: np.ndarray) -> None:
+    ones = np.flatnonzero(partners >= 0)
+    together[ones, partners[ones]] += 1
+
+
+def _same(first: np.ndarray, second: np.ndarray) -> int:
+    return int(((first == second) & (first >= 0)).sum())

@@ -1,0 +1,157 @@
+"""The sides over a data set: pairs of heads, bands behind the stream, and the small family of seeds beside them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app_pages import state
+from model.atlas.stored import ATLAS, Spread, against_file, write
+from model.checkpoint import save, weights_hash
+from model.measures.matching import distance_matrix, matching
+from tests.app_pages.compare.test_page import TEXT, Open, captions, descriptions, words
+from tests.model import tiny
+from tests.model.atlas.invented import against, atlas
+
+PRE, POST = "imdb-pre-ln", "imdb-post-ln"
+BACKWARDS = np.array([3, 2, 1, 0])
+
+
+@pytest.fixture
+def stored(checkpoints: Path) -> Path:
+    """Over 30 examples each head of one is nearest to the head of the other with the opposite number."""
+    mean = np.full((4, 4), 0.5)
+    mean[np.arange(4), BACKWARDS] = [0.11, 0.12, 0.13, 0.14]
+    found = against(
+        weights=(weights_hash(PRE), weights_hash(POST)), distances=Spread(mean=mean, sd=mean / 10)
+    )
+    write(checkpoints / PRE / against_file(POST), found)
+    for name in (PRE, POST):
+        write(checkpoints / name / ATLAS, atlas(weights=weights_hash(name)))
+    return checkpoints
+
+
+def put_seeds(folder: Path) -> None:
+    for seed, name in enumerate(("pre-ln-seed0", "pre-ln-seed1", "post-ln-seed0")):
+        made = tiny.loaded(replace(tiny.TEXT, norm_placement=name.partition("-")[0]), seed + 5)
+        save(folder / f"small-{name}", made.model, {}, made.tokenizer)
+    for one, other in (("pre-ln-seed0", "pre-ln-seed1"), ("pre-ln-seed0", "post-ln-seed0")):
+        names = f"small-{one}", f"small-{other}"
+        hashes = tuple(map(weights_hash, names))
+        write(folder / names[0] / against_file(names[1]), against(weights=hashes))
+
+
+# Heads
+
+
+@pytest.mark.usefixtures("stored")
+@pytest.mark.parametrize(("first", "second"), [(PRE, POST), (POST, PRE)])
+def test_heads_are_paired_over_the_data(open_compare: Open, first: str, second: str) -> None:
+    app = open_compare(text=TEXT, checkpoint=first, layer="0", head="1")
+    assert app.segmented_control(key="compare_pairing").options == [
+        "over 30 examples",
+        "on this input",
+        "by number",
+    ]
+    assert f"**L0 H1** of {first} ↔ **L1 H0** of {second}" in words(app)
+    here = distance_matrix(*(state.record(name, TEXT).pattern for name in (first, second)))[1, 2]
+    mean = 0.12 if first == PRE else 0.13
+    said = captions(app)
+    assert f"Head distance {here:.3f} nats on this input" in said
+    assert f"Over 30 films it is {mean:.3f} ± {mean / 10:.3f} (mean ± standard deviation)" in said
+    assert "on average over 30 films" in said
+
+
+@pytest.mark.usefixtures("stored")
+def test_heads_can_be_paired_on_this_input(open_compare: Open) -> None:
+    app = open_compare(text=TEXT, checkpoint=PRE, layer="0", head="0", compare_pairing="on this input")
+    partner = matching(distance_matrix(*(state.record(name, TEXT).pattern for name in (PRE, POST))))[0]
+    assert "**L0 H0** of {} ↔ **L{} H{}** of {}".format(PRE, *divmod(int(partner), 2), POST) in words(app)
+    assert "least on this input" in captions(app)
+    assert "5.0\N{THIN SPACE}% of the pairs are those of all of them" in captions(
+        app
+    )  # (0 + 1 + 2 + 3) / (4 · 30)
+
+
+@pytest.mark.usefixtures("stored")
+def test_every_pair_stands_between_its_mean_and_this_input(open_compare: Open) -> None:
+    app = open_compare(text=TEXT, checkpoint=PRE, compare_view="distances of all heads")
+    assert any(said.startswith("Head distances of 4 pairs") for said in descriptions(app))
+    assert "**Over 30 films**; the dot is this input" in words(app)
+    assert "No two seeds of such encoders were compared" in captions(app)
+
+
+def test_what_is_of_other_weights_is_not_used(open_compare: Open, stored: Path) -> None:
+    made = tiny.loaded(replace(tiny.TEXT, masked_token_output=True), 11)
+    save(stored / "mine", made.model, {}, made.tokenizer)
+    (stored / "mine" / "model.safetensors").replace(stored / PRE / "model.safetensors")
+    app = open_compare(text=TEXT, checkpoint=PRE)
+    assert app.segmented_control(key="compare_pairing").options == ["on this input", "by number"]
+    assert "standard deviation" not in captions(app)
+
+
+def test_a_damaged_file_is_one_sentence(open_compare: Open, stored: Path) -> None:
+    (stored / PRE / against_file(POST)).write_text("{")
+    app = open_compare(text=TEXT, checkpoint=PRE)
+    assert f"{PRE}/against-{POST}.json cannot be read" in captions(app)
+    assert app.segmented_control(key="compare_pairing").options == ["on this input", "by number"]
+
+
+# The stream
+
+
+@pytest.mark.usefixtures("stored")
+@pytest.mark.parametrize(
+    "shown", ["norms", "shares", "logits by layer", "token uniformity", "entropy of the heads"]
+)
+def test_a_band_lies_behind_the_stream(open_compare: Open, shown: str) -> None:
+    app = open_compare(checkpoint=PRE, compare_part="Stream", compare_stream=shown)
+    said = "Thick: this input. Dashed and shaded: mean ± standard deviation over 30 films."
+    assert captions(app).count(said) == 1
+
+
+@pytest.mark.usefixtures("stored")
+def test_two_inputs_on_one_encoder_have_no_band(open_compare: Open) -> None:
+    app = open_compare(checkpoint=PRE, compare_what="two inputs", compare_part="Stream")
+    assert "Dashed" not in captions(app)
+
+
+def test_a_band_of_one_side_alone(open_compare: Open, stored: Path) -> None:
+    (stored / POST / ATLAS).unlink()
+    assert "over 30 films" in captions(open_compare(checkpoint=PRE, compare_part="Stream"))
+    (stored / PRE / ATLAS).write_text('{"source": 1}')
+    said = captions(open_compare(checkpoint=PRE, compare_part="Stream"))
+    assert f"{PRE}/atlas.json cannot be read" in said
+    assert "Dashed" not in said
+
+
+# Seeds
+
+
+def test_two_seeds_stand_beside_two_placements(open_compare: Open, stored: Path) -> None:
+    put_seeds(stored)
+    app = open_compare(text=TEXT, checkpoint=PRE, compare_part="Representations")
+    names = [f"{PRE} against {POST}", "pre-LN, two seeds", "pre-LN against post-LN, one seed"]
+    assert f"CKA, over 5 stages, of {' and '.join(names)}" in descriptions(app)
+    assert f"At the last stage: {'; '.join(f'{name} **0.40**' for name in names)}." in captions(app)
+    assert "began with the same random numbers" in captions(app)
+    app = open_compare(text=TEXT, checkpoint=PRE, compare_view="distances of all heads")
+    assert f"head distance (nats), over 2 stages, of {' and '.join(names)}" in descriptions(app)
+
+
+def test_the_family_is_not_set_beside_itself(open_compare: Open, stored: Path) -> None:
+    put_seeds(stored)
+    query = {"checkpoint": "small-pre-ln-seed1", "compare_with": "small-pre-ln-seed0"}
+    app = open_compare(text=TEXT, compare_part="Representations", **query)
+    names = "small-pre-ln-seed1 against small-pre-ln-seed0 and pre-LN against post-LN, one seed"
+    assert f"CKA, over 5 stages, of {names}" in descriptions(app)
+
+
+def test_digits_are_not_set_beside_seeds_of_texts(open_compare: Open, stored: Path) -> None:
+    put_seeds(stored)
+    names = "mnist-pre-ln", "mnist-post-ln"
+    write(stored / names[0] / against_file(names[1]), against(weights=tuple(map(weights_hash, names))))
+    app = open_compare(kind="Digit", checkpoint=names[0], compare_part="Representations")
+    assert f"CKA, over 5 stages, of {names[0]} against {names[1]}" in descriptions(app)
+    assert "No two seeds of such encoders" in captions(app)

@@ -1,0 +1,52 @@
+"""Stored figures of encoders that do not exist."""
+
+import numpy as np
+
+from model.atlas.stored import Against, Atlas, Source, Spread
+
+
+def spread(*shape: int, seed: int = 0) -> Spread:
+    mean, sd = np.random.default_rng(seed).random((2, *shape)).round(4)
+    return Spread(mean=mean, sd=sd)
+
+
+def source(n: int, *weights: str) -> Source:
+    return Source(command="python -m …", data="films", sha256="ab12", n=n, weights=weights)
+
+
+def atlas(n_layers: int = 2, n_heads: int = 2, weights: str = "w", n: int = 30) -> Atlas:
+    stages = 1 + 2 * n_layers
+    lengths = {
+        "norm": stages,
+        "share": 2 * n_layers,
+        "uniformity": stages,
+        "entropy": n_layers,
+        "answer": stages,
+    }
+    curves = {name: spread(length, seed=seed) for seed, (name, length) in enumerate(lengths.items())}
+    return Atlas(
+        source=source(n, weights), heads={"entropy": spread(n_layers, n_heads, seed=9)}, curves=curves
+    )
+
+
+def against(
+    shapes: tuple[tuple[int, int], tuple[int, int]] = ((2, 2), (2, 2)),
+    weights: tuple[str, str] = ("w", "v"),
+    n: int = 30,
+    distances: Spread | None = None,
+) -> Against:
+    ones, others = (layers * heads for layers, heads in shapes)
+    n_stages = 1 + 2 * min(shapes[0][0], shapes[1][0])
+    found = distances or spread(ones, others)
+    made = Against(
+        source=source(n, *weights),
+        shapes=shapes,
+        distances=found,
+        alike=np.zeros(ones, int),
+        halves=min(ones, others),
+        n_states=300,
+        cka=np.array([np.nan, *np.linspace(1, 0.4, n_stages - 1).round(3)]),
+        cka_by_chance=np.array([np.nan, *[0.01] * (n_stages - 1)]),
+    )
+    made.alike[made.pairing.partners >= 0] = np.arange(min(ones, others)) % n
+    return made

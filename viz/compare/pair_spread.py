@@ -1,0 +1,78 @@
+"""How far the heads of each pair are apart on one input, and over a data set."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+
+from viz.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from viz.palette import ACCENT, EMPHASIS, NEUTRAL
+
+_STEP, _WIDTH = 18, 400  # pixels a pair, and across
+
+
+def pair_spread(
+    names: Sequence[str],
+    here: np.ndarray,
+    mean: np.ndarray,
+    sd: np.ndarray,
+    *,
+    ones: Sequence[int],
+    others: Sequence[int],
+    selected: int | None,
+) -> VegaFigure:
+    """A row a pair of heads, the furthest on average first: mean ± deviation [pair] as a bar, this input as a dot.
+
+    `ones` and `others` number the heads; the pair whose one is `selected` is marked. A click on a row sets the point
+    selection `pair`, fields `one` and `other`. Raises ValueError where the shapes do not fit each other.
+    """
+    n = len(names)
+    need_shape((n,), here=here, mean=mean, sd=sd, ones=ones, others=others)
+    order = np.argsort(-np.asarray(mean), kind="stable")
+    frame = {
+        "name": np.asarray(names, dtype=object)[order],
+        "here": np.asarray(here, float)[order],
+        "mean": np.asarray(mean, float)[order],
+        "sd": np.asarray(sd, float)[order],
+        "low": np.maximum(np.asarray(mean) - sd, 0)[order],
+        "high": (np.asarray(mean) + sd)[order],
+        "one": np.asarray(ones, int)[order],
+        "other": np.asarray(others, int)[order],
+    }
+    frame["selected"] = frame["one"] == (-1 if selected is None else selected)
+    top = max([*frame["here"], *frame["high"]], default=1.0) or 1.0
+    return _form().of(
+        frame,
+        values={"top": top, "order": frame["name"].tolist()},
+        width=_WIDTH,
+        height=_STEP * n,
+        description=f"Head distances of {n} pairs of heads, over a data set and on this input",
+    )
+
+
+@form
+def _form() -> alt.LayerChart:
+    across = alt.Scale(domain=[0, value("top")], nice=False)
+    x = {"title": "head distance (nats)", "scale": across, "axis": alt.Axis(tickCount=5)}
+    y = alt.Y(
+        "name:N",
+        title=None,
+        scale=alt.Scale(domain=value("order")),
+        axis=alt.Axis(ticks=False, domain=False, labelLimit=0, labelOverlap=False),
+    )
+    tooltip = [
+        tip("name:N", title="pair"),
+        *(
+            tip(f"{field}:Q", ".4f", said)
+            for field, said in (("here", "on this input"), ("mean", "mean"), ("sd", "standard deviation"))
+        ),
+    ]
+    base = alt.Chart(data()).encode(y=y, tooltip=tooltip)
+    bars = base.mark_bar(size=7, opacity=0.45, color=NEUTRAL)
+    bars = bars.encode(x=alt.X("low:Q", **x), x2="high:Q")
+    means = base.mark_tick(size=11, thickness=2, color=NEUTRAL).encode(x=alt.X("mean:Q", **x))
+    dots = base.mark_point(filled=True, opacity=1, size=60, cursor="pointer")
+    dots = dots.encode(x=alt.X("here:Q", **x), color=either("datum.selected", ACCENT, EMPHASIS))
+    return alt.layer(bars, means, dots.add_params(click_on("pair", "one", "other"))).properties(
+        autosize="pad"
+    )
