@@ -22,7 +22,7 @@ def strongest_keys(record: ForwardRecord, weights: np.ndarray, query: int) -> No
     held = written(float(weights[order].sum()), ".3f")
     every = "" if len(order) == len(weights) else f"<tr><td>together</td><td>{held}</td></tr>"
     st.html(
-        f'<table class="strongest"><caption>{escape(_name(record, query))} looks at</caption>{rows}{every}</table>'
+        f'<table class="strongest"><caption>{escape(_name(record, query))} attends to</caption>{rows}{every}</table>'
     )
 
 

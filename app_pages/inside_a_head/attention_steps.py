@@ -19,11 +19,11 @@ HEIGHT = 520  # pixels, in which a figure with a row for each of many keys scrol
 
 def stream(view: View) -> None:
     steps, layer = view.steps, view.chosen.layer
-    source = f"block {layer - 1} left it" if layer else "it comes from the embedding"
+    source = f"block {layer - 1}" if layer else "the embedding"
     st.latex(rf"x_i, \, x_j \in \mathbb{{R}}^{{{steps.x.shape[1]}}}")
     st.markdown(
-        f"The residual stream as {source}: a vector for each of the {view.n} positions, here those of the "
-        "query $i$ and of the key $j$. They are taken from the encoder; every step below is recomputed "
+        f"The residual stream after {source}: a vector for each of the {view.n} positions, here those of "
+        "the query $i$ and of the key $j$. They are taken from the encoder; every step below is recomputed "
         "from them."
     )
     rows = {f"xᵢ  {view.name(view.query)}": steps.x[view.query]}
@@ -90,16 +90,16 @@ def scale(view: View) -> None:
 def mask(view: View) -> None:
     attention = view.steps.attention
     st.latex(
-        r"s_{ij} \leftarrow -\infty \quad \text{where the mask forbids query } i \text{ to look at key } j"
+        r"s_{ij} \leftarrow -\infty \quad \text{where the mask forbids query } i \text{ to attend to key } j"
     )
     if attention.mask.all():
         st.markdown(
-            f"Nothing is masked here: the query may look at all {view.n} positions. This encoder is "
+            f"Nothing is masked here: the query may attend to all {view.n} positions. This encoder is "
             "bidirectional: only padding would be masked."
         )
         return
     n_allowed = np.count_nonzero(attention.mask)
-    st.markdown(f"The query may look at {n_allowed} of {view.n} positions; the score of the others is −∞.")
+    st.markdown(f"The query may attend to {n_allowed} of {view.n} positions; the score of the others is −∞.")
     _bars(view, attention.allowed(attention.scores), what="score after the mask", key="inside_masked")
 
 

@@ -93,7 +93,7 @@ def _random_vectors(controls: DeltaGenerator) -> None:
     _by_hand()
     n = scaling.N_KEYS
     st.caption(
-        f"Components of q and k are independent standard normal numbers; each query looks at {n} keys, and "
+        f"Components of q and k are independent standard normal numbers; each query has {n} keys, and "
         f"{scaling.N_SETS * scaling.N_QUERIES:,} queries are drawn for each d_k. The gradient is that of "
         "the attention weights $a$ with respect to the scaled scores (Frobenius norm of the Jacobian); "
         "with respect to "

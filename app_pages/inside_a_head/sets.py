@@ -60,12 +60,12 @@ def set_to_set(chosen: HeadSelection) -> None:
         )
     elif seen.holds:
         st.markdown(
-            f"The framed token {moved}. In this order every row's output is what it was, mask and all."
+            f"The framed token {moved}. In this order every row's output stays the same, even with the mask."
         )
     else:
-        sees = f"now sees {_keys(where + 1)} instead of {_keys(query + 1)}: itself and what stands before it"
+        sees = f"now sees {_keys(where + 1)} instead of {_keys(query + 1)}: itself and the rows before it"
         if where == query:
-            sees = "sees as many keys as before, itself and whatever stands before it now"
+            sees = "sees as many keys as before, itself and the rows now before it"
         st.markdown(
             f"The framed token {moved} and {sees}. Which keys are allowed depends on the row, so the mask "
             "does not move with the vectors, and the equation fails."

@@ -83,8 +83,9 @@ def step_by_step(chosen: HeadSelection) -> None:
             width="content",
         )
     st.caption(
-        f"{view.head}, query {as_code(view.name(query))}. Every step is computed anew from the block's input and its weights, "
-        f"in double precision: recomputed within {within(max(apart.values()))} of what the encoder itself had."
+        f"{view.head}, query {as_code(view.name(query))}. Every step follows in double precision from the "
+        f"block's input and weights, recomputed within {within(max(apart.values()))} of the encoder's own "
+        "values."
     )
 
 

@@ -70,11 +70,12 @@ def explained(choice: MaskChoice, record: ForwardRecord) -> str:
             return "A blocked cell forbids one query one key. A click blocks it, a second one unblocks it."
         case "causal" if record.has_class_token and everywhere:
             return (
-                "A query attends to itself and to what stands before it. The class token stands first and sees "
-                f"itself alone, in every layer: the answer is the same for every {'text' if is_text else 'digit'}."
+                "A query attends to itself and to the positions before it. The class token is first and "
+                "sees only itself, in every layer: the answer is the same for every "
+                f"{'text' if is_text else 'digit'}."
             )
         case "causal":
-            return "A query attends to itself and to what stands before it."
+            return "A query attends to itself and to the positions before it."
         case "window" if is_text:
             said = f"A query attends to the keys whose position is at most {choice.radius} away."
             reach = n_layers * choice.radius
@@ -89,8 +90,8 @@ def explained(choice: MaskChoice, record: ForwardRecord) -> str:
             )
         case "padding" if is_text:
             return (
-                "In a batch, shorter texts are filled up with [PAD]. The encoder sees these tokens and masks them as "
-                "keys by itself, in every layer and head: the answer must stay the same."
+                "In a batch, shorter texts are filled up with [PAD]. The encoder masks these tokens as keys "
+                "in every layer and head, so the prediction must not change."
             )
         case "padding":
             return (

@@ -13,6 +13,7 @@ from model.measures.heads import normaliser
 from viz.numbers import in_tex
 
 SIZE = 4
+SHOWN = 2  # components of a value: as many as there is room for
 MINUS_INFINITY = r"-\infty"
 
 
@@ -32,10 +33,15 @@ def worked_example(chosen: HeadSelection) -> None:
         for formula in in_symbols(n):
             st.latex(formula)
         st.latex(r"Z_i = \sum_{j \le i} e^{s_{ij}}")
+        st.latex(r"\mathrm{out} = A\,V, \qquad \mathrm{out}_i = \sum_{j \le i} A_{ij}\, v_j")
     with numbers:
         st.markdown(f"In L{chosen.layer} H{chosen.head}, causal in all layers")
         for formula in in_numbers(record.scores[corner], record.pattern[corner]):
             st.latex(formula)
+        values, out = (each[chosen.layer, chosen.head, :n, :SHOWN] for each in (record.v, record.z))
+        st.latex(output(values, out))
+        if record.v.shape[-1] > SHOWN:
+            st.caption(f"The first {SHOWN} of {record.v.shape[-1]} components of each value.")
 
 
 def in_symbols(n: int) -> tuple[str, str]:
@@ -54,6 +60,17 @@ def in_numbers(scores: np.ndarray, pattern: np.ndarray) -> tuple[str, str, str]:
         f"A = {_lower_triangle(n, lambda i, j: f'{pattern[i, j]:.3f}', masked='0')}",
         rf"Z_{n} = {terms} = {normaliser(scores[-1]):.3f}",
     )
+
+
+def output(values: np.ndarray, out: np.ndarray) -> str:
+    """V and A V [position, component] side by side."""
+    v, product = (
+        r"\begin{pmatrix} "
+        + r" \\ ".join(" & ".join(in_tex(x, ".2f") for x in row) for row in rows)
+        + r" \end{pmatrix}"
+        for rows in (values, out)
+    )
+    return rf"V = {v}, \quad \mathrm{{out}} = A\,V = {product}"
 
 
 def _lower_triangle(n: int, allowed: Callable[[int, int], str], masked: str) -> str:

@@ -109,5 +109,5 @@ def _without_cosines(d_model: int, offset: int) -> None:
         "No other matrix helps: of sines alone $p_0$ is all zeros, every matrix takes zeros to zeros, but "
         rf"$p_{{{offset}}}$ holds $\sin \omega_k \varphi$, up to {theory.largest_sine(offset, d_model):.4f} "
         f"in size. The best linear map is a least-squares fit over {len(misses[BEST].by_position)} "
-        "positions, cut off at single precision."
+        "positions, without singular values below single precision."
     )

@@ -69,7 +69,7 @@ def hidden_norms(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> VegaFigu
         y="mean of ‖x‖²",
         guides=tuple(guide for variant, said in _LEMMA.items() if variant in norms for guide in said),
         guided=dict(zip(("low", "high", "post"), lemma, strict=True)),
-        what="Mean squared norm of the hidden vectors behind each layer",
+        what="Mean squared norm of the hidden vectors after each layer",
     )
 
 

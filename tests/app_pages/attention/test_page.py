@@ -114,7 +114,7 @@ def test_of_many_masks_the_first_are_listed_and_the_others_counted(open_app: Ope
 
 def test_what_the_query_looks_at_most_is_listed(open_app: Open) -> None:
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln", query="1 not")
-    (listed,) = (html.proto.body for html in app.get("html") if "looks at" in html.proto.body)
+    (listed,) = (html.proto.body for html in app.get("html") if "attends to" in html.proto.body)
     weights = state.record("imdb-pre-ln", TEXT).pattern[0, 0, 1]
     assert f"<td>{weights.max():.3f}</td>" in listed
     assert listed.index(f"{weights.max():.3f}") < listed.index(f"{np.sort(weights)[-2]:.3f}")

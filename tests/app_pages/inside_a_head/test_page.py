@@ -155,7 +155,7 @@ def test_masked_keys_are_said_to_be_so(open_inside: Open) -> None:
     app = press(
         open_inside(text="film [PAD] not", checkpoint="imdb-pre-ln", inside_key="2 [PAD]"), "Open all"
     )
-    assert any("look at 4 of 5 positions" in text for text in said(app))
+    assert any("attend to 4 of 5 positions" in text for text in said(app))
     assert any("key } 2" in text and "masked" in text for text in said(app))
     for what in ("score after the mask", "attention weight"):
         assert table(app, what, "value")["number"].tolist()[2] == "masked"

@@ -1,6 +1,6 @@
 import numpy as np
 
-from app_pages.masks.worked_example import in_numbers, in_symbols
+from app_pages.masks.worked_example import in_numbers, in_symbols, output
 
 
 def test_the_symbols_of_two_positions() -> None:
@@ -15,4 +15,13 @@ def test_the_numbers_of_two_positions_by_hand() -> None:
         r"S + M = \begin{pmatrix} 1.10 & -\infty \\ 0.00 & 1.10 \end{pmatrix}",
         r"A = \begin{pmatrix} 1.000 & 0 \\ 0.250 & 0.750 \end{pmatrix}",
         r"Z_2 = e^{0.00} + e^{1.10} = 4.000",
+    )
+
+
+def test_the_output_of_two_positions_by_hand() -> None:
+    values = np.array([[4.0, -8.0], [0.0, 4.0]])
+    out = np.array([[1, 0], [0.25, 0.75]]) @ values  # 0.25 · 4 = 1, and -0.25 · 8 + 0.75 · 4 = 1
+    assert output(values, out) == (
+        r"V = \begin{pmatrix} 4.00 & -8.00 \\ 0.00 & 4.00 \end{pmatrix}, \quad "
+        r"\mathrm{out} = A\,V = \begin{pmatrix} 4.00 & -8.00 \\ 1.00 & 1.00 \end{pmatrix}"
     )
