@@ -1,5 +1,6 @@
 """What was stored of the two sides over a data set, and of the small family beside them."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import streamlit as st
@@ -14,27 +15,16 @@ from model.seeds import seed_of
 from viz.compare.stage_curves import Band
 
 ACROSS, ONE_SEED = " against ", "one seed"
-
-
-@cached
-def _atlas(path: Path, _state: tuple[int, int]) -> Atlas | None:
-    return read_atlas(path)
-
-
-@cached
-def _against(path: Path, _state: tuple[int, int]) -> Against | None:
-    return read_against(path)
+States = tuple[tuple[int, int] | None, ...]  # of files, in which a change of any of them shows
 
 
 def atlas_of(name: str) -> Atlas | None:
     """None where nothing is stored, or where it is of other weights; where it is damaged a sentence says so."""
-    path = checkpoint.CHECKPOINTS / name / ATLAS
     try:
-        found = _atlas(path, _state(path))
+        return _atlas(name, _states(checkpoint.CHECKPOINTS / name / ATLAS, name))
     except ValueError as error:
         st.caption(f"{error}.")
         return None
-    return found if found is not None and _is_of(found.source, name) else None
 
 
 def against(one: str, other: str) -> Against | None:
@@ -42,13 +32,27 @@ def against(one: str, other: str) -> Against | None:
     for first, second in ((one, other), (other, one)):
         path = checkpoint.CHECKPOINTS / first / against_file(second)
         try:
-            found = _against(path, _state(path))
+            found = _against(first, second, _states(path, first, second), turned=first != one)
         except ValueError as error:
             st.caption(f"{error}.")
             continue
-        if found is not None and _is_of(found.source, first, second):
-            return found if first == one else found.turned()
+        if found is not None:
+            return found
     return None
+
+
+@cached
+def _atlas(name: str, _of: States) -> Atlas | None:
+    found = read_atlas(checkpoint.CHECKPOINTS / name / ATLAS)
+    return found if found is not None and _is_of(found.source, name) else None
+
+
+@cached
+def _against(first: str, second: str, _of: States, *, turned: bool) -> Against | None:
+    found = read_against(checkpoint.CHECKPOINTS / first / against_file(second))
+    if found is None or not _is_of(found.source, first, second):
+        return None
+    return found.turned() if turned else found
 
 
 def over(source: Source) -> str:
@@ -71,14 +75,22 @@ def bands(sides: tuple[Side, Side], curve: str) -> tuple[dict[str, Band], str]:
 
 def seeds_beside(one: str, other: str) -> dict[str, Against]:
     """The stored comparisons within families of seeds that read what these two read, by what differs in each."""
-    is_text, known, found = _config(one).is_text, set(checkpoint.available()), {}
+    stored = []
     for path in sorted(checkpoint.CHECKPOINTS.glob(f"*/{against_file('*')}")):
         names = path.parent.name, path.stem.removeprefix("against-")
-        if names in ((one, other), (other, one)) or not known.issuperset(names):
-            continue
-        said = _differs(*names, is_text)
-        if said and said not in found and (made := against(*names)) is not None:
-            found[said] = made
+        if names not in ((one, other), (other, one)):
+            stored.append((names, _states(path, *names)))
+    return _of_seeds(one, tuple(stored))
+
+
+@cached
+def _of_seeds(one: Checkpoint, stored: tuple[tuple[tuple[str, str], States], ...]) -> dict[str, Against]:
+    is_text, known, found = checkpoint.read_config(one).is_text, set(checkpoint.available()), {}
+    for names, states in stored:
+        said = _differs(*names, is_text) if known.issuperset(names) else ""
+        with suppress(ValueError):  # where the two sides are those of a damaged file, they say so
+            if said and said not in found and (made := _against(*names, states, turned=False)) is not None:
+                found[said] = made
     order = [*PLACEMENTS.values()]
 
     def place(name: str) -> tuple[bool, bool, int]:
@@ -93,7 +105,7 @@ def _differs(first: str, second: str, is_text: bool) -> str:
     if seedless == (first, second) or len(set(map(_stem, seedless))) > 1:
         return ""
     try:
-        configs = [_config(name) for name in (first, second)]
+        configs = [checkpoint.read_config(name) for name in (first, second)]
     except ValueError:
         return ""
     if any(config.is_text != is_text for config in configs):
@@ -104,11 +116,6 @@ def _differs(first: str, second: str, is_text: bool) -> str:
 
 def _placements(configs: list[ModelConfig]) -> set[str]:
     return {config.norm_placement for config in configs}
-
-
-@cached
-def _config(name: Checkpoint) -> ModelConfig:
-    return checkpoint.read_config(name)
 
 
 def _stem(seedless: str) -> str:
@@ -122,7 +129,15 @@ def _is_of(source: Source, *names: str) -> bool:
         return False
 
 
-def _state(path: Path) -> tuple[int, int]:
-    """What changes with the file: it may be measured anew while the app runs."""
-    found = path.stat() if path.is_file() else None
-    return (found.st_mtime_ns, found.st_size) if found else (0, 0)
+def _states(stored: Path, *names: str) -> States:
+    """What changes with the file, which may be measured anew while the app runs, or with the weights that it is of."""
+    paths = stored, *(checkpoint.CHECKPOINTS / name / "model.safetensors" for name in names)
+    return tuple(map(_state, paths))
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size

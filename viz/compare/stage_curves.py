@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
 from viz.curves import by_kind, curves, long, stage_axis
 from viz.figure import VegaFigure, data, form, need_shape, tip, value
@@ -35,13 +34,17 @@ def stage_curves(
     lengths = [len(each) for each in (*sides.values(), *(mean for mean, _ in bands.values()))]
     if (longest := max(lengths, default=0)) > len(stages):
         raise ValueError(f"{longest} values need as many stages, got {len(stages)}")
-    series = {name: (stages[: len(values)], values.tolist()) for name, values in sides.items()}
-    frame = long(series, "side", "stage", "value").dropna(ignore_index=True)
+    there = {name: np.flatnonzero(~np.isnan(values)) for name, values in sides.items()}
+    series = {name: ([stages[at] for at in there[name]], sides[name][there[name]].tolist()) for name in sides}
+    frame = long(series, "side", "stage", "value")
     rows = [
-        (name, *each) for name, (mean, sd) in bands.items() for each in zip(stages, mean, sd, strict=False)
+        (name, stage, float(mean), float(sd), float(mean - sd), float(mean + sd))
+        for name, band in bands.items()
+        for stage, mean, sd in zip(stages, *band, strict=False)
+        if not np.isnan(mean)
     ]
-    band = pd.DataFrame(rows, columns=["side", "stage", "mean", "sd"]).dropna(ignore_index=True)
-    band = band.assign(low=band["mean"] - band["sd"], high=band["mean"] + band["sd"])
+    columns = ("side", "stage", "mean", "sd", "low", "high")
+    band = {column: [row[at] for row in rows] for at, column in enumerate(columns)}
     top = from_zero_to or max([*frame["value"], *band["high"]], default=1.0) or 1.0
     said = f"{y_title}, over {len(stages)} stages, of {' and '.join(sides)}"
     made = _sides(tuple(sides), tuple(stages), x_title, y_title, tuple(colours), bool(bands))
