@@ -23,7 +23,7 @@ WIDTH = 960  # pixels of the picture
 SECONDS = 2.5  # a frame
 TRIED = (
     "a head that finds the next token",
-    "hide a word and watch the answer turn",
+    "hide a word and see the answer change",
     "the same digit under two norms",
 )
 
