@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
 from tests.browser import chromium
 from tests.browser.watching import ready
@@ -30,6 +30,7 @@ TRIED = (
 
 def main() -> None:
     url = sys.argv[1] if len(sys.argv) > 1 else "http://localhost:8501"
+    expect.set_options(timeout=60_000)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium.find())
         page = browser.new_page(viewport=SIZE, base_url=url)
