@@ -11,7 +11,7 @@ from tests.model.tiny import TEXT, build
 class Counting:
     """Batches that say which step they belong to; the loss is the model's on them."""
 
-    n_examples, n_glance, n_check = 8, 1, 1
+    n_examples, n_glance, n_check, drop_last = 8, 1, 1, True
 
     def __init__(self) -> None:
         self.made = []
