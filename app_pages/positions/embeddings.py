@@ -11,13 +11,15 @@ from app_pages.cache import Checkpoint, cached
 from app_pages.state import Selection
 from app_pages.widgets.head_choice import choose_query, take_query
 from app_pages.widgets.show import clickable, show
+from app_pages.widgets.spelling import as_code
 from model.inputs import Input
 from model.measures import embeddings
+from model.measures.changes import largest_change
 from model.measures.embeddings import Neighbour
 from model.measures.projection import Neighbourhoods, Projection, pca, t_sne
 from model.record import ForwardRecord
 from viz.bars import neighbour_bars
-from viz.numbers import percent
+from viz.numbers import percent, written
 from viz.positions.embedding_scatter import embedding_scatter
 
 PCA, TSNE = "PCA", "t-SNE"
@@ -66,6 +68,25 @@ def embedding_map(chosen: Selection) -> None:
     unit = "tokens" if record.unit == "token" else "positions"
     same = "" if different == n else ": equal vectors lie in one spot"
     st.markdown(f"The {n} {unit} of the input have **{different}** different vectors{same}.")
+    if record.unit == "token":
+        _look_up(name, given, query)
+
+
+def _look_up(name: Checkpoint, given: Input, query: int) -> None:
+    """From the word to its number to its row, and the same as a matrix product."""
+    found = embeddings.look_up(cache.loaded(name), given, query)
+    n, d_model = state.loaded(name).config.vocab_size, len(found.row)
+    numbers = ", ".join(written(value, ".3f") for value in found.row[:4])
+    apart = largest_change(found.row, found.product)
+    st.markdown(
+        f"**From word to vector.** {as_code(found.token)} has the number **{found.id:,}** in the vocabulary of {n:,} tokens. Its "
+        f"vector is row {found.id:,} of the embedding table $E$, {n:,} × {d_model}: ({numbers}, …)."
+    )
+    st.latex(rf"\mathrm{{onehot}}({found.id}) \, E = E_{{{found.id}}}")
+    st.caption(
+        f"A vector of {n:,} numbers, 1 at place {found.id:,} and 0 elsewhere, times $E$ picks the same row: largest difference "
+        f"{written(apart, '.1g')}. The lookup saves the multiplication by zeros."
+    )
 
 
 def _with_words() -> bool:

@@ -41,6 +41,27 @@ def embedding_parts(loaded: Loaded, text_or_image: InputLike) -> EmbeddingParts:
     return EmbeddingParts(tokens=tokens, looked_up=looked_up, content=content, positions=positions)
 
 
+class LookUp(NamedTuple):
+    """One token's way to its vector: the row of the table, and the same as a product."""
+
+    token: str
+    id: int
+    row: Float32[np.ndarray, " d_model"]  # E[id]
+    product: Float32[np.ndarray, " d_model"]  # the one-hot vector of the id, times E
+
+
+def look_up(loaded: Loaded, text: InputLike, position: int) -> LookUp:
+    """Of the token at that `position`. Raises ValueError as `model.capture.capture` does, and for an encoder of pictures."""
+    if not loaded.config.is_text:
+        raise ValueError("patches are projected, not looked up")
+    ids, read = prepare(loaded, text)
+    at = int(ids[0, position])
+    table = _read_only(loaded.model.embedding.tokens.weight)
+    one_hot = np.zeros(len(table), np.float32)
+    one_hot[at] = 1
+    return LookUp(read.tokens[position], at, table[at], one_hot @ table)
+
+
 def position_table(loaded: Loaded) -> Float32[np.ndarray, "position d_model"]:
     """The vectors that the encoder adds, one for each position that it has."""
     return _read_only(loaded.model.embedding.position_table)

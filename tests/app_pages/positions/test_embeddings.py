@@ -112,3 +112,17 @@ def test_any_text_can_be_drawn(open_part: Open, text: str, method: str, vectors:
 def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_part: Open, key: str, nonsense: str) -> None:
     drawn = {} if key == "positions_map_method" else {"positions_map_method": "t-SNE"}
     assert said(open_part(**drawn | {key: nonsense})) == said(open_part(**drawn))
+
+
+def test_the_query_is_looked_up_by_hand(open_part: Open) -> None:
+    loaded = checkpoint.load("imdb-pre-ln")
+    at = loaded.tokenizer.token_to_id("film")
+    row = loaded.model.embedding.tokens.weight[at].detach().numpy()
+    text = said(open_part(query="2 film"))
+    assert f"`film` has the number **{at}**" in text
+    assert ", ".join(f"{value:.3f}".replace("-", "−") for value in row[:4]) in text
+    assert "largest difference 0." in text
+
+
+def test_patches_are_not_looked_up(open_part: Open) -> None:
+    assert "From word to vector" not in said(open_part(kind="Digit"))

@@ -15,6 +15,7 @@ from model.measures.embeddings import (
     first_words,
     grid_means,
     lengths,
+    look_up,
     n_different,
     neighbours,
     pair_range,
@@ -67,6 +68,18 @@ def test_the_token_table_is_in_the_order_of_the_ids():
     assert pieces[loaded.tokenizer.token_to_id("film")] == "film"
     parts = embedding_parts(loaded, "film")
     np.testing.assert_allclose(vectors[pieces.index("film")], parts.content[1], rtol=rounding(4))
+
+
+def test_a_look_up_is_a_row_and_a_product_with_a_one_hot_vector(digit_loaded):
+    loaded = tiny.loaded(tiny.TEXT)
+    found = look_up(loaded, "great film", 1)
+    assert found.token == "great"
+    assert found.id == loaded.tokenizer.token_to_id("great")
+    table = loaded.model.embedding.tokens.weight.detach().numpy()
+    by_hand = sum((number == found.id) * row for number, row in enumerate(table))
+    assert found.row.tolist() == by_hand.tolist() == found.product.tolist()
+    with pytest.raises(ValueError, match="not looked up"):
+        look_up(digit_loaded, np.zeros((28, 28), np.uint8), 0)
 
 
 def test_an_encoder_of_images_has_no_vocabulary(digit_loaded):
