@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.theory import warm_up
+from app_pages.theory import claims, warm_up
 from model.theory import placement
 from model.theory.early_update import model_update
 from model.theory.fresh import FreshSetting
@@ -116,6 +116,12 @@ def test_gradients_by_layer_are_averaged_as_chosen(open_app: Open, kind: str) ->
     app = open_app(PAGE, theory_over=over, **SMALL | {"theory_seeds": "1"})
     found = getattr(placement.at_start(FreshSetting(d_model=32), "pre-LN", 4, 0), kind)
     assert f"| pre-LN | {found[0]:.3g} | {found[-1]:.3g} |" in said(app)
+
+
+def test_where_a_cited_figure_does_not_come_the_page_says_so() -> None:
+    falls, grows = np.array([[2.0, 1.0], [3.0, 1.0]]), np.array([[1.0, 2.0], [1.0, 3.0]])
+    assert "Not reproduced here" in claims.by_layer({"pre-LN": grows, "post-LN": falls})
+    assert "Not reproduced here" not in claims.by_layer({"pre-LN": falls, "post-LN": grows})
 
 
 def test_every_variant_can_be_shown_and_none(open_app: Open) -> None:
