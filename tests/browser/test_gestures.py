@@ -46,6 +46,8 @@ def test_every_page_is_one_click_away_and_the_one_that_is_open_is_marked(page: P
     expect(page.locator(".st-key-here")).to_have_text("Masks")
     page.locator(".st-key-navigation").get_by_role("link", name="Side by side").click()
     expect(page).to_have_url(re.compile("/compare"))
+    expect(page.locator(".st-key-here", has_text="Side by side")).to_be_visible()  # the other mark goes later
+    ready(page)
     expect(page.locator(".st-key-here")).to_have_text("Side by side")
 
 
