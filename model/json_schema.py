@@ -1,9 +1,14 @@
-"""Whether what a JSON file holds is what it must be, in the places that are read."""
+"""JSON files: whether what they hold is what it must be, in the places that are read, and how they are replaced."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TypeVar
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
+
+Made = TypeVar("Made")
 
 # JSON may hold numbers that no float holds
 COUNT = {"type": "integer", "minimum": 0, "maximum": 2**53}
@@ -26,3 +31,26 @@ def check(found: object, schema: Draft202012Validator) -> None:
     if error := best_match(schema.iter_errors(found)):
         where = " ".join(map(str, error.absolute_path)) or "the whole"
         raise ValueError(f"{where}: {error.message[:200]}")
+
+
+def read(path: Path, schema: Draft202012Validator, made: Callable[..., Made]) -> Made | None:
+    """What is `made` of the file's content; None where there is no file.
+
+    Raises ValueError, in one sentence, where the file is damaged or `made` refuses what it holds.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        check(found, schema)
+        return made(found)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        raise ValueError(f"{path.parent.name}/{path.name} cannot be read: {error}") from error
+
+
+def replace(path: Path, text: str) -> None:
+    """Writes the text beside `path` first and then there, so that a kill leaves the old file or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_suffix(".new")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)

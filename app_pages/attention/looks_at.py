@@ -1,4 +1,4 @@
-"""A head in a few words: what most of its weight lies on."""
+"""A head in a few words: which kind of key gets most of its weight."""
 
 import streamlit as st
 
@@ -6,7 +6,7 @@ from model.measures.looks import shares
 from model.record import ForwardRecord
 from viz.numbers import percent
 
-SAID_FROM = 0.3  # of the weight: below, a head looks at nothing in particular
+SAID_FROM = 0.3  # of the weight: below, it is spread over many kinds of keys
 
 
 def say_what_it_looks_at(record: ForwardRecord, layer: int, head: int) -> None:
@@ -14,5 +14,5 @@ def say_what_it_looks_at(record: ForwardRecord, layer: int, head: int) -> None:
     what, share = max(by_what.items(), key=lambda each: each[1])
     said = f"{percent(share, 0)} of its weight on {what}, mean over the queries"
     if share < SAID_FROM:
-        said = f"at most {said}"
+        said = f"its weight is spread: {percent(share, 0)} on {what}, and less on other kinds of keys"
     st.markdown(f"**L{layer} H{head}** :gray[{said}]")

@@ -1,4 +1,4 @@
-"""What the chosen query looks at most, in numbers."""
+"""The keys with the largest weights of the chosen query, in numbers."""
 
 from html import escape
 

@@ -21,14 +21,14 @@ MASK = "[MASK]"
 
 
 def try_links(chosen: state.HeadSelection, query: int) -> None:
-    """Nothing once something was changed, or where a link has opened the app."""
+    """Draws nothing once the user has changed something, or where a link opened the app."""
     now = chosen.checkpoint, chosen.given, chosen.layer, chosen.head, query
     if not state.opened_bare() or st.session_state.setdefault(OPENED, now) != now:
         return
     links = {
         "a head that finds the next token": _next_token,
         "hide a word and see the answer change": _hidden_word,
-        "the same digit under two norms": _two_norms,
+        "the same digit in pre-LN and post-LN": _two_norms,
         f"guess what {MASK} hides": _guess,
     }
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="try"):

@@ -144,7 +144,7 @@ def _distances(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
                 key="distances",
                 chosen=head,
                 selection="pair",
-                take=lambda pair: take_head(*divmod(int(pair["one"]), n_heads)),
+                take=partial(_take_pair, n_heads),
                 width="content",
             )
         if stored is not None:
@@ -173,6 +173,11 @@ def _spread(pairing: Pairing, stored: Against, head: Head) -> None:
         key="spread_of_pairs",
         chosen=head,
         selection="pair",
-        take=lambda pair: take_head(*divmod(int(pair["one"]), n_heads)),
+        take=partial(_take_pair, n_heads),
         width="content",
     )
+
+
+def _take_pair(n_heads: int, pair: dict) -> None:
+    """For callbacks: the head that is the first of a clicked pair, numbered through all layers."""
+    take_head(*divmod(int(pair["one"]), n_heads))

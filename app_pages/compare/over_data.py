@@ -1,4 +1,4 @@
-"""What was stored of the two sides over a data set, and of the small family beside them."""
+"""What was stored of the two sides over a data set, and of encoders that differ in their seed."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -19,7 +19,10 @@ States = tuple[tuple[int, int] | None, ...]  # of files, in which a change of an
 
 
 def atlas_of(name: str) -> Atlas | None:
-    """None where nothing is stored, or where it is of other weights; where it is damaged a sentence says so."""
+    """What `python -m model.atlas` stored of a checkpoint; None where there is no file, or one of earlier weights.
+
+    Where the file is damaged, a caption says so.
+    """
     try:
         return _atlas(name, _states(checkpoint.CHECKPOINTS / name / ATLAS, name))
     except ValueError as error:

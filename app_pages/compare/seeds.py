@@ -84,6 +84,6 @@ def _say(lines: dict[str, Against], figures: str) -> None:
     one_seed = any(ONE_SEED in name and ACROSS in name for name in lines)
     began = " Two encoders of one seed began with the same random numbers." if one_seed else ""
     st.caption(
-        f"{figures} Over {sources}. Two seeds are two encoders of the small family. Two seeds of one placement "
+        f"{figures} Over {sources}. Two seeds are two encoders trained by one recipe, begun with different random numbers. Two seeds of one placement "
         f"differ by chance alone: only what goes beyond that can come from the placement.{began}"
     )

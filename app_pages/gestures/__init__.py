@@ -8,7 +8,7 @@ import streamlit as st
 HERE = Path(__file__).parent
 _link = st.components.v2.component(
     "copy_link",
-    html='<button type="button" title="Copies the address of this view, which opens it elsewhere">Copy link</button>',
+    html='<button type="button" title="Copies a link that opens this view">Copy link</button>',
     css=(HERE / "copy_link.css").read_text(encoding="utf-8"),
     js=(HERE / "copy_link.js").read_text(encoding="utf-8"),
 )

@@ -1,23 +1,21 @@
 """Means and spreads over a data set as files: `atlas.json` of one encoder, `against-OTHER.json` of two."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 from jaxtyping import Float, Int
 from jsonschema import Draft202012Validator
 
-from model.json_schema import COUNT, MAYBE, WORDS, check, list_of, object_of
+from model import json_schema
+from model.json_schema import COUNT, MAYBE, WORDS, list_of, object_of
 from model.measures.matching import Pairing, by_distance
 
 COMMAND = "python -m model.atlas CHECKPOINT --data FILE.csv --out FOLDER"
 ATLAS = "atlas.json"
 DIGITS = 5  # significant ones
-
-Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +157,7 @@ def read_atlas(path: Path) -> Atlas | None:
         heads, curves = kinds
         return Atlas(source=_source(found["source"], 1), heads=heads, curves=curves)
 
-    return _read(path, _ATLAS_SCHEMA, made)
+    return json_schema.read(path, _ATLAS_SCHEMA, made)
 
 
 def read_against(path: Path) -> Against | None:
@@ -177,27 +175,12 @@ def read_against(path: Path) -> Against | None:
             **{name: int(found[name]) for name in ("halves", "n_states")},
         )
 
-    return _read(path, _AGAINST_SCHEMA, made)
+    return json_schema.read(path, _AGAINST_SCHEMA, made)
 
 
 def write(path: Path, made: Atlas | Against) -> None:
-    """Beside `path` first and then there, so that a kill leaves the old file or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(".new")
     parts = (f"{json.dumps(name)}: {_written(value)}" for name, value in asdict(made).items())
-    beside.write_text("{" + ",\n ".join(parts) + "}\n", encoding="utf-8")
-    beside.replace(path)
-
-
-def _read(path: Path, schema: Draft202012Validator, made: Callable[[dict], Made]) -> Made | None:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        check(found, schema)
-        return made(found)
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, RecursionError) as error:
-        raise ValueError(f"{path.parent.name}/{path.name} cannot be read: {error}") from error
+    json_schema.replace(path, "{" + ",\n ".join(parts) + "}\n")
 
 
 def _source(found: dict, n_encoders: int) -> Source:

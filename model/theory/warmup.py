@@ -8,8 +8,9 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
+from model import json_schema
 from model.checkpoint import CHECKPOINTS
-from model.json_schema import COUNT, MAYBE, NUMBER, WORDS, check, list_of, object_of
+from model.json_schema import COUNT, MAYBE, NUMBER, WORDS, list_of, object_of
 from model.theory.fresh import FreshSetting
 from model.theory.training import N_HELD_OUT, accuracy, digit_encoder, train, warmed_up
 
@@ -115,23 +116,12 @@ _SCHEMA = Draft202012Validator(list_of(_RUN))
 
 def read_runs(path: Path = CHECKPOINTS / RUNS) -> list[WarmupRun]:
     """The stored runs, none where there is no file. Raises ValueError, in one sentence, where it is damaged."""
-    try:
-        rows = json.loads(path.read_text(encoding="utf-8"))
-        check(rows, _SCHEMA)
-        return [_run(row) for row in rows]
-    except FileNotFoundError:
-        return []
-    except (OSError, ValueError, RecursionError) as error:
-        raise ValueError(f"{path.parent.name}/{path.name} cannot be read: {error}") from error
+    return json_schema.read(path, _SCHEMA, lambda rows: [_run(row) for row in rows]) or []
 
 
 def write_runs(path: Path, runs: list[WarmupRun]) -> None:
-    """Beside `path` first and then there, so that a kill leaves the old file or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(".new")
     rows = ",\n".join(json.dumps(asdict(run), allow_nan=False) for run in runs)  # a line a run
-    beside.write_text(f"[\n{rows}\n]\n", encoding="utf-8")
-    beside.replace(path)
+    json_schema.replace(path, f"[\n{rows}\n]\n")
 
 
 def _run(row: dict) -> WarmupRun:

@@ -24,7 +24,7 @@ SECONDS = 2.5  # a frame
 TRIED = (
     "a head that finds the next token",
     "hide a word and see the answer change",
-    "the same digit under two norms",
+    "the same digit in pre-LN and post-LN",
 )
 
 
@@ -52,7 +52,7 @@ def _minute(page: Page) -> Iterator[None]:
         page.get_by_role("button", name=name).click()
         _settled(page)
         yield
-        if "norms" not in name:
+        if "post-LN" not in name:
             continue
         page.get_by_role("link", name="Norm placement").click()
         _settled(page)
@@ -70,8 +70,9 @@ def _open(page: Page, address: str) -> None:
 
 def _settled(page: Page) -> None:
     ready(page)
-    page.wait_for_timeout(1500)  # the last figures are painted
-    ready(page)
+    before = None
+    while (now := page.screenshot()) != before:  # until the last figures are painted
+        before = now
 
 
 def _small(picture: bytes) -> Image.Image:

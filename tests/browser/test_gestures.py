@@ -62,7 +62,7 @@ def test_a_first_look_leads_to_a_word_whose_hiding_is_told(page: Page) -> None:
 def test_a_first_look_leads_to_one_digit_under_two_norms(page: Page) -> None:
     page.goto("/")
     ready(page)
-    page.get_by_role("button", name="the same digit under two norms").click()
+    page.get_by_role("button", name="the same digit in pre-LN and post-LN").click()
     expect(page).to_have_url(re.compile(r"/compare.*[?&]kind=Digit"))
     expect(page.get_by_test_id("stMetricValue")).to_have_count(2)
     expect(page.locator(".st-key-picture img")).to_be_visible()

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
+from model import json_schema
 from model.checkpoint import CHECKPOINTS
-from model.json_schema import COUNT, NUMBER, WORDS, check, list_of, object_of
+from model.json_schema import COUNT, NUMBER, WORDS, list_of, object_of
 
 CLAIMS = Path("claims.json")  # below the checkpoints
 COMMAND = "python -m model.theory.claims --data FOLDER"
@@ -60,23 +61,14 @@ _SCHEMA = Draft202012Validator(object_of(("command", "measured"), command=WORDS,
 
 def read(path: Path = CHECKPOINTS / CLAIMS) -> list[Measurement]:
     """What was measured, nothing where there is no file. Raises ValueError, in one sentence, where it is damaged."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        check(found, _SCHEMA)
-        return [_measurement(row) for row in found["measured"]]
-    except FileNotFoundError:
-        return []
-    except (OSError, ValueError, RecursionError) as error:
-        raise ValueError(f"{path.parent.name}/{path.name} cannot be read: {error}") from error
+    return (
+        json_schema.read(path, _SCHEMA, lambda found: [_measurement(row) for row in found["measured"]]) or []
+    )
 
 
 def write(path: Path, measured: Iterable[Measurement]) -> None:
-    """Beside `path` first and then there, so that a kill leaves the old file or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(".new")
     rows = ",\n".join(json.dumps(asdict(each), ensure_ascii=False, allow_nan=False) for each in measured)
-    beside.write_text(f'{{"command": "{COMMAND}", "measured": [\n{rows}\n]}}\n', encoding="utf-8")
-    beside.replace(path)
+    json_schema.replace(path, f'{{"command": "{COMMAND}", "measured": [\n{rows}\n]}}\n')
 
 
 def _measurement(row: dict) -> Measurement:
