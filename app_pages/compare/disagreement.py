@@ -7,7 +7,7 @@ from app_pages.inputs.digit_input import DISAGREE, ordered, take_digit
 
 
 def next_disagreement(one: str, other: str) -> None:
-    """A button that goes through the test digits that the two call differently; none where that is not known."""
+    """A button that goes through the test digits on which their predictions differ; none where that is not known."""
     made = [state.predictions(name) for name in (one, other)]
     if any(predictions is None for predictions in made):
         return
@@ -18,9 +18,10 @@ def next_disagreement(one: str, other: str) -> None:
     current = address.held("digit")
     following = ids[(ids.index(current) + 1) % len(ids)] if current in ids else ids[0]
     st.button(
-        f"Next of {len(ids)} with different predictions",
+        "Next disagreement",
         key="next_disagreement",
         icon=":material/arrow_forward:",
         on_click=take_digit,
         args=({"id": following},),
+        help=f"{len(ids):,} test digits get different predictions from the two encoders.",
     )

@@ -28,7 +28,7 @@ def test_from_a_disagreement_to_the_head_that_differs_in_three_clicks(page: Page
     ready(page)
     said = page.get_by_test_id("stMetricValue")
     expect(said).to_have_count(2)
-    page.get_by_role("button", name="with different predictions").click()  # 1
+    page.get_by_role("button", name="Next disagreement").click()  # 1
     expect(page).to_have_url(re.compile(r"[?&]digit=\d"))
     ready(page)
     first, second = said.all_inner_texts()
