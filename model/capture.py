@@ -12,13 +12,13 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from model.checkpoint import Loaded
-from model.config import ModelConfig
-from model.hooks import watch
-from model.inputs import InputLike
-from model.intervention import Intervention
-from model.record import ForwardRecord, Positions
-from model.transformer import FullMask, Transformer
+from .checkpoint import Loaded
+from .config import ModelConfig
+from .hooks import watch
+from .inputs import InputLike
+from .intervention import Intervention
+from .record import ForwardRecord, Positions
+from .transformer import FullMask, Transformer
 
 BY_LAYER = ("scores", "pattern", "q", "k", "v", "z")
 

@@ -28,12 +28,12 @@ from safetensors.torch import save as serialize
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from model.config import ModelConfig
-from model.device import find_device
-from model.history import check_history
-from model.text import encode
-from model.torch_seed import torch_seed
-from model.transformer import Transformer
+from .config import ModelConfig
+from .device import find_device
+from .history import check_history
+from .text import encode
+from .torch_seed import torch_seed
+from .transformer import Transformer
 
 READ = ("config.json", "model.safetensors", "tokenizer.json", "history.json")  # by `load`
 BESIDE = ("film.safetensors.gz", "predictions.safetensors")  # by `film_arrays` and `predictions`

@@ -12,7 +12,7 @@ from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 from torch.nn import functional
 
-from model.config import ModelConfig
+from .config import ModelConfig
 
 GREY = (0.299, 0.587, 0.114)  # how bright red, green and blue are (ITU-R BT.601)
 EXAMPLES = Path(__file__).parents[1] / "examples"

@@ -20,9 +20,9 @@ from torch import Tensor
 from torch.nn import functional
 from tqdm import tqdm
 
-from model.checkpoint import Loaded, load, record_figures
-from model.digits import examples, to_input, to_labels
-from model.probabilities import at_once
+from .checkpoint import Loaded, load, record_figures
+from .digits import examples, to_input, to_labels
+from .probabilities import at_once
 
 WINDOW = 4096  # texts that are in memory together
 BATCH = 64

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int, UInt8
 
-from model.checkpoint import Loaded, film_arrays
-from model.digits import examples
-from model.history import starts, tasks
-from model.inputs import prepare
-from model.measures.heads import head_distance
+from .checkpoint import Loaded, film_arrays
+from .digits import examples
+from .history import starts, tasks
+from .inputs import prepare
+from .measures.heads import head_distance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

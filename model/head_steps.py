@@ -15,11 +15,11 @@ from jaxtyping import Bool, Float, Float32
 from scipy.special import ndtr
 from torch import nn
 
-from model import transformer
-from model.capture import activations
-from model.checkpoint import Loaded
-from model.inputs import InputLike
-from model.record import ForwardRecord
+from . import transformer
+from .capture import activations
+from .checkpoint import Loaded
+from .inputs import InputLike
+from .record import ForwardRecord
 
 _ATTENTION = ("project", "products", "scale", "mask", "softmax", "values", "concatenate", "output")
 _FEED_FORWARD = ("expand", "contract")

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from jsonschema import Draft202012Validator
 
-from model.json_schema import COUNT, NUMBER, WORDS, check, list_of, object_of
+from .json_schema import COUNT, NUMBER, WORDS, check, list_of, object_of
 
 _FIGURES = {"n": COUNT, "accuracy": NUMBER, "loss": NUMBER, "data": WORDS}
 _PHASES = list_of(object_of(("task",), task=WORDS))

@@ -7,11 +7,11 @@ import torch
 from jaxtyping import UInt8
 from torch import Tensor
 
-from model.checkpoint import Loaded
-from model.config import ModelConfig
-from model.digits import to_input
-from model.record import Positions
-from model.text import CLASS, encode
+from .checkpoint import Loaded
+from .config import ModelConfig
+from .digits import to_input
+from .record import Positions
+from .text import CLASS, encode
 
 
 @dataclass(frozen=True, slots=True)

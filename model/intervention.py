@@ -15,14 +15,14 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from model import masks
-from model.checkpoint import Loaded
-from model.config import ModelConfig
-from model.hooks import Watcher, hook_points
-from model.inputs import InputLike, prepare
-from model.record import Positions
-from model.replacements import Divided, Hardened, Reordered, Replacement, Shifted, Zeroed
-from model.transformer import FullMask, Transformer
+from . import masks
+from .checkpoint import Loaded
+from .config import ModelConfig
+from .hooks import Watcher, hook_points
+from .inputs import InputLike, prepare
+from .record import Positions
+from .replacements import Divided, Hardened, Reordered, Replacement, Shifted, Zeroed
+from .transformer import FullMask, Transformer
 
 Kind = Literal["none", "padding", "causal", "window", "keys", "cells"]
 Method = Literal["encoder", "replaced", "added", "zeroed", "ignored"]

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import torch
 
-from model.capture import activations
-from model.checkpoint import Loaded
-from model.inputs import InputLike, prepare
+from .capture import activations
+from .checkpoint import Loaded
+from .inputs import InputLike, prepare
 
 
 class Guess(NamedTuple):

@@ -7,11 +7,11 @@ import torch
 from jaxtyping import Shaped, UInt8
 from torch.nn import functional
 
-from model.checkpoint import Loaded
-from model.digits import to_pictures
-from model.inputs import InputLike, prepare
-from model.record import Role
-from model.transformer import cut_patches
+from .checkpoint import Loaded
+from .digits import to_pictures
+from .inputs import InputLike, prepare
+from .record import Role
+from .transformer import cut_patches
 
 STAY = ("class", "separator", "padding")  # padding is masked by its place
 

@@ -9,13 +9,13 @@ import torch
 from jaxtyping import Float32
 from torch import Tensor
 
-from model.capture import evaluating
-from model.checkpoint import Loaded
-from model.config import ModelConfig
-from model.hooks import Watcher, watch
-from model.inputs import InputLike
-from model.intervention import Intervention
-from model.transformer import Transformer
+from .capture import evaluating
+from .checkpoint import Loaded
+from .config import ModelConfig
+from .hooks import Watcher, watch
+from .inputs import InputLike
+from .intervention import Intervention
+from .transformer import Transformer
 
 NUMBERS_AT_ONCE = 2**22  # attention weights of one layer, or hidden units, that are in memory together
 UNCHANGED = (Intervention(),)

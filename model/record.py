@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float32
 
-from model.config import ModelConfig
+from .config import ModelConfig
 
 Role = Literal[
     "word",  # a whole word, or the beginning of one

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.transformer import Transformer, sinusoidal
+from .transformer import Transformer, sinusoidal
 
 Activation = Float[Tensor, "batch ..."]
 Pattern = Float[Tensor, "batch head query key"]

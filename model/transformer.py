@@ -11,9 +11,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from model.config import ModelConfig
-from model.hooks import HookPoint
-from model.masks import key_padding
+from .config import ModelConfig
+from .hooks import HookPoint
+from .masks import key_padding
 
 States = Float[Tensor, "batch position d_model"]
 FullMask = Bool[Tensor, "#batch layer #head #query #key"]  # True where a query may attend to a key

@@ -54,14 +54,15 @@ def parse(path: Path) -> ast.Module:
     return ast.parse((ROOT / path).read_text(encoding="utf-8"))
 
 
-def imported(tree: ast.AST) -> set[str]:
-    """Dotted names of all imports, those inside functions too; `from a import b` counts as a.b."""
+def imported(tree: ast.AST, path: Path = Path()) -> set[str]:
+    """Dotted names of all imports, those inside functions too; `from a import b` counts as a.b, in the file at `path`."""
     names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            module = "." * node.level + (node.module or "")
+            above = path.parts[: -node.level] if node.level else ()
+            module = ".".join((*above, *filter(None, [node.module])))
             names |= {f"{module}.{alias.name}" for alias in node.names}
     return {name for name in names if name.partition(".")[0] not in sys.stdlib_module_names - NOWHERE}
 
@@ -96,9 +97,16 @@ def test_a_folder_imports_what_belongs_to_its_step(part: str) -> None:
     wrong = {
         str(path): names
         for path in sources
-        if (names := {name for name in imported(parse(path)) if not below(name, MAY_IMPORT[part])})
+        if (names := {name for name in imported(parse(path), path) if not below(name, MAY_IMPORT[part])})
     }
     assert not wrong
+
+
+@pytest.mark.parametrize("part", ["model", "viz"])
+def test_a_folder_that_is_a_library_as_well_names_none_of_its_modules_from_the_top(part: str) -> None:
+    """Installed, it is called loupe.model or loupe.viz."""
+    sources = [path for path in PYTHON if path.parts[0] == part]
+    assert not [str(path) for path in sources if any(below(name, {part}) for name in imported(parse(path)))]
 
 
 @pytest.mark.parametrize("part", NEVER_LOADS)
@@ -145,7 +153,7 @@ def test_the_requirements_are_what_is_imported() -> None:
     own = {path.parts[0] for path in PYTHON}
     used = {"app": set(), "tests": set()}
     for path in PYTHON:
-        tops = {name.partition(".")[0] for name in imported(parse(path))} - own
+        tops = {name.partition(".")[0] for name in imported(parse(path), path)} - own
         part = "tests" if path.parts[0] in ("tests", "benchmarks") else "app"
         used[part] |= {packages.get(top, [top])[0].lower() for top in tops}
     for_app, for_tests = pins("requirements.txt"), pins("requirements-dev.txt")

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from viz.attention.token_label import label, visible
-from viz.figure import VegaFigure, data, either, form, need_shape, tip, value
-from viz.numbers import THIN_PERCENT, abbreviated, percent
-from viz.palette import EMPHASIS, NEUTRAL
-from viz.theme import FIT, INK
+from .attention.token_label import label, visible
+from .figure import VegaFigure, data, either, form, need_shape, tip, value
+from .numbers import THIN_PERCENT, abbreviated, percent
+from .palette import EMPHASIS, NEUTRAL
+from .theme import FIT, INK
 
 _CLASS, _PART = 20, 24  # pixels a bar
 _TEXT = 56  # pixels behind a full bar, for ">99.9 %"

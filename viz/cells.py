@@ -6,10 +6,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.colours import colour
-from viz.figure import data, either
-from viz.palette import ACCENT, NEUTRAL
-from viz.theme import INK, LIGHT_INK, OTHER_INK
+from .colours import colour
+from .figure import data, either
+from .palette import ACCENT, NEUTRAL
+from .theme import INK, LIGHT_INK, OTHER_INK
 
 # Of the scale: from there on the colours are too far from the page for its ink, and those of a signed scale too dark.
 STRONG, SIGNED_STRONG = 0.48, 0.8

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from viz.figure import value
-from viz.palette import DIFFERENCE, WEIGHTS, WeightScale
-from viz.theme import ON_DARK
+from .figure import value
+from .palette import DIFFERENCE, WEIGHTS, WeightScale
+from .theme import ON_DARK
 
 # Numbers at the ends of a legend of `colour`, and in the middle of a signed one.
 ENDS, SIGNED_ENDS = alt.ExprRef("[0, largest]"), alt.ExprRef("[-largest, 0, largest]")

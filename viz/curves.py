@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import pandas as pd
 
-from viz.figure import data
-from viz.numbers import THIN_PERCENT
-from viz.palette import ACCENT
+from .figure import data
+from .numbers import THIN_PERCENT
+from .palette import ACCENT
 
 CHOSEN = "chosen"  # the frame of the place that `rule` marks
 WHOLE = alt.Axis(tickMinStep=1, format="d", grid=False)  # an axis of whole numbers

@@ -5,12 +5,12 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from viz.cells import cells, head_axis, head_cells, strong
-from viz.colours import SIGNED_ENDS, colour_legend
-from viz.figure import VegaFigure, click_on, form, need_shape, tip
-from viz.numbers import written
-from viz.palette import NEUTRAL, ROUNDING, largest
-from viz.theme import heading
+from .cells import cells, head_axis, head_cells, strong
+from .colours import SIGNED_ENDS, colour_legend
+from .figure import VegaFigure, click_on, form, need_shape, tip
+from .numbers import written
+from .palette import NEUTRAL, ROUNDING, largest
+from .theme import heading
 
 _NARROW, _LEAST, _MOST = 230, 40, 64
 _LOW = 34

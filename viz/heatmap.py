@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from viz.attention.token_label import label
-from viz.colours import EVEN, NEAR_TOP, NEAR_ZERO, evenly, legend_lines
-from viz.figure import PlotlyFigure
-from viz.palette import ACCENT, DIFFERENCE, WEIGHTS, WeightScale, hatching
+from .attention.token_label import label
+from .colours import EVEN, NEAR_TOP, NEAR_ZERO, evenly, legend_lines
+from .figure import PlotlyFigure
+from .palette import ACCENT, DIFFERENCE, WEIGHTS, WeightScale, hatching
 
 # Under a horizontal colour bar Plotly forgets the tick labels when it places the title of the x axis.
 STANDOFF = 50  # pixels, with numbers as labels

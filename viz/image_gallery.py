@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from viz.cells import framed
-from viz.figure import VegaFigure, click_on, data, form, need_shape, tip
-from viz.pictures import CHOOSE, picture_ink, pixel_x, pixel_y
-from viz.theme import INK
+from .cells import framed
+from .figure import VegaFigure, click_on, data, form, need_shape, tip
+from .pictures import CHOOSE, picture_ink, pixel_x, pixel_y
+from .theme import INK
 
 _SIDE = 56  # pixels: an MNIST digit, doubled
 _CAPTION = 18

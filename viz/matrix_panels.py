@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from viz.figure import PlotlyFigure, need_shape
-from viz.heatmap import CLEAR, PLAIN_AXIS, STANDOFF, as_text, colour_scale, position_labels
-from viz.palette import ACCENT, EMPHASIS, NEUTRAL, largest
+from .figure import PlotlyFigure, need_shape
+from .heatmap import CLEAR, PLAIN_AXIS, STANDOFF, as_text, colour_scale, position_labels
+from .palette import ACCENT, EMPHASIS, NEUTRAL, largest
 
 _BETWEEN = 0.03  # maps, of the width
 _TOKEN, _LOWEST, _HIGHEST = 20, 160, 640  # pixels

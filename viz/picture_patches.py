@@ -10,11 +10,11 @@ from collections.abc import Mapping
 import altair as alt
 import numpy as np
 
-from viz.cells import framed
-from viz.colours import SIGNED_ENDS, attention_colour, colour, colour_legend, evenly, weight_values
-from viz.figure import Form, VegaFigure, click_on, data, form, need_shape, tip
-from viz.palette import TO_ONE, WeightScale, hatching
-from viz.pictures import CHOOSE, picture_ink, whole_picture
+from .cells import framed
+from .colours import SIGNED_ENDS, attention_colour, colour, colour_legend, evenly, weight_values
+from .figure import Form, VegaFigure, click_on, data, form, need_shape, tip
+from .palette import TO_ONE, WeightScale, hatching
+from .pictures import CHOOSE, picture_ink, whole_picture
 
 _SIDE, _SMALL_SIDE = 420, 364  # pixels, of the longer side
 _OPACITY = 0.55  # the picture lies over the colours, and they must still show

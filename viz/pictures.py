@@ -9,9 +9,9 @@ from functools import lru_cache
 import altair as alt
 import numpy as np
 
-from viz.figure import data
-from viz.palette import data_uri
-from viz.theme import ON_DARK
+from .figure import data
+from .palette import data_uri
+from .theme import ON_DARK
 
 _GREYS = {"on_light": 28, "on_dark": 250}  # next to the theme's text colours
 CHOOSE = f"{ON_DARK} ? datum.on_dark : datum.on_light"  # the url, of a row with both of `picture_ink`

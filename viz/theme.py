@@ -10,7 +10,7 @@ import altair as alt
 import plotly.graph_objects as go
 import plotly.io
 
-from viz.palette import WEIGHTS
+from .palette import WEIGHTS
 
 DARK_INK, LIGHT_INK = "#1a1c24", "#fafafa"
 ON_DARK = "luminance(background) < 0.4"

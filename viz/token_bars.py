@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from viz.attention.token_label import label, visible
-from viz.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
-from viz.palette import ACCENT, EMPHASIS, FALLS, NEUTRAL, RISES
-from viz.theme import FIT
+from .attention.token_label import label, visible
+from .figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from .palette import ACCENT, EMPHASIS, FALLS, NEUTRAL, RISES
+from .theme import FIT
 
 _HEIGHT = 200
 _EACH_NAMED = 40  # queries; more have no room for their tokens

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import torch
 
-from model.atlas.against import compare
-from model.atlas.examples import Examples, examples_for
-from model.atlas.gather import gather
-from model.atlas.stored import ATLAS, against_file, write
-from model.checkpoint import Loaded, load
+from ..checkpoint import Loaded, load
+from .against import compare
+from .examples import Examples, examples_for
+from .gather import gather
+from .stored import ATLAS, against_file, write
 
 LIMIT = 256
 

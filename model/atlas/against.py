@@ -3,13 +3,13 @@
 import numpy as np
 from jaxtyping import Float
 
-from model.atlas.examples import Examples
-from model.atlas.gather import captured, source
-from model.atlas.moments import CrossMoments, Moments
-from model.atlas.stored import Against
-from model.checkpoint import Loaded
-from model.measures.matching import distance_matrix, matching
-from model.record import ForwardRecord
+from ..checkpoint import Loaded
+from ..measures.matching import distance_matrix, matching
+from ..record import ForwardRecord
+from .examples import Examples
+from .gather import captured, source
+from .moments import CrossMoments, Moments
+from .stored import Against
 
 
 def compare(one: Loaded, other: Loaded, examples: Examples, command: str) -> Against:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from model import digits
-from model.checkpoint import Loaded
-from model.inputs import Input, Picture, Text
+from .. import digits
+from ..checkpoint import Loaded
+from ..inputs import Input, Picture, Text
 
 WINDOW = 1024  # texts that are in memory together
 DIGITS = "MNIST test digits"

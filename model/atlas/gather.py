@@ -3,14 +3,14 @@
 import numpy as np
 from jaxtyping import Float
 
-from model.atlas.examples import Examples
-from model.atlas.moments import Moments
-from model.atlas.stored import Atlas, Source, Spread
-from model.capture import capture
-from model.checkpoint import Loaded, weights_hash
-from model.inputs import Input
-from model.measures import heads, looks, stream
-from model.record import ForwardRecord
+from ..capture import capture
+from ..checkpoint import Loaded, weights_hash
+from ..inputs import Input
+from ..measures import heads, looks, stream
+from ..record import ForwardRecord
+from .examples import Examples
+from .moments import Moments
+from .stored import Atlas, Source, Spread
 
 
 def gather(loaded: Loaded, examples: Examples, command: str) -> Atlas:

@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float
 
-from model.atlas.stored import Spread
+from .stored import Spread
 
 
 class Moments:

@@ -9,9 +9,9 @@ import numpy as np
 from jaxtyping import Float, Int
 from jsonschema import Draft202012Validator
 
-from model import json_schema
-from model.json_schema import COUNT, MAYBE, WORDS, list_of, object_of
-from model.measures.matching import Pairing, by_distance
+from .. import json_schema
+from ..json_schema import COUNT, MAYBE, WORDS, list_of, object_of
+from ..measures.matching import Pairing, by_distance
 
 COMMAND = "python -m model.atlas CHECKPOINT --data FILE.csv --out FOLDER"
 ATLAS = "atlas.json"

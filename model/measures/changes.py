@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Shaped
 
-from model.record import ForwardRecord
+from ..record import ForwardRecord
 
 
 class Change(NamedTuple):

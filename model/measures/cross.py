@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from model.record import ForwardRecord
-from model.transformer import masked_softmax
+from ..record import ForwardRecord
+from ..transformer import masked_softmax
 
 
 def cross_pattern(

@@ -7,12 +7,12 @@ import numpy as np
 from jaxtyping import Float, Float32, UInt8
 from torch import Tensor
 
-from model.capture import activations
-from model.checkpoint import Loaded
-from model.digits import to_pictures
-from model.inputs import InputLike, prepare
-from model.measures.stream import norms
-from model.transformer import cut_patches
+from ..capture import activations
+from ..checkpoint import Loaded
+from ..digits import to_pictures
+from ..inputs import InputLike, prepare
+from ..transformer import cut_patches
+from .stream import norms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

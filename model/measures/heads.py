@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float
 
-from model.record import ForwardRecord
+from ..record import ForwardRecord
 
 
 def summary(record: ForwardRecord) -> dict[str, Float[np.ndarray, "layer head"]]:

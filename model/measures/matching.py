@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
 
-from model.measures.heads import head_distance
+from .heads import head_distance
 
 Head = tuple[int, int]  # layer and head
 

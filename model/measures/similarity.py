@@ -3,8 +3,8 @@
 import numpy as np
 from jaxtyping import Float, Float32, UInt8
 
-from model.checkpoint import Loaded
-from model.measures.stream import residual_stream
+from ..checkpoint import Loaded
+from .stream import residual_stream
 
 
 def cosine_by_stage(

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float, Float32
 
-from model.capture import activations
-from model.checkpoint import Loaded
-from model.inputs import InputLike
-from model.record import ForwardRecord
-from model.transformer import Transformer
+from ..capture import activations
+from ..checkpoint import Loaded
+from ..inputs import InputLike
+from ..record import ForwardRecord
+from ..transformer import Transformer
 
 SUBLAYERS = ("attention", "feed_forward")
 

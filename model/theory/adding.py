@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from model.transformer import Transformer
+from ..transformer import Transformer
 
 
 class Sums(NamedTuple):

@@ -7,7 +7,7 @@ the scaling of embeddings and of scores, softmax, activations, pooling.
 
 from typing import NamedTuple
 
-from model.config import ModelConfig
+from ..config import ModelConfig
 
 # The numbers that a norm's multiply-adds come to for each number that goes through it: its square added to
 # the variance, centring and scaling by 1/sigma, gain and shift.

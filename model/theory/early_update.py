@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from jaxtyping import Float, Float64
 
-from model.theory.fresh import FreshSetting
-from model.theory.training import digit_encoder, digits, train, warmed_up
+from .fresh import FreshSetting
+from .training import digit_encoder, digits, train, warmed_up
 
 N_PROBES, BATCH_SIZE = 16, 32
 

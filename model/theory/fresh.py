@@ -6,9 +6,9 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
-from model.config import ModelConfig
-from model.torch_seed import torch_seed
-from model.transformer import Transformer
+from ..config import ModelConfig
+from ..torch_seed import torch_seed
+from ..transformer import Transformer
 
 # Fields of the configuration, by the name on screen.
 VARIANTS: dict[str, dict[str, Any]] = {

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
-from model.torch_seed import torch_seed
+from ..torch_seed import torch_seed
 
 SELF_ATTENTION, RESTRICTED = "self-attention", "restricted self-attention"
 RECURRENT, CONVOLUTIONAL = "recurrent", "convolutional"

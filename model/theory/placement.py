@@ -13,8 +13,8 @@ import torch
 from jaxtyping import Float, Float64
 from torch.nn import functional
 
-from model.hooks import watch
-from model.theory.fresh import FreshSetting, fresh
+from ..hooks import watch
+from .fresh import FreshSetting, fresh
 
 N_SEQUENCES, N_POSITIONS, VOCABULARY = 32, 16, 1024
 DEPTHS = (2, 3, 4, 6, 8, 12, 16, 24)

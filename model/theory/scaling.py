@@ -12,8 +12,8 @@ import pandas as pd
 import torch
 from jaxtyping import Bool, Float
 
-from model.measures.heads import entropy
-from model.transformer import masked_softmax
+from ..measures.heads import entropy
+from ..transformer import masked_softmax
 
 N_SETS, N_QUERIES, N_KEYS = 100, 10, 64  # as many sets of keys, each looked at by so many queries
 EVEN_GRADIENT = (N_KEYS - 1) ** 0.5 / N_KEYS  # `gradient_norm` of equal weights

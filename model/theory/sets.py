@@ -12,11 +12,11 @@ import numpy as np
 import torch
 from jaxtyping import Float32, Int
 
-from model.capture import activations, evaluating
-from model.checkpoint import Loaded
-from model.hooks import watch
-from model.inputs import InputLike, prepare
-from model.masks import causal
+from ..capture import activations, evaluating
+from ..checkpoint import Loaded
+from ..hooks import watch
+from ..inputs import InputLike, prepare
+from ..masks import causal
 
 Kind = Literal["shuffled", "reversed", "shifted by one", "first two swapped"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

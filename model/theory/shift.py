@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from model.theory.sinusoids import frequencies
+from .sinusoids import frequencies
 
 
 def rotation(k: int, offset: int, d_model: int) -> Float[np.ndarray, "2 2"]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Float32, Int
 
-from model.transformer import sinusoidal
+from ..transformer import sinusoidal
 
 BASE = 10_000.0
 

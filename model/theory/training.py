@@ -9,11 +9,11 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from model.config import DIGITS
-from model.digits import examples
-from model.theory.fresh import FreshSetting, fresh
-from model.train import schedule
-from model.transformer import Transformer
+from ..config import DIGITS
+from ..digits import examples
+from ..train import schedule
+from ..transformer import Transformer
+from .fresh import FreshSetting, fresh
 
 # Adam as Xiong et al. 2020 (section 3.2) and Vaswani et al. 2017 set it; no weight decay, no clipping.
 BETAS = (0.9, 0.98)

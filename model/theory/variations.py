@@ -6,7 +6,7 @@ development set; perplexities are per word piece.
 
 from dataclasses import dataclass, replace
 
-from model.config import ModelConfig, preset
+from ..config import ModelConfig, preset
 
 COLUMNS = ("N", "d_model", "d_ff", "h", "d_k", "d_v", "P_drop", "ε_ls", "steps", "PPL", "BLEU", "params")
 _VARIED = COLUMNS[:8]  # what a row changes of the base model; the others are what came of it

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
-from model import json_schema
-from model.checkpoint import CHECKPOINTS
-from model.json_schema import COUNT, MAYBE, NUMBER, WORDS, list_of, object_of
-from model.theory.fresh import FreshSetting
-from model.theory.training import N_HELD_OUT, accuracy, digit_encoder, train, warmed_up
+from .. import json_schema
+from ..checkpoint import CHECKPOINTS
+from ..json_schema import COUNT, MAYBE, NUMBER, WORDS, list_of, object_of
+from .fresh import FreshSetting
+from .training import N_HELD_OUT, accuracy, digit_encoder, train, warmed_up
 
 RUNS = Path("warmup") / "runs.json"  # below the checkpoints
 BATCH_SIZE = 32

@@ -16,12 +16,12 @@ from pathlib import Path
 import torch
 from torch import distributed
 
-from model.checkpoint import CHECKPOINTS, save
-from model.device import find_device
-from model.train.loop import train
-from model.train.prepare import prepare
-from model.train.recipe import recipe, recipes
-from model.train.step import PRECISIONS
+from ..checkpoint import CHECKPOINTS, save
+from ..device import find_device
+from .loop import train
+from .prepare import prepare
+from .recipe import recipe, recipes
+from .step import PRECISIONS
 
 
 def main() -> None:

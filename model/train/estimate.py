@@ -6,11 +6,11 @@ from time import perf_counter
 
 import torch
 
-from model.train.recipe import Phase, Recipe
-from model.train.schedule import steps_per_epoch
-from model.train.step import Precision, gradients
-from model.train.tasks import Task, device_of
-from model.transformer import Transformer
+from ..transformer import Transformer
+from .recipe import Phase, Recipe
+from .schedule import steps_per_epoch
+from .step import Precision, gradients
+from .tasks import Task, device_of
 
 TIMED = 2  # steps of each phase; the first one finds kernels and memory
 

@@ -10,11 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.capture import capture
-from model.checkpoint import Loaded
-from model.measures.heads import entropy
-from model.record import ForwardRecord
-from model.transformer import Transformer
+from ..capture import capture
+from ..checkpoint import Loaded
+from ..measures.heads import entropy
+from ..record import ForwardRecord
+from ..transformer import Transformer
 
 Film = dict[str, Tensor]  # the first axis of each is the moment
 

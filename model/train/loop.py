@@ -10,20 +10,20 @@ from torch.nn.utils import clip_grad_norm_
 from torch.optim import Optimizer
 from tqdm import tqdm
 
-from model.capture import evaluating
-from model.checkpoint import Loaded
-from model.train.estimate import estimate
-from model.train.estimate import n_steps as steps_of
-from model.train.film import shot
-from model.train.precision import faster
-from model.train.recipe import Phase, Recipe
-from model.train.schedule import learning_rate, moments
-from model.train.setting import Setting
-from model.train.state import Progress, load_state, phase_of, save_state
-from model.train.step import Precision, autocast, batches, gradients, rank, set_rate
-from model.train.step import optimizers as make_optimizers
-from model.train.tasks import Task, device_of
-from model.transformer import Transformer
+from ..capture import evaluating
+from ..checkpoint import Loaded
+from ..transformer import Transformer
+from .estimate import estimate
+from .estimate import n_steps as steps_of
+from .film import shot
+from .precision import faster
+from .recipe import Phase, Recipe
+from .schedule import learning_rate, moments
+from .setting import Setting
+from .state import Progress, load_state, phase_of, save_state
+from .step import Precision, autocast, batches, gradients, rank, set_rate
+from .step import optimizers as make_optimizers
+from .tasks import Task, device_of
 
 SAVE_EVERY_S = 60
 

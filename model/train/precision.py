@@ -7,9 +7,9 @@ from time import perf_counter
 
 from torch import distributed
 
-from model.train.step import PRECISIONS, Precision, gradients, rank
-from model.train.tasks import Task, device_of
-from model.transformer import Transformer
+from ..transformer import Transformer
+from .step import PRECISIONS, Precision, gradients, rank
+from .tasks import Task, device_of
 
 ROUNDS = 3  # the first is slower than the others, which find their kernels and memory ready
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import torch
 
-from model.config import preset
-from model.train.prepare_digits import prepare_digits
-from model.train.prepare_reviews import prepare_reviews, prepare_words
-from model.train.recipe import Recipe
-from model.train.setting import Setting
-from model.train.start import Start
+from ..config import preset
+from .prepare_digits import prepare_digits
+from .prepare_reviews import prepare_reviews, prepare_words
+from .recipe import Recipe
+from .setting import Setting
+from .start import Start
 
 
 def prepare(

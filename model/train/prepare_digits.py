@@ -4,11 +4,11 @@ from pathlib import Path
 
 import torch
 
-from model.config import ModelConfig
-from model.digits import examples, read_mnist, to_input, to_labels
-from model.train.setting import Setting
-from model.train.sources import mnist_folder
-from model.train.task_digits import Digits
+from ..config import ModelConfig
+from ..digits import examples, read_mnist, to_input, to_labels
+from .setting import Setting
+from .sources import mnist_folder
+from .task_digits import Digits
 
 HELD_OUT = 2500  # or a tenth, of less than 25,000
 PROBES = (3, 18)  # test digits by index: a plain 0, and a 3 that is easily misread

@@ -18,14 +18,14 @@ from scipy.special import expit
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from model.config import ModelConfig
-from model.text import train_tokenizer, train_word_tokenizer
-from model.train import teacher
-from model.train.corpus import Corpus, tokenize
-from model.train.prepare_sentences import leave, sentence_tasks, sets_held_out
-from model.train.setting import Setting
-from model.train.sources import edited_reviews, phrases, reviews
-from model.train.task_reviews import MaskedTokens, Masking, Sentiment, TrueLabels, as_read
+from ..config import ModelConfig
+from ..text import train_tokenizer, train_word_tokenizer
+from . import teacher
+from .corpus import Corpus, tokenize
+from .prepare_sentences import leave, sentence_tasks, sets_held_out
+from .setting import Setting
+from .sources import edited_reviews, phrases, reviews
+from .task_reviews import MaskedTokens, Masking, Sentiment, TrueLabels, as_read
 
 PROBES = (
     "It is not a bad film.",

@@ -7,11 +7,11 @@ import pandas as pd
 import torch
 from tokenizers import Tokenizer
 
-from model.train.corpus import Corpus, tokenize
-from model.train.edits import changed_sentences
-from model.train.negation import JUDGED_ON, NEGATES, sentences
-from model.train.task_reviews import Masking, Sentiment
-from model.train.task_sentences import EditedPairs, Part, Sentences
+from .corpus import Corpus, tokenize
+from .edits import changed_sentences
+from .negation import JUDGED_ON, NEGATES, sentences
+from .task_reviews import Masking, Sentiment
+from .task_sentences import EditedPairs, Part, Sentences
 
 # of being positive, for the treebank's ratings
 POSITIVE = np.array([0.03, 0.17, 0.5, 0.83, 0.97], np.float32)

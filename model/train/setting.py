@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
-from model.config import ModelConfig
-from model.train.start import Start
-from model.train.tasks import Task
+from ..config import ModelConfig
+from .start import Start
+from .tasks import Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,11 +6,11 @@ from pathlib import Path
 import torch
 from tokenizers import Tokenizer
 
-from model.checkpoint import Loaded, film_arrays, load
-from model.text import with_contractions
-from model.train.recipe import Recipe
-from model.train.state import Progress
-from model.transformer import Transformer
+from ..checkpoint import Loaded, film_arrays, load
+from ..text import with_contractions
+from ..transformer import Transformer
+from .recipe import Recipe
+from .state import Progress
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.optim import Optimizer
 
-from model.train.film import Film, join
-from model.train.step import Precision
-from model.transformer import Transformer
+from ..transformer import Transformer
+from .film import Film, join
+from .step import Precision
 
 
 @dataclass(slots=True)

@@ -11,10 +11,10 @@ from jaxtyping import Float
 from torch import Tensor, distributed
 from torch.optim import AdamW, Optimizer
 
-from model.train.muon import Muon
-from model.train.recipe import Recipe
-from model.train.tasks import Batch, Task, device_of
-from model.transformer import Transformer
+from ..transformer import Transformer
+from .muon import Muon
+from .recipe import Recipe
+from .tasks import Batch, Task, device_of
 
 Precision = Literal["bf16", "fp32"]
 PRECISIONS: tuple[Precision, ...] = ("bf16", "fp32")

@@ -5,11 +5,11 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from model.evaluate import classification
-from model.train.augment import augment
-from model.train.schedule import steps_per_epoch
-from model.train.tasks import Batch, device_of, generator
-from model.transformer import Transformer
+from ..evaluate import classification
+from ..transformer import Transformer
+from .augment import augment
+from .schedule import steps_per_epoch
+from .tasks import Batch, device_of, generator
 
 
 class Digits:

@@ -8,11 +8,11 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from model.evaluate import classification
-from model.train.corpus import Corpus, padded, similar_lengths
-from model.train.step import per_process, world
-from model.train.tasks import Batch, device_of, generator
-from model.transformer import Transformer
+from ..evaluate import classification
+from ..transformer import Transformer
+from .corpus import Corpus, padded, similar_lengths
+from .step import per_process, world
+from .tasks import Batch, device_of, generator
 
 IGNORED = -100  # the target where nothing is masked; cross_entropy's own default
 PAD, CLS, SEP, MASK, FIRST_WORD = 0, 2, 3, 4, 5  # places in model.text.SPECIAL_TOKENS

@@ -9,10 +9,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from model.train.corpus import Corpus, padded
-from model.train.task_reviews import PAD, Epochs, Sentiment, as_read, closed, judged
-from model.train.tasks import Batch
-from model.transformer import Transformer
+from ..transformer import Transformer
+from .corpus import Corpus, padded
+from .task_reviews import PAD, Epochs, Sentiment, as_read, closed, judged
+from .tasks import Batch
 
 LONG = 100  # tokens
 

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Generator, Tensor
 
-from model.transformer import Transformer
+from ..transformer import Transformer
 
 Batch = tuple[Tensor, ...]
 

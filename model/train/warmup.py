@@ -17,18 +17,18 @@ import torch
 from torch.nn.utils import clip_grad_norm_
 from tqdm import tqdm
 
-from model.checkpoint import CHECKPOINTS
-from model.config import preset
-from model.device import find_device
-from model.theory.warmup import BATCH_SIZE_STORED, LAST_STEPS_STORED, RUNS, WarmupRun, read_runs, write_runs
-from model.train.loop import evaluate
-from model.train.precision import faster
-from model.train.prepare import prepare
-from model.train.recipe import recipe
-from model.train.schedule import learning_rate
-from model.train.setting import Setting
-from model.train.step import PRECISIONS, Precision, autocast, batches, gradients, optimizers, set_rate
-from model.transformer import Transformer
+from ..checkpoint import CHECKPOINTS
+from ..config import preset
+from ..device import find_device
+from ..theory.warmup import BATCH_SIZE_STORED, LAST_STEPS_STORED, RUNS, WarmupRun, read_runs, write_runs
+from ..transformer import Transformer
+from .loop import evaluate
+from .precision import faster
+from .prepare import prepare
+from .recipe import recipe
+from .schedule import learning_rate
+from .setting import Setting
+from .step import PRECISIONS, Precision, autocast, batches, gradients, optimizers, set_rate
 
 PRESETS = ("mnist-pre-ln", "mnist-post-ln")
 LEARNING_RATES = (1e-3, 3e-3, 1e-2)

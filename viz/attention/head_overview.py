@@ -5,12 +5,12 @@ from collections.abc import Mapping
 import altair as alt
 import numpy as np
 
-from viz.cells import framed, head_axis
-from viz.colours import attention_colour, evenly
-from viz.figure import VegaFigure, click_on, data, form, need_shape, tip
-from viz.palette import tiles
-from viz.pictures import CHOOSE
-from viz.theme import heading
+from ..cells import framed, head_axis
+from ..colours import attention_colour, evenly
+from ..figure import VegaFigure, click_on, data, form, need_shape, tip
+from ..palette import tiles
+from ..pictures import CHOOSE
+from ..theme import heading
 
 AT_MOST = 64  # cells a side of a tile; with more positions, or fewer pixels, neighbours are pooled
 _WIDTH = 600  # pixels for all heads together, while a tile stays between the smallest and the largest

@@ -7,13 +7,13 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.attention.token_label import FONT, label, visible
-from viz.attention.token_label import width as label_width
-from viz.colours import attention_colour, evenly, weight_values
-from viz.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
-from viz.palette import ACCENT, TO_ONE, WeightScale
-from viz.pictures import pixel_x, pixel_y
-from viz.theme import FIT, INK
+from ..colours import attention_colour, evenly, weight_values
+from ..figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..palette import ACCENT, TO_ONE, WeightScale
+from ..pictures import pixel_x, pixel_y
+from ..theme import FIT, INK
+from .token_label import FONT, label, visible
+from .token_label import width as label_width
 
 _WIDTH = 640  # pixels, where the page gives none
 _WIDEST = 900  # lines across more than that are too flat to be followed

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from viz.figure import PlotlyFigure, need_shape
-from viz.heatmap import attention_scale, colour_scale, heatmap, position_labels
-from viz.palette import ROUNDING, TO_ONE, WeightScale, largest
+from ..figure import PlotlyFigure, need_shape
+from ..heatmap import attention_scale, colour_scale, heatmap, position_labels
+from ..palette import ROUNDING, TO_ONE, WeightScale, largest
 
 _WRITTEN = 20  # keys; in a map of more, a cell has no room for its number
 

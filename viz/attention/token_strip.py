@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 import altair as alt
 import numpy as np
 
-from viz.attention.token_label import FONT, label, visible
-from viz.attention.token_label import width as label_width
-from viz.cells import STRONG, framed
-from viz.colours import attention_colour, evenly, weight_values
-from viz.figure import VegaFigure, click_on, data, form, need_shape, tip
-from viz.palette import TO_ONE, WeightScale
-from viz.pictures import pixel_x
-from viz.theme import INK, OTHER_INK
+from ..cells import STRONG, framed
+from ..colours import attention_colour, evenly, weight_values
+from ..figure import VegaFigure, click_on, data, form, need_shape, tip
+from ..palette import TO_ONE, WeightScale
+from ..pictures import pixel_x
+from ..theme import INK, OTHER_INK
+from .token_label import FONT, label, visible
+from .token_label import width as label_width
 
 if TYPE_CHECKING:  # the package loads torch
     from model.record import Positions

@@ -3,10 +3,10 @@
 import altair as alt
 import numpy as np
 
-from viz.cells import BARE_AXIS, cells
-from viz.colours import ENDS, colour_legend
-from viz.figure import VegaFigure, click_on, data, form, tip, value
-from viz.theme import INK
+from ..cells import BARE_AXIS, cells
+from ..colours import ENDS, colour_legend
+from ..figure import VegaFigure, click_on, data, form, tip, value
+from ..theme import INK
 
 _SIDE = 540  # pixels of the longer side, while a cell stays between the smallest and the largest
 _SMALLEST, _LARGEST = 10, 26

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from viz.figure import PlotlyFigure, need_shape
-from viz.heatmap import colour_scale, heatmap, position_labels
+from ..figure import PlotlyFigure, need_shape
+from ..heatmap import colour_scale, heatmap, position_labels
 
 _STEP = 26  # pixels a stage
 

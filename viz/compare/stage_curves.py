@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import numpy as np
 
-from viz.curves import by_kind, curves, long, stage_axis
-from viz.figure import VegaFigure, data, form, need_shape, tip, value
-from viz.palette import CATEGORIES, NEUTRAL, SHAPES
-from viz.theme import FIT, heading
+from ..curves import by_kind, curves, long, stage_axis
+from ..figure import VegaFigure, data, form, need_shape, tip, value
+from ..palette import CATEGORIES, NEUTRAL, SHAPES
+from ..theme import FIT, heading
 
 Band = tuple[np.ndarray, np.ndarray]  # means and standard deviations [stage]
 _GAP, _LETTER = 8, 8  # pixels: from a curve to its name, and for each letter of that

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from viz.cells import BARE_AXIS, cells, strong
-from viz.colours import ENDS, SIGNED_ENDS, colour_legend
-from viz.figure import VegaFigure, form, need_shape, tip, value
-from viz.numbers import written
-from viz.palette import NEUTRAL
-from viz.theme import heading
+from ..cells import BARE_AXIS, cells, strong
+from ..colours import ENDS, SIGNED_ENDS, colour_legend
+from ..figure import VegaFigure, form, need_shape, tip, value
+from ..numbers import written
+from ..palette import NEUTRAL
+from ..theme import heading
 
 _SMALLEST, _LARGEST = 12, 46
 _WRITTEN, _WIDE = 24, 30  # pixels that a cell needs for its number, and for one in larger letters

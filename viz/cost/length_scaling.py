@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import altair as alt
 
-from viz.curves import Series, by_kind, curves, long
-from viz.figure import VegaFigure, data, form, tip, value
-from viz.numbers import powers_of_ten
-from viz.palette import CATEGORIES, SHAPES
+from ..curves import Series, by_kind, curves, long
+from ..figure import VegaFigure, data, form, tip, value
+from ..numbers import powers_of_ten
+from ..palette import CATEGORIES, SHAPES
 
 
 def length_scaling(

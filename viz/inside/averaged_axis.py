@@ -5,10 +5,10 @@ from typing import Literal
 import altair as alt
 import numpy as np
 
-from viz.figure import VegaFigure, data, form, need_shape, tip, value
-from viz.numbers import short
-from viz.palette import CATEGORIES
-from viz.theme import FIT, INK, heading_with_reading
+from ..figure import VegaFigure, data, form, need_shape, tip, value
+from ..numbers import short
+from ..palette import CATEGORIES
+from ..theme import FIT, INK, heading_with_reading
 
 _ROW = 54  # pixels
 _STATISTICS = 1.1  # cells beside or below the table, for mean and deviation

@@ -6,11 +6,11 @@ from itertools import pairwise
 import altair as alt
 import pandas as pd
 
-from viz.cells import framed
-from viz.figure import VegaFigure, click_on, data, form
-from viz.palette import CATEGORIES, NEUTRAL
-from viz.pictures import pixel_x, pixel_y
-from viz.theme import INK
+from ..cells import framed
+from ..figure import VegaFigure, click_on, data, form
+from ..palette import CATEGORIES, NEUTRAL
+from ..pictures import pixel_x, pixel_y
+from ..theme import INK
 
 # In pixels, as all lengths here: above the first box, a box, from one to the next.
 _TOP, _BOX, _STEP = 10, 27, 39

@@ -5,11 +5,11 @@ import math
 import altair as alt
 import numpy as np
 
-from viz.curves import curves
-from viz.figure import VegaFigure, data, form, tip, value
-from viz.numbers import percent
-from viz.palette import EMPHASIS
-from viz.theme import FIT, INK, heading_with_reading
+from ..curves import curves
+from ..figure import VegaFigure, data, form, tip, value
+from ..numbers import percent
+from ..palette import EMPHASIS
+from ..theme import FIT, INK, heading_with_reading
 
 _BINS = 81
 

@@ -4,9 +4,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.figure import VegaFigure, click_on, data, either, form, tip, value
-from viz.palette import ACCENT, EMPHASIS, NEUTRAL
-from viz.theme import FIT, INK, heading_with_reading
+from ..figure import VegaFigure, click_on, data, either, form, tip, value
+from ..palette import ACCENT, EMPHASIS, NEUTRAL
+from ..theme import FIT, INK, heading_with_reading
 
 _HEIGHT = 230
 _OPACITY = 0.75

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import numpy as np
 
-from viz.curves import CHOSEN, curves, probability, rule
-from viz.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
-from viz.palette import CATEGORIES, NEUTRAL, SHAPES
-from viz.theme import FIT, INK
+from ..curves import CHOSEN, curves, probability, rule
+from ..figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..palette import CATEGORIES, NEUTRAL, SHAPES
+from ..theme import FIT, INK
 
 _WORTH = 0.1  # a class that never gets so much stays grey
 

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import altair as alt
 import numpy as np
 
-from viz.figure import VegaFigure, click_on, data, either, form, tip, value
-from viz.inside.vector_rows import names_channel
-from viz.numbers import written
-from viz.palette import ACCENT, EMPHASIS, FALLS, NEUTRAL, RISES, WeightScale
-from viz.theme import FIT, INK
+from ..figure import VegaFigure, click_on, data, either, form, tip, value
+from ..numbers import written
+from ..palette import ACCENT, EMPHASIS, FALLS, NEUTRAL, RISES, WeightScale
+from ..theme import FIT, INK
+from .vector_rows import names_channel
 
 _ROW, _LOW_ROW, _MANY = 24, 17, 40  # pixels a bar, and from how many on they are low
 _ROOM = 0.16  # beside the bars, for their numbers, as a share of their reach

@@ -4,11 +4,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.curves import CHOSEN, by_kind, rule
-from viz.figure import VegaFigure, data, either, form, tip, value
-from viz.numbers import powers_of_ten
-from viz.palette import CATEGORIES, NEUTRAL
-from viz.theme import FIT, heading_with_reading
+from ..curves import CHOSEN, by_kind, rule
+from ..figure import VegaFigure, data, either, form, tip, value
+from ..numbers import powers_of_ten
+from ..palette import CATEGORIES, NEUTRAL
+from ..theme import FIT, heading_with_reading
 
 _NAMES = {0.0: "1", 0.5: "1/√d_k", 1.0: "1/d_k"}
 _COLOURS = {0.0: CATEGORIES[2], 0.5: CATEGORIES[0], 1.0: CATEGORIES[1]}

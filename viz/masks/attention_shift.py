@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from viz.attention.token_label import label
-from viz.figure import VegaFigure, data, either, form, need_shape, tip
-from viz.palette import EMPHASIS, FALLS, MASKED, NEUTRAL, RISES
-from viz.theme import FIT
+from ..attention.token_label import label
+from ..figure import VegaFigure, data, either, form, need_shape, tip
+from ..palette import EMPHASIS, FALLS, MASKED, NEUTRAL, RISES
+from ..theme import FIT
 
 _ROW = 24  # pixels
 _LONGEST_TOKEN = 16  # cells

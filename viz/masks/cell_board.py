@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from viz.colours import attention_colour, evenly, weight_values
-from viz.figure import VegaFigure, click_on, data, either, form, need_shape, tip
-from viz.heatmap import position_labels
-from viz.palette import ACCENT, NEUTRAL, TO_ONE, WeightScale, hatching
-from viz.pictures import whole_picture
+from ..colours import attention_colour, evenly, weight_values
+from ..figure import VegaFigure, click_on, data, either, form, need_shape, tip
+from ..heatmap import position_labels
+from ..palette import ACCENT, NEUTRAL, TO_ONE, WeightScale, hatching
+from ..pictures import whole_picture
 
 _SIDE = 410  # pixels of the board, while a cell stays between the smallest and the largest
 _SMALLEST, _LARGEST = 7, 34

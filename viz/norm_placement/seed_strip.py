@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import altair as alt
 
-from viz.figure import VegaFigure, data, form, need_shape, tip, value
-from viz.palette import NEUTRAL
-from viz.theme import FIT, INK
-from viz.theory.placements import variant_channels
+from ..figure import VegaFigure, data, form, need_shape, tip, value
+from ..palette import NEUTRAL
+from ..theme import FIT, INK
+from ..theory.placements import variant_channels
 
 PLACEMENTS = ("pre-LN", "post-LN")
 ACROSS = "pre-LN against post-LN"

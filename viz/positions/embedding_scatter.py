@@ -6,12 +6,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.attention.token_label import label, visible
-from viz.colours import colour_legend
-from viz.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
-from viz.palette import ACCENT, NEUTRAL
-from viz.pictures import CHOOSE, picture_ink
-from viz.theme import FIT, INK
+from ..attention.token_label import label, visible
+from ..colours import colour_legend
+from ..figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..palette import ACCENT, NEUTRAL
+from ..pictures import CHOOSE, picture_ink
+from ..theme import FIT, INK
 
 # Of middling lightness all along, so that the first and the last position read on white and on black.
 _ALONG = ("#0f8b8d", "#878088", "#b042d6")

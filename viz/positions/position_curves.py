@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import numpy as np
 
-from viz.attention.token_label import visible
-from viz.curves import CHOSEN, WHOLE, by_kind, curves, long, probability, rule
-from viz.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
-from viz.palette import CATEGORIES, EMPHASIS, NEUTRAL
-from viz.theme import FIT
+from ..attention.token_label import visible
+from ..curves import CHOSEN, WHOLE, by_kind, curves, long, probability, rule
+from ..figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..palette import CATEGORIES, EMPHASIS, NEUTRAL
+from ..theme import FIT
 
 _THREE = (NEUTRAL, *CATEGORIES[:2])
 _POINTS = ("triangle-up", "circle", "square")

@@ -6,10 +6,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.curves import probability
-from viz.figure import VegaFigure, click_on, data, either, form, tip
-from viz.palette import ACCENT, EMPHASIS
-from viz.theme import FIT, INK
+from ..curves import probability
+from ..figure import VegaFigure, click_on, data, either, form, tip
+from ..palette import ACCENT, EMPHASIS
+from ..theme import FIT, INK
 
 _ROW = 70  # pixels
 

@@ -6,12 +6,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.cells import cells
-from viz.figure import VegaFigure, data, either, form, need_shape, tip, value
-from viz.palette import ACCENT, EMPHASIS, NEUTRAL
-from viz.pictures import pixel_x, pixel_y
-from viz.theme import FIT, INK
-from viz.theme import heading as chart_title
+from ..cells import cells
+from ..figure import VegaFigure, data, either, form, need_shape, tip, value
+from ..palette import ACCENT, EMPHASIS, NEUTRAL
+from ..pictures import pixel_x, pixel_y
+from ..theme import FIT, INK
+from ..theme import heading as chart_title
 
 AT_MOST = 16  # clocks in a row; of more frequencies, evenly spaced ones are drawn
 _LARGEST = 36  # pixels of a radius, as all lengths here

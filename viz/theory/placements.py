@@ -7,10 +7,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from viz.curves import by_kind, curves
-from viz.figure import VegaFigure, data, form, need_shape, tip, value
-from viz.palette import NEUTRAL, PLACEMENTS, SHAPES
-from viz.theme import FIT, INK
+from ..curves import by_kind, curves
+from ..figure import VegaFigure, data, form, need_shape, tip, value
+from ..palette import NEUTRAL, PLACEMENTS, SHAPES
+from ..theme import FIT, INK
 
 _COLOURS = dict(zip(("pre-LN", "post-LN", "DeepNorm", "B2T"), PLACEMENTS.values(), strict=True))
 _SHAPES = dict(zip(_COLOURS, SHAPES, strict=False))

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import numpy as np
 
-from viz.cells import INK_ON_CELLS, cells, strong
-from viz.curves import by_kind, curves, long
-from viz.figure import VegaFigure, data, form, tip, value
-from viz.numbers import percent
-from viz.palette import CATEGORIES, MASKED, NEUTRAL
-from viz.theme import DARK_INK, FIT
+from ..cells import INK_ON_CELLS, cells, strong
+from ..curves import by_kind, curves, long
+from ..figure import VegaFigure, data, form, tip, value
+from ..numbers import percent
+from ..palette import CATEGORIES, MASKED, NEUTRAL
+from ..theme import DARK_INK, FIT
 
 # The first, which is the shortest warm-up, in grey. The first three, as many as the grids here have, are apart for
 # the common kinds of colour blindness as well.

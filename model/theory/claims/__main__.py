@@ -14,10 +14,10 @@ from pathlib import Path
 
 import torch
 
-from model import checkpoint
-from model.theory.claims.stored import CLAIMS, read, write
-from model.theory.claims.trained import measure_trained
-from model.theory.claims.untrained import measure_untrained, stored_runs
+from ... import checkpoint
+from .stored import CLAIMS, read, write
+from .trained import measure_trained
+from .untrained import measure_untrained, stored_runs
 
 
 def main() -> None:

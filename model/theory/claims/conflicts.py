@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from model.theory.claims.declared import CLAIMS, XIONG, Claim
-from model.theory.claims.families import WHERE
-from model.theory.claims.stored import Measurement
-from model.theory.claims.verdict import Outcome, mean
+from .declared import CLAIMS, XIONG, Claim
+from .families import WHERE
+from .stored import Measurement
+from .verdict import Outcome, mean
 
 TOUCHED = 0.05  # of accuracy: less is not told of
 FLAT = 0.1  # of the growth of the stream: less counts as none

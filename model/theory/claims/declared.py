@@ -7,8 +7,8 @@ named, it is a question of our own.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from model.theory.claims.stored import Measurement
-from model.theory.claims.verdict import Beyond, FurtherThanSeeds, Larger, Outcome, Rule, together
+from .stored import Measurement
+from .verdict import Beyond, FurtherThanSeeds, Larger, Outcome, Rule, together
 
 START, LEARNING, TRAINED = "At the start", "While learning", "After training"
 XIONG = "Xiong et al. 2020"

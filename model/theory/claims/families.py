@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from model import checkpoint
-from model.checkpoint import Loaded
-from model.digits import examples
-from model.inputs import InputLike
-from model.seeds import by_seed, seed_of
-from model.train.prepare_sentences import own_sentences
-from model.train.sources import phrases
+from ... import checkpoint
+from ...checkpoint import Loaded
+from ...digits import examples
+from ...inputs import InputLike
+from ...seeds import by_seed, seed_of
+from ...train.prepare_sentences import own_sentences
+from ...train.sources import phrases
 
 # By what their checkpoints are called: how the page says which encoders they are.
 WHERE = {"sentences": "small text encoders", "mnist": "digit encoders", "imdb": "review encoders"}

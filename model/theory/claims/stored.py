@@ -8,9 +8,9 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
-from model import json_schema
-from model.checkpoint import CHECKPOINTS
-from model.json_schema import COUNT, NUMBER, WORDS, list_of, object_of
+from ... import json_schema
+from ...checkpoint import CHECKPOINTS
+from ...json_schema import COUNT, NUMBER, WORDS, list_of, object_of
 
 CLAIMS = Path("claims.json")  # below the checkpoints
 COMMAND = "python -m model.theory.claims --data FOLDER"

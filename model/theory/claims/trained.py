@@ -10,18 +10,18 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from model.capture import activations
-from model.checkpoint import Loaded
-from model.inputs import prepare
-from model.measures.heads import mean_entropy
-from model.measures.matching import distance_matrix, matching
-from model.measures.stream import SUBLAYERS, gone_past, norms, shares
-from model.probabilities import probabilities
-from model.theory.claims.families import N_EXAMPLES, Examples, Family, batches, families, held_out
-from model.theory.claims.stored import Measurement
-from model.torch_seed import torch_seed
-from model.train.film import gradient_norm
-from model.transformer import Transformer
+from ...capture import activations
+from ...checkpoint import Loaded
+from ...inputs import prepare
+from ...measures.heads import mean_entropy
+from ...measures.matching import distance_matrix, matching
+from ...measures.stream import SUBLAYERS, gone_past, norms, shares
+from ...probabilities import probabilities
+from ...torch_seed import torch_seed
+from ...train.film import gradient_norm
+from ...transformer import Transformer
+from .families import N_EXAMPLES, Examples, Family, batches, families, held_out
+from .stored import Measurement
 
 N_MATCHED = 100  # examples over which head distances are averaged
 GRADIENT_BATCH = 32

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from tqdm import tqdm
 
-from model import checkpoint
-from model.theory import warmup
-from model.theory.claims.stored import Measurement
-from model.theory.early_update import N_PROBES, model_update
-from model.theory.fresh import FreshSetting
-from model.theory.placement import N_SEQUENCES, AtStart, depths_to, one_seed, slopes
-from model.theory.training import N_HELD_OUT
-from model.theory.warmup import RUNS, WarmupRun, read_runs
-from model.train.warmup import N_JUDGED
+from ... import checkpoint
+from ...train.warmup import N_JUDGED
+from .. import warmup
+from ..early_update import N_PROBES, model_update
+from ..fresh import FreshSetting
+from ..placement import N_SEQUENCES, AtStart, depths_to, one_seed, slopes
+from ..training import N_HELD_OUT
+from ..warmup import RUNS, WarmupRun, read_runs
+from .stored import Measurement
 
 SEEDS = (0, 1, 2)
 VARIANTS = ("pre-LN", "post-LN")

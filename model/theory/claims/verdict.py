@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from model.theory.claims.stored import Measurement
+from .stored import Measurement
 
 FEWEST_SEEDS = 3  # with two, one measurement in three would show a difference where there is none
 
