@@ -24,8 +24,9 @@ test: .venv/test-installed
 	$(INSTALL) requirements.txt
 	@touch $@
 
-.venv/test-installed: requirements.txt requirements-dev.txt | .venv/bin/pip
+.venv/test-installed: requirements.txt requirements-dev.txt requirements-dev-alone.txt | .venv/bin/pip
 	$(INSTALL) requirements-dev.txt
+	$(INSTALL) requirements-dev-alone.txt --no-deps
 	@touch $@
 
 # pip comes last into a new environment, so this also repairs one that was left half made.

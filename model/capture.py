@@ -62,9 +62,13 @@ def capture(loaded: Loaded, given: InputLike, intervention: Intervention | None 
         mask = intervention.mask(model, inputs)
         logits = _seen(model, inputs, intervention, mask, ("logits", *places), into=places)["logits"]
         states = model.final_norm(buffers["residual"])
-        pooled = model.pool(states, inputs.expand(len(states), *inputs.shape[1:]))
+        repeated = inputs.expand(len(states), *inputs.shape[1:])
         # Without classes the classifier hands its input on: that is no logits.
-        logits, by_layer = (each[:, : model.config.n_classes] for each in (logits, model.classifier(pooled)))
+        logits, by_layer = (
+            each[:, : model.config.n_classes] for each in (logits, model.classify(states, repeated))
+        )
+        pooled = model.pool(states[-1:], inputs)
+        by_token = model.token_logits(states[-1:])
     if mask is None or intervention.masking.method == "ignored":
         mask = torch.ones(1, 1, 1, 1, 1, dtype=torch.bool)
     return ForwardRecord(
@@ -73,6 +77,7 @@ def capture(loaded: Loaded, given: InputLike, intervention: Intervention | None 
         logits=_numpy(logits[0]),
         logits_by_layer=_numpy(by_layer),
         pooled=_numpy(pooled[-1]),
+        token_logits=None if by_token is None else _numpy(by_token[0]),
         **{field.name: getattr(positions, field.name) for field in fields(Positions)},
         **{name: _numpy(buffer) for name, buffer in buffers.items()},
     )

@@ -1,6 +1,6 @@
 """Trained encoders on disk: a folder each, with `config.json`, `model.safetensors` and mostly `history.json`.
 
-Text encoders bring `tokenizer.json` as well; `film.safetensors.gz` is what the run recorded of itself,
+Folders in Hugging Face's layout are read by `model.imports`. Text encoders bring `tokenizer.json` as well; `film.safetensors.gz` is what the run recorded of itself,
 `predictions.safetensors` what a digit encoder makes of the test digits. Nothing is ever unpickled.
 """
 
@@ -28,6 +28,7 @@ from safetensors.torch import save as serialize
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from . import imports
 from .config import ModelConfig
 from .device import find_device
 from .history import check_history
@@ -37,6 +38,7 @@ from .transformer import Transformer
 
 READ = ("config.json", "model.safetensors", "tokenizer.json", "history.json")  # by `load`
 BESIDE = ("film.safetensors.gz", "predictions.safetensors")  # by `film_arrays` and `predictions`
+IMPORTED = ("*.json", "*.txt", "*.safetensors", "*/config.json", "*/*.safetensors")  # by `model.imports`
 CHECKPOINTS = Path(__file__).parents[1] / "checkpoints"
 LARGEST_FILM = 2**28  # bytes
 # numbers; a few bytes of config.json could ask for all the memory there is
@@ -74,7 +76,11 @@ def available() -> list[str]:
 
 def read_config(name_or_path: str | Path) -> ModelConfig:
     """What a checkpoint is, without its weights. Raises ValueError, in one sentence, where it is damaged."""
-    path = _folder(name_or_path) / "config.json"
+    folder = _folder(name_or_path)
+    path = folder / "config.json"
+    if imports.is_foreign(folder):
+        with _refused(folder, "cannot be read", ValueError):
+            return imports.find(folder).config
     values = _read_json(path)
     with _refused(path, "is damaged", ValueError):
         return ModelConfig.from_json(values)
@@ -119,6 +125,17 @@ def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
     """
     folder = _folder(name_or_path)
     device = find_device(device)
+    if imports.is_foreign(folder):
+        with _refused(folder, "cannot be read", ValueError, RuntimeError):
+            model, tokenizer = imports.open_encoder(folder)
+        return Loaded(
+            name=folder.name,
+            model=model.to(device),
+            tokenizer=tokenizer,
+            history={},
+            device=device,
+            folder=folder,
+        )
     config = read_config(folder)
     return Loaded(
         name=folder.name,
@@ -137,9 +154,12 @@ def fingerprint(name_or_path: str | Path) -> str:
     FileNotFoundError where there is no such checkpoint.
     """
     folder = _folder(name_or_path)
+    names = (*READ, *BESIDE)
+    if imports.is_foreign(folder):
+        names = sorted(str(path.relative_to(folder)) for kind in IMPORTED for path in folder.glob(kind))
     known = {
         name: _hash(path, found.st_size, found.st_mtime_ns, found.st_ino)
-        for name in (*READ, *BESIDE)
+        for name in names
         if (path := folder / name).is_file() and (found := path.stat())
     }
     return hashlib.sha256(json.dumps(known).encode()).hexdigest()
@@ -150,9 +170,11 @@ def weights_hash(name_or_path: str | Path) -> str:
 
     Raises FileNotFoundError where there is no such checkpoint.
     """
-    path = _folder(name_or_path) / "model.safetensors"
-    found = path.stat()
-    return _hash(path, found.st_size, found.st_mtime_ns, found.st_ino)
+    paths = sorted(_folder(name_or_path).glob("*.safetensors"))
+    if not paths:
+        raise FileNotFoundError(f"{name_or_path!r} has no weights")
+    each = [_hash(path, at.st_size, at.st_mtime_ns, at.st_ino) for path in paths if (at := path.stat())]
+    return each[0] if len(each) == 1 else hashlib.sha256("".join(each).encode()).hexdigest()
 
 
 @lru_cache(maxsize=1024)
@@ -238,7 +260,8 @@ def _refused(path: Path, why: str, *errors: type[Exception]) -> Iterator[None]:
     try:
         yield
     except errors as error:
-        raise ValueError(f"{path.parent.name}/{path.name} {why}: {error}") from error
+        name = path.name if path.is_dir() else f"{path.parent.name}/{path.name}"
+        raise ValueError(f"{name} {why}: {error}") from error
 
 
 def _read_history(folder: Path) -> dict:

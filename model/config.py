@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Literal, get_args, get_origin
 
+from .family import Family
+
 DIGITS = tuple("0123456789")
 SENTIMENTS = ("negative", "positive")
 LARGEST = 2**18  # of any size: an absurd value is refused before memory is taken for it
@@ -55,6 +57,7 @@ class ModelConfig:
     dropout_pattern: float = 0.0
     dropout_activation: float = 0.0
     dropout_sublayer: float = 0.0
+    family: Family | None = None  # of an encoder that was trained elsewhere
 
     def __post_init__(self) -> None:
         self._check_each()
@@ -79,7 +82,7 @@ class ModelConfig:
                 raise ValueError(f"n_channels must be 1 or 3, got {self.n_channels}")
             if self.image_size % self.patch_size:
                 raise ValueError(f"patch_size {self.patch_size} must divide image_size {self.image_size}")
-            expected = self.n_patches + (self.pooling == "class")
+            expected = self.n_patches + self.n_before_patches
             if self.n_positions != expected:
                 raise ValueError(f"these patches need n_positions {expected}, got {self.n_positions}")
         if self.shared_qkv and self.d_k != self.d_v:
@@ -141,6 +144,11 @@ class ModelConfig:
         return (self.image_size // self.patch_size) ** 2
 
     @property
+    def n_before_patches(self) -> int:
+        """Positions before the first patch: the class token, and a distillation token where there is one."""
+        return (self.pooling == "class") + bool(self.family and self.family.distillation_token)
+
+    @property
     def image_shape(self) -> tuple[int, ...]:
         """Of the tensor of one picture: [height, width], with the colours before them."""
         grey = (self.image_size, self.image_size)
@@ -156,11 +164,14 @@ class ModelConfig:
         if not self.is_text:
             image, patch = (sizes.get(name, getattr(self, name)) for name in ("image_size", "patch_size"))
             # a patch that does not fit is refused by name, so what it makes of the positions is no matter
-            sizes["n_positions"] = (image // max(patch, 1)) ** 2 + (self.pooling == "class")
+            sizes["n_positions"] = (image // max(patch, 1)) ** 2 + self.n_before_patches
         return replace(self, **sizes)
 
     def to_json(self) -> dict:
-        return {**asdict(self), "class_names": list(self.class_names)}
+        values = {**asdict(self), "class_names": list(self.class_names)}
+        if self.family is None:
+            del values["family"]
+        return values
 
     @classmethod
     def from_json(cls, values: dict) -> "ModelConfig":
@@ -171,6 +182,8 @@ class ModelConfig:
         names = values.get("class_names", [])
         if not isinstance(names, list):
             raise ValueError(f"class_names must be a list, got {names!r}")
+        if (family := values.get("family")) is not None:
+            values = {**values, "family": Family.from_json(family)}
         try:
             return cls(**{**values, "class_names": tuple(names)})
         except TypeError as error:  # a field is missing

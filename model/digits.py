@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from .config import ModelConfig
+from .imports.pictures import resized
 
 GREY = (0.299, 0.587, 0.114)  # how bright red, green and blue are (ITU-R BT.601)
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -63,6 +64,10 @@ def to_input(
 
     Of a coloured picture an encoder of grey levels gets the brightness; a grey one has all colours alike.
     """
+    if config.family:
+        each = np.stack([resized(np.asarray(image), config) for image in images])
+        pixels = torch.from_numpy(each)
+        return pixels if pixels.ndim == 3 else pixels.movedim(-1, 1)
     pixels = torch.from_numpy(np.asarray(images, np.float32)) / 255
     pixels = pixels[:, None] if pixels.ndim == 3 else pixels.movedim(-1, 1)
     if pixels.shape[1] > config.n_channels:

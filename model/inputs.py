@@ -17,6 +17,7 @@ from .text import CLASS, encode
 @dataclass(frozen=True, slots=True)
 class Text:
     text: str
+    second: str | None = None  # for encoders of pairs: the other part, behind a separator
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +64,20 @@ def prepare(loaded: Loaded, given: InputLike) -> tuple[Tensor, Positions]:
         raise ValueError(f"{loaded.name} takes {takes}, got {got}")
     if isinstance(given, Picture):
         return to_input(given.array[None], config).to(loaded.device), _patches(config)
-    encoded = encode(loaded.tokenizer, given.text, config.padding_id)
+    encoded = encode(loaded.tokenizer, given.text, config.padding_id, given.second)
     if not encoded.ids:
         raise ValueError(f"{loaded.name} finds no token in this text")
-    return torch.tensor([encoded.ids], device=loaded.device), encoded
+    ids = torch.tensor([encoded.ids], device=loaded.device)
+    if config.family and config.family.n_token_types > 1:  # which part a token is of goes with its id
+        ids += config.vocab_size * torch.tensor([encoded.types], device=loaded.device)
+    return ids, encoded
 
 
 def _patches(config: ModelConfig) -> Positions:
     rows, columns = config.patch_grid
     tokens = tuple(f"r{row}c{column}" for row in range(rows) for column in range(columns))
     roles = ("patch",) * len(tokens)
-    if config.pooling == "class":
-        tokens, roles = (CLASS, *tokens), ("class", *roles)
+    if config.n_before_patches:
+        before = (CLASS, "[DIST]")[: config.n_before_patches]
+        tokens, roles = (*before, *tokens), (*("class", "special")[: len(before)], *roles)
     return Positions(tokens=tokens, roles=roles, patch_grid=config.patch_grid)

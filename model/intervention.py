@@ -56,7 +56,7 @@ class MaskChoice:
         elif self.kind == "window" and config.is_text:
             mask = masks.local_window(n, self.radius)
         elif self.kind == "window":
-            mask = masks.patch_window(config.patch_grid, self.radius, config.pooling == "class")
+            mask = masks.patch_window(config.patch_grid, self.radius, config.n_before_patches)
         elif self.kind == "padding" and not config.is_text:
             mask = masks.blocked_keys(n, range(n - self.n_padding, n))
         else:  # what the kind does not use must not take effect

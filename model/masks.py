@@ -26,13 +26,16 @@ def local_window(n: int, radius: int) -> Bool[Tensor, "query key"]:
     return (place[:, None] - place).abs() <= radius
 
 
-def patch_window(grid: tuple[int, int], radius: int, class_token: bool) -> Bool[Tensor, "query key"]:
-    """A patch sees the patches at most `radius` rows and columns away; the class token sees all, and is seen."""
+def patch_window(grid: tuple[int, int], radius: int, n_before: int) -> Bool[Tensor, "query key"]:
+    """A patch sees the patches at most `radius` rows and columns away.
+
+    The `n_before` positions before the patches, such as the class token, see all and are seen by all.
+    """
     row, column = torch.meshgrid(*map(torch.arange, grid), indexing="ij")
     row, column = row.flatten(), column.flatten()
     rows_near = (row[:, None] - row).abs() <= radius
     near = rows_near & ((column[:, None] - column).abs() <= radius)
-    return torch.nn.functional.pad(near, (1, 0, 1, 0), value=True) if class_token else near
+    return torch.nn.functional.pad(near, (n_before, 0, n_before, 0), value=True)
 
 
 def blocked_keys(n: int, keys: Iterable[int]) -> Bool[Tensor, "query key"]:

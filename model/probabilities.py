@@ -75,8 +75,16 @@ def _answers(
         for some in _parts(list(same), size):
             states = None if first < 0 else x
             logits = _side_by_side(model, inputs, [interventions[at] for at in some], states, done)
-            answers = logits.softmax(dim=-1) if model.config.n_classes else logits
+            answers = _read(logits, model.config)
             yield some, answers.unflatten(0, (len(some), len(inputs)))
+
+
+def _read(logits: Float32[Tensor, "row class"], config: ModelConfig) -> Float32[Tensor, "row answer"]:
+    """As `model.record.read_answers`; of an encoder without classes they are the pooled state, and stay what they are."""
+    how = config.family.answers if config.family else "choice"
+    if not config.n_classes or how == "numbers":
+        return logits
+    return logits.sigmoid() if how == "each" else logits.softmax(dim=-1)
 
 
 def _side_by_side(

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float32
 
 from .config import ModelConfig
+from .family import Answers
 
 Role = Literal[
     "word",  # a whole word, or the beginning of one
@@ -76,6 +77,18 @@ class Positions:
         return replace(self, tokens=tokens, roles=roles)
 
 
+def read_answers(
+    logits: Float32[np.ndarray, "*axes class"], how: Answers
+) -> Float32[np.ndarray, "*axes class"]:
+    """Softmax for a choice, the logistic function for each class by itself, plain numbers as they are."""
+    if how == "numbers":
+        return logits
+    if how == "each":
+        return np.exp(-np.logaddexp(0, -logits))
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True, initial=-np.inf))
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForwardRecord(Positions):
     """One forward pass of one example: no batch axis, read-only numpy arrays, float32 at natural scale.
@@ -96,6 +109,8 @@ class ForwardRecord(Positions):
     logits_by_layer: Float32[np.ndarray, "stage class"]
     logits: Float32[np.ndarray, " class"]  # of no class where the encoder has no classifier
     pooled: Float32[np.ndarray, " d_model"]  # the state that the classifier reads, or would read
+    # Of an output for each token, such as the names in a text; None where there is none.
+    token_logits: Float32[np.ndarray, "query token_class"] | None = None
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -118,9 +133,20 @@ class ForwardRecord(Positions):
 
     @property
     def probabilities(self) -> Float32[np.ndarray, " class"]:
-        """Softmax of the logits."""
-        weights = np.exp(self.logits - self.logits.max(initial=-np.inf))
-        return weights / weights.sum()
+        """What `read_answers` makes of the logits."""
+        family = self.config.family
+        return read_answers(self.logits, family.answers if family else "choice")
+
+    @property
+    def token_class_names(self) -> tuple[str, ...]:
+        return self.config.family.token_class_names if self.config.family else ()
+
+    @property
+    def token_probabilities(self) -> Float32[np.ndarray, "query token_class"] | None:
+        """As `probabilities`, of the classes of each token; None without such an output."""
+        if self.token_logits is None:
+            return None
+        return read_answers(self.token_logits, self.config.family.token_answers)
 
     @property
     def stages(self) -> tuple[str, ...]:

@@ -30,21 +30,24 @@ class Encoded(Positions):
     """One text as the encoder reads it."""
 
     ids: tuple[int, ...]
+    types: tuple[int, ...]  # 0 for a token of the first part of the text, 1 for one of the second
     n_read: int  # without special tokens
     n_left_out: int
     from_start: bool  # whether the left-out tokens are the text's first ones, or else its last
 
 
-def encode(tokenizer: Tokenizer, text: str, padding_id: int | None = None) -> Encoded:
+def encode(
+    tokenizer: Tokenizer, text: str, padding_id: int | None = None, second: str | None = None
+) -> Encoded:
     """Special tokens added; what exceeds the tokenizer's truncation length is left out and counted.
 
-    `padding_id` is the encoder's: a token of that id has the role of padding.
-    Raises ValueError, in one sentence, where the tokenizer cannot read the text.
+    `padding_id` is the encoder's: a token of that id has the role of padding. Of a text in two parts, the
+    `second` is the other one. Raises ValueError, in one sentence, where the tokenizer cannot read the text.
     """
     # A lone surrogate cannot become UTF-8, and the tokenizer refuses it.
-    text = text.encode("utf-8", "replace").decode("utf-8")
+    parts = [part.encode("utf-8", "replace").decode("utf-8") for part in (text, second) if part is not None]
     try:
-        encoding = tokenizer.encode(text)
+        encoding = tokenizer.encode(*parts)
     except Exception as error:  # the library raises plain Exception
         raise ValueError(f"the tokenizer cannot read this text: {error}") from error
     prefix = getattr(tokenizer.model, "continuing_subword_prefix", None) or ""
@@ -52,6 +55,7 @@ def encode(tokenizer: Tokenizer, text: str, padding_id: int | None = None) -> En
     from_start = (tokenizer.truncation or {}).get("direction") == "left"
     return Encoded(
         ids=tuple(encoding.ids),
+        types=tuple(encoding.type_ids),
         tokens=tuple(encoding.tokens),
         roles=_roles(tokenizer, encoding, prefix, padding_id),
         continuing_prefix=prefix,

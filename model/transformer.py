@@ -55,17 +55,19 @@ class Embedding(nn.Module):
         self.content, self.positions, self.output = HookPoint(), HookPoint(), HookPoint()
 
     def forward(self, inputs: Inputs) -> States:
-        if self.patch_size is None:
-            content = self.tokens(inputs) * self.scale
-        else:
-            pixels = (inputs - self.pixel_mean) / self.pixel_std
-            content = self.patches(cut_patches(pixels, self.patch_size)) * self.scale
-        if self.class_token is not None:
-            first = self.class_token.expand(len(content), 1, -1)
-            content = torch.cat((first, content), dim=1)
-        content = self.content(content)
+        content = self.content(self.look_up(inputs))
         positions = self.positions(self.position_table[: content.shape[1]].expand(len(content), -1, -1))
         return self.output(self.dropout(self.norm(content + positions)))
+
+    def look_up(self, inputs: Inputs) -> States:
+        """A row of the table for each token; a projection of each patch, behind the class token."""
+        if self.patch_size is None:
+            return self.tokens(inputs) * self.scale
+        pixels = (inputs - self.pixel_mean) / self.pixel_std
+        content = self.patches(cut_patches(pixels, self.patch_size)) * self.scale
+        if self.class_token is None:
+            return content
+        return torch.cat((self.class_token.expand(len(content), 1, -1), content), dim=1)
 
 
 def cut_patches(
@@ -302,6 +304,9 @@ class Transformer(nn.Module):
         if self.masked_token_output is None:
             raise ValueError("this encoder has no masked-token output")
         return self.masked_token_output(states, self.embedding.tokens.weight)
+
+    def token_logits(self, _states: States) -> None:
+        """The classes of each position; only some encoders that were trained elsewhere have such an output."""
 
     def full_mask(self, inputs: Inputs, mask: Bool[Tensor, "..."] | None) -> FullMask | None:
         """The given mask and the padding of `inputs`, as five axes; None where all may attend to all.

@@ -23,6 +23,7 @@ MAY_IMPORT = {
         "scipy",
         "tokenizers",
         "safetensors",
+        "PIL",
         "jsonschema",
         "jaxtyping",
         "tqdm",
@@ -122,7 +123,11 @@ def test_a_folder_loads_nothing_of_a_later_step(part: str) -> None:
 
 
 def test_no_file_unpickles_or_uses_what_is_deprecated() -> None:
-    assert not {str(path): found for path in PYTHON if (found := forbidden(parse(path)))}
+    found = {path: forbidden(parse(path)) for path in PYTHON}
+    for path in found:
+        if path.is_relative_to("tests/model/imports"):  # compares with it
+            found[path] = {name for name in found[path] if not below(name, {"transformers"})}
+    assert not {str(path): names for path, names in found.items() if names}
 
 
 @pytest.mark.parametrize(

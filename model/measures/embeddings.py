@@ -55,7 +55,7 @@ def look_up(loaded: Loaded, text: InputLike, position: int) -> LookUp:
     if not loaded.config.is_text:
         raise ValueError("patches are projected, not looked up")
     ids, read = prepare(loaded, text)
-    at = int(ids[0, position])
+    at = int(ids[0, position]) % loaded.config.vocab_size
     table = _read_only(loaded.model.embedding.tokens.weight)
     one_hot = np.zeros(len(table), np.float32)
     one_hot[at] = 1

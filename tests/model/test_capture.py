@@ -46,7 +46,7 @@ def a_mask(kind: str, config, n: int) -> torch.Tensor | None:
     if kind == "causal":
         return causal(n)
     if kind == "window":
-        near = None if config.is_text else patch_window(config.patch_grid, 1, config.pooling == "class")
+        near = None if config.is_text else patch_window(config.patch_grid, 1, config.n_before_patches)
         return local_window(n, 2) if near is None else near
     if kind == "by key":
         return (torch.arange(n) % 3 > 0)[None]

@@ -1,7 +1,7 @@
 import json
 import re
-import runpy
 from dataclasses import FrozenInstanceError, replace
+from importlib.util import module_from_spec, spec_from_file_location
 
 import pytest
 
@@ -152,7 +152,9 @@ WRONG_KIND = {
 @pytest.fixture(scope="module")
 def unchecked() -> type:
     """ModelConfig without the type checks of the tests, which would let no wrong type come so far."""
-    return runpy.run_path(model.config.__file__)["ModelConfig"]
+    spec = spec_from_file_location("model.config_unchecked", model.config.__file__)
+    spec.loader.exec_module(module := module_from_spec(spec))
+    return module.ModelConfig
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def test_local_window():
 def test_patch_window_counts_rows_and_columns():
     # 0 1 2
     # 3 4 5
-    assert rows(patch_window((2, 3), 1, class_token=False)) == [
+    assert rows(patch_window((2, 3), 1, n_before=0)) == [
         "xx.xx.",
         "xxxxxx",
         ".xx.xx",
@@ -37,7 +37,7 @@ def test_patch_window_counts_rows_and_columns():
 
 
 def test_the_class_token_sees_every_patch_and_is_seen():
-    assert rows(patch_window((1, 3), 1, class_token=True)) == ["xxxx", "xxx.", "xxxx", "x.xx"]
+    assert rows(patch_window((1, 3), 1, n_before=1)) == ["xxxx", "xxx.", "xxxx", "x.xx"]
 
 
 def test_blocked_keys_are_closed_to_every_query():

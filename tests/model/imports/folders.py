@@ -1,0 +1,88 @@
+"""Small encoders of other families, made by `transformers` with random weights, in folders as it saves them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+TEXT = (
+    "the film is not bad at all a long slow story that made me cry , . it end ##ing ##s un ##be ##lie ##vable"
+)
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+VOCABULARY = (*SPECIAL, *TEXT.split())
+SENTENCE, SECOND = "the film is not bad at all .", "a long slow story"
+
+SIZES = {
+    "hidden_size": 24,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "intermediate_size": 40,
+    "max_position_embeddings": 40,
+}
+# positions of RoBERTa begin behind the padding's number, here 0
+FAMILIES: dict[str, dict[str, Any]] = {
+    "Bert": SIZES,
+    "DistilBert": {
+        "dim": 24,
+        "n_layers": 3,
+        "n_heads": 4,
+        "hidden_dim": 40,
+        "max_position_embeddings": 40,
+    },
+    "Roberta": {**SIZES, "type_vocab_size": 1},
+    "XLMRoberta": {**SIZES, "type_vocab_size": 1},
+    "Camembert": {**SIZES, "type_vocab_size": 1},
+    "RobertaPreLayerNorm": {**SIZES, "type_vocab_size": 1},
+    "MegatronBert": SIZES,
+    "Electra": {**SIZES, "embedding_size": 16},
+    "MPNet": SIZES,
+    "Albert": {**SIZES, "embedding_size": 16, "num_hidden_groups": 2},
+    "ViT": {**SIZES, "image_size": 32, "patch_size": 8},
+    "DeiT": {**SIZES, "image_size": 32, "patch_size": 8},
+}
+
+
+def build(folder: Path, architecture: str, seed: int = 0, **changed: Any) -> torch.nn.Module:
+    """Saves an encoder of that class, such as "BertForMaskedLM", with its tokenizer, and returns it."""
+    family = next(name for name in sorted(FAMILIES, key=len, reverse=True) if architecture.startswith(name))
+    kind = getattr(transformers, architecture)
+    values = FAMILIES[family] | changed
+    if family not in ("ViT", "DeiT"):
+        values = {"vocab_size": len(VOCABULARY), "pad_token_id": 0} | values
+    values = {
+        key: it for key, it in values.items() if not (family in ("ViT", "DeiT") and key.startswith("max_"))
+    }
+    model = kind(kind.config_class(**values, attn_implementation="eager"))
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            part = name.split(".")[-2:]
+            is_gain = part[-1] == "weight" and ("norm" in part[0].lower() or part[0] == "ln")
+            start = 1.0 if is_gain else 0.0
+            parameter.copy_(start + 0.1 * torch.randn(parameter.shape, generator=generator))
+    model.eval().save_pretrained(folder)
+    if family not in ("ViT", "DeiT"):
+        tokenizer().save(str(folder / "tokenizer.json"))
+    return model
+
+
+def tokenizer() -> Tokenizer:
+    made = Tokenizer(models.WordPiece({word: at for at, word in enumerate(VOCABULARY)}, unk_token="[UNK]"))
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    made.add_special_tokens(list(SPECIAL))
+    made.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[(word, VOCABULARY.index(word)) for word in ("[CLS]", "[SEP]")],
+    )
+    return made
+
+
+def rewrite(folder: Path, **changed: Any) -> None:
+    """Values of config.json; None takes one out."""
+    path = folder / "config.json"
+    values = json.loads(path.read_text()) | changed
+    path.write_text(json.dumps({key: it for key, it in values.items() if it is not None}))
