@@ -25,8 +25,10 @@ from cachetools import LRUCache
 
 from model import checkpoint
 from model.checkpoint import Loaded
+from model.device import one_thread
 
 log = logging.getLogger(__name__)
+one_thread()  # here, since every page imports this before its first forward
 
 Checkpoint = NewType(
     "Checkpoint", str

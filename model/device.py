@@ -11,3 +11,11 @@ def find_device(name: str = "auto") -> torch.device:
         return torch.empty(0, device=name).device
     except (RuntimeError, AssertionError) as error:  # torch raises either for a device that is not there
         raise ValueError(f"the device {name!r} cannot be used: {str(error).splitlines()[0]}") from error
+
+
+def one_thread() -> None:
+    """For servers: one forward of one example is too small to share out, and many of them run side by side.
+
+    Before the first session's thread starts; commands take all cores, and a notebook's own setting is left alone.
+    """
+    torch.set_num_threads(1)

@@ -31,6 +31,9 @@ class Positions:
     roles: tuple[Role, ...]  # one a position
     patch_grid: tuple[int, int] | None = None  # (rows, columns) of patches, None for text
     continuing_prefix: str = ""  # with which the tokenizer marks a continuation
+    # where a view has merged positions or left some out: of each the first position that it was
+    numbers: tuple[int, ...] | None = None
+    merged: bool = False  # whether a view has merged the pieces of each word
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -40,15 +43,27 @@ class Positions:
         return "token" if self.patch_grid is None else "patch"
 
     @property
-    def units(self) -> Literal["tokens", "patches"]:
-        return "tokens" if self.patch_grid is None else "patches"
+    def units(self) -> Literal["tokens", "words", "patches"]:
+        if self.patch_grid is not None:
+            return "patches"
+        return "words" if self.merged else "tokens"
 
     @property
     def labels(self) -> tuple[str, ...]:
         """A name for each position that no other has: tokens, which can repeat, are numbered ("3 film")."""
         if self.patch_grid is not None:
             return self.tokens
-        return tuple(f"{position} {token}" for position, token in enumerate(self.tokens))
+        return tuple(f"{self.number(at)} {token}" for at, token in enumerate(self.tokens))
+
+    def number(self, position: int) -> int:
+        """Which position of the input this one is, or begins with; the same one but in a view."""
+        return position if self.numbers is None else self.numbers[position]
+
+    def position_of(self, number: int) -> int:
+        """Where the position `number` of the input stands, or the word that holds it; the nearest where it is hidden."""
+        if self.numbers is None:
+            return min(max(number, 0), len(self) - 1)
+        return max((at for at, begins in enumerate(self.numbers) if begins <= number), default=0)
 
     @property
     def pieces(self) -> tuple[str, ...]:
@@ -90,7 +105,40 @@ def read_answers(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForwardRecord(Positions):
+class AttentionRecord(Positions):
+    """Attention patterns and what stands at their positions: all that a figure of attention needs, and no more.
+
+    The positions are those of the queries; `keys` are given where those are others, as in cross-attention. Arrays are
+    read-only. What asks for one of these takes a `ForwardRecord` as well; the other way round does not hold.
+    """
+
+    pattern: Float32[np.ndarray, "layer head query key"]
+    mask: Bool[np.ndarray, "layer head query key"]  # True = may attend
+    keys: Positions | None = None
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+    @property
+    def attended(self) -> Positions:
+        """What stands at the keys."""
+        return self.keys or self
+
+    @property
+    def has_classes(self) -> bool:
+        return False
+
+    @property
+    def has_class_token(self) -> bool:
+        """Whether the first position stands for the whole input."""
+        return self.roles[:1] == ("class",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForwardRecord(AttentionRecord):
     """One forward pass of one example: no batch axis, read-only numpy arrays, float32 at natural scale.
 
     `residual` holds the state carried forward in both placements (in post-LN that is after the norm):
@@ -98,9 +146,7 @@ class ForwardRecord(Positions):
     """
 
     config: ModelConfig
-    mask: Bool[np.ndarray, "layer head query key"]  # True = may attend
     scores: Float32[np.ndarray, "layer head query key"]  # q kᵀ / sqrt(d_k), before the mask
-    pattern: Float32[np.ndarray, "layer head query key"]
     q: Float32[np.ndarray, "layer head query d_k"]
     k: Float32[np.ndarray, "layer head key d_k"]
     v: Float32[np.ndarray, "layer head key d_v"]
@@ -111,12 +157,6 @@ class ForwardRecord(Positions):
     pooled: Float32[np.ndarray, " d_model"]  # the state that the classifier reads, or would read
     # Of an output for each token, such as the names in a text; None where there is none.
     token_logits: Float32[np.ndarray, "query token_class"] | None = None
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
 
     @property
     def class_names(self) -> tuple[str, ...]:
