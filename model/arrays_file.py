@@ -56,7 +56,7 @@ def refused(name: str) -> Iterator[None]:
         yield
     except _ERRORS as error:
         said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        why = " ".join(said.split()).strip("'\"") or type(error).__name__
+        why = " ".join(said.split()) or type(error).__name__
         raise ValueError(f"{name} cannot be read: {why[:300]}") from error
 
 
@@ -100,6 +100,8 @@ def _read_npz(content: bytes, wanted: Collection[str]) -> Contents:
                 values = np.frombuffer(member.read(n_bytes + 1), dtype)  # the byte more ends the check sum
             values = values.reshape(shape, order="F" if columns_first else "C")
             if dtype.kind == "U":
+                if values.ndim > 1:
+                    raise ValueError(f"{name} must be a list of texts, got an array of {shape}")
                 texts[name] = values.tolist()
             else:
                 arrays[name] = values

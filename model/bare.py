@@ -37,6 +37,7 @@ def from_arrays(
     patch_grid: tuple[int, int] | None = None,
     picture: np.ndarray | None = None,
     continuing_prefix: str | None = None,
+    key_prefix: str | None = None,
     numbers: Sequence[int] | None = None,
     merged: bool = False,
 ) -> AttentionRecord:
@@ -71,7 +72,7 @@ def from_arrays(
         raise ValueError("numbers must ascend, one a query")
     attended = None
     if keys is not None:
-        attended = _positions("keys", keys, key_roles, n_keys, continuing_prefix)
+        attended = _positions("keys", keys, key_roles, n_keys, key_prefix)
     elif n_keys != n_queries:
         raise ValueError(f"there are {n_queries} queries and {n_keys} keys: the labels `keys` are missing")
     return AttentionRecord(

@@ -70,6 +70,8 @@ def dump(
     if any(token.endswith("\0") for token in (*record.tokens, *record.attended.tokens)):
         raise ValueError("a token that ends in the character NUL cannot be saved")
     described = {"continuing_prefix": record.continuing_prefix, "merged": record.merged}
+    if record.keys is not None:
+        described["keys_continuing_prefix"] = record.keys.continuing_prefix
     if record.numbers is not None:
         arrays["numbers"] = np.array(record.numbers, np.int64)
     if record.patch_grid is not None:
@@ -133,7 +135,9 @@ def _record(
     grid = arrays.get("patch_grid")
     if grid is not None and (grid.shape != (2,) or grid.dtype.kind not in "iu"):
         raise ValueError("patch_grid must be two whole numbers, rows and columns")
-    prefix, numbers = settings.get("continuing_prefix"), arrays.get("numbers")
+    said = (settings.get(name) for name in ("continuing_prefix", "keys_continuing_prefix"))
+    prefix, key_prefix = (each if isinstance(each, str) else None for each in said)
+    numbers = arrays.get("numbers")
     attention = from_arrays(
         arrays["pattern"],
         texts.get("tokens", texts.get("queries")),
@@ -143,7 +147,8 @@ def _record(
         mask=arrays.get("mask"),
         patch_grid=None if grid is None else tuple(grid.tolist()),
         picture=picture,
-        continuing_prefix=prefix if isinstance(prefix, str) else None,
+        continuing_prefix=prefix,
+        key_prefix=key_prefix,
         numbers=None if numbers is None else numbers.tolist(),
         merged=settings.get("merged") is True,
     )

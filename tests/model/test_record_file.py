@@ -1,0 +1,167 @@
+import subprocess
+import sys
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from model.arrays_file import KINDS
+from model.bare import from_arrays
+from model.capture import capture
+from model.record import AttentionRecord, ForwardRecord
+from model.record_file import AXES, dump, from_bytes, read, read_file, save
+from model.version import VERSION
+from tests.model import tiny
+
+PICTURE = np.arange(64, dtype=np.uint8).reshape(8, 8)
+PATTERN = np.full((2, 3, 4, 4), 0.25, np.float32)
+TOKENS = ("a", "b", "c", "d")
+
+
+@pytest.fixture(scope="module")
+def record() -> ForwardRecord:
+    return capture(tiny.loaded(tiny.TEXT), "a great films [MASK] x")
+
+
+def assert_same(one: AttentionRecord, other: AttentionRecord) -> None:
+    assert type(one) is type(other)
+    for field in fields(one):
+        left, right = getattr(one, field.name), getattr(other, field.name)
+        if isinstance(left, np.ndarray):
+            assert (left.dtype, left.shape) == (right.dtype, right.shape)
+            assert left.tobytes() == right.tobytes()
+            assert not right.flags.writeable
+        else:
+            assert left == right
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@tiny.encoders
+def test_a_record_comes_back_bit_for_bit(loaded, given_input, kind: str, tmp_path: Path) -> None:
+    saved = capture(loaded, given_input)
+    picture = given_input if isinstance(given_input, np.ndarray) else None
+    save(saved, tmp_path / f"a{kind}", {"checkpoint": "größer"}, picture)
+    found = read_file(tmp_path / f"a{kind}")
+    assert_same(saved, found.record)
+    assert_same(saved, read(str(tmp_path / f"a{kind}")))
+    assert found.settings["checkpoint"] == "größer"
+    assert found.settings["version"] == VERSION
+    assert (found.picture is None) == (picture is None)
+    if picture is not None:
+        np.testing.assert_array_equal(found.picture, picture)
+
+
+def test_an_encoder_without_classes_and_an_empty_array_come_back() -> None:
+    saved = capture(tiny.loaded(replace(tiny.TEXT, class_names=())), "a film")
+    assert saved.logits.shape == (0,)
+    assert_same(saved, from_bytes(dump(saved, {}), "a.npz").record)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_attention_alone_comes_back(kind: str) -> None:
+    cross = from_arrays(PATTERN[..., :2], TOKENS, keys=("x", "##y"), roles=["class", *["word"] * 3])
+    assert_same(cross, from_bytes(dump(cross, {}, kind=kind), f"a{kind}").record)
+    picture = from_arrays(PATTERN, picture=PICTURE)
+    found = from_bytes(dump(picture, {}, PICTURE, kind), f"a{kind}")
+    assert_same(picture, found.record)
+    np.testing.assert_array_equal(found.picture, PICTURE)
+    view = replace(from_arrays(PATTERN, TOKENS), numbers=(0, 2, 3, 7), merged=True)
+    assert_same(view, from_bytes(dump(view, {}, kind=kind), f"a{kind}").record)
+
+
+def test_the_arrays_have_the_records_names(record, tmp_path: Path) -> None:
+    save(record, tmp_path / "a.npz", {})
+    with np.load(tmp_path / "a.npz") as file:
+        assert set(file) == {*AXES, "tokens", "roles", "settings"}
+        assert file["tokens"].tolist() == list(record.tokens)
+        np.testing.assert_array_equal(file["pattern"], record.pattern)
+
+
+def test_a_file_of_somebody_else_needs_no_more_than_pattern_and_tokens(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", pattern=PATTERN.astype(np.float16), tokens=TOKENS)
+    found = read_file(tmp_path / "a.npz")
+    assert type(found.record) is AttentionRecord
+    assert found.record.tokens == TOKENS
+    assert found.record.mask.all()
+    assert found.settings == {}
+    np.savez(tmp_path / "b.npz", pattern=PATTERN[..., :2], queries=TOKENS, keys=TOKENS[:2])
+    assert read(tmp_path / "b.npz").attended.tokens == TOKENS[:2]
+
+
+def test_a_record_is_read_without_torch() -> None:
+    script = "import sys, model.record_file; print('torch' in sys.modules)"
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert said == "False\n"
+
+
+def damaged(record: ForwardRecord, **changed: object) -> bytes:
+    """A whole record's file with other arrays in it, those that are None left out."""
+    import io
+
+    with np.load(io.BytesIO(dump(record, {}))) as file:
+        arrays = dict(file)
+    arrays |= changed
+    made = io.BytesIO()
+    np.savez(made, **{name: values for name, values in arrays.items() if values is not None})
+    return made.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"pattern": None}, "holds no pattern"),
+        ({"pattern": PATTERN[0]}, r"pattern must be numbers of \[layer, head, query, key\]"),
+        ({"pattern": PATTERN}, "positions of the pattern"),
+        ({"tokens": None}, "labels are missing"),
+        ({"tokens": np.arange(8)}, "tokens must be text"),
+        ({"tokens": np.array("one")}, "tokens must be a list of texts"),
+        ({"tokens": np.array([["a"] * 8])}, "tokens must be a list of texts"),
+        ({"roles": np.array(["noun"] * 8)}, "got .noun."),
+        ({"roles": np.array(["word"])}, "1 roles for 8"),
+        ({"scores": np.zeros((2, 2, 8, 7), np.float32)}, "scores has 7 of 'key', other arrays have 8"),
+        ({"scores": np.full((2, 2, 8, 8), np.nan, np.float32)}, "scores holds numbers that are not finite"),
+        ({"q": np.zeros((2, 2, 8), np.float32)}, "q has 3 axes"),
+        ({"mask": np.ones((2, 2, 8, 8))}, "mask must be true or false"),
+        ({"residual": np.zeros((4, 8, 8), np.float32)}, "logits_by_layer has 5 of 'stage'"),
+        ({"patch_grid": np.array([2, 3])}, "the last 6 positions must be the patches"),
+        ({"patch_grid": np.array([0, 0])}, "too few"),
+        ({"patch_grid": np.array([1.5, 1])}, "patch_grid must be two whole numbers"),
+        ({"picture": np.zeros((3, 3))}, "a picture is uint8"),
+        ({"numbers": np.array([1, 1])}, "numbers must ascend"),
+        ({"settings": np.array("[1]")}, "settings are no"),
+        ({"settings": np.array("{")}, "cannot be read"),
+        ({"settings": np.array('{"config": 1}')}, "config is no JSON object"),
+        ({"settings": np.array('{"config": {}}')}, "set either|does not fit"),
+        ({"settings": np.array('{"config": {"secret": 1}}')}, "unknown fields"),
+    ],
+)
+def test_a_file_that_contradicts_itself_is_refused_in_one_sentence(record, changed: dict, why: str) -> None:
+    with pytest.raises(ValueError, match=why) as refused:
+        from_bytes(damaged(record, **changed), "a.npz")
+    assert str(refused.value).startswith("a.npz cannot be read: ")
+    assert "\n" not in str(refused.value)
+
+
+def test_another_encoders_configuration_is_refused(record) -> None:
+    other = replace(record, config=replace(record.config, n_heads=3))
+    with pytest.raises(ValueError, match="config says n_heads 3, its arrays 2"):
+        from_bytes(dump(other, {}), "a.npz")
+
+
+def test_what_could_not_be_read_again_is_not_written(record) -> None:
+    with pytest.raises(ValueError, match="q holds numbers that are not finite"):
+        dump(replace(record, q=np.full_like(record.q, np.inf)), {})
+    with pytest.raises(ValueError, match="NUL"):
+        dump(replace(record, tokens=("a\0", *record.tokens[1:])), {})
+    with pytest.raises(ValueError, match=r"got '\.bin'"):
+        save(record, "a.bin", {})
+
+
+def test_what_is_wrong_names_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"^there is no file a\.npz$"):
+        read(tmp_path / "a.npz")
+    (tmp_path / "b.npz").write_bytes(b"nothing")
+    with pytest.raises(ValueError, match=r"^b\.npz cannot be read") as refused:
+        read(tmp_path / "b.npz")
+    assert str(tmp_path) not in str(refused.value)
