@@ -167,3 +167,9 @@ def _places(buffers: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def _numpy(values: Tensor) -> np.ndarray:
     return values.cpu().numpy()
+
+
+if __name__ == "__main__":
+    from .capture_command import main
+
+    main()

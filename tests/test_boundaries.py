@@ -17,6 +17,7 @@ MAY_IMPORT = {
     "app_pages": {"streamlit", "cachetools", "numpy", "pandas", "PIL", "app_pages", "model", "viz"},
     "model": {
         "torch",
+        "PIL",
         "numpy",
         "pandas",
         "sklearn",

@@ -1,0 +1,45 @@
+"""Writes a record file: `python -m model.capture CHECKPOINT --text "..." --out FILE.npz`, or `--image FILE`.
+
+CHECKPOINT is the name of one that comes with the project, or a folder. What goes wrong is one sentence, and exit code 2.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from .arrays_file import KINDS
+from .capture import capture
+from .checkpoint import load
+from .picture_file import read_picture
+from .record_file import save
+from .settings import settings
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    program = f"{__package__}.capture"
+    parser = argparse.ArgumentParser(
+        prog=f"python -m {program}", description="Writes what one forward computes."
+    )
+    parser.add_argument("checkpoint", help="a checkpoint's name or folder")
+    given = parser.add_mutually_exclusive_group(required=True)
+    given.add_argument("--text", help="what the encoder reads")
+    given.add_argument("--image", type=Path, metavar="FILE", help="the picture that it reads")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help=f"ends in {' or '.join(KINDS)}"
+    )
+    parser.add_argument("--device", default="auto")
+    asked = parser.parse_args(arguments)
+    try:
+        if asked.out.suffix.lower() not in KINDS:
+            raise ValueError(f"--out must end in {' or '.join(KINDS)}, got {asked.out.name}")
+        loaded = load(asked.checkpoint, asked.device)
+        read = asked.text if asked.image is None else read_picture(asked.image)
+        record = capture(loaded, read)
+        save(record, asked.out, settings(loaded, read), None if asked.image is None else read)
+    except (ValueError, OSError) as error:
+        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        print(f"{program}: {' '.join(said.split())}", file=sys.stderr)
+        sys.exit(2)
+    layers, heads, n, _ = record.pattern.shape
+    print(f"{asked.out.name}: {layers} layers of {heads} heads over {n} {record.units}")

@@ -1,0 +1,38 @@
+"""A picture from a file, as an encoder takes it."""
+
+import struct
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+FORMATS = ("PNG", "JPEG", "WEBP", "BMP")
+MOST_PIXELS = 16_000_000  # what telephones take; more would only cost memory
+
+
+def read_picture(path: str | Path) -> np.ndarray:
+    """uint8 of [height, width], or [height, width, 3] in colour; what is transparent is white.
+
+    Raises FileNotFoundError where there is no file, ValueError, in one sentence, where it is no picture or too large.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path.name}")
+    try:
+        with Image.open(path, formats=FORMATS) as picture:  # reads the size, not the pixels
+            if picture.width * picture.height > MOST_PIXELS:
+                raise ValueError(f"it has more than {MOST_PIXELS:,} pixels")
+            picture = ImageOps.exif_transpose(picture)
+            if picture.has_transparency_data:
+                paper = Image.new("RGBA", picture.size, "white")
+                picture = Image.alpha_composite(paper, picture.convert("RGBA"))
+            grey = picture.mode in ("1", "L", "LA") or picture.mode.startswith("I")
+            if picture.mode.startswith("I"):  # 16 bits
+                return np.clip(np.asarray(picture, np.float32) / 257, 0, 255).astype(np.uint8)
+            return np.asarray(picture.convert("L" if grey else "RGB"))
+    except UnidentifiedImageError:
+        raise ValueError(f"{path.name} is no picture; {', '.join(FORMATS)} can be read") from None
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        raise ValueError(f"{path.name} cannot be read: it has more than {MOST_PIXELS:,} pixels") from None
+    except (OSError, ValueError, SyntaxError, struct.error) as error:  # the decoders raise all of these
+        raise ValueError(f"{path.name} cannot be read: {' '.join(str(error).split())}") from error

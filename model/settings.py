@@ -1,0 +1,23 @@
+"""Under which settings a record came about: plain values, saved beside it."""
+
+from typing import Any
+
+from .checkpoint import Loaded, weights_hash
+from .inputs import InputLike, Text, as_input
+from .intervention import Intervention
+from .version import VERSION
+
+LONGEST = 2000  # characters of what was changed, in words
+
+
+def settings(loaded: Loaded, given: InputLike, changed: Intervention | None = None) -> dict[str, Any]:
+    """What was read, through which weights, changed how, and by which version of the project."""
+    given, changed = as_input(given), changed or Intervention()
+    return {
+        "version": VERSION,
+        "checkpoint": loaded.name,
+        "weights_sha256": None if loaded.folder is None else weights_hash(loaded.folder),
+        "text": given.text if isinstance(given, Text) else None,
+        "class_names": list(loaded.config.class_names),
+        "intervention": "none" if changed == Intervention() else repr(changed)[:LONGEST],
+    }

@@ -1,0 +1,65 @@
+import runpy
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from model.capture import capture
+from model.capture_command import main
+from model.checkpoint import load
+from model.record_file import read_file
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.safetensors"])
+def test_a_text_becomes_a_record_file(text: Path, tmp_path: Path, name: str, capsys) -> None:
+    main([str(text), "--text", "a great film", "--out", str(tmp_path / name)])
+    found = read_file(tmp_path / name)
+    expected = capture(load("text"), "a great film")
+    assert found.record.pattern.tobytes() == expected.pattern.tobytes()
+    assert found.record.logits.tobytes() == expected.logits.tobytes()
+    assert (found.settings["text"], found.settings["checkpoint"]) == ("a great film", "text")
+    assert capsys.readouterr().out == f"{name}: 2 layers of 2 heads over 5 tokens\n"
+
+
+def test_a_picture_becomes_a_record_file(digit: Path, tmp_path: Path) -> None:  # noqa: ARG001
+    pixels = np.random.default_rng(0).integers(0, 256, (8, 8), np.uint8)
+    Image.fromarray(pixels).save(tmp_path / "a.png")
+    main(["digit", "--image", str(tmp_path / "a.png"), "--out", str(tmp_path / "a.npz")])
+    found = read_file(tmp_path / "a.npz")
+    np.testing.assert_array_equal(found.picture, pixels)
+    assert found.record.pattern.tobytes() == capture(load("digit"), pixels).pattern.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["nothing", "--text", "a", "--out", "a.npz"], "no checkpoint 'nothing'"),
+        (["text", "--text", "a", "--out", "a.pt"], "--out must end in"),
+        (["text", "--text", "a", "--out", "missing/a.npz"], "No such file or directory"),
+        (["text", "--image", "none.png", "--out", "a.npz"], "there is no file none.png"),
+        (
+            ["text", "--text", "a", "--out", "a.npz", "--device", "toaster"],
+            "the device 'toaster' cannot be used",
+        ),
+    ],
+)
+def test_what_goes_wrong_is_one_sentence_and_exit_code_2(
+    arguments: list[str], why: str, text: Path, tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert text.is_dir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    (said,) = capsys.readouterr().err.splitlines()
+    assert why in said
+
+
+def test_the_command_runs_by_its_name(text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ["model.capture", str(text), "--text", "a", "--out", str(tmp_path / "a.npz")]
+    monkeypatch.setattr(sys, "argv", asked)
+    monkeypatch.delitem(sys.modules, "model.capture")
+    runpy.run_module("model.capture", run_name="__main__")
+    assert read_file(tmp_path / "a.npz").record.tokens == ("[CLS]", "a", "[SEP]")
