@@ -86,17 +86,18 @@ def heatmap(
     return PlotlyFigure(pd.DataFrame(drawn, index=y, columns=x), go.Figure(traces, layout), description)
 
 
-def position_labels(tokens: Sequence[str]) -> list[str]:
+def position_labels(tokens: Sequence[str], numbers: Sequence[int] | None = None) -> list[str]:
     """One label a position, no two alike: a token that occurs more than once carries its position.
 
     ("the", "film", "the") gives the ₀, film, the ₂. A plain label holds no space, so none can be taken for a
-    numbered one.
+    numbered one. `numbers` are the positions where they are not counted from 0.
     """
     labels = [label(token, 14) for token in tokens]
     times = Counter(labels)
+    positions = range(len(labels)) if numbers is None else numbers
     return [
         text + (f" {position}".translate(_SUBSCRIPT) if times[text] > 1 else "")
-        for position, text in enumerate(labels)
+        for position, text in zip(positions, labels, strict=True)
     ]
 
 

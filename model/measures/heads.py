@@ -8,11 +8,21 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float
 
-from ..record import ForwardRecord
+from ..record import AttentionRecord
+
+ROUNDING = 1e-2  # of what a row adds up to: half precision, over many keys
 
 
-def summary(record: ForwardRecord) -> dict[str, Float[np.ndarray, "layer head"]]:
-    """By the names on screen: the `mean_entropy`, and `mean_distance` in tokens or patches."""
+def summary(record: AttentionRecord) -> dict[str, Float[np.ndarray, "layer head"]]:
+    """By the names on screen: the `mean_entropy`, and `mean_distance` in tokens, words or patches.
+
+    Both are of rows that sum to 1. Where a row does not, they are left out, and what the rows add up to stands in their
+    place; a distance between the positions of two inputs there is none.
+    """
+    if len(odd_rows(record.pattern, record.mask)):
+        return {"sum of a row (mean over queries)": sums(record.pattern).mean(axis=-1)}
+    if record.keys is not None:
+        return {"entropy": mean_entropy(record.pattern, record.mask)}
     return {
         "entropy": mean_entropy(record.pattern, record.mask),
         f"mean distance ({record.units})": mean_distance(record.pattern, record.patch_grid),
@@ -41,6 +51,14 @@ def mean_entropy(
 def sums(weights: Float[np.ndarray, "*axes key"]) -> Float[np.ndarray, "*axes"]:
     """What the weights of each query add up to: 1, or less where some of them were taken away."""
     return np.asarray(weights.sum(axis=-1))
+
+
+def odd_rows(
+    pattern: Float[np.ndarray, "*axes query key"], mask: Bool[np.ndarray, "*axes query key"]
+) -> Float[np.ndarray, " row"]:
+    """What those rows add up to that do not sum to 1; a row that may attend to nothing is none of them."""
+    found = sums(pattern)[mask.any(axis=-1)]
+    return found[np.abs(found - 1) > ROUNDING]
 
 
 def normaliser(scores: Float[np.ndarray, "*axes key"]) -> Float[np.ndarray, "*axes"]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Float
 
-from ..record import ForwardRecord
+from ..record import AttentionRecord, ForwardRecord
 
 
 def share_at(pattern: Float[np.ndarray, "*axes query key"], offset: int) -> Float[np.ndarray, "*axes"]:
@@ -24,23 +24,30 @@ def share_on(
     return np.asarray(pattern[..., list(keys)].sum(axis=-1).mean(axis=-1))
 
 
-def shares(record: ForwardRecord) -> dict[str, Float[np.ndarray, "layer head"]]:
-    """By what is looked at, in words; neighbours are those of a text, since patches lie in a grid."""
-    found = {"itself": share_at(record.pattern, 0)}
-    if record.unit == "token":
+def shares(record: AttentionRecord) -> dict[str, Float[np.ndarray, "layer head"]]:
+    """By what is looked at, in words; neighbours are those of a text, since patches lie in a grid.
+
+    Of keys that are no queries none is a neighbour.
+    """
+    found = {}
+    if record.keys is None:
+        found = {"itself": share_at(record.pattern, 0)}
+    if record.keys is None and record.unit == "token":
+        one = "word" if record.merged else "token"
         found = {
-            "the next token": share_at(record.pattern, 1),
-            "the token before": share_at(record.pattern, -1),
+            f"the next {one}": share_at(record.pattern, 1),
+            f"the {one} before": share_at(record.pattern, -1),
         } | found
     for role, name in (("class", "the class token"), ("separator", "the separator")):
-        if keys := record.at(role):
+        if keys := record.attended.at(role):
             found[name] = share_on(record.pattern, keys)
     return found
 
 
-def most_telling_head(record: ForwardRecord) -> tuple[int, int]:
-    """The head with the largest share on the next token; of patches, the one that spreads its weight least evenly."""
-    if record.unit == "token":
+def most_telling_head(record: AttentionRecord) -> tuple[int, int]:
+    """The head with the largest share on the next token; of patches, and of keys that are no queries, the one that
+    spreads its weight least evenly."""
+    if record.unit == "token" and record.keys is None:
         values = share_at(record.pattern, 1)
     else:
         values = record.pattern.max(axis=-1).mean(axis=-1)

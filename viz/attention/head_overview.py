@@ -1,6 +1,6 @@
 """All heads of an encoder at once, a small map each: layers down, heads across."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import altair as alt
 import numpy as np
@@ -26,6 +26,7 @@ def head_overview(
     whose: str = "each map's own maximum",
     clickable: bool = True,
     small: bool = False,
+    notes: Sequence[str] = (),
 ) -> VegaFigure:
     """Tiles of patterns [layer, head, query, key]; the `selected` (layer, head), if any, is framed.
 
@@ -33,7 +34,8 @@ def head_overview(
     own of `tops` [layer, head], and `whose` says what that is. Where it is `clickable`, a click sets the
     point selection `head`, fields `layer` and `head`; in Streamlit let the widget's key change with `selected`,
     or a click on the tile that was clicked last, before the arrow keys moved on, is no news to the browser.
-    A `small` one has the smallest tiles, and leaves out how to read them.
+    A `small` one has the smallest tiles, and leaves out how to read them. `notes` are lines above the tiles: what was done
+    to the patterns.
     The pictures are sharp at the chart's own width, so give it no other.
     Raises ValueError where `hover` is not of these heads.
     """
@@ -52,7 +54,7 @@ def head_overview(
     pictures = {**heads, "on_light": [light for light, _ in drawn], "on_dark": [dark for _, dark in drawn]}
     pictures["weight"] = np.zeros(len(drawn))
     pooled = -(-max(n_queries, n_keys) // at_most)
-    said = _reading(pooled, None if tops is None else whose)
+    said = [*notes, *_reading(pooled, None if tops is None else whose)]
     even = evenly(n_keys) if tops is None else None
     return _form(step, tuple(measures), clickable, even).of(
         {**heads, "name": names, **measures, "selected": chosen},

@@ -1,6 +1,6 @@
 """One head as lines from the queries on the left to the keys on the right, after BertViz' head view."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import altair as alt
@@ -41,30 +41,41 @@ def head_view(
     query: int | None,
     at_most: int = 2000,
     scale: WeightScale = TO_ONE,
+    keys: Sequence[str] | None = None,
+    numbers: Sequence[int] | None = None,
 ) -> HeadView:
     """A line for each weight of pattern [query, key]; with a `query` chosen, for those of its row.
+
+    `keys` are the tokens on the right where they are not those on the left, and `numbers` the positions of the tokens
+    where these are not counted from 0.
 
     Of more than `at_most` lines the strongest are drawn. A token under the pointer shows its lines alone, a
     click on it sets the point selection `token`, field `position`. Name `token` as the selection mode: were
     `hover` one as well, each move of the pointer would rerun the page.
-    Raises ValueError where the pattern is not tokens × tokens.
+    Raises ValueError where the pattern is not tokens × tokens, or × keys.
     """
-    n = len(tokens)
-    need_shape((n, n), pattern=pattern)
+    n, attended = len(tokens), tokens if keys is None else keys
+    need_shape((n, len(attended)), pattern=pattern)
     shown = pattern if query is None else np.where(np.arange(n)[:, None] == query, pattern, 0)
-    queries, keys = np.nonzero(shown)
-    weights = shown[queries, keys].astype(float)
+    of, to = np.nonzero(shown)
+    weights = shown[of, to].astype(float)
     strongest = np.argsort(weights, kind="stable")[-at_most:]  # the last lies on top
-    names = np.array([visible(token) for token in tokens], dtype=object)
+    of, to = of[strongest], to[strongest]
+    names, key_names = (np.array([visible(token) for token in each], object) for each in (tokens, attended))
+    positions = np.arange(n) if numbers is None else np.asarray(numbers)
+    at_keys = positions if keys is None else np.arange(len(keys))
     lines = {
-        "query": queries[strongest],
-        "key": keys[strongest],
-        "query token": names[queries[strongest]],
-        "key token": names[keys[strongest]],
+        "query": positions[of],
+        "key": at_keys[to],
+        "query token": names[of],
+        "key token": key_names[to],
         "weight": weights[strongest],
+        "start": of,
+        "end": to,
     }
+    sides = {"query": (tokens, positions), "key": (attended, at_keys)}
     return HeadView(
-        chart=_chart(lines, tokens, query, scale),
+        chart=_chart(lines, sides, None if query is None else int(positions[query]), scale),
         n_lines=len(strongest),
         n_all=len(weights),
         share=float(lines["weight"].sum() / weights.sum()) if len(weights) else 1.0,
@@ -72,34 +83,43 @@ def head_view(
 
 
 def _chart(
-    lines: dict[str, np.ndarray], tokens: Sequence[str], query: int | None, scale: WeightScale
+    lines: dict[str, np.ndarray],
+    sides: Mapping[str, tuple[Sequence[str], np.ndarray]],
+    query: int | None,
+    scale: WeightScale,
 ) -> VegaFigure:
-    n = len(tokens)
+    """Tokens and positions of both `sides`; `query` is the position of the chosen one."""
+    n, n_keys = max(len(tokens) for tokens, _ in sides.values()), len(sides["key"][0])
     row = float(np.clip(_HEIGHT / max(n, 1), _LOWEST_ROW, _HIGHEST_ROW))
     font_size = min(14, row - 2)
-    labels = [label(token, _LONGEST_TOKEN) for token in tokens]
-    names = [visible(token) for token in tokens]
-    position = np.tile(np.arange(-1, n), 2)
-    column = np.repeat(["query", "key"], n + 1)
 
-    def middle(position: np.ndarray) -> np.ndarray:
-        return (position + 1.5) * row  # the headings fill the first row
+    def middle(at: np.ndarray) -> np.ndarray:
+        return (at + 1.5) * row  # the headings fill the first row
 
-    rows = {
-        "column": column,
-        "position": position,
-        "label": ["queries", *labels, "keys", *labels],
-        "token": ["", *names] * 2,
-        "middle": middle(position),
-        "selected": (column == "query") & (position == query),
-    }
-    of = "every token" if query is None else f"token {query}, {names[query]},"
-    return _form(scale.reach, evenly(n)).of(
-        pd.DataFrame(lines | {"start": middle(lines["query"]), "end": middle(lines["key"])}),
-        frames={"rows": pd.DataFrame(rows)},
+    columns = []
+    for column, heading in (("query", "queries"), ("key", "keys")):
+        tokens, positions = sides[column]
+        columns.append(
+            pd.DataFrame(
+                {
+                    "column": column,
+                    "position": [-1, *positions],
+                    "label": [heading, *(label(token, _LONGEST_TOKEN) for token in tokens)],
+                    "token": ["", *map(visible, tokens)],
+                    "middle": middle(np.arange(-1, len(tokens))),
+                    "selected": [False, *(column == "query" and at == query for at in positions)],
+                }
+            )
+        )
+    rows = pd.concat(columns, ignore_index=True)
+    chosen = rows["token"][rows["selected"]]
+    of = "every token" if query is None else f"token {query}, {chosen.iloc[0]},"
+    return _form(scale.reach, evenly(n_keys)).of(
+        pd.DataFrame(lines | {"start": middle(lines["start"]), "end": middle(lines["end"])}),
+        frames={"rows": rows},
         values={
-            **weight_values(scale, n),
-            "column": max(label_width(text, font_size) for text in ("queries", *labels)) + 2 * _GAP,
+            **weight_values(scale, n_keys),
+            "column": max(label_width(text, font_size) for text in rows["label"]) + 2 * _GAP,
             "row": row,
             "font_size": font_size,
         },

@@ -17,27 +17,28 @@ def small_map(pattern: np.ndarray, *, shown: tuple[range, range], top: float = 1
     Its colours reach to `top`; a pixel is the largest of the weights that lie in it. A click sets the point selection `place`, fields `query` and
     `key`: the position that was clicked.
     """
-    n = max(pattern.shape[-1], 1)
-    middle = ((np.arange(_STEPS) + 0.5) * n / _STEPS).astype(int)
+    n_queries, n_keys = (max(n, 1) for n in pattern.shape)
+    middle = (np.arange(_STEPS) + 0.5) / _STEPS
+    down, across = (middle * n_queries).astype(int), (middle * n_keys).astype(int)
     edge = np.arange(_STEPS) * _SIDE / _STEPS
     row, column = np.indices((_STEPS, _STEPS)).reshape(2, -1)
     places = {
-        "query": middle[row],
-        "key": middle[column],
+        "query": down[row],
+        "key": across[column],
         "left": edge[column],
         "right": edge[column] + _SIDE / _STEPS,
         "top": edge[row],
         "bottom": edge[row] + _SIDE / _STEPS,
         "said": [
-            f"around query {query}, key {key}" for query, key in zip(middle[row], middle[column], strict=True)
+            f"around query {query}, key {key}" for query, key in zip(down[row], across[column], strict=True)
         ],
     }
     queries, keys = shown
     frame = {
-        "left": [keys.start * _SIDE / n],
-        "right": [keys.stop * _SIDE / n],
-        "top": [queries.start * _SIDE / n],
-        "bottom": [queries.stop * _SIDE / n],
+        "left": [keys.start * _SIDE / n_keys],
+        "right": [keys.stop * _SIDE / n_keys],
+        "top": [queries.start * _SIDE / n_queries],
+        "bottom": [queries.stop * _SIDE / n_queries],
     }
     ((light, dark),) = tiles(pattern[None], tops=np.array([top]), at_most=_SIDE)
     return _form().of(
@@ -45,7 +46,7 @@ def small_map(pattern: np.ndarray, *, shown: tuple[range, range], top: float = 1
         frames={"picture": {"on_light": [light], "on_dark": [dark]}, "window": frame},
         width=_SIDE,
         height=_SIDE,
-        description=f"All {n} × {n} weights, small; framed are queries {queries.start} to {queries.stop - 1} and keys "
+        description=f"All {n_queries} × {n_keys} weights, small; framed are queries {queries.start} to {queries.stop - 1} and keys "
         f"{keys.start} to {keys.stop - 1}",
     )
 

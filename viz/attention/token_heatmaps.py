@@ -2,8 +2,9 @@
 
 Queries go down from the top, keys across. Of the `place` that each map takes, the row of the chosen `query` is framed,
 both axes are zoomed to the positions `shown`, from first to last, or, where these are not the same, to the queries and
-the keys of `part`, and cells that a `mask` [query, key] forbids (False)
-are hatched, without a number. ValueError where the shapes do not fit each other.
+the keys of `part`, and cells that a `mask` [query, key] forbids (False) are hatched, without a number. `keys` are the
+tokens across where they are not those down, `numbers` the positions of the tokens where these are not counted from 0.
+ValueError where the shapes do not fit each other.
 """
 
 from collections.abc import Sequence
@@ -34,13 +35,14 @@ def attention_heatmap(
 
     In the row of the `query` they are written, where there is room.
     """
+    n_keys = pattern.shape[-1]
     if mask is None or query is None or mask[query].all():
-        colours = attention_scale(scale, len(tokens))
+        colours = attention_scale(scale, n_keys)
     else:
         colours = attention_scale(scale, int(mask[query].sum()), "the allowed keys")
     said = description or "Attention" + f" of {title}" * bool(title) + ", queries down, keys across"
     look = {"colours": colours, "number": ": %{z:.4f}", "title": title, "description": said}
-    if query is not None and len(tokens) <= _WRITTEN:
+    if query is not None and n_keys <= _WRITTEN:
         look["written"] = np.full(pattern.shape, "", dtype=object)
         look["written"][query] = [_short(weight) for weight in pattern[query]]
     return _over_tokens(pattern, tokens, mask=mask, query=query, **look, **place)
@@ -130,19 +132,22 @@ def _over_tokens(
     query: int | None = None,
     shown: tuple[int, int] | None = None,
     part: tuple[range, range] | None = None,
+    keys: Sequence[str] | None = None,
+    numbers: Sequence[int] | None = None,
     **options: object,
 ) -> PlotlyFigure:
-    """The heatmap of [query, key] over the same tokens; zoomed ones are lower, as they stand beside each other."""
-    need_shape((len(tokens),) * 2, values=values, **({} if mask is None else {"mask": mask}))
-    labels = position_labels(tokens)
+    """The heatmap of [query, key]; zoomed ones are lower, as they stand beside each other."""
+    n_keys = len(tokens if keys is None else keys)
+    need_shape((len(tokens), n_keys), values=values, **({} if mask is None else {"mask": mask}))
+    labels = position_labels(tokens, numbers)
     return heatmap(
         values,
-        x=labels,
+        x=labels if keys is None else position_labels(keys),
         y=labels,
         titles=("key", "query"),
         cell="query '%{y}' → key '%{x}'",
         mask=mask,
-        framed=None if query is None else (range(len(tokens)), range(query, query + 1)),
+        framed=None if query is None else (range(n_keys), range(query, query + 1)),
         shown=part[::-1] if part else None if shown is None else (range(shown[0], shown[1] + 1),) * 2,
         height=640 if shown is None else 540,
         square=True,

@@ -30,12 +30,13 @@ def token_strip(
     read: "Positions",
     weights: np.ndarray,
     *,
-    query: int,
+    query: int | None,
     scale: WeightScale = TO_ONE,
     allowed: np.ndarray | None = None,
     legend: bool = True,
 ) -> VegaFigure:
-    """The tokens of what was `read` in lines like text, coloured by weights [position]; the token `query` is outlined.
+    """The tokens of what was `read` in lines like text, coloured by weights [position]; the token `query` is outlined,
+    which is None where the query is no token of these.
 
     The pieces of a word touch each other, without what the tokenizer marks them with. A click on a token sets the point selection
     `token`, field `position`. The lines are broken in the browser and fit any width that Streamlit gives.
@@ -59,7 +60,9 @@ def token_strip(
     return _form(scale.reach, evenly(n_keys), allowed is not None, legend).of(
         boxes,
         values={"longest": longest, **weight_values(scale, n_keys)},
-        description=f"The {len(read)} tokens of the text, coloured by the attention of token {query} to them",
+        description=f"The {len(read)} {read.units} of the text, coloured by the attention of "
+        + ("the query" if query is None else f"{read.units.removesuffix('s')} {read.number(query)}")
+        + " to them",
     )
 
 
@@ -127,7 +130,7 @@ def _boxes(read: "Positions") -> dict[str, list]:
         ends.append(end)
         words.append(word)
     return {
-        "position": range(len(read)),
+        "position": [read.number(at) for at in range(len(read))],
         "token": [visible(token) for token in read.tokens],
         "label": shown,
         "start": starts,

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
+from model.bare import from_arrays
 from model.capture import capture
 from model.measures.heads import (
     distances,
@@ -14,6 +15,7 @@ from model.measures.heads import (
     mean_distance,
     mean_entropy,
     normaliser,
+    odd_rows,
     over_heads,
     summary,
     sums,
@@ -226,3 +228,35 @@ def test_head_distance_agrees_with_scipy(seed, n, concentration):
 def test_the_weights_of_a_query_add_up():
     np.testing.assert_array_equal(sums(np.array([[0.25, 0.75], [0.25, 0.0]])), [1, 0.25])
     assert sums(np.array([0.5, 0.25])) == 0.75
+
+
+def test_the_rows_of_a_capture_sum_to_one(digit_loaded, image):
+    record = capture(digit_loaded, image)
+    assert not len(odd_rows(record.pattern, record.mask))
+
+
+def test_rows_that_do_not_sum_to_one_are_found_and_take_the_place_of_what_needs_those_that_do():
+    pattern = np.array([[[[0.5, 0.5], [0.5, 0.25]], [[1.0, 1.0], [0.0, 1.0]]]])
+    record = from_arrays(pattern / 2, ("a", "b"))
+    np.testing.assert_allclose(odd_rows(record.pattern, record.mask), [0.5, 0.375, 0.5])
+    ((name, values),) = summary(record).items()
+    assert name.startswith("sum of a row")
+    np.testing.assert_allclose(values, [[0.4375, 0.75]])
+
+
+def test_a_row_that_may_attend_to_nothing_is_no_odd_one():
+    pattern = np.array([[0.0, 0.0], [0.5, 0.5]])
+    assert not len(odd_rows(pattern, np.array([[False, False], [True, True]])))
+    assert odd_rows(pattern, np.ones((2, 2), bool)).tolist() == [0]
+
+
+def test_half_precision_is_rounding():
+    pattern = np.random.default_rng(0).dirichlet(np.ones(512), 512).astype(np.float16).astype(np.float32)
+    assert not len(odd_rows(pattern, np.ones((512, 512), bool)))
+    assert len(odd_rows(pattern * 0.97, np.ones((512, 512), bool))) == 512
+
+
+def test_keys_that_are_no_queries_are_at_no_distance():
+    record = from_arrays(np.full((1, 1, 2, 3), 1 / 3), ("a", "b"), keys=("x", "y", "z"))
+    assert set(summary(record)) == {"entropy"}
+    np.testing.assert_allclose(summary(record)["entropy"], 1, rtol=1e-6)

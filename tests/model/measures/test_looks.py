@@ -3,9 +3,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from model.bare import from_arrays
 from model.capture import capture
 from model.intervention import MaskChoice, masked
 from model.measures.looks import depends_on_input, most_telling_head, reach, share_at, share_on, shares
+from model.measures.words import view
 from tests.model import tiny
 
 PATTERN = np.array([[0.2, 0.8, 0.0], [0.1, 0.5, 0.4], [0.7, 0.0, 0.3]])
@@ -68,3 +70,20 @@ def test_under_some_masks_the_answer_is_of_no_text(choice: MaskChoice, depends: 
 def test_a_mean_over_the_positions_depends_on_each() -> None:
     loaded = tiny.loaded(replace(tiny.TEXT, pooling="mean"))
     assert depends_on_input(capture(loaded, "great film", masked(MaskChoice(kind="window", radius=0))))
+
+
+def test_of_merged_words_the_next_one_is_a_word() -> None:
+    record = capture(tiny.loaded(tiny.TEXT), "not great films")
+    words = view(record, merged=True)
+    assert "films" in words.tokens
+    found = shares(words)
+    assert {"the next word", "the word before"} < set(found)
+    np.testing.assert_allclose(found["the next word"], share_at(words.pattern, 1))
+
+
+def test_keys_that_are_no_queries_are_no_neighbours() -> None:
+    record = from_arrays(np.array([[[[0.2, 0.8]], [[0.5, 0.5]]]]), ("a",), keys=("x", "[SEP]"))
+    ((name, values),) = shares(record).items()
+    assert name == "the separator"
+    np.testing.assert_allclose(values, [[0.8, 0.5]])
+    assert most_telling_head(record) == (0, 0)
