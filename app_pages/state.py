@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
@@ -13,25 +14,43 @@ from model.capture import capture
 from model.inputs import Input, Text
 from model.intervention import Intervention
 from model.measures import heads
-from model.record import ForwardRecord
+from model.measures.words import view
+from model.record import AttentionRecord, ForwardRecord
 from model.seeds import seed_of
 from model.text import Encoded, encode
 from viz.palette import ColourScale, WeightScale, weight_scale
 
-TEXT, DIGIT = "Text", "Digit"
+if TYPE_CHECKING:  # it draws, and needs what stands here
+    from app_pages.inputs.record_input import Opened
+
+TEXT, DIGIT, RECORD = "Text", "Digit", "Record"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
     """What a page is about, and the places beside and below its input that the page fills."""
 
-    checkpoint: Checkpoint
-    given: Input
+    checkpoint: Checkpoint  # "" for a record that was opened from a file
+    given: Input | None  # None where a file does not hold what was read
     label: int | None  # which class is right, None where nobody knows it
     beside: DeltaGenerator  # next to the input: for another one
     answer: DeltaGenerator  # at the end of the row: for the prediction, where it matters
     controls: DeltaGenerator  # the bar below it; see `app_pages.widgets.head_choice`
     more: DeltaGenerator  # the end of that bar
+    opened: "Opened | None" = None  # a record from a file, in the place of an encoder and its input
+
+    @property
+    def record(self) -> AttentionRecord:
+        """What the encoder made of the input: a `ForwardRecord`, unless a file holds less."""
+        return record(self.checkpoint, self.given) if self.opened is None else self.opened.record
+
+    def viewed(self, *, merged: bool, hidden: bool) -> tuple[AttentionRecord, dict[str, np.ndarray]]:
+        """The record with pieces `merged` into words and special tokens `hidden`, and the measures of its heads."""
+        if self.opened is not None:
+            return self.opened.viewed(merged=merged, hidden=hidden)
+        if not (merged or hidden):
+            return self.record, head_measures(self.checkpoint, self.given)
+        return _viewed(self.checkpoint, self.given, merged, hidden)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +89,14 @@ def record(name: Checkpoint, given: Input, changed: Intervention | None = None) 
 def head_measures(name: Checkpoint, given: Input) -> dict[str, np.ndarray]:
     """What the overview shows on hover: by name, [layer, head]."""
     return heads.summary(record(name, given))
+
+
+@cached
+def _viewed(
+    name: Checkpoint, given: Input, merged: bool, hidden: bool
+) -> tuple[AttentionRecord, dict[str, np.ndarray]]:
+    seen = view(record(name, given), merged=merged, hidden=hidden)
+    return seen, heads.summary(seen)
 
 
 def encoded_text(name: Checkpoint, given: Text) -> Encoded:

@@ -11,7 +11,7 @@ from app_pages.state import HeadSelection
 from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.show import clickable, show
-from model.record import ForwardRecord
+from model.record import AttentionRecord
 from viz.attention.head_view import head_view
 from viz.attention.token_heatmaps import attention_heatmap
 from viz.numbers import percent
@@ -22,24 +22,28 @@ VIEWS = MATRIX, LINES = "matrix", "lines"
 
 def text_detail(
     chosen: HeadSelection,
-    record: ForwardRecord,
+    record: AttentionRecord,
     pattern: np.ndarray,
     *,
     query: int,
     scale: WeightScale,
     view: str,
+    title: str,
 ) -> None:
-    """Figures of `pattern` [query, key]; a click on a token in them, or on a row, makes it the query."""
-    look = {"query": query, "scale": scale, "legend": False}
+    """Figures of `pattern` [query, key]; a click on a token in them, or on a row, makes it the query.
+
+    Their `title` says what was done to the weights, where anything was.
+    """
+    look = {"query": query, "scale": scale, "legend": False, "title": title}
     input_in_colours(chosen.given, record, pattern[query], key="strip", **look)
     with st.container(horizontal=True, gap="small"):
         with st.container(key="weights"):
             shown = None
             if view == MATRIX:
                 shown = window(pattern, query)
-                _matrix(chosen, record, pattern, query, scale, shown)
+                _matrix(chosen, record, pattern, query, scale, shown, title)
             else:
-                _lines(record, pattern, query, scale)
+                _lines(record, pattern, query, scale, title)
         with st.container(width=190):
             strongest_keys(record, pattern[query], query)
             if shown is not None:
@@ -47,7 +51,13 @@ def text_detail(
 
 
 def picture_detail(
-    chosen: HeadSelection, record: ForwardRecord, pattern: np.ndarray, *, query: int, scale: WeightScale
+    chosen: HeadSelection,
+    record: AttentionRecord,
+    pattern: np.ndarray,
+    *,
+    query: int,
+    scale: WeightScale,
+    title: str,
 ) -> None:
     """Figures of `pattern` [query, key]; a click on a patch, or on a row, makes it the query."""
     with st.container(horizontal=True):
@@ -57,27 +67,29 @@ def picture_detail(
                 at_class = {"on_click": take_query, "args": (at,), "disabled": query == at}
                 st.button("Back to the class token", key="to_class", **at_class)
         with st.container(key="map"):
-            _matrix(chosen, record, pattern, query, scale, None)
+            _matrix(chosen, record, pattern, query, scale, None, title)
 
 
 def _matrix(
     chosen: HeadSelection,
-    record: ForwardRecord,
+    record: AttentionRecord,
     pattern: np.ndarray,
     query: int,
     scale: WeightScale,
     shown: tuple[range, range] | None,
+    title: str,
 ) -> None:
-    mask = record.mask[chosen.layer, chosen.head]
-    look = {"query": query, "scale": scale, "part": shown}
+    look = {"query": query, "scale": scale, "part": shown, "title": title, "numbers": record.numbers}
+    look |= {"mask": record.mask[chosen.layer, chosen.head], "keys": record.keys and record.keys.tokens}
     with st.container(key="matrix_place"):
-        show(attention_heatmap(pattern, record.tokens, mask=mask, **look), key="matrix", height="stretch")
-        row_clicks("matrix_place", len(record), take_query)
+        show(attention_heatmap(pattern, record.tokens, **look), key="matrix", height="stretch")
+        row_clicks("matrix_place", len(record), lambda row: take_query(record.number(row)))
 
 
-def _lines(record: ForwardRecord, pattern: np.ndarray, query: int, scale: WeightScale) -> None:
+def _lines(record: AttentionRecord, pattern: np.ndarray, query: int, scale: WeightScale, title: str) -> None:
     every = address.toggle("Lines of all queries", True, key="all_queries")
-    view = head_view(pattern, record.tokens, query=None if every else query, scale=scale)
+    look = {"query": None if every else query, "scale": scale, "title": title, "numbers": record.numbers}
+    view = head_view(pattern, record.tokens, keys=record.keys and record.keys.tokens, **look)
     if view.n_lines < view.n_all:
         drawn = f"The strongest {view.n_lines:,} of {view.n_all:,} lines"
         st.caption(f"{drawn}; they hold {percent(view.share, 0)} of the weight in this figure.")

@@ -2,28 +2,28 @@
 
 import streamlit as st
 
-from app_pages import address, state
+from app_pages import address
+from app_pages.attention.as_words import choose_view
 from app_pages.attention.detail import MATRIX, VIEWS, picture_detail, text_detail
+from app_pages.attention.download import download_record
 from app_pages.attention.looks_at import say_what_it_looks_at
 from app_pages.attention.try_links import try_links
 from app_pages.inputs.row import choose_input
-from app_pages.widgets.head_choice import choose_head, choose_query, overview
+from app_pages.widgets.head_choice import choose_head, choose_query, overview_of
 from app_pages.widgets.masked_tokens import masked_tokens
 from app_pages.widgets.measures_note import measures_note
 from app_pages.widgets.prediction import prediction
 from model.measures.heads import over_heads
+from model.record import ForwardRecord
 
 HEAD, MEAN, MAXIMUM = "this head", "mean", "maximum"
 
-chosen = choose_input()
-record = state.record(chosen.checkpoint, chosen.given)
-with chosen.answer:
-    prediction(record, chosen.label)
+chosen = choose_input(records=True)
+if isinstance(chosen.record, ForwardRecord):
+    with chosen.answer:
+        prediction(chosen.record, chosen.label)
 chosen = choose_head(chosen, stepped=True)
 layer, head = chosen.layer, chosen.head
-with chosen.controls:
-    query = choose_query(record)
-    view = address.row("Weights as", VIEWS, key="view") if record.unit == "token" else MATRIX
 with chosen.view:
     part = address.row(
         "Show",
@@ -31,13 +31,21 @@ with chosen.view:
         key="part",
         help="The chosen head, or at each cell the mean or the maximum over all heads of its layer.",
     )
-try_links(chosen, query)
-masked_tokens(chosen)
+seen = choose_view(chosen)
+record = seen.record
+with chosen.controls:
+    query = choose_query(record)
+    view = address.row("Weights as", VIEWS, key="view") if record.unit == "token" else MATRIX
+if chosen.opened is None:
+    try_links(chosen, query)
+    masked_tokens(chosen)
 
 with st.container(horizontal=True, gap="medium"):
     with st.container(key="maps"):
-        overview(chosen.checkpoint, chosen.given, selected=(layer, head), scale=chosen.scale, key="overview")
+        look = {"selected": (layer, head), "scale": chosen.scale, "notes": seen.notes}
+        overview_of(record, seen.measures, key="overview", **look)
         measures_note(record.units)
+        download_record(chosen)
     with st.container(key="detail"):
         if part == HEAD:
             pattern = record.pattern[layer, head]
@@ -45,8 +53,11 @@ with st.container(horizontal=True, gap="medium"):
         else:
             pattern = over_heads(record.pattern[layer], part)
             st.markdown(f"**L{layer}, {part} over its heads**")
+        if share := seen.share(pattern):
+            st.caption(share)
         scale = chosen.weights_to("this map's own maximum", pattern)
+        look = {"query": query, "scale": scale, "title": seen.title}
         if record.unit == "token":
-            text_detail(chosen, record, pattern, query=query, scale=scale, view=view)
+            text_detail(chosen, record, pattern, view=view, **look)
         else:
-            picture_detail(chosen, record, pattern, query=query, scale=scale)
+            picture_detail(chosen, record, pattern, **look)

@@ -5,18 +5,18 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from model.record import ForwardRecord
+from model.record import AttentionRecord, Positions
 from viz.attention.token_label import visible
 from viz.numbers import written
 
 MOST = 8
 
 
-def strongest_keys(record: ForwardRecord, weights: np.ndarray, query: int) -> None:
+def strongest_keys(record: AttentionRecord, weights: np.ndarray, query: int) -> None:
     """The largest of `weights` [key], and how much of the row they hold."""
     order = np.argsort(-weights, kind="stable")[:MOST].tolist()
     rows = "".join(
-        f"<tr><td>{escape(_name(record, key))}</td><td>{written(float(weights[key]), '.3f')}</td></tr>"
+        f"<tr><td>{escape(_name(record.attended, key))}</td><td>{written(float(weights[key]), '.3f')}</td></tr>"
         for key in order
     )
     held = written(float(weights[order].sum()), ".3f")
@@ -26,6 +26,6 @@ def strongest_keys(record: ForwardRecord, weights: np.ndarray, query: int) -> No
     )
 
 
-def _name(record: ForwardRecord, position: int) -> str:
-    token = visible(record.tokens[position])
-    return f"{position} {token}" if record.tokens.count(record.tokens[position]) > 1 else token
+def _name(read: Positions, position: int) -> str:
+    token = visible(read.tokens[position])
+    return f"{read.number(position)} {token}" if read.tokens.count(read.tokens[position]) > 1 else token

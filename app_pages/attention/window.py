@@ -21,13 +21,18 @@ _ONE = re.compile("([0-9]{1,5})-([0-9]{1,5})")
 
 def window(pattern: np.ndarray, query: int) -> tuple[range, range] | None:
     """Queries and keys of a pattern [query, key] that are shown; None where that is all of them."""
-    n = len(pattern)
-    if n <= LARGE:
+    sides = pattern.shape
+    if max(sides) <= LARGE:
         return None
     starts = query - SIDE // 2, int(pattern[query].argmax()) - SIDE // 2
     if chosen := _ONE.fullmatch(address.code(CODE)):
         starts = tuple(map(int, chosen.groups()))
-    return tuple(range(start, start + SIDE) for start in (min(max(start, 0), n - SIDE) for start in starts))
+    return tuple(_part(start, n) for start, n in zip(starts, sides, strict=True))
+
+
+def _part(start: int, n: int) -> range:
+    start = min(max(start, 0), max(n - SIDE, 0))
+    return range(start, min(start + SIDE, n))
 
 
 def choose_window(pattern: np.ndarray, shown: tuple[range, range], scale: WeightScale) -> None:

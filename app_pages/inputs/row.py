@@ -9,12 +9,14 @@ from streamlit.delta_generator import DeltaGenerator
 from app_pages import address, state
 from app_pages.inputs import drawing
 from app_pages.inputs.digit_input import digit_input
+from app_pages.inputs.record_input import Opened, invite, record_input
 from app_pages.inputs.text_input import text_input
 from app_pages.widgets.bar import bar
 from app_pages.widgets.head_choice import OTHER_KIND
 from app_pages.widgets.spelling import PLACEMENTS
 from model.checkpoint import Loaded
 from model.history import measured, standard_error
+from model.inputs import Input
 from model.seeds import by_seed, seed_of
 from viz.numbers import with_error
 
@@ -22,26 +24,57 @@ INVITATION = {
     state.TEXT: "Type a sentence above, or choose an example there, to see all heads.",
     state.DIGIT: "Draw a digit above, or upload a picture of one, to see all heads.",
 }
+NEEDS_ENCODER = (
+    "This page runs an encoder, and a record holds only what one run of it left: choose Text or Digit. The page Attention "
+    "shows records."
+)
 _ENCODER = (
     "The trained encoder that reads the input. Pre-LN: a LayerNorm stands before attention and before feed-forward; "
     "post-LN: after each of the two additions."
 )
 
 
-def choose_input(places: tuple[DeltaGenerator, DeltaGenerator] | None = None) -> state.Selection:
+def choose_input(
+    places: tuple[DeltaGenerator, DeltaGenerator] | None = None, *, records: bool = False
+) -> state.Selection:
     """Draws the row, and below it the bar that the page fills, where it has not made one itself (`widgets.bar.bar`).
 
-    Where nothing can be read, a sentence ends the page.
+    A page that needs no more than attention patterns takes `records` that were opened from a file as well: only to
+    such a page is one ever given. Where nothing can be read, a sentence ends the page.
     """
     with st.container(horizontal=True, vertical_alignment="center", key="input"):
-        kind = _choose_kind()
+        kind = _choose_kind((state.TEXT, state.DIGIT, state.RECORD))
         place = st.container(horizontal=True, vertical_alignment="center", key=f"input_{kind.lower()}")
         beside = st.container(horizontal=True, vertical_alignment="center", key="input_beside")
-        name = _choose_encoder(kind)
+        name = "" if kind == state.RECORD else _choose_encoder(kind)
         about = st.container(width="content")
         answer = st.container(horizontal=True, vertical_alignment="center", width="content", key="answer")
-    with place:
-        given, label = text_input() if kind == state.TEXT else digit_input(name)
+    opened, label = None, None
+    if kind == state.RECORD:
+        with place:
+            opened = record_input()
+        given = _of_record(opened, records)
+    else:
+        with place:
+            given, label = text_input() if kind == state.TEXT else digit_input(name)
+        _need_encoder(name, kind, given, about)
+    controls, more = places or bar("controls")
+    selection = state.Selection(
+        checkpoint=name,
+        given=given,
+        label=label,
+        beside=beside,
+        answer=answer,
+        controls=controls,
+        more=more,
+        opened=opened,
+    )
+    state.select(selection)
+    return selection
+
+
+def _need_encoder(name: str | None, kind: str, given: Input | None, about: DeltaGenerator) -> None:
+    """Ends the page where there is no encoder, or nothing that it could read."""
     if name is None:
         stop(f"There is no checkpoint for this input: none in `checkpoints/` takes a {kind.lower()}.")
     try:
@@ -55,23 +88,23 @@ def choose_input(places: tuple[DeltaGenerator, DeltaGenerator] | None = None) ->
         stop(INVITATION[kind])
     if left_out := state.left_out(name, given):
         st.caption(f"The text is too long for the encoder, which leaves out the {left_out}.")
-    controls, more = places or bar("controls")
-    selection = state.Selection(
-        checkpoint=name,
-        given=given,
-        label=label,
-        beside=beside,
-        answer=answer,
-        controls=controls,
-        more=more,
-    )
-    state.select(selection)
-    return selection
+
+
+def _of_record(opened: Opened | None, records: bool) -> Input | None:
+    """What the open record is of; ends the page where none is open, or where a record is too little."""
+    if not records:
+        stop(NEEDS_ENCODER)
+    if opened is None:
+        invite()
+        st.stop()
+    if odd := opened.odd_rows:
+        st.caption(odd)
+    return opened.given
 
 
 def choose_encoder() -> str | None:
     """For a page about encoders, whatever they read: which kind, and which of that kind."""
-    return _choose_encoder(_choose_kind())
+    return _choose_encoder(_choose_kind((state.TEXT, state.DIGIT)))
 
 
 def stop(why: str) -> NoReturn:
@@ -80,8 +113,7 @@ def stop(why: str) -> NoReturn:
     st.stop()
 
 
-def _choose_kind() -> str:
-    kinds = (state.TEXT, state.DIGIT)
+def _choose_kind(kinds: tuple[str, ...]) -> str:
     return address.row("Input", kinds, key="kind", on_change=_change_kind, label_visibility="collapsed")
 
 

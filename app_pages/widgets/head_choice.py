@@ -1,6 +1,6 @@
 """Choosing a head and a query: the controls that hold the choice, and the overview on which a click sets it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import streamlit as st
@@ -9,10 +9,9 @@ from app_pages import address, state
 from app_pages.cache import Checkpoint
 from app_pages.gestures import arrow_keys
 from app_pages.widgets.show import clickable
-from model.config import ModelConfig
 from model.inputs import Input
 from model.measures.looks import most_telling_head
-from model.record import ForwardRecord, Role
+from model.record import AttentionRecord, Role
 from viz.attention.head_overview import head_overview
 from viz.figure import VegaFigure
 from viz.palette import ColourScale
@@ -45,7 +44,7 @@ def choose_head(
     """
     _open_on_a_telling_head(chosen)
     with chosen.controls:
-        layer, head = _choose_layer_and_head(state.loaded(chosen.checkpoint).config, stepped)
+        layer, head = _choose_layer_and_head(chosen, stepped)
     view, scale = None, "fixed"
     if with_colours:
         view = chosen.more.popover("View", key="more")
@@ -61,20 +60,26 @@ def _open_on_a_telling_head(chosen: state.Selection) -> None:
         address.held(key) for key in ("layer", "head", "query", "opened")
     )
     if st.session_state.pop(OTHER_KIND, False) or nothing:
-        record = state.record(chosen.checkpoint, chosen.given)
+        record = chosen.record
         take_head(*most_telling_head(record))
         if record.unit == "token":
             address.take("query", len(record) // 2)
     address.take("opened", True)
 
 
-def _choose_layer_and_head(config: ModelConfig, stepped: bool) -> tuple[int, int]:
+def _choose_layer_and_head(chosen: state.Selection, stepped: bool) -> tuple[int, int]:
+    if chosen.opened is None:
+        config = state.loaded(chosen.checkpoint).config
+        n_layers, n_heads = config.n_layers, config.n_heads
+    else:
+        n_layers, n_heads, *_ = chosen.record.pattern.shape
+    st.session_state["n_heads"] = n_layers, n_heads
     with st.container(
         horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="head_choice"
     ):
         layer, head = (
             address.box(label, range(n), key=label.lower(), gone=address.nearest, width=110, help=said)
-            for label, n, said in (("Layer", config.n_layers, _LAYER), ("Head", config.n_heads, _HEAD))
+            for label, n, said in (("Layer", n_layers, _LAYER), ("Head", n_heads, _HEAD))
         )
         for key, sign, what, layers, heads in ARROWS if stepped else ():
             st.button(
@@ -97,25 +102,35 @@ def choose_scale() -> ColourScale:
     return SCALES[address.row("Colours from 0", SCALES, key="scale", help=said)]
 
 
-def choose_query(record: ForwardRecord) -> int:
-    """The position whose row is looked at; tokens of a text, which can occur twice, are numbered."""
+def choose_query(record: AttentionRecord) -> int:
+    """The position in `record` whose row is looked at; tokens of a text, which can occur twice, are numbered.
+
+    What is held, and stands in the address, is the position in the input: where a view has merged pieces or hidden
+    tokens, the word that holds it is chosen.
+    """
     said = [
         "The token or patch whose attention is shown. Click one in the figures to choose it.",
         *_about(record),
     ]
-    return address.box(
+
+    def holding(held: int, _options: Sequence[int]) -> int:
+        return record.number(record.position_of(held if isinstance(held, int) else 0))
+
+    labels = {record.number(at): label for at, label in enumerate(record.labels)}
+    number = address.box(
         "Query",
-        range(len(record)),
-        format_func=record.labels.__getitem__,
+        labels,
+        format_func=labels.__getitem__,
         key="query",
-        gone=address.nearest,
+        gone=holding,
         width=160,
         help=" ".join(said),
         on_change=_show_alone,
     )
+    return record.position_of(number)
 
 
-def _about(record: ForwardRecord) -> list[str]:
+def _about(record: AttentionRecord) -> list[str]:
     """What those of the tokens are that are no word and no patch."""
     said = {record.tokens[at]: what for role, what in _ROLES.items() for at in record.at(role)}
     if record.has_class_token and record.has_classes:
@@ -126,7 +141,7 @@ def _about(record: ForwardRecord) -> list[str]:
 
 
 def take_query(position: float) -> None:
-    """For callbacks: the query from now on. In a head view its lines are shown alone."""
+    """For callbacks: the query from now on, by its position in the input. In a head view its lines are shown alone."""
     address.take("query", int(position))
     _show_alone()
 
@@ -168,18 +183,35 @@ def overview(
     beside: np.ndarray | None = None,
     small: bool = False,
 ) -> None:
-    """All heads of a checkpoint on this input; a click on one hands layer and head to `take`.
+    """All heads of a checkpoint on this input; a click on one hands layer and head to `take`."""
+    seen = state.record(name, given), state.head_measures(name, given)
+    overview_of(*seen, selected=selected, scale=scale, key=key, take=take, beside=beside, small=small)
+
+
+def overview_of(
+    record: AttentionRecord,
+    measures: Mapping[str, np.ndarray],
+    *,
+    selected: tuple[int, int] | None,
+    scale: ColourScale,
+    key: str,
+    take: Callable[[int, int], None] = take_head,
+    beside: np.ndarray | None = None,
+    small: bool = False,
+    notes: Sequence[str] = (),
+) -> None:
+    """All heads of a record, with the `measures` [layer, head] under the pointer; a click on one hands layer and head to
+    `take`. `notes` say what was done to the patterns.
 
     With the scale "own" each reaches to its own maximum, or to that of the head `beside` it, where that is larger:
     maxima [layer, head], -inf where there is none.
     """
-    pattern, measures = state.record(name, given).pattern, state.head_measures(name, given)
-    look = {}
+    pattern, look = record.pattern, {}
     if scale == "own":
         look["tops"] = maxima(pattern) if beside is None else np.maximum(maxima(pattern), beside)
         if beside is not None:
             look["whose"] = "the maximum of each pair"
-    chart = head_overview(pattern, selected=selected, hover=measures, small=small, **look)
+    chart = head_overview(pattern, selected=selected, hover=measures, small=small, notes=notes, **look)
     clickable_heads(chart, key=key, chosen=selected, take=take)
     arrow_keys(key, step)
 
@@ -191,6 +223,6 @@ def maxima(pattern: np.ndarray) -> np.ndarray:
 
 def step(layers: int, heads: int) -> None:
     """For callbacks: so many layers down and heads to the right; at an edge it goes on at the other."""
-    config = state.loaded(address.held("checkpoint")).config
+    n_layers, n_heads = st.session_state["n_heads"]
     layer, head = address.held("layer", 0) + layers, address.held("head", 0) + heads
-    take_head(layer % config.n_layers, head % config.n_heads)
+    take_head(layer % n_layers, head % n_heads)

@@ -7,9 +7,9 @@ import numpy as np
 import streamlit as st
 
 from app_pages.widgets.head_choice import take_query
-from app_pages.widgets.show import clickable
+from app_pages.widgets.show import clickable, show
 from model.inputs import Input
-from model.record import ForwardRecord
+from model.record import AttentionRecord
 from viz.attention.token_strip import token_strip
 from viz.palette import WeightScale
 from viz.picture_patches import picture_overlay
@@ -18,8 +18,8 @@ LONG, HEIGHT = 80, 260  # a text of more tokens scrolls in so many pixels: the r
 
 
 def input_in_colours(
-    read: Input,
-    record: ForwardRecord,
+    read: Input | None,
+    record: AttentionRecord,
     weights: np.ndarray,
     *,
     query: int,
@@ -30,19 +30,27 @@ def input_in_colours(
     allowed: np.ndarray | None = None,
     height: int = HEIGHT,
     legend: bool = True,
+    title: str = "",
 ) -> None:
-    """`weights` [key] of `query` over what the encoder `read`; a click hands the position to `take`.
+    """`weights` [key] of `query` over what the encoder `read`; a click hands the position in the input to `take`.
+
+    Of keys that are no queries none can be chosen. Without a picture, what is `read` can be None.
 
     `chosen` is what a click changes, the query unless said. Keys that are not `allowed` [key] (False) are struck
     out or hatched. A long text scrolls in so many pixels of `height`; where a figure beside it has the same colours,
-    it does without its `legend`.
+    it does without its `legend`. A `title` says what was done to the weights of a text.
     """
     draw = partial(clickable, key=key, chosen=query if chosen is None else chosen)
     if record.unit == "token":
-        strip = token_strip(record, weights, query=query, scale=scale, allowed=allowed, legend=legend)
+        look = {"scale": scale, "allowed": allowed, "legend": legend, "title": title}
+        at = query if record.keys is None else None
+        strip = token_strip(record.attended, weights, query=at, **look)
         selection = "token" if allowed is None else "key"
         with st.container(height=height if len(record) > LONG else "content", border=False):
-            draw(strip, selection=selection, take=lambda token: take(int(token["position"])))
+            if record.keys is None:
+                draw(strip, selection=selection, take=lambda token: take(int(token["position"])))
+            else:
+                show(strip, key=key)
         return
     first, grid = record.first_patch, record.patch_grid
     look = {
@@ -53,6 +61,11 @@ def input_in_colours(
     }
     overlay = picture_overlay(read.array, weights[first:], grid, **look)
     selection = "patch" if allowed is None else "key"
-    draw(overlay, selection=selection, take=lambda at: take(int(at["position"]) + first), width="content")
+    draw(
+        overlay,
+        selection=selection,
+        take=lambda at: take(record.number(int(at["position"]) + first)),
+        width="content",
+    )
     for at in record.at("class"):  # the picture leaves it out: it is no patch
         st.caption(f"Weight on the class token, which is not part of the picture: {weights[at]:.3f}")

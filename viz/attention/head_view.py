@@ -43,11 +43,12 @@ def head_view(
     scale: WeightScale = TO_ONE,
     keys: Sequence[str] | None = None,
     numbers: Sequence[int] | None = None,
+    title: str = "",
 ) -> HeadView:
     """A line for each weight of pattern [query, key]; with a `query` chosen, for those of its row.
 
     `keys` are the tokens on the right where they are not those on the left, and `numbers` the positions of the tokens
-    where these are not counted from 0.
+    where these are not counted from 0. A `title` says what was done to the weights.
 
     Of more than `at_most` lines the strongest are drawn. A token under the pointer shows its lines alone, a
     click on it sets the point selection `token`, field `position`. Name `token` as the selection mode: were
@@ -75,7 +76,7 @@ def head_view(
     }
     sides = {"query": (tokens, positions), "key": (attended, at_keys)}
     return HeadView(
-        chart=_chart(lines, sides, None if query is None else int(positions[query]), scale),
+        chart=_chart(lines, sides, None if query is None else int(positions[query]), scale, title),
         n_lines=len(strongest),
         n_all=len(weights),
         share=float(lines["weight"].sum() / weights.sum()) if len(weights) else 1.0,
@@ -87,6 +88,7 @@ def _chart(
     sides: Mapping[str, tuple[Sequence[str], np.ndarray]],
     query: int | None,
     scale: WeightScale,
+    title: str,
 ) -> VegaFigure:
     """Tokens and positions of both `sides`; `query` is the position of the chosen one."""
     n, n_keys = max(len(tokens) for tokens, _ in sides.values()), len(sides["key"][0])
@@ -124,6 +126,7 @@ def _chart(
             "font_size": font_size,
         },
         height=row * (n + 1),
+        **({"title": heading(title)} if title else {}),
         description=f"Lines from {of} to the tokens that it attends to, the stronger the more attention",
     )
 

@@ -1,0 +1,53 @@
+"""Two views of the patterns: pieces merged into words, special tokens hidden."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from app_pages import address, state
+from model.measures.heads import sums
+from model.measures.words import hidden_positions
+from model.record import AttentionRecord
+from viz.numbers import percent
+
+_WORDS = "Pieces of a word become one: attention to it is the sum over its pieces, attention from it their mean (Clark et al. 2019)."
+_HIDDEN = "Leaves out class token, separators and padding. Their weight is not given to others, so rows sum to less than 1."
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """What is shown of a record, and what its figures say of it."""
+
+    record: AttentionRecord
+    measures: dict[str, np.ndarray]  # [layer, head]
+    notes: tuple[str, ...]  # a line each, for figures; none where the record is shown as it is
+
+    @property
+    def title(self) -> str:
+        return "; ".join(self.notes)
+
+    def share(self, pattern: np.ndarray) -> str:
+        """How much of the weight in `pattern` [query, key] is shown, "" where nothing is hidden."""
+        if not any(note.startswith("hidden") for note in self.notes):
+            return ""
+        return f"{percent(float(sums(pattern).mean()), 0)} of a row's weight is shown, mean over the queries"
+
+
+def choose_view(chosen: state.HeadSelection) -> View:
+    """Two toggles, where they change anything."""
+    record = chosen.record
+    both = (record, record.attended)
+    merged = hidden = False
+    with chosen.view:
+        if any(read.at("continuation") for read in both):
+            merged = address.toggle("Merge pieces into words", key="words", help=_WORDS)
+        if any(hidden_positions(read) for read in both):
+            hidden = address.toggle("Hide special tokens", key="hide_special", help=_HIDDEN)
+    seen, measures = chosen.viewed(merged=merged, hidden=hidden)
+    notes = []
+    if merged:
+        notes.append("words: to a word the sum over its pieces, from it their mean")
+    if hidden:
+        names = dict.fromkeys(read.tokens[at] for read in both for at in hidden_positions(read))
+        notes.append(f"hidden: {', '.join(names)}; their weight goes to no other")
+    return View(record=seen, measures=measures, notes=tuple(notes))

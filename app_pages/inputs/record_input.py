@@ -1,0 +1,170 @@
+"""Opening a record file, or attention from elsewhere: held in the session that opened it, and gone with it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from app_pages import address, state
+from app_pages.widgets.head_choice import OTHER_KIND
+from app_pages.widgets.spelling import as_code, sentence
+from model import checkpoint
+from model.inputs import Picture
+from model.measures.heads import odd_rows, summary
+from model.measures.words import view
+from model.record import AttentionRecord, ForwardRecord
+from model.record_file import from_bytes
+from viz.numbers import written
+
+LARGEST = 100  # MB of an upload
+OPENED = "opened_record"  # in the session
+LONGEST_NAME = 60
+WHAT = (
+    "A record that was downloaded here or written by `python -m model.capture`, or attention from anywhere: an `.npz` or "
+    "`.safetensors` file with `pattern` [layer, head, query, key] and `tokens`, a text for each position. Where the keys are "
+    "not the queries, `queries` and `keys`; for patches of a picture, `picture` and `patch_grid`."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    """What is open in this session."""
+
+    name: str  # of the file
+    record: AttentionRecord
+    settings: Mapping[str, Any]
+    picture: np.ndarray | None
+    views: dict[tuple[bool, bool], tuple[AttentionRecord, dict]] = field(default_factory=dict)
+
+    @property
+    def given(self) -> Picture | None:
+        """The picture that was read, blank where the file does not hold it; None for text."""
+        if self.record.patch_grid is None:
+            return None
+        blank = np.zeros([8 * side for side in self.record.patch_grid], np.uint8)
+        return Picture.of(blank if self.picture is None else self.picture)
+
+    @property
+    def odd_rows(self) -> str:
+        """Which rows do not sum to 1, in a sentence; "" where all do."""
+        odd = odd_rows(self.record.pattern, self.record.mask)
+        if not len(odd):
+            return ""
+        least, most = (written(float(end), ".3g") for end in (odd.min(), odd.max()))
+        rows, sums = (
+            int(self.record.mask.any(axis=-1).sum()),
+            least if least == most else f"{least} to {most}",
+        )
+        return f"{len(odd):,} of {rows:,} rows do not sum to 1 but to {sums}. They are shown as they are."
+
+    def viewed(self, *, merged: bool, hidden: bool) -> tuple[AttentionRecord, dict[str, np.ndarray]]:
+        """The record in that view, and the measures of its heads."""
+        if (merged, hidden) not in self.views:
+            seen = view(self.record, merged=merged, hidden=hidden)
+            self.views[merged, hidden] = seen, summary(seen)
+        return self.views[merged, hidden]
+
+
+def open_record(name: str, content: bytes) -> None:
+    """For callbacks: from now on that file is what pages of attention show in this session.
+
+    Raises ValueError, in one sentence, where it is no record.
+    """
+    name = name.rpartition("/")[2][-LONGEST_NAME:]
+    found = from_bytes(content, name)
+    st.session_state[OPENED] = Opened(name=name, **vars(found))
+    st.session_state[OTHER_KIND] = True
+    address.take("kind", state.RECORD)
+    address.take("query", 0)
+
+
+def opened() -> Opened | None:
+    return st.session_state.get(OPENED)
+
+
+def record_input() -> Opened | None:
+    """What is open, with a button to open something else; None where nothing is."""
+    if (found := opened()) is None:
+        return None
+    layers, heads, *_ = found.record.pattern.shape
+    read, attended = found.record, found.record.attended
+    size = f"{len(read)} {read.units}" if read.keys is None else f"{len(read)} queries × {len(attended)} keys"
+    st.markdown(f"{as_code(found.name)} :gray[{layers} × {heads} heads, {size}]", width="content")
+    with st.popover("", icon=":material/info:", type="tertiary", key="about_record"):
+        _describe(found)
+    with st.popover("Open another", key="another_record"):
+        _upload()
+    return found
+
+
+def invite() -> None:
+    """Where nothing is open: how to open something."""
+    with st.container(key="open_record", width=640):
+        _upload()
+
+
+def _upload() -> None:
+    number = st.session_state.get("uploads", 0)
+    st.file_uploader(
+        "Open a record file",
+        ["npz", "safetensors"],
+        key=f"record_upload_{number}",
+        max_upload_size=LARGEST,
+        on_change=_take_upload,
+        args=(f"record_upload_{number}",),
+    )
+    if problem := st.session_state.get("record_problem"):
+        st.warning(problem)
+    st.caption(f"{WHAT} Only this session sees it, and it is gone with it.")
+
+
+def _take_upload(key: str) -> None:
+    if (file := st.session_state[key]) is None:
+        return
+    # The next run draws another uploader: the file itself need not be kept beside what was read from it.
+    st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
+    try:
+        open_record(file.name, file.getvalue())
+        st.session_state["record_problem"] = None
+    except ValueError as error:
+        st.session_state["record_problem"] = sentence(error)
+
+
+def _describe(found: Opened) -> None:
+    said = {name: found.settings.get(name) for name in ("text", "checkpoint", "intervention", "version")}
+    labels = {
+        "text": "read",
+        "checkpoint": "encoder",
+        "intervention": "changed",
+        "version": "written by version",
+    }
+    lines = [
+        f"{labels[name]}: {as_code(it[:300])}" for name, it in said.items() if it and isinstance(it, str)
+    ]
+    if isinstance(weights := found.settings.get("weights_sha256"), str):
+        lines.append(f"its weights (SHA-256): {as_code(weights[:16])}")
+    if not isinstance(found.record, ForwardRecord):
+        lines.append("attention alone: no states and no prediction")
+    st.caption("  \n".join(lines))
+    name, text = said["checkpoint"], said["text"]
+    if isinstance(text, str) and isinstance(name, str) and _is_here(name, weights):
+        st.button(
+            "Read the text with this encoder", key="read_again", on_click=_read_again, args=(name, text)
+        )
+    st.button("Close the record", key="close_record", on_click=_close)
+
+
+def _is_here(name: str, weights: object) -> bool:
+    return name in state.checkpoints(state.TEXT) and checkpoint.weights_hash(name) == weights
+
+
+def _read_again(name: str, text: str) -> None:
+    address.take("kind", state.TEXT)
+    address.take("text", text)
+    address.take("checkpoint", name)
+
+
+def _close() -> None:
+    del st.session_state[OPENED]
