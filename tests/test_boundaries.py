@@ -30,7 +30,7 @@ MAY_IMPORT = {
         "tqdm",
         "model",
     },
-    "viz": {"numpy", "pandas", "plotly", "altair", "PIL", "jaxtyping", "viz", "model.record"},
+    "viz": {"numpy", "pandas", "plotly", "altair", "PIL", "vl_convert", "jaxtyping", "viz", "model.record"},
 }
 # Not even by way of something else that is imported.
 NEVER_LOADS = {

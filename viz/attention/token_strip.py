@@ -114,6 +114,7 @@ def _form(reach: str, even: str, blockable: bool, legend: bool) -> alt.LayerChar
         width=1000,  # pixels, where Streamlit gives none
         height=alt.Step(_LINE),
         autosize="pad",  # the number of lines makes the height, and Vega fits nothing to a size of such a kind
+        usermeta={"stretches": True},  # for whoever lays it out elsewhere
     )
 
 

@@ -18,6 +18,7 @@ _LARGEST = 36  # pixels of a radius, as all lengths here
 _MIDDLE, _HEIGHT = 62, 128
 _ACROSS = f"min(width / {AT_MOST}, {2.4 * _LARGEST})"  # the width is known in the browser alone
 _RADIUS = f"(0.42 * {_ACROSS})"
+_NAME = 42  # pixels
 _COLUMN, _ROW = 52, 22  # pixels
 _BAND = 3.2  # units from curve to curve: from -1 to 1, and a line of text
 _PIXELS = 92  # a band
@@ -63,8 +64,10 @@ def _clocks() -> alt.LayerChart:
         twelve_end=f"{_MIDDLE} - 0.8 * {_RADIUS}",
         above=f"{_MIDDLE} - {_RADIUS} - 12",
         below=f"{_MIDDLE} + {_RADIUS} + 13",
-        name="'k ' + datum.k",
-        length="'λ ' + format(datum.wavelength, '.3~s')",
+        # Where the clocks are narrower than their names, some of them go without.
+        named=f"(datum.place - 0.5) % ceil({_NAME} / {_ACROSS}) == 0",
+        name="datum.named ? 'k ' + datum.k : ''",
+        length="datum.named ? 'λ ' + format(datum.wavelength, '.3~s') : ''",
         spoken="'k ' + datum.k + ': ' + format(datum.turns, '.3~f') + ' turns'",
     )
     faces = base.mark_point(

@@ -1,0 +1,165 @@
+"""A figure as SVG, whose text is text, or as PNG: laid out by Vega in this process, without a browser or a network."""
+
+import io
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import vl_convert
+from PIL import Image
+
+from ..figure import Figure, PlotlyFigure, VegaFigure
+from .look import CM, LABEL, PT, Look, config
+from .text import clean, in_columns, in_fonts, wrapped
+from .twin import twin
+
+_NATURAL = 720  # pixels, of a figure that is as wide as the page that it stands on
+_SMALLEST = 120  # pixels of a plot that is to be laid out
+_ROUNDS = 4  # of laying out anew; each comes closer to the width, and two or three are enough
+_MOST = 2.4  # times a figure's letters are enlarged where the whole of it is made smaller
+_LETTER = 0.5  # of the size of the letters: the width of one, in the mean
+_AROUND, _COARSE = 240, 0.5  # pixels around a figure that are looked at, and the scale of the look
+_OPENING = re.compile(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"[^>]*>')
+# Vega paints the page's colour behind a figure, whose inks follow it even where it is not to be seen.
+_BEHIND = re.compile(r"<svg [^>]*><rect [^>]*/>")
+
+Box = tuple[float, float, float, float]  # left, top, width, height
+Layout = Callable[[float], dict[str, Any]]
+
+
+def svg(figure: Figure, look: Look = Look()) -> str:  # noqa: B008 (frozen)
+    """In its real size where the look has one. Raises ValueError for a figure that cannot be drawn without a browser."""
+    drawn, box, scale = _drawn(figure, look)
+    unit = "cm" if look.width_cm else ""
+    wide, high = (f"{each * scale / (CM if unit else 1):.2f}{unit}" for each in box[2:])
+    view = " ".join(f"{each:g}" for each in box)
+    head = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" version="1.1" '
+    head += f'width="{wide}" height="{high}" viewBox="{view}">'
+    if not look.transparent:
+        place = ["x", "y", "width", "height"]
+        size = " ".join(f'{name}="{each:g}"' for name, each in zip(place, box, strict=True))
+        head += f'<rect {size} fill="{look.page}"/>'
+    return _BEHIND.sub(lambda _: head, drawn, count=1)
+
+
+def png(figure: Figure, look: Look = Look()) -> bytes:  # noqa: B008 (frozen)
+    """As `svg`, in the look's dots per inch."""
+    return vl_convert.svg_to_png(svg(figure, look), scale=72 / 96, ppi=look.dpi)
+
+
+def _drawn(figure: Figure, look: Look) -> tuple[str, Box, float]:
+    """An SVG, what of it is drawn on, and the scale at which it has the width of the look; all in pixels."""
+    layout, natural, stretches = _layout(figure)
+    letters = look.font_pt * PT if look.font_pt else None
+    target = look.width_cm * CM if look.width_cm else None
+    scale = letters / LABEL if letters else 1.0
+    wanted = target / scale if target else natural
+    at = (wanted or _NATURAL) * (0.8 if isinstance(figure, PlotlyFigure) else 1)
+    # What reaches beyond a plot is no shorter beside a narrow one: rather, all of it is made a little smaller.
+    least = _SMALLEST if isinstance(figure, PlotlyFigure) else 0.85 * (wanted or 0)
+    times = 1.0
+    for left in reversed(range(_ROUNDS)):
+        drawn = _render(layout(at), look, times, wanted)
+        box = _extent(drawn)
+        width = box[2]
+        if not left or wanted is None:
+            break
+        if stretches and abs(width - wanted) > 2 and at > least:
+            at = max(at + wanted - width, least)
+            continue
+        if target is None or not letters or stretches:
+            break
+        # What keeps its size is made smaller or larger as a whole, and its letters are not.
+        enlarged = min(max(letters * width / (LABEL * target), 0.5), _MOST)
+        if abs(enlarged - times) < 0.03 * times:
+            break
+        times, wanted = enlarged, width
+    return drawn, box, target / width if target else scale
+
+
+def _layout(figure: Figure) -> tuple[Layout, float | None, bool]:
+    """How the figure is laid out for a width, the width it has by itself, and whether it takes any."""
+    if isinstance(figure, PlotlyFigure):
+        mirrored = twin(figure)
+        return mirrored.laid_out, mirrored.natural, True
+    specification = {**figure.specification, "datasets": _datasets(figure)}
+    if not _stretches(specification):
+        return lambda _: specification, None, False
+    return lambda width: {**specification, "width": width}, _NATURAL, True
+
+
+def _stretches(specification: dict[str, Any]) -> bool:
+    """Whether a page gives the chart its width; others are laid out in pixels of their own."""
+    if (specification.get("usermeta") or {}).get("stretches"):
+        return True
+    fits = specification.get("autosize")
+    return (isinstance(fits, dict) and fits.get("type") == "fit-x") or (
+        "width" not in specification and fits != "pad"
+    )
+
+
+def _render(specification: dict[str, Any], look: Look, times: float, width: float | None) -> str:
+    """`width` is what a line of a title may take, and a row of a legend, in pixels."""
+    if width:
+        letter = _LETTER * LABEL * times
+        specification = in_columns(wrapped(specification, int(width / letter)), width, letter)
+    whole = _enlarged(clean(specification), times) | {"config": config(look, times)}
+    # No picture and no data is ever fetched: what a figure shows, it brings along.
+    return in_fonts(
+        clean(vl_convert.vegalite_to_svg(json.dumps(whole, default=_plain), allowed_base_urls=[]))
+    )
+
+
+def _extent(drawn: str) -> Box:
+    """Left, top, width and height of all that is drawn: a long name can reach beyond what Vega takes for the figure."""
+    width, height = map(float, _OPENING.search(drawn).groups())
+    wide, high = width + 2 * _AROUND, height + 2 * _AROUND
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{wide}" '
+    )
+    head += f'height="{high}" viewBox="{-_AROUND} {-_AROUND} {wide} {high}">'
+    looked_at = _BEHIND.sub(head, drawn, count=1)
+    seen = Image.open(io.BytesIO(vl_convert.svg_to_png(looked_at, scale=_COARSE, ppi=72))).getbbox()
+    if seen is None:
+        return 0, 0, width, height
+    left, top, right, bottom = (each / _COARSE - _AROUND for each in seen)
+    left, top = min(left - 2, 0) if left < -1 else 0, min(top - 2, 0) if top < -1 else 0
+    right, bottom = (
+        end + 2 if end > whole + 1 else whole for end, whole in ((right, width), (bottom, height))
+    )
+    return left, top, right - left, bottom - top
+
+
+def _enlarged(value: Any, times: float) -> Any:
+    """With the letters of titles so many times as large; those in cells have no more room than they had."""
+    if isinstance(value, list):
+        return [_enlarged(each, times) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: {
+            part: each * times if part in ("fontSize", "subtitleFontSize") else each
+            for part, each in each.items()
+        }
+        if name == "title" and isinstance(each, dict)
+        else each
+        if name == "datasets"
+        else _enlarged(each, times)
+        for name, each in value.items()
+    }
+
+
+def _datasets(figure: VegaFigure) -> dict[str, list[dict]]:
+    """The figure's frames, as Vega takes them; what is not finite is null."""
+    return {
+        name: json.loads(
+            frame.map(clean).to_json(orient="records", double_precision=15, default_handler=_plain)
+        )
+        for name, frame in figure.frames.items()
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Numbers and arrays of numpy in a specification."""
+    return value.tolist()

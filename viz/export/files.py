@@ -1,0 +1,28 @@
+"""Figures as files, by the name of the format."""
+
+from ..figure import Figure
+from .drawing import png, svg
+from .look import Look
+from .tables import csv, parquet
+
+MIME = {
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "csv": "text/csv",
+    "parquet": "application/vnd.apache.parquet",
+    "html": "text/html",
+}
+PICTURES, TABLES = ("png", "svg"), ("csv", "parquet")
+
+
+def file(figure: Figure, kind: str, look: Look = Look()) -> bytes:  # noqa: B008 (frozen)
+    """The figure as a file of the `kind` "png" or "svg", in that look, or its numbers as "csv" or "parquet"."""
+    if kind == "svg":
+        return svg(figure, look).encode()
+    if kind == "png":
+        return png(figure, look)
+    if kind == "csv":
+        return csv(figure)
+    if kind == "parquet":
+        return parquet(figure)
+    raise ValueError(f"a figure becomes one of {', '.join((*PICTURES, *TABLES))}, got {kind!r}")

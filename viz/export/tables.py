@@ -1,0 +1,34 @@
+"""The numbers behind a figure, as CSV or Parquet: its `frame`, a row a mark, or a matrix with its labels."""
+
+import io
+
+import pandas as pd
+
+from ..figure import Figure
+from .text import clean
+
+_PICTURES = {"on_light", "on_dark", "url"}  # columns that hold images, as long data URIs
+
+
+def table(figure: Figure) -> pd.DataFrame:
+    """The figure's frame with one name a column, without pictures; the labels of its rows are the first column."""
+    frame = figure.frame.drop(columns=_PICTURES.intersection(figure.frame.columns))
+    if not pd.api.types.is_integer_dtype(frame.index.dtype):
+        frame = frame.rename_axis(index=frame.index.name or "row").reset_index()
+    names = [
+        " ".join(map(str, filter(None.__ne__, name))) if isinstance(name, tuple) else str(name)
+        for name in frame.columns
+    ]
+    frame = frame.set_axis([clean(name.strip()) for name in names], axis=1)
+    texts = [name for name, kind in frame.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]
+    return frame.assign(**{name: [clean(each) for each in frame[name]] for name in texts})
+
+
+def csv(figure: Figure) -> bytes:
+    return table(figure).to_csv(index=False, lineterminator="\n").encode()
+
+
+def parquet(figure: Figure) -> bytes:
+    buffer = io.BytesIO()
+    table(figure).to_parquet(buffer, index=False)
+    return buffer.getvalue()

@@ -1,0 +1,100 @@
+"""Strings that stand in a file: of a checkpoint, of an input, of whoever names a thing. They are text there and nothing else."""
+
+import re
+import textwrap
+import unicodedata
+from typing import Any
+
+# What XML 1.0 does not allow in any spelling, and the other control characters; a half of a pair cannot be encoded.
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_LONGEST_NAME = 100
+_SYMBOL = 36  # pixels, of a legend: a symbol and what is free around it
+_TEXT = re.compile("<text [^>]*>[^<]*</text>")
+_RARE = re.compile("[\u1d00-\u1dbf\u2016\u2070-\u209f\u2190-\u23ff\u2400-\u243f\u2c60-\u2c7f]")
+# Liberation Sans is as wide as Arial and Helvetica, letter by letter: a figure that was laid out with one of them
+# fits with the others, and each machine has one.
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+_FAMILY, _WIDE_FAMILY = f'font-family="{FONT}"', f'font-family="DejaVu Sans, {FONT}"'
+
+
+def clean(value: Any) -> Any:
+    """`value` with each character that no file may hold as �, in all strings of its lists and dictionaries."""
+    if isinstance(value, str):
+        return _FORBIDDEN.sub("�", value)
+    if isinstance(value, dict):
+        return {clean(key): clean(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [clean(each) for each in value]
+    return value
+
+
+def wrapped(value: Any, letters: int) -> Any:
+    """A specification of Vega-Lite whose titles break after so many `letters`; Vega itself breaks no line."""
+    if isinstance(value, list):
+        return [wrapped(each, letters) for each in value]
+    if not isinstance(value, dict):
+        return value
+    result = {}
+    for name, each in value.items():
+        if name == "tooltip":
+            result[name] = each
+        elif name == "title" and isinstance(each, dict):
+            parts = {part: _lines(each[part], letters) for part in ("text", "subtitle") if part in each}
+            result[name] = each | parts
+        elif name == "title":
+            result[name] = _lines(each, letters)
+        else:
+            result[name] = wrapped(each, letters)
+    return result
+
+
+def in_columns(value: Any, width: float, letter: float) -> Any:
+    """A specification of Vega-Lite whose legends of symbols take several rows where one would be wider than `width`.
+
+    `letter` is the width of a letter; both in pixels.
+    """
+    if isinstance(value, list):
+        return [in_columns(each, width, letter) for each in value]
+    if not isinstance(value, dict):
+        return value
+    names = (value.get("scale") or {}).get("domain") if isinstance(value.get("scale"), dict) else None
+    if isinstance(value.get("legend"), dict) and isinstance(names, list):
+        longest = max((len(str(name)) for name in names), default=0) * letter + _SYMBOL
+        if longest * len(names) > width:
+            columns = {"columns": max(int(width / longest), 1)}
+            return value | {"legend": value["legend"] | columns}
+    if value.get("titleOrient") == "left" and "gradientLength" in value:
+        beside = len(str(value.get("title"))) * letter + value["gradientLength"]
+        return value | ({"titleOrient": "top"} if beside > 0.7 * width else {})
+    return {
+        name: each if name == "datasets" else in_columns(each, width, letter) for name, each in value.items()
+    }
+
+
+def in_fonts(svg: str) -> str:
+    """An SVG whose texts with raised or lowered digits and the like name a font that has these letters.
+
+    Whoever draws the SVG would else take any font that has them, for the whole of the text.
+    """
+    return _TEXT.sub(
+        lambda found: found[0].replace(_FAMILY, _WIDE_FAMILY) if _RARE.search(found[0]) else found[0], svg
+    )
+
+
+def _lines(said: Any, letters: int) -> Any:
+    if isinstance(said, str):
+        lines = textwrap.wrap(said, letters) if len(said) > letters else [said]
+        return lines if len(lines) > 1 else said
+    if isinstance(said, list) and all(isinstance(each, str) for each in said):
+        return [line for each in said for line in (textwrap.wrap(each, letters) or [""])]
+    return said
+
+
+def file_name(*parts: str, suffix: str) -> str:
+    """Of `parts`, without anything that a file system, a shell or a web address could take amiss.
+
+    ("attention", "L2 H1", "imdb-pre-ln") with the suffix "svg" gives attention-L2-H1-imdb-pre-ln.svg.
+    """
+    plain = unicodedata.normalize("NFKD", "-".join(filter(None, parts))).encode("ascii", "ignore").decode()
+    name = re.sub("[^A-Za-z0-9]+", "-", plain)[:_LONGEST_NAME].strip("-")
+    return f"{name or 'figure'}.{suffix}"
