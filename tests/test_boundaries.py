@@ -24,7 +24,6 @@ MAY_IMPORT = {
         "scipy",
         "tokenizers",
         "safetensors",
-        "PIL",
         "jsonschema",
         "jaxtyping",
         "tqdm",

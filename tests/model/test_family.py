@@ -28,7 +28,10 @@ def test_a_family_comes_back_from_json(family: Family) -> None:
         ({"name": "x", "n_token_types": -1}, "n_token_types: -1 is less than"),
         ({"name": "x", "code": "1"}, "Additional properties are not allowed ('code' was unexpected)"),
         ({"name": "x", "pixels": {"means": 3}}, "pixels means: 3 is not of type 'array'"),
-        ({"name": "x", "pixels": {"deviations": [0.0, 1.0, 1.0]}}, "pixels cannot be divided by (0.0, 1.0, 1.0)"),
+        (
+            {"name": "x", "pixels": {"deviations": [0.0, 1.0, 1.0]}},
+            "pixels cannot be divided by (0.0, 1.0, 1.0)",
+        ),
         ({"name": "x", "tied_output": "yes"}, "tied_output: 'yes' is not of type 'boolean'"),
     ],
 )
