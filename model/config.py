@@ -144,6 +144,11 @@ class ModelConfig:
         return (self.image_size // self.patch_size) ** 2
 
     @property
+    def d_pooled(self) -> int:
+        """Width of the pooled state, which a pooler may change."""
+        return (self.family and self.family.d_pooled) or self.d_model
+
+    @property
     def n_before_patches(self) -> int:
         """Positions before the first patch: the class token, and a distillation token where there is one."""
         return (self.pooling == "class") + bool(self.family and self.family.distillation_token)

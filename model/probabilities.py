@@ -26,12 +26,12 @@ def probabilities(
 ) -> Float32[np.ndarray, "input intervention answer"]:
     """The probabilities of the classes for each input under each intervention.
 
-    Of an encoder without classes, the pooled state [d_model] in their place. Inputs of one length share a
+    Of an encoder without classes, the pooled state [d_pooled] in their place. Inputs of one length share a
     batch, and so do interventions that begin in the same layer; the layers before it are run once.
     Raises as `model.capture.capture` does.
     """
     model = loaded.model
-    n_answers = loaded.config.n_classes or loaded.config.d_model
+    n_answers = loaded.config.n_classes or loaded.config.d_pooled
     found = np.empty((len(inputs), len(interventions), n_answers), np.float32)
     paddings = [each.n_padding(loaded.config) for each in interventions]
     with torch.inference_mode(), evaluating(model):

@@ -154,7 +154,7 @@ class ForwardRecord(AttentionRecord):
     residual: Float32[np.ndarray, "stage query d_model"]
     logits_by_layer: Float32[np.ndarray, "stage class"]
     logits: Float32[np.ndarray, " class"]  # of no class where the encoder has no classifier
-    pooled: Float32[np.ndarray, " d_model"]  # the state that the classifier reads, or would read
+    pooled: Float32[np.ndarray, " d_pooled"]  # the state that the classifier reads, or would read
     # Of an output for each token, such as the names in a text; None where there is none.
     token_logits: Float32[np.ndarray, "query token_class"] | None = None
 

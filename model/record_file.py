@@ -29,8 +29,10 @@ AXES = {
     "residual": ("stage", "query", "d_model"),
     "logits_by_layer": ("stage", "class"),
     "logits": ("class",),
-    "pooled": ("d_model",),
+    "pooled": ("d_pooled",),
+    "token_logits": ("query", "token_class"),
 }
+OPTIONAL = ("token_logits",)  # of some encoders
 LABELS = ("tokens", "queries", "roles", "keys", "key_roles")
 WANTED = (*AXES, *LABELS, "patch_grid", "picture", "numbers", "settings")
 LARGEST_SETTINGS = 2**20  # characters
@@ -64,6 +66,7 @@ def dump(
     """The content of such a file. Raises as `save` does."""
     whole = isinstance(record, ForwardRecord)
     arrays = {name: getattr(record, name) for name in (AXES if whole else ("pattern", "mask"))}
+    arrays = {name: values for name, values in arrays.items() if values is not None}
     texts = {"tokens": list(record.tokens), "roles": list(record.roles)}
     if record.keys is not None:
         texts |= {"keys": list(record.keys.tokens), "key_roles": list(record.keys.roles)}
@@ -152,14 +155,16 @@ def _record(
         numbers=None if numbers is None else numbers.tolist(),
         merged=settings.get("merged") is True,
     )
-    if not set(AXES) <= set(arrays) or "config" not in settings:
+    if not set(AXES) - set(OPTIONAL) <= set(arrays) or "config" not in settings:
         return attention
     _check(arrays, attention)
     if not isinstance(settings["config"], dict):
         raise ValueError("its config is no JSON object")
     config = ModelConfig.from_json(settings["config"])
     _check_config(arrays, config)
-    more = {name: np.array(arrays[name], np.float32) for name in AXES if name not in ("pattern", "mask")}
+    more = {
+        name: np.array(arrays[name], np.float32) for name in set(AXES) & set(arrays) - {"pattern", "mask"}
+    }
     return ForwardRecord(
         config=config, pattern=attention.pattern, mask=attention.mask, **positions(attention), **more
     )
@@ -192,9 +197,12 @@ def _check_config(arrays: Mapping[str, np.ndarray], config: ModelConfig) -> None
         len(arrays["logits"]),
     )
     found = {"n_layers": layers, "n_heads": heads, "d_k": d_k, "d_v": d_v, "d_model": d_model}
-    found |= {"n_classes": classes}
+    found |= {"n_classes": classes, "d_pooled": len(arrays["pooled"])}
     for name, size in found.items():
         if getattr(config, name) != size:
             raise ValueError(f"its config says {name} {getattr(config, name)}, its arrays {size}")
+    by_token = arrays["token_logits"].shape[-1] if "token_logits" in arrays else 0
+    if by_token != len(config.family.token_class_names if config.family else ()):
+        raise ValueError("its config does not name the classes of its token_logits")
     if stages != 1 + 2 * layers:
         raise ValueError("its config does not fit the states that it holds")

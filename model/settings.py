@@ -18,6 +18,7 @@ def settings(loaded: Loaded, given: InputLike, changed: Intervention | None = No
         "checkpoint": loaded.name,
         "weights_sha256": None if loaded.folder is None else weights_hash(loaded.folder),
         "text": given.text if isinstance(given, Text) else None,
+        "second_part": given.second if isinstance(given, Text) else None,
         "class_names": list(loaded.config.class_names),
         "intervention": "none" if changed == Intervention() else repr(changed)[:LONGEST],
     }

@@ -51,7 +51,11 @@ def encode(
     except Exception as error:  # the library raises plain Exception
         raise ValueError(f"the tokenizer cannot read this text: {error}") from error
     prefix = getattr(tokenizer.model, "continuing_subword_prefix", None) or ""
-    n_left_out = sum(part.special_tokens_mask.count(0) for part in encoding.overflowing)
+    n_read = encoding.special_tokens_mask.count(0)
+    if second is None:
+        n_left_out = sum(part.special_tokens_mask.count(0) for part in encoding.overflowing)
+    else:  # of two parts the library lists what it cut in several combinations
+        n_left_out = sum(_length(tokenizer, part) for part in parts) - n_read
     from_start = (tokenizer.truncation or {}).get("direction") == "left"
     return Encoded(
         ids=tuple(encoding.ids),
@@ -59,10 +63,16 @@ def encode(
         tokens=tuple(encoding.tokens),
         roles=_roles(tokenizer, encoding, prefix, padding_id),
         continuing_prefix=prefix,
-        n_read=encoding.special_tokens_mask.count(0),
+        n_read=n_read,
         n_left_out=n_left_out,
         from_start=from_start,
     )
+
+
+def _length(tokenizer: Tokenizer, text: str) -> int:
+    """In tokens, without special ones and without truncation."""
+    whole = tokenizer.encode(text, add_special_tokens=False)
+    return len(whole.ids) + sum(len(part.ids) for part in whole.overflowing)
 
 
 def _roles(tokenizer: Tokenizer, encoding: Encoding, prefix: str, padding_id: int | None) -> tuple[Role, ...]:

@@ -23,7 +23,10 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
         layout.act("hidden_act", "gelu_new"),
     )
     outputs = read_outputs(layout, pooler="pooler", masked=masked)
-    n_layers, n_groups = layout.number("num_hidden_layers"), layout.number("num_hidden_groups", 1)
+    n_layers, n_groups = (
+        layout.layers("num_hidden_layers", shared=True),
+        layout.number("num_hidden_groups", 1),
+    )
     if not 1 <= n_groups <= max(n_layers, 1):
         raise ValueError(f"{n_layers} layers cannot be in {n_groups} groups")
     sizes = layout.widths(layout.number("hidden_size"), layout.number("num_attention_heads"))

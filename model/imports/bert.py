@@ -41,7 +41,7 @@ def reading(
 ) -> Reading:
     """The trunk that all of them share. Raises ValueError where a part is of a kind that is not read."""
     refuse_variants(layout)
-    n_layers = layout.number("num_hidden_layers")
+    n_layers = layout.layers("num_hidden_layers")
     sizes = layout.widths(layout.number("hidden_size"), layout.number("num_attention_heads"))
     stored = layout.number("max_position_embeddings")
     width = family.get("d_embedding") or sizes["d_model"]

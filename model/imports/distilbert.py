@@ -16,7 +16,7 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
     act = layout.act("activation")
     masked = ("vocab_transform", "vocab_layer_norm", ("vocab_projector.bias",), act)
     outputs = read_outputs(layout, hidden=("pre_classifier", "relu"), masked=masked)
-    n_layers = layout.number("n_layers")
+    n_layers = layout.layers("n_layers")
     sizes = layout.widths(layout.number("dim"), layout.number("n_heads"))
     n_stored = layout.number("max_position_embeddings")
     config = ModelConfig(

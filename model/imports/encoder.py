@@ -11,7 +11,7 @@ from torch.nn import functional
 from ..config import ModelConfig
 from ..family import Act
 from ..hooks import HookPoint
-from ..transformer import Embedding, Inputs, States, Transformer
+from ..transformer import Embedding, Inputs, States, Transformer, sinusoidal
 
 ACTS: dict[Act, type[nn.Module] | None] = {"relu": nn.ReLU, "tanh": nn.Tanh, "none": nn.Identity}
 FURTHEST = 128  # tokens: all that are further apart share a bucket of the relative bias (MPNet's code)
@@ -33,11 +33,6 @@ class ImportedEmbedding(Embedding):
         self.vocab_size = config.vocab_size
         self.types = nn.Embedding(family.n_token_types, width) if family.n_token_types else None
         self.distillation_token = nn.Parameter(torch.zeros(width)) if family.distillation_token else None
-        if family.pixels is not None:
-            shape = (-1, 1, 1) if config.n_channels > 1 else (-1,)
-            self.register_buffer("means", torch.tensor(family.pixels.means).view(shape), persistent=False)
-            deviations = torch.tensor(family.pixels.deviations).view(shape)
-            self.register_buffer("deviations", deviations, persistent=False)
         if family.d_embedding is not None:
             self.norm = nn.Sequential(self.norm, nn.Linear(width, config.d_model))
 
@@ -131,7 +126,7 @@ class ImportedEncoder(Transformer):
                 self._add_relative_bias(nn.Embedding(family.n_relative_buckets, config.n_heads))
         if family.n_layer_groups:
             self._share_layers(family.n_layer_groups)
-        _make_buffers(self, config)
+        _make_buffers(self.embedding, config)
 
     def pool(self, states: States, inputs: Inputs) -> Float[Tensor, "batch d_pooled"]:
         return self.pooler_act(self.pooler(super().pool(states, inputs)))
@@ -168,8 +163,12 @@ def _share(block: nn.Module, first: nn.Module) -> None:
             _share(getattr(block, name), part)
 
 
-def _make_buffers(model: ImportedEncoder, config: ModelConfig) -> None:
+def _make_buffers(embedding: ImportedEmbedding, config: ModelConfig) -> None:
     """What is computed and not read, which on the meta device has no numbers."""
-    made = ImportedEmbedding(replace(config, vocab_size=1, padding_id=None) if config.is_text else config)
-    for name, buffer in made.named_buffers():
-        model.embedding.register_buffer(name, buffer, persistent=False)
+    if config.positions == "sinusoidal":
+        table = sinusoidal(config.n_positions, config.d_model)
+        embedding.register_buffer("position_table", table, persistent=False)
+    if (pixels := config.family.pixels) is not None:
+        shape = (-1, 1, 1) if config.n_channels > 1 else (-1,)
+        for name, values in (("means", pixels.means), ("deviations", pixels.deviations)):
+            embedding.register_buffer(name, torch.tensor(values).view(shape), persistent=False)

@@ -17,6 +17,7 @@ ACTS: dict[str, Act] = {
     "gelu_pytorch_tanh": "gelu_tanh",
     "relu": "relu",
 }
+MOST_LAYERS = 512
 MOST_PATTERNS = 2**26  # attention weights of one input, as `model.checkpoint` allows them
 LONGEST_NAME = 200  # characters of a class's name
 
@@ -65,6 +66,13 @@ class Layout:
             raise ValueError(f"config.json has {name} {value!r}, which must be a whole number")
         return value
 
+    def layers(self, name: str, *, shared: bool = False) -> int:
+        """How many. Raises ValueError where there cannot be so many, before any of them is built."""
+        n, most = self.number(name), MOST_LAYERS if shared else len(self.stored.shapes)
+        if not 1 <= n <= min(most, MOST_LAYERS):
+            raise ValueError(f"config.json has {name} {n}, the weights are those of fewer layers")
+        return n
+
     def real(self, name: str, default: float) -> float:
         value = self.values.get(name, default)
         if not isinstance(value, int | float) or isinstance(value, bool):
@@ -93,6 +101,13 @@ class Layout:
             "d_k": d_model // n_heads,
             "d_v": d_model // n_heads,
         }
+
+    def need_room(self, n_positions: int, n_layers: int, n_heads: int) -> None:
+        """Of pictures all patches are read. Raises ValueError where they are too many to be shown."""
+        if (n := n_layers * n_heads * n_positions**2) > MOST_PATTERNS:
+            raise ValueError(
+                f"{n_positions:,} positions make {n:,} attention weights, of which {MOST_PATTERNS:,} can be shown"
+            )
 
     def positions(self, stored: int, n_layers: int, n_heads: int, first: int = 0) -> int:
         """How many positions are read: all behind the `first`, or as many as can be shown."""

@@ -17,7 +17,7 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
     layout = Layout.find(values, stored, WORDS)
     masked = ("lm_head.dense", "lm_head.layer_norm", ("lm_head.bias", "lm_head.decoder.bias"), "gelu")
     outputs = read_outputs(layout, pooler="pooler.dense", hidden=("classifier.dense", "tanh"), masked=masked)
-    n_layers = layout.number("num_hidden_layers")
+    n_layers = layout.layers("num_hidden_layers")
     sizes = layout.widths(layout.number("hidden_size"), layout.number("num_attention_heads"))
     n_stored, first = (
         layout.number("max_position_embeddings"),

@@ -71,7 +71,7 @@ def _size(values: Mapping[str, Any]) -> tuple[int, int] | int | None:
 
 
 def resized(
-    picture: UInt8[np.ndarray, "height width *colour"], config: ModelConfig
+    picture: UInt8[np.ndarray, "height width *given"], config: ModelConfig
 ) -> Float32[np.ndarray, "size size *colour"]:
     """Values from 0 to 1, at the encoder's size: as Pillow resizes, which is how such encoders were trained."""
     pixels, side = config.family.pixels, config.image_size

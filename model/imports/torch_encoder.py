@@ -24,8 +24,8 @@ AROUND = ("embedding", "positions", "embedding_norm", "classifier")
 def read(values: Mapping[str, Any], stored: Stored) -> Reading:
     layout = Layout.find(values, stored, FIRST)
     names = values.get("names", {})
-    if not isinstance(names, dict) or (unknown := set(names) - set(AROUND)):
-        raise ValueError(f"names must say which tensors are {', '.join(AROUND)}, got {unknown or names!r}")
+    if not isinstance(names, dict) or set(names) - set(AROUND):
+        raise ValueError(f"names must say which tensors are {', '.join(AROUND)}, got {names!r}")
     around = {key: str(name) for key, name in names.items()}
     n_layers = sum(
         layout.has(f"layers.{layer}.self_attn.in_proj_weight") for layer in range(len(stored.shapes))

@@ -16,7 +16,7 @@ CLASS_TOKEN = "embeddings.cls_token"
 def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, Any] | None = None) -> Reading:
     """`preprocessor` is what preprocessor_config.json holds, None where there is no such file."""
     layout = Layout.find(values, stored, CLASS_TOKEN)
-    n_layers = layout.number("num_hidden_layers")
+    n_layers = layout.layers("num_hidden_layers")
     sizes = layout.widths(layout.number("hidden_size"), layout.number("num_attention_heads"))
     d, image, patch = sizes["d_model"], _side(values, "image_size"), _side(values, "patch_size")
     channels = layout.number("num_channels", 3)
@@ -25,6 +25,7 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
     pixels, note = read_pixels(preprocessor, channels)
     layout.notes += [note] if note else []
     n_positions = (image // max(patch, 1)) ** 2 + 1 + distilled
+    layout.need_room(n_positions, n_layers, sizes["n_heads"])
     config = ModelConfig(
         **sizes,
         n_layers=n_layers,
