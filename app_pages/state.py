@@ -101,7 +101,7 @@ def _viewed(
 
 def encoded_text(name: Checkpoint, given: Text) -> Encoded:
     encoder = loaded(name)
-    return encode(encoder.tokenizer, given.text, encoder.config.padding_id)
+    return encode(encoder.tokenizer, given.text, encoder.config.padding_id, given.second)
 
 
 def left_out(name: Checkpoint, given: Input) -> str:
@@ -143,6 +143,19 @@ def checkpoints(kind: str) -> list[str]:
         (name for name in names if _kind(name) in (kind, None)),
         key=lambda name: (len(paired[name]) == 1, paired[name], paired[name].index(name)),
     )
+
+
+@cached
+def _imported(name: Checkpoint) -> bool:
+    try:
+        return checkpoint.read_config(name).family is not None
+    except ValueError:
+        return False
+
+
+def is_imported(name: str | None) -> bool:
+    """Whether the encoder was trained elsewhere, and may read what the project's own never do."""
+    return name is not None and _imported(name)
 
 
 @cached

@@ -144,6 +144,16 @@ class ModelConfig:
         return (self.image_size // self.patch_size) ** 2
 
     @property
+    def chooses(self) -> bool:
+        """Whether the answer is one class of several, with a probability for each."""
+        return self.n_classes > 0 and (self.family is None or self.family.answers == "choice")
+
+    @property
+    def d_embedding(self) -> int:
+        """Width of content and positions, where their sum is widened before the first block."""
+        return (self.family and self.family.d_embedding) or self.d_model
+
+    @property
     def d_pooled(self) -> int:
         """Width of the pooled state, which a pooler may change."""
         return (self.family and self.family.d_pooled) or self.d_model

@@ -26,6 +26,9 @@ def shuffled(roles: Sequence[Role], seed: int) -> tuple[int, ...]:
 
 
 def movable(roles: Sequence[Role]) -> list[int]:
+    """Of a picture its patches: what stands before them stays."""
+    if "patch" in roles:
+        return [position for position, role in enumerate(roles) if role == "patch"]
     return [position for position, role in enumerate(roles) if role not in STAY]
 
 

@@ -26,12 +26,12 @@ def probabilities(
 ) -> Float32[np.ndarray, "input intervention answer"]:
     """The probabilities of the classes for each input under each intervention.
 
-    Of an encoder without classes, the pooled state [d_pooled] in their place. Inputs of one length share a
+    Of an encoder that does not choose one of several classes, the pooled state [d_pooled] in their place. Inputs of one length share a
     batch, and so do interventions that begin in the same layer; the layers before it are run once.
     Raises as `model.capture.capture` does.
     """
     model = loaded.model
-    n_answers = loaded.config.n_classes or loaded.config.d_pooled
+    n_answers = loaded.config.n_classes if loaded.config.chooses else loaded.config.d_pooled
     found = np.empty((len(inputs), len(interventions), n_answers), np.float32)
     paddings = [each.n_padding(loaded.config) for each in interventions]
     with torch.inference_mode(), evaluating(model):
@@ -74,23 +74,15 @@ def _answers(
         x, done = model.pass_blocks(x, mask, done, max(first, 0)), max(first, 0)
         for some in _parts(list(same), size):
             states = None if first < 0 else x
-            logits = _side_by_side(model, inputs, [interventions[at] for at in some], states, done)
-            answers = _read(logits, model.config)
+            answers = _side_by_side(model, inputs, [interventions[at] for at in some], states, done)
+            answers = answers.softmax(dim=-1) if model.config.chooses else answers
             yield some, answers.unflatten(0, (len(some), len(inputs)))
-
-
-def _read(logits: Float32[Tensor, "row class"], config: ModelConfig) -> Float32[Tensor, "row answer"]:
-    """As `model.record.read_answers`; of an encoder without classes they are the pooled state, and stay what they are."""
-    how = config.family.answers if config.family else "choice"
-    if not config.n_classes or how == "numbers":
-        return logits
-    return logits.sigmoid() if how == "each" else logits.softmax(dim=-1)
 
 
 def _side_by_side(
     model: Transformer, inputs: Tensor, interventions: Sequence[Intervention], x: Tensor | None, first: int
 ) -> Float32[Tensor, "intervention_and_input answer"]:
-    """The logits of all inputs under the first intervention, then under the second, ...; from block `first` on.
+    """The logits, or the pooled states, of all inputs under the first intervention, then under the second, ...; from block `first` on.
 
     `x` is what goes into that block, None where the embedding is changed.
     """
@@ -100,7 +92,10 @@ def _side_by_side(
     repeated = inputs.repeat(n, *(1,) * (inputs.ndim - 1))
     with watch(model, _for_each_part(watchers)):
         states = model.embed(repeated) if x is None else x.repeat(n, 1, 1)
-        return model.answer(model.pass_blocks(states, _joined(masks, inputs), first), repeated)
+        x = model.pass_blocks(states, _joined(masks, inputs), first)
+        if model.config.chooses:
+            return model.answer(x, repeated)
+        return model.pool(model.final_norm(x), repeated)
 
 
 def _joined(masks: Sequence[Tensor | None], inputs: Tensor) -> Tensor | None:

@@ -164,7 +164,8 @@ class ForwardRecord(AttentionRecord):
 
     @property
     def has_classes(self) -> bool:
-        return bool(self.config.class_names)
+        """Whether the answer is one class of several."""
+        return self.config.chooses
 
     @property
     def has_class_token(self) -> bool:

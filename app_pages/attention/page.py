@@ -13,6 +13,7 @@ from app_pages.widgets.head_choice import choose_head, choose_query, overview_of
 from app_pages.widgets.masked_tokens import masked_tokens
 from app_pages.widgets.measures_note import measures_note
 from app_pages.widgets.prediction import prediction
+from app_pages.widgets.token_answers import token_answers
 from model.measures.heads import over_heads
 from model.record import ForwardRecord
 
@@ -39,6 +40,7 @@ with chosen.controls:
 if chosen.opened is None:
     try_links(chosen, query)
     masked_tokens(chosen)
+    token_answers(chosen.record)
 
 with st.container(horizontal=True, gap="medium"):
     with st.container(key="maps"):

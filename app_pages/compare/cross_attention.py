@@ -21,6 +21,7 @@ def cross_attention(chosen: state.HeadSelection, first: Side, second: Side) -> N
     with st.container(key="matrix_first_place"):
         figure = cross_heatmap(pattern, first.record.tokens, second.record.tokens, query=query, scale=scale)
         show(figure, key="cross", height="stretch")
+    biased = first.record.config.family and first.record.config.family.n_relative_buckets
     st.latex(
         r"A = \mathrm{softmax}\!\left( \frac{Q_1 K_2^{\top}}{\sqrt{d_k}} \right), \qquad \mathrm{out} = A V_2"
     )
@@ -29,4 +30,9 @@ def cross_attention(chosen: state.HeadSelection, first: Side, second: Side) -> N
         f"the {second.title}. In a decoder the queries come from what was written so far and the keys from the encoder "
         "(Vaswani et al. 2017, section 3.2.3). This encoder was never trained for it, so the map shows the formula and "
         "not a skill."
+        + (
+            " The bias by distance that it adds to its scores is left out: two texts have no distance."
+            if biased
+            else ""
+        )
     )

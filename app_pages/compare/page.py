@@ -13,7 +13,7 @@ from app_pages.compare.sides import choose_sides, choose_what
 from app_pages.compare.stream import stream
 from app_pages.inputs.row import choose_input, stop
 from app_pages.widgets.bar import bar, parts
-from app_pages.widgets.contrast import predictions, tell, verdict
+from app_pages.widgets.contrast import predictions, similarity, tell
 from app_pages.widgets.head_choice import choose_head
 from app_pages.widgets.recipe import recipes
 
@@ -48,7 +48,7 @@ if left_out and left_out != state.left_out(first.checkpoint, first.given):
 predictions(first, second, key="probabilities")
 if not first.said and not second.said:
     if of_one:
-        tell(verdict(f"From the {first.title} to the {second.title}", first.record, second.record))
+        tell(similarity(first.record, second.record))
     else:
         st.caption("Neither encoder has classes, so there is no prediction.")
 

@@ -56,7 +56,8 @@ def choose_input(
         given = _of_record(opened, records)
     else:
         with place:
-            given, label = text_input() if kind == state.TEXT else digit_input(name)
+            imported = state.is_imported(name)
+            given, label = text_input(in_two_parts=imported) if kind == state.TEXT else digit_input(name)
         _need_encoder(name, kind, given, about)
     controls, more = places or bar("controls")
     selection = state.Selection(

@@ -11,8 +11,11 @@ LONGEST = 3500
 AT_MOST = f"The box takes no text of more than {LONGEST:,} characters."
 
 
-def text_input() -> tuple[Text | None, None]:
-    """The text, None where it is empty. The box is what counts; an example only fills it."""
+def text_input(*, in_two_parts: bool = False) -> tuple[Text | None, None]:
+    """The text, None where it is empty. The box is what counts; an example only fills it.
+
+    Encoders that were trained on pairs read a second text behind the first, where there is one.
+    """
     sentences = state.sentences()
     titles = {text: title for title, text in sentences.items()}
     text = text_box("Text", next(iter(titles)), key="text")
@@ -27,9 +30,20 @@ def text_input() -> tuple[Text | None, None]:
         width=160,
         label_visibility="collapsed",
     )
+    second = _second_part() if in_two_parts else None
     if len(text) == LONGEST:  # of a longer one in the address, Streamlit takes the beginning
         st.caption(AT_MOST)
-    return (Text(text) if text.strip() else None), None
+    return (Text(text, second) if text.strip() else None), None
+
+
+def _second_part() -> str | None:
+    with st.popover("Second part", key="second_part", help="For encoders of pairs: read behind a separator."):
+        text = text_box("Second part", "", key="second")
+        st.caption(
+            "An encoder of sentence pairs reads this behind the first text, after a separator; many tell the two parts "
+            "apart by a vector of their own, the token type. Empty: there is no second part."
+        )
+    return text if text.strip() else None
 
 
 def text_box(label: str, first: str, *, key: str, at_most: int = LONGEST) -> str:

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from app_pages import address, cache, state
+from app_pages.inputs.row import stop
 from app_pages.positions.notation import scientific
 from app_pages.widgets.show import show
 from model.config import ModelConfig
@@ -15,6 +16,11 @@ TIED, UNTIED = "the same, W_Q", "another, W_K"
 
 def adding(chosen: state.HeadSelection) -> None:
     loaded = state.loaded(chosen.checkpoint)
+    if (width := loaded.config.d_embedding) != loaded.config.d_model:
+        stop(
+            f"In {chosen.checkpoint} content and positions are {width} numbers wide, and a linear map widens their sum to "
+            f"{loaded.config.d_model} before any head reads it: no $W_Q$ fits them."
+        )
     parts = cache.of(embedding_parts, chosen.checkpoint, chosen.given)
     head = f"L{chosen.layer} H{chosen.head}"
     with chosen.controls:

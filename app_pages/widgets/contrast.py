@@ -109,6 +109,12 @@ def verdict(what: str, before: ForwardRecord, after: ForwardRecord) -> str:
     return f"{what}, the prediction stays {was}: {shares}."
 
 
+def similarity(one: ForwardRecord, other: ForwardRecord) -> str:
+    """How alike two inputs are to an encoder of embeddings, as a sentence. Plain text."""
+    cosine = 1 - change(one, other).value
+    return f"Cosine similarity of the two embeddings: {written(cosine, '.3f')} (1: the same direction, 0: unrelated)."
+
+
 def share(part: float, digits: int = 2) -> str:
     """A share of 1 as a percentage; one that rounds to 0 or 100 % without being it says so."""
     return percent(part, digits, below="under ", above="over ")

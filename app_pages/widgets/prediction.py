@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from model.record import ForwardRecord
-from viz.numbers import percent
+from viz.numbers import percent, written
 
 LIKELIEST = 3  # of many classes so many are shown
 _BAR = 96  # pixels of a bar that stands for 100 %
@@ -15,10 +15,11 @@ _BAR = 96  # pixels of a bar that stands for 100 %
 def prediction(record: ForwardRecord, label: int | None, *, title: str = "") -> None:
     """The most probable class, whether it is the right one where `label` says which that is, and how probable.
 
-    With more than two classes also those that come next. Of an encoder without classes it says so.
+    With more than two classes also those that come next. An encoder may answer otherwise: with numbers, with a yes or
+    no for each class, with a class for each token, or with nothing but its state; then this says so.
     """
     if not record.has_classes:
-        st.caption("This encoder has no classes, and so no prediction.")
+        _otherwise(record)
         return
     values = record.probabilities
     said = int(values.argmax())
@@ -34,6 +35,23 @@ def prediction(record: ForwardRecord, label: int | None, *, title: str = "") -> 
             label_visibility="visible" if title else "collapsed",
         )
         st.html(_bars(record), width="content")
+
+
+def _otherwise(record: ForwardRecord) -> None:
+    answers = record.probabilities
+    if not len(answers):
+        per_token = "It has an answer for each token: below." if record.token_class_names else ""
+        st.caption(per_token or "This encoder has no classes, and so no prediction.", width="content")
+        return
+    numbers = record.config.family.answers == "numbers"
+    order = range(len(answers)) if numbers else np.argsort(-answers, kind="stable").tolist()
+    said = [
+        f"<b>{escape(_name(record, at))}</b> "
+        + (written(float(answers[at]), ".3g") if numbers else percent(float(answers[at])))
+        for at in list(order)[:LIKELIEST]
+    ]
+    how = "a number, not a probability" if numbers else "each class by itself"
+    st.html(f'<div class="answer">{" ".join(said)}<span class="other">{how}</span></div>', width="content")
 
 
 def _bars(record: ForwardRecord) -> str:

@@ -10,7 +10,7 @@ from model.arrays_file import KINDS
 from model.bare import from_arrays
 from model.capture import capture
 from model.record import AttentionRecord, ForwardRecord
-from model.record_file import AXES, dump, from_bytes, read, read_file, save
+from model.record_file import AXES, OPTIONAL, dump, from_bytes, read, read_file, save
 from model.version import VERSION
 from tests.model import tiny
 
@@ -73,7 +73,7 @@ def test_attention_alone_comes_back(kind: str) -> None:
 def test_the_arrays_have_the_records_names(record, tmp_path: Path) -> None:
     save(record, tmp_path / "a.npz", {})
     with np.load(tmp_path / "a.npz") as file:
-        assert set(file) == {*AXES, "tokens", "roles", "settings"}
+        assert set(file) == {*set(AXES) - set(OPTIONAL), "tokens", "roles", "settings"}
         assert file["tokens"].tolist() == list(record.tokens)
         np.testing.assert_array_equal(file["pattern"], record.pattern)
 

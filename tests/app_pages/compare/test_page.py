@@ -9,6 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages import state
 from model import checkpoint
+from model.capture import capture
+from model.checkpoint import load
 from model.config import ModelConfig
 from model.measures.matching import distance_matrix, matching
 from tests.model import tiny
@@ -139,12 +141,14 @@ def test_nonsense_in_the_address_falls_back(open_compare: Open) -> None:
     assert not open_compare(kind="Digit", compare_what="two inputs", compare_digit="x").exception
 
 
-def test_without_classes_two_inputs_differ_in_the_pooled_state(open_compare: Open, checkpoints: Path) -> None:
+def test_without_classes_two_inputs_have_a_cosine_similarity(open_compare: Open, checkpoints: Path) -> None:
     put(checkpoints, "headless", replace(tiny.TEXT, class_names=()))
     app = open_compare(checkpoint="headless", compare_what="two inputs", text="film", compare_text="not film")
     assert not app.metric
-    (said,) = (block.proto.body for block in app.get("html") if "pooled state" in block.proto.body)
-    assert "From the first text to the second text, the pooled state changes by" in said
+    (said,) = (block.proto.body for block in app.get("html") if "Cosine similarity" in block.proto.body)
+    one, other = (capture(load(checkpoints / "headless"), text).pooled for text in ("film", "not film"))
+    cosine = one @ other / np.linalg.norm(one) / np.linalg.norm(other)
+    assert f"Cosine similarity of the two embeddings: {cosine:.3f}" in said
     app = open_compare(checkpoint="headless", compare_with="imdb-pre-ln")
     assert [metric.label for metric in app.metric] == ["imdb-pre-ln"]
     put(checkpoints, "another", replace(tiny.TEXT, class_names=()), seed=6)

@@ -1,0 +1,102 @@
+"""Encoders that were trained elsewhere open every part that is about an input."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.model.imports.folders import SENTENCE, build
+
+Open = Callable[..., AppTest]
+
+# a classifier of pairs, and one for pictures with a distillation token
+WHOLE = {"Text": "BertForSequenceClassification", "Digit": "DeiTForImageClassificationWithTeacher"}
+OTHERS = (
+    *("ElectraForPreTraining", "MPNetModel", "AlbertForMaskedLM", "RobertaForSequenceClassification"),
+    *("BertForTokenClassification", "ViTModel"),
+)
+EVERY = [
+    ("attention", {}),
+    ("attention", {"part": "mean"}),
+    *(("inside_a_head", {"inside": part}) for part in ("Step by step", "Why √d_k", "LayerNorm", "Sets")),
+    ("inside_a_head", {"inside": "Why √d_k", "inside_scale": "temperature"}),
+    *(("masks", {"masks_part": part}) for part in ("What follows", "Ways of masking", "4 × 4 by hand")),
+    ("masks", {"mask": "local window"}),
+    *(
+        ("positions", {"positions": part})
+        for part in ("Adding", "This checkpoint", "Embeddings", "Experiments")
+    ),
+    *(
+        ("positions", {"positions": "This checkpoint", "positions_own": it})
+        for it in ("lengths", "all pairs")
+    ),
+    *(("compare", {"compare_part": it}) for it in ("Heads", "Difference", "Knock-out")),
+    *(
+        ("compare", {"compare_part": "Stream", "compare_stream": it})
+        for it in ("norms", "shares", "logits by layer")
+    ),
+    *(
+        ("compare", {"compare_what": "two inputs", "compare_part": it})
+        for it in ("Heads", "Representations", "Cross-attention")
+    ),
+    *((page, {}) for page in ("training", "cost", "norm_placement", "theory")),
+]
+SOME = [EVERY[at] for at in (0, 2, 7, 11, 13, 18)]
+
+
+@pytest.fixture
+def open_imported(open_app: Open, checkpoints: Path) -> Open:
+    def opened(architecture: str, page: str, **query: str) -> AppTest:
+        changed = {"num_labels": 1} if architecture == "RobertaForSequenceClassification" else {}
+        build(checkpoints / "own", architecture, **changed)
+        kind = "Digit" if architecture.startswith(("ViT", "DeiT")) else "Text"
+        return open_app(f"app_pages/{page}/page.py", kind=kind, text=SENTENCE, checkpoint="own", **query)
+
+    return opened
+
+
+@pytest.mark.parametrize("architecture", WHOLE.values())
+@pytest.mark.parametrize(("page", "part"), EVERY)
+def test_every_part_opens(open_imported: Open, page: str, part: dict[str, str], architecture: str) -> None:
+    app = open_imported(architecture, page, **part)
+    assert not app.exception
+    assert not app.error
+    of_other_encoders = page in ("norm_placement", "theory", "training")
+    assert of_other_encoders or app.get("vega_lite_chart") or app.get("plotly_chart")
+
+
+@pytest.mark.parametrize("architecture", OTHERS)
+@pytest.mark.parametrize(("page", "part"), SOME)
+def test_other_families_open_too(
+    open_imported: Open, page: str, part: dict[str, str], architecture: str
+) -> None:
+    app = open_imported(architecture, page, **part)
+    assert not app.exception
+    assert not app.error
+
+
+def test_the_second_part_is_read_behind_the_first(open_imported: Open) -> None:
+    app = open_imported("BertForSequenceClassification", "attention", second="a long story")
+    assert app.text_area(key="second").value == "a long story"
+    (options,) = (box.options for box in app.selectbox if box.key == "query")
+    assert options[-4:] == ["11 long", "12 story", "13 [SEP]"][-4:] or options[-2:] == [
+        "12 story",
+        "13 [SEP]",
+    ]
+
+
+def test_each_token_has_its_class(open_imported: Open) -> None:
+    app = open_imported("BertForTokenClassification", "attention")
+    (said,) = (block.proto.body for block in app.get("html") if 'class="token-answers"' in block.proto.body)
+    assert said.count("<code>") == 10
+    assert "<code>film</code><small>class " in said
+    assert "It has an answer for each token: below." in [caption.value for caption in app.caption]
+
+
+def test_numbers_are_no_probabilities(open_imported: Open) -> None:
+    app = open_imported("RobertaForSequenceClassification", "attention")
+    (said,) = (
+        block.proto.body for block in app.get("html") if "a number, not a probability" in block.proto.body
+    )
+    assert "%" not in said
