@@ -42,4 +42,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"{program}: {' '.join(said.split())}", file=sys.stderr)
         sys.exit(2)
     layers, heads, n, _ = record.pattern.shape
-    print(f"{asked.out.name}: {layers} layers of {heads} heads over {n} {record.units}")
+    print(f"{asked.out.name}: {layers} layers of {heads} heads over {n} positions")

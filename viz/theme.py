@@ -4,6 +4,7 @@ Streamlit colours axes, legends and titles, but leaves text marks black. Vega ha
 signal: these expressions choose where the theme is known, in the reader's browser, and in an exported PNG too.
 """
 
+from collections.abc import Sequence
 from functools import cache
 
 import altair as alt
@@ -25,6 +26,11 @@ def heading(text: str | list[str], *below: str) -> dict:
     title = {"text": text, "anchor": "start", "fontSize": 13, "limit": 0}
     smaller = {"subtitle": list(below), "subtitleFontSize": 11, "subtitleColor": {"expr": INK.expr}}
     return title | smaller if below else title
+
+
+def lines_above(lines: Sequence[str]) -> dict:
+    """For `Form.of`: a chart with these small lines above it, or with none."""
+    return {"title": heading(list(lines)) | {"fontSize": 12, "fontWeight": "normal"}} if lines else {}
 
 
 def heading_with_reading(name: str, reading: str) -> dict:

@@ -22,15 +22,14 @@ class View:
     measures: dict[str, np.ndarray]  # [layer, head]
     notes: tuple[str, ...]  # a line each, for figures; none where the record is shown as it is
 
-    @property
-    def title(self) -> str:
-        return "; ".join(self.notes)
+    hides: bool
 
-    def share(self, pattern: np.ndarray) -> str:
-        """How much of the weight in `pattern` [query, key] is shown, "" where nothing is hidden."""
-        if not any(note.startswith("hidden") for note in self.notes):
-            return ""
-        return f"{percent(float(sums(pattern).mean()), 0)} of a row's weight is shown, mean over the queries"
+    def notes_on(self, pattern: np.ndarray) -> tuple[str, ...]:
+        """The same, and where something is hidden how much of the weight in `pattern` [query, key] is shown."""
+        if not self.hides:
+            return self.notes
+        shown = f"{percent(float(sums(pattern).mean()), 0)} of the weight is shown, mean over the queries"
+        return (*self.notes, shown)
 
 
 def choose_view(chosen: state.HeadSelection) -> View:
@@ -49,5 +48,5 @@ def choose_view(chosen: state.HeadSelection) -> View:
         notes.append("words: to a word the sum over its pieces, from it their mean")
     if hidden:
         names = dict.fromkeys(read.tokens[at] for read in both for at in hidden_positions(read))
-        notes.append(f"hidden: {', '.join(names)}; their weight goes to no other")
-    return View(record=seen, measures=measures, notes=tuple(notes))
+        notes.append(f"special tokens hidden: {', '.join(names)}; their weight goes to no other")
+    return View(record=seen, measures=measures, notes=tuple(notes), hides=hidden)

@@ -1,5 +1,7 @@
 """One pattern over the input: the input in the colours of one query, and all weights as a matrix or as lines."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import streamlit as st
 
@@ -11,6 +13,7 @@ from app_pages.state import HeadSelection
 from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.show import clickable, show
+from app_pages.widgets.spelling import plain
 from model.record import AttentionRecord
 from viz.attention.head_view import head_view
 from viz.attention.token_heatmaps import attention_heatmap
@@ -28,22 +31,22 @@ def text_detail(
     query: int,
     scale: WeightScale,
     view: str,
-    title: str,
+    notes: Sequence[str],
 ) -> None:
     """Figures of `pattern` [query, key]; a click on a token in them, or on a row, makes it the query.
 
-    Their `title` says what was done to the weights, where anything was.
+    Their `notes` say what was done to the weights, where anything was.
     """
-    look = {"query": query, "scale": scale, "legend": False, "title": title}
+    look = {"query": query, "scale": scale, "legend": False, "notes": notes}
     input_in_colours(chosen.given, record, pattern[query], key="strip", **look)
     with st.container(horizontal=True, gap="small"):
         with st.container(key="weights"):
             shown = None
             if view == MATRIX:
                 shown = window(pattern, query)
-                _matrix(chosen, record, pattern, query, scale, shown, title)
+                _matrix(chosen, record, pattern, query, scale, shown, notes)
             else:
-                _lines(record, pattern, query, scale, title)
+                _lines(record, pattern, query, scale, notes)
         with st.container(width=190):
             strongest_keys(record, pattern[query], query)
             if shown is not None:
@@ -57,9 +60,11 @@ def picture_detail(
     *,
     query: int,
     scale: WeightScale,
-    title: str,
+    notes: Sequence[str],
 ) -> None:
     """Figures of `pattern` [query, key]; a click on a patch, or on a row, makes it the query."""
+    if notes:
+        st.caption("  \n".join(map(plain, notes)))
     with st.container(horizontal=True):
         with st.container(key="patches"):
             input_in_colours(chosen.given, record, pattern[query], query=query, scale=scale, key="overlay")
@@ -67,7 +72,7 @@ def picture_detail(
                 at_class = {"on_click": take_query, "args": (at,), "disabled": query == at}
                 st.button("Back to the class token", key="to_class", **at_class)
         with st.container(key="map"):
-            _matrix(chosen, record, pattern, query, scale, None, title)
+            _matrix(chosen, record, pattern, query, scale, None, notes)
 
 
 def _matrix(
@@ -77,18 +82,20 @@ def _matrix(
     query: int,
     scale: WeightScale,
     shown: tuple[range, range] | None,
-    title: str,
+    notes: Sequence[str],
 ) -> None:
-    look = {"query": query, "scale": scale, "part": shown, "title": title, "numbers": record.numbers}
+    look = {"query": query, "scale": scale, "part": shown, "notes": notes, "numbers": record.numbers}
     look |= {"mask": record.mask[chosen.layer, chosen.head], "keys": record.keys and record.keys.tokens}
     with st.container(key="matrix_place"):
         show(attention_heatmap(pattern, record.tokens, **look), key="matrix", height="stretch")
         row_clicks("matrix_place", len(record), lambda row: take_query(record.number(row)))
 
 
-def _lines(record: AttentionRecord, pattern: np.ndarray, query: int, scale: WeightScale, title: str) -> None:
+def _lines(
+    record: AttentionRecord, pattern: np.ndarray, query: int, scale: WeightScale, notes: Sequence[str]
+) -> None:
     every = address.toggle("Lines of all queries", True, key="all_queries")
-    look = {"query": None if every else query, "scale": scale, "title": title, "numbers": record.numbers}
+    look = {"query": None if every else query, "scale": scale, "notes": notes, "numbers": record.numbers}
     view = head_view(pattern, record.tokens, keys=record.keys and record.keys.tokens, **look)
     if view.n_lines < view.n_all:
         drawn = f"The strongest {view.n_lines:,} of {view.n_all:,} lines"

@@ -46,7 +46,7 @@ with st.container(horizontal=True, gap="medium"):
     with st.container(key="maps"):
         look = {"selected": (layer, head), "scale": chosen.scale, "notes": seen.notes}
         overview_of(record, seen.measures, key="overview", **look)
-        measures_note(record.units)
+        measures_note(record.units, seen.measures)
         download_record(chosen)
     with st.container(key="detail"):
         if part == HEAD:
@@ -55,10 +55,8 @@ with st.container(horizontal=True, gap="medium"):
         else:
             pattern = over_heads(record.pattern[layer], part)
             st.markdown(f"**L{layer}, {part} over its heads**")
-        if share := seen.share(pattern):
-            st.caption(share)
         scale = chosen.weights_to("this map's own maximum", pattern)
-        look = {"query": query, "scale": scale, "title": seen.title}
+        look = {"query": query, "scale": scale, "notes": seen.notes_on(pattern)}
         if record.unit == "token":
             text_detail(chosen, record, pattern, view=view, **look)
         else:

@@ -36,7 +36,7 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
                 chosen = address.number(
                     *("Test digit number", 0, len(images) - 1),
                     key="digit",
-                    width=130,
+                    width=121,  # of less, its two buttons are hidden
                     label_visibility="collapsed",
                 )
             _gallery(images, labels, chosen, checkpoint)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from app_pages import address, state
 from app_pages.widgets.head_choice import OTHER_KIND
-from app_pages.widgets.spelling import as_code, sentence
+from app_pages.widgets.spelling import as_code, plain
 from model import checkpoint
 from model.inputs import Picture
 from model.measures.heads import odd_rows, summary
@@ -74,7 +74,9 @@ def open_record(name: str, content: bytes) -> None:
     """
     name = name.rpartition("/")[2][-LONGEST_NAME:]
     found = from_bytes(content, name)
-    st.session_state[OPENED] = Opened(name=name, **vars(found))
+    st.session_state[OPENED] = Opened(
+        name=name, record=found.record, settings=found.settings, picture=found.picture
+    )
     st.session_state[OTHER_KIND] = True
     address.take("kind", state.RECORD)
     address.take("query", 0)
@@ -90,7 +92,9 @@ def record_input() -> Opened | None:
         return None
     layers, heads, *_ = found.record.pattern.shape
     read, attended = found.record, found.record.attended
-    size = f"{len(read)} {read.units}" if read.keys is None else f"{len(read)} queries × {len(attended)} keys"
+    size = f"{len(read)} tokens" if read.keys is None else f"{len(read)} queries × {len(attended)} keys"
+    if read.patch_grid is not None:
+        size = "{} × {} patches".format(*read.patch_grid)
     st.markdown(f"{as_code(found.name)} :gray[{layers} × {heads} heads, {size}]", width="content")
     with st.popover("", icon=":material/info:", type="tertiary", key="about_record"):
         _describe(found)
@@ -129,7 +133,7 @@ def _take_upload(key: str) -> None:
         open_record(file.name, file.getvalue())
         st.session_state["record_problem"] = None
     except ValueError as error:
-        st.session_state["record_problem"] = sentence(error)
+        st.session_state["record_problem"] = f"{plain(str(error))}."
 
 
 def _describe(found: Opened) -> None:

@@ -44,7 +44,8 @@ def choose_input(
     """
     with st.container(horizontal=True, vertical_alignment="center", key="input"):
         kind = _choose_kind((state.TEXT, state.DIGIT, state.RECORD))
-        place = st.container(horizontal=True, vertical_alignment="center", key=f"input_{kind.lower()}")
+        look = {"horizontal": True, "vertical_alignment": "center", "gap": "xsmall"}
+        place = st.container(key=f"input_{kind.lower()}", **look)
         beside = st.container(horizontal=True, vertical_alignment="center", key="input_beside")
         name = "" if kind == state.RECORD else _choose_encoder(kind)
         about = st.container(width="content")

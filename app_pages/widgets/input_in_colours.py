@@ -1,6 +1,6 @@
 """The input itself, a text or a digit, in the colours of what one query attends to."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 
 import numpy as np
@@ -30,7 +30,7 @@ def input_in_colours(
     allowed: np.ndarray | None = None,
     height: int = HEIGHT,
     legend: bool = True,
-    title: str = "",
+    notes: Sequence[str] = (),
 ) -> None:
     """`weights` [key] of `query` over what the encoder `read`; a click hands the position in the input to `take`.
 
@@ -38,11 +38,11 @@ def input_in_colours(
 
     `chosen` is what a click changes, the query unless said. Keys that are not `allowed` [key] (False) are struck
     out or hatched. A long text scrolls in so many pixels of `height`; where a figure beside it has the same colours,
-    it does without its `legend`. A `title` says what was done to the weights of a text.
+    it does without its `legend`. `notes` say what was done to the weights of a text.
     """
     draw = partial(clickable, key=key, chosen=query if chosen is None else chosen)
     if record.unit == "token":
-        look = {"scale": scale, "allowed": allowed, "legend": legend, "title": title}
+        look = {"scale": scale, "allowed": allowed, "legend": legend, "notes": notes}
         at = query if record.keys is None else None
         strip = token_strip(record.attended, weights, query=at, **look)
         selection = "token" if allowed is None else "key"

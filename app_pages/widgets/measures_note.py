@@ -1,14 +1,23 @@
 """What the numbers on hover are: their names and formulas."""
 
+from collections.abc import Collection
+
 import streamlit as st
 
 
-def measures_note(unit: str) -> None:
+def measures_note(unit: str, names: Collection[str] = ("entropy",)) -> None:
+    """Of the measures with these `names`; distances are in `unit`."""
     with st.expander("What the numbers mean", icon=":material/function:"):
         st.markdown(
-            "$A_{ij}$ is the attention weight of query $i$ on key $j$; the weights of a query add up to 1. "
-            "Two numbers appear when the pointer rests on a head:"
+            "$A_{ij}$ is the attention weight of query $i$ on key $j$; as the softmax makes them, the weights of a query add "
+            "up to 1. When the pointer rests on a head, these appear:"
         )
+        if "entropy" not in names:
+            st.markdown(
+                "**sum of a row**: mean over queries of $\\sum_j A_{ij}$. Entropy and distance are of rows that add up to "
+                "1, and are left out where some do not."
+            )
+            return
         st.markdown(
             r"**entropy**: mean over queries of $H_i / \ln n_i$, $H_i = -\sum_j A_{ij} \ln A_{ij}$, with "
             "$n_i$ the number of keys that query $i$ may attend to. 0: all weight on one key; 1: the same "

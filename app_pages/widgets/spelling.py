@@ -1,11 +1,18 @@
 """How pages spell placements of the norm, words of the reader, and errors."""
 
+import re
+
 PLACEMENTS = {"pre": "pre-LN", "post": "post-LN", "deepnorm": "DeepNorm", "b2t": "B2T"}  # by norm_placement
 
 
 def as_code(words: str) -> str:
     """As code, so that asterisks, dollar signs and brackets stay what they are."""
     return f"`{words.replace('`', 'ˋ')}`"
+
+
+def plain(words: str) -> str:
+    """For Markdown: words of somebody else as they are, whatever signs are in them."""
+    return re.sub(r"([\\`*_{}\[\]()<>#$:~|!])", r"\\\1", words)
 
 
 def sentence(error: Exception) -> str:

@@ -20,7 +20,7 @@ def test_a_text_becomes_a_record_file(text: Path, tmp_path: Path, name: str, cap
     assert found.record.pattern.tobytes() == expected.pattern.tobytes()
     assert found.record.logits.tobytes() == expected.logits.tobytes()
     assert (found.settings["text"], found.settings["checkpoint"]) == ("a great film", "text")
-    assert capsys.readouterr().out == f"{name}: 2 layers of 2 heads over 5 tokens\n"
+    assert capsys.readouterr().out == f"{name}: 2 layers of 2 heads over 5 positions\n"
 
 
 def test_a_picture_becomes_a_record_file(digit: Path, tmp_path: Path) -> None:  # noqa: ARG001

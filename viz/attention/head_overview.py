@@ -10,7 +10,7 @@ from ..colours import attention_colour, evenly
 from ..figure import VegaFigure, click_on, data, form, need_shape, tip
 from ..palette import tiles
 from ..pictures import CHOOSE
-from ..theme import heading
+from ..theme import lines_above
 
 AT_MOST = 64  # cells a side of a tile; with more positions, or fewer pixels, neighbours are pooled
 _WIDTH = 600  # pixels for all heads together, while a tile stays between the smallest and the largest
@@ -62,7 +62,7 @@ def head_overview(
         values={"largest": 1, "even": 1 / max(n_keys, 1)},
         width=step * n_heads + _GAP,
         height=step * n_layers + _GAP,
-        **({"title": heading(said) | {"fontSize": 12, "fontWeight": "normal"}} if said and not small else {}),
+        **lines_above(() if small else said),
         description=f"Attention of {n_layers} layers of {n_heads} heads"
         + (f"; L{selected[0]} H{selected[1]} is chosen." if selected else "; none is chosen."),
     )

@@ -11,7 +11,7 @@ from ..colours import attention_colour, evenly, weight_values
 from ..figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..palette import ACCENT, TO_ONE, WeightScale
 from ..pictures import pixel_x, pixel_y
-from ..theme import FIT, INK
+from ..theme import FIT, INK, lines_above
 from .token_label import FONT, label, visible
 from .token_label import width as label_width
 
@@ -43,12 +43,12 @@ def head_view(
     scale: WeightScale = TO_ONE,
     keys: Sequence[str] | None = None,
     numbers: Sequence[int] | None = None,
-    title: str = "",
+    notes: Sequence[str] = (),
 ) -> HeadView:
     """A line for each weight of pattern [query, key]; with a `query` chosen, for those of its row.
 
     `keys` are the tokens on the right where they are not those on the left, and `numbers` the positions of the tokens
-    where these are not counted from 0. A `title` says what was done to the weights.
+    where these are not counted from 0. `notes` are lines above it: what was done to the weights.
 
     Of more than `at_most` lines the strongest are drawn. A token under the pointer shows its lines alone, a
     click on it sets the point selection `token`, field `position`. Name `token` as the selection mode: were
@@ -76,7 +76,7 @@ def head_view(
     }
     sides = {"query": (tokens, positions), "key": (attended, at_keys)}
     return HeadView(
-        chart=_chart(lines, sides, None if query is None else int(positions[query]), scale, title),
+        chart=_chart(lines, sides, None if query is None else int(positions[query]), scale, notes),
         n_lines=len(strongest),
         n_all=len(weights),
         share=float(lines["weight"].sum() / weights.sum()) if len(weights) else 1.0,
@@ -88,7 +88,7 @@ def _chart(
     sides: Mapping[str, tuple[Sequence[str], np.ndarray]],
     query: int | None,
     scale: WeightScale,
-    title: str,
+    notes: Sequence[str],
 ) -> VegaFigure:
     """Tokens and positions of both `sides`; `query` is the position of the chosen one."""
     n, n_keys = max(len(tokens) for tokens, _ in sides.values()), len(sides["key"][0])
@@ -126,7 +126,7 @@ def _chart(
             "font_size": font_size,
         },
         height=row * (n + 1),
-        **({"title": heading(title)} if title else {}),
+        **lines_above(notes),
         description=f"Lines from {of} to the tokens that it attends to, the stronger the more attention",
     )
 

@@ -3,7 +3,8 @@
 Queries go down from the top, keys across. Of the `place` that each map takes, the row of the chosen `query` is framed,
 both axes are zoomed to the positions `shown`, from first to last, or, where these are not the same, to the queries and
 the keys of `part`, and cells that a `mask` [query, key] forbids (False) are hatched, without a number. `keys` are the
-tokens across where they are not those down, `numbers` the positions of the tokens where these are not counted from 0.
+tokens across where they are not those down, `numbers` the positions of the tokens where these are not counted from 0,
+and `notes` say below the map what was done to the weights.
 ValueError where the shapes do not fit each other.
 """
 
@@ -134,6 +135,7 @@ def _over_tokens(
     part: tuple[range, range] | None = None,
     keys: Sequence[str] | None = None,
     numbers: Sequence[int] | None = None,
+    notes: Sequence[str] = (),
     **options: object,
 ) -> PlotlyFigure:
     """The heatmap of [query, key]; zoomed ones are lower, as they stand beside each other."""
@@ -144,7 +146,7 @@ def _over_tokens(
         values,
         x=labels if keys is None else position_labels(keys),
         y=labels,
-        titles=("key", "query"),
+        titles=("<br>".join(("key", *(escape(note, quote=False) for note in notes))), "query"),
         cell="query '%{y}' → key '%{x}'",
         mask=mask,
         framed=None if query is None else (range(n_keys), range(query, query + 1)),

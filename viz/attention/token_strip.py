@@ -1,5 +1,6 @@
 """The text itself, each token on the colour of the weight that the chosen query gives to it."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -10,7 +11,7 @@ from ..colours import attention_colour, evenly, weight_values
 from ..figure import VegaFigure, click_on, data, form, need_shape, tip
 from ..palette import TO_ONE, WeightScale
 from ..pictures import pixel_x
-from ..theme import INK, OTHER_INK, heading
+from ..theme import INK, OTHER_INK, lines_above
 from .token_label import FONT, label, visible
 from .token_label import width as label_width
 
@@ -34,7 +35,7 @@ def token_strip(
     scale: WeightScale = TO_ONE,
     allowed: np.ndarray | None = None,
     legend: bool = True,
-    title: str = "",
+    notes: Sequence[str] = (),
 ) -> VegaFigure:
     """The tokens of what was `read` in lines like text, coloured by weights [position]; the token `query` is outlined,
     which is None where the query is no token of these.
@@ -44,7 +45,8 @@ def token_strip(
     With `allowed` [position], tokens that are not (False) are struck out, and a click sets `key`, fields `position`
     and `blocked`: Streamlit reports a click only where it changes the selection, and once the first click has
     blocked a token, the second one on it is different from the first.
-    Where a figure beside it has the same colours, it can do without the `legend`. A `title` says what was done to the weights.
+    Where a figure beside it has the same colours, it can do without the `legend`. `notes` are lines above it: what was done
+    to the weights.
     Raises ValueError where tokens and weights differ in number.
     """
     need_shape((len(read),), weights=weights)
@@ -64,7 +66,7 @@ def token_strip(
         description=f"The {len(read)} {read.units} of the text, coloured by the attention of "
         + ("the query" if query is None else f"{read.units.removesuffix('s')} {read.number(query)}")
         + " to them",
-        **({"title": heading(title)} if title else {}),
+        **lines_above(notes),
     )
 
 
