@@ -5,7 +5,7 @@ from collections.abc import Collection
 import streamlit as st
 
 
-def measures_note(unit: str, names: Collection[str] = ("entropy",)) -> None:
+def measures_note(unit: str, names: Collection[str] = ("entropy", "mean distance")) -> None:
     """Of the measures with these `names`; distances are in `unit`."""
     with st.expander("What the numbers mean", icon=":material/function:"):
         st.markdown(
@@ -23,12 +23,14 @@ def measures_note(unit: str, names: Collection[str] = ("entropy",)) -> None:
             "$n_i$ the number of keys that query $i$ may attend to. 0: all weight on one key; 1: the same "
             "weight on each."
         )
+        if not any(name.startswith("mean distance") for name in names):
+            return
         st.markdown(
             rf"**mean distance**: mean over queries of $\sum_j A_{{ij}} \, \mathrm{{dist}}(i, j)$, in {unit}"
             + (
-                ", $|i - j|$."
-                if unit == "tokens"
-                else ", Euclidean on the grid. A class token has no place there: it is left out as a query, and weight "
+                ", Euclidean on the grid. A class token has no place there: it is left out as a query, and weight "
                 "on it counts as no distance."
+                if unit == "patches"
+                else ", $|i - j|$."
             )
         )
