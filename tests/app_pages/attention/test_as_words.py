@@ -1,0 +1,102 @@
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages import state
+from model.inputs import Text
+from model.measures.words import view
+from tests.app_pages.charts import described, shown, table, weights
+
+Open = Callable[..., AppTest]
+
+TEXT = "great films not"  # [CLS] great film ##s not [SEP]
+WORDS, HIDDEN = {"words": "true"}, {"hide_special": "true"}
+AT = {"text": TEXT, "checkpoint": "imdb-pre-ln"}
+
+
+def viewed(**how: bool) -> np.ndarray:
+    return view(state.record("imdb-pre-ln", Text(TEXT)), **how).pattern
+
+
+@pytest.mark.parametrize(
+    ("query", "how"),
+    [
+        (WORDS, {"merged": True}),
+        (HIDDEN, {"hidden": True}),
+        (WORDS | HIDDEN, {"merged": True, "hidden": True}),
+    ],
+)
+def test_overview_detail_and_text_follow(open_app: Open, query: dict, how: dict) -> None:
+    app = open_app(**AT, **query, layer="1", head="1", query="2 film" if "words" not in query else "2 films")
+    expected = viewed(**how)
+    np.testing.assert_allclose(weights(shown(app)), expected[1, 1], rtol=1e-6)
+    at = app.selectbox(key="query")
+    assert at.value == 2
+    row = at.options.index("2 films" if "words" in query else "2 film")
+    strip = table(app, f"The {expected.shape[-1]} ", "weight", "selected")
+    np.testing.assert_allclose(strip["weight"], expected[1, 1, row], rtol=1e-6)
+    assert strip["position"][strip["selected"]].tolist() == [2]
+    heads = table(app, "Attention of 2 layers", "layer", "head")
+    measure = "sum of a row (mean over queries)" if "hide_special" in query else "entropy"
+    assert measure in heads
+
+
+@pytest.mark.parametrize("kind", ["matrix", "lines"])
+def test_the_figures_say_it(open_app: Open, kind: str) -> None:
+    app = open_app(**AT, **WORDS, **HIDDEN, view=kind)
+    words = "words: to a word the sum over its pieces, from it their mean"
+    hidden = "special tokens hidden: [CLS], [SEP]; their weight goes to no other"
+    shares = viewed(merged=True, hidden=True)[0, 0].sum(axis=-1)
+    share = f"{100 * shares.mean():.0f}\u2009% of the weight is shown, mean over the queries"
+    assert described(app, "Attention of")["title"]["text"] == [words, hidden]
+    assert described(app, "The 3 words of the text")["title"]["text"] == [words, hidden, share]
+    if kind == "lines":
+        assert described(app, "Lines from")["title"]["text"] == [words, hidden, share]
+    else:
+        assert shown(app)["layout"]["xaxis"]["title"]["text"] == "<br>".join(("key", words, hidden, share))
+
+
+def test_without_a_view_nothing_is_said(open_app: Open) -> None:
+    app = open_app(**AT)
+    assert "title" not in described(app, "Attention of")
+    assert shown(app)["layout"]["xaxis"]["title"]["text"] == "key"
+
+
+def test_the_query_stays_the_word_that_holds_it(open_app: Open) -> None:
+    app = open_app(**AT, query="3 ##s")
+    app.toggle(key="words").set_value(True).run()
+    assert app.selectbox(key="query").value == 2
+    assert app.query_params["query"] == "2 films"
+    app.toggle(key="words").set_value(False).run()
+    assert app.selectbox(key="query").value == 2
+    assert app.query_params["query"] == "2 film"
+
+
+def test_a_hidden_query_makes_way_for_the_next_one(open_app: Open) -> None:
+    app = open_app(**AT, query="5 [SEP]")
+    app.toggle(key="hide_special").set_value(True).run()
+    assert app.selectbox(key="query").value == 4
+    app.selectbox(key="query").set_value(1).run()
+    assert not app.exception
+    app.toggle(key="hide_special").set_value(False).run()
+    assert app.selectbox(key="query").value == 1
+
+
+def test_of_a_digit_the_class_token_can_be_hidden_and_nothing_merged(open_app: Open) -> None:
+    app = open_app(kind="Digit", **HIDDEN)
+    assert not app.exception
+    assert weights(shown(app)).shape == (4, 4)
+    assert "words" not in [toggle.key for toggle in app.toggle]
+    assert "to_class" not in [button.key for button in app.button]
+    assert any("their weight goes to no other" in said.value for said in app.caption)
+
+
+def test_where_no_word_has_pieces_none_can_be_merged(open_app: Open) -> None:
+    app = open_app(text="great film", checkpoint="imdb-pre-ln", **WORDS)
+    assert not app.exception
+    assert [toggle.key for toggle in app.toggle if toggle.key in ("words", "hide_special")] == [
+        "hide_special"
+    ]
+    assert weights(shown(app)).shape == (4, 4)

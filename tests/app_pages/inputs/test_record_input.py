@@ -1,0 +1,202 @@
+import io
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from app_pages import state
+from app_pages.inputs import record_input
+from app_pages.inputs.record_input import OPENED, Opened, open_record
+from app_pages.inputs.row import NEEDS_ENCODER
+from model.bare import from_arrays
+from model.inputs import Picture, Text
+from model.record_file import dump, from_bytes
+from model.settings import settings
+from tests.app_pages.charts import described, shown, table, weights
+
+Open = Callable[..., AppTest]
+
+TEXT = "not great films"
+TOKENS = ("[CLS]", "film", "##s", "[SEP]")
+PATTERN = np.random.default_rng(0).dirichlet(np.full(4, 0.5), (2, 3, 4)).astype(np.float32)
+
+
+def opened(content: bytes, name: str = "a.npz") -> Opened:
+    found = from_bytes(content, name)
+    return Opened(name=name, record=found.record, settings=found.settings, picture=found.picture)
+
+
+def show(open_app: Open, what: Opened, page: str | None = None, **query: str) -> AppTest:
+    """The app in a session in which that was opened."""
+    app = open_app(page, kind="Record")
+    app.session_state[OPENED] = what
+    for key, value in query.items():
+        app.query_params[key] = value
+    return app.run()
+
+
+def saved(given: Text | Picture, name: str) -> bytes:
+    picture = given.array if isinstance(given, Picture) else None
+    return dump(state.record(name, given), settings(state.loaded(name), given), picture)
+
+
+def test_nothing_is_open_at_first(open_app: Open) -> None:
+    app = open_app(kind="Record")
+    assert not app.exception
+    assert any("`pattern` [layer, head, query, key]" in said.value for said in app.caption)
+    assert not app.get("plotly_chart")
+
+
+@pytest.mark.parametrize("page", ["masks", "inside_a_head", "positions", "compare"], ids=lambda page: page)
+def test_a_page_that_needs_an_encoder_says_so(open_app: Open, page: str) -> None:
+    app = show(open_app, opened(dump(from_arrays(PATTERN, TOKENS), {})), f"app_pages/{page}/page.py")
+    assert not app.exception
+    if page == "positions":
+        app.segmented_control(key="positions").set_value("This checkpoint").run()
+        assert not app.exception
+    assert [said.value for said in app.info] == [NEEDS_ENCODER]
+
+
+@pytest.mark.parametrize("query", [{}, {"view": "lines"}, {"layer": "1", "head": "1", "part": "mean"}])
+def test_a_reopened_text_gives_the_same_pictures(open_app: Open, query: dict[str, str]) -> None:
+    app = open_app(kind="Text", text=TEXT, checkpoint="imdb-pre-ln", query="2 great", **query)
+    again = show(open_app, opened(saved(Text(TEXT), "imdb-pre-ln")), query="2 great", **query)
+    assert not again.exception
+    figures = [[chart.proto.spec for chart in each.get("plotly_chart")] for each in (app, again)]
+    assert figures[0] == figures[1]
+    assert len(figures[0]) == ("view" not in query)
+    charts = [
+        [
+            (chart.proto.spec, [part.data.data for part in chart.proto.datasets])
+            for chart in each.get("vega_lite_chart")
+        ]
+        for each in (app, again)
+    ]
+    assert charts[0] == charts[1]
+    assert len(charts[0]) >= 2
+    assert [metric.value for metric in app.metric] == [metric.value for metric in again.metric]
+
+
+def test_a_reopened_digit_gives_the_same_pictures(open_app: Open) -> None:
+    app = open_app(kind="Digit", checkpoint="mnist-pre-ln", layer="1", query="r0c1")
+    digit = Picture.of(state.test_digits()[0][0])
+    again = show(open_app, opened(saved(digit, "mnist-pre-ln")), layer="1", query="r0c1")
+    assert not again.exception
+    for start in ("The picture over", "Attention of 2 layers"):
+        one, other = (described(each, start) for each in (app, again))
+        assert all(left.equals(right) for left, right in zip(one["tables"], other["tables"], strict=True))
+    np.testing.assert_array_equal(weights(shown(app)), weights(shown(again)))
+
+
+def test_attention_alone_is_shown_with_its_own_labels(open_app: Open) -> None:
+    app = show(open_app, opened(dump(from_arrays(PATTERN, TOKENS), {})), query="2 ##s")
+    np.testing.assert_array_equal(weights(shown(app)), PATTERN[0, 0])
+    assert not app.metric
+    assert app.selectbox(key="query").options == ["0 [CLS]", "1 film", "2 ##s", "3 [SEP]"]
+    assert app.selectbox(key="query").value == 2
+    assert [len(app.selectbox(key=key).options) for key in ("layer", "head")] == [2, 3]
+    app.button(key="step_left").click().run()
+    assert app.selectbox(key="head").value == 2
+
+
+@pytest.mark.parametrize("view", ["matrix", "lines"])
+def test_keys_that_are_no_queries(open_app: Open, view: str) -> None:
+    record = from_arrays(PATTERN[..., :3], TOKENS, keys=("x", "y", "x"))
+    app = show(open_app, opened(dump(record, {})), query="1 film", view=view)
+    assert not app.exception
+    if view == "matrix":
+        assert shown(app)["data"][0]["x"] == ["x ₀", "y", "x ₂"]
+        assert weights(shown(app)).shape == (4, 3)
+    else:
+        lines = table(app, "Lines from", "query", "key")
+        assert set(lines["key token"]) <= {"x", "y"}
+    strip = table(app, "The 3 tokens of the text", "weight")
+    np.testing.assert_allclose(strip["weight"], PATTERN[0, 0, 1, :3], rtol=1e-6)
+    assert not strip["selected"].any()
+
+
+def test_patches_without_a_picture_lie_on_a_blank_one(open_app: Open) -> None:
+    pattern = np.full((1, 2, 7, 7), 1 / 7, np.float32)
+    app = show(open_app, opened(dump(from_arrays(pattern, patch_grid=(2, 3)), {})))
+    assert len(described(app, "The picture over")["tables"][0]) == 6
+
+
+def test_rows_that_do_not_sum_to_one_are_counted(open_app: Open) -> None:
+    odd = PATTERN.copy()
+    odd[0, 1] *= 0.5
+    app = show(open_app, opened(dump(from_arrays(odd, TOKENS), {})))
+    said = [caption.value for caption in app.caption]
+    assert "4 of 24 rows do not sum to 1 but to 0.5. They are shown as they are." in said
+    assert any("**sum of a row**" in block.value for block in app.markdown)
+    np.testing.assert_array_equal(weights(shown(app)), odd[0, 0])
+
+
+def test_a_file_of_many_positions_shows_a_window(open_app: Open) -> None:
+    n = 90
+    pattern = np.tril(np.ones((1, 1, n, n))) / np.arange(1, n + 1)[:, None]
+    app = show(
+        open_app, opened(dump(from_arrays(pattern, [f"w{at}" for at in range(n)]), {})), query="80 w80"
+    )
+    assert shown(app)["layout"]["yaxis"]["range"] == [89.5, 49.5]
+
+
+def test_open_record_in_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    session: dict[str, object] = {}
+    monkeypatch.setattr(st, "session_state", session)
+    open_record("../../folder/a.npz", dump(from_arrays(PATTERN, TOKENS), {}))
+    assert session["kind"] == state.RECORD
+    assert session["query"] == 0
+    assert session[OPENED].name == "a.npz"
+    with pytest.raises(ValueError, match=r"^b\.npz cannot be read"):
+        open_record("b.npz", b"nothing")
+    assert session[OPENED].name == "a.npz"
+
+
+class _Upload(io.BytesIO):
+    name = "a *bold* [link](x).npz"
+
+
+def test_an_upload_that_is_no_record_is_said_and_what_is_open_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    session: dict[str, object] = {"record_upload_0": _Upload(b"nothing"), OPENED: "something"}
+    monkeypatch.setattr(st, "session_state", session)
+    record_input._take_upload("record_upload_0")
+    assert session["record_problem"].startswith(r"a \*bold\* \[link\]\(x\).npz cannot be read")
+    assert (session[OPENED], session["uploads"]) == ("something", 1)
+
+
+def test_what_a_file_says_of_itself_is_listed(open_app: Open) -> None:
+    app = show(open_app, opened(saved(Text(TEXT), "imdb-pre-ln"), "my *file*.npz"))
+    assert any("`my *file*.npz`" in block.value for block in app.markdown)
+    (about,) = (said.value for said in app.caption if "its weights (SHA-256)" in said.value)
+    assert f"read: `{TEXT}`" in about
+    assert "encoder: `imdb-pre-ln`" in about
+    app.button(key="read_again").click().run()
+    assert not app.exception
+    assert (app.session_state["kind"], app.session_state["text"]) == (state.TEXT, TEXT)
+
+
+def test_other_weights_under_the_same_name_are_not_offered(open_app: Open) -> None:
+    content = dump(
+        state.record("imdb-pre-ln", Text(TEXT)),
+        settings(state.loaded("imdb-pre-ln"), TEXT) | {"weights_sha256": "0" * 64},
+    )
+    app = show(open_app, opened(content))
+    assert "read_again" not in [button.key for button in app.button]
+
+
+@pytest.mark.parametrize(
+    "hostile", [{"text": 3, "checkpoint": ["x"], "version": None}, {"checkpoint": "../.."}]
+)
+def test_settings_of_nonsense_are_not_shown(open_app: Open, hostile: dict) -> None:
+    app = show(open_app, opened(dump(from_arrays(PATTERN, TOKENS), hostile)))
+    assert not app.exception
+    assert "read_again" not in [button.key for button in app.button]
+
+
+def test_a_record_can_be_closed(open_app: Open) -> None:
+    app = show(open_app, opened(dump(from_arrays(PATTERN, TOKENS), {})))
+    app.button(key="close_record").click().run()
+    assert not app.exception
+    assert OPENED not in app.session_state
