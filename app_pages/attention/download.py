@@ -20,7 +20,7 @@ def download_record(chosen: state.Selection) -> None:
         (chosen.checkpoint or "attention") if chosen.opened is None else chosen.opened.name.rpartition(".")[0]
     )
     st.download_button(
-        "Record",
+        "Download record",
         partial(content, chosen),
         f"{name}.npz",
         "application/octet-stream",

@@ -28,6 +28,7 @@ NEEDS_ENCODER = (
     "This page runs an encoder, and a record holds only what one run of it left: choose Text or Digit. The page Attention "
     "shows records."
 )
+NO_ENCODER = "This page is about encoders, and a record holds none: choose Text or Digit."
 _ENCODER = (
     "The trained encoder that reads the input. Pre-LN: a LayerNorm stands before attention and before feed-forward; "
     "post-LN: after each of the two additions."
@@ -43,7 +44,7 @@ def choose_input(
     such a page is one ever given. Where nothing can be read, a sentence ends the page.
     """
     with st.container(horizontal=True, vertical_alignment="center", key="input"):
-        kind = _choose_kind((state.TEXT, state.DIGIT, state.RECORD))
+        kind = _choose_kind()
         look = {"horizontal": True, "vertical_alignment": "center", "gap": "xsmall"}
         place = st.container(key=f"input_{kind.lower()}", **look)
         beside = st.container(horizontal=True, vertical_alignment="center", key="input_beside")
@@ -106,7 +107,9 @@ def _of_record(opened: Opened | None, records: bool) -> Input | None:
 
 def choose_encoder() -> str | None:
     """For a page about encoders, whatever they read: which kind, and which of that kind."""
-    return _choose_encoder(_choose_kind((state.TEXT, state.DIGIT)))
+    if (kind := _choose_kind()) == state.RECORD:
+        stop(NO_ENCODER)
+    return _choose_encoder(kind)
 
 
 def stop(why: str) -> NoReturn:
@@ -115,7 +118,8 @@ def stop(why: str) -> NoReturn:
     st.stop()
 
 
-def _choose_kind(kinds: tuple[str, ...]) -> str:
+def _choose_kind() -> str:
+    kinds = (state.TEXT, state.DIGIT, state.RECORD)
     return address.row("Input", kinds, key="kind", on_change=_change_kind, label_visibility="collapsed")
 
 

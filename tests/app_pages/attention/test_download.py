@@ -41,4 +41,4 @@ def test_the_picture_comes_with_its_record(open_app: Open) -> None:
 
 def test_the_button_is_on_the_page(open_app: Open) -> None:
     (button,) = open_app(text="not great", checkpoint="imdb-post-ln").get("download_button")
-    assert button.proto.label == "Record"
+    assert button.proto.label == "Download record"

@@ -47,3 +47,9 @@ def test_the_address_names_another_part(address: dict, code: str, start: tuple[i
 def test_nonsense_in_the_address_is_as_if_it_were_not_there(address: dict, nonsense: str) -> None:
     address["window"] = nonsense
     assert window(pattern(300, 200), 100) == (range(80, 80 + SIDE), range(180, 180 + SIDE))
+
+
+def test_a_pattern_need_not_be_square(address: dict) -> None:  # noqa: ARG001
+    weights = np.full((20, 300), 0.001)
+    weights[:, 200] = 0.5
+    assert window(weights, 3) == (range(20), range(180, 180 + SIDE))

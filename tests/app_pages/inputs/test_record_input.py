@@ -1,4 +1,3 @@
-import io
 from collections.abc import Callable
 
 import numpy as np
@@ -7,9 +6,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app_pages import state
-from app_pages.inputs import record_input
 from app_pages.inputs.record_input import OPENED, Opened, open_record
-from app_pages.inputs.row import NEEDS_ENCODER
+from app_pages.inputs.row import NEEDS_ENCODER, NO_ENCODER
 from model.bare import from_arrays
 from model.inputs import Picture, Text
 from model.record_file import dump, from_bytes
@@ -57,6 +55,12 @@ def test_a_page_that_needs_an_encoder_says_so(open_app: Open, page: str) -> None
         app.segmented_control(key="positions").set_value("This checkpoint").run()
         assert not app.exception
     assert [said.value for said in app.info] == [NEEDS_ENCODER]
+
+
+def test_a_page_about_encoders_says_so(open_app: Open) -> None:
+    app = open_app("app_pages/training/page.py", kind="Record")
+    assert not app.exception
+    assert [said.value for said in app.info] == [NO_ENCODER]
 
 
 @pytest.mark.parametrize("query", [{}, {"view": "lines"}, {"layer": "1", "head": "1", "part": "mean"}])
@@ -154,16 +158,24 @@ def test_open_record_in_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
     assert session[OPENED].name == "a.npz"
 
 
-class _Upload(io.BytesIO):
-    name = "a *bold* [link](x).npz"
+def test_an_upload_is_opened_and_another_takes_its_place(open_app: Open) -> None:
+    app = open_app(kind="Record")
+    app.file_uploader[0].upload("a.npz", dump(from_arrays(PATTERN, TOKENS), {})).run()
+    np.testing.assert_array_equal(weights(shown(app)).shape, (4, 4))
+    assert any("`a.npz`" in block.value for block in app.markdown)
+    cross = from_arrays(PATTERN[..., :3], TOKENS, keys=("x", "y", "z"))
+    app.file_uploader[0].upload("b.safetensors", dump(cross, {}, kind=".safetensors")).run()
+    assert weights(shown(app)).shape == (4, 3)
+    assert any("`b.safetensors`" in block.value for block in app.markdown)
 
 
-def test_an_upload_that_is_no_record_is_said_and_what_is_open_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    session: dict[str, object] = {"record_upload_0": _Upload(b"nothing"), OPENED: "something"}
-    monkeypatch.setattr(st, "session_state", session)
-    record_input._take_upload("record_upload_0")
-    assert session["record_problem"].startswith(r"a \*bold\* \[link\]\(x\).npz cannot be read")
-    assert (session[OPENED], session["uploads"]) == ("something", 1)
+def test_an_upload_that_is_no_record_is_said_and_what_is_open_stays(open_app: Open) -> None:
+    app = show(open_app, opened(dump(from_arrays(PATTERN, TOKENS), {})))
+    app.file_uploader[0].upload("a *bold* [link](x).npz", b"nothing").run()
+    assert not app.exception
+    (said,) = (warning.value for warning in app.warning)
+    assert said.startswith(r"a \*bold\* \[link\]\(x\).npz cannot be read")
+    assert any("`a.npz`" in block.value for block in app.markdown)
 
 
 def test_what_a_file_says_of_itself_is_listed(open_app: Open) -> None:

@@ -94,3 +94,28 @@ def test_no_tokens_leave_the_headings():
 def test_a_pattern_of_other_tokens_is_refused():
     with pytest.raises(ValueError, match=r"expected shape \(3, 3\), got pattern of \(2, 2\)"):
         head_view(np.eye(2), ["a", "b", "c"], query=None)
+
+
+def test_keys_of_another_input_stand_on_the_right():
+    view = head_view(
+        np.array([[0.25, 0.75, 0.0], [0.0, 0.5, 0.5]]), ["a", "b"], query=1, keys=["x", "y", "z"]
+    )
+    assert view.chart.frame["key token"].tolist() == ["y", "z"]
+    _, texts, _ = drawn(view.chart)
+    right = [text["text"] for text in texts if text["align"] == "left"]
+    left = [text["text"] for text in texts if text["align"] == "right"]
+    assert (left, right) == (["queries", "a", "b"], ["keys", "x", "y", "z"])
+    with pytest.raises(ValueError, match="shape"):
+        head_view(PATTERN, TOKENS, query=None, keys=["x"])
+
+
+def test_positions_of_a_view_are_those_of_the_input():
+    view = head_view(np.eye(2), ["film", "it"], query=1, numbers=(2, 5), notes=["hidden"])
+    assert view.chart.frame[["query", "key"]].to_numpy().tolist() == [[5, 5]]
+    rows = view.chart.frames["rows"]
+    assert rows["position"].tolist() == [-1, 2, 5] * 2
+    assert rows["selected"].tolist() == [False, False, True, False, False, False]
+    rules, texts, _ = drawn(view.chart)
+    heights = {text["text"]: text["y"] for text in texts}
+    assert {rule["y"] for rule in rules} == {heights["it"]}
+    assert view.chart.specification["title"]["text"] == ["hidden"]

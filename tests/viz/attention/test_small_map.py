@@ -32,3 +32,11 @@ def test_a_click_names_the_position_in_the_middle_of_its_cell():
     last = places.iloc[-1]
     assert (last["query"], last["key"]) == (115, 115)
     assert (places.iloc[1]["query"], places.iloc[1]["key"]) == (5, 15)
+
+
+def test_a_pattern_need_not_be_square():
+    figure = small_map(np.zeros((120, 60), np.float32), shown=(range(60, 100), range(15, 45)))
+    _, _, (window,), _ = drawn(figure)
+    assert (window["y"], window["x"], window["width"]) == (168 / 2, 168 / 4, 168 / 2)
+    last = figure.frame.iloc[-1]
+    assert (last["query"], last["key"]) == (115, 57)

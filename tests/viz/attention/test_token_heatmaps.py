@@ -205,3 +205,14 @@ def test_no_tokens_make_an_empty_difference_with_its_axes():
 def test_patterns_of_different_lengths_are_refused():
     with pytest.raises(ValueError, match=r"expected shape \(2, 2\), got second of \(3, 3\)"):
         difference_heatmap(PRE, np.eye(3), ("a", "b"))
+
+
+def test_other_keys_numbers_of_a_view_and_notes():
+    look = {"query": 1, "keys": ("x", "y", "x"), "numbers": (1, 4), "notes": ["a < b"]}
+    figure = attention_heatmap(WEIGHTS[:2, :3], ("so", "so"), **look).specification
+    (trace,) = figure.data
+    assert (trace.y, trace.x) == (("so ₁", "so ₄"), ("x ₀", "y", "x ₂"))
+    assert figure.layout.xaxis.title.text == "key<br>a &lt; b"
+    assert "1/3" in trace.colorbar.title.text
+    (frame,) = figure.layout.shapes
+    assert (frame.y0, frame.x1) == (0.5, 2.5)

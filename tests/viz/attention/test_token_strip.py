@@ -150,3 +150,19 @@ def test_what_marks_a_piece_is_the_tokenizers():
     boxes, texts, _ = drawn(token_strip(read, np.ones(2), query=0))
     assert boxes[0]["x2"] == pytest.approx(boxes[1]["x"])
     assert [each["text"] for each in texts] == ["mas", "ter"]
+
+
+def test_positions_of_a_view_are_those_of_the_input_and_its_notes_stand_above():
+    read = Positions(tokens=("films", "it"), roles=("word",) * 2, numbers=(2, 5), merged=True)
+    figure = token_strip(read, np.array([0.25, 0.75]), query=1, notes=["words: merged"])
+    assert figure.frame["position"].tolist() == [2, 5]
+    assert figure.frame["selected"].tolist() == [False, True]
+    assert "The 2 words" in figure.description
+    assert "word 5" in figure.description
+    assert figure.specification["title"]["text"] == ["words: merged"]
+
+
+def test_keys_that_are_no_queries_have_no_outline():
+    figure = token_strip(text(["a", "b"]), np.array([0.25, 0.75]), query=None)
+    assert not figure.frame["selected"].any()
+    assert "title" not in figure.specification
