@@ -75,7 +75,10 @@ def _curve(chosen: HeadSelection, record: ForwardRecord, t: float, heads: dict[s
     if not record.has_classes:
         moved = {"pooled state": changes_of_class(record, answers, None)}
         title = "cosine distance of the pooled state"
-        show(stage_curves(moved, list(map(named, TEMPERATURES)), y_title=title, x_title="temperature T"))
+        show(
+            stage_curves(moved, list(map(named, TEMPERATURES)), y_title=title, x_title="temperature T"),
+            key="inside_temperatures",
+        )
         return
     d_k = record.config.d_k
     marks = {"T = 1/√d_k: no scale": d_k**-0.5} if d_k > 1 else {}

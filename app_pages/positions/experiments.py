@@ -127,7 +127,8 @@ def _many_orders(chosen: HeadSelection, record: ForwardRecord, seed: int) -> Non
     )
     if not record.has_classes:
         both = {WITH: changes_of_class(record, found, None), WITHOUT: changes_of_class(zeroed, without, None)}
-        show(stage_curves(both, list(map(str, range(N_SEEDS))), y_title=POOLED, x_title="seed"))
+        figure = stage_curves(both, list(map(str, range(N_SEEDS))), y_title=POOLED, x_title="seed")
+        show(figure, key="positions_pooled_by_order")
         return
     said = int(record.probabilities.argmax())
     name = record.class_names[said]
@@ -192,7 +193,8 @@ def _shift(chosen: HeadSelection, record: ForwardRecord, bar: DeltaGenerator) ->
     if not record.has_classes:
         st.markdown(f"**{len(shifts)} shifts** of the same input")
         moved = {"shifted": changes_of_class(record, found, None)}
-        show(stage_curves(moved, list(map(str, shifts)), y_title=POOLED, x_title="shift k, in positions"))
+        figure = stage_curves(moved, list(map(str, shifts)), y_title=POOLED, x_title="shift k, in positions")
+        show(figure, key="positions_pooled_by_shift")
         return
     leading = found.argmax(axis=1)
     hollow = "; hollow: another class is predicted" if (leading != leading[0]).any() else ""

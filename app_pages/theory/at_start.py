@@ -34,11 +34,11 @@ def at_start(setting: FreshSetting, variants: list[str], deepest: int, n_seeds: 
     st.markdown("**Hidden norms**")
     hidden = beside_its_words("hidden")
 
-    def draw(found: dict[str, list[list[AtStart]]]) -> None:
+    def draw(found: dict[str, list[list[AtStart]]], done: bool) -> None:
         depths, lemma = depths_to(deepest), lemma_2(deepest, setting.d_model)
         sweeps = {variant: of_seeds(by_seed) for variant, by_seed in found.items()}
         norms = {variant: sweep.last_gradient for variant, sweep in sweeps.items()}
-        last.draw(last_layer_gradient(norms, depths), claims.last_layer(norms, depths))
+        last.draw(last_layer_gradient(norms, depths), claims.last_layer(norms, depths), done=done)
         excess = {variant: sweep.excess for variant, sweep in sweeps.items()}
         _assumptions(setting, excess, assumptions.container())
 
@@ -46,10 +46,10 @@ def at_start(setting: FreshSetting, variants: list[str], deepest: int, n_seeds: 
             variant: sweep.gradient if kind == MEAN_OF_NORMS else sweep.mean_gradient
             for variant, sweep in sweeps.items()
         }
-        by_layer.draw(layer_gradients(norms), claims.by_layer(norms))
+        by_layer.draw(layer_gradients(norms), claims.by_layer(norms), done=done)
 
         norms = {variant: sweep.hidden for variant, sweep in sweeps.items()}
-        hidden.draw(hidden_norms(norms, lemma), claims.hidden(norms, lemma))
+        hidden.draw(hidden_norms(norms, lemma), claims.hidden(norms, lemma), done=done)
 
     over_seeds(
         variants,

@@ -41,9 +41,9 @@ def first_steps(setting: FreshSetting, variants: list[str], n_layers: int, n_see
     progress = st.empty()
     place = beside_its_words("updates")
 
-    def draw(found: dict[str, list[np.ndarray]]) -> None:
+    def draw(found: dict[str, list[np.ndarray]], done: bool) -> None:
         updates = {variant: np.array(by_seed) for variant, by_seed in found.items()}
-        place.draw(model_updates(updates, scale=scale), _said(updates, n_steps, setting.d_model))
+        place.draw(model_updates(updates, scale=scale), _said(updates, n_steps, setting.d_model), done=done)
 
     over_seeds(
         variants,

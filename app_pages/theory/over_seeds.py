@@ -21,17 +21,18 @@ class Places(NamedTuple):
 
     figure: DeltaGenerator
     words: DeltaGenerator
+    key: str
 
-    def draw(self, figure: VegaFigure, words: str) -> None:
+    def draw(self, figure: VegaFigure, words: str, *, done: bool) -> None:
         with self.figure:
-            show(figure)
+            show(figure, key=f"theory_{self.key}" if done else None)
         self.words.markdown(words)
 
 
 def beside_its_words(key: str) -> Places:
     """A figure and what is to be said of it: side by side, or below each other in a narrow window."""
     with st.container(horizontal=True, gap="medium"):
-        return Places(*(st.container(key=f"{part}_{key}").empty() for part in Places._fields))
+        return Places(*(st.container(key=f"{part}_{key}").empty() for part in ("figure", "words")), key)
 
 
 def over_seeds(
@@ -39,11 +40,11 @@ def over_seeds(
     n_seeds: int,
     *,
     measure: Callable[[str, int], Measured],
-    draw: Callable[[dict[str, list[Measured]]], None],
+    draw: Callable[[dict[str, list[Measured]], bool], None],
     what: str,
     bar: DeltaGenerator,
 ) -> None:
-    """Calls `measure(variant, seed)`, and `draw` with what there is by variant, each with the same seeds.
+    """Calls `measure(variant, seed)`, and `draw` with what there is by variant, each with the same seeds, and whether that is all.
 
     `bar` is an empty place in which a line beginning with `what` says how many are done.
     """
@@ -56,6 +57,6 @@ def over_seeds(
                 bar.progress(number / n_all, f"{what}: {number} of {n_all}")
             found[variant].append(measure(variant, seed))
         if seed == n_seeds - 1 or monotonic() - drawn > REDRAW_AFTER:
-            draw(found)
+            draw(found, seed == n_seeds - 1)
             drawn = monotonic()
     bar.empty()

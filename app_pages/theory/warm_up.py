@@ -52,13 +52,13 @@ def live_grid(variants: list[str]) -> None:
         for variant in variants
     }
     if any(grid.values()):
-        draw_grids(grid, where, rates=RATES, warmups=WARMUPS)
+        draw_grids(grid, where, rates=RATES, warmups=WARMUPS, key=None if running else "theory_live")
     if running:
         for number, cell in enumerate(left, 1):
             progress.progress((number - 1) / len(left), f"Run {number} of {len(left)}")
             grid[cell[0]].append(_trained(cell))
             done.add(cell)
-            draw_grids(grid, where, rates=RATES, warmups=WARMUPS)
+            draw_grids(grid, where, rates=RATES, warmups=WARMUPS, key=None)
         st.session_state[RUNNING] = None
         st.rerun()
     if any(grid.values()):

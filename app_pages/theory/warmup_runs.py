@@ -49,7 +49,7 @@ def stored_runs(*, key: str) -> None:
         "has short runs of three."
     )
     rates, warmups = sorted({run.learning_rate for run in runs}), sorted({run.warmup for run in runs})
-    draw_grids(grid, places(grid, key=key), rates=rates, warmups=warmups)
+    draw_grids(grid, places(grid, key=key), rates=rates, warmups=warmups, key=key)
     draw_losses(grid, key=key)
 
 
@@ -67,16 +67,21 @@ def places(names: Iterable[str], *, key: str) -> dict[str, DeltaGenerator]:
 
 
 def draw_grids(
-    grid: Grid, where: dict[str, DeltaGenerator], *, rates: Sequence[float], warmups: Sequence[int]
+    grid: Grid,
+    where: dict[str, DeltaGenerator],
+    *,
+    rates: Sequence[float],
+    warmups: Sequence[int],
+    key: str | None,
 ) -> None:
-    """All in the same colours and on the same axes."""
+    """All in the same colours and on the same axes; with the `key` None they are drawn anew in a moment."""
     highest = end_of_scale([run.final_loss for runs in grid.values() for run in runs])
     for name, runs in grid.items():
         cells = [(run.learning_rate, run.warmup, run.final_loss, run.accuracy) for run in runs]
         errors = ["" if run.accuracy is None else _error(run.accuracy) for run in runs]
         axes = {"rates": rates, "warmups": warmups, "highest": highest}
         with where[name].container():
-            show(warmup_grid(cells, title=name, errors=errors, **axes))
+            show(warmup_grid(cells, title=name, errors=errors, **axes), key=key and f"{key}_grid_{name}")
             if diverged := [run for run in runs if run.final_loss is None]:
                 listed = "; ".join(f"{run.learning_rate:g} with warm-up {run.warmup}" for run in diverged)
                 st.markdown(f"**Diverged** (the loss was no longer finite): learning rate {listed}.")
@@ -100,4 +105,4 @@ def draw_losses(grid: Grid, *, key: str) -> None:
     for name, place in places(at_rate, key=f"{key}_losses").items():
         curves = {run.warmup: (run.steps, run.losses) for run in at_rate[name]}
         with place:
-            show(loss_curves(curves, highest=highest, title=name))
+            show(loss_curves(curves, highest=highest, title=name), key=f"{key}_losses_of_{name}")

@@ -5,6 +5,7 @@ from copy import deepcopy
 
 import streamlit as st
 
+from app_pages.widgets.download import download
 from viz.figure import Figure, PlotlyFigure, VegaFigure
 from viz.theme import in_theme
 
@@ -12,19 +13,24 @@ LABEL = 14  # pixels, of the axes of figures that grow with the window: to be re
 BY_CLICK = "by a click"
 
 
-def show(
-    figure: Figure, *, key: str | None = None, width: str | int = "stretch", height: str = "content"
-) -> None:
-    """Places a figure where the page is now; one by Plotly can `height="stretch"` over the container it stands in."""
-    if isinstance(figure, PlotlyFigure):
-        drawn = in_theme(figure.specification)
-        if height == "stretch":
-            drawn.update_layout(height=None)
-            drawn.update_xaxes(tickfont_size=LABEL, title_font_size=LABEL)
-            drawn.update_yaxes(tickfont_size=LABEL, title_font_size=LABEL)
-        st.plotly_chart(drawn, key=key, width=width, height=height, alt=figure.description)
-    else:
-        st.vega_lite_chart(_with_data(figure), key=key, width=width)
+def show(figure: Figure, *, key: str | None, width: str | int = "stretch", height: str = "content") -> None:
+    """Places a figure where the page is now; one by Plotly can `height="stretch"` over the container it stands in.
+
+    With the `key` None it is one that this run draws anew in a moment, and has no way to a file.
+    """
+    with st.container(key=key and f"shown_{key}", width=width, height=height, gap=None):
+        if isinstance(figure, PlotlyFigure):
+            drawn = in_theme(figure.specification)
+            if height == "stretch":
+                drawn.update_layout(height=None)
+                drawn.update_xaxes(tickfont_size=LABEL, title_font_size=LABEL)
+                drawn.update_yaxes(tickfont_size=LABEL, title_font_size=LABEL)
+            look = {"key": key, "width": width, "height": height, "alt": figure.description}
+            st.plotly_chart(drawn, **look, config={"modeBarButtonsToRemove": ["toImage"]})
+        else:
+            st.vega_lite_chart(_with_data(figure), key=key, width=width)
+        if key:
+            download(figure, key)
 
 
 def clickable(
@@ -57,6 +63,7 @@ def clickable(
     with st.container(key=key):
         options = {"key": chart_key, "on_select": clicked, "selection_mode": selection, "width": width}
         st.vega_lite_chart(_with_data(figure), **options)
+        download(figure, key)
 
 
 def _with_data(figure: VegaFigure) -> dict:

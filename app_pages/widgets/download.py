@@ -1,0 +1,111 @@
+"""A small button at the upper right of every figure, behind which the figure is had as a file.
+
+What stands behind it is drawn only while it is open, and by itself: opening it and choosing in it runs no page anew. The
+file is made when it is asked for.
+"""
+
+from typing import Any
+
+import streamlit as st
+
+from app_pages import address
+from viz.export.files import MIME, PICTURES, TABLES, file
+from viz.export.look import FONTS_PT, PAPER, WIDTHS_CM, Look
+from viz.export.text import file_name
+from viz.figure import Figure
+
+NAMES = {"png": "PNG", "svg": "SVG", "csv": "CSV", "parquet": "Parquet"}
+SCREEN, LIGHT, DARK = "as on screen", "light", "dark"
+NATURAL, COLUMN, OWN = "as it is", f"{PAPER.width_cm:g} cm column, {PAPER.font_pt:g} pt", "own"
+# Pages that are about one encoder, and those of them that are about one head: their files are named after them.
+_ENCODER = {"attention", "inside_a_head", "masks", "positions"}
+_HEAD = {"attention", "inside_a_head", "masks"}
+_MEMORY = "exported"  # in the session: what was chosen last, by the kind of choice
+
+
+@st.fragment
+def download(figure: Figure, key: str) -> None:
+    """The button, in the container where it stands; `key` is that of the figure."""
+    label = f"Download the figure: {key.replace('_', ' ')}"
+    with st.popover(
+        label, icon=":material/download:", type="tertiary", key=f"download_{key}", on_change="rerun"
+    ) as behind:
+        if behind.open:
+            _choose(figure, key)
+
+
+def _choose(figure: Figure, key: str) -> None:
+    kind = _row("File", tuple(NAMES), "kind", key, format_func=NAMES.__getitem__)
+    look = _look(key) if kind in PICTURES else Look()
+    if kind in TABLES:
+        rows, columns = figure.frame.shape
+        st.caption(f"The numbers behind the figure: {rows:,} rows of {columns:,}.")
+    st.download_button(
+        "Download",
+        lambda: file(figure, kind, look),
+        file_name=file_name(*name_parts(key), suffix=kind),
+        mime=MIME[kind],
+        key=f"download_{key}_file",
+        on_click="ignore",
+        type="primary",
+        icon=":material/download:",
+    )
+
+
+def _look(key: str) -> Look:
+    on_screen = st.context.theme.type or LIGHT
+    theme = _row(
+        "Colours",
+        (SCREEN, LIGHT, DARK),
+        "theme",
+        key,
+        format_func=lambda each: f"{each} ({on_screen})" if each == SCREEN else each,
+    )
+    theme = on_screen if theme == SCREEN else theme
+    size = _row("Size", (NATURAL, COLUMN, OWN), "size", key)
+    if size == NATURAL:
+        return Look(theme=theme)
+    paper = {"width_cm": PAPER.width_cm, "font_pt": PAPER.font_pt, "transparent": PAPER.transparent}
+    if size == OWN:
+        with st.container(horizontal=True, gap="small"):
+            width = _number("Width, cm", WIDTHS_CM, PAPER.width_cm, "width_cm", key)
+            letters = _number("Letters, pt", FONTS_PT, PAPER.font_pt, "font_pt", key)
+        clear = st.toggle("No background", _held("transparent", True), key=f"download_{key}_transparent")
+        _hold("transparent", clear)
+        paper = {"width_cm": width, "font_pt": letters, "transparent": clear}
+    return Look(theme=theme, dpi=PAPER.dpi, **paper)
+
+
+def _row(label: str, options: tuple[str, ...], what: str, key: str, **look: Any) -> str:
+    """What was chosen for one figure is what the next one begins with."""
+    first = _held(what, options[0])
+    widget = f"download_{key}_{what}"
+    chosen = st.segmented_control(label, options, default=first, required=True, key=widget, **look) or first
+    return _hold(what, chosen)
+
+
+def _number(label: str, ends: tuple[float, float], first: float, what: str, key: str) -> float:
+    held = float(_held(what, first))
+    given = st.number_input(label, *ends, held, 0.5, key=f"download_{key}_{what}", width=130, format="%g")
+    return _hold(what, held if given is None else given)
+
+
+def _held(what: str, first: Any) -> Any:
+    return st.session_state.setdefault(_MEMORY, {}).get(what, first)
+
+
+def _hold(what: str, value: Any) -> Any:
+    st.session_state.setdefault(_MEMORY, {})[what] = value
+    return value
+
+
+def name_parts(key: str) -> list[str]:
+    """What is in the file: page, figure, and of pages that are about them the head and the encoder."""
+    page = address.held("page", "")
+    about = key.removeprefix(page.split("_")[0]).strip("_")
+    parts = [page, "" if about == "matrix" else about]
+    if page in _HEAD and about not in ("overview", "gallery") and address.held("layer") is not None:
+        parts.append(f"L{address.held('layer')}-H{address.held('head', 0)}")
+    if page in _ENCODER and about != "gallery":
+        parts.append(address.held("checkpoint") or "")
+    return parts

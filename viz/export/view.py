@@ -1,0 +1,159 @@
+"""A view as one HTML file that opens offline: all heads, each of them to be looked at, and what they read.
+
+The file fetches nothing and its Content-Security-Policy allows it nothing: script and style are named by their hashes. All
+words in it come from a block of JSON and are set as text.
+"""
+
+import base64
+import gzip
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..figure import need_shape
+from ..palette import ACCENT, MASKED, WEIGHTS, data_uri
+from .text import clean
+
+if TYPE_CHECKING:  # the package loads torch
+    from model.record import ForwardRecord
+
+# Weights up to which the file has 16 bits for each: 8 megabytes of them before they are packed.
+_MANY = 1 << 22
+_HERE = Path(__file__).parent / "page"
+_SIDE = 336  # pixels of a picture
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """What the file shows. Raises ValueError where the shapes do not fit each other."""
+
+    pattern: np.ndarray  # [layer, head, query, key]
+    queries: Sequence[str]
+    keys: Sequence[str]
+    title: str
+    mask: np.ndarray | None = None  # bool [layer, head, query, key], False: may not attend
+    classes: Mapping[str, float] = field(default_factory=dict)  # probabilities by name
+    settings: Mapping[str, str] = field(default_factory=dict)
+    patch_grid: tuple[int, int] | None = None
+    first_patch: int = 0  # the key that is the first patch
+    picture: np.ndarray | None = None  # uint8 [height, width], or with 3 colours behind
+    chosen: tuple[int, int, int] = (0, 0, 0)  # layer, head, query
+
+    def __post_init__(self) -> None:
+        if self.pattern.ndim != 4:
+            raise ValueError(f"a pattern is [layer, head, query, key], got shape {self.pattern.shape}")
+        need_shape((len(self.queries), len(self.keys)), pattern=self.pattern[0, 0])
+        if self.mask is not None:
+            need_shape(self.pattern.shape, mask=self.mask)
+
+
+def view_of(
+    record: "ForwardRecord",
+    *,
+    title: str,
+    settings: Mapping[str, str],
+    picture: np.ndarray | None = None,
+    chosen: tuple[int, int, int] = (0, 0, 0),
+) -> View:
+    """The view of a record, of which a bare one has a pattern and tokens alone."""
+    logits = getattr(record, "logits", None)
+    named = record.class_names if logits is not None and len(logits) else ()
+    return View(
+        pattern=record.pattern,
+        queries=record.tokens,
+        keys=record.tokens,
+        title=title,
+        mask=getattr(record, "mask", None),
+        classes=dict(zip(named, map(float, record.probabilities), strict=True)) if named else {},
+        settings=settings,
+        patch_grid=record.patch_grid,
+        first_patch=record.first_patch,
+        picture=picture,
+        chosen=chosen,
+    )
+
+
+def html(view: View) -> bytes:
+    """The file."""
+    script, style = ((_HERE / name).read_text(encoding="utf-8") for name in ("view.js", "view.css"))
+    policy = (
+        "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
+        f"script-src '{_hash(script)}'; style-src '{_hash(style)}'"
+    )
+    parts = {
+        "policy": policy,
+        "title": escape(clean(view.title)),
+        "style": style,
+        "script": script,
+        "data": _json(_data(view)),
+    }
+    page = (_HERE / "view.html").read_text(encoding="utf-8")
+    # In one pass, or a word of the data that looks like a place for another part would become one.
+    pieces = page.split("@@")
+    pieces[1::2] = [parts[name] for name in pieces[1::2]]
+    return "".join(pieces).encode()
+
+
+def _data(view: View) -> dict[str, Any]:
+    n_layers, n_heads, n_queries, n_keys = view.pattern.shape
+    weights, precision = _packed(view.pattern)
+    said = (
+        "each weight as a 16-bit float: three digits"
+        if precision == "f2"
+        else ("each weight in 8 bits, the square of n/255: to within 0.004")
+    )
+    mask = None
+    if view.mask is not None and not view.mask.all():
+        mask = _base64(np.packbits(view.mask))
+    values = {
+        "title": view.title,
+        "queries": list(view.queries),
+        "keys": list(view.keys),
+        "classes": list(view.classes.items()),
+        "settings": [*view.settings.items(), ("Precision of this file", said)],
+        "chosen": list(view.chosen),
+        "picture": _picture(view),
+        "grid": view.patch_grid,
+        "firstPatch": view.first_patch,
+    }
+    return clean(values) | {
+        "shape": [n_layers, n_heads, n_queries, n_keys],
+        "precision": precision,
+        "weights": weights,
+        "mask": mask,
+        "colours": list(WEIGHTS),
+        "accent": ACCENT,
+        "masked": MASKED,
+    }
+
+
+def _packed(pattern: np.ndarray) -> tuple[str, str]:
+    """The weights as base64 of a gzip, and how they are held: "f2", or "u1" where they are many."""
+    if pattern.size <= _MANY:
+        largest = np.finfo(np.float16).max  # what somebody's arrays hold need not be weights
+        return _base64(np.clip(pattern, -largest, largest).astype("<f2")), "f2"
+    return _base64((np.sqrt(np.clip(np.nan_to_num(pattern), 0, 1)) * 255).round().astype(np.uint8)), "u1"
+
+
+def _base64(array: np.ndarray) -> str:
+    return base64.b64encode(gzip.compress(array.tobytes(), 6, mtime=0)).decode()
+
+
+def _picture(view: View) -> str | None:
+    return None if view.picture is None else data_uri(view.picture, side=_SIDE)
+
+
+def _json(values: dict[str, Any]) -> str:
+    """For a block of data in HTML: without a character that could end it."""
+    text = json.dumps(values, ensure_ascii=True, allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _hash(source: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
