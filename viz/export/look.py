@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ..palette import WEIGHTS
 from ..theme import DARK_INK, LIGHT_INK
 from .text import FONT
 
@@ -12,7 +13,7 @@ LABEL = 12  # pixels of a layout: labels of axes; whoever asks for points gets t
 WIDTHS_CM, FONTS_PT = (2.0, 100.0), (4.0, 72.0)
 
 # As Streamlit has them: a figure that leaves the page looks as it did there.
-_PAGE = {"light": "#ffffff", "dark": "#0e1117"}
+_PAGE = {"light": WEIGHTS[0], "dark": WEIGHTS[-1]}
 _INK = {"light": DARK_INK, "dark": LIGHT_INK}
 _GRID = {"light": "#e6eaf1", "dark": "#31333f"}
 _FIRST = {"light": "#0068c9", "dark": "#83c9ff"}
