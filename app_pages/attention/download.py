@@ -1,40 +1,68 @@
-"""The record as a file."""
+"""What the page is about as a file: the record, and a page of all heads that opens without the app."""
 
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from app_pages import state
+from app_pages.attention.as_words import View
 from model.inputs import Picture
 from model.record_file import dump
 from model.settings import settings
+from viz.export.files import MIME
+from viz.export.text import file_name
+from viz.export.view import html, view_of
 
 _HELP = (
     "Everything that this forward computed, as an .npz file: arrays by name, tokens, and the settings with the hash of the "
     "weights. It opens again here as the input “Record”, and in a notebook with numpy."
 )
+_PAGE = (
+    "All heads, each to look at, with the input, the answer and the settings, in one HTML file that opens in a browser "
+    "without this app and without a network."
+)
 
 
-def download_record(chosen: state.Selection) -> None:
-    name = (
-        (chosen.checkpoint or "attention") if chosen.opened is None else chosen.opened.name.rpartition(".")[0]
-    )
-    st.download_button(
-        "Download record",
-        partial(content, chosen),
-        f"{name}.npz",
-        "application/octet-stream",
-        key="download_record",
-        help=_HELP,
-        on_click="ignore",
-        type="tertiary",
-        icon=":material/download:",
-    )
+def downloads(chosen: state.HeadSelection, seen: View, query: int) -> None:
+    """The record, and the page's view of it, `seen`, as a page of its own."""
+    with st.container(horizontal=True, gap="small", key="downloads"):
+        _button("Record", partial(content, chosen), f"{_name(chosen)}.npz", "record", help=_HELP)
+        shown = (chosen.layer, chosen.head, query)
+        made = partial(page, chosen, seen, shown)
+        _button("Offline page", made, file_name(_name(chosen), "heads", suffix="html"), "view", help=_PAGE)
+
+
+def _button(label: str, made: Callable[[], bytes], name: str, key: str, *, help: str) -> None:
+    look = {"on_click": "ignore", "type": "tertiary", "icon": ":material/download:"}
+    kind = MIME.get(name.rpartition(".")[2], "application/octet-stream")
+    st.download_button(label, made, name, kind, key=f"download_{key}", help=help, **look)
+
+
+def _name(chosen: state.Selection) -> str:
+    if chosen.opened is not None:
+        return chosen.opened.name.rpartition(".")[0]
+    return chosen.checkpoint or "attention"
 
 
 def content(chosen: state.Selection) -> bytes:
-    """Made when it is asked for."""
-    picture = chosen.given.array if isinstance(chosen.given, Picture) else None
+    """Made when it is asked for, like `page`."""
+    return dump(chosen.record, *_about(chosen))
+
+
+def page(chosen: state.Selection, seen: View, shown: tuple[int, int, int]) -> bytes:
+    said, picture = _about(chosen)
+    title = f"Attention of {_name(chosen)}"
+    return html(
+        view_of(seen.record, title=title, settings=said, picture=picture, chosen=shown, notes=seen.notes)
+    )
+
+
+def _about(chosen: state.Selection) -> tuple[Mapping[str, Any], np.ndarray | None]:
+    """The settings of the record, and the picture that was read."""
     if chosen.opened is not None:
-        return dump(chosen.record, chosen.opened.settings, chosen.opened.picture)
-    return dump(chosen.record, settings(state.loaded(chosen.checkpoint), chosen.given), picture)
+        return chosen.opened.settings, chosen.opened.picture
+    picture = chosen.given.array if isinstance(chosen.given, Picture) else None
+    return settings(state.loaded(chosen.checkpoint), chosen.given), picture

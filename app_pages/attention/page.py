@@ -5,7 +5,7 @@ import streamlit as st
 from app_pages import address
 from app_pages.attention.as_words import choose_view
 from app_pages.attention.detail import MATRIX, VIEWS, picture_detail, text_detail
-from app_pages.attention.download import download_record
+from app_pages.attention.download import downloads
 from app_pages.attention.looks_at import say_what_it_looks_at
 from app_pages.attention.try_links import try_links
 from app_pages.inputs.row import choose_input
@@ -47,7 +47,7 @@ with st.container(horizontal=True, gap="medium"):
         look = {"selected": (layer, head), "scale": chosen.scale, "notes": seen.notes}
         overview_of(record, seen.measures, key="overview", **look)
         measures_note(record.units, seen.measures)
-        download_record(chosen)
+        downloads(chosen, seen, query)
     with st.container(key="detail"):
         if part == HEAD:
             pattern = record.pattern[layer, head]

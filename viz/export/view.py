@@ -21,12 +21,20 @@ from ..palette import ACCENT, MASKED, WEIGHTS, data_uri
 from .text import clean
 
 if TYPE_CHECKING:  # the package loads torch
-    from model.record import ForwardRecord
+    from model.record import AttentionRecord
 
 # Weights up to which the file has 16 bits for each: 8 megabytes of them before they are packed.
 _MANY = 1 << 22
 _HERE = Path(__file__).parent / "page"
 _SIDE = 336  # pixels of a picture
+_SETTINGS = {
+    "checkpoint": "Checkpoint",
+    "text": "Text",
+    "second_part": "Second part",
+    "intervention": "Changed",
+    "version": "Version of Attention Loupe",
+    "weights_sha256": "SHA-256 of the weights",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,29 +62,48 @@ class View:
 
 
 def view_of(
-    record: "ForwardRecord",
+    record: "AttentionRecord",
     *,
     title: str,
-    settings: Mapping[str, str],
+    settings: Mapping[str, Any],
     picture: np.ndarray | None = None,
     chosen: tuple[int, int, int] = (0, 0, 0),
+    notes: Sequence[str] = (),
 ) -> View:
-    """The view of a record, of which a bare one has a pattern and tokens alone."""
-    logits = getattr(record, "logits", None)
-    named = record.class_names if logits is not None and len(logits) else ()
+    """The view of a record, with what its file says under `settings`; `notes` are what it shows other than it is.
+
+    Of a record that has more than attention, the answer as well.
+    """
+    said = _said(settings)
+    if config := getattr(record, "config", None):
+        said["Encoder"] = f"{config.n_layers} layers of {config.n_heads} heads, {config.norm_placement}-LN"
+    classes = {}
+    if record.has_classes:
+        answers = dict(zip(record.class_names, map(float, record.probabilities), strict=True))
+        if config.family is not None and config.family.answers == "numbers":
+            said["Answer"] = ", ".join(f"{name} {value:.4g}" for name, value in answers.items())
+        else:
+            classes = answers
+    if notes:
+        said["Shown"] = "; ".join(notes)
     return View(
         pattern=record.pattern,
         queries=record.tokens,
-        keys=record.tokens,
+        keys=record.attended.tokens,
         title=title,
-        mask=getattr(record, "mask", None),
-        classes=dict(zip(named, map(float, record.probabilities), strict=True)) if named else {},
-        settings=settings,
+        mask=record.mask,
+        classes=classes,
+        settings=said,
         patch_grid=record.patch_grid,
         first_patch=record.first_patch,
         picture=picture,
         chosen=chosen,
     )
+
+
+def _said(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Of the settings of a record, those that a reader knows, by what they are called."""
+    return {name: str(settings[key]) for key, name in _SETTINGS.items() if settings.get(key)}
 
 
 def html(view: View) -> bytes:

@@ -1,0 +1,93 @@
+"""python -m viz.export FILE.npz --out FILE.{html,svg,png} [--head L H] [--theme dark] [--width-cm 8.5] [--font-pt 8]
+
+A record file as `python -m model.capture` writes it, as a page of all heads that opens offline, or as a picture: of all
+heads, or with `--head` of one. What goes wrong is one sentence, and exit code 2.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..attention.head_overview import head_overview
+from ..attention.token_heatmaps import attention_heatmap, cross_heatmap
+from ..figure import Figure
+from .files import PICTURES, file
+from .look import Look
+from .view import html, view_of
+
+KINDS = ("html", *PICTURES)
+PAPER_DPI = 300
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    program = __package__
+    parser = argparse.ArgumentParser(
+        prog=f"python -m {program}", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("record", type=Path, metavar="FILE", help="an .npz or .safetensors file")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help=f"ends in .{', .'.join(KINDS)}"
+    )
+    parser.add_argument("--head", type=int, nargs=2, metavar=("L", "H"), help="one head, from 0")
+    parser.add_argument("--query", type=int, default=None, help="the position whose row is framed")
+    parser.add_argument("--theme", choices=("light", "dark"), default="light", help="of a picture")
+    parser.add_argument("--width-cm", type=float, help="of a picture")
+    parser.add_argument("--font-pt", type=float, help="size of the letters in a picture")
+    parser.add_argument("--transparent", action="store_true", help="a picture without background")
+    asked = parser.parse_args(arguments)
+    try:
+        content = made(asked)
+        asked.out.write_bytes(content)
+    except (ValueError, OSError) as error:
+        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        print(f"{program}: {' '.join(said.split())}", file=sys.stderr)
+        sys.exit(2)
+    print(f"{asked.out.name}: {len(content):,} bytes")
+
+
+def made(asked: argparse.Namespace) -> bytes:
+    """The content of the file that is asked for."""
+    kind = asked.out.suffix.lower().removeprefix(".")
+    if kind not in KINDS:
+        raise ValueError(f"--out must end in .{', .'.join(KINDS)}, got {asked.out.name}")
+    read = _read(asked.record)
+    record = read.record
+    layer, head = asked.head or (0, 0)
+    query = asked.query or 0
+    for what, number, n in zip(("layer", "head"), (layer, head), record.pattern.shape[:2], strict=True):
+        if not 0 <= number < n:
+            raise ValueError(f"no {what} {number}; the record has {n}, from 0")
+    if not 0 <= query < len(record):
+        raise ValueError(f"no position {query}; the record has {len(record)}, from 0")
+    if kind == "html":
+        title = f"Attention of {read.settings.get('checkpoint') or asked.record.stem}"
+        look = {"settings": read.settings, "picture": read.picture, "chosen": (layer, head, query)}
+        return html(view_of(record, title=title, **look))
+    dpi = {"dpi": PAPER_DPI} if asked.width_cm else {}
+    look = Look(asked.theme, asked.width_cm, asked.font_pt, asked.transparent, **dpi)
+    return file(_figure(record, asked.head, asked.query), kind, look)
+
+
+def _figure(record: Any, head: Sequence[int] | None, query: int | None) -> Figure:
+    if head is None:
+        return head_overview(record.pattern, selected=None, clickable=False)
+    pattern, mask = record.pattern[tuple(head)], record.mask[tuple(head)]
+    if record.keys is not None:
+        return cross_heatmap(pattern, record.tokens, record.keys.tokens, query=query or 0)
+    return attention_heatmap(pattern, record.tokens, query=query, mask=None if np.all(mask) else mask)
+
+
+def _read(path: Path) -> Any:
+    """A record file. Who reads it stands beside this package, which is called viz, or in an installation loupe.viz; it is
+    imported here alone and by name, since `model` loads torch and figures do without."""
+    above = __package__.removesuffix("viz.export")
+    return import_module(f"{above}model.record_file").read_file(path)
+
+
+if __name__ == "__main__":
+    main()
