@@ -16,7 +16,7 @@ def table(figure: Figure) -> pd.DataFrame:
     if not pd.api.types.is_integer_dtype(frame.index.dtype):
         frame = frame.rename_axis(index=frame.index.name or "row").reset_index()
     names = [
-        " ".join(map(str, filter(None.__ne__, name))) if isinstance(name, tuple) else str(name)
+        " ".join(map(str, (part for part in name if part != ""))) if isinstance(name, tuple) else str(name)
         for name in frame.columns
     ]
     frame = frame.set_axis([clean(name.strip()) for name in names], axis=1)

@@ -1,0 +1,174 @@
+import io
+import xml.etree.ElementTree as ET
+
+import altair as alt
+import numpy as np
+import pytest
+from PIL import Image
+
+from model.record import Positions
+from viz.attention.head_overview import head_overview
+from viz.attention.token_heatmaps import attention_heatmap
+from viz.attention.token_strip import token_strip
+from viz.compare.stage_curves import stage_curves
+from viz.export.drawing import png, svg
+from viz.export.look import PAPER, Look
+from viz.figure import data, form
+from viz.theme import INK
+
+SVG = "{http://www.w3.org/2000/svg}"
+HREF = "{http://www.w3.org/1999/xlink}href"
+STRANGE = ["<script>alert(1)</script>", "a&b", "\"'quotes'\"", "שלום", "😀", "x\x00\x1by", "]]>", "${x}"]
+
+
+def parsed(figure, look=Look()):  # noqa: B008
+    return ET.fromstring(svg(figure, look))
+
+
+def texts(figure, look=Look()):  # noqa: B008
+    return ["".join(each.itertext()) for each in parsed(figure, look).iter(f"{SVG}text")]
+
+
+def heads(n=8):
+    rng = np.random.default_rng(0)
+    weights = rng.random((2, 3, n, n)).astype(np.float32)
+    return weights / weights.sum(-1, keepdims=True)
+
+
+def curves():
+    named = {f"an encoder with a long name, number {number}": np.arange(4.0) + number for number in range(4)}
+    return stage_curves(named, ["one", "two", "three", "four"], y_title="value", x_title="stage")
+
+
+@form
+def named_bars() -> alt.Chart:
+    return alt.Chart(data()).mark_bar().encode(y=alt.Y("name:N", axis=alt.Axis(labelLimit=0)), x="value:Q")
+
+
+def bars(names):
+    frame = {"name": list(names), "value": np.arange(len(names)) + 1.0}
+    return named_bars().of(frame, description="bars")
+
+
+def sizes(root):
+    return float(root.get("width").removesuffix("cm")), [float(each) for each in root.get("viewBox").split()]
+
+
+def test_what_is_written_is_text_and_no_markup():
+    written = texts(bars(STRANGE))
+    for name in (*STRANGE[:5], "]]>", "${x}"):
+        assert name in written
+    assert "x��y" in written
+    assert not list(parsed(bars(STRANGE)).iter(f"{SVG}script"))
+
+
+def test_tokens_of_a_map_by_plotly_are_text_as_well():
+    tokens = ["<script>", "a&b", "<b>bold</b>", '"', "שלום", "😀", "the", "the"]
+    written = texts(attention_heatmap(heads()[0, 0], tokens))
+    for token in tokens[:6]:
+        assert written.count(token) == 2  # a row and a column
+    assert written.count("the ₆") == 2
+
+
+def test_a_column_of_a_paper_has_its_width_and_its_letters():
+    for figure in (
+        curves(),
+        head_overview(heads(), selected=(0, 1)),
+        attention_heatmap(heads()[0, 0], list("abcdefgh")),
+    ):
+        root = parsed(figure, PAPER)
+        assert root.get("width") == "8.50cm"
+        width, box = sizes(root)
+        points = width / 2.54 * 72 / box[2]
+        letters = {
+            float(each.get("font-size").removesuffix("px")) * points for each in root.iter(f"{SVG}text")
+        }
+        assert min(letters) > 6
+        assert min(abs(each - PAPER.font_pt) for each in letters) < 0.6
+
+
+def test_a_png_has_the_dots_that_its_size_asks_for():
+    picture = Image.open(io.BytesIO(png(curves(), PAPER)))
+    assert picture.width == pytest.approx(8.5 / 2.54 * 300, abs=2)
+    assert picture.info["dpi"] == pytest.approx((300, 300), abs=0.1)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_without_a_background_the_inks_still_follow_the_theme(theme):
+    look = Look(theme=theme, transparent=True)
+    figure = head_overview(heads(), selected=None)
+    with_page, without = (Image.open(io.BytesIO(png(figure, each))) for each in (Look(theme=theme), look))
+    assert with_page.convert("RGBA").getpixel((1, 1))[3] == 255
+    assert without.convert("RGBA").getpixel((1, 1))[3] == 0
+    bright = np.asarray(without.convert("RGBA"), float)
+    inks = bright[bright[..., 3] == 255][..., :3].mean(-1)
+    assert (inks < 64).any() if theme == "light" else (inks > 200).any()
+
+
+@form
+def word() -> alt.Chart:
+    return alt.Chart(data()).mark_text(color=INK).encode(text="word:N", x=alt.value(40), y=alt.value(10))
+
+
+@pytest.mark.parametrize(("theme", "ink"), [("light", "#1a1c24"), ("dark", "#fafafa")])
+def test_ink_that_asks_for_the_page_gets_the_theme(theme, ink):
+    figure = word().of({"word": ["here"]}, description="a word")
+    found = list(parsed(figure, Look(theme=theme, transparent=True)).iter(f"{SVG}text"))
+    assert [each.get("fill") for each in found] == [ink]
+
+
+def test_pictures_in_a_chart_come_along_and_nothing_is_fetched():
+    images = list(parsed(head_overview(heads(), selected=None)).iter(f"{SVG}image"))
+    assert len(images) == 6
+    assert all(each.get(HREF).startswith("data:image/png;base64,") for each in images)
+
+
+@form
+def remote() -> alt.Chart:
+    return alt.Chart(data()).mark_image(width=20, height=20).encode(url="url:N", x="x:Q")
+
+
+def test_a_picture_from_elsewhere_is_not_looked_up():
+    figure = remote().of({"url": ["http://127.0.0.1:9/secret.png"], "x": [1]}, description="elsewhere")
+    assert png(figure)  # what cannot be had is not drawn, and nobody waits for it
+
+
+@form
+def long_text() -> alt.Chart:
+    return (
+        alt.Chart(data())
+        .mark_text(align="left", color="#000000")
+        .encode(text="word:N", x=alt.value(0), y=alt.value(10))
+        .properties(autosize={"type": "fit-x", "contains": "padding"})
+    )
+
+
+@pytest.mark.parametrize("look", [PAPER, Look()])
+def test_what_reaches_beyond_the_plot_is_not_cut_off(look):
+    figure = long_text().of({"word": ["wide " * 40 + "end"]}, description="a long line")
+    whole = np.asarray(Image.open(io.BytesIO(png(figure, look))).convert("L"), float)
+    edge = whole[:, -3:]
+    assert (edge == edge[0, 0]).all()
+
+
+def test_a_legend_that_is_wider_than_the_column_takes_several_rows():
+    root = parsed(curves(), PAPER)
+    names = [each for each in texts(curves(), PAPER) if each.startswith("an encoder")]
+    assert len(names) == 4
+    assert sizes(root)[1][2] < 500  # pixels of the layout: nothing had to be made much smaller
+
+
+def test_the_text_in_its_colours_breaks_into_lines_that_fit():
+    tokens = tuple(f"token{number}" for number in range(30))
+    read = Positions(tokens=tokens, roles=("word",) * 30)
+    strip = token_strip(read, np.full(30, 1 / 30), query=0)
+    narrow, wide = (sizes(parsed(strip, Look(width_cm=each, font_pt=8)))[1] for each in (8.5, 17))
+    assert narrow[3] / narrow[2] > 2 * wide[3] / wide[2]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"theme": "grey"}, {"width_cm": 0.5}, {"width_cm": float("nan")}, {"font_pt": 1000}]
+)
+def test_sizes_that_nobody_can_mean_are_refused(wrong):
+    with pytest.raises(ValueError, match=r"theme is|goes from"):
+        Look(**wrong)

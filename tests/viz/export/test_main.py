@@ -1,0 +1,86 @@
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from model.bare import from_arrays
+from model.capture import capture
+from model.record_file import save
+from model.settings import settings
+from tests.model import tiny
+from viz.export.__main__ import main
+
+TOKENS = ["[CLS]", "a<b>", "&", "[SEP]"]
+
+
+@pytest.fixture
+def bare(tmp_path):
+    pattern = np.random.default_rng(0).dirichlet(np.ones(4), (2, 3, 4)).astype(np.float32)
+    path = tmp_path / "bare.npz"
+    save(from_arrays(pattern, TOKENS), path, {})
+    return path
+
+
+def export(record, name, *options):
+    out = record.parent / name
+    main([str(record), "--out", str(out), *options])
+    return out.read_bytes()
+
+
+def test_all_heads_or_one_as_a_picture(bare):
+    assert export(bare, "all.svg").count(b"<image") == 6
+    one = export(bare, "one.svg", "--head", "1", "2", "--query", "1").decode()
+    assert one.count(">a&lt;b&gt;</text>") == 2
+
+
+def test_a_column_of_a_paper_on_dark(bare):
+    content = export(
+        bare, "one.png", "--head", "0", "0", "--width-cm", "8.5", "--font-pt", "8", "--theme", "dark"
+    )
+    picture = Image.open(io.BytesIO(content))
+    assert picture.width == pytest.approx(8.5 / 2.54 * 300, abs=2)
+    assert sum(picture.convert("RGB").getpixel((1, 1))) < 120
+
+
+def test_a_page_of_all_heads_with_what_the_record_says(tmp_path):
+    loaded = tiny.loaded(tiny.TEXT, 0)
+    record = capture(loaded, "a good film")
+    save(record, tmp_path / "record.npz", settings(loaded, "a good film"))
+    page = export(tmp_path / "record.npz", "page.html").decode()
+    for said in ("a good film", loaded.name, record.class_names[0], "Version of Attention Loupe"):
+        assert said in page
+
+
+def test_attention_over_other_keys(tmp_path):
+    pattern = np.full((1, 1, 2, 3), 1 / 3, np.float32)
+    save(from_arrays(pattern, ["x", "y"], keys=["a", "b", "c"]), tmp_path / "cross.npz", {})
+    drawn = export(tmp_path / "cross.npz", "cross.svg", "--head", "0", "0").decode()
+    assert all(f">{token}</text>" in drawn for token in "xyabc")
+    assert export(tmp_path / "cross.npz", "cross.html")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--out", "a.gif"], "--out must end in .html, .png, .svg, got a.gif"),
+        (["--out", "a.svg", "--head", "2", "0"], "no layer 2; the record has 2, from 0"),
+        (["--out", "a.svg", "--head", "0", "-1"], "no head -1; the record has 3, from 0"),
+        (["--out", "a.svg", "--head", "0", "0", "--query", "4"], "no position 4; the record has 4, from 0"),
+        (["--out", "a.svg", "--width-cm", "0.1"], "the width in cm goes from 2 to 100, got 0.1"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_sentence(bare, options, said, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([str(bare), *options])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == f"viz.export: {said}\n"
+
+
+def test_a_file_that_is_no_record_is_refused(tmp_path, capsys):
+    (tmp_path / "no.npz").write_bytes(b"no record")
+    with pytest.raises(SystemExit):
+        main([str(tmp_path / "no.npz"), "--out", str(tmp_path / "a.svg")])
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert str(tmp_path) not in said
