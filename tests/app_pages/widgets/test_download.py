@@ -82,11 +82,14 @@ def test_colours_of_the_other_theme(made: dict) -> None:
 
 
 def test_what_was_chosen_is_what_the_next_figure_begins_with(made: dict) -> None:
-    app = opened(kind="svg")
-    assert made["file_name"].endswith(".svg")
-    del app.session_state["file_of_matrix_kind"]
+    app = AppTest.from_function(page)
+    app.session_state["file_of_matrix"] = True
+    app.session_state["exported"] = {"kind": "svg", "size": download.COLUMN}
     app.run()
     assert made["file_name"].endswith(".svg")
+    assert 'width="8.50cm"' in made["data"]().decode()
+    app.segmented_control(key="file_of_matrix_kind").set_value("csv").run()
+    assert app.session_state["exported"]["kind"] == "csv"
 
 
 @pytest.mark.parametrize(

@@ -39,14 +39,18 @@ class Page(HTMLParser):
         super().__init__()
         self.elements: list[tuple[str, dict]] = []
         self.inside: dict[str, list[str]] = {}
+        self.current = ""
         self.feed(content.decode())
 
     def handle_starttag(self, tag, attributes):
         self.elements.append((tag, dict(attributes)))
+        self.current = tag
+
+    def handle_endtag(self, _tag):
+        self.current = ""
 
     def handle_data(self, text):
-        if self.elements:
-            self.inside.setdefault(self.elements[-1][0], []).append(text)
+        self.inside.setdefault(self.current, []).append(text)
 
     def policy(self):
         (policy,) = (

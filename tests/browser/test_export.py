@@ -1,0 +1,67 @@
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.watching import Complaints, ready
+
+TEXT = "/?checkpoint=imdb-pre-ln&layer=1&head=2"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def test_a_figure_becomes_a_file_by_keyboard_alone(page: Page, tmp_path: Path) -> None:
+    page.goto(TEXT)
+    ready(page)
+    before = page.get_by_test_id("stPlotlyChart").bounding_box()
+    page.get_by_role("button", name="Download the figure: matrix").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("radio", name="PNG")).to_be_visible()
+    page.get_by_role("radio", name="SVG").focus()
+    page.keyboard.press("Space")
+    expect(page.get_by_role("radio", name="SVG")).to_be_checked()
+    page.get_by_role("radio", name="8.5 cm column, 8 pt").click()
+    expect(page.get_by_role("radio", name="8.5 cm column, 8 pt")).to_be_checked()
+    page.locator(".st-key-file_of_matrix_file button").focus()
+    with page.expect_download() as found:
+        page.keyboard.press("Enter")
+    assert found.value.suggested_filename == "attention-L1-H2-imdb-pre-ln.svg"
+    found.value.save_as(tmp_path / "figure.svg")
+    drawn = ET.parse(tmp_path / "figure.svg").getroot()
+    assert drawn.get("width") == "8.50cm"
+    assert "[CLS]" in ["".join(each.itertext()) for each in drawn.iter(f"{SVG}text")]
+    page.keyboard.press("Escape")
+    assert page.get_by_test_id("stPlotlyChart").bounding_box() == before
+
+
+@pytest.mark.parametrize("color_scheme", ["light", "dark"])
+def test_the_offline_page_opens_from_disk(
+    page: Page, browser: Browser, color_scheme: str, tmp_path: Path
+) -> None:
+    page.goto(TEXT)
+    ready(page)
+    with page.expect_download() as found:
+        page.get_by_role("button", name="Offline page").click()
+    assert found.value.suggested_filename == "imdb-pre-ln-heads.html"
+    found.value.save_as(tmp_path / "page.html")
+    with browser.new_context(offline=True, color_scheme=color_scheme) as context:
+        complaints = Complaints(context)
+        alone = context.new_page()
+        asked = []
+        alone.on("request", lambda request: asked.append(request.url))
+        alone.goto((tmp_path / "page.html").as_uri())
+        expect(alone.get_by_role("heading", name="Layer 1, head 2")).to_be_visible()
+        light = "rgb(255, 255, 255)"
+        assert (alone.evaluate("getComputedStyle(document.body).backgroundColor") == light) == (
+            color_scheme == "light"
+        )
+        alone.get_by_role("gridcell", name="Layer 0, head 3").click()
+        expect(alone.get_by_role("heading", name="Layer 0, head 3")).to_be_visible()
+        alone.keyboard.press("ArrowDown")
+        alone.keyboard.press("ArrowLeft")
+        expect(alone.get_by_role("heading", name="Layer 1, head 2")).to_be_visible()
+        expect(alone.get_by_role("gridcell", name="Layer 1, head 2")).to_be_focused()
+        alone.get_by_role("button", name="dark", exact=True).click()
+        assert alone.evaluate("getComputedStyle(document.body).backgroundColor") != light
+        assert not complaints
+        assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
