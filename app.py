@@ -19,9 +19,13 @@ FRAME = "app_pages.frame"
 
 @asynccontextmanager
 async def importing_ahead(_: st.App) -> AsyncIterator[None]:
-    """torch is imported while the browser still loads: the first page stands a second sooner."""
+    """torch is imported while the browser still loads: the first page stands a second sooner.
+
+    At the end uploads are deleted: a server that is told to stop ends without Python's own tidying up.
+    """
     Thread(target=import_all, daemon=True).start()
     yield
+    import_module("model.uploads").delete_all()
 
 
 def import_all() -> None:

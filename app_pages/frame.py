@@ -8,7 +8,7 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from app_pages import address
+from app_pages import address, options, own
 from app_pages.gestures import copy_link
 from app_pages.state import opened_bare
 
@@ -97,6 +97,14 @@ GROUPS = {
             "real numbers.",
         ),
     },
+    "your own": {
+        "your_own": Title(
+            "Your own",
+            "What does my encoder look at?",
+            "Open an encoder as Hugging Face saves it: you see its heads, and from then on it stands in the list of "
+            "encoders on every page. A copied link opens it again.",
+        ),
+    },
 }
 FIRST = "attention"
 
@@ -115,17 +123,23 @@ def draw() -> None:
     opened_bare()
     _navigation(pages, page)
     if (to := st.session_state.pop("go_to", None)) is not None:
-        st.switch_page(pages[to])
+        st.switch_page(pages[to], query_params=st.session_state.pop("go_to_query", {}))
     here = next(name for name, each in pages.items() if each == page)
     address.arrive(here)
+    own.arrive()
     _heading(next(group[here] for group in GROUPS.values() if here in group))
+    for problem in options.OPTIONS.problems:
+        st.warning(problem, icon=":material/terminal:")
     # Not `page.run()`: the widgets of a page that runs itself begin anew on the next one, and what was chosen is lost.
     run_module(f"app_pages.{here}.page")
 
 
-def go_to(name: str) -> None:
-    """For callbacks: the page of that folder comes next; what is chosen stays."""
-    st.session_state["go_to"] = name
+def go_to(name: str, **query: str) -> None:
+    """For callbacks: the page of that folder comes next; what is chosen stays.
+
+    A control that was never drawn yet takes its value from `query` into the address, and not from the session.
+    """
+    st.session_state["go_to"], st.session_state["go_to_query"] = name, query
 
 
 def _navigation(pages: dict[str, StreamlitPage], here: StreamlitPage) -> None:
@@ -133,7 +147,9 @@ def _navigation(pages: dict[str, StreamlitPage], here: StreamlitPage) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="navigation"):
         st.html('<span class="wordmark">Attention <b>Loupe</b></span>', width="content")
         for group, titles in GROUPS.items():
-            with st.container(horizontal=True, width="content", gap=None, key=f"navigation_{group}"):
+            with st.container(
+                horizontal=True, width="content", gap=None, key=f"navigation_{group.replace(' ', '_')}"
+            ):
                 for name in titles:
                     is_here = pages[name] == here
                     with st.container(width="content", key="here" if is_here else f"to_{name}"):

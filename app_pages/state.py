@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app_pages import own
 from app_pages.cache import Checkpoint, cached, loaded, of
 from model import checkpoint, digits
 from model.capture import capture
@@ -23,7 +24,7 @@ from viz.palette import ColourScale, WeightScale, weight_scale
 if TYPE_CHECKING:  # it draws, and needs what stands here
     from app_pages.inputs.record_input import Opened
 
-TEXT, DIGIT, RECORD = "Text", "Digit", "Record"
+TEXT, DIGIT, RECORD = own.TEXT, own.DIGIT, "Record"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,13 +137,14 @@ def sentences() -> dict[str, str]:
 
 
 def checkpoints(kind: str) -> list[str]:
-    """Those that take this kind of input, pairs first; damaged ones too, which say what is wrong when chosen."""
+    """Those that take this kind of input, pairs first, then what the session has opened.
+
+    Damaged ones too, which say what is wrong when chosen.
+    """
     names = checkpoint.available()
     paired = {name: _paired(name, names) or (name,) for name in names}
-    return sorted(
-        (name for name in names if _kind(name) in (kind, None)),
-        key=lambda name: (len(paired[name]) == 1, paired[name], paired[name].index(name)),
-    )
+    shipped = sorted(names, key=lambda name: (len(paired[name]) == 1, paired[name], paired[name].index(name)))
+    return [name for name in (*shipped, *own.opened()) if own.kind_of(name) in (kind, None)]
 
 
 @cached
@@ -156,15 +158,6 @@ def _imported(name: Checkpoint) -> bool:
 def is_imported(name: str | None) -> bool:
     """Whether the encoder was trained elsewhere, and may read what the project's own never do."""
     return name is not None and _imported(name)
-
-
-@cached
-def _kind(name: Checkpoint) -> str | None:
-    """Of the input that a checkpoint takes; None where its configuration is damaged."""
-    try:
-        return TEXT if checkpoint.read_config(name).is_text else DIGIT
-    except ValueError:
-        return None
 
 
 def pair(name: str) -> tuple[str, str] | None:

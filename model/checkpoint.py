@@ -28,7 +28,7 @@ from safetensors.torch import save as serialize
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from . import imports
+from . import imports, places
 from .config import ModelConfig
 from .device import find_device
 from .history import check_history
@@ -70,8 +70,7 @@ class Loaded:
 
 def available() -> list[str]:
     """Names of the checkpoints that come with the project."""
-    whole = (*CHECKPOINTS.glob("*/config.json"), *CHECKPOINTS.glob(".*-old/*/config.json"))
-    return sorted({path.parent.name for path in whole})
+    return places.shipped(CHECKPOINTS)
 
 
 def read_config(name_or_path: str | Path) -> ModelConfig:
@@ -246,8 +245,11 @@ def _old(folder: Path) -> Path:
 
 
 def _folder(name_or_path: str | Path) -> Path:
-    """A name that comes with the project, before any path; a path need not lie in the project."""
-    folder = CHECKPOINTS / name_or_path if str(name_or_path) in available() else Path(name_or_path)
+    """A name (`model.places`), before any path; a path need not lie in the project."""
+    try:
+        folder = places.find(str(name_or_path), CHECKPOINTS)
+    except FileNotFoundError:
+        folder = Path(name_or_path)
     for standing in (folder, _old(folder)):
         if standing.is_dir():
             return standing

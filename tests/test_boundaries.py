@@ -24,6 +24,7 @@ MAY_IMPORT = {
         "scipy",
         "tokenizers",
         "safetensors",
+        "huggingface_hub",
         "jsonschema",
         "jaxtyping",
         "tqdm",
@@ -160,7 +161,7 @@ def test_the_requirements_are_what_is_imported() -> None:
     for path in PYTHON:
         tops = {name.partition(".")[0] for name in imported(parse(path), path)} - own
         part = "tests" if path.parts[0] in ("tests", "benchmarks") else "app"
-        used[part] |= {packages.get(top, [top])[0].lower() for top in tops}
+        used[part] |= {packages.get(top, [top])[0].lower().replace("_", "-") for top in tops}
     for_app, for_tests = pins("requirements.txt"), pins("requirements-dev.txt")
     assert used["app"] == set(for_app)
     assert used["tests"] <= set(for_app) | set(for_tests)

@@ -6,7 +6,7 @@ from typing import NoReturn
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages import address, state
+from app_pages import address, own, state
 from app_pages.inputs import drawing
 from app_pages.inputs.digit_input import digit_input
 from app_pages.inputs.record_input import Opened, invite, record_input
@@ -51,6 +51,8 @@ def choose_input(
         name = "" if kind == state.RECORD else _choose_encoder(kind)
         about = st.container(width="content")
         answer = st.container(horizontal=True, vertical_alignment="center", width="content", key="answer")
+    if kind != state.RECORD:
+        own.say_gone(name)
     opened, label = None, None
     if kind == state.RECORD:
         with place:
@@ -109,7 +111,9 @@ def choose_encoder() -> str | None:
     """For a page about encoders, whatever they read: which kind, and which of that kind."""
     if (kind := _choose_kind()) == state.RECORD:
         stop(NO_ENCODER)
-    return _choose_encoder(kind)
+    name = _choose_encoder(kind)
+    own.say_gone(name)
+    return name
 
 
 def stop(why: str) -> NoReturn:

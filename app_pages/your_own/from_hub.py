@@ -1,0 +1,48 @@
+"""Downloading a model from the Hugging Face Hub by its name, where whoever started the app allows it."""
+
+import streamlit as st
+
+from app_pages.widgets.spelling import sentence
+from app_pages.your_own.found import look_again
+from app_pages.your_own.words import WITH_HUB, heading
+
+_SAID = "hub_said"
+
+
+def from_hub(is_allowed: bool) -> None:
+    heading("Download from the Hugging Face Hub")
+    if not is_allowed:
+        st.markdown(
+            "The app was started without a way to the network. With one, a model's name is all it takes:"
+        )
+        st.code(WITH_HUB, language="bash", wrap_lines=True)
+        return
+    with st.form("hub", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
+        said = st.text_input(
+            "Name of a model", placeholder="owner/name, or owner/name@revision", key="hub_name", width=420
+        )
+        asked = st.form_submit_button("Download")
+    if asked:
+        _download(said)
+    if found := st.session_state.get(_SAID):
+        st.success(f"{found} is here: open it in the list above.", icon=":material/check:")
+
+
+def _download(said: str) -> None:
+    from model import hub  # as late as this: it takes a third of a second
+
+    st.session_state.pop(_SAID, None)
+    bar = st.progress(0.0, "Asking the Hub …")
+
+    def report(file: str, done: int, total: int) -> None:
+        if total:
+            bar.progress(min(done / total, 1.0), f"{file}: {done / hub.MB:,.0f} of {total / hub.MB:,.0f} MB")
+
+    try:
+        st.session_state[_SAID] = hub.download(*hub.called(said), report=report)
+    except ValueError as error:
+        bar.empty()
+        st.error(sentence(error))
+        return
+    look_again()
+    st.rerun()

@@ -1,0 +1,29 @@
+"""Your own: which encoders are there to be opened, what each of them is, and how to bring one."""
+
+import streamlit as st
+
+from app_pages import options, own
+from app_pages.your_own import words
+from app_pages.your_own.found import in_cache, in_root, installed
+from app_pages.your_own.from_hub import from_hub
+from app_pages.your_own.rows import rows
+from app_pages.your_own.uploading import uploading
+from model import places
+from model.places import Listing
+
+own.say_gone(None)
+with st.container(horizontal=True, gap="large", key="own"):
+    here, more = st.container(key="own_here"), st.container(key="own_more")
+with here:
+    if places.has_root():
+        rows("In the folder of models", in_root(), key="root", empty=words.EMPTY_ROOT)
+    if mine := tuple(own.uploads()):
+        rows("Uploaded in this session", Listing(names=mine), key="uploads")
+    rows("Installed with pip", installed(), key="installed", empty=words.NO_MINILM)
+    rows("In the Hugging Face cache of this machine", in_cache(), key="cache", empty=words.EMPTY_CACHE)
+with more:
+    if not places.has_root():
+        words.no_root()
+    uploading(options.OPTIONS.uploads_mb)
+    from_hub(options.OPTIONS.hub)
+words.supported()

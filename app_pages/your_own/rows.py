@@ -1,0 +1,118 @@
+"""A list of encoders: what each of them is, or what is wrong with it, and a button that opens it."""
+
+from html import escape
+
+import streamlit as st
+
+from app_pages import address, own, state
+from app_pages.frame import go_to
+from app_pages.widgets.spelling import sentence
+from app_pages.your_own.found import description
+from app_pages.your_own.words import heading
+from model import places
+from model.imports import Description
+from model.places import Listing
+from model.uploads import UPLOAD
+
+PAGE = 12
+
+
+def rows(title: str, listing: Listing, *, key: str, empty: str = "") -> None:
+    """A place: its encoders, `PAGE` at a time, and what is not among them; `empty` is said where there are none."""
+    heading(title)
+    names = _searched(listing.names, key) if len(listing.names) > PAGE else listing.names
+    n_pages = max(1, -(-len(names) // PAGE))
+    page = st.pagination(n_pages, key=f"{key}_page") if n_pages > 1 else 1
+    for name in names[(page - 1) * PAGE : page * PAGE]:
+        _row(name)
+    if not listing.names and empty:
+        st.markdown(empty)
+    elif not names:
+        st.caption("None of them has this in its name.")
+    if listing.refused:
+        with st.expander(f"{len(listing.refused):,} not listed"):
+            st.markdown("\n".join(f"- {why}." for why in listing.refused[:50]))
+
+
+def shown(name: str) -> str:
+    """A name without what tells one upload from another."""
+    return name.removeprefix(UPLOAD).rpartition("-")[0] if name.startswith(UPLOAD) else name
+
+
+def _searched(names: tuple[str, ...], key: str) -> tuple[str, ...]:
+    said = st.text_input(f"Search {len(names):,} names", key=f"{key}_search", width=320)
+    return tuple(name for name in names if said.strip().lower() in name.lower())
+
+
+def _row(name: str) -> None:
+    found = description(name)
+    with st.container(horizontal=True, vertical_alignment="center", key=f"row_{_as_key(name)}"):
+        st.html(_words(name, found))
+        if found.summary or found.left_out:
+            with st.popover("Details", type="tertiary"):
+                _details(found)
+        if name in own.opened():
+            st.button("Look inside", key=f"look_{name}", on_click=_look, args=(name,), type="primary")
+            said = (
+                "Deletes the upload."
+                if name.startswith(UPLOAD)
+                else "Takes it off the lists; its files stay."
+            )
+            st.button("Remove", key=f"remove_{name}", on_click=own.remove, args=(name,), help=said)
+        else:
+            if name.startswith(UPLOAD):
+                st.button("Delete", key=f"remove_{name}", on_click=own.remove, args=(name,))
+            if st.button("Open", key=f"open_{name}", disabled=found.problem is not None):
+                _open(name)
+
+
+def _words(name: str, found: Description) -> str:
+    said = [found.family, *(f"{label}: {value}" for label, value in found.summary)] if found.summary else []
+    facts = " · ".join(map(escape, filter(None, said)))
+    wrong = f'<p class="wrong">{escape(found.problem)}.</p>' if found.problem else ""
+    left = ""
+    if found.left_out:
+        several = "1 key" if len(found.left_out) == 1 else f"{len(found.left_out):,} keys"
+        left = f"<p>{several} of the weights left out: {escape(_few(found.left_out))}</p>"
+    return f'<div class="encoder"><b>{escape(shown(name))}</b><p>{facts}</p>{wrong}{left}</div>'
+
+
+def _few(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+
+
+def _details(found: Description) -> None:
+    st.dataframe(
+        [{"": label, "found": value} for label, value in (("family", found.family), *found.summary)],
+        hide_index=True,
+        width=440,
+    )
+    if found.left_out:
+        st.caption("Keys of the weights that nothing here reads:")
+        st.code("\n".join(found.left_out[:200]), language=None, height=160)
+
+
+def _open(name: str) -> None:
+    try:
+        with st.spinner(f"Reading {shown(name)} …", show_time=True):
+            state.loaded(name)
+    except (ValueError, OSError) as error:
+        st.error(sentence(error))
+        return
+    own.open_(name)
+    _look(name)
+    st.rerun()
+
+
+def _look(name: str) -> None:
+    """To the first page, with this encoder chosen."""
+    kind = own.kind_of(name) or state.TEXT
+    address.take("kind", kind)
+    address.take("checkpoint", name)
+    address.take("layer", 0)
+    address.take("head", 0)
+    go_to("attention", checkpoint=name, **({"kind": state.DIGIT} if kind == state.DIGIT else {}))
+
+
+def _as_key(name: str) -> str:
+    return "".join(sign if sign.isalnum() else "_" for sign in places.as_shown(name))

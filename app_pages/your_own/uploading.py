@@ -1,0 +1,69 @@
+"""Uploading the few files of an encoder, where whoever started the app allows it; this session alone sees them."""
+
+import streamlit as st
+
+from app_pages import own
+from app_pages.options import START
+from app_pages.widgets.spelling import sentence
+from app_pages.your_own.words import CONVERT, heading
+from model.uploads import MB, upload
+
+TYPES = ("json", "txt", "safetensors", "bin", "pt")
+WITH_UPLOADS = f"{START} --server.maxUploadSize 500 -- --uploads 500"
+FILES, FOLDER = "Files", "A folder"
+_WHICH = (
+    "`config.json`, `model.safetensors` and `tokenizer.json` (or `vocab.txt`, or `vocab.json` and `merges.txt`); for "
+    "pictures `preprocessor_config.json`; of a sentence-transformers folder also `modules.json` and "
+    "`1_Pooling/config.json`. Other files are left out."
+)
+_ROUND = "upload_round"  # another one empties the widget, and with it the memory that its files take
+
+
+def uploading(at_most_mb: int) -> None:
+    heading("Upload")
+    if not at_most_mb:
+        st.markdown("The app was started without uploads. With them, of up to 500 MB:")
+        st.code(WITH_UPLOADS, language="bash", wrap_lines=True)
+        return
+    a_file = min(at_most_mb, st.get_option("server.maxUploadSize"))
+    st.markdown(
+        "The few files of one encoder, or its folder. This session alone sees them, and they go with it.",
+        help=_WHICH,
+    )
+    what = st.segmented_control(
+        "What", (FILES, FOLDER), default=FILES, required=True, label_visibility="collapsed"
+    )
+    made = st.session_state.setdefault(_ROUND, 0)
+    with st.form("upload_form", border=False):
+        files = st.file_uploader(
+            f"Up to {at_most_mb:,} MB together, {a_file:,} MB a file",
+            TYPES,
+            accept_multiple_files="directory" if what == FOLDER else True,
+            key=f"own_files_{what}_{made}",
+            max_upload_size=a_file,
+        )
+        asked = st.form_submit_button("Use these files")
+    if a_file < at_most_mb:
+        st.caption(
+            f"Larger files take an option of the server as well: `--server.maxUploadSize {at_most_mb}`, before the `--`."
+        )
+    if asked:
+        _take(files or [], at_most_mb * MB)
+
+
+def _take(files: list, at_most: int) -> None:
+    if not files:
+        st.info("Choose the files first.", icon=":material/info:")
+        return
+    room = at_most - sum(each.n_bytes for each in own.uploads().values())
+    try:
+        with st.spinner("Writing the files …"):
+            made = upload(((each.name, each.getbuffer()) for each in files), room)
+    except ValueError as error:
+        st.error(sentence(error))
+        if "pickle" in str(error):
+            st.code(CONVERT.strip(), language="python")
+        return
+    own.uploaded(made)
+    st.session_state[_ROUND] += 1
+    st.rerun()

