@@ -1,12 +1,15 @@
 """What lies in each place, and what it is; looked up again after a few seconds, not at every click."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
 
 from app_pages.cache import cached
+from app_pages.widgets.spelling import PLACEMENTS
 from model import checkpoint, places
-from model.imports import Description, describe
+from model.config import ModelConfig
+from model.imports import Description, describe, is_foreign
 from model.places import Listing
 
 SECONDS = 10
@@ -43,12 +46,35 @@ def description(name: str) -> Description:
         folder = places.find(name, checkpoint.CHECKPOINTS)
         return _described(folder, _state(folder))
     except (ValueError, OSError) as error:
-        return Description("", None, (), (), str(error))
+        return Description(family="", config=None, problem=str(error))
 
 
 @cached
 def _described(folder: Path, _state: tuple) -> Description:
-    return describe(folder)
+    if is_foreign(folder):
+        return describe(folder)
+    try:
+        return _of_this_project(checkpoint.read_config(folder))
+    except ValueError as error:
+        found = describe(folder)
+        # what it lacks to be one of Hugging Face's, unless it was meant as one of these
+        return replace(found, problem=str(error)) if (folder / "history.json").is_file() else found
+
+
+def _of_this_project(config: ModelConfig) -> Description:
+    """As `model.imports.describe`, of a folder that `model.checkpoint.save` has written."""
+    classes = ", ".join(config.class_names[:4]) + (", …" if config.n_classes > 4 else "")
+    reads = f"text, up to {config.n_positions:,} tokens"
+    if not config.is_text:
+        reads = f"pictures of {config.image_size} × {config.image_size}, as {config.n_patches:,} patches"
+    summary = (
+        ("layers × heads", f"{config.n_layers} × {config.n_heads}"),
+        ("width", f"{config.d_model:,}, {config.d_k} per head, {config.d_ff:,} in the feed-forward"),
+        ("LayerNorm", PLACEMENTS[config.norm_placement]),
+        ("reads", reads),
+        ("answers", f"one of {config.n_classes} ({classes})" if config.n_classes else "its pooled state"),
+    )
+    return Description(family="an encoder of this project", config=config, summary=summary)
 
 
 def _state(folder: Path) -> tuple:

@@ -67,14 +67,20 @@ def _row(name: str) -> None:
 
 
 def _words(name: str, found: Description) -> str:
-    said = [found.family, *(f"{label}: {value}" for label, value in found.summary)] if found.summary else []
-    facts = " · ".join(map(escape, filter(None, said)))
-    wrong = f'<p class="wrong">{escape(found.problem)}.</p>' if found.problem else ""
-    left = ""
+    said = dict(found.summary)
+    facts = [found.family, said.get("layers × heads", "") and f"{said['layers × heads']} heads"]
+    facts += [said[what] for what in ("LayerNorm", "reads", "answers", "memory") if what in said]
+    lines = [" · ".join(escape(each) for each in facts if each), *map(escape, found.notes)]
     if found.left_out:
-        several = "1 key" if len(found.left_out) == 1 else f"{len(found.left_out):,} keys"
-        left = f"<p>{several} of the weights left out: {escape(_few(found.left_out))}</p>"
-    return f'<div class="encoder"><b>{escape(shown(name))}</b><p>{facts}</p>{wrong}{left}</div>'
+        several = "1 tensor" if len(found.left_out) == 1 else f"{len(found.left_out):,} tensors"
+        lines.append(f"{several} stored and not used: {escape(_few(found.left_out))}")
+    wrong = f'<p class="wrong">{escape(_ended(found.problem))}</p>' if found.problem else ""
+    told = "".join(f"<p>{line}</p>" for line in lines if line)
+    return f'<div class="encoder"><b>{escape(shown(name))}</b>{told}{wrong}</div>'
+
+
+def _ended(said: str) -> str:
+    return said if said.endswith(".") else f"{said}."
 
 
 def _few(names: tuple[str, ...]) -> str:
@@ -83,12 +89,12 @@ def _few(names: tuple[str, ...]) -> str:
 
 def _details(found: Description) -> None:
     st.dataframe(
-        [{"": label, "found": value} for label, value in (("family", found.family), *found.summary)],
+        [{"": label, "found": value} for label, value in found.summary],
         hide_index=True,
-        width=440,
+        width=560,
     )
     if found.left_out:
-        st.caption("Keys of the weights that nothing here reads:")
+        st.caption("Stored and not used:")
         st.code("\n".join(found.left_out[:200]), language=None, height=160)
 
 
