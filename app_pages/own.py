@@ -1,5 +1,7 @@
 """The encoders that a session has opened beside the shipped ones; they stand in the list of every page."""
 
+from threading import Timer
+
 import streamlit as st
 
 from app_pages import address
@@ -8,6 +10,7 @@ from model import checkpoint, places
 from model.uploads import UPLOAD, Upload
 
 TEXT, DIGIT = "Text", "Digit"
+GRACE = 180  # seconds; Streamlit keeps a session for two minutes
 KEYS = ("checkpoint", "compare_with")  # of the address, under which an encoder's name stands
 _OPENED, _UPLOADS, _GONE, _INSTEAD = "own_opened", "own_uploads", "own_gone", "own_instead"
 
@@ -17,9 +20,39 @@ def opened() -> list[str]:
     return list(st.session_state.get(_OPENED, ()))
 
 
-def uploads() -> dict[str, Upload]:
-    """Those of this session alone, by name; with the session they go."""
-    return st.session_state.setdefault(_UPLOADS, {})
+class Shelf(dict[str, Upload]):
+    """The uploads of one session by name. Some minutes after its window was closed they are deleted."""
+
+    leaving: Timer | None = None
+
+    def leave(self) -> None:
+        """The window is closed, or the connection is lost, and may come back."""
+        self.leaving = Timer(GRACE, self.delete)
+        self.leaving.daemon = True
+        self.leaving.start()
+
+    def stay(self) -> None:
+        if self.leaving is not None:
+            self.leaving.cancel()
+
+    def delete(self) -> None:
+        while self:
+            self.popitem()[1].delete()
+
+
+def uploads() -> Shelf:
+    """Those of this session alone."""
+    if _UPLOADS not in st.session_state:
+        st.session_state[_UPLOADS] = Shelf()
+    return _watched()
+
+
+@st.cache_resource(scope="session", on_release=Shelf.leave, show_spinner=False)
+def _watched() -> Shelf:
+    """Released where the session disconnects, and asked for again where it comes back."""
+    shelf = st.session_state[_UPLOADS]
+    shelf.stay()
+    return shelf
 
 
 def uploaded(upload: Upload) -> None:

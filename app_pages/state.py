@@ -24,6 +24,7 @@ from viz.palette import ColourScale, WeightScale, weight_scale
 if TYPE_CHECKING:  # it draws, and needs what stands here
     from app_pages.inputs.record_input import Opened
 
+LARGE = 50_000_000  # parameters of an encoder that may read for more than a second
 TEXT, DIGIT, RECORD = own.TEXT, own.DIGIT, "Record"
 
 
@@ -83,7 +84,10 @@ def opened_bare() -> bool:
 
 
 def record(name: Checkpoint, given: Input, changed: Intervention | None = None) -> ForwardRecord:
-    return of(capture, name, given, changed or Intervention())
+    is_large = loaded(name).n_parameters > LARGE
+    return of(
+        capture, name, given, changed or Intervention(), spinner="Reading the input …" if is_large else None
+    )
 
 
 @cached

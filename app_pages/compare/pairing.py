@@ -15,6 +15,8 @@ from viz.numbers import percent
 
 ON_INPUT, BY_NUMBER = "on this input", "by number"
 
+LISTED = 8  # heads by name; of 144, most may be without a partner
+
 
 def pair_heads(first: Side, second: Side) -> Pairing:
     """As the reader chooses; over a data set where that is stored. One checkpoint needs no matching.
@@ -108,7 +110,9 @@ def about(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
         )
     for side, alone in zip((first, second), pairing.alone, strict=True):
         if alone:
-            said += f" Without a partner in {side.title}: {', '.join(map(name, alone))}."
+            listed = ", ".join(map(name, alone[:LISTED])) + (", …" if len(alone) > LISTED else "")
+            said += f" Without a partner in {side.title}: {listed}"
+            said += f" ({len(alone)} heads)." if len(alone) > LISTED else "."
     if said:
         st.caption(said)
 

@@ -1,12 +1,13 @@
 """A list of encoders: what each of them is, or what is wrong with it, and a button that opens it."""
 
+import re
 from html import escape
 
 import streamlit as st
 
 from app_pages import address, own, state
 from app_pages.frame import go_to
-from app_pages.widgets.spelling import sentence
+from app_pages.widgets.spelling import PLACEMENTS, sentence
 from app_pages.your_own.found import description
 from app_pages.your_own.words import heading
 from model import places
@@ -67,9 +68,11 @@ def _row(name: str) -> None:
 
 
 def _words(name: str, found: Description) -> str:
-    said = dict(found.summary)
-    facts = [found.family, said.get("layers × heads", "") and f"{said['layers × heads']} heads"]
-    facts += [said[what] for what in ("LayerNorm", "reads", "answers", "memory") if what in said]
+    said, facts = dict(found.summary), [found.family]
+    if found.config is not None:
+        facts += [f"{said['layers × heads']} heads", PLACEMENTS[found.config.norm_placement]]
+        facts.append(re.split(" of a vocabulary|;", said["reads"])[0])
+    facts += [said[what] for what in ("answers", "memory") if what in said]
     lines = [" · ".join(escape(each) for each in facts if each), *map(escape, found.notes)]
     if found.left_out:
         several = "1 tensor" if len(found.left_out) == 1 else f"{len(found.left_out):,} tensors"

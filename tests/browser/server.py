@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -16,18 +16,22 @@ START_UP = 60  # seconds until it must answer, generous for a machine that is bu
 
 
 @contextmanager
-def serve(home: Path, script: Path = ROOT / "app.py") -> Iterator[str]:
+def serve(
+    home: Path, script: Path = ROOT / "app.py", *, options: Sequence[str] = (), given: Sequence[str] = ()
+) -> Iterator[str]:
     """Yields the address once the server answers. `home` stands in for the user's home folder.
+
+    `options` are Streamlit's, what is `given` stands behind `--`.
 
     Raises RuntimeError with what the server printed where it dies or does not answer.
     """
     port = _free_port()
     log = home / "server.log"
     command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={port}"]
-    options = ["--server.headless=true", "--server.fileWatcherType=none"]
+    command += ["--server.headless=true", "--server.fileWatcherType=none", *options, "--", *given]
     with log.open("w") as output:
         server = subprocess.Popen(
-            command + options, cwd=ROOT, env=os.environ | {"HOME": str(home)}, stdout=output, stderr=output
+            command, cwd=ROOT, env=os.environ | {"HOME": str(home)}, stdout=output, stderr=output
         )
     try:
         give_up = time.monotonic() + START_UP

@@ -214,10 +214,16 @@ def test_without_a_root_nothing_but_the_other_places_is_found(root: Path, home: 
     assert places.root() is None
 
 
-def test_minilm_is_found_without_being_imported(home: Path) -> None:
+def test_minilm_is_found_without_being_imported(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = encoder(tmp_path / "packages" / "gt_a_package" / "model")
+    (folder.parent / "__init__.py").write_text("raise RuntimeError")
+    monkeypatch.syspath_prepend(tmp_path / "packages")
+    monkeypatch.setattr(places, "MINILM_MODULE", "gt_a_package")
     assert places.packaged().names == ("pip:MiniLM",)
-    assert (find("pip:MiniLM", home) / "model.safetensors").is_file()
-    assert places.MINILM_MODULE not in sys.modules
+    assert find("pip:MiniLM", home) == folder
+    assert "gt_a_package" not in sys.modules
 
 
 def test_minilm_that_is_not_installed_is_said(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,11 @@ def allow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Allow]:
 
 
 @pytest.fixture(autouse=True)
+def _no_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(places, "MINILM_MODULE", "gt_not_there")
+
+
+@pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The Hugging Face cache: an empty one."""
     folder = tmp_path / "hub"

@@ -1,0 +1,61 @@
+"""An encoder from elsewhere: a folder, or a few files, and its heads appear."""
+
+import re
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.server import ROOT, serve
+from tests.browser.watching import ready
+
+SHIPPED = ROOT / "checkpoints" / "imdb-pre-ln"
+FILES = [SHIPPED / name for name in ("config.json", "model.safetensors", "tokenizer.json")]
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The app as it is started with a folder of models, and with uploads."""
+    models = tmp_path_factory.mktemp("models")
+    shutil.copytree(SHIPPED, models / "team" / "my-encoder")
+    given = ["--models", str(models), "--uploads", "20"]
+    home = tmp_path_factory.mktemp("home")
+    with serve(home, options=["--server.maxUploadSize=20"], given=given) as address:
+        yield address
+
+
+def heads(page: Page) -> None:
+    ready(page)
+    expect(page.locator(".st-key-overview").locator("svg, canvas").first).to_be_visible()
+
+
+@pytest.mark.parametrize("color_scheme", ["light", "dark"])
+def test_a_folder_is_opened_and_its_address_opens_it_again(page: Page, color_scheme: str) -> None:  # noqa: ARG001
+    page.goto("/your_own")
+    ready(page)
+    row = page.locator("[class*=st-key-row_team]")
+    expect(row).to_contain_text("4 × 4 heads")
+    row.get_by_role("button", name="Open").focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/\?checkpoint=team(%2F|/)my-encoder"))
+    heads(page)
+    page.goto(page.url)
+    heads(page)
+    expect(page.get_by_role("combobox", name="Checkpoint")).to_have_value("team/my-encoder")
+
+
+def test_files_are_uploaded_and_their_encoder_is_opened(page: Page) -> None:
+    page.goto("/your_own")
+    ready(page)
+    page.locator("input[type=file]").set_input_files(FILES)
+    expect(page.get_by_test_id("stFileChip")).to_have_count(3)
+    page.get_by_role("button", name="Use these files").click()
+    row = page.locator("[class*=st-key-row_upload]")
+    row.get_by_role("button", name="Open").click()
+    expect(page).to_have_url(re.compile(r"checkpoint=upload"))
+    heads(page)
+    other = page.context.browser.new_context()
+    with other, other.new_page() as somebody_elses:
+        somebody_elses.goto(page.url)
+        expect(somebody_elses.get_by_text("seen by the session alone that made it")).to_be_visible()
