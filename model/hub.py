@@ -211,7 +211,7 @@ def download(
     except LocalEntryNotFoundError as error:
         raise ValueError(f"{name} could not be fetched whole: the Hub stopped answering") from error
     except HTTPError as error:
-        raise ValueError("the Hub cannot be reached: is there a network?") from error
+        raise ValueError("the Hub cannot be reached: there is no network, or it does not answer") from error
     except OSError as error:
         raise ValueError(f"{name} could not be fetched whole: {_why(error)}") from error
     return f"{HUB}{name}" if revision in (None, "main") else f"{HUB}{name}@{commit[:8]}"

@@ -10,7 +10,7 @@ from app_pages.frame import go_to
 from app_pages.widgets.spelling import PLACEMENTS, sentence
 from app_pages.your_own.found import description
 from app_pages.your_own.words import heading
-from model import places
+from model import checkpoint, places
 from model.imports import Description
 from model.places import Listing
 from model.uploads import UPLOAD
@@ -91,11 +91,10 @@ def _few(names: tuple[str, ...]) -> str:
 
 
 def _details(found: Description) -> None:
-    st.dataframe(
-        [{"": label, "found": value} for label, value in found.summary],
-        hide_index=True,
-        width=560,
+    table = "".join(
+        f"<tr><th>{escape(what)}</th><td>{escape(said)}</td></tr>" for what, said in found.summary
     )
+    st.html(f'<table class="encoder">{table}</table>', width=560)
     if found.left_out:
         st.caption("Stored and not used:")
         st.code("\n".join(found.left_out[:200]), language=None, height=160)
@@ -103,8 +102,9 @@ def _details(found: Description) -> None:
 
 def _open(name: str) -> None:
     try:
-        with st.spinner(f"Reading {shown(name)} …", show_time=True):
-            state.loaded(name)
+        with st.spinner("Looking at its files …"):
+            checkpoint.fingerprint(name)  # hashes them, once
+        state.loaded(name)
     except (ValueError, OSError) as error:
         st.error(sentence(error))
         return
