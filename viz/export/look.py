@@ -62,6 +62,8 @@ def config(look: Look, times: float = 1) -> dict[str, Any]:
         "title": {"color": ink, "subtitleColor": ink, "fontWeight": 600, "anchor": "start"},
         "axis": {**text, **axis, "titleFontSize": large, "labelOverlap": True, "labelPadding": 6}
         | {"labelLimit": 140 * times, "titlePadding": 8, "labelSeparation": 4},
+        # Names in two lines grow towards the plot, above it: they need the room that Streamlit gives to all.
+        "axisTop": {"labelPadding": 16 * times},
         "legend": {**text, "titleFontSize": large, "labelLimit": 0, "titleLimit": 0, "padding": 4},
         "header": {**text, "titleFontSize": large},
         "view": {"strokeWidth": 0, "continuousHeight": 350},
