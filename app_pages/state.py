@@ -12,6 +12,7 @@ from app_pages import own
 from app_pages.cache import Checkpoint, cached, loaded, of
 from model import checkpoint, digits
 from model.capture import capture
+from model.config import DIGITS, ModelConfig
 from model.inputs import Input, Text
 from model.intervention import Intervention
 from model.measures import heads
@@ -152,16 +153,23 @@ def checkpoints(kind: str) -> list[str]:
 
 
 @cached
-def _imported(name: Checkpoint) -> bool:
+def _config(name: Checkpoint) -> ModelConfig | None:
+    """None where the configuration is damaged."""
     try:
-        return checkpoint.read_config(name).family is not None
-    except ValueError:
-        return False
+        return checkpoint.read_config(name)
+    except (ValueError, OSError):
+        return None
 
 
-def is_imported(name: str | None) -> bool:
-    """Whether the encoder was trained elsewhere, and may read what the project's own never do."""
-    return name is not None and _imported(name)
+def config_of(name: str | None) -> ModelConfig | None:
+    """What an encoder is, without its weights; None where there is none, or where its configuration is damaged."""
+    return None if name is None else _config(name)
+
+
+def label_for(name: str | None, label: int | None) -> int | None:
+    """The right class of a test digit; None where digits are not what the encoder tells apart."""
+    config = config_of(name)
+    return label if config is None or config.class_names == DIGITS else None
 
 
 def pair(name: str) -> tuple[str, str] | None:

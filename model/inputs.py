@@ -10,6 +10,7 @@ from torch import Tensor
 from .checkpoint import Loaded
 from .config import ModelConfig
 from .digits import to_input
+from .imports.pictures import resized
 from .record import Positions
 from .text import CLASS, encode
 
@@ -71,6 +72,16 @@ def prepare(loaded: Loaded, given: InputLike) -> tuple[Tensor, Positions]:
     if config.family and config.family.n_token_types > 1:  # which part a token is of goes with its id
         ids += config.vocab_size * torch.tensor([encoded.types], device=loaded.device)
     return ids, encoded
+
+
+def as_seen(
+    picture: UInt8[np.ndarray, "height width *colour"], record: Positions
+) -> UInt8[np.ndarray, "..."]:
+    """The picture on which the patches of `record` lie: where the encoder resizes and crops it, what is left then."""
+    config = getattr(record, "config", None)
+    if config is None or config.family is None:
+        return picture
+    return (resized(picture, config) * 255).round().astype(np.uint8)
 
 
 def _patches(config: ModelConfig) -> Positions:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from app_pages import state
 from app_pages.attention.as_words import View
-from model.inputs import Picture
+from model.inputs import Picture, as_seen
 from model.record_file import dump
 from model.settings import settings
 from viz.export.files import MIME
@@ -54,6 +54,7 @@ def content(chosen: state.Selection) -> bytes:
 
 def page(chosen: state.Selection, seen: View, shown: tuple[int, int, int]) -> bytes:
     said, picture = _about(chosen)
+    picture = None if picture is None else as_seen(picture, seen.record)
     title = f"Attention of {_name(chosen)}"
     return html(
         view_of(seen.record, title=title, settings=said, picture=picture, chosen=shown, notes=seen.notes)

@@ -12,6 +12,7 @@ from app_pages.widgets.contrast import NUMBERS, Side, beside, same_position, sha
 from app_pages.widgets.head_choice import choose_query, take_query
 from app_pages.widgets.show import clickable
 from app_pages.widgets.spelling import as_code
+from model.inputs import as_seen
 from model.intervention import without_keys
 from model.measures.changes import changes_of_class, one_class, strongest
 from model.probabilities import at_once, probabilities
@@ -114,7 +115,8 @@ def _draw(
         return
     first, grid = side.record.first_patch, side.record.patch_grid
     at = None if query is None else side.record.patch_at(query)
-    patches = knock_out_patches(side.given.array, change[first:], grid, query=at, limit=limit, what=what)
+    picture = as_seen(side.given.array, side.record)
+    patches = knock_out_patches(picture, change[first:], grid, query=at, limit=limit, what=what)
     draw(patches, selection="patch", take=lambda patch: take(int(patch["position"]) + first), width="content")
     if not first:
         return

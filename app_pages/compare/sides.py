@@ -64,7 +64,7 @@ def choose_sides(chosen: state.Selection, what: str) -> tuple[Side, Side] | str:
         titles = TITLES[kind]
         with chosen.beside:
             given, label = _second_text() if kind == state.TEXT else _second_digit()
-        second = replace(chosen, given=given, label=label)
+        second = replace(chosen, given=given, label=state.label_for(chosen.checkpoint, label))
     if titles[1] is None:
         return (
             f"No other checkpoint takes a {kind.lower()}; two inputs can be compared on {chosen.checkpoint}."

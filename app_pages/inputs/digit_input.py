@@ -7,12 +7,13 @@ import streamlit as st
 
 from app_pages import address, state
 from app_pages.inputs import drawing
+from app_pages.inputs.own_picture import own_picture
 from app_pages.widgets.show import clickable
 from model.inputs import Picture
 from model.measures.difficulty import called_differently, hardest_first
 from viz.image_gallery import image_gallery
 
-TEST_DIGITS, DRAW = "Test digits", "Draw"
+TEST_DIGITS, DRAW, PICTURE = "Test digits", "Draw", "Picture"
 AS_THEY_COME, HARDEST, DISAGREE = "as they come", "hardest first", "where the two checkpoints disagree"
 COLUMNS = 5
 PAGE = 3 * COLUMNS
@@ -20,7 +21,7 @@ SIDE = 44  # pixels of the picture in the row
 
 
 def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
-    """The digit, None where nothing is drawn, and its label where it has one.
+    """The digit, None where nothing is drawn, and its label where it has one; for encoders of colours any picture.
 
     In sight are the picture and its number; how to come to another one stands behind a button.
     """
@@ -28,7 +29,13 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
     number = st.container(width="content")
     with st.popover("Choose or draw", key="digits"):
         look = {"width": "stretch", "label_visibility": "collapsed"}
-        if address.row("Source", (TEST_DIGITS, DRAW), key="source", on_change=drawing.leave, **look) == DRAW:
+        config = state.config_of(checkpoint)
+        coloured = config is not None and config.n_channels == 3
+        sources = (TEST_DIGITS, DRAW, *((PICTURE,) if coloured else ()))
+        source = address.row("Source", sources, key="source", on_change=drawing.leave, **look)
+        if source == PICTURE:
+            image, label = own_picture(), None
+        elif source == DRAW:
             image, label = drawing.drawn_digit(), None
         else:
             images, labels = state.test_digits()
@@ -41,7 +48,7 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
                 )
             _gallery(images, labels, chosen, checkpoint)
             image, label = images[chosen], int(labels[chosen])
-    if not image.any():
+    if image is None or not image.any():
         return None, None
     with picture:
         st.image(image, width=SIDE, output_format="PNG")

@@ -60,8 +60,10 @@ def choose_input(
         given = _of_record(opened, records)
     else:
         with place:
-            imported = state.is_imported(name)
+            config = state.config_of(name)
+            imported = config is not None and config.family is not None
             given, label = text_input(in_two_parts=imported) if kind == state.TEXT else digit_input(name)
+            label = state.label_for(name, label)
         _need_encoder(name, kind, given, about)
     controls, more = places or bar("controls")
     selection = state.Selection(

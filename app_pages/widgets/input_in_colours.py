@@ -8,7 +8,7 @@ import streamlit as st
 
 from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.show import clickable, show
-from model.inputs import Input
+from model.inputs import Input, as_seen
 from model.record import AttentionRecord
 from viz.attention.token_strip import token_strip
 from viz.palette import WeightScale
@@ -59,7 +59,7 @@ def input_in_colours(
         "n_keys": len(record) if allowed is None else int(allowed.sum()),
         "allowed": None if allowed is None else allowed[first:],
     }
-    overlay = picture_overlay(read.array, weights[first:], grid, **look)
+    overlay = picture_overlay(as_seen(read.array, record), weights[first:], grid, **look)
     selection = "patch" if allowed is None else "key"
     draw(
         overlay,

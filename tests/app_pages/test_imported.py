@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.inputs import as_seen
 from tests.model.imports.folders import SENTENCE, build
 
 Open = Callable[..., AppTest]
@@ -100,3 +101,17 @@ def test_numbers_are_no_probabilities(open_imported: Open) -> None:
         block.proto.body for block in app.get("html") if "a number, not a probability" in block.proto.body
     )
     assert "%" not in said
+
+
+def test_a_digits_label_is_no_class_of_an_encoder_of_other_pictures(open_imported: Open) -> None:
+    app = open_imported("ViTForImageClassification", "attention")
+    (said,) = app.metric
+    assert said.delta == ""
+
+
+def test_the_patches_lie_on_the_picture_as_the_encoder_sees_it(open_imported: Open) -> None:
+    app = open_imported("ViTForImageClassification", "attention")
+    chosen = app.session_state["selection"]
+    seen = as_seen(chosen.given.array, chosen.record)
+    assert chosen.given.array.shape == (28, 28)
+    assert seen.shape == (32, 32, 3)

@@ -6,6 +6,7 @@ White ink on black, 20 pixels at its longer side, the centre of mass in the midd
 
 import io
 import struct
+from collections.abc import Callable
 
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
@@ -15,11 +16,24 @@ from app_pages.inputs.drawing.code import BLANK, SIDE
 INK_SIDE = 20
 MOST_PIXELS = 16_000_000  # what telephones take; more would only cost memory
 FORMATS = ("PNG", "JPEG", "WEBP", "BMP")
+LONGER_SIDE = 1024  # encoders read some 224; what is kept of a picture counts in the memory of all sessions
 FAINT = 0.2  # paper is never one grey; what is this close to it is not ink
 
 
 def from_file(content: bytes) -> np.ndarray:
     """uint8 [28, 28]. Raises ValueError, in one sentence, where it is no picture, too large, or has no ink."""
+    return centred(ink(_decoded(content, _grey)))
+
+
+def in_colour(content: bytes) -> np.ndarray:
+    """uint8 [height, width, 3], as it is, or smaller: its longer side has at most `LONGER_SIDE` pixels.
+
+    Raises ValueError, in one sentence, where it is no picture, or too large.
+    """
+    return _decoded(content, _colours)
+
+
+def _decoded(content: bytes, how: Callable[[Image.Image], np.ndarray]) -> np.ndarray:
     try:
         picture = Image.open(io.BytesIO(content), formats=FORMATS)  # reads the size, not the pixels
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
@@ -32,10 +46,19 @@ def from_file(content: bytes) -> np.ndarray:
             f"This picture is too large: {picture.width} × {picture.height} pixels, at most {most} million can be read."
         )
     try:
-        grey = _grey(ImageOps.exif_transpose(picture))
+        return how(ImageOps.exif_transpose(picture))
     except (OSError, ValueError, SyntaxError, struct.error) as error:  # the decoders raise all of these
         raise ValueError(f"This picture is damaged: {error}.") from error
-    return centred(ink(grey))
+
+
+def _colours(picture: Image.Image) -> np.ndarray:
+    """What is transparent is white."""
+    if picture.has_transparency_data:
+        paper = Image.new("RGBA", picture.size, "white")
+        picture = Image.alpha_composite(paper, picture.convert("RGBA"))
+    picture = picture.convert("RGB")
+    picture.thumbnail((LONGER_SIDE, LONGER_SIDE), Image.Resampling.LANCZOS)
+    return np.asarray(picture)
 
 
 def _grey(picture: Image.Image) -> np.ndarray:

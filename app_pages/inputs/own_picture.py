@@ -1,0 +1,30 @@
+"""A picture of the reader's own, in colour, for encoders that read such: held in this session, and gone with it."""
+
+import numpy as np
+import streamlit as st
+
+from app_pages.inputs.drawing.picture import in_colour
+
+HELD = "own_picture"  # in the session
+
+
+def own_picture() -> np.ndarray | None:
+    """uint8 [height, width, 3], None where there is none yet."""
+    formats = ("png", "jpg", "jpeg", "webp", "bmp")
+    st.file_uploader("Upload a picture", formats, key="own_picture_upload", on_change=_take)
+    if problem := st.session_state.get("own_picture_problem"):
+        st.warning(problem)
+    st.caption(
+        "The encoder's own resizing and crop are applied. The link to this page does not hold the picture."
+    )
+    return st.session_state.get(HELD)
+
+
+def _take() -> None:
+    if (file := st.session_state["own_picture_upload"]) is None:
+        return
+    try:
+        st.session_state[HELD] = in_colour(file.getvalue())
+        st.session_state["own_picture_problem"] = None
+    except ValueError as error:
+        st.session_state["own_picture_problem"] = str(error)
