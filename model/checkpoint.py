@@ -122,13 +122,13 @@ def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
 
     Raises FileNotFoundError where there is none, ValueError, in one sentence, where it is damaged.
     """
-    folder = _folder(name_or_path)
+    name, folder = _found(name_or_path)
     device = find_device(device)
     if imports.is_foreign(folder):
         with _refused(folder, "cannot be read", ValueError, RuntimeError):
             model, tokenizer = imports.open_encoder(folder)
         return Loaded(
-            name=folder.name,
+            name=name,
             model=model.to(device),
             tokenizer=tokenizer,
             history={},
@@ -137,7 +137,7 @@ def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
         )
     config = read_config(folder)
     return Loaded(
-        name=folder.name,
+        name=name,
         model=_read_weights(folder / "model.safetensors", config).to(device).eval(),
         tokenizer=_read_tokenizer(folder / "tokenizer.json", config) if config.is_text else None,
         history=_read_history(folder),
@@ -245,20 +245,21 @@ def _old(folder: Path) -> Path:
 
 
 def _folder(name_or_path: str | Path) -> Path:
-    """A name (`model.places`), before any path; a path need not lie in the project."""
+    return _found(name_or_path)[1]
+
+
+def _found(name_or_path: str | Path) -> tuple[str, Path]:
+    """Name and folder: a name (`model.places`) goes before any path; a path need not lie in the project."""
+    name = str(name_or_path)
     try:
-        folder = places.find(str(name_or_path), CHECKPOINTS)
+        folder = places.find(name, CHECKPOINTS)
     except FileNotFoundError:
         folder = Path(name_or_path)
+        name = folder.name
     for standing in (folder, _old(folder)):
         if standing.is_dir():
-            return standing
-    there_are = f"there are {', '.join(available())}"
-    if not CHECKPOINTS.is_dir():  # installed as loupe.model
-        there_are = (
-            "the trained encoders are not installed with the library: name the path of a checkpoint's folder"
-        )
-    raise FileNotFoundError(f"no checkpoint {str(name_or_path)!r}; {there_are}")
+            return name, standing
+    raise FileNotFoundError(f"no checkpoint {str(name_or_path)!r}; there are {', '.join(available())}")
 
 
 @contextmanager

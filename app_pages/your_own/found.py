@@ -12,7 +12,7 @@ from model.config import ModelConfig
 from model.imports import Description, describe, is_foreign
 from model.places import Listing
 
-SECONDS = 10
+SECONDS, SECONDS_OF_CACHE = 10, 60  # all that is in the cache is looked through, data sets as well
 
 
 def in_root() -> Listing:
@@ -24,7 +24,7 @@ def _in_root(home: Path, _root: Path | None) -> Listing:
     return places.below_root(home)
 
 
-@st.cache_data(ttl=SECONDS, show_spinner="Looking through the Hugging Face cache …")
+@st.cache_data(ttl=SECONDS_OF_CACHE, show_spinner="Looking through the Hugging Face cache …")
 def in_cache() -> Listing:
     from model.hub import cached as in_hub_cache  # as late as this: it takes a third of a second
 

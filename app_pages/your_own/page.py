@@ -12,7 +12,7 @@ from model import places
 from model.places import Listing
 
 own.say_gone(None)
-with st.container(horizontal=True, gap="large", key="own"):
+with st.container(horizontal=True, gap="medium", key="own"):
     here, more = st.container(key="own_here"), st.container(key="own_more")
 with here:
     if places.has_root():

@@ -10,6 +10,7 @@ from model import checkpoint, places
 from model.checkpoint import read_config
 from model.places import Listing, below_root, find
 from model.uploads import upload
+from tests.model import tiny
 
 
 @pytest.fixture
@@ -50,6 +51,12 @@ def test_checkpoints_are_found_by_their_names(root: Path, monkeypatch: pytest.Mo
         read_config("my-bert")
     with pytest.raises(FileNotFoundError, match="no checkpoint 'another'"):
         read_config("another")
+
+
+def test_an_encoder_is_called_by_the_name_under_which_it_was_asked_for(root: Path) -> None:
+    checkpoint.save(root / "team" / "it", tiny.build(tiny.DIGIT), {})
+    assert checkpoint.load("team/it", "cpu").name == "team/it"
+    assert checkpoint.load(root / "team" / "it", "cpu").name == "it"
 
 
 def test_two_of_the_same_name_are_told_apart(root: Path, home: Path) -> None:
