@@ -187,13 +187,12 @@ def _guarded(folder: Path, root: Path, name: str) -> Path:
 
 
 def _entries(folder: Path, depth: int) -> Iterator[os.DirEntry]:
-    """What lies in a folder, and in folders in it, as deep as `depth`; not what is hidden."""
+    """What lies in a folder, and in folders in it, as deep as `depth`; hidden ones too, which a file may name."""
     with os.scandir(folder) as entries:
         for entry in entries:
-            if not entry.name.startswith("."):
-                yield entry
-                if depth > 1 and entry.is_dir():
-                    yield from _entries(Path(entry.path), depth - 1)
+            yield entry
+            if depth > 1 and entry.is_dir():
+                yield from _entries(Path(entry.path), depth - 1)
 
 
 class _Walk:

@@ -146,9 +146,11 @@ def test_links_that_lead_out_of_the_root_are_refused(root: Path, home: Path) -> 
     encoder(root / "below" / "one")
     (root / "below" / "one" / "1_Pooling").mkdir()
     (root / "below" / "one" / "1_Pooling" / "config.json").symlink_to(secret / "config.json")
+    encoder(root / "hidden")  # a modules.json may name what a listing leaves out
+    (root / "hidden" / ".part").symlink_to(secret)
     found = below_root(home)
     assert found.names == ("my-bert",)
-    names = ("a-file", "a-part", "below/one", "whole")
+    names = ("a-file", "a-part", "below/one", "hidden", "whole")
     assert sorted(found.refused) == [
         f"{name} is not read: a link in it leads out of the folder that may be read" for name in names
     ]
