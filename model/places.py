@@ -45,7 +45,9 @@ class Listing:
     refused: tuple[str, ...] = ()
 
 
+FRESH = 1.0  # seconds
 _root: Path | None = None
+_lately: dict[tuple[Path, Path], tuple[Path, float]] = {}  # what `_guarded` found, and until when it counts
 
 
 def use(root: Path | None) -> None:
@@ -55,6 +57,7 @@ def use(root: Path | None) -> None:
     """
     global _root
     _root = None
+    _lately.clear()
     if root is not None:
         try:
             _root = root.expanduser().resolve(strict=True)
@@ -100,7 +103,7 @@ def find(name: str, home: Path) -> Path:
     if _root is None:
         raise FileNotFoundError(f"no encoder is called {as_shown(name)}")
     folder = _guarded(_root.joinpath(*_parts(name.removeprefix(MODELS))), _root, name)
-    if not any(_is_of_encoder(path.name) for path in folder.iterdir()):
+    if not (folder / CONFIG).is_file() and not any(_is_of_encoder(path.name) for path in folder.iterdir()):
         raise FileNotFoundError(f"no encoder is called {as_shown(name)}")
     return folder
 
@@ -158,6 +161,17 @@ def _minilm() -> Path | None:
 
 
 def _guarded(folder: Path, root: Path, name: str) -> Path:
+    """As `_looked_through`, which is not done anew for a second: a page asks for its encoder dozens of times."""
+    found, until = _lately.get((folder, root), (None, 0.0))
+    if found is None or time.monotonic() > until or not found.is_dir():
+        found = _looked_through(folder, root, name)
+        if len(_lately) >= MOST_LISTED:
+            _lately.clear()
+        _lately[folder, root] = found, time.monotonic() + FRESH
+    return found
+
+
+def _looked_through(folder: Path, root: Path, name: str) -> Path:
     """`folder`, if it and all that it holds lie below `root`: as files and folders, or as links that stay inside.
 
     Raises as `find` does.
