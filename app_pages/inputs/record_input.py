@@ -18,7 +18,7 @@ from model.record import AttentionRecord, ForwardRecord
 from model.record_file import from_bytes
 from viz.numbers import written
 
-LARGEST = 100  # MB of an upload
+LARGEST = 200  # MB of an upload: of MiniLM at 512 tokens, a record is 180 MB
 OPENED = "opened_record"  # in the session
 LONGEST_NAME = 60
 WHAT = (

@@ -30,7 +30,9 @@ def view(record: AttentionRecord, *, merged: bool = False, hidden: bool = False)
         return record
     sums = keys.over(np.add, record.pattern, -1)
     means = queries.over(np.add, sums, -2) / queries.sizes[:, None]
-    mask = queries.over(np.logical_or, keys.over(np.logical_or, record.mask, -1), -2)
+    mask = np.broadcast_to(np.True_, means.shape)
+    if not record.mask.all():
+        mask = queries.over(np.logical_or, keys.over(np.logical_or, record.mask, -1), -2)
     return AttentionRecord(
         pattern=means.astype(np.float32, copy=False),
         mask=mask,
@@ -72,7 +74,9 @@ class _Words:
 
     def over(self, combine: np.ufunc, values: np.ndarray, axis: int) -> np.ndarray:
         """`values` with the positions of each word combined, along this axis."""
-        return np.take(combine.reduceat(values, self.starts, axis=axis), self.shown, axis=axis)
+        if len(self.starts) < len(self.read):
+            values = combine.reduceat(values, self.starts, axis=axis)
+        return np.take(values, self.shown, axis=axis)
 
     def positions(self) -> Positions:
         read, pieces = self.read, self.read.pieces

@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -20,3 +24,12 @@ def test_a_device_that_is_not_there_is_refused_in_one_sentence(name):
     with pytest.raises(ValueError, match=f"the device '{name}' cannot be used: ") as caught:
         find_device(name)
     assert "\n" not in str(caught.value)
+
+
+def test_one_thread_is_the_servers_choice_and_not_that_of_whoever_imports_the_model() -> None:
+    script = "import torch; before = torch.get_num_threads(); import {}; print(before == 3, torch.get_num_threads())"
+    environment = os.environ | {"OMP_NUM_THREADS": "3"}
+    for module, expected in (("model.capture", "True 3"), ("app_pages.cache", "True 1")):
+        command = [sys.executable, "-c", script.format(module)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout.split("\n")[0] == expected

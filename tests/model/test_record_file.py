@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from model.arrays_file import KINDS
 from model.bare import from_arrays
@@ -165,3 +167,21 @@ def test_what_is_wrong_names_no_folder(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^b\.npz cannot be read") as refused:
         read(tmp_path / "b.npz")
     assert str(tmp_path) not in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(data=st.data())
+def test_whatever_happens_to_a_file_it_is_read_or_refused_in_one_sentence(record, kind: str, data) -> None:
+    content = bytearray(dump(record, {"text": "a"}, kind=kind))
+    edge = data.draw(st.sampled_from([600, 4000, len(content)]))
+    for _ in range(data.draw(st.integers(1, 6))):
+        at = data.draw(st.integers(0, edge - 1))
+        content[data.draw(st.sampled_from([at, -1 - at]))] = data.draw(st.integers(0, 255))
+    content = content[: data.draw(st.sampled_from([None, None, edge // 2]))]
+    try:
+        found = from_bytes(bytes(content), f"a{kind}")
+    except ValueError as error:
+        assert str(error).startswith(f"a{kind} cannot be read: ")
+        assert "\n" not in str(error)
+    else:
+        assert len(found.record) == found.record.pattern.shape[-2]
