@@ -178,10 +178,13 @@ def test_whatever_happens_to_a_file_it_is_read_or_refused_in_one_sentence(record
         at = data.draw(st.integers(0, edge - 1))
         content[data.draw(st.sampled_from([at, -1 - at]))] = data.draw(st.integers(0, 255))
     content = content[: data.draw(st.sampled_from([None, None, edge // 2]))]
+    refusal = ""
     try:
         found = from_bytes(bytes(content), f"a{kind}")
     except ValueError as error:
-        assert str(error).startswith(f"a{kind} cannot be read: ")
-        assert "\n" not in str(error)
+        refusal = str(error)
+    if refusal:
+        assert refusal.startswith(f"a{kind} cannot be read: ")
+        assert "\n" not in refusal
     else:
         assert len(found.record) == found.record.pattern.shape[-2]
