@@ -169,7 +169,7 @@ def weights_hash(name_or_path: str | Path) -> str:
 
     Raises FileNotFoundError where there is no such checkpoint.
     """
-    paths = sorted(_folder(name_or_path).glob("*.safetensors"))
+    paths = [path for path in sorted(_folder(name_or_path).glob("*.safetensors")) if path.name not in BESIDE]
     if not paths:
         raise FileNotFoundError(f"{name_or_path!r} has no weights")
     each = [_hash(path, at.st_size, at.st_mtime_ns, at.st_ino) for path in paths if (at := path.stat())]
