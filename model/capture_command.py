@@ -1,5 +1,6 @@
 """Writes a record file: `python -m model.capture CHECKPOINT --text "..." --out FILE.npz`, or `--image FILE`.
 
+Encoders of pairs read `--second "..."` behind the text.
 CHECKPOINT is the name of one that comes with the project, or a folder. What goes wrong is one sentence, and exit code 2.
 """
 
@@ -11,6 +12,7 @@ from pathlib import Path
 from .arrays_file import KINDS
 from .capture import capture
 from .checkpoint import load
+from .inputs import Text
 from .picture_file import read_picture
 from .record_file import save
 from .settings import settings
@@ -24,6 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("checkpoint", help="a checkpoint's name or folder")
     given = parser.add_mutually_exclusive_group(required=True)
     given.add_argument("--text", help="what the encoder reads")
+    parser.add_argument("--second", metavar="TEXT", help="what is read behind it, by encoders of pairs")
     given.add_argument("--image", type=Path, metavar="FILE", help="the picture that it reads")
     parser.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help=f"ends in {' or '.join(KINDS)}"
@@ -33,8 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         if asked.out.suffix.lower() not in KINDS:
             raise ValueError(f"--out must end in {' or '.join(KINDS)}, got {asked.out.name}")
+        if asked.second is not None and asked.text is None:
+            raise ValueError("--second goes with --text")
         loaded = load(asked.checkpoint, asked.device)
-        read = asked.text if asked.image is None else read_picture(asked.image)
+        read = Text(asked.text, asked.second) if asked.image is None else read_picture(asked.image)
         record = capture(loaded, read)
         save(record, asked.out, settings(loaded, read), None if asked.image is None else read)
     except (ValueError, OSError) as error:

@@ -29,7 +29,9 @@ _PAGE = (
 def downloads(chosen: state.HeadSelection, seen: View, query: int) -> None:
     """The record, and the page's view of it, `seen`, as a page of its own."""
     with st.container(horizontal=True, gap="small", key="downloads"):
-        _button("Record", partial(content, chosen), f"{_name(chosen)}.npz", "record", help=_HELP)
+        _button(
+            "Record", partial(content, chosen), file_name(_name(chosen), suffix="npz"), "record", help=_HELP
+        )
         shown = (chosen.layer, chosen.head, query)
         made = partial(page, chosen, seen, shown)
         _button("Offline page", made, file_name(_name(chosen), "heads", suffix="html"), "view", help=_PAGE)

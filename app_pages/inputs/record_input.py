@@ -137,15 +137,21 @@ def _take_upload(key: str) -> None:
 
 
 def _describe(found: Opened) -> None:
-    said = {name: found.settings.get(name) for name in ("text", "checkpoint", "intervention", "version")}
+    said = {
+        name: found.settings.get(name)
+        for name in ("text", "second_part", "checkpoint", "intervention", "version")
+    }
     labels = {
         "text": "read",
+        "second_part": "and behind it",
         "checkpoint": "encoder",
         "intervention": "changed",
         "version": "written by version",
     }
     lines = [
-        f"{labels[name]}: {as_code(it[:300])}" for name, it in said.items() if it and isinstance(it, str)
+        f"{labels[name]}: {as_code(' '.join(it[:300].split()))}"
+        for name, it in said.items()
+        if it and isinstance(it, str)
     ]
     if isinstance(weights := found.settings.get("weights_sha256"), str):
         lines.append(f"its weights (SHA-256): {as_code(weights[:16])}")
@@ -154,19 +160,22 @@ def _describe(found: Opened) -> None:
     st.caption("  \n".join(lines))
     name, text = said["checkpoint"], said["text"]
     if isinstance(text, str) and isinstance(name, str) and _is_here(name, weights):
-        st.button(
-            "Read the text with this encoder", key="read_again", on_click=_read_again, args=(name, text)
-        )
+        again = (name, text, found.settings.get("second_part"))
+        st.button("Read the text with this encoder", key="read_again", on_click=_read_again, args=again)
     st.button("Close the record", key="close_record", on_click=_close)
 
 
 def _is_here(name: str, weights: object) -> bool:
-    return name in state.checkpoints(state.TEXT) and checkpoint.weights_hash(name) == weights
+    try:
+        return name in state.checkpoints(state.TEXT) and checkpoint.weights_hash(name) == weights
+    except OSError:  # one without weights is listed as well
+        return False
 
 
-def _read_again(name: str, text: str) -> None:
+def _read_again(name: str, text: str, second: object) -> None:
     address.take("kind", state.TEXT)
     address.take("text", text)
+    address.take("second", second if isinstance(second, str) else "")
     address.take("checkpoint", name)
 
 

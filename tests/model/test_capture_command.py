@@ -9,6 +9,7 @@ from PIL import Image
 from model.capture import capture
 from model.capture_command import main
 from model.checkpoint import load
+from model.inputs import Text
 from model.record_file import read_file
 
 
@@ -32,10 +33,19 @@ def test_a_picture_becomes_a_record_file(digit: Path, tmp_path: Path) -> None:  
     assert found.record.pattern.tobytes() == capture(load("digit"), pixels).pattern.tobytes()
 
 
+def test_a_second_part_is_read_behind_the_text(text: Path, tmp_path: Path) -> None:
+    main([str(text), "--text", "a film", "--second", "not great", "--out", str(tmp_path / "a.npz")])
+    found = read_file(tmp_path / "a.npz")
+    assert found.record.tokens == capture(load("text"), Text("a film", "not great")).tokens
+    assert {"not", "great"} <= set(found.record.tokens)
+    assert found.settings["second_part"] == "not great"
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
         (["nothing", "--text", "a", "--out", "a.npz"], "no checkpoint 'nothing'"),
+        (["digit", "--image", "a.png", "--second", "b", "--out", "a.npz"], "--second goes with --text"),
         (["text", "--text", "a", "--out", "a.pt"], "--out must end in"),
         (["text", "--text", "a", "--out", "missing/a.npz"], "No such file or directory"),
         (["text", "--image", "none.png", "--out", "a.npz"], "there is no file none.png"),
