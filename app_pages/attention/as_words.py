@@ -28,7 +28,7 @@ class View:
         """The same, and where something is hidden how much of the weight in `pattern` [query, key] is shown."""
         if not self.hides:
             return self.notes
-        shown = f"{percent(float(sums(pattern).mean()), 0)} of the weight is shown, mean over the queries"
+        shown = f"{percent(float(sums(pattern).mean()), 0)} of the weight is shown (mean over the queries), the rest given to no other"
         return (*self.notes, shown)
 
 
@@ -48,5 +48,5 @@ def choose_view(chosen: state.HeadSelection) -> View:
         notes.append("words: to a word the sum over its pieces, from it their mean")
     if hidden:
         names = dict.fromkeys(read.tokens[at] for read in both for at in hidden_positions(read))
-        notes.append(f"special tokens hidden: {', '.join(names)}; their weight goes to no other")
+        notes.append(f"special tokens hidden: {', '.join(names)}")
     return View(record=seen, measures=measures, notes=tuple(notes), hides=hidden)

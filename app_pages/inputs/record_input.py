@@ -110,18 +110,21 @@ def invite() -> None:
 
 
 def _upload() -> None:
-    number = st.session_state.get("uploads", 0)
+    number, at_most = st.session_state.get("uploads", 0), min(LARGEST, st.get_option("server.maxUploadSize"))
     st.file_uploader(
         "Open a record file",
         ["npz", "safetensors"],
         key=f"record_upload_{number}",
-        max_upload_size=LARGEST,
+        max_upload_size=at_most,
         on_change=_take_upload,
         args=(f"record_upload_{number}",),
     )
     if problem := st.session_state.get("record_problem"):
         st.warning(problem)
-    st.caption(f"{WHAT} Only this session sees it, and it is gone with it.")
+    larger = f"Up to {LARGEST} MB are taken where the app is started with `--server.maxUploadSize {LARGEST}`."
+    st.caption(
+        f"{WHAT} Only this session sees it, and it is gone with it. {larger if at_most < LARGEST else ''}"
+    )
 
 
 def _take_upload(key: str) -> None:

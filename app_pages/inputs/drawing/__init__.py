@@ -10,6 +10,7 @@ from app_pages.inputs.drawing.code import BLANK, from_code, to_code
 from app_pages.inputs.drawing.picture import centred, from_file
 
 HERE = Path(__file__).parent
+LARGEST = 10  # MB of an upload
 canvas = st.components.v2.component(
     "drawing",
     html='<canvas width="28" height="28" role="img" aria-label="Draw a digit here with mouse, pen or finger">',
@@ -33,7 +34,8 @@ def drawn_digit() -> np.ndarray:
         to_middle = {"on_click": _keep, "args": (centred(image),)}
         st.button("Centre and scale", key="centre", disabled=blank, help=said, **to_middle)
     formats = ("png", "jpg", "jpeg", "webp", "bmp")
-    st.file_uploader("Or upload a picture of a digit", formats, key="upload", on_change=take_upload)
+    look = {"key": "upload", "max_upload_size": LARGEST, "on_change": take_upload}
+    st.file_uploader("Or upload a picture of a digit", formats, **look)
     if problem := st.session_state.get("upload_problem"):
         st.warning(problem)
     return image
