@@ -87,6 +87,10 @@ def test_the_command_of_the_notebook_runs(site: Path, elsewhere: Path) -> None:
     done = run(site, elsewhere, "-m", "loupe.model.capture", *asked)
     assert (done.returncode, done.stderr) == (0, "")
     assert (elsewhere / "a.safetensors").is_file()
+    for name in ("heads.html", "heads.svg"):
+        done = run(site, elsewhere, "-m", "loupe.viz.export", "a.safetensors", "--out", name)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert (elsewhere / name).is_file()
 
 
 def test_a_checkpoint_that_is_not_installed_is_said_so(site: Path, elsewhere: Path) -> None:
