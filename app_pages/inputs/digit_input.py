@@ -68,7 +68,7 @@ def _gallery(images: np.ndarray, labels: np.ndarray, digit: int, checkpoint: str
         shown, look = ids[part], {"selected": digit, "columns": COLUMNS}
         thumbnails = image_gallery(images[shown], shown.tolist(), captions[part], **look)
         click = {"chosen": digit, "selection": "image", "take": take_digit}
-        clickable(thumbnails, key="gallery", width="content", **click)
+        clickable(thumbnails, key="gallery", width="content", is_figure=False, **click)
         if legend:
             st.caption(legend)
 

@@ -103,8 +103,8 @@ def name_parts(key: str) -> list[str]:
     page = address.held("page", "")
     about = key.removeprefix(page.split("_")[0]).strip("_")
     parts = [page, "" if about == "matrix" else about]
-    if page in _HEAD and about not in ("overview", "gallery") and address.held("layer") is not None:
+    if page in _HEAD and about != "overview" and address.held("layer") is not None:
         parts.append(f"L{address.held('layer')}-H{address.held('head', 0)}")
-    if page in _ENCODER and about != "gallery":
+    if page in _ENCODER:
         parts.append(address.held("checkpoint") or "")
     return parts

@@ -41,12 +41,14 @@ def clickable(
     selection: str,
     take: Callable[[dict], None],
     width: str | int = "stretch",
+    is_figure: bool = True,
 ) -> None:
     """As `show`; a click on a mark calls `take` with the fields of its point selection `selection`.
 
     Streamlit reports a click only where it changes the chart's selection: once something else was `chosen`
     elsewhere, a second click on the same mark would be lost. The chart is then put up anew, with an empty
     selection; after a click of its own it stays, and so does what is scrolled around it.
+    What is to be chosen from, and `is_figure` of nothing, has no way to a file.
     """
     memory = f"{key}_memory"
     before, number = st.session_state.get(memory, (chosen, 0))
@@ -63,7 +65,8 @@ def clickable(
     with st.container(key=key):
         options = {"key": chart_key, "on_select": clicked, "selection_mode": selection, "width": width}
         st.vega_lite_chart(_with_data(figure), **options)
-        download(figure, key)
+        if is_figure:
+            download(figure, key)
 
 
 def _with_data(figure: VegaFigure) -> dict:

@@ -97,7 +97,6 @@ def test_what_was_chosen_is_what_the_next_figure_begins_with(made: dict) -> None
     [
         ({"page": "attention"}, "matrix", "attention-L2-H1-imdb-pre-ln"),
         ({"page": "attention"}, "overview", "attention-overview-imdb-pre-ln"),
-        ({"page": "attention"}, "gallery", "attention-gallery"),
         ({"page": "masks"}, "masks_map_scores", "masks-map-scores-L2-H1-imdb-pre-ln"),
         ({"page": "cost"}, "cost_parameters", "cost-parameters"),
     ],
