@@ -1,10 +1,16 @@
+import json
+import re
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages import state
-from app_pages.attention.download import content
+from app_pages.attention.as_words import View
+from app_pages.attention.download import content, page
+from app_pages.inputs.record_input import OPENED, Opened
+from model.bare import from_arrays
 from model.checkpoint import weights_hash
 from model.inputs import Picture
 from model.record_file import from_bytes
@@ -37,6 +43,41 @@ def test_the_picture_comes_with_its_record(open_app: Open) -> None:
     chosen = selection(open_app(kind="Digit", digit="3"))
     assert isinstance(chosen.given, Picture)
     np.testing.assert_array_equal(from_bytes(content(chosen), "a.npz").picture, chosen.given.array)
+
+
+def data(chosen: state.Selection, *notes: str) -> dict:
+    """What the offline page shows of the chosen record."""
+    made = page(
+        chosen, View(record=chosen.record, measures={}, notes=notes, hides=bool(notes)), (1, 2, 3)
+    ).decode()
+    (found,) = re.findall('<script type="application/json" id="data">(.*)</script>', made)
+    return json.loads(found)
+
+
+def test_the_offline_page_says_what_was_read_and_what_is_shown(open_app: Open) -> None:
+    found = data(selection(open_app(text="not great", checkpoint="imdb-post-ln")), "hidden: [CLS]")
+    said = dict(found["settings"])
+    assert (said["Text"], said["Checkpoint"], said["Shown"]) == ("not great", "imdb-post-ln", "hidden: [CLS]")
+    assert said["SHA-256 of the weights"] == weights_hash("imdb-post-ln")
+    assert said["Version of Attention Loupe"] == VERSION
+    assert found["chosen"] == [1, 2, 3]
+    assert sum(share for _, share in found["classes"]) == pytest.approx(1)
+
+
+def test_the_offline_page_of_a_digit_has_the_picture_and_its_patches(open_app: Open) -> None:
+    chosen = selection(open_app(kind="Digit", digit="3"))
+    found = data(chosen)
+    assert found["picture"].startswith("data:image/png")
+    assert found["grid"] == list(chosen.record.patch_grid)
+    assert found["firstPatch"] == chosen.record.first_patch
+
+
+def test_the_offline_page_of_attention_from_elsewhere(open_app: Open) -> None:
+    record = from_arrays(np.full((2, 3, 4, 2), 0.5, np.float32), list("abcd"), keys=["x", "y"])
+    app = open_app(kind="Record")
+    app.session_state[OPENED] = Opened(name="mine.npz", record=record, settings={}, picture=None)
+    found = data(selection(app.run()))
+    assert (found["keys"], found["classes"], found["title"]) == (["x", "y"], [], "Attention of mine")
 
 
 def test_the_button_is_on_the_page(open_app: Open) -> None:
