@@ -114,10 +114,12 @@ def tiles(
 @lru_cache(maxsize=1024)
 def _tile(levels: bytes, shape: tuple[int, int], side: int) -> Tile:
     """Of levels 0 to 255. Kept: most of the tiles of an overview stay as they are from one run to the next."""
-    image = Image.fromarray(_enlarged(np.frombuffer(levels, np.uint8).reshape(shape), side))
+    # Only the colours that occur: with all 256 the palette would be the larger part of a small picture.
+    used, places = np.unique(np.frombuffer(levels, np.uint8), return_inverse=True)
+    image = Image.fromarray(_enlarged(places.astype(np.uint8).reshape(shape), side))
     pictures = []
     for colours in (_FINE, _FINE[::-1]):
-        image.putpalette(colours.tobytes())
+        image.putpalette(colours[used].tobytes())
         pictures.append(_png(image))
     return Tile(*pictures)
 

@@ -88,7 +88,8 @@ def _matrix(
     look |= {"mask": record.mask[chosen.layer, chosen.head], "keys": record.keys and record.keys.tokens}
     with st.container(key="matrix_place"):
         show(attention_heatmap(pattern, record.tokens, **look), key="matrix", height="stretch")
-        row_clicks("matrix_place", len(record), lambda row: take_query(record.number(row)))
+        rows = range(len(record)) if shown is None else shown[0]
+        row_clicks("matrix_place", len(rows), lambda row: take_query(record.number(rows[row])))
 
 
 def _lines(

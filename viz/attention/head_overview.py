@@ -50,13 +50,14 @@ def head_overview(
     names = [f"L{one} H{other}" for one, other in zip(layer, head, strict=True)]
     chosen = [place == selected for place in np.ndindex(n_layers, n_heads)]
     measures = {name: values.ravel() for name, values in hover.items()}
-    drawn = tiles(patterns, tops=tops, at_most=at_most)
+    one_to_one = max(n_queries, n_keys) >= at_most == side  # a pixel of the picture is one of the screen
+    drawn = tiles(patterns, tops=tops, at_most=at_most, **({"side": side} if one_to_one else {}))
     pictures = {**heads, "on_light": [light for light, _ in drawn], "on_dark": [dark for _, dark in drawn]}
     pictures["weight"] = np.zeros(len(drawn))
     pooled = -(-max(n_queries, n_keys) // at_most)
     said = [*notes, *_reading(pooled, None if tops is None else whose)]
     even = evenly(n_keys) if tops is None else None
-    return _form(step, tuple(measures), clickable, even).of(
+    return _form(step, tuple(measures), clickable, even, not one_to_one).of(
         {**heads, "name": names, **measures, "selected": chosen},
         frames={"pictures": pictures},
         values={"largest": 1, "even": 1 / max(n_keys, 1)},
@@ -69,13 +70,15 @@ def head_overview(
 
 
 @form
-def _form(step: int, measures: tuple[str, ...], clickable: bool, even: str | None) -> alt.LayerChart:
+def _form(
+    step: int, measures: tuple[str, ...], clickable: bool, even: str | None, smooth: bool
+) -> alt.LayerChart:
     band = alt.Scale(paddingInner=_GAP / step, paddingOuter=_GAP / step)
     places = {
         "x": alt.X("head:O", title=None, scale=band, axis=head_axis("H", orient="top")),
         "y": alt.Y("layer:O", title=None, scale=band, axis=head_axis("L", orient="left")),
     }
-    side = {"width": step - _GAP, "height": step - _GAP, "aspect": False}
+    side = {"width": step - _GAP, "height": step - _GAP, "aspect": False, "smooth": smooth}
     # Read aloud or under the pointer, a picture would be its whole address.
     pictures = alt.Chart(data("pictures")).mark_image(**side, aria=False, tooltip=None)
     pictures = pictures.transform_calculate(url=CHOOSE).encode(**places, url="url:N")

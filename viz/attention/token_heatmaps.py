@@ -138,19 +138,29 @@ def _over_tokens(
     notes: Sequence[str] = (),
     **options: object,
 ) -> PlotlyFigure:
-    """The heatmap of [query, key]; zoomed ones are lower, as they stand beside each other."""
+    """The heatmap of [query, key]; zoomed ones are lower, as they stand beside each other.
+
+    Of a large one only the queries and keys of `part` are drawn, and sent to the browser.
+    """
     n_keys = len(tokens if keys is None else keys)
     need_shape((len(tokens), n_keys), values=values, **({} if mask is None else {"mask": mask}))
     labels = position_labels(tokens, numbers)
+    across = labels if keys is None else position_labels(keys)
+    if part is not None:
+        queries, those = (slice(each.start, each.stop) for each in part)
+        values, labels, across = values[queries, those], labels[queries], across[those]
+        mask = None if mask is None else mask[queries, those]
+        query = query - queries.start if query is not None and query in part[0] else None
+        n_keys = len(across)
     return heatmap(
         values,
-        x=labels if keys is None else position_labels(keys),
+        x=across,
         y=labels,
         titles=("<br>".join(("key", *(escape(note, quote=False) for note in notes))), "query"),
         cell="query '%{y}' → key '%{x}'",
         mask=mask,
         framed=None if query is None else (range(n_keys), range(query, query + 1)),
-        shown=part[::-1] if part else None if shown is None else (range(shown[0], shown[1] + 1),) * 2,
+        shown=None if shown is None else (range(shown[0], shown[1] + 1),) * 2,
         height=640 if shown is None else 540,
         square=True,
         **options,
