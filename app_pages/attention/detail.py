@@ -67,7 +67,8 @@ def picture_detail(
         st.caption("  \n".join(map(plain, notes)))
     with st.container(horizontal=True):
         with st.container(key="patches"):
-            input_in_colours(chosen.given, record, pattern[query], query=query, scale=scale, key="overlay")
+            look = {"query": query, "scale": scale, "whole": chosen.record}
+            input_in_colours(chosen.given, record, pattern[query], key="overlay", **look)
             for at in record.at("class"):
                 at_class = {"on_click": take_query, "args": (at,), "disabled": query == at}
                 st.button("Back to the class token", key="to_class", **at_class)

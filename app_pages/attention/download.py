@@ -56,7 +56,7 @@ def content(chosen: state.Selection) -> bytes:
 
 def page(chosen: state.Selection, seen: View, shown: tuple[int, int, int]) -> bytes:
     said, picture = _about(chosen)
-    picture = None if picture is None else as_seen(picture, seen.record)
+    picture = None if picture is None else as_seen(picture, chosen.record)
     title = f"Attention of {_name(chosen)}"
     return html(
         view_of(seen.record, title=title, settings=said, picture=picture, chosen=shown, notes=seen.notes)

@@ -3,6 +3,7 @@
 import numpy as np
 import streamlit as st
 
+from app_pages.inputs.drawing import LARGEST
 from app_pages.inputs.drawing.picture import in_colour
 
 HELD = "own_picture"  # in the session
@@ -11,7 +12,8 @@ HELD = "own_picture"  # in the session
 def own_picture() -> np.ndarray | None:
     """uint8 [height, width, 3], None where there is none yet."""
     formats = ("png", "jpg", "jpeg", "webp", "bmp")
-    st.file_uploader("Upload a picture", formats, key="own_picture_upload", on_change=_take)
+    look = {"key": "own_picture_upload", "max_upload_size": LARGEST, "on_change": _take}
+    st.file_uploader("Upload a picture", formats, **look)
     if problem := st.session_state.get("own_picture_problem"):
         st.warning(problem)
     st.caption(

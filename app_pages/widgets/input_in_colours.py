@@ -31,6 +31,7 @@ def input_in_colours(
     height: int = HEIGHT,
     legend: bool = True,
     notes: Sequence[str] = (),
+    whole: AttentionRecord | None = None,
 ) -> None:
     """`weights` [key] of `query` over what the encoder `read`; a click hands the position in the input to `take`.
 
@@ -39,6 +40,7 @@ def input_in_colours(
     `chosen` is what a click changes, the query unless said. Keys that are not `allowed` [key] (False) are struck
     out or hatched. A long text scrolls in so many pixels of `height`; where a figure beside it has the same colours,
     it does without its `legend`. `notes` say what was done to the weights of a text.
+    Where `record` is a view, `whole` is what it is a view of, which knows how the encoder sees the picture.
     """
     draw = partial(clickable, key=key, chosen=query if chosen is None else chosen)
     if record.unit == "token":
@@ -59,7 +61,7 @@ def input_in_colours(
         "n_keys": len(record) if allowed is None else int(allowed.sum()),
         "allowed": None if allowed is None else allowed[first:],
     }
-    overlay = picture_overlay(as_seen(read.array, record), weights[first:], grid, **look)
+    overlay = picture_overlay(as_seen(read.array, whole or record), weights[first:], grid, **look)
     selection = "patch" if allowed is None else "key"
     draw(
         overlay,

@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.inputs import as_seen
+from tests.app_pages.charts import table
 from tests.model.imports.folders import SENTENCE, build
 
 Open = Callable[..., AppTest]
@@ -115,3 +116,11 @@ def test_the_patches_lie_on_the_picture_as_the_encoder_sees_it(open_imported: Op
     seen = as_seen(chosen.given.array, chosen.record)
     assert chosen.given.array.shape == (28, 28)
     assert seen.shape == (32, 32, 3)
+
+
+def test_without_the_class_token_the_patches_lie_on_the_same_picture(open_imported: Open) -> None:
+    app = open_imported("ViTForImageClassification", "attention", layer="1")
+    whole = table(app, "The picture over", "on_light")
+    app.toggle(key="hide_special").set_value(True).run()
+    assert not app.exception
+    assert table(app, "The picture over", "on_light").equals(whole)
