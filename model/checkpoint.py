@@ -259,7 +259,12 @@ def _found(name_or_path: str | Path) -> tuple[str, Path]:
     for standing in (folder, _old(folder)):
         if standing.is_dir():
             return name, standing
-    raise FileNotFoundError(f"no checkpoint {str(name_or_path)!r}; there are {', '.join(available())}")
+    there_are = f"there are {', '.join(available())}"
+    if not CHECKPOINTS.is_dir():  # installed as loupe.model
+        there_are = (
+            "the trained encoders are not installed with the library: name the path of a checkpoint's folder"
+        )
+    raise FileNotFoundError(f"no checkpoint {str(name_or_path)!r}; {there_are}")
 
 
 @contextmanager
