@@ -167,9 +167,12 @@ def config_of(name: str | None) -> ModelConfig | None:
 
 
 def label_for(name: str | None, label: int | None) -> int | None:
-    """The right class of a test digit; None where digits are not what the encoder tells apart."""
+    """The right class of a test digit; None where digits are not what the encoder tells apart.
+
+    The project's own may call them as they like; of encoders from elsewhere the names alone say it.
+    """
     config = config_of(name)
-    return label if config is None or config.class_names == DIGITS else None
+    return label if config is None or config.family is None or config.class_names == DIGITS else None
 
 
 def pair(name: str) -> tuple[str, str] | None:
