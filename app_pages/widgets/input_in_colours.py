@@ -8,6 +8,7 @@ import streamlit as st
 
 from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.show import clickable, show
+from app_pages.widgets.spelling import as_code
 from model.inputs import Input, as_seen
 from model.record import AttentionRecord
 from viz.attention.token_strip import token_strip
@@ -69,5 +70,6 @@ def input_in_colours(
         take=lambda at: take(record.number(int(at["position"]) + first)),
         width="content",
     )
-    for at in record.at("class"):  # the picture leaves it out: it is no patch
-        st.caption(f"Weight on the class token, which is not part of the picture: {weights[at]:.3f}")
+    for at in range(first):  # the picture leaves them out: they are no patches
+        name = "class token" if record.roles[at] == "class" else f"token {as_code(record.tokens[at])}"
+        st.caption(f"Weight on the {name}, which is not part of the picture: {weights[at]:.3f}")
