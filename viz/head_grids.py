@@ -35,7 +35,9 @@ def head_grid(
     sign = "+" if signed else ""
     largest = float(np.nanmax(np.abs(values), initial=0)) or 1.0
     frame = head_cells(values, selected)
-    frame["written"] = [written(number, f"{sign}.{digits}f") for number in frame["value"]]
+    # A cell has room for a sign and four letters; the pointer shows four digits behind the point.
+    places = max(0, digits - max(0, int(np.log10(largest))))
+    frame["written"] = [written(number, f"{sign}.{places}f") for number in frame["value"]]
     frame["exact"] = [written(number, f"{sign}.4f", otherwise="no partner") for number in frame["value"]]
     frame["note"] = "" if notes is None else [notes[cell] for cell in frame.index]
     frame["strong"] = strong(frame["value"], largest, signed=signed)

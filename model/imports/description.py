@@ -68,7 +68,7 @@ def _summary(found: Found) -> tuple[tuple[str, str], ...]:
         ("parameters", f"{n_parameters:,}"),
         ("reads", reads),
         ("answers", "; ".join(_answers(config))),
-        ("memory", f"{_megabytes(config, n_parameters):,.0f} MB at its longest input"),
+        ("memory", f"{max(1, _megabytes(config, n_parameters)):,.0f} MB at its longest input"),
     )
 
 
