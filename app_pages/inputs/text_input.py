@@ -37,7 +37,9 @@ def text_input(*, in_two_parts: bool = False) -> tuple[Text | None, None]:
 
 
 def _second_part() -> str | None:
-    with st.popover("Pair", key="second_part", help="A second text for encoders of pairs, read behind a separator."):
+    with st.popover(
+        "Pair", key="second_part", help="A second text for encoders of pairs, read behind a separator."
+    ):
         text = text_box("Second part", "", key="second")
         st.caption(
             "An encoder of sentence pairs reads this behind the first text, after a separator; many tell the two parts "

@@ -61,7 +61,8 @@ class Layout:
 
     def number(self, name: str, default: int | None = None) -> int:
         """A whole number of config.json. Raises ValueError where it is none."""
-        value = self.values.get(name, default)
+        value = self.values.get(name)
+        value = default if value is None else value
         if type(value) is not int or value < 0:
             raise ValueError(f"config.json has {name} {value!r}, which must be a whole number")
         return value

@@ -26,12 +26,14 @@ def read_outputs(
     family: dict[str, Any] = {}
     if masked is not None:
         _masked_token(layout, config, family, *masked)
-    if hidden and layout.beside(f"{hidden[0]}.weight"):
+    # Some older files hold a pooler beside a classifier of tokens that never used it.
+    of_tokens = "TokenClassification" in str(layout.values.get("architectures"))
+    if hidden and layout.beside(f"{hidden[0]}.weight") and not of_tokens:
         layout.linear_beside("pooler", hidden[0])
         family["pooler"] = hidden[1]
         final = "classifier.out_proj" if hidden[0] == "classifier.dense" else "classifier"
         _classes(layout, config, family, final)
-    elif pooler and layout.has(f"{pooler}.weight"):
+    elif pooler and layout.has(f"{pooler}.weight") and not of_tokens:
         layout.linear("pooler", pooler)
         family["pooler"] = "tanh"
         for final in ("classifier", *_of_pairs(layout)):

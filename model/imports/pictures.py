@@ -62,8 +62,8 @@ def _size(values: Mapping[str, Any]) -> tuple[int, int] | int | None:
         sides = (size["height"], size["width"])
     elif isinstance(size, dict) and "shortest_edge" in size:
         sides = size["shortest_edge"]
-    elif size is not None:  # older files: one number; of a square where nothing is cropped afterwards
-        sides = size if values.get("do_center_crop") else (size, size)
+    elif size is not None:  # older files: one number, of a square
+        sides = (size, size)
     each = () if sides is None else sides if isinstance(sides, tuple) else (sides,)
     if not all(type(side) is int and 1 <= side <= LARGEST_SIDE for side in each):
         raise ValueError(f"preprocessor_config.json has size {size!r}")

@@ -50,6 +50,14 @@ def test_pictures_are_prepared_as_transformers_prepares_them(
     torch.testing.assert_close(normalised(vit, picture), theirs, atol=2e-6, rtol=0)
 
 
+def test_one_number_is_the_side_of_a_square(vit: Path) -> None:
+    settings = {"size": 40, "do_center_crop": True, "crop_size": 32, "resample": 3}
+    (vit / "preprocessor_config.json").write_text(json.dumps(settings))
+    processor = DeiTImageProcessorPil(size=40, crop_size=32, image_mean=[0.5] * 3, image_std=[0.5] * 3)
+    theirs = processor(PICTURES[1], return_tensors="pt")["pixel_values"]
+    torch.testing.assert_close(normalised(vit, PICTURES[1]), theirs, atol=2e-6, rtol=0)
+
+
 def test_what_has_to_be_assumed_is_said(vit: Path) -> None:
     assert ASSUMED in describe(vit).notes
     (vit / "preprocessor_config.json").write_text(json.dumps({"size": 32}))

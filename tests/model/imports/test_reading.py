@@ -96,6 +96,26 @@ def test_an_architecture_that_nobody_knows_is_read_by_its_model_type(bert: Path,
     assert describe(bert).left_out == ("my_head.weight",)  # and not the buffer, which is computed
 
 
+def test_a_pooler_that_a_classifier_of_tokens_never_used_is_left_out(tmp_path: Path) -> None:
+    build(tmp_path, "BertForTokenClassification", num_labels=3)
+    before = capture(load(tmp_path), SENTENCE).token_logits
+    unused = {
+        f"bert.pooler.dense.{name}": torch.ones(shape)
+        for name, shape in (("weight", (24, 24)), ("bias", (24,)))
+    }
+    store(tmp_path, weights(tmp_path) | unused)
+    np.testing.assert_array_equal(capture(load(tmp_path), SENTENCE).token_logits, before)
+    assert describe(tmp_path).left_out == tuple(sorted(unused))
+
+
+def test_a_number_that_is_null_counts_as_not_given(tmp_path: Path) -> None:
+    build(tmp_path, "RobertaModel", pad_token_id=1)
+    rewrite(tmp_path, type_vocab_size=1)
+    path = tmp_path / "config.json"
+    path.write_text(path.read_text().replace('"pad_token_id": 1', '"pad_token_id": null'))
+    assert load(tmp_path).config.n_positions == 38
+
+
 def test_the_second_part_has_a_token_type_of_its_own(bert: Path) -> None:
     loaded = load(bert)
     first, both = capture(loaded, SENTENCE), capture(loaded, Text(SENTENCE, SECOND))
