@@ -291,7 +291,7 @@ def _read_weights(path: Path, config: ModelConfig) -> Transformer:
             shapes = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
         n_numbers = sum(map(math.prod, shapes.values()))
         # Looked at before anything is built.
-        if config.n_layers > len(shapes) or _least_size(config) > n_numbers:
+        if config.n_layers > len(shapes) or config.least_size > n_numbers:
             raise ValueError(f"{n_numbers:,} numbers are too few for the encoder that config.json describes")
         n = config.n_positions
         table, patterns = n * config.d_model, config.n_layers * config.n_heads * n**2
@@ -313,15 +313,6 @@ def _read_weights(path: Path, config: ModelConfig) -> Transformer:
         why = " ".join(str(error).split())  # torch says some things in several lines
         raise ValueError(f"the weights of {path.parent.name} cannot be read: {why}") from error
     return model
-
-
-def _least_size(config: ModelConfig) -> int:
-    """How many numbers the largest matrices hold, where q, k and v share theirs: no encoder is smaller."""
-    layer = config.n_heads * (config.d_k + config.d_v) + 2 * config.d_ff
-    whole = config.n_layers * layer + (config.vocab_size or config.patch_values)
-    whole += config.n_positions if config.positions == "learned" else 0
-    whole += config.d_model if config.masked_token_output else 0
-    return config.d_model * (whole + config.n_classes)
 
 
 def _read_json(path: Path) -> dict:

@@ -174,6 +174,15 @@ class ModelConfig:
         """How many numbers make a patch."""
         return self.n_channels * self.patch_size**2
 
+    @property
+    def least_size(self) -> int:
+        """How many numbers the largest matrices hold, where q, k and v share theirs: no encoder is smaller."""
+        layer = self.n_heads * (self.d_k + self.d_v) + 2 * self.d_ff
+        whole = self.n_layers * layer + (self.vocab_size or self.patch_values)
+        whole += self.n_positions if self.positions == "learned" else 0
+        whole += self.d_model if self.masked_token_output else 0
+        return self.d_model * (whole + self.n_classes)
+
     def resized(self, **sizes: int) -> "ModelConfig":
         """With other sizes; those of pictures make the positions. Raises ValueError where they do not fit each other."""
         if not self.is_text:

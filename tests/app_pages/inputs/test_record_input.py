@@ -143,7 +143,7 @@ def test_a_file_of_many_positions_shows_a_window(open_app: Open) -> None:
     app = show(
         open_app, opened(dump(from_arrays(pattern, [f"w{at}" for at in range(n)]), {})), query="80 w80"
     )
-    assert shown(app)["layout"]["yaxis"]["range"] == [89.5, 49.5]
+    assert shown(app)["data"][0]["y"] == [f"w{at}" for at in range(50, 90)]
 
 
 def test_open_record_in_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
