@@ -104,6 +104,11 @@ GROUPS = {
             "Open an encoder as Hugging Face saves it: you see its heads, and from then on it stands in the list of "
             "encoders on every page. A copied link opens it again.",
         ),
+        "many_inputs": Title(
+            "Many inputs",
+            "Where does my encoder go wrong?",
+            "A list of your texts or pictures, and what an encoder makes of each: open any of them, and step to the next.",
+        ),
     },
 }
 FIRST = "attention"

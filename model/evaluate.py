@@ -76,7 +76,7 @@ def _texts(loaded: Loaded, csv: Path) -> tuple[Batches, Int[Tensor, " text"]]:
     if missing := {"text", "label"} - set(pd.read_csv(csv, nrows=0).columns):
         raise ValueError(f"{csv.name} lacks the columns {sorted(missing)}")
     column = pd.read_csv(csv, usecols=["label"], dtype=str, keep_default_na=False).label
-    labels = [_class(label, loaded.config.class_names) for label in column]
+    labels = [class_of(label, loaded.config.class_names) for label in column]
     if not labels:
         raise ValueError(f"{csv.name} holds no text")
     return _batches(loaded, csv), torch.tensor(labels)
@@ -105,7 +105,8 @@ def _batches(loaded: Loaded, csv: Path) -> Batches:
                 yield torch.from_numpy(texts.index.to_numpy()[part]), inputs
 
 
-def _class(label: object, names: tuple[str, ...]) -> int:
+def class_of(label: object, names: tuple[str, ...]) -> int:
+    """The number of the class that is called so, whatever the case, or that has this number. Raises ValueError."""
     word = str(label).strip().lower()
     if word in (lowered := [name.lower() for name in names]):
         return lowered.index(word)

@@ -7,9 +7,9 @@ import numpy as np
 import streamlit as st
 
 from app_pages import address, cache, state
-from app_pages.compare.in_steps import in_steps
 from app_pages.widgets.contrast import NUMBERS, Side, beside, same_position, shared_limit, take_from_second
 from app_pages.widgets.head_choice import choose_query, take_query
+from app_pages.widgets.in_steps import in_steps
 from app_pages.widgets.show import clickable
 from app_pages.widgets.spelling import as_code
 from model.inputs import as_seen

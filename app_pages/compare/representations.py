@@ -7,9 +7,9 @@ import streamlit as st
 
 from app_pages import state
 from app_pages.cache import Checkpoint, cached
-from app_pages.compare.in_steps import in_steps
 from app_pages.compare.seeds import cka_beside_seeds
 from app_pages.widgets.contrast import Side
+from app_pages.widgets.in_steps import in_steps
 from app_pages.widgets.show import show
 from model.inputs import Text
 from model.measures import similarity

@@ -1,8 +1,8 @@
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app_pages.compare import in_steps as module
-from app_pages.compare.in_steps import in_steps
+from app_pages.widgets import in_steps as module
+from app_pages.widgets.in_steps import in_steps
 
 
 def test_the_results_come_in_order() -> None:
@@ -13,7 +13,7 @@ def test_the_results_come_in_order() -> None:
 def run() -> None:
     import streamlit as st
 
-    from app_pages.compare.in_steps import in_steps
+    from app_pages.widgets.in_steps import in_steps
 
     st.write(in_steps([lambda: "done"], "working"))
 

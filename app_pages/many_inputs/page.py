@@ -1,0 +1,81 @@
+"""Many inputs: a list of texts or pictures, what the encoder makes of each, and the way into any of them."""
+
+from functools import partial
+
+import streamlit as st
+
+from app_pages import address, state
+from app_pages.frame import go_to
+from app_pages.inputs import several
+from app_pages.inputs.row import choose_encoder, stop
+from app_pages.inputs.several import Listed
+from app_pages.many_inputs.bring import bring, round_number
+from app_pages.many_inputs.outcome import Outcome, outcome
+from app_pages.many_inputs.table import as_csv, table
+from app_pages.widgets.bar import bar
+from model.history import standard_error
+from viz.numbers import with_error
+
+AS_GIVEN, SURPRISING = "as given", "surprising first"
+
+
+def summary(listed: Listed, found: Outcome) -> None:
+    """How many there are, how many are right, and what was left out, each in a sentence."""
+    said = f"{len(found.lines):,} inputs."
+    if n := found.n_labelled:
+        share = found.n_right / n
+        which = "" if n == len(found.lines) else f" of the {n:,} with a label"
+        accuracy = with_error(share, standard_error(share, n))
+        said = f"{len(found.lines):,} inputs, {found.n_right:,} right{which}: accuracy **{accuracy}** (n = {n:,})."
+    st.markdown(said)
+    for note in (*listed.notes, *found.notes):
+        st.caption(note)
+
+
+def show(kind: str, name: str, listed: Listed) -> None:
+    with more, st.popover("Another list", key=f"another_list_{round_number()}"):
+        bring(kind)
+    found = outcome(name, listed.items)
+    if not found.lines:
+        summary(listed, found)
+        stop("The encoder can read none of these inputs.")
+    with controls:
+        orders = (AS_GIVEN, SURPRISING) if found.surprise else (AS_GIVEN,)
+        order = address.row("Order", orders, key="many_order")
+        only = bool(found.n_labelled) and address.toggle("wrong ones only", key="many_wrong")
+    lines = found.order(surprising_first=order == SURPRISING)
+    lines = [line for line in lines if line.right is False] if only else lines
+    several.in_order(kind, [line.number for line in lines])
+
+    def take(number: int) -> None:
+        go_to("attention", **several.open_item(kind, number, name))
+
+    summary(listed, found)
+    if lines:
+        table(listed.items, found, lines, several.at(kind), take)
+    else:
+        st.info("None of them is wrong.", icon=":material/check:")
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.caption(f"A click on a row, or Enter, opens it on the page Attention. {found.explained}")
+        made = partial(as_csv, listed.items, found, lines)  # when it is asked for
+        look = {"type": "tertiary", "icon": ":material/download:", "on_click": "ignore"}
+        st.download_button(
+            "CSV", made, f"inputs-{name.replace('/', '-')}.csv", "text/csv", key="many_csv", **look
+        )
+
+
+controls, more = bar("many_inputs")
+with controls:
+    name = choose_encoder()
+kind = address.held("kind")
+if name is None:
+    stop("There is no encoder of this kind.")
+try:
+    state.loaded(name)
+except (ValueError, OSError) as error:
+    stop(f"The checkpoint {name} cannot be used, choose another one: {error}.")
+if (listed := several.held(kind)) is None:
+    with st.container(width=820):
+        bring(kind)
+else:
+    show(kind, name, listed)

@@ -1,0 +1,75 @@
+"""Pictures and their labels, from files: PNG, JPEG and the like, and perhaps a table that says what each shows."""
+
+import io
+from collections.abc import Callable, Sequence
+
+import pandas as pd
+from PIL import Image
+
+from app_pages.inputs.drawing.code import to_code
+from app_pages.inputs.drawing.picture import from_file, in_colour
+from app_pages.inputs.several import Item, Listed
+from app_pages.widgets.spelling import plain
+from model.inputs import Picture
+
+MOST = 200  # pictures
+LONGER_SIDE = 512  # pixels that are kept of one: more of so many would only cost memory
+LONGEST_NAME = 60
+_TOLD = 3  # files of which is said what is wrong
+
+Files = Sequence[
+    tuple[str, Callable[[], bytes]]
+]  # names, and what reads them, so that one is in memory at a time
+
+
+def from_files(files: Files) -> Listed:
+    """Raises ValueError, in one sentence, where there is no picture among them.
+
+    A `.csv` among them has the columns `file` and `label`.
+    """
+    tables = [each for each in files if each[0].lower().endswith(".csv")]
+    pictures = [each for each in files if each not in tables]
+    labels, notes = _labels(tables), []
+    if len(pictures) > MOST:
+        notes.append(f"There are {len(pictures):,} pictures, of which the first {MOST:,} are read.")
+    items, wrong = [], []
+    for name, read in pictures[:MOST]:
+        try:
+            items.append(_item(name, read(), labels.pop(name, "")))
+        except ValueError as error:
+            wrong.append((name, str(error)))
+    if wrong:
+        said = " ".join(f"“{name[-LONGEST_NAME:]}”: {why}" for name, why in wrong[:_TOLD])
+        count = "1 file" if len(wrong) == 1 else f"{len(wrong):,} files"
+        more = f" And {len(wrong) - _TOLD:,} more." if len(wrong) > _TOLD else ""
+        notes.append(f"{count} left out. {said}{more}")
+    if not items:
+        raise ValueError(notes[-1] if wrong else "There is no picture among these files.")
+    if labels and len(pictures) <= MOST:
+        notes.append(f"{len(labels):,} of the labels are of files that are not there.")
+    return Listed(items=tuple(items), notes=tuple(map(plain, notes)))
+
+
+def _item(name: str, content: bytes, label: str) -> Item:
+    colours = Image.fromarray(in_colour(content))
+    colours.thumbnail((LONGER_SIDE, LONGER_SIDE), Image.Resampling.LANCZOS)
+    try:
+        drawing = to_code(from_file(content))
+    except ValueError:  # a picture in which there is no ink is none of a digit, and may be one for others
+        drawing = ""
+    shown = Picture(colours.tobytes(), (colours.height, colours.width, 3))
+    return Item(name=name[-LONGEST_NAME:], label=label, drawing=drawing, colours=shown)
+
+
+def _labels(tables: Files) -> dict[str, str]:
+    found = {}
+    for name, read in tables:
+        shown = f"“{name[-LONGEST_NAME:]}”"
+        try:
+            table = pd.read_csv(io.BytesIO(read()), dtype=str, keep_default_na=False, encoding="utf-8-sig")
+        except ValueError as error:
+            raise ValueError(f"{shown} cannot be read as a table: {str(error).rstrip('.')}.") from None
+        if not {"file", "label"} <= set(table.columns):
+            raise ValueError(f"{shown} needs the columns “file” and “label”.")
+        found |= dict(zip(table["file"].str.strip(), table["label"].str.strip().str[:200], strict=True))
+    return found
