@@ -10,7 +10,7 @@ from app_pages import address, own, state
 from app_pages.inputs import drawing
 from app_pages.inputs.digit_input import digit_input
 from app_pages.inputs.record_input import Opened, invite, record_input
-from app_pages.inputs.several import stepper
+from app_pages.inputs.several import right_class, stepper
 from app_pages.inputs.text_input import text_input
 from app_pages.widgets.bar import bar
 from app_pages.widgets.head_choice import OTHER_KIND
@@ -66,6 +66,7 @@ def choose_input(
             imported = config is not None and config.family is not None
             given, label = text_input(in_two_parts=imported) if kind == state.TEXT else digit_input(name)
             label = state.label_for(name, label)
+            label = right_class(kind, name, given) if label is None else label
         with stepping:
             stepper(kind, name, given)
         _need_encoder(name, kind, given, about)

@@ -12,6 +12,7 @@ from app_pages.inputs.digit_input import DRAW, PICTURE, TEST_DIGITS
 from app_pages.inputs.drawing.code import from_code
 from app_pages.inputs.own_picture import HELD
 from model.config import ModelConfig
+from model.evaluate import class_of
 from model.inputs import Input, Picture, Text
 
 PAGE = "many_inputs"  # where the list is
@@ -100,6 +101,20 @@ def open_item(kind: str, number: int, name: str) -> dict[str, str]:
     config = state.config_of(name)
     st.session_state[_AT] = {**st.session_state.get(_AT, {}), kind: number}
     return held(kind).items[number].choose(config)
+
+
+def right_class(kind: str, name: str | None, given: Input | None) -> int | None:
+    """Of the item that was opened, as long as it is the input: the class that it was labelled with; None for unknown."""
+    listed, number, config = held(kind), at(kind), state.config_of(name)
+    if listed is None or number is None or config is None or not config.chooses:
+        return None
+    item = listed.items[number]
+    if not item.label or given is None or given != item.given(config):
+        return None
+    try:
+        return class_of(item.label, config.class_names)
+    except ValueError:
+        return None
 
 
 def stepper(kind: str, name: str | None, given: Input | None) -> None:

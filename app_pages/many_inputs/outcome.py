@@ -9,7 +9,6 @@ import numpy as np
 from app_pages import cache, state
 from app_pages.inputs.several import Item
 from app_pages.widgets.in_steps import in_steps
-from app_pages.widgets.spelling import plain
 from model.answers import answers, token_answers
 from model.config import ModelConfig
 from model.evaluate import class_of
@@ -148,7 +147,7 @@ def _labels(items: Sequence[Item], numbers: list[int], config: ModelConfig) -> t
             f"{_several(len(unknown), 'label')} not a class of this encoder ({named}); its classes are {classes}, or a "
             f"number below {config.n_classes:,}."
         )
-    return found, [plain(note) for note in notes]
+    return found, notes
 
 
 Lines = tuple[list[dict], str, str]  # the fields of each line; what the surprise is, and what it means

@@ -13,6 +13,7 @@ from app_pages.many_inputs.bring import bring, round_number
 from app_pages.many_inputs.outcome import Outcome, outcome
 from app_pages.many_inputs.table import as_csv, table
 from app_pages.widgets.bar import bar
+from app_pages.widgets.spelling import plain
 from model.history import standard_error
 from viz.numbers import with_error
 
@@ -29,7 +30,7 @@ def summary(listed: Listed, found: Outcome) -> None:
         said = f"{len(found.lines):,} inputs, {found.n_right:,} right{which}: accuracy **{accuracy}** (n = {n:,})."
     st.markdown(said)
     for note in (*listed.notes, *found.notes):
-        st.caption(note)
+        st.caption(plain(note))
 
 
 def show(kind: str, name: str, listed: Listed) -> None:

@@ -9,7 +9,6 @@ from PIL import Image
 from app_pages.inputs.drawing.code import to_code
 from app_pages.inputs.drawing.picture import from_file, in_colour
 from app_pages.inputs.several import Item, Listed
-from app_pages.widgets.spelling import plain
 from model.inputs import Picture
 
 MOST = 200  # pictures
@@ -47,7 +46,7 @@ def from_files(files: Files) -> Listed:
         raise ValueError(notes[-1] if wrong else "There is no picture among these files.")
     if labels and len(pictures) <= MOST:
         notes.append(f"{len(labels):,} of the labels are of files that are not there.")
-    return Listed(items=tuple(items), notes=tuple(map(plain, notes)))
+    return Listed(items=tuple(items), notes=tuple(notes))
 
 
 def _item(name: str, content: bytes, label: str) -> Item:

@@ -4,11 +4,8 @@ import csv
 import io
 from collections.abc import Iterable
 
-import pandas as pd
-
 from app_pages.inputs.several import Item, Listed
 from app_pages.inputs.text_input import LONGEST
-from app_pages.widgets.spelling import plain
 from model.inputs import Text
 
 MOST = 500  # texts
@@ -65,37 +62,35 @@ def _cells(line: str, separator: str) -> list[str]:
 
 
 def _of_table(content: str, separator: str, shown: str) -> Listed:
-    too_wide = 0
-
-    def left_out(_cells: list[str]) -> None:
-        nonlocal too_wide
-        too_wide += 1
-
+    rows = csv.reader(io.StringIO(content.lstrip("\n")), delimiter=separator, strict=True)
+    found, n_empty, too_wide = [], 0, 0
     try:
-        # Its Python engine hands over the lines that have too many cells, to be counted.
-        frame = pd.read_csv(
-            io.StringIO(content.lstrip("\n")),
-            sep=separator,
-            dtype=str,
-            keep_default_na=False,
-            index_col=False,
-            engine="python",
-            on_bad_lines=left_out,
-        )
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, csv.Error, ValueError) as error:
-        why = "a quotation mark is opened and never closed" if "end of data" in str(error) else str(error)
-        raise ValueError(f"{shown} cannot be read as a table: {why.rstrip('.')}.") from None
-    frame.columns = [str(name).strip().lower() for name in frame.columns]
-    columns = [frame[name] if name in frame else [""] * len(frame) for name in COLUMNS]
-    rows = [tuple("" if pd.isna(cell) else cell for cell in row) for row in zip(*columns, strict=True)]
+        names = [name.strip().lower() for name in next(rows)]
+        places = [names.index(name) if name in names else None for name in COLUMNS]
+        for cells in rows:
+            if len(cells) > len(names):
+                too_wide += 1
+                continue
+            text, second, label = (cells[at] if at is not None and at < len(cells) else "" for at in places)
+            n_empty += not text.strip()
+            found.append((text, second, label))
+    except csv.Error as error:
+        raise ValueError(f"{shown} cannot be read as a table: {_why(error, rows.line_num)}.") from None
     notes = []
     if too_wide:
         notes.append(
             f"{_several(too_wide, 'line')} of the table left out, with more cells than there are names: a text with "
             f"“{separator}” in it stands in quotation marks."
         )
-    n_empty = sum(not text.strip() for text, *_ in rows)
-    return _listed(((text, second, label) for text, second, label in rows), n_empty=n_empty, notes=notes)
+    return _listed(found, n_empty=n_empty, notes=notes)
+
+
+def _why(error: csv.Error, line: int) -> str:
+    if "end of data" in str(error):
+        return "a quotation mark is opened and never closed"
+    if "expected after" in str(error):
+        return f"in line {line:,} a quotation mark stands inside a text, and is not doubled"
+    return f"line {line:,}: {error}"
 
 
 def _listed(rows: Iterable[tuple[str, str, str]], *, n_empty: int, notes: Iterable[str] = ()) -> Listed:
@@ -120,7 +115,7 @@ def _listed(rows: Iterable[tuple[str, str, str]], *, n_empty: int, notes: Iterab
         Item(text=Text(text[:LONGEST].strip(), second[:LONGEST].strip() or None), label=label[:200])
         for text, second, label in kept
     )
-    return Listed(items=tuple(items), notes=tuple(map(plain, notes)))
+    return Listed(items=tuple(items), notes=tuple(notes))
 
 
 def _several(n: int, what: str) -> str:

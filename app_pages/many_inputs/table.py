@@ -5,6 +5,7 @@ see it; so this is a table of HTML. What is written into its cells is written as
 """
 
 import base64
+import csv
 import io
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -123,7 +124,7 @@ def as_csv(items: Sequence[Item], outcome: Outcome, lines: Sequence[Line]) -> by
     if outcome.surprise:
         columns[f"{outcome.surprise.replace(' ', '_')}{unit}"] = [line.surprise for line in lines]
     frame = pd.DataFrame(columns).dropna(axis="columns", how="all")
-    return frame.to_csv(index=False).encode("utf-8")
+    return frame.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC).encode("utf-8")
 
 
 def _as_text(cell: str) -> str:

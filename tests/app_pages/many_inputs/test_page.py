@@ -1,0 +1,156 @@
+"""The page with a list, and what of the list other pages show."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import checkpoint
+from tests.model import tiny
+
+Open = Callable[..., AppTest]
+PAGE, ATTENTION = (f"app_pages/{name}/page.py" for name in ("many_inputs", "attention"))
+PASTED = "text,label\ngreat film,positive\nnot great,negative\n<script>x</script>,0\nnot,1\n"
+
+
+@pytest.fixture
+def open_list(open_app: Open) -> Open:
+    def opened(pasted: str = PASTED, **query: str) -> AppTest:
+        app = open_app(PAGE, **query)
+        app.text_area(key="several_paste_0").set_value(pasted)
+        next(button for button in app.button if button.label == "Read these").click()
+        app.run()
+        assert not app.exception
+        return app
+
+    return opened
+
+
+def table(app: AppTest) -> list[dict]:
+    found = [each.proto for each in app.get("bidi_component") if each.proto.component_name == "many_inputs"]
+    return json.loads(found[0].json)["rows"] if found else []
+
+
+def numbers(app: AppTest) -> list[int]:
+    return [row["number"] for row in table(app)]
+
+
+def click(app: AppTest, number: int) -> AppTest:
+    """As a click on the row does it; `AppTest` cannot click on a component, and tests/browser does."""
+    kind = app.session_state["kind"]
+    app.session_state["several_at"] = {kind: number}
+    item = app.session_state["several_lists"][kind].items[number]
+    key, value = ("text", item.text.text) if item.text is not None else ("digit", item.digit)
+    app.session_state[key] = value
+    app.switch_page(ATTENTION).run()
+    assert not app.exception
+    return app
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    app.button(key=key).click().run()
+    assert not app.exception
+    return app
+
+
+def test_what_is_pasted_becomes_a_table(open_list: Open) -> None:
+    app = open_list()
+    rows = table(app)
+    assert [row["name"] for row in rows] == ["great film", "not great", "<script>x</script>", "not"]
+    n_right = sum(row["right"] for row in rows)
+    assert f"4 inputs, {n_right} right: accuracy" in app.markdown[0].value
+    app.segmented_control(key="many_order").set_value("surprising first").run()
+    losses = [float(row["surprise"]) for row in table(app)]
+    assert losses == sorted(losses, reverse=True)
+    app.toggle(key="many_wrong").set_value(True).run()
+    assert len(table(app)) == 4 - n_right
+    assert not app.exception
+
+
+def test_the_list_is_gone_through_in_the_order_of_the_table_with_the_head_kept(open_list: Open) -> None:
+    app = open_list()
+    app.segmented_control(key="many_order").set_value("surprising first").run()
+    order = numbers(app)
+    click(app, order[1])
+    assert app.button(key="several_back").label == "2 of 4"
+    app.selectbox(key="layer").select(1).run()
+    app.selectbox(key="head").select(1).run()
+    press(app, "several_next")
+    assert app.button(key="several_back").label == "3 of 4"
+    expected = PASTED.splitlines()[1 + order[2]].rpartition(",")[0]
+    assert app.text_area(key="text").value == expected
+    assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == (1, 1)
+    assert app.metric[0].delta  # right or wrong, since the label is known
+    app.text_area(key="text").set_value("film").run()
+    assert app.button(key="several_back").label == "3 of 4, changed"
+    press(app, "several_previous")
+    press(app, "several_previous")
+    assert app.button(key="several_previous").disabled
+
+
+def test_without_a_list_there_is_no_stepper(open_app: Open) -> None:
+    app = open_app(ATTENTION)
+    assert not [button for button in app.button if str(button.key).startswith("several")]
+
+
+@pytest.mark.parametrize(
+    ("pasted", "said"),
+    [
+        ("", "What was pasted is empty."),
+        ("text,label\n ,1", "There is no text in it."),
+        ('text,label\n"a', "a quotation mark is opened and never closed"),
+    ],
+)
+def test_what_cannot_be_read_is_one_sentence(open_list: Open, pasted: str, said: str) -> None:
+    app = open_list(pasted)
+    (warning,) = (each.value for each in app.warning)
+    assert said in warning
+    assert not table(app)
+    assert app.text_area(key="several_paste_0").value == pasted
+
+
+def test_much_is_read_in_part_and_that_is_said(open_list: Open) -> None:
+    app = open_list("\n".join(f"great film {at}" for at in range(600)))
+    assert len(table(app)) == 500
+    assert "There are 600 texts, of which the first 500 are read." in [each.value for each in app.caption]
+
+
+def test_texts_of_which_none_can_be_read(open_list: Open) -> None:
+    app = open_list("\u200b")
+    assert [each.value for each in app.info] == ["The encoder can read none of these inputs."]
+    assert not table(app)
+
+
+def test_another_list_takes_the_place_of_the_first(open_list: Open) -> None:
+    app = open_list()
+    press(app, "several_examples")
+    assert table(app)[0]["name"].startswith("A warm, funny")
+    assert "label" not in table(app)[0]
+
+
+def test_test_digits_open_as_such(open_app: Open) -> None:
+    app = open_app(PAGE, kind="Digit")
+    press(app, "several_examples")
+    assert len(table(app)) == 100
+    assert table(app)[0]["picture"]
+    click(app, 6)
+    press(app, "several_next")
+    assert app.session_state["digit"] == 7
+    assert app.button(key="several_back").label == "8 of 100"
+
+
+def test_a_damaged_checkpoint_is_one_sentence(open_app: Open, checkpoints: Path) -> None:
+    (checkpoints / "imdb-pre-ln" / "model.safetensors").write_bytes(b"{")
+    app = open_app(PAGE)
+    assert not app.exception
+    assert app.info[0].value.startswith("The checkpoint imdb-pre-ln cannot be used")
+
+
+def test_an_encoder_without_classes_compares_its_states(open_list: Open, checkpoints: Path) -> None:
+    loaded = tiny.loaded(replace(tiny.TEXT, class_names=()))
+    checkpoint.save(checkpoints / "headless", loaded.model, {}, loaded.tokenizer)
+    app = open_list(checkpoint="headless")
+    assert {row["said"] for row in table(app)} <= {f"number {at}" for at in range(1, 5)}

@@ -1,0 +1,79 @@
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from app_pages.inputs.several import Item
+from app_pages.many_inputs.outcome import Line, Outcome
+from app_pages.many_inputs.table import FORMULA, SIGNS, _head, _row, as_csv
+from model.inputs import Picture, Text
+
+ITEMS = (
+    Item(text=Text("=1+1"), label="negative"),
+    Item(text=Text("a\nb"), label="@x"),
+    Item(text=Text("y" * 900)),
+)
+LINES = (
+    Line(number=0, said="positive", predicted=1, probability=0.75, label=0, surprise=1.386),
+    Line(number=1, said="-odd", predicted=0, probability=0.5, surprise=0.693, left_out=3),
+    Line(number=2, said="positive", predicted=1, probability=0.999999, surprise=0.0),
+)
+FOUND = Outcome(lines=LINES, surprise="loss or entropy", explained="", classes=("negative", "positive"))
+
+
+def test_a_row_says_what_was_given_and_what_was_answered() -> None:
+    first, second, third = (_row(item, FOUND, line) for item, line in zip(ITEMS, LINES, strict=True))
+    assert first == {
+        "number": 0,
+        "shown": "1",
+        "said": "positive",
+        "probability": "75.0\u2009%",
+        "name": "=1+1",
+        "title": "=1+1",
+        "right": False,
+        "label": "negative",
+        "surprise": "1.39",
+    }
+    assert (second["name"], second["note"]) == ("a b", "3 tokens left out")
+    assert (second["right"], second["label"]) == (None, "@x")
+    assert third["probability"] == ">99.9\u2009%"
+    assert len(third["name"]) == SIGNS + 1
+    assert _head(ITEMS, FOUND) == ["", "input", "answer", "right", "loss or entropy, nats"]
+
+
+def test_a_picture_travels_small() -> None:
+    item = Item(name="a.png", colours=Picture.of(np.zeros((400, 512, 3), np.uint8)))
+    row = _row(item, FOUND, LINES[2])
+    assert row["name"] == "a.png"
+    assert row["picture"].startswith("data:image;base64,")
+    assert len(row["picture"]) < 5000
+
+
+def test_states_are_compared_with_each_other() -> None:
+    line = Line(number=1, said="8 numbers", nearest=0, surprise=0.25)
+    found = Outcome(lines=(line,), surprise="distance", explained="")
+    assert _head(ITEMS, found) == ["", "input", "most like it", "distance"]
+    row = _row(ITEMS[1], found, line)
+    assert (row["said"], row["surprise"]) == ("number 1", "0.250")
+    table = pd.read_csv(io.BytesIO(as_csv(ITEMS, found, [line])))
+    assert table.loc[0, ["most_like_it", "distance"]].tolist() == [1, 0.25]
+
+
+def test_the_file_holds_everything_and_no_formula() -> None:
+    table = pd.read_csv(io.BytesIO(as_csv(ITEMS, FOUND, LINES[::-1])), keep_default_na=False)
+    assert table["number"].tolist() == [3, 2, 1]
+    assert table["text"].tolist() == ["y" * 900, "a\nb", "'=1+1"]
+    assert table["label"].tolist() == ["", "'@x", "negative"]
+    assert table["answer"].tolist() == ["positive", "'-odd", "positive"]
+    assert table["right"].tolist() == ["", "", "no"]
+    assert table["loss_or_entropy_nats"].tolist() == [0.0, 0.693, 1.386]
+    assert table["tokens_left_out"].tolist() == [0, 3, 0]
+
+
+@pytest.mark.parametrize("sign", FORMULA)
+def test_no_cell_of_others_begins_as_a_formula(sign: str) -> None:
+    item = Item(name=f"{sign}cmd.png", label=f"{sign}x", digit=0)
+    content = as_csv([item], FOUND, [Line(number=0, said=f"{sign}y")])
+    table = pd.read_csv(io.BytesIO(content), keep_default_na=False)
+    assert table.loc[0, ["file", "label", "answer"]].str.startswith("'").all()
