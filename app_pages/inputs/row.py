@@ -51,7 +51,6 @@ def choose_input(
         beside = st.container(horizontal=True, vertical_alignment="center", key="input_beside")
         name = "" if kind == state.RECORD else _choose_encoder(kind)
         about = st.container(width="content")
-        stepping = st.container(width="content")
         answer = st.container(horizontal=True, vertical_alignment="center", width="content", key="answer")
     if kind != state.RECORD:
         own.say_gone(name)
@@ -67,7 +66,7 @@ def choose_input(
             given, label = text_input(in_two_parts=imported) if kind == state.TEXT else digit_input(name)
             label = state.label_for(name, label)
             label = right_class(kind, name, given) if label is None else label
-        with stepping:
+        with place:
             stepper(kind, name, given)
         _need_encoder(name, kind, given, about)
     controls, more = places or bar("controls")

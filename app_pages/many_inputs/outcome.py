@@ -20,6 +20,7 @@ from viz.attention.token_label import visible
 from viz.numbers import percent, written
 
 AT_ONCE = 20  # inputs between two movements of the bar
+NAMED = 5  # inputs that are left out
 SHOWN = 4  # classes or tokens named in a line
 
 
@@ -118,8 +119,9 @@ def _readable(
             "in which the encoder finds no token" if config.is_text else "in which there is no digit to see"
         )
         several = _several(len(nothing), "text" if config.is_text else "picture")
-        shown = ", ".join(f"{number + 1:,}" for number in nothing[:5]) + (", …" if len(nothing) > 5 else "")
-        notes.append(f"{several} left out, {what}: number {shown}.")
+        named = [items[number].name or f"number {number + 1:,}" for number in nothing[:NAMED]]
+        shown = ", ".join(named) + (", …" if len(nothing) > NAMED else "")
+        notes.append(f"{several} left out, {what}: {shown}.")
     if config.family is None and (n := sum(bool(item.text and item.text.second) for item in items)):
         notes.append(f"This encoder reads one text at a time: {_several(n, 'second part')} left out.")
     return given, notes, lengths

@@ -15,7 +15,7 @@ from app_pages.many_inputs.table import as_csv, table
 from app_pages.widgets.bar import bar
 from app_pages.widgets.spelling import plain
 from model.history import standard_error
-from viz.numbers import with_error
+from viz.numbers import percent, with_error
 
 AS_GIVEN, SURPRISING = "as given", "surprising first"
 
@@ -26,11 +26,13 @@ def summary(listed: Listed, found: Outcome) -> None:
     if n := found.n_labelled:
         share = found.n_right / n
         which = "" if n == len(found.lines) else f" of the {n:,} with a label"
-        accuracy = with_error(share, standard_error(share, n))
+        # of answers that are all right or all wrong, sqrt(p (1 - p) / n) is 0, which says nothing
+        alike = share in (0, 1)
+        accuracy = percent(share) if alike else with_error(share, standard_error(share, n))
         said = f"{len(found.lines):,} inputs, {found.n_right:,} right{which}: accuracy **{accuracy}** (n = {n:,})."
     st.markdown(said)
-    for note in (*listed.notes, *found.notes):
-        st.caption(plain(note))
+    if notes := (*listed.notes, *found.notes):
+        st.caption(plain(" ".join(notes)))
 
 
 def show(kind: str, name: str, listed: Listed) -> None:

@@ -71,7 +71,7 @@ def test_what_the_encoder_cannot_read_is_counted() -> None:
 def test_test_digits_and_pictures_without_ink() -> None:
     found = outcome("mnist-pre-ln", (Item(digit=3, label="0"), Item(name="blank.png"), Item(digit=4)))
     assert [line.number for line in found.lines] == [0, 2]
-    assert found.notes[0] == "1 picture left out, in which there is no digit to see: number 2."
+    assert found.notes[0] == "1 picture left out, in which there is no digit to see: blank.png."
     assert found.n_labelled == 1
 
 

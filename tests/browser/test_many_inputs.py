@@ -1,0 +1,45 @@
+"""A list is pasted, sorted, opened from the keyboard, and gone through with the head kept."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.watching import ready
+
+PASTED = (
+    "text,label\nThe film is good.,positive\nA dull mess.,positive\n<img src=x onerror=alert(1)>,negative\n"
+)
+
+
+@pytest.mark.parametrize("color_scheme", ["light", "dark"])
+def test_a_list_is_gone_through(page: Page, color_scheme: str) -> None:  # noqa: ARG001
+    page.goto("/?layer=2&head=1")
+    ready(page)
+    page.locator(".st-key-navigation").get_by_role("link", name="Many inputs").click()
+    page.get_by_role("textbox", name="Texts").fill(PASTED)
+    page.get_by_role("button", name="Read these").click()
+    rows = page.locator(".st-key-many_table tbody tr")
+    expect(rows).to_have_count(3)
+    expect(rows.nth(2)).to_contain_text("<img src=x onerror=alert(1)>")
+    expect(page.locator("img[src=x]")).to_have_count(0)
+    page.get_by_role("radio", name="surprising first").click()
+    expect(rows.first).to_contain_text("A dull mess.")
+    second, third = (rows.nth(at).get_by_role("button") for at in (1, 2))
+    names = [second.inner_text(), third.inner_text()]
+    rows.first.get_by_role("button").focus()
+    page.keyboard.press("ArrowDown")
+    expect(second).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/\?.*layer=2"))
+    text = page.get_by_role("textbox", name="Text")
+    expect(text).to_have_value(names[0])
+    stepper = page.locator(".st-key-stepper")
+    expect(stepper).to_contain_text("2 of 3")
+    page.locator(".st-key-several_next button").first.click()
+    expect(stepper).to_contain_text("3 of 3")
+    expect(text).to_have_value(names[1])
+    expect(page).to_have_url(re.compile(r"layer=2&head=1"))
+    expect(page.get_by_role("combobox", name="Layer")).to_have_value("2")
+    stepper.get_by_role("button", name="3 of 3").click()
+    expect(page.locator(".st-key-many_table tr[aria-current]")).to_contain_text(names[1])
