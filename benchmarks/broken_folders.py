@@ -1,0 +1,298 @@
+"""python -m benchmarks.broken_folders [--n 300] [--seed 0] [--keep DIR] [--only KIND]
+
+Opens folders that somebody has broken, or has made to do harm: small encoders of every family
+(`tests/model/imports/folders.py`), each changed by one of the kinds of `benchmarks.mutations` and
+`benchmarks.input_mutations`. Each is found by its name below a root, described, loaded, and shown a short input, in a
+process of its own with 4 GB of addresses and a minute.
+
+The rule: what cannot be opened is refused in one sentence (one line of at most 400 characters, without traceback, path
+or sign that is not to be seen); what opens gives a record without a gap, and the intact one's pattern where nothing was
+changed that the encoder reads; and nothing outside the root is read, of which a secret word in all files there would
+tell. Exits with 1 where a folder breaks the rule. `--keep` leaves the folders, to be opened in the app.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import sys
+import tempfile
+import time
+import traceback
+import unicodedata
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import benchmarks.input_mutations  # noqa: F401  its kinds join those of benchmarks.mutations
+from benchmarks.mutations import KINDS, Case
+from model import checkpoint, places
+from model.capture import capture
+from model.imports import describe
+
+SECRET = "THE-WORD-THAT-NOBODY-MAY-SEE"
+SENTENCE = "the film is not bad at all"
+PICTURE = np.random.default_rng(0).integers(0, 256, (40, 50, 3), dtype=np.uint8)
+MEMORY, SECONDS, LONGEST = 4 * 2**30, 60, 400
+# what each whole folder is, by which a kind says where it can be done
+WHOLE = {
+    "bert": ("BertForSequenceClassification", ("text", "classes", "bert"), {"num_labels": 3}),
+    "distilbert": ("DistilBertForMaskedLM", ("text", "distilbert"), {}),
+    "roberta": ("RobertaForTokenClassification", ("text", "classes"), {"num_labels": 4}),
+    "xlm-roberta": ("XLMRobertaForSequenceClassification", ("text", "classes"), {}),
+    "camembert": ("CamembertModel", ("text",), {}),
+    "prelayernorm": ("RobertaPreLayerNormForMaskedLM", ("text",), {}),
+    "megatron": ("MegatronBertModel", ("text",), {}),
+    "electra": ("ElectraForPreTraining", ("text",), {}),
+    "mpnet": ("MPNetForMaskedLM", ("text", "mpnet"), {}),
+    "albert": ("AlbertForSequenceClassification", ("text", "classes"), {}),
+    "vit": ("ViTForImageClassification", ("picture", "classes"), {"num_labels": 3}),
+    "deit": ("DeiTForImageClassificationWithTeacher", ("picture",), {}),
+    "sentences": ("BertModel", ("text", "sentences"), {}),
+    "words": ("BertModel", ("words",), {}),
+    "pairs": ("RobertaModel", ("pairs",), {"vocab_size": 264, "pad_token_id": 1}),
+    "torch": ("", ("torch",), {}),
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--n", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", type=Path)
+    parser.add_argument("--only", choices=sorted(KINDS))
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    os.environ |= {"TOKENIZERS_PARALLELISM": "0", "RUST_BACKTRACE": "0"}
+    with tempfile.TemporaryDirectory() as scratch:
+        home = (arguments.keep or Path(scratch)).resolve()
+        for name in ("whole", "models", "outside"):
+            (home / name).mkdir(parents=True)
+        _in_child(lambda: _build(home), seconds=600, memory=None)
+        results = _all(home, arguments)
+    return _report(results)
+
+
+def _build(home: Path) -> dict:
+    """In a child: `transformers` takes memory that is not to be counted."""
+    from safetensors.torch import save_file
+
+    from tests.model.imports import folders, test_torch_encoder
+    from tests.model.imports.test_sentence_transformers import modules, pooling
+
+    for name, (architecture, _, changed) in WHOLE.items():
+        folder = home / "whole" / name
+        if architecture:
+            folders.build(folder, architecture, **changed)
+    folder = home / "whole" / "sentences"
+    modules(folder, ("Transformer", ""), ("Pooling", "1_Pooling"), ("Dense", "2_Dense"), ("Normalize", "3"))
+    pooling(folder, pooling_mode_mean_tokens=True)
+    (folder / "2_Dense").mkdir()
+    act = {"activation_function": "torch.nn.modules.activation.Tanh"}
+    (folder / "2_Dense" / "config.json").write_text(json.dumps(act))
+    save_file(
+        {"linear.weight": torch.ones(7, 24), "linear.bias": torch.ones(7)},
+        folder / "2_Dense" / "model.safetensors",
+    )
+    folder = home / "whole" / "words"
+    (folder / "tokenizer.json").unlink()
+    (folder / "vocab.txt").write_text("\n".join(folders.VOCABULARY))
+    folder = home / "whole" / "pairs"
+    (folder / "tokenizer.json").unlink()
+    from tokenizers import models, pre_tokenizers
+
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    pieces = ["<s>", "<pad>", "</s>", "<unk>", *letters, "Ġb", "Ġba", "Ġbad"]
+    models.BPE({piece: at for at, piece in enumerate(pieces)}, [("Ġ", "b"), ("Ġb", "a"), ("Ġba", "d")]).save(
+        str(folder)
+    )
+    folder = home / "whole" / "torch"
+    folder.mkdir()
+    own = test_torch_encoder.Own(norm_first=True, activation="gelu")
+    save_file(own.state_dict(), folder / "model.safetensors")
+    folders.tokenizer().save(str(folder / "tokenizer.json"))
+    values = {
+        "model_type": "torch.nn.TransformerEncoder",
+        "n_heads": 4,
+        "norm_first": True,
+        "activation": "gelu",
+    }
+    values |= {"padding_id": 0, "names": {"embedding": "tok", "positions": "pos", "classifier": "head"}}
+    values["names"]["embedding"] = "tok.weight"
+    (folder / "config.json").write_text(json.dumps(values))
+    sibling = home / "outside" / "sibling"
+    shutil.copytree(home / "whole" / "bert", sibling)
+    folders.rewrite(sibling, id2label={"0": SECRET, "1": SECRET, "2": SECRET})
+    for path in (home / "outside" / "secret.txt", sibling / "vocab.txt", sibling / "modules.json"):
+        path.write_text("\n".join([SECRET, *folders.VOCABULARY]))
+    return {}
+
+
+def _all(home: Path, arguments: argparse.Namespace) -> list[dict]:
+    places.use(home / "models")
+    patterns = {}
+    for name in WHOLE:
+        shutil.copytree(home / "whole" / name, home / "models" / name)
+        whole = _in_child(lambda name=name: _opened(name), SECONDS, MEMORY)
+        if not whole.get("opened"):
+            sys.exit(f"{name} does not open when it is whole: {whole}")
+        patterns[name] = whole["pattern"]
+    kinds = [arguments.only] if arguments.only else sorted(KINDS)
+    results = []
+    for number in range(arguments.n):
+        drawn = random.Random(f"{arguments.seed} {number}")
+        kind = kinds[number % len(kinds)]
+        function, on = KINDS[kind]
+        base = drawn.choice([name for name, (_, are, _) in WHOLE.items() if not on or set(on) & set(are)])
+        name = f"{number:04}-{kind}-{base}"
+        folder = home / "models" / name
+        shutil.copytree(home / "whole" / base, folder)
+        try:
+            same = function(Case(folder, home / "outside", drawn))
+        except FileNotFoundError:  # of a family that has no such file
+            shutil.rmtree(folder)
+            continue
+        result = _in_child(lambda name=name: _opened(name), SECONDS, MEMORY)
+        result |= {"name": name, "kind": kind}
+        result["broke"] = _broke(result, home, patterns[base] if same else None)
+        results.append(result)
+        if result["broke"]:
+            print(f"{name}: {result['broke']}\n    {str(result)[:1500]}", flush=True)
+        if not arguments.keep:
+            folder.unlink() if folder.is_symlink() else shutil.rmtree(folder)
+    return results
+
+
+def _opened(name: str) -> dict:
+    """All that the app would do with the folder, and what each step said."""
+    said: dict = {}
+    try:
+        folder = places.find(name, checkpoint.CHECKPOINTS)
+    except (ValueError, FileNotFoundError) as error:
+        return {"said": [str(error)], "refused": "by its place"}
+    found = describe(folder)
+    said["said"] = [found.problem] if found.problem else []
+    shown = [*found.notes, *found.left_out[:200], *(f"{what}: {it}" for what, it in found.summary)]
+    try:
+        loaded = checkpoint.load(name)
+    except ValueError as error:
+        said["said"].append(str(error))
+        return said | {"refused": "described" if found.problem else "when loaded", "shown": shown}
+    if found.problem:
+        return said | {"opened": True, "contradicts": True}
+    config = loaded.config
+    shown += [*config.class_names, *config.family.token_class_names]
+    try:
+        record = capture(loaded, SENTENCE if config.is_text else PICTURE)
+    except ValueError as error:
+        said["said"].append(str(error))
+        return said | {"refused": "by the input", "shown": shown}
+    return said | {
+        "opened": True,
+        "shown": [*shown, *record.tokens],
+        "whole": bool(
+            np.isfinite(record.pattern).all()
+            and np.isfinite(record.residual).all()
+            and np.isfinite(record.logits).all()
+            and np.allclose(record.pattern.sum(axis=-1), 1, atol=1e-5)
+            and record.pattern.shape[-1] == len(record.tokens)
+        ),
+        "pattern": record.pattern.astype(float).round(6).tolist(),
+    }
+
+
+def _broke(result: dict, home: Path, pattern: list | None) -> str:
+    """What of the rule, "" for nothing."""
+    for said in result.get("said", ()):
+        if len(said) > LONGEST:
+            return f"a sentence of {len(said):,} characters"
+        if any(unicodedata.category(sign) in ("Cc", "Cf", "Zl", "Zp") for sign in said):
+            return "signs that are not to be seen"
+        if str(home) in said or re.search(r"(?<![\w.])/(?:tmp|etc|work|root|home|proc|dev)\b", said):
+            return "a path"
+        if "Traceback" in said or not said.strip():
+            return "no sentence"
+    if SECRET in json.dumps(result):
+        return "the secret was read"
+    if "failed" in result:
+        return result["failed"]
+    if result.get("contradicts"):
+        return "loads although its description says that it cannot"
+    if result.get("opened") and not result["whole"]:
+        return "a record with gaps"
+    if any(len(each) > 1000 for each in result.get("shown", ())):
+        return "a name of more than 1,000 characters is shown"
+    if pattern is not None and (not result.get("opened") or result["pattern"] != pattern):
+        return "another pattern than the intact one's"
+    return ""
+
+
+def _in_child(work: Callable[[], dict], seconds: float, memory: int | None) -> dict:
+    """What `work` returns in a fork of this process, or how it failed, with its time and its peak memory in MB."""
+    reading, writing = os.pipe()
+    began = time.monotonic()
+    if not (child := os.fork()):
+        os.close(reading)
+        if memory:
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # Rust writes its panics there
+        try:
+            result = work()
+        except BaseException as error:
+            lines = "".join(traceback.format_exception(error))
+            result = {"failed": f"{type(error).__name__}: {str(error)[:300]}", "where": lines[-1200:]}
+        with os.fdopen(writing, "w") as file:
+            file.write(json.dumps(result))
+        os._exit(0)
+    os.close(writing)
+    os.set_blocking(reading, False)
+    content, killed = b"", False
+    while True:
+        ended, _, used = os.wait4(child, os.WNOHANG)
+        try:
+            while part := os.read(reading, 2**20):
+                content += part
+        except BlockingIOError:
+            pass
+        if ended:
+            break
+        if time.monotonic() - began > seconds and not killed:
+            os.kill(child, 9)
+            killed = True
+        time.sleep(0.005)
+    os.close(reading)
+    took = time.monotonic() - began
+    if killed or not content:
+        result = {"failed": f"no answer within {seconds} s" if killed else "the process died"}
+    else:
+        result = json.loads(content)
+    return result | {"seconds": took, "megabytes": used.ru_maxrss / 2**10}
+
+
+def _report(results: list[dict]) -> int:
+    said = Counter(
+        result.get("refused", "opened" if result.get("opened") else "failed") for result in results
+    )
+    broke = sum(bool(result["broke"]) for result in results)
+    slowest = max(results, key=lambda result: result["seconds"])
+    largest = max(results, key=lambda result: result["megabytes"])
+    idle = min(result["megabytes"] for result in results)
+    print(f"{len(results)} folders of {len({result['kind'] for result in results})} kinds:")
+    for how, n in said.most_common():
+        print(f"  {n:4} {how if how in ('opened', 'failed') else f'refused {how}'}")
+    print(f"  {broke:4} broke the rule")
+    print(f"slowest {slowest['seconds']:.1f} s ({slowest['name']})")
+    print(
+        f"most memory {largest['megabytes']:,.0f} MB ({largest['name']}), {idle:,.0f} MB of it without any encoder"
+    )
+    return bool(broke)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

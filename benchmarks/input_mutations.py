@@ -1,0 +1,374 @@
+"""As `benchmarks.mutations`: what is done to tokenizers, to the settings of pictures and to modules of sentences."""
+
+import json
+import os
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+
+from benchmarks.mutations import CONFIG, HOSTILE, PIXELS, TOKENIZER, Case, kind
+
+SETTINGS = "tokenizer_config.json"
+
+
+def _special(name: str, part: int = 0) -> dict:
+    return {"SpecialToken": {"id": name, "type_id": part}}
+
+
+def _text(name: str = "A", part: int = 0) -> dict:
+    return {"Sequence": {"id": name, "type_id": part}}
+
+
+def _split(pattern: str) -> dict:
+    return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+
+
+def _nested(what: dict, key: str, times: int) -> dict:
+    for _ in range(times):
+        what = {"type": "Sequence", key: [what]}
+    return what
+
+
+# tokenizer.json
+
+
+@kind("text")
+def damaged_tokenizer(case: Case) -> None:
+    path = case.folder / TOKENIZER
+    whole = path.read_bytes()
+    contents = (
+        b"",
+        b"{}",
+        b"[]",
+        b"null",
+        b"\xff",
+        whole[: len(whole) // 2],
+        b"[" * 10**6,
+        b'{"version": "9"}',
+    )
+    path.write_bytes(case.random.choice((*contents, b"\0" * 10**4, whole.replace(b'"1.0"', b"1"))))
+
+
+@kind("text")
+def tokenizer_value(case: Case) -> None:
+    values = case.json(TOKENIZER)
+    if case.random.random() < 0.4:
+        values[case.random.choice(sorted(values))] = case.odd()
+    else:
+        values["model"][case.random.choice(sorted(values["model"]))] = case.odd()
+    case.put(TOKENIZER, values)
+
+
+@kind("text")
+def tokenizer_model(case: Case) -> None:
+    words = case.json(TOKENIZER)["model"]["vocab"]
+    models: tuple[Any, ...] = (
+        {"type": "WordLevel", "vocab": words, "unk_token": "absent"},
+        {"type": "WordLevel", "vocab": {}, "unk_token": ""},
+        {"type": "WordPiece", "vocab": words, "unk_token": "absent", "max_input_chars_per_word": 0},
+        {"type": "WordPiece", "vocab": {**words, "a": 2**32 - 1}, "unk_token": "[UNK]"},
+        {"type": "WordPiece", "vocab": {**words, "a": -1}, "unk_token": "[UNK]"},
+        {"type": "WordPiece", "vocab": {**words, "film": 6, "a": 6}, "unk_token": "[UNK]"},
+        {"type": "WordPiece", "vocab": {"the": 3}, "unk_token": "the"},
+        {"type": "Unigram", "vocab": [["a", -1.0]], "unk_id": 5},
+        {"type": "Unigram", "vocab": [], "unk_id": None},
+        {"type": "Unigram", "vocab": [["a", 1e300], ["", -1e300]], "unk_id": 0},
+        {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": [["a", "b"]]},
+        {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": [["a", "b"]], "dropout": 7.0},
+        {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b", "b"], "unk_token": "zz"},
+        {"type": "Nothing"},
+        {},
+    )
+    values = case.json(TOKENIZER)
+    case.put(TOKENIZER, values | {"model": case.random.choice(models)})
+
+
+@kind("text")
+def tokenizer_parts(case: Case) -> None:
+    whole = {"type": "TemplateProcessing", "pair": [_text(), _text("B", 1)], "special_tokens": {}}
+    far = {"[CLS]": {"id": "[CLS]", "ids": [10**6], "tokens": ["[CLS]"]}}
+    near = {"[CLS]": {"id": "[CLS]", "ids": [2], "tokens": ["[CLS]"]}}
+    many = {"[CLS]": {"id": "[CLS]", "ids": [2] * 50, "tokens": ["[CLS]"] * 50}}
+    parts: tuple[tuple[str, Any], ...] = (
+        ("post_processor", whole | {"single": [_text("B")]}),
+        ("post_processor", whole | {"single": [_special("absent"), _text()]}),
+        ("post_processor", whole | {"single": [_text(), _text()]}),
+        ("post_processor", whole | {"single": [_special("[CLS]")], "special_tokens": near}),
+        ("post_processor", whole | {"single": [_special("[CLS]"), _text()], "special_tokens": far}),
+        ("post_processor", whole | {"single": [_special("[CLS]"), _text()], "special_tokens": many}),
+        ("post_processor", whole | {"single": [_special("[CLS]", 7), _text("A", 9)], "special_tokens": near}),
+        ("post_processor", whole | {"single": [_text()], "pair": [_text("B", 2**31), _text("A", 5)]}),
+        ("post_processor", {"type": "BertProcessing", "sep": ["[SEP]", 999], "cls": ["[CLS]", 2]}),
+        ("post_processor", {"type": "BertProcessing", "sep": ["<script>", 3], "cls": ["\n", 2]}),
+        (
+            "post_processor",
+            _nested({"type": "BertProcessing", "sep": ["x", 3], "cls": ["y", 2]}, "processors", 60),
+        ),
+        ("post_processor", None),
+        ("normalizer", {"type": "Precompiled", "precompiled_charsmap": ""}),
+        ("normalizer", {"type": "Precompiled", "precompiled_charsmap": "AAAAAAAA"}),
+        ("normalizer", {"type": "Replace", "pattern": {"Regex": "("}, "content": "x"}),
+        ("normalizer", {"type": "Replace", "pattern": {"String": ""}, "content": "x"}),
+        ("normalizer", {"type": "Replace", "pattern": {"Regex": ".*"}, "content": ""}),
+        ("normalizer", _nested({"type": "Lowercase"}, "normalizers", 60)),
+        ("normalizer", {"type": "Absurd"}),
+        ("pre_tokenizer", {"type": "FixedLength", "length": 0}),
+        ("pre_tokenizer", _split("^(a|a)*$")),
+        ("pre_tokenizer", _split("")),
+        ("pre_tokenizer", _split("[")),
+        ("pre_tokenizer", _nested({"type": "Whitespace"}, "pretokenizers", 10**4)),
+        ("pre_tokenizer", None),
+        ("decoder", {"type": "Absurd"}),
+        ("decoder", {"type": "Strip", "content": "ab", "start": 2**40, "stop": -1}),
+        ("added_tokens", [{"id": 10**6, "content": "x", "special": True}]),
+        ("added_tokens", [{"id": 2, "content": "", "special": True}]),
+        ("added_tokens", [{"id": 2, "content": "film", "special": True, "normalized": 3}]),
+        ("added_tokens", [3, None]),
+    )
+    name, part = case.random.choice(parts)
+    values = case.json(TOKENIZER) | {name: part}
+    for each in values["added_tokens"] or []:
+        if isinstance(each, dict):
+            each |= {
+                key: False for key in ("single_word", "lstrip", "rstrip", "normalized") if key not in each
+            }
+    (case.folder / TOKENIZER).write_text(_dumped(values))
+
+
+def _dumped(values: dict) -> str:
+    """json.dumps, where something may be nested too deep for it."""
+    try:
+        return json.dumps(values)
+    except RecursionError:
+        return json.dumps(values | {"pre_tokenizer": 0}).replace(
+            '"pre_tokenizer": 0', '"pre_tokenizer": ' + "[" * 10**4
+        )
+
+
+@kind("text")
+def fixed_lengths(case: Case) -> bool:
+    """What a file says of padding and truncation does not hold."""
+    lengths = (0, 1, 2, 5, 10**9, 2**63 - 1)
+    truncation = {
+        "direction": case.random.choice(("Left", "Right")),
+        "max_length": case.random.choice(lengths),
+        "strategy": case.random.choice(("LongestFirst", "OnlyFirst", "OnlySecond")),
+        "stride": case.random.choice(lengths),
+    }
+    padding = {
+        "strategy": {"Fixed": case.random.choice(lengths)},
+        "direction": "Left",
+        "pad_to_multiple_of": case.random.choice((None, 0, 10**9)),
+        "pad_id": case.random.choice((0, 10**6)),
+        "pad_type_id": 9,
+        "pad_token": "<script>",
+    }
+    case.set(TOKENIZER, truncation=truncation, padding=padding)
+    return True
+
+
+@kind("text")
+def hostile_words(case: Case) -> bool:
+    """Of the vocabulary; those of the sentence stay."""
+    values = case.json(TOKENIZER)
+    words = {word: at for word, at in values["model"]["vocab"].items() if at < 13}
+    words |= {f"{case.random.choice(HOSTILE)}{at}": at for at in range(13, 30)}
+    values["model"]["vocab"] = words
+    case.put(TOKENIZER, values)
+    return True
+
+
+@kind("text")
+def added_words(case: Case) -> None:
+    values = case.json(TOKENIZER)
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    several = [*HOSTILE, "film", "the", " ", "\u0000"]
+    for at, word in enumerate(several):
+        values["added_tokens"].append({"id": 5 + at, "content": word, "special": at % 2 == 0, **flags})
+    case.put(TOKENIZER, values)
+
+
+@kind("text", "words", "pairs")
+def tokenizer_settings(case: Case) -> None:
+    names = (
+        "cls_token",
+        "sep_token",
+        "mask_token",
+        "pad_token",
+        "unk_token",
+        "strip_accents",
+        "do_lower_case",
+    )
+    names += ("tokenize_chinese_chars", "add_prefix_space", "truncation_side")
+    changed = {name: case.odd() for name in case.random.sample(names, 3)}
+    lengths = (0, 1, 2, 3, 4, -5, 10**30, 2**63, 2**64, float("nan"), "12", True, None)
+    case.set(SETTINGS, model_max_length=case.random.choice(lengths))
+    if case.random.random() < 0.5:
+        case.set(SETTINGS, **changed)
+
+
+# Vocabularies alone
+
+
+@kind("words")
+def list_of_words(case: Case) -> None:
+    path = case.folder / "vocab.txt"
+    words = path.read_text().split("\n")
+    contents = (
+        "\n".join(words[:5] + [f"a{sign}b" for sign in "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"] + words[13:]),
+        "\n".join(f"w{at}" for at in range(10**5)),
+        "\n".join([*words[:20], "\x00", "\x1b[31m", "\u202e", "<script>"]),
+        "\n".join(words[5:]),
+        "\n".join(["film"] * 30),
+        "\n" * 10**5,
+        "\r\n".join(words),
+        "",
+        "z" * 10**6,
+    )
+    path.write_bytes(
+        case.random.choice((*(each.encode() for each in contents), b"\xff\xfe\x00", b"\x80" * 50))
+    )
+
+
+@kind("pairs")
+def pairs_of_bytes(case: Case) -> None:
+    words = case.json("vocab.json")
+    vocabularies: tuple[Any, ...] = (
+        {"a": "0"},
+        {"a": -1},
+        {**words, "a": 10**30},
+        {**words, "a": 2**32 - 1},
+        list(words),
+        dict.fromkeys(words, 0),
+        {},
+        None,
+        {**words, "<s>": 1.5},
+    )
+    merges = (
+        b"",
+        b"a",
+        b"a b c d\n",
+        b"\xff\xfe",
+        b"#version: 0.2\nzz yy\n",
+        b"a b\n" * 10**5,
+        b"\n\n\n",
+        b"\0 \0",
+    )
+    if case.random.random() < 0.5:
+        case.put("vocab.json", case.random.choice(vocabularies))
+    else:
+        (case.folder / "merges.txt").write_bytes(case.random.choice(merges))
+
+
+@kind("text", "words", "pairs")
+def no_tokenizer(case: Case) -> None:
+    for name in (TOKENIZER, "vocab.txt", "vocab.json"):
+        (case.folder / name).unlink(missing_ok=True)
+    if case.random.random() < 0.5:
+        (case.folder / "spiece\n<b>.model").write_bytes(b"\n")
+
+
+# Pictures
+
+
+@kind("picture")
+def settings_of_pictures(case: Case) -> None:
+    values = {"size": {"height": 32, "width": 32}, "image_mean": [0.5] * 3, "image_std": [0.5] * 3}
+    values |= {"resample": 2, "rescale_factor": 1 / 255, "do_normalize": True, "do_center_crop": False}
+    chosen = case.random.sample(sorted(values), 2)
+    values |= {name: case.odd() for name in chosen[: case.random.choice((1, 2))]}
+    if case.random.random() < 0.4:
+        tiny = (1e-300, 1e-320, -1.0, 1e5, 1e300, 0, True)
+        values |= {
+            case.random.choice(("image_std", "rescale_factor", "image_mean")): case.random.choice(tiny)
+        }
+    case.put(PIXELS, values)
+
+
+@kind("picture")
+def sizes_of_pictures(case: Case) -> None:
+    sides = (0, 1, 2, 31, 33, 4096, 4097, 10**9, -3, 1.5, "32", None)
+    a, b = (case.random.choice(sides) for _ in range(2))
+    sizes = ({"height": a, "width": b}, {"shortest_edge": a}, a, [a, b], {}, {"longest_edge": a})
+    case.put(PIXELS, {"size": case.random.choice(sizes), "do_center_crop": case.random.random() < 0.5})
+
+
+@kind("picture")
+def shape_of_pictures(case: Case) -> None:
+    sides = (0, 1, 3, 8, 31, 4096, 2**18, 10**9, [32, 32], [32, 16], [], "32", None)
+    changed = {"image_size": case.random.choice(sides), "patch_size": case.random.choice(sides)}
+    changed["num_channels"] = case.random.choice((0, 1, 2, 4, 10**9, 10**12, -1))
+    name = case.random.choice(sorted(changed))
+    case.set(CONFIG, **{name: changed[name]})
+
+
+# Sentences
+
+
+@kind("sentences")
+def modules(case: Case) -> None:
+    listed = case.json("modules.json")
+    module = case.random.choice(listed)
+    paths = ("..", "/etc", "../../outside/sibling", "a/b", "a" * 300, "\0", ".", "\n<b>", 3, None, [])
+    what = case.random.choice(("path", "type", "whole", "twice", "value", "large"))
+    if what == "path":
+        module["path"] = case.random.choice(paths)
+    elif what == "type":
+        module["type"] = case.random.choice((*HOSTILE, "x.Transformer.y", None, [], {}, "a.LSTM"))
+    elif what == "twice":
+        listed += [dict(module) for _ in range(3)]
+    elif what == "value":
+        listed.append(case.odd())
+    case.put("modules.json", case.odd() if what == "whole" else listed)
+    if what == "large":
+        os.truncate(case.folder / "modules.json", 3 * 2**30)
+
+
+@kind("sentences")
+def pooling(case: Case) -> None:
+    names = ("pooling_mode_cls_token", "pooling_mode_mean_tokens", "pooling_mode_weightedmean_tokens")
+    values = {name: case.odd() for name in names}
+    if case.random.random() < 0.5:
+        values["pooling_mode"] = case.odd()
+    case.put("1_Pooling/config.json", case.random.choice((values, {}, case.odd())))
+
+
+@kind("sentences")
+def dense(case: Case) -> None:
+    weights = (
+        *(torch.ones(()), torch.ones(7), torch.ones(0, 24), torch.ones(7, 24, 1), torch.ones(7, 23)),
+        *(torch.ones(7, 24).to(torch.int8), torch.full((7, 24), torch.nan), torch.ones(10**6, 0)),
+    )
+    chosen = {
+        "linear.weight": case.random.choice(weights),
+        "linear.bias": torch.ones(case.random.choice((6, 7))),
+    }
+    if case.random.random() < 0.2:
+        del chosen["linear.weight"]
+    save_file(chosen, case.folder / "2_Dense" / "model.safetensors")
+    if case.random.random() < 0.3:
+        case.set("2_Dense/config.json", activation_function=case.odd())
+
+
+# torch.nn.TransformerEncoder
+
+
+@kind("torch")
+def names_around(case: Case) -> None:
+    names = case.json()["names"]
+    key = case.random.choice(("embedding", "positions", "embedding_norm", "classifier"))
+    others = sorted(case.tensors())
+    names[key] = case.random.choice((*others, "absent", "", None, 3, [], *HOSTILE[:3]))
+    case.set(CONFIG, names=case.random.choice((names, names, names, case.odd())))
+
+
+@kind("torch")
+def shapes_around(case: Case) -> None:
+    tensors = case.tensors()
+    shapes = ((40, 8), (20, 15), (1, 1, 1, 20, 16), (5, 4, 16), (16,), (), (0, 16), (20, 0))
+    tensors["pos"] = torch.ones(case.random.choice(shapes))
+    first = case.ending("layers.0.self_attn.in_proj_weight")
+    if case.random.random() < 0.4:
+        tensors[first] = torch.ones(case.random.choice(((), (0,), (48,), (16, 48), (48, 0))))
+    case.store(tensors)
