@@ -68,8 +68,16 @@ def prepare(loaded: Loaded, given: InputLike) -> tuple[Tensor, Positions]:
     encoded = encode(loaded.tokenizer, given.text, config.padding_id, given.second)
     if not encoded.ids:
         raise ValueError(f"{loaded.name} finds no token in this text")
+    n_types = (config.family and config.family.n_token_types) or 0
+    if len(encoded.ids) > config.n_positions or max(encoded.ids) >= config.vocab_size:
+        made = f"{len(encoded.ids)} tokens, numbered up to {max(encoded.ids)}"
+        raise ValueError(f"the tokenizer makes {made}, of this text, for which {loaded.name} has no place")
+    if n_types > 1 and max(encoded.types) >= n_types:
+        raise ValueError(
+            f"the tokenizer numbers parts up to {max(encoded.types)}, {loaded.name} knows {n_types}"
+        )
     ids = torch.tensor([encoded.ids], device=loaded.device)
-    if config.family and config.family.n_token_types > 1:  # which part a token is of goes with its id
+    if n_types > 1:  # which part a token is of goes with its id
         ids += config.vocab_size * torch.tensor([encoded.types], device=loaded.device)
     return ids, encoded
 

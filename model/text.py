@@ -1,7 +1,8 @@
 """Text to token ids and back, through the `tokenizers` library."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tokenizers import Encoding, Regex, Tokenizer, decoders, normalizers
@@ -46,16 +47,15 @@ def encode(
     """
     # A lone surrogate cannot become UTF-8, and the tokenizer refuses it.
     parts = [part.encode("utf-8", "replace").decode("utf-8") for part in (text, second) if part is not None]
-    try:
+    with guarded("the tokenizer cannot read this text"):
         encoding = tokenizer.encode(*parts)
-    except Exception as error:  # the library raises plain Exception
-        raise ValueError(f"the tokenizer cannot read this text: {error}") from error
+        lengths = [_length(tokenizer, part) for part in parts] if second is not None else []
     prefix = getattr(tokenizer.model, "continuing_subword_prefix", None) or ""
     n_read = encoding.special_tokens_mask.count(0)
     if second is None:
         n_left_out = sum(part.special_tokens_mask.count(0) for part in encoding.overflowing)
     else:  # of two parts the library lists what it cut in several combinations
-        n_left_out = sum(_length(tokenizer, part) for part in parts) - n_read
+        n_left_out = sum(lengths) - n_read
     from_start = (tokenizer.truncation or {}).get("direction") == "left"
     return Encoded(
         ids=tuple(encoding.ids),
@@ -67,6 +67,18 @@ def encode(
         n_left_out=n_left_out,
         from_start=from_start,
     )
+
+
+@contextmanager
+def guarded(what: str) -> Iterator[None]:
+    """What the `tokenizers` library cannot do inside the `with` becomes a ValueError of one sentence that begins with `what`."""
+    try:
+        yield
+    except BaseException as error:
+        # Where its own code breaks off, what it raises is no Exception, and would end a session.
+        if isinstance(error, Exception) or type(error).__module__ == "pyo3_runtime":
+            raise ValueError(f"{what}: {' '.join(str(error).split())[:250]}") from error
+        raise
 
 
 def _length(tokenizer: Tokenizer, text: str) -> int:

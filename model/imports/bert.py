@@ -4,6 +4,7 @@ They differ in where positions begin, in the width of the embedding, and in thei
 """
 
 from collections.abc import Mapping
+from reprlib import repr as shortened
 from typing import Any
 
 from ..config import ModelConfig
@@ -80,7 +81,7 @@ def refuse_variants(layout: Layout) -> None:
         raise ValueError("this is a decoder, and only encoders are read")
     kind = layout.values.get("position_embedding_type", "absolute")
     if kind != "absolute":
-        raise ValueError(f"its position_embedding_type is {kind!r}, and only 'absolute' is read")
+        raise ValueError(f"its position_embedding_type is {shortened(kind)}, and only 'absolute' is read")
 
 
 def _norms(layout: Layout, n_layers: int) -> str:

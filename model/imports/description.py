@@ -6,6 +6,7 @@ from pathlib import Path
 from ..config import ModelConfig
 from .encoder import ImportedEncoder
 from .reading import Found, find
+from .saying import in_a_line
 from .tokenizer import read_tokenizer
 
 PLACEMENTS = {"pre": "before each sublayer (pre-LN)", "post": "behind each sublayer (post-LN)"}
@@ -36,15 +37,12 @@ def describe(folder: Path) -> Description:
             read_tokenizer(found.folder, found.config)
     except ValueError as error:
         return Description(family="", config=None, problem=str(error))
-    except (OSError, RecursionError, MemoryError) as error:
-        why = error.strerror if isinstance(error, OSError) else type(error).__name__
-        return Description(family="", config=None, problem=f"the folder cannot be read: {why}")
     return Description(
         family=found.config.family.name,
         config=found.config,
         summary=_summary(found),
         notes=tuple(found.reading.notes),
-        left_out=found.left_out,
+        left_out=tuple(map(in_a_line, found.left_out)),
     )
 
 

@@ -1,12 +1,15 @@
 """What the readings of all families share: `config.json`, and which stored tensor is which of the encoder's."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isqrt
+from reprlib import repr as shortened
 from typing import Any, NamedTuple
 
 from ..config import ModelConfig
 from ..family import Act
+from .saying import in_a_line
 from .weights import Shape, Stored
 
 ACTS: dict[str, Act] = {
@@ -18,6 +21,8 @@ ACTS: dict[str, Act] = {
     "relu": "relu",
 }
 MOST_LAYERS = 512
+MOST_CLASSES = 2**17
+LARGEST_NUMBER = 2**31  # nothing is built that is wider
 MOST_PATTERNS = 2**26  # attention weights of one input, as `model.checkpoint` allows them
 LONGEST_NAME = 200  # characters of a class's name
 
@@ -63,8 +68,8 @@ class Layout:
         """A whole number of config.json. Raises ValueError where it is none."""
         value = self.values.get(name)
         value = default if value is None else value
-        if type(value) is not int or value < 0:
-            raise ValueError(f"config.json has {name} {value!r}, which must be a whole number")
+        if type(value) is not int or not 0 <= value <= LARGEST_NUMBER:
+            raise ValueError(f"config.json has {name} {shortened(value)}, which must be a whole number")
         return value
 
     def layers(self, name: str, *, shared: bool = False) -> int:
@@ -76,20 +81,20 @@ class Layout:
 
     def real(self, name: str, default: float) -> float:
         value = self.values.get(name, default)
-        if not isinstance(value, int | float) or isinstance(value, bool):
-            raise ValueError(f"config.json has {name} {value!r}, which must be a number")
+        if not isinstance(value, int | float) or isinstance(value, bool) or abs(value) > LARGEST_NUMBER:
+            raise ValueError(f"config.json has {name} {shortened(value)}, which must be a number")
         return float(value)
 
     def flag(self, name: str, default: bool) -> bool:
         value = self.values.get(name, default)
         if not isinstance(value, bool):
-            raise ValueError(f"config.json has {name} {value!r}, which must be true or false")
+            raise ValueError(f"config.json has {name} {shortened(value)}, which must be true or false")
         return value
 
     def act(self, name: str = "hidden_act", default: str = "gelu") -> Act:
         value = self.values.get(name, default)
         if not isinstance(value, str) or value not in ACTS:
-            raise ValueError(f"config.json has {name} {value!r}; read are {', '.join(ACTS)}")
+            raise ValueError(f"config.json has {name} {shortened(value)}; read are {', '.join(ACTS)}")
         return ACTS[value]
 
     def widths(self, d_model: int, n_heads: int) -> dict[str, int]:
@@ -151,18 +156,33 @@ class Layout:
 
     def rows(self, name: str) -> int:
         """The first axis of an output layer's weight, which says how many classes there are."""
-        shape = self.stored.shapes[name]
+        if (shape := self.stored.shapes.get(name)) is None:
+            raise ValueError(f"{name} is missing from the weights")
         if len(shape) != 2:
             raise ValueError(f"{name} is {shape}, and should have two axes")
+        if not 1 <= shape[0] <= MOST_CLASSES:
+            raise ValueError(f"{name} is {shape}; from 1 to {MOST_CLASSES:,} classes can be shown")
         return shape[0]
 
     def labels(self, n: int) -> tuple[str, ...]:
         """Names of `n` classes; where config.json names another number of them, they are numbered."""
         named = self.values.get("id2label")
         if isinstance(named, dict) and len(named) == n and all(str(at) in named for at in range(n)):
-            return tuple(str(named[str(at)])[:LONGEST_NAME] for at in range(n))
+            return _distinct([_name(named[str(at)]) for at in range(n)])
         if isinstance(named, dict) and named:
             self.notes.append(
                 f"config.json names {len(named)} classes, the weights have {n}: they are numbered."
             )
         return tuple(f"class {at}" for at in range(n))
+
+
+def _name(value: object) -> str:
+    return in_a_line(value if isinstance(value, str) else shortened(value), LONGEST_NAME)
+
+
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """With its number behind each name that is empty or stands there twice, as no figure could tell them apart."""
+    often = Counter(names)
+    return tuple(
+        name if name and often[name] == 1 else f"{name or 'class'} {at}" for at, name in enumerate(names)
+    )

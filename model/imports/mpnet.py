@@ -6,6 +6,7 @@ from typing import Any
 from ..config import ModelConfig
 from ..family import Family
 from .bert import PLACES, WORDS
+from .encoder import FURTHEST
 from .layout import Layout, Reading
 from .outputs import read_outputs
 from .weights import Stored
@@ -23,6 +24,9 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
         layout.number("max_position_embeddings"),
         2,
     )  # as its code counts, whatever the padding's number
+    n_buckets = layout.number("relative_attention_num_buckets", 32)
+    if not 4 <= n_buckets < 4 * FURTHEST:
+        raise ValueError(f"{n_buckets:,} buckets of distances: from 4 to {4 * FURTHEST - 1} are read")
     config = ModelConfig(
         **sizes,
         n_layers=n_layers,
@@ -38,7 +42,7 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
         layer_norm_eps=layout.real("layer_norm_eps", 1e-12),
         family=Family(
             name="MPNet",
-            n_relative_buckets=layout.number("relative_attention_num_buckets", 32),
+            n_relative_buckets=n_buckets,
             **outputs[1],
         ),
         **outputs[0],

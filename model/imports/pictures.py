@@ -1,6 +1,7 @@
 """What `preprocessor_config.json` says of pictures, and how a picture is brought to an encoder's size by it."""
 
 from collections.abc import Mapping
+from reprlib import repr as shortened
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..family import Pixels
 
 RESAMPLE = {0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic"}  # as Pillow numbers them
 LARGEST_SIDE = 4096
+SMALLEST = 1e-6  # by which pixels are divided
 ASSUMED = "There is no preprocessor_config.json: pixels are resized bilinearly and read with mean 0.5 and deviation 0.5."
 
 
@@ -24,15 +26,19 @@ def read_pixels(values: Mapping[str, Any] | None, n_channels: int) -> tuple[Pixe
     deviations = _numbers(values, "image_std", n_channels, 0.5) if normalised else (1.0,) * n_channels
     if values.get("do_rescale", True):
         factor = values.get("rescale_factor", 1 / 255)
-        if not isinstance(factor, int | float) or not 0 < factor < 1e3:
-            raise ValueError(f"preprocessor_config.json has rescale_factor {factor!r}")
+        if not isinstance(factor, int | float) or not SMALLEST <= factor < 1e3:
+            raise ValueError(f"preprocessor_config.json has rescale_factor {shortened(factor)}")
     else:
         factor = 1.0
+    if not all(abs(deviation) >= SMALLEST for deviation in deviations):
+        raise ValueError(f"pixels cannot be divided by an image_std of {shortened(deviations)}")
     # pixels are kept from 0 to 1 here, so another factor is put into mean and deviation
     scale = factor * 255
     resample = values.get("resample", 2)
-    if resample not in RESAMPLE:
-        raise ValueError(f"preprocessor_config.json has resample {resample!r}; read are {list(RESAMPLE)}")
+    if not isinstance(resample, int) or resample not in RESAMPLE:
+        raise ValueError(
+            f"preprocessor_config.json has resample {shortened(resample)}; read are {list(RESAMPLE)}"
+        )
     return Pixels(
         means=tuple(mean / scale for mean in means),
         deviations=tuple(deviation / scale for deviation in deviations),
@@ -50,7 +56,7 @@ def _numbers(values: Mapping[str, Any], name: str, n: int, otherwise: float) -> 
         or len(found) != n
         or not all(isinstance(it, int | float) and abs(it) < 1e6 for it in found)
     ):
-        raise ValueError(f"preprocessor_config.json has {name} {found!r}, which must be {n} numbers")
+        raise ValueError(f"preprocessor_config.json has {name} {shortened(found)}, which must be {n} numbers")
     return tuple(map(float, found))
 
 
@@ -66,7 +72,7 @@ def _size(values: Mapping[str, Any]) -> tuple[int, int] | int | None:
         sides = (size, size)
     each = () if sides is None else sides if isinstance(sides, tuple) else (sides,)
     if not all(type(side) is int and 1 <= side <= LARGEST_SIDE for side in each):
-        raise ValueError(f"preprocessor_config.json has size {size!r}")
+        raise ValueError(f"preprocessor_config.json has size {shortened(size)}")
     return sides
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from reprlib import repr as shortened
 
 import torch
 from tokenizers import Tokenizer
@@ -13,6 +14,7 @@ from . import albert, bert, distilbert, electra, mpnet, roberta, torch_encoder, 
 from .encoder import ImportedEncoder
 from .layout import Reading
 from .outputs import TIED
+from .saying import one_sentence
 from .sentence_transformers import read_modules, with_sentences
 from .tokenizer import read_tokenizer
 from .weights import Shape, Stored, read_json, stored
@@ -78,6 +80,7 @@ def _names_a_model(path: Path, *_state: int) -> bool:
     return "model_type" in values or "architectures" in values
 
 
+@one_sentence()
 def find(folder: Path) -> Found:
     """Reads configuration and headers. Raises ValueError, in one sentence, where the encoder cannot be shown."""
     sentences = read_modules(folder)
@@ -85,7 +88,7 @@ def find(folder: Path) -> Found:
     values = read_json(inner / "config.json")
     kind = values.get("model_type")
     if not isinstance(kind, str) or kind not in FAMILIES:
-        said = repr(kind)[:80] if kind is not None else "missing"
+        said = shortened(kind) if kind is not None else "missing"
         raise ValueError(f"the model_type in config.json is {said}; supported are {SUPPORTED}")
     held = stored(inner).renamed(_name_of_today)
     if kind in ("vit", "deit"):
@@ -110,6 +113,7 @@ def find(folder: Path) -> Found:
     )
 
 
+@one_sentence()
 def open_encoder(folder: Path) -> tuple[ImportedEncoder, Tokenizer | None]:
     """The encoder with its weights, in float32 on the CPU, and its tokenizer. Raises ValueError as `find` does."""
     found = find(folder)

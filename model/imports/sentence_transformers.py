@@ -3,8 +3,9 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..config import LARGEST
 from .layout import Reading, Source
-from .weights import Stored, read_json, stored
+from .weights import Stored, read_any, read_json, stored
 
 MODULES = "modules.json"
 DENSE_WEIGHT = "linear.weight"
@@ -59,12 +60,7 @@ def read_modules(folder: Path) -> Sentences | None:
 
 
 def _list(path: Path) -> list[dict]:
-    import json
-
-    try:
-        listed = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise ValueError(f"{MODULES} cannot be read: {error}") from error
+    listed = read_any(path)
     if not isinstance(listed, list) or not all(isinstance(module, dict) for module in listed):
         raise ValueError(f"{MODULES} must hold a list of modules")
     return listed
@@ -96,6 +92,8 @@ def with_sentences(reading: Reading, sentences: Sentences) -> Reading:
         weight = next((name for name in sentences.dense.shapes if name.endswith(DENSE_WEIGHT)), None)
         if weight is None:
             raise ValueError(f"{DENSE_WEIGHT} is missing from the weights behind pooling")
+        if len(shape := sentences.dense.shapes[weight]) != 2 or not 1 <= shape[0] <= LARGEST:
+            raise ValueError(f"{weight} is {shape}, which is no linear map behind pooling")
         sources["pooler.weight"] = Source(weight)
         bias = weight.removesuffix("weight") + "bias"
         if bias in sentences.dense.shapes:
@@ -103,7 +101,7 @@ def with_sentences(reading: Reading, sentences: Sentences) -> Reading:
             zeros = reading.zeros
         else:
             zeros = (*reading.zeros, "pooler.bias")
-        changed |= {"pooler": sentences.dense_act, "d_pooled": sentences.dense.shapes[weight][0]}
+        changed |= {"pooler": sentences.dense_act, "d_pooled": shape[0]}
     else:
         zeros = reading.zeros
     config = replace(

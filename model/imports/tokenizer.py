@@ -1,12 +1,13 @@
 """The tokenizer of a folder in Hugging Face's layout: `tokenizer.json`, or the vocabulary from which it is made."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from ..config import ModelConfig
-from ..text import encode
+from ..text import guarded
 from .weights import LARGEST_JSON, read_json
 
 WHOLE, WORDS, PAIRS, MERGES = "tokenizer.json", "vocab.txt", "vocab.json", "merges.txt"
@@ -18,30 +19,61 @@ def read_tokenizer(folder: Path, config: ModelConfig) -> Tokenizer:
     """With the encoder's own length as truncation, and no padding. Raises ValueError, in one sentence, where it cannot be used."""
     settings = folder / "tokenizer_config.json"
     said = read_json(settings) if settings.exists() else {}
-    try:
-        if any((folder / name).stat().st_size > LARGEST_JSON for name in FILES if (folder / name).is_file()):
-            raise ValueError(f"it is larger than {LARGEST_JSON >> 20} MB")
+    if any((folder / name).stat().st_size > LARGEST_JSON for name in FILES if (folder / name).is_file()):
+        raise ValueError(f"the tokenizer cannot be used: it is larger than {LARGEST_JSON >> 20} MB")
+    with guarded("the tokenizer cannot be used"):
         tokenizer = _made(folder, said)
         tokenizer.no_padding()
         tokenizer.no_truncation()
-        largest = max(tokenizer.get_vocab().values(), default=-1)
-        if largest >= config.vocab_size:
-            raise ValueError(f"it numbers tokens up to {largest}, the encoder knows {config.vocab_size}")
+        if getattr(tokenizer.model, "dropout", None):  # of merges, by chance, in training
+            tokenizer.model.dropout = None
+        _check(tokenizer, config)
         side = "left" if said.get("truncation_side") == "left" else "right"
-        n_added = len(encode(tokenizer, "").ids)
-        if n_added >= config.n_positions:
-            raise ValueError(f"it adds {n_added} tokens, the encoder reads {config.n_positions}")
-        tokenizer.enable_truncation(_length(said, config), direction=side)
+        tokenizer.enable_truncation(_length(tokenizer, said, config), direction=side)
         return tokenizer
-    except Exception as error:  # the library raises plain Exception
-        why = error.strerror if isinstance(error, OSError) else " ".join(str(error).split())
-        raise ValueError(f"the tokenizer cannot be used: {why}") from error
 
 
-def _length(said: dict[str, Any], config: ModelConfig) -> int:
-    """Where nobody set a length, `transformers` writes 10^30."""
+def _check(tokenizer: Tokenizer, config: ModelConfig) -> None:
+    """Raises ValueError where it makes tokens, or parts of a text, that the encoder does not have."""
+    n_types, n_added = config.family.n_token_types, tokenizer.num_special_tokens_to_add(False)
+    added = _values(tokenizer.post_processor, "ids", "sep", "cls")
+    words = tokenizer.get_vocab()
+    largest = max([*words.values(), *added], default=-1)
+    if largest >= config.vocab_size:
+        raise ValueError(f"it numbers tokens up to {largest}, the encoder knows {config.vocab_size}")
+    if n_types > 1 and (part := max(_values(tokenizer.post_processor, "type_id"), default=0)) >= n_types:
+        raise ValueError(f"it numbers the parts of a text up to {part}, the encoder knows {n_types}")
+    if n_added >= config.n_positions:
+        raise ValueError(f"it adds {n_added} tokens, the encoder reads {config.n_positions}")
+    for text in ("", max(words, key=words.get, default="")):  # it may fail only when it is used
+        tokenizer.encode(text)
+
+
+def _values(processor: processors.PostProcessor | None, *keys: str) -> list[int]:
+    """The whole numbers at these keys of what a post-processor holds, however deep."""
+    found: list[int] = []
+
+    def look(part: object, wanted: bool) -> None:
+        if isinstance(part, dict):
+            for key, value in part.items():
+                look(value, key in keys)
+        elif isinstance(part, list):
+            for each in part:
+                look(each, wanted)
+        elif wanted and type(part) is int:
+            found.append(part)
+
+    if processor is not None:
+        look(json.loads(processor.__getstate__()), False)
+    return found
+
+
+def _length(tokenizer: Tokenizer, said: dict[str, Any], config: ModelConfig) -> int:
+    """Where nobody set a length, `transformers` writes 10^30; less than what is added to a text would cut nothing."""
     length = said.get("model_max_length")
-    return min(config.n_positions, length) if type(length) is int and length > 2 else config.n_positions
+    least = tokenizer.num_special_tokens_to_add(True)
+    is_one = type(length) is int and length > least
+    return min(config.n_positions, length) if is_one else config.n_positions
 
 
 def _made(folder: Path, said: dict[str, Any]) -> Tokenizer:
@@ -67,7 +99,7 @@ def _word_piece(path: Path, said: dict[str, Any]) -> Tokenizer:
         "pad_token": "[PAD]",
     }
     names = {key: _token(said, key, name) for key, name in names.items()}
-    pieces = path.read_text(encoding="utf-8").splitlines()
+    pieces = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")  # other ends of lines are pieces
     vocabulary = {piece: at for at, piece in enumerate(pieces)}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token=names["unk_token"]))
     tokenizer.normalizer = normalizers.BertNormalizer(

@@ -9,11 +9,12 @@ sinusoids), a norm behind their sum ("embedding_norm"), and the classifier.
 """
 
 from collections.abc import Mapping
+from reprlib import repr as shortened
 from typing import Any
 
 from ..config import ModelConfig
 from ..family import Family
-from .layout import Layout, Reading, Source
+from .layout import MOST_LAYERS, Layout, Reading, Source
 from .weights import Stored
 
 MODEL_TYPE = "torch.nn.TransformerEncoder"
@@ -25,16 +26,18 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
     layout = Layout.find(values, stored, FIRST)
     names = values.get("names", {})
     if not isinstance(names, dict) or set(names) - set(AROUND):
-        raise ValueError(f"names must say which tensors are {', '.join(AROUND)}, got {names!r}")
+        raise ValueError(f"names must say which tensors are {', '.join(AROUND)}, got {shortened(names)}")
     around = {key: str(name) for key, name in names.items()}
-    n_layers = sum(
-        layout.has(f"layers.{layer}.self_attn.in_proj_weight") for layer in range(len(stored.shapes))
-    )
-    d = stored.shapes[layout.prefix + FIRST][-1]
+    n_layers = sum(layout.has(f"layers.{layer}.self_attn.in_proj_weight") for layer in range(MOST_LAYERS))
+    d = _shape(stored, layout.prefix + FIRST)[-1]
     d_ff = _shape(stored, f"{layout.prefix}layers.0.linear1.weight")[0]
     vocab_size, table = _shape(stored, around.get("embedding", "embedding.weight"))[0], None
     if "positions" in around:
         table = _shape(stored, around["positions"])
+        if table[-1] != d or any(n != 1 for n in table[:-2]):
+            raise ValueError(
+                f"{around['positions']} is {table}, and should hold {d} numbers for each position"
+            )
     n_stored = table[-2] if table else layout.number("n_positions", 512)
     sizes = layout.widths(d, layout.number("n_heads"))
     classifier = around.get("classifier")

@@ -1,13 +1,14 @@
 """ViT (Dosovitskiy et al. 2021) and DeiT (Touvron et al. 2021), which has a distillation token behind the class token."""
 
 from collections.abc import Mapping
+from reprlib import repr as shortened
 from typing import Any
 
 from ..config import ModelConfig
 from ..family import Family
 from .layout import Layout, Reading
 from .outputs import answers
-from .pictures import read_pixels
+from .pictures import LARGEST_SIDE, read_pixels
 from .weights import Stored
 
 CLASS_TOKEN = "embeddings.cls_token"
@@ -20,6 +21,8 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
     sizes = layout.widths(layout.number("hidden_size"), layout.number("num_attention_heads"))
     d, image, patch = sizes["d_model"], _side(values, "image_size"), _side(values, "patch_size")
     channels = layout.number("num_channels", 3)
+    if channels not in (1, 3):
+        raise ValueError(f"config.json has num_channels {channels}; read are 1 (grey) and 3 (colours)")
     distilled = layout.has("embeddings.distillation_token")
     outputs, family = _outputs(layout)
     pixels, note = read_pixels(preprocessor, channels)
@@ -92,6 +95,8 @@ def _side(values: Mapping[str, Any], name: str) -> int:
     value = values.get(name)
     if isinstance(value, list) and len(value) == 2 and value[0] == value[1]:
         value = value[0]
-    if type(value) is not int or value < 1:
-        raise ValueError(f"config.json has {name} {value!r}, which must be the side of a square in pixels")
+    if type(value) is not int or not 1 <= value <= LARGEST_SIDE:
+        raise ValueError(
+            f"config.json has {name} {shortened(value)}, which must be the side of a square of up to {LARGEST_SIDE:,} pixels"
+        )
     return value

@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -12,8 +13,9 @@ from torch import Tensor
 
 Shape = tuple[int, ...]
 ONE, INDEX = "model.safetensors", "model.safetensors.index.json"
+PICKLES = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")  # how torch.save begins a file
 PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt")
-LARGEST_HEADER = 2**26  # bytes of names and shapes; that of an encoder of 1,000 layers has fewer
+LARGEST_HEADER = 2**23  # bytes of names and shapes; that of an encoder of 1,000 layers has 2 MB
 LARGEST_JSON = 2**25
 AT_MOST = 2**31  # numbers: 8 GB
 CONVERT = (
@@ -56,7 +58,15 @@ class Stored:
 
 
 def read_json(path: Path) -> dict:
-    """Raises ValueError, in one sentence, where the file is too large, damaged or holds no object."""
+    """As `read_any`. Raises ValueError also where the file holds no object."""
+    values = read_any(path)
+    if not isinstance(values, dict):
+        raise ValueError(f"{path.name} must hold a JSON object")
+    return values
+
+
+def read_any(path: Path) -> Any:
+    """Raises ValueError, in one sentence, where the file is too large or damaged."""
     try:
         if not path.is_file():  # a pipe would be waited for
             raise ValueError("it is no file")
@@ -67,8 +77,6 @@ def read_json(path: Path) -> dict:
     except (OSError, ValueError, RecursionError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise ValueError(f"{path.name} cannot be read: {why}") from error
-    if not isinstance(values, dict):
-        raise ValueError(f"{path.name} must hold a JSON object")
     return values
 
 
@@ -101,8 +109,10 @@ def _header(path: Path) -> Iterator[tuple[str, Shape]]:
         raise ValueError(f"{path.name} is missing")
     try:
         with path.open("rb") as file:
-            length = int.from_bytes(file.read(8), "little")
-        if length > LARGEST_HEADER:
+            first = file.read(8)
+        if first.startswith(PICKLES):
+            raise ValueError(f"it is a pickled file under another name; {CONVERT}")
+        if (length := int.from_bytes(first, "little")) > LARGEST_HEADER:
             raise ValueError(f"its header would be {length:,} bytes")
         with safe_open(path, "pt") as file:
             for name in file.keys():  # noqa: SIM118

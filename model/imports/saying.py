@@ -1,0 +1,42 @@
+"""What is said of a folder that comes from anybody: in one sentence, short enough to be read, and without signs that hide."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unicodedata import category
+
+LONGEST = 300  # characters of a sentence
+HIDDEN = (
+    "Cc",
+    "Cf",
+    "Cs",
+    "Zl",
+    "Zp",
+)  # control characters, changes of the writing's direction, ends of lines
+JOINERS = "\u200c\u200d"  # these belong to words, of Persian for example
+
+
+def in_a_line(text: str, longest: int = LONGEST) -> str:
+    """What is not to be seen becomes a blank, and of what is too long the middle is left out."""
+    if len(text) > 4 * longest:
+        text = f"{text[: 2 * longest]} … {text[-longest:]}"
+    seen = "".join(" " if category(sign) in HIDDEN and sign not in JOINERS else sign for sign in text)
+    line = " ".join(seen.split())
+    if len(line) <= longest:
+        return line
+    end = longest // 3
+    return f"{line[: longest - end - 3]} … {line[-end:]}"
+
+
+@contextmanager
+def one_sentence() -> Iterator[None]:
+    """Whatever is wrong with the folder inside the `with` becomes a ValueError; of the system's own words, without paths."""
+    try:
+        yield
+    except OSError as error:
+        raise ValueError(f"the folder cannot be read: {error.strerror}") from error
+    except MemoryError as error:
+        raise ValueError("the memory does not suffice for it") from error
+    except RecursionError as error:
+        raise ValueError("a value in it is nested too deep") from error
+    except (ValueError, RuntimeError, OverflowError) as error:
+        raise ValueError(in_a_line(str(error))) from error
