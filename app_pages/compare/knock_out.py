@@ -6,16 +6,22 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from app_pages import address, cache, state
-from app_pages.widgets.contrast import NUMBERS, Side, beside, same_position, shared_limit, take_from_second
+from app_pages import address, state
+from app_pages.widgets.contrast import (
+    NUMBERS,
+    Side,
+    answers_under,
+    beside,
+    same_position,
+    shared_limit,
+    take_from_second,
+)
 from app_pages.widgets.head_choice import choose_query, take_query
-from app_pages.widgets.in_steps import in_steps
 from app_pages.widgets.show import clickable
 from app_pages.widgets.spelling import as_code
 from model.inputs import as_seen
 from model.intervention import without_keys
 from model.measures.changes import changes_of_class, one_class, strongest
-from model.probabilities import at_once, probabilities
 from viz.numbers import percent, written
 from viz.picture_patches import knock_out_patches
 from viz.token_bars import knock_out_bars
@@ -63,11 +69,8 @@ def knock_out(chosen: state.Selection, first: Side, second: Side) -> None:
 
 def _knocked_out(side: Side) -> np.ndarray:
     """Probabilities [position, class] with each position masked; without classes the pooled states."""
-    n = len(side.record)
-    size = at_once(side.record.config, n)
-    chunks = [tuple(map(without_keys, range(start, min(start + size, n)))) for start in range(0, n, size)]
-    steps = [partial(cache.of, probabilities, side.checkpoint, (side.given,), chunk) for chunk in chunks]
-    return np.concatenate(in_steps(steps, f"Masking one token after the other in {side.title} …"), axis=1)[0]
+    every = map(without_keys, range(len(side.record)))
+    return answers_under(side, every, f"Masking one token after the other in {side.title} …")
 
 
 def _changes(side: Side, answers: np.ndarray, asked: str | None) -> np.ndarray | None:

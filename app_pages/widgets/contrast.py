@@ -5,6 +5,7 @@ The second differs from the first by an intervention, by its input or by its che
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -16,12 +17,13 @@ from app_pages import state
 from app_pages.cache import Checkpoint, of
 from app_pages.widgets.beside import beside as side_by_side
 from app_pages.widgets.head_choice import take_query
+from app_pages.widgets.in_steps import in_steps
 from app_pages.widgets.prediction import prediction
 from model.inputs import Input
 from model.intervention import Intervention
 from model.measures.changes import change
 from model.order import restored
-from model.probabilities import probabilities
+from model.probabilities import at_once, probabilities
 from model.record import ForwardRecord
 from viz.attention.token_heatmaps import difference_heatmap
 from viz.figure import PlotlyFigure
@@ -71,9 +73,19 @@ def side_of(
     )
 
 
-def answers_under(chosen: state.Selection, changes: Iterable[Intervention], spinner: str) -> np.ndarray:
-    """Probabilities [intervention, class] of the chosen input; without classes the pooled states [.., d_model]."""
-    return of(probabilities, chosen.checkpoint, (chosen.given,), tuple(changes), spinner=spinner)[0]
+def answers_under(chosen: Side | state.Selection, changes: Iterable[Intervention], text: str) -> np.ndarray:
+    """Probabilities [intervention, class] of the chosen input; without classes the pooled states [.., d_model].
+
+    As many at once as share a batch; `text` stands over the bar.
+    """
+    changes = tuple(changes)
+    n = len(state.record(chosen.checkpoint, chosen.given))
+    size = at_once(state.loaded(chosen.checkpoint).config, n)
+    parts = [changes[start : start + size] for start in range(0, len(changes), size)]
+    read = partial(of, probabilities, chosen.checkpoint, (chosen.given,))
+    first = partial(read, parts[0], spinner=text)  # before the first one is done, there is no bar
+    steps = [first, *(partial(read, part) for part in parts[1:])]
+    return np.concatenate(in_steps(steps, text), axis=1)[0]
 
 
 def beside(row: str, n: int = 2) -> list[DeltaGenerator]:
