@@ -1,8 +1,7 @@
 """python -m benchmarks.broken_folders [--n 300] [--seed 0] [--keep DIR] [--only KIND]
 
 Opens folders that somebody has broken, or has made to do harm: small encoders of every family
-(`tests/model/imports/folders.py`), each changed by one of the kinds of `benchmarks.mutations` and
-`benchmarks.input_mutations`. Each is found by its name below a root, described, loaded, and shown a short input, in a
+(`tests/model/imports/folders.py`), each changed by one of the kinds of `benchmarks.mutations`. Each is found by its name below a root, described, loaded, and shown a short input, in a
 process of its own with 4 GB of addresses and a minute.
 
 The rule: what cannot be opened is refused in one sentence (one line of at most 400 characters, without traceback, path
@@ -30,7 +29,6 @@ from pathlib import Path
 import numpy as np
 import torch
 
-import benchmarks.input_mutations  # noqa: F401  its kinds join those of benchmarks.mutations
 from benchmarks.mutations import KINDS, Case
 from model import checkpoint, places
 from model.capture import capture

@@ -38,7 +38,7 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
         d_ff=layout.number("intermediate_size"),
         n_positions=layout.positions(n_stored, n_layers, sizes["n_heads"]),
         vocab_size=layout.number("vocab_size"),
-        padding_id=values.get("pad_token_id", 0),
+        padding_id=layout.token("pad_token_id", 0),
         norm_placement="post",
         final_norm=False,
         embedding_norm=True,

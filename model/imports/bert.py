@@ -54,7 +54,7 @@ def reading(
         d_ff=layout.number("intermediate_size"),
         n_positions=layout.positions(stored, n_layers, sizes["n_heads"], first_position),
         vocab_size=layout.number("vocab_size"),
-        padding_id=layout.values.get("pad_token_id"),
+        padding_id=layout.token("pad_token_id"),
         norm_placement=placement,
         final_norm=placement == "pre",
         embedding_norm=layout.has("embeddings.LayerNorm.weight"),

@@ -85,6 +85,15 @@ class Layout:
             raise ValueError(f"config.json has {name} {shortened(value)}, which must be a number")
         return float(value)
 
+    def token(self, name: str, default: int | None = None) -> int | None:
+        """The number of a token, if there is one."""
+        value = self.values.get(name, default)
+        if value is not None and type(value) is not int:
+            raise ValueError(
+                f"config.json has {name} {shortened(value)}, which must be the number of a token"
+            )
+        return value
+
     def flag(self, name: str, default: bool) -> bool:
         value = self.values.get(name, default)
         if not isinstance(value, bool):

@@ -49,7 +49,7 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
         d_ff=d_ff,
         n_positions=layout.positions(n_stored, n_layers, sizes["n_heads"]),
         vocab_size=vocab_size,
-        padding_id=values.get("padding_id"),
+        padding_id=layout.token("padding_id"),
         class_names=labels,
         norm_placement="pre" if pre else "post",
         final_norm=layout.has("norm.weight"),

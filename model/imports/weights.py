@@ -17,6 +17,7 @@ PICKLES = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")  #
 PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 LARGEST_HEADER = 2**23  # bytes of names and shapes; that of an encoder of 1,000 layers has 2 MB
 LARGEST_JSON = 2**25
+TOO_LARGE = "{} does not fit into the memory that is left"
 AT_MOST = 2**31  # numbers: 8 GB
 CONVERT = (
     "only safetensors are read, since a pickled file can run code; convert it where you trust it: "
@@ -55,6 +56,8 @@ class Stored:
                         yield name, file.get_tensor(there).to(torch.float32)
             except (SafetensorError, OSError) as error:
                 raise ValueError(f"{path.name} cannot be read: {' '.join(str(error).split())}") from error
+            except (MemoryError, RuntimeError) as error:  # torch names the whole path
+                raise ValueError(TOO_LARGE.format(path.name)) from error
 
 
 def read_json(path: Path) -> dict:
@@ -113,7 +116,7 @@ def _header(path: Path) -> Iterator[tuple[str, Shape]]:
         if first.startswith(PICKLES):
             raise ValueError(f"it is a pickled file under another name; {CONVERT}")
         if (length := int.from_bytes(first, "little")) > LARGEST_HEADER:
-            raise ValueError(f"its header would be {length:,} bytes")
+            raise ValueError(f"its header would be {length:,} bytes, of which {LARGEST_HEADER:,} are read")
         with safe_open(path, "pt") as file:
             for name in file.keys():  # noqa: SIM118
                 part = file.get_slice(name)
@@ -124,3 +127,5 @@ def _header(path: Path) -> Iterator[tuple[str, Shape]]:
     except (SafetensorError, OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else " ".join(str(error).split())
         raise ValueError(f"{path.name} cannot be read: {why}") from error
+    except (MemoryError, RuntimeError) as error:
+        raise ValueError(TOO_LARGE.format(path.name)) from error

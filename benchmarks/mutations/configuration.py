@@ -1,0 +1,105 @@
+"""`config.json`: values, sizes, labels."""
+
+import json
+import os
+
+from benchmarks.mutations.case import CONFIG, HOSTILE, ODD, PIXELS, TOKENIZER, Case, kind
+
+
+@kind()
+def a_value(case: Case) -> None:
+    case.set(CONFIG, **{case.random.choice(sorted(case.json())): case.odd()})
+
+
+@kind()
+def several_values(case: Case) -> None:
+    names = case.random.sample(sorted(case.json()), 3)
+    case.set(CONFIG, **{name: case.odd() for name in names})
+
+
+@kind()
+def a_value_missing(case: Case) -> None:
+    values = case.json()
+    del values[case.random.choice(sorted(values))]
+    case.put(CONFIG, values)
+
+
+@kind()
+def a_size(case: Case) -> None:
+    """What config.json asks for must not be built before it is compared with what is stored."""
+    names = sorted(key for key, value in case.json().items() if type(value) is int)
+    sizes = (0, 1, 2, 3, 5, 7, 24, 1000, 2**17, 2**18, 2**20, 2**31, 2**40)
+    case.set(CONFIG, **{case.random.choice(names): case.random.choice(sizes)})
+
+
+@kind()
+def damaged_configuration(case: Case) -> None:
+    path = case.folder / CONFIG
+    whole = path.read_bytes()
+    contents = (
+        *(b"", b"{", b"[]", b"null", b"3", b"\xff\xfe{}", b"\x00" * 100, whole[: len(whole) // 2], whole * 2),
+        *(b"[" * 10**5, b'{"a":' * 900 + b"1" + b"}" * 900, b'{"model_type": "bert", "a": "\\ud800"}'),
+        *(b'{"model_type": "bert"}', b'{"model_type": "bert", "hidden_size": ' + b"9" * 10**5 + b"}"),
+    )
+    path.write_bytes(case.random.choice(contents))
+
+
+@kind()
+def deep_value(case: Case) -> None:
+    """json.loads takes it, its repr may not."""
+    values = case.json()
+    name = case.random.choice([key for key, value in sorted(values.items()) if type(value) is int])
+    text = json.dumps(values | {name: "HERE"}).replace('"HERE"', "[" * 960 + "]" * 960)
+    (case.folder / CONFIG).write_text(text)
+
+
+@kind()
+def unknown_type(case: Case) -> None:
+    kinds = ("gpt2", "llama", "t5", "bart", "BERT", "", *HOSTILE, None, 3, [], {"bert": 1})
+    case.set(CONFIG, model_type=case.random.choice(kinds))
+
+
+@kind()
+def large_file(case: Case) -> None:
+    """Zeros without end, which take no room on the disk."""
+    names = (CONFIG, TOKENIZER, PIXELS, "modules.json", "tokenizer_config.json", "vocab.txt")
+    path = case.folder / case.random.choice(names)
+    path.write_bytes(b"")
+    os.truncate(path, 3 * 2**30)
+
+
+@kind("classes")
+def hostile_labels(case: Case) -> bool:
+    n = case.header()[0][case.ending("classifier.weight", "out_proj.weight")]["shape"][0]
+    case.set(CONFIG, id2label={str(at): case.random.choice(HOSTILE) for at in range(n)})
+    return True
+
+
+@kind("classes")
+def odd_labels(case: Case) -> bool:
+    """None of it is a name for each class."""
+    several = {"0": {"a": [1]}, "1": None, "2": 3}
+    case.set(CONFIG, id2label=case.random.choice((*ODD, several, {"0": "only"}, {"a": "b"} | several)))
+    return True
+
+
+@kind("classes")
+def rows_without_columns(case: Case) -> None:
+    """No numbers at all, and classes beyond counting; or none."""
+    header, data = case.header()
+    name, end = case.ending("classifier.weight", "out_proj.weight"), len(data)
+    rows = case.random.choice((0, 10**5, 10**7, 10**9, 10**15))
+    header |= {
+        "old": dict(header[name]),
+        name: {"dtype": "F32", "shape": [rows, 0], "data_offsets": [end, end]},
+    }
+    case.put_header(header, data)
+
+
+@kind("classes")
+def no_rows(case: Case) -> None:
+    tensors = case.tensors()
+    name = case.ending("classifier.weight", "out_proj.weight")
+    for each in (name, name.removesuffix("weight") + "bias"):
+        tensors[each] = tensors[each][:0]
+    case.store(tensors)
