@@ -32,6 +32,7 @@ from . import imports, places
 from .config import ModelConfig
 from .device import find_device
 from .history import check_history
+from .imports.saying import why
 from .text import encode
 from .torch_seed import torch_seed
 from .transformer import Transformer
@@ -268,13 +269,13 @@ def _found(name_or_path: str | Path) -> tuple[str, Path]:
 
 
 @contextmanager
-def _refused(path: Path, why: str, *errors: type[Exception]) -> Iterator[None]:
+def _refused(path: Path, what: str, *errors: type[Exception]) -> Iterator[None]:
     """Any of these `errors` inside the `with` becomes a ValueError of one sentence that names the file."""
     try:
         yield
     except errors as error:
         name = path.name if path.is_dir() else f"{path.parent.name}/{path.name}"
-        raise ValueError(f"{name} {why}: {error}") from error
+        raise ValueError(f"{name} {what}: {why(error)}") from error
 
 
 def _read_history(folder: Path) -> dict:
@@ -310,8 +311,7 @@ def _read_weights(path: Path, config: ModelConfig) -> Transformer:
             if not value.isfinite().all():
                 raise ValueError(f"{name} holds numbers that are not finite")
     except (SafetensorError, OSError, ValueError, RuntimeError) as error:
-        why = " ".join(str(error).split())  # torch says some things in several lines
-        raise ValueError(f"the weights of {path.parent.name} cannot be read: {why}") from error
+        raise ValueError(f"the weights of {path.parent.name} cannot be read: {why(error)}") from error
     return model
 
 

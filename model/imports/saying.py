@@ -27,16 +27,25 @@ def in_a_line(text: str, longest: int = LONGEST) -> str:
     return f"{line[: longest - end - 3]} … {line[-end:]}"
 
 
+def why(error: BaseException) -> str:
+    """What went wrong, without the path that the system adds."""
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file"
+    if isinstance(error, OSError):
+        return error.strerror or "the system does not hand it over"
+    return in_a_line(str(error))
+
+
 @contextmanager
 def one_sentence() -> Iterator[None]:
     """Whatever is wrong with the folder inside the `with` becomes a ValueError; of the system's own words, without paths."""
     try:
         yield
     except OSError as error:
-        raise ValueError(f"the folder cannot be read: {error.strerror}") from error
+        raise ValueError(f"the folder cannot be read: {why(error)}") from error
     except MemoryError as error:
         raise ValueError("the memory does not suffice for it") from error
     except RecursionError as error:
         raise ValueError("a value in it is nested too deep") from error
     except (ValueError, RuntimeError, OverflowError) as error:
-        raise ValueError(in_a_line(str(error))) from error
+        raise ValueError(why(error)) from error

@@ -11,6 +11,8 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from .saying import why
+
 Shape = tuple[int, ...]
 ONE, INDEX = "model.safetensors", "model.safetensors.index.json"
 PICKLES = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")  # how torch.save begins a file
@@ -55,7 +57,7 @@ class Stored:
                     for name, there in held:
                         yield name, file.get_tensor(there).to(torch.float32)
             except (SafetensorError, OSError) as error:
-                raise ValueError(f"{path.name} cannot be read: {' '.join(str(error).split())}") from error
+                raise ValueError(f"{path.name} cannot be read: {why(error)}") from error
             except (MemoryError, RuntimeError) as error:  # torch names the whole path
                 raise ValueError(TOO_LARGE.format(path.name)) from error
 
@@ -72,14 +74,13 @@ def read_any(path: Path) -> Any:
     """Raises ValueError, in one sentence, where the file is too large or damaged."""
     try:
         if not path.is_file():  # a pipe would be waited for
-            raise ValueError("it is no file")
+            raise ValueError("it is no file" if path.exists() else "there is no such file")
         if path.stat().st_size > LARGEST_JSON:
             raise ValueError(f"it is larger than {LARGEST_JSON >> 20} MB")
         values = json.loads(path.read_text(encoding="utf-8"))
         json.dumps(values, ensure_ascii=False).encode()  # an escaped half of a character is no text
     except (OSError, ValueError, RecursionError) as error:
-        why = error.strerror if isinstance(error, OSError) else error
-        raise ValueError(f"{path.name} cannot be read: {why}") from error
+        raise ValueError(f"{path.name} cannot be read: {why(error)}") from error
     return values
 
 
@@ -125,7 +126,6 @@ def _header(path: Path) -> Iterator[tuple[str, Shape]]:
                 else:
                     raise ValueError(f"{name} is of {part.get_dtype()}, and only floats are read")
     except (SafetensorError, OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else " ".join(str(error).split())
-        raise ValueError(f"{path.name} cannot be read: {why}") from error
+        raise ValueError(f"{path.name} cannot be read: {why(error)}") from error
     except (MemoryError, RuntimeError) as error:
         raise ValueError(TOO_LARGE.format(path.name)) from error

@@ -136,6 +136,28 @@ def test_a_relative_bias_needs_buckets(tmp_path: Path, n: int) -> None:
     assert f"{n} buckets of distances: from 4 to 511 are read" in refused(tmp_path / "it")
 
 
+def test_a_folder_without_a_file_is_refused_without_its_path(bert: Path) -> None:
+    for name, said in (
+        ("model.safetensors", "model.safetensors is missing"),
+        ("config.json", "no such file"),
+    ):
+        (bert / name).unlink()
+        assert said in str(describe(bert).problem)
+        with pytest.raises(ValueError, match=said) as found:
+            load(bert)
+        assert str(bert) not in str(found.value)
+
+
+def test_a_file_beyond_the_memory_is_refused_without_its_path(
+    bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, _: str) -> None:
+        raise RuntimeError(f"unable to mmap 3221294888 bytes from file <{path}>: Cannot allocate memory (12)")
+
+    monkeypatch.setattr("model.imports.weights.safe_open", full)
+    assert refused(bert) == "model.safetensors does not fit into the memory that is left"
+
+
 # Tokenizers
 
 
