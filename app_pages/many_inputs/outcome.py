@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from app_pages import cache, state
+from app_pages.cache import Checkpoint
 from app_pages.inputs.several import Item
 from app_pages.widgets.in_steps import in_steps
 from model.answers import answers, token_answers
@@ -65,7 +66,8 @@ class Outcome:
         return sum(line.right is True for line in self.lines)
 
 
-def outcome(name: str, items: Sequence[Item]) -> Outcome:
+@cache.cached
+def outcome(name: Checkpoint, items: tuple[Item, ...]) -> Outcome:
     """Read by the encoder of that name; a bar tells how far it is. What it cannot take is counted in the notes."""
     config = state.loaded(name).config
     given, notes, left_out = _readable(name, items, config)

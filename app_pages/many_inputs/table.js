@@ -6,7 +6,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
   scroll.open = (number) => setTriggerValue("opened", number);
   if (scroll.said === said) return; // drawn again, it would lose the focus and where it is scrolled to
   scroll.said = said;
-  scroll.querySelector("thead").replaceChildren(headOf(data.head));
+  scroll.querySelector("thead").replaceChildren(headOf(data));
   const body = scroll.querySelector("tbody");
   const rows = data.rows.map((row) => rowOf(row, data, scroll));
   body.replaceChildren(...rows);
@@ -27,13 +27,14 @@ export default function ({ parentElement, data, setTriggerValue }) {
   };
 }
 
-function headOf(names) {
+function headOf({ head, explained }) {
   const row = document.createElement("tr");
-  for (const name of names) {
+  for (const name of head) {
     const cell = row.appendChild(document.createElement("th"));
     cell.scope = "col";
     cell.textContent = name;
   }
+  row.lastChild.title = explained;
   return row;
 }
 

@@ -47,7 +47,8 @@ def table(
             take(int(number))
 
     rows = [_row(items[line.number], outcome, line) for line in lines]
-    data = {"head": _head(items, outcome), "rows": rows, "opened": opened}
+    head = {"head": _head(items, outcome), "explained": outcome.explained}
+    data = {**head, "rows": rows, "opened": opened}
     _table(key="many_table", data=data, on_opened_change=clicked)
 
 
