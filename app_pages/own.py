@@ -6,6 +6,7 @@ import streamlit as st
 
 from app_pages import address
 from app_pages.cache import Checkpoint, cached
+from app_pages.widgets.spelling import plain
 from model import checkpoint, places
 from model.uploads import UPLOAD, Upload
 
@@ -102,7 +103,10 @@ def say_gone(shown: str | None) -> None:
         return
     for name, why in st.session_state[_GONE].items():
         instead = f" {shown} is shown in its place." if shown else ""
-        st.warning(f"{places.as_shown(name)} cannot be opened: {why}.{instead}", icon=":material/search_off:")
+        st.warning(
+            f"{places.as_shown(name)} cannot be opened: {plain(str(why))}.{instead}",
+            icon=":material/search_off:",
+        )
 
 
 def _take_kind(name: str) -> None:

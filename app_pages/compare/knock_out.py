@@ -18,7 +18,7 @@ from app_pages.widgets.contrast import (
 )
 from app_pages.widgets.head_choice import choose_query, take_query
 from app_pages.widgets.show import clickable
-from app_pages.widgets.spelling import as_code
+from app_pages.widgets.spelling import as_code, plain
 from model.inputs import as_seen
 from model.intervention import without_keys
 from model.measures.changes import changes_of_class, one_class, strongest
@@ -59,7 +59,7 @@ def knock_out(chosen: state.Selection, first: Side, second: Side) -> None:
     ):
         with place:
             if change is None:
-                st.info(f"{side.title} has no class {asked}.")
+                st.info(f"{side.title} has no class {plain(asked)}.")
                 continue
             st.markdown(_in_words(side, each, change, asked))
             at = same_position(first, side, query)
@@ -92,7 +92,7 @@ def _in_words(side: Side, answers: np.ndarray, change: np.ndarray, asked: str | 
     unit = "tokens" if side.is_text else "positions"
     others = f"{flips} of {len(record)} {unit}, each alone, change" if flips else "No single one changes"
     return (
-        f"**{side.title}**: P({asked}) is {percent(before, 2)}; without {token} it is "
+        f"**{side.title}**: P({plain(asked)}) is {percent(before, 2)}; without {token} it is "
         f"{percent(answers[most, record.class_names.index(asked)], 2)}, the largest change "
         f"({written(float(change[most]), '+.2f')} in log-odds). {others} the answer."
     )
@@ -126,5 +126,5 @@ def _draw(
     if asked is None:
         said = f"the pooled state moves by {written(float(change[0]), '.2g')} (cosine distance)"
     else:
-        said = f"P({asked}) is {percent(answers[0, side.record.class_names.index(asked)], 2)}"
+        said = f"P({plain(asked)}) is {percent(answers[0, side.record.class_names.index(asked)], 2)}"
     st.caption(f"Without the class token among the keys, {said}.")

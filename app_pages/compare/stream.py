@@ -9,6 +9,7 @@ from app_pages import address, cache, state
 from app_pages.compare.over_data import bands
 from app_pages.widgets.contrast import NUMBERS, Side, beside
 from app_pages.widgets.show import show
+from app_pages.widgets.spelling import plain
 from model.measures import similarity
 from model.measures import stream as measures
 from model.measures.changes import extremes, largest_change
@@ -83,9 +84,9 @@ def _logits(sides: tuple[Side, Side]) -> None:
             else:
                 st.info(f"{side.title} has no classes, and so no logits.")
     if len(marked) < len(answering):
-        said = f"Both predict **{sides[0].said}**"
+        said = f"Both predict **{plain(sides[0].said)}**"
     else:
-        said = " and ".join(f"{side.title} predicts **{side.said}**" for side in answering)
+        said = " and ".join(f"{side.title} predicts **{plain(side.said)}**" for side in answering)
     if said:
         st.caption(f"{said}; any other class is grey.")
         st.markdown(

@@ -14,7 +14,7 @@ from app_pages.inputs.several import right_class, stepper
 from app_pages.inputs.text_input import text_input
 from app_pages.widgets.bar import bar
 from app_pages.widgets.head_choice import OTHER_KIND
-from app_pages.widgets.spelling import PLACEMENTS
+from app_pages.widgets.spelling import PLACEMENTS, plain
 from model.checkpoint import Loaded
 from model.history import measured, standard_error
 from model.inputs import Input
@@ -94,7 +94,7 @@ def _need_encoder(name: str | None, kind: str, given: Input | None, about: Delta
             _describe(loaded)
         n_read = state.encoded_text(name, given).n_read if kind == state.TEXT and given else None
     except (ValueError, OSError) as error:
-        stop(f"The checkpoint {name} cannot be used, choose another one: {error}.")
+        stop(f"The checkpoint {name} cannot be used, choose another one: {plain(str(error))}.")
     if given is None or n_read == 0:
         stop(INVITATION[kind])
     if left_out := state.left_out(name, given):

@@ -76,7 +76,7 @@ if name is None:
 try:
     state.loaded(name)
 except (ValueError, OSError) as error:
-    stop(f"The checkpoint {name} cannot be used, choose another one: {error}.")
+    stop(f"The checkpoint {name} cannot be used, choose another one: {plain(str(error))}.")
 if (listed := several.held(kind)) is None:
     with st.container(width=820):
         bring(kind)

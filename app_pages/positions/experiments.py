@@ -10,6 +10,7 @@ from app_pages.positions.readings import consequence
 from app_pages.state import HeadSelection
 from app_pages.widgets.contrast import answers_under, side_of
 from app_pages.widgets.show import clickable, show
+from app_pages.widgets.spelling import plain
 from model.inputs import Input
 from model.intervention import repositioned
 from model.measures.changes import changes_of_class, largest_change, one_class
@@ -101,7 +102,7 @@ def _what_is_permuted(record: ForwardRecord) -> str:
     )
     stay = list(dict.fromkeys(record.tokens[at] for at in record.at(*STAY)))
     if stay:
-        what += f"; {' and '.join(stay)} {'stay' if len(stay) > 1 else 'stays'}"
+        what += f"; {' and '.join(map(plain, stay))} {'stay' if len(stay) > 1 else 'stays'}"
     return (
         r"What is permuted is the content: at place $i$ stands $x_{\pi(i)} + p_i$, so each place keeps its "
         "position "

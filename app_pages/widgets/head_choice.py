@@ -9,6 +9,7 @@ from app_pages import address, state
 from app_pages.cache import Checkpoint
 from app_pages.gestures import arrow_keys
 from app_pages.widgets.show import clickable
+from app_pages.widgets.spelling import as_code
 from model.inputs import Input
 from model.measures.looks import most_telling_head
 from model.record import AttentionRecord, Role
@@ -137,7 +138,7 @@ def _about(record: AttentionRecord) -> list[str]:
         said[record.tokens[0]] += ": the classifier reads its row of the last layer"
     if record.continuing_prefix and record.at("continuation"):
         said[f"{record.continuing_prefix}…"] = "goes on with the word before it"
-    return [f"`{token}` {what}." for token, what in said.items()]
+    return [f"{as_code(token)} {what}." for token, what in said.items()]
 
 
 def take_query(position: float) -> None:

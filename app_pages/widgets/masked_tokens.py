@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app_pages import cache, state
-from app_pages.widgets.spelling import as_code
+from app_pages.widgets.spelling import as_code, plain
 from model.masked_tokens import guesses
 from viz.numbers import percent
 
@@ -22,6 +22,6 @@ def masked_tokens(selection: state.Selection) -> None:
     found = cache.of(guesses, selection.checkpoint, selection.given)
     for position in hidden[:_MOST]:
         words = ", ".join(f"{as_code(guess.token)} {percent(guess.probability)}" for guess in found[position])
-        st.markdown(f"In place of **{name}**, position {position}: {words}")
+        st.markdown(f"In place of **{plain(name)}**, position {position}: {words}")
     if len(hidden) > _MOST:
         st.caption(f"The other {len(hidden) - _MOST:,} masked tokens are not listed.")

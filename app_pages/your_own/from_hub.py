@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app_pages.widgets.spelling import sentence
+from app_pages.widgets.spelling import plain, sentence
 from app_pages.your_own.found import look_again
 from app_pages.your_own.words import WITH_HUB, heading
 
@@ -42,7 +42,7 @@ def _download(said: str) -> None:
         st.session_state[_SAID] = hub.download(*hub.called(said), report=report)
     except ValueError as error:
         bar.empty()
-        st.error(sentence(error))
+        st.error(plain(sentence(error)))
         return
     look_again()
     st.rerun()

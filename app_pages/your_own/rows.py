@@ -7,7 +7,7 @@ import streamlit as st
 
 from app_pages import address, own, state
 from app_pages.frame import go_to
-from app_pages.widgets.spelling import PLACEMENTS
+from app_pages.widgets.spelling import PLACEMENTS, plain
 from app_pages.your_own.found import description
 from app_pages.your_own.words import heading
 from model import checkpoint, places
@@ -106,7 +106,7 @@ def _open(name: str) -> None:
             checkpoint.fingerprint(name)  # hashes them, once
         state.loaded(name)
     except (ValueError, OSError) as error:
-        st.error(f"{shown(name)} cannot be opened: {_ended(str(error))}")
+        st.error(f"{shown(name)} cannot be opened: {plain(_ended(str(error)))}")
         return
     own.open_(name)
     _look(name)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from app_pages import own
 from app_pages.options import START
-from app_pages.widgets.spelling import sentence
+from app_pages.widgets.spelling import plain, sentence
 from app_pages.your_own.words import CONVERT, heading
 from model.uploads import MB, upload
 
@@ -60,7 +60,7 @@ def _take(files: list, at_most: int) -> None:
         with st.spinner("Writing the files …"):
             made = upload(((each.name, each.getbuffer()) for each in files), room)
     except ValueError as error:
-        st.error(sentence(error))
+        st.error(plain(sentence(error)))
         if "pickle" in str(error):
             st.code(CONVERT.strip(), language="python")
         return

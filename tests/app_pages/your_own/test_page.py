@@ -1,5 +1,6 @@
 """The page that lists encoders from elsewhere, and what becomes of them on the other pages."""
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -234,3 +235,32 @@ def test_hostile_names_of_labels_stay_text(open_own: Open, root: Path) -> None:
     assert "<b>a (copy), 2=b@c</b>" in html(app)
     assert "<img" not in html(app)
     press(app, "open_a (copy), 2=b@c")
+
+
+IMAGE = "![x](http://127.0.0.1:9/x)"
+
+
+def markdown(app: AppTest) -> str:
+    """All that is written as Markdown."""
+    assert not app.exception
+    return "\n".join(
+        each.value for each in (*app.markdown, *app.caption, *app.info, *app.warning, *app.error)
+    )
+
+
+@pytest.mark.parametrize("page", ["attention", "many_inputs"])
+def test_what_is_wrong_with_a_folder_is_no_markdown(open_app: Open, root: Path, page: str) -> None:
+    path = root / "my-bert" / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {IMAGE: 1}))
+    app = open_app(f"app_pages/{page}/page.py", checkpoint="my-bert")
+    assert "\\['\\!\\[x\\]" in app.info[0].value
+    assert IMAGE not in markdown(app)
+
+
+@pytest.mark.parametrize("part", ["Heads", "Stream", "Knock-out"])
+def test_names_of_classes_are_no_markdown(open_app: Open, root: Path, part: str) -> None:
+    path = root / "my-bert" / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"class_names": [IMAGE, f"{IMAGE}!"]}))
+    chosen = {"compare_what": "two inputs", "compare_part": part}
+    app = open_app("app_pages/compare/page.py", checkpoint="my-bert", **chosen)
+    assert IMAGE not in markdown(app)
