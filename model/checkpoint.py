@@ -33,6 +33,7 @@ from .config import ModelConfig
 from .device import find_device
 from .history import check_history
 from .imports.saying import why
+from .imports.weights import LARGEST_JSON
 from .text import encode
 from .torch_seed import torch_seed
 from .transformer import Transformer
@@ -317,6 +318,8 @@ def _read_weights(path: Path, config: ModelConfig) -> Transformer:
 
 def _read_json(path: Path) -> dict:
     with _refused(path, "cannot be read", OSError, ValueError, RecursionError):
+        if path.stat().st_size > LARGEST_JSON:
+            raise ValueError(f"it is larger than {LARGEST_JSON >> 20} MB")
         values = json.loads(path.read_text(encoding="utf-8"))
         json.dumps(values, ensure_ascii=False).encode()  # an escaped half of a character is no text
     if not isinstance(values, dict):
