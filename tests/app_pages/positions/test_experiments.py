@@ -136,7 +136,10 @@ def test_one_token_alone_has_no_other_order(open_app: Open) -> None:
 
 @pytest.mark.parametrize(
     ("query", "stay"),
-    [({"text": TEXT}, "that order; [CLS] and [SEP] stay."), ({"kind": "Digit"}, "places; [CLS] stays.")],
+    [
+        ({"text": TEXT}, "that order; \\[CLS\\] and \\[SEP\\] stay."),
+        ({"kind": "Digit"}, "places; \\[CLS\\] stays."),
+    ],
 )
 def test_what_stays_is_named(open_app: Open, query: dict, stay: str) -> None:
     assert stay in said(open_app(PAGE, positions=PART, **query))
