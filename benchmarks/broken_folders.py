@@ -212,7 +212,8 @@ def _broke(result: dict, home: Path, pattern: list | None) -> str:
             return f"a sentence of {len(said):,} characters"
         if any(unicodedata.category(sign) in ("Cc", "Cf", "Zl", "Zp") for sign in said):
             return "signs that are not to be seen"
-        if str(home) in said or re.search(r"(?<![\w.])/(?:tmp|etc|work|root|home|proc|dev)\b", said):
+        # what a file itself names stands in quotation marks, and is no secret
+        if str(home) in said or re.search(r"(?<![\w.'])/(?:tmp|etc|work|root|home|proc|dev)\b", said):
             return "a path"
         if "Traceback" in said or not said.strip():
             return "no sentence"

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from reprlib import repr as shortened
 
 from ..config import LARGEST
 from .layout import Reading, Source
@@ -39,7 +40,7 @@ def read_modules(folder: Path) -> Sentences | None:
     for module in listed:
         kind, at = str(module.get("type", "")).rpartition(".")[2], str(module.get("path", ""))
         if Path(at).is_absolute() or ".." in Path(at).parts or len(Path(at).parts) > 1:
-            raise ValueError(f"{MODULES} names the folder {at!r}, which is not one of this folder")
+            raise ValueError(f"{MODULES} names the folder {shortened(at)}, which is not one of this folder")
         if kind == "Transformer":
             encoder = at
         elif kind == "Pooling":
