@@ -8,6 +8,7 @@ from .family import Family
 DIGITS = tuple("0123456789")
 SENTIMENTS = ("negative", "positive")
 LARGEST = 2**18  # of any size: an absurd value is refused before memory is taken for it
+LARGEST_VOCABULARY = 2**20  # LaBSE has half a million tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,8 +107,9 @@ class ModelConfig:
         sizes = ("d_model", "n_layers", "n_heads", "d_k", "d_v", "d_ff", "n_positions", "n_channels")
         for name in (*sizes, *(("vocab_size",) if self.is_text else ("image_size", "patch_size"))):
             value = getattr(self, name)
-            if type(value) is not int or not 1 <= value <= LARGEST:
-                raise ValueError(f"{name} must be a whole number from 1 to {LARGEST}, got {value!r}")
+            most = LARGEST_VOCABULARY if name == "vocab_size" else LARGEST
+            if type(value) is not int or not 1 <= value <= most:
+                raise ValueError(f"{name} must be a whole number from 1 to {most}, got {value!r}")
         for field in fields(self):
             kind, value = field.type, getattr(self, field.name)
             if get_origin(kind) is Literal and value not in get_args(kind):
