@@ -1,4 +1,4 @@
-"""What lies in each place, and what it is; looked up again after a few seconds, not at every click."""
+"""The encoders in each place, and a description of each; looked up again after some seconds, not at every click."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -71,8 +71,11 @@ def _of_this_project(config: ModelConfig) -> Description:
         ("layers × heads", f"{config.n_layers} × {config.n_heads}"),
         ("width", f"{config.d_model:,}, {config.d_k} per head, {config.d_ff:,} in the feed-forward"),
         ("LayerNorm", PLACEMENTS[config.norm_placement]),
-        ("reads", reads),
-        ("answers", f"one of {config.n_classes} ({classes})" if config.n_classes else "its pooled state"),
+        ("input", reads),
+        (
+            "answers",
+            f"one of {config.n_classes} classes ({classes})" if config.n_classes else "its pooled state",
+        ),
     )
     return Description(family="an encoder of this project", config=config, summary=summary)
 

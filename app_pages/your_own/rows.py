@@ -29,7 +29,7 @@ def rows(title: str, listing: Listing, *, key: str, empty: str = "") -> None:
     if not listing.names and empty:
         st.markdown(empty)
     elif not names:
-        st.caption("None of them has this in its name.")
+        st.caption("No name matches.")
     if listing.refused:
         with st.expander(f"{len(listing.refused):,} not listed"):
             st.markdown("\n".join(f"- {why}." for why in listing.refused[:50]))
@@ -57,7 +57,7 @@ def _row(name: str) -> None:
             said = (
                 "Deletes the upload."
                 if name.startswith(UPLOAD)
-                else "Takes it off the lists; its files stay."
+                else "Removes it from the list of encoders; its files stay."
             )
             st.button("Remove", key=f"remove_{name}", on_click=own.remove, args=(name,), help=said)
         else:
@@ -70,13 +70,16 @@ def _row(name: str) -> None:
 def _words(name: str, found: Description) -> str:
     said, facts = dict(found.summary), [found.family]
     if found.config is not None:
-        facts += [f"{said['layers × heads']} heads", PLACEMENTS[found.config.norm_placement]]
-        facts.append(re.split(" of a vocabulary|;", said["reads"])[0])
-    facts += [said[what] for what in ("answers", "memory") if what in said]
+        facts += [
+            f"{found.config.n_layers} × {found.config.n_heads} heads",
+            PLACEMENTS[found.config.norm_placement],
+        ]
+        facts.append(re.split(" of a vocabulary|;", said["input"])[0])
+    facts += [said[what] for what in ("output", "memory") if what in said]
     lines = [" · ".join(escape(each) for each in facts if each), *map(escape, found.notes)]
     if found.left_out:
         several = "1 tensor" if len(found.left_out) == 1 else f"{len(found.left_out):,} tensors"
-        lines.append(f"{several} stored and not used: {escape(_few(found.left_out))}")
+        lines.append(f"{several} stored but not used: {escape(_few(found.left_out))}")
     wrong = f'<p class="wrong">{escape(_ended(found.problem))}</p>' if found.problem else ""
     told = "".join(f"<p>{line}</p>" for line in lines if line)
     return f'<div class="encoder"><b>{escape(shown(name))}</b>{told}{wrong}</div>'
@@ -96,13 +99,13 @@ def _details(found: Description) -> None:
     )
     st.html(f'<table class="encoder">{table}</table>', width=560)
     if found.left_out:
-        st.caption("Stored and not used:")
+        st.caption("Stored but not used:")
         st.code("\n".join(found.left_out[:200]), language=None, height=160)
 
 
 def _open(name: str) -> None:
     try:
-        with st.spinner("Looking at its files …"):
+        with st.spinner("Reading its files …"):
             checkpoint.fingerprint(name)  # hashes them, once
         state.loaded(name)
     except (ValueError, OSError) as error:

@@ -15,7 +15,7 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
     layout = Layout.find(values, stored, WORDS)
     refuse_variants(layout)
     if layout.number("inner_group_num", 1) != 1:
-        raise ValueError("inner_group_num is not 1: groups of several inner layers are not read")
+        raise ValueError("inner_group_num is not 1: groups of several inner layers are not supported")
     masked = (
         "predictions.dense",
         "predictions.LayerNorm",

@@ -40,7 +40,7 @@ def reading(
     first_position: int = 0,
     **family: Any,
 ) -> Reading:
-    """The trunk that all of them share. Raises ValueError where a part is of a kind that is not read."""
+    """The trunk that all of them share. Raises ValueError where a part is of a kind that is not supported."""
     refuse_variants(layout)
     n_layers = layout.layers("num_hidden_layers")
     sizes = layout.widths(layout.number("hidden_size"), layout.number("num_attention_heads"))
@@ -78,14 +78,16 @@ def reading(
 
 def refuse_variants(layout: Layout) -> None:
     if layout.values.get("is_decoder") or layout.values.get("add_cross_attention"):
-        raise ValueError("this is a decoder, and only encoders are read")
+        raise ValueError("this is a decoder, but only encoders are supported")
     kind = layout.values.get("position_embedding_type", "absolute")
     if kind != "absolute":
-        raise ValueError(f"its position_embedding_type is {shortened(kind)}, and only 'absolute' is read")
+        raise ValueError(
+            f"its position_embedding_type is {shortened(kind)}, but only 'absolute' is supported"
+        )
 
 
 def _norms(layout: Layout, n_layers: int) -> str:
-    """Where the norms stand, by their names: behind each sublayer, or before it with one more at the end."""
+    """Where the norms stand, by their names: after each sublayer, or before it with one more at the end."""
     first = "encoder.layer.0"
     if layout.has(f"{first}.attention.output.LayerNorm.weight") or not n_layers:
         return "post"

@@ -9,7 +9,7 @@ from .reading import Found, find
 from .saying import in_a_line
 from .tokenizer import read_tokenizer
 
-PLACEMENTS = {"pre": "before each sublayer (pre-LN)", "post": "behind each sublayer (post-LN)"}
+PLACEMENTS = {"pre": "before each sublayer (pre-LN)", "post": "after each sublayer (post-LN)"}
 POOLED = {
     "class": "the class token's state",
     "mean": "the mean of the states",
@@ -24,13 +24,13 @@ class Description:
     family: str  # "BERT"; "" where it is not known
     config: ModelConfig | None
     summary: tuple[tuple[str, str], ...] = ()  # what and how much, to be shown as rows
-    notes: tuple[str, ...] = ()  # sentences: what is read otherwise than one might think
+    notes: tuple[str, ...] = ()  # sentences: where the app differs from the original
     left_out: tuple[str, ...] = ()  # names of tensors and modules that are stored and not used
     problem: str | None = None  # why it cannot be opened, in one sentence
 
 
 def describe(folder: Path) -> Description:
-    """Reads configuration, headers and tokenizer, never the weights. A damaged folder is described by its `problem`."""
+    """Reads configuration, headers and tokenizer, never the weights. What is wrong with a damaged folder is its `problem`."""
     try:
         found = find(folder)
         if found.config.is_text:
@@ -52,20 +52,24 @@ def _summary(found: Found) -> tuple[tuple[str, str], ...]:
     if config.is_text:
         reads = f"text, up to {config.n_positions:,} tokens of a vocabulary of {config.vocab_size:,}"
         if family.n_token_types > 1:
-            reads += "; a second part of the text has a token type of its own"
+            reads += "; token types mark a second part of the text"
     else:
-        colours = "colours" if config.n_channels == 3 else "grey levels"
+        colours = "colour" if config.n_channels == 3 else "greyscale"
         side = config.image_size
         reads = f"pictures of {side} × {side} in {colours}, as {config.n_patches:,} patches of {config.patch_size} × {config.patch_size}"
-    shared = f", {family.n_layer_groups} of them with own weights" if family.n_layer_groups else ""
+    shared = (
+        f", with {family.n_layer_groups} sets of weights shared among the layers"
+        if family.n_layer_groups
+        else ""
+    )
     return (
         ("family", family.name),
         ("layers × heads", f"{config.n_layers} × {config.n_heads}{shared}"),
         ("width", f"{config.d_model:,}, {config.d_k} per head, {config.d_ff:,} in the feed-forward"),
         ("LayerNorm", PLACEMENTS[config.norm_placement]),
         ("parameters", f"{n_parameters:,}"),
-        ("reads", reads),
-        ("answers", "; ".join(_answers(config))),
+        ("input", reads),
+        ("output", "; ".join(_answers(config))),
         ("memory", f"{max(1, _megabytes(config, n_parameters)):,.0f} MB at its longest input"),
     )
 
@@ -73,11 +77,13 @@ def _summary(found: Found) -> tuple[tuple[str, str], ...]:
 def _answers(config: ModelConfig) -> list[str]:
     family, said = config.family, []
     if config.n_classes:
-        how = {"choice": "one of", "each": "any of", "numbers": "a number for"}[family.answers]
-        names = ", ".join(config.class_names[:4]) + (", …" if config.n_classes > 4 else "")
-        said.append(f"{how} {config.n_classes} ({names})" if config.n_classes > 1 else f"{how} {names}")
+        n, names = config.n_classes, ", ".join(config.class_names[:4])
+        names += ", …" if n > 4 else ""
+        several = {"choice": f"one of {n} classes", "each": f"any of {n} classes", "numbers": f"{n} numbers"}
+        one = f"{names} or not" if family.answers == "each" else f"a number ({names})"
+        said.append(f"{several[family.answers]} ({names})" if n > 1 else one)
     if config.masked_token_output:
-        said.append("the token behind a mask")
+        said.append("a prediction for masked tokens")
     if family.token_class_names:
         n = len(family.token_class_names)
         said.append(
@@ -86,7 +92,7 @@ def _answers(config: ModelConfig) -> list[str]:
             else f"{family.token_class_names[0]} or not, for each token"
         )
     if not said:
-        behind = " through a linear map" if family.pooler else ""
+        behind = ", then a linear layer" if family.pooler else ""
         said.append(
             f"an embedding of {family.d_pooled or config.d_model} numbers: {POOLED[config.pooling]}{behind}"
         )

@@ -1,4 +1,4 @@
-"""ELECTRA (Clark et al. 2020): BERT's trunk behind an embedding of another width; its discriminator judges each token."""
+"""ELECTRA (Clark et al. 2020): BERT's trunk after an embedding of another width; its discriminator judges each token."""
 
 from collections.abc import Mapping
 from typing import Any

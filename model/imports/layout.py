@@ -76,7 +76,7 @@ class Layout:
         """How many. Raises ValueError where there cannot be so many, before any of them is built."""
         n, most = self.number(name), MOST_LAYERS if shared else len(self.stored.shapes)
         if not 1 <= n <= min(most, MOST_LAYERS):
-            raise ValueError(f"config.json has {name} {n}, the weights are those of fewer layers")
+            raise ValueError(f"config.json has {name} {n}, which does not fit the weights")
         return n
 
     def real(self, name: str, default: float) -> float:
@@ -103,13 +103,13 @@ class Layout:
     def act(self, name: str = "hidden_act", default: str = "gelu") -> Act:
         value = self.values.get(name, default)
         if not isinstance(value, str) or value not in ACTS:
-            raise ValueError(f"config.json has {name} {shortened(value)}; read are {', '.join(ACTS)}")
+            raise ValueError(f"config.json has {name} {shortened(value)}; supported are {', '.join(ACTS)}")
         return ACTS[value]
 
     def widths(self, d_model: int, n_heads: int) -> dict[str, int]:
         """Raises ValueError where the heads do not share the width."""
         if not n_heads or d_model % n_heads:
-            raise ValueError(f"{n_heads} heads cannot share a width of {d_model}")
+            raise ValueError(f"a width of {d_model} cannot be divided among {n_heads} heads")
         return {
             "d_model": d_model,
             "n_heads": n_heads,
@@ -121,7 +121,7 @@ class Layout:
         """Of pictures all patches are read. Raises ValueError where they are too many to be shown."""
         if (n := n_layers * n_heads * n_positions**2) > MOST_PATTERNS:
             raise ValueError(
-                f"{n_positions:,} positions make {n:,} attention weights, of which {MOST_PATTERNS:,} can be shown"
+                f"{n_positions:,} positions make {n:,} attention weights; at most {MOST_PATTERNS:,} can be shown"
             )
 
     def positions(self, stored: int, n_layers: int, n_heads: int, first: int = 0) -> int:
@@ -130,7 +130,7 @@ class Layout:
         most = isqrt(MOST_PATTERNS // max(n_layers * n_heads, 1))
         if n > most:
             self.notes.append(
-                f"It could read {n:,} tokens; the first {most:,} are read, to keep memory in bounds."
+                f"It could read {n:,} tokens; here only the first {most:,} are read, to limit memory."
             )
         return min(n, most)
 
@@ -168,9 +168,9 @@ class Layout:
         if (shape := self.stored.shapes.get(name)) is None:
             raise ValueError(f"{name} is missing from the weights")
         if len(shape) != 2:
-            raise ValueError(f"{name} is {shape}, and should have two axes")
+            raise ValueError(f"{name} has shape {shape}, but should have two axes")
         if not 1 <= shape[0] <= MOST_CLASSES:
-            raise ValueError(f"{name} is {shape}; from 1 to {MOST_CLASSES:,} classes can be shown")
+            raise ValueError(f"{name} has shape {shape}; from 1 to {MOST_CLASSES:,} classes can be shown")
         return shape[0]
 
     def labels(self, n: int) -> tuple[str, ...]:
@@ -180,7 +180,7 @@ class Layout:
             return _distinct([_name(named[str(at)]) for at in range(n)])
         if isinstance(named, dict) and named:
             self.notes.append(
-                f"config.json names {len(named)} classes, the weights have {n}: they are numbered."
+                f"config.json names {len(named)} classes, but the weights have {n}: the classes are numbered instead."
             )
         return tuple(f"class {at}" for at in range(n))
 

@@ -26,7 +26,9 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
     )  # as its code counts, whatever the padding's number
     n_buckets = layout.number("relative_attention_num_buckets", 32)
     if not 4 <= n_buckets < 4 * FURTHEST:
-        raise ValueError(f"{n_buckets:,} buckets of distances: from 4 to {4 * FURTHEST - 1} are read")
+        raise ValueError(
+            f"{n_buckets:,} relative_attention_num_buckets: from 4 to {4 * FURTHEST - 1} are supported"
+        )
     config = ModelConfig(
         **sizes,
         n_layers=n_layers,

@@ -14,7 +14,7 @@ from ..family import Pixels
 RESAMPLE = {0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic"}  # as Pillow numbers them
 LARGEST_SIDE = 4096
 SMALLEST = 1e-6  # by which pixels are divided
-ASSUMED = "There is no preprocessor_config.json: pixels are resized bilinearly and read with mean 0.5 and deviation 0.5."
+ASSUMED = "There is no preprocessor_config.json: pictures are resized bilinearly, and pixels normalised with mean 0.5 and standard deviation 0.5."
 
 
 def read_pixels(values: Mapping[str, Any] | None, n_channels: int) -> tuple[Pixels, str | None]:
@@ -37,7 +37,7 @@ def read_pixels(values: Mapping[str, Any] | None, n_channels: int) -> tuple[Pixe
     resample = values.get("resample", 2)
     if not isinstance(resample, int) or resample not in RESAMPLE:
         raise ValueError(
-            f"preprocessor_config.json has resample {shortened(resample)}; read are {list(RESAMPLE)}"
+            f"preprocessor_config.json has resample {shortened(resample)}; supported are {list(RESAMPLE)}"
         )
     return Pixels(
         means=tuple(mean / scale for mean in means),

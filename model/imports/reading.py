@@ -157,9 +157,9 @@ def _check(reading: Reading, held: Stored) -> None:
     for ours, source in reading.sources.items():
         wanted: Shape = source.shape or expected[ours]
         if (shape := held.shapes.get(source.name)) is None:
-            raise ValueError(f"{source.name} is missing from the weights; it should be {wanted}")
+            raise ValueError(f"{source.name} is missing from the weights; it should have shape {wanted}")
         if shape != wanted:
-            raise ValueError(f"{source.name} is {shape}, but config.json asks for {wanted}")
+            raise ValueError(f"{source.name} has shape {shape}, but config.json asks for {wanted}")
 
 
 def _surplus(reading: Reading, held: Stored, tied: bool) -> tuple[str, ...]:

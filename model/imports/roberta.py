@@ -1,4 +1,4 @@
-"""RoBERTa (Liu et al. 2019), XLM-R, CamemBERT: BERT's trunk, with positions that begin behind the padding's number."""
+"""RoBERTa (Liu et al. 2019), XLM-R, CamemBERT: BERT's trunk, with positions counted from after the padding token's id."""
 
 from collections.abc import Mapping
 from typing import Any

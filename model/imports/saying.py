@@ -1,4 +1,4 @@
-"""What is said of a folder that comes from anybody: in one sentence, short enough to be read, and without signs that hide."""
+"""Messages about a folder that is not trusted: one short sentence without invisible characters."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ JOINERS = "\u200c\u200d"  # these belong to words, of Persian for example
 
 
 def in_a_line(text: str, longest: int = LONGEST) -> str:
-    """What is not to be seen becomes a blank, and of what is too long the middle is left out."""
+    """Invisible characters become blanks, and of a long text the middle is left out."""
     if len(text) > 4 * longest:
         text = f"{text[: 2 * longest]} … {text[-longest:]}"
     seen = "".join(" " if category(sign) in HIDDEN and sign not in JOINERS else sign for sign in text)
@@ -38,14 +38,14 @@ def why(error: BaseException) -> str:
 
 @contextmanager
 def one_sentence() -> Iterator[None]:
-    """Whatever is wrong with the folder inside the `with` becomes a ValueError; of the system's own words, without paths."""
+    """Whatever is wrong with the folder inside the `with` becomes a ValueError of one sentence; errors of the system are named without their paths."""
     try:
         yield
     except OSError as error:
         raise ValueError(f"the folder cannot be read: {why(error)}") from error
     except MemoryError as error:
-        raise ValueError("the memory does not suffice for it") from error
+        raise ValueError("there is not enough memory for it") from error
     except RecursionError as error:
-        raise ValueError("a value in it is nested too deep") from error
+        raise ValueError("a value in it is nested too deeply") from error
     except (ValueError, RuntimeError, OverflowError) as error:
         raise ValueError(why(error)) from error

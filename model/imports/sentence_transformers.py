@@ -25,7 +25,7 @@ class Sentences:
 
     encoder: str  # folder of the encoder, "" for the folder itself
     pooling: str | None  # as `ModelConfig.pooling`
-    dense: Stored | None  # the weights of a linear map behind pooling
+    dense: Stored | None  # the weights of a linear layer after pooling
     dense_act: str
     left_out: tuple[str, ...]
 
@@ -40,7 +40,7 @@ def read_modules(folder: Path) -> Sentences | None:
     for module in listed:
         kind, at = str(module.get("type", "")).rpartition(".")[2], str(module.get("path", ""))
         if Path(at).is_absolute() or ".." in Path(at).parts or len(Path(at).parts) > 1:
-            raise ValueError(f"{MODULES} names the folder {shortened(at)}, which is not one of this folder")
+            raise ValueError(f"{MODULES} names the folder {shortened(at)}, which is not inside this folder")
         if kind == "Transformer":
             encoder = at
         elif kind == "Pooling":
@@ -51,7 +51,7 @@ def read_modules(folder: Path) -> Sentences | None:
             ]
             if act not in ACTS:
                 raise ValueError(
-                    f"{at}/config.json has activation_function {act!r}; read are {', '.join(ACTS)}"
+                    f"{at}/config.json has activation_function {act!r}; supported are {', '.join(ACTS)}"
                 )
             dense = stored(folder / at)
             dense = dense.renamed(lambda name, at=at: f"{at}.{name}")
@@ -76,12 +76,12 @@ def _pooling(values: dict) -> str:
         ]
     if len(modes) != 1 or modes[0] not in POOLINGS.values():
         said = ", ".join(modes) or "nothing"
-        raise ValueError(f"states are pooled by {said}; read is one of class token, mean and maximum")
+        raise ValueError(f"the pooling is {said}; supported are class token, mean and maximum, one at a time")
     return modes[0]
 
 
 def with_sentences(reading: Reading, sentences: Sentences) -> Reading:
-    """The encoder's own pooler and classifier give way to the pooling, and a linear map behind it."""
+    """The encoder's own pooler and classifier are replaced by the pooling, and a linear layer after it."""
     config, family = reading.config, reading.config.family
     sources = {
         name: source
@@ -92,9 +92,9 @@ def with_sentences(reading: Reading, sentences: Sentences) -> Reading:
     if sentences.dense is not None:
         weight = next((name for name in sentences.dense.shapes if name.endswith(DENSE_WEIGHT)), None)
         if weight is None:
-            raise ValueError(f"{DENSE_WEIGHT} is missing from the weights behind pooling")
+            raise ValueError(f"{DENSE_WEIGHT} is missing from the weights of the layer after pooling")
         if len(shape := sentences.dense.shapes[weight]) != 2 or not 1 <= shape[0] <= LARGEST:
-            raise ValueError(f"{weight} is {shape}, which is no linear map behind pooling")
+            raise ValueError(f"{weight} has shape {shape}, which is not that of a linear layer after pooling")
         sources["pooler.weight"] = Source(weight)
         bias = weight.removesuffix("weight") + "bias"
         if bias in sentences.dense.shapes:

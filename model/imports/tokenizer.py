@@ -12,7 +12,7 @@ from .weights import LARGEST_JSON, read_json
 
 WHOLE, WORDS, PAIRS, MERGES = "tokenizer.json", "vocab.txt", "vocab.json", "merges.txt"
 FILES = (WHOLE, WORDS, PAIRS, MERGES, "tokenizer_config.json")
-NEEDED = f"there is no tokenizer: {WHOLE}, or {WORDS}, or {PAIRS} with {MERGES}"
+NEEDED = f"there is no {WHOLE}, no {WORDS}, and no {PAIRS} with {MERGES}"
 
 
 def read_tokenizer(folder: Path, config: ModelConfig) -> Tokenizer:
@@ -40,11 +40,15 @@ def _check(tokenizer: Tokenizer, config: ModelConfig) -> None:
     words = tokenizer.get_vocab()
     largest = max([*words.values(), *added], default=-1)
     if largest >= config.vocab_size:
-        raise ValueError(f"it numbers tokens up to {largest}, the encoder knows {config.vocab_size}")
+        raise ValueError(
+            f"its token ids go up to {largest}, but the encoder's vocabulary has {config.vocab_size}"
+        )
     if n_types > 1 and (part := max(_values(tokenizer.post_processor, "type_id"), default=0)) >= n_types:
-        raise ValueError(f"it numbers the parts of a text up to {part}, the encoder knows {n_types}")
+        raise ValueError(f"its token types go up to {part}, but the encoder has {n_types}")
     if n_added >= config.n_positions:
-        raise ValueError(f"it adds {n_added} tokens, the encoder reads {config.n_positions}")
+        raise ValueError(
+            f"it adds {n_added} special tokens, but the encoder reads only {config.n_positions} tokens"
+        )
     for text in ("", max(words, key=words.get, default="")):  # it may fail only when it is used
         tokenizer.encode(text)
 
@@ -85,7 +89,7 @@ def _made(folder: Path, said: dict[str, Any]) -> Tokenizer:
         return _byte_pairs(folder, said)
     models_of_sentencepiece = sorted(path.name for path in folder.glob("*.model"))
     if models_of_sentencepiece:
-        raise ValueError(f"{models_of_sentencepiece[0]} alone is not read: save {WHOLE} as well")
+        raise ValueError(f"{models_of_sentencepiece[0]} alone is not enough: save {WHOLE} as well")
     raise ValueError(NEEDED)
 
 

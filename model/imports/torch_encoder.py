@@ -1,11 +1,11 @@
-"""Weights of `torch.nn.TransformerEncoder`, with a `config.json` of our own that says what weights cannot.
+"""Weights of `torch.nn.TransformerEncoder`, with a small `config.json` that says what the weights cannot.
 
     {"model_type": "torch.nn.TransformerEncoder", "n_heads": 4, "norm_first": false, "activation": "relu",
      "vocab_size": 6000, "names": {"embedding": "tok.weight", "positions": "pos", "classifier": "head"}}
 
-The layers are found by their names ("layers.0.self_attn.in_proj_weight"), with anything before them. What stands around
-the encoder is the user's own module: `names` says which of its tensors are the embedding, the positions (without:
-sinusoids), a norm behind their sum ("embedding_norm"), and the classifier.
+The layers are found by their names ("layers.0.self_attn.in_proj_weight"), with anything before them. The layers before
+and after it are the user's own: `names` says which of their tensors are the embedding, the positions (if not named:
+sinusoids), a norm after their sum ("embedding_norm"), and the classifier.
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
         table = _shape(stored, around["positions"])
         if table[-1] != d or any(n != 1 for n in table[:-2]):
             raise ValueError(
-                f"{around['positions']} is {table}, and should hold {d} numbers for each position"
+                f"{around['positions']} has shape {table}, but should hold {d} numbers for each position"
             )
     n_stored = table[-2] if table else layout.number("n_positions", 512)
     sizes = layout.widths(d, layout.number("n_heads"))
@@ -97,5 +97,5 @@ def _shape(stored: Stored, name: str) -> tuple[int, ...]:
     if name not in stored.shapes:
         raise ValueError(f"{name} is missing from the weights")
     if len(shape := stored.shapes[name]) < 2:
-        raise ValueError(f"{name} is {shape}, and should have two axes")
+        raise ValueError(f"{name} has shape {shape}, but should have two axes")
     return shape

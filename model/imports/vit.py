@@ -1,4 +1,4 @@
-"""ViT (Dosovitskiy et al. 2021) and DeiT (Touvron et al. 2021), which has a distillation token behind the class token."""
+"""ViT (Dosovitskiy et al. 2021) and DeiT (Touvron et al. 2021), which has a distillation token after the class token."""
 
 from collections.abc import Mapping
 from reprlib import repr as shortened
@@ -22,7 +22,9 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
     d, image, patch = sizes["d_model"], _side(values, "image_size"), _side(values, "patch_size")
     channels = layout.number("num_channels", 3)
     if channels not in (1, 3):
-        raise ValueError(f"config.json has num_channels {channels}; read are 1 (grey) and 3 (colours)")
+        raise ValueError(
+            f"config.json has num_channels {channels}; supported are 1 (greyscale) and 3 (colour)"
+        )
     distilled = layout.has("embeddings.distillation_token")
     outputs, family = _outputs(layout)
     pixels, note = read_pixels(preprocessor, channels)
@@ -97,6 +99,6 @@ def _side(values: Mapping[str, Any], name: str) -> int:
         value = value[0]
     if type(value) is not int or not 1 <= value <= LARGEST_SIDE:
         raise ValueError(
-            f"config.json has {name} {shortened(value)}, which must be the side of a square of up to {LARGEST_SIDE:,} pixels"
+            f"config.json has {name} {shortened(value)}, which must be the side of a square, up to {LARGEST_SIDE:,} pixels"
         )
     return value

@@ -22,7 +22,7 @@ LARGEST_JSON = 2**25
 TOO_LARGE = "{} does not fit into the memory that is left"
 AT_MOST = 2**31  # numbers: 8 GB
 CONVERT = (
-    "only safetensors are read, since a pickled file can run code; convert it where you trust it: "
+    "only safetensors are read, since a pickle can run code; if you trust it, convert it: "
     "AutoModel.from_pretrained(FOLDER).save_pretrained(NEW_FOLDER, safe_serialization=True)"
 )
 FLOATS = ("F64", "F32", "F16", "BF16")
@@ -74,7 +74,7 @@ def read_any(path: Path) -> Any:
     """Raises ValueError, in one sentence, where the file is too large or damaged."""
     try:
         if not path.is_file():  # a pipe would be waited for
-            raise ValueError("it is no file" if path.exists() else "there is no such file")
+            raise ValueError("it is not a file" if path.exists() else "there is no such file")
         if path.stat().st_size > LARGEST_JSON:
             raise ValueError(f"it is larger than {LARGEST_JSON >> 20} MB")
         values = json.loads(path.read_text(encoding="utf-8"))
@@ -94,7 +94,7 @@ def stored(folder: Path) -> Stored:
             raise ValueError(f"{INDEX} has no weight_map of names")
         paths = [folder / name for name in sorted(set(listed.values()))]
         if outside := [path.name for path in paths if path.parent != folder or path.suffix != ".safetensors"]:
-            raise ValueError(f"{INDEX} names {outside[0]!r}, which is no safetensors file of this folder")
+            raise ValueError(f"{INDEX} names {outside[0]!r}, which is not a safetensors file in this folder")
     else:
         pickled = sorted(path.name for kind in PICKLED for path in folder.glob(kind))
         raise ValueError(f"{pickled[0]} is not opened: {CONVERT}" if pickled else f"{ONE} is missing")
@@ -115,16 +115,16 @@ def _header(path: Path) -> Iterator[tuple[str, Shape]]:
         with path.open("rb") as file:
             first = file.read(8)
         if first.startswith(PICKLES):
-            raise ValueError(f"it is a pickled file under another name; {CONVERT}")
+            raise ValueError(f"it is a pickle under another name; {CONVERT}")
         if (length := int.from_bytes(first, "little")) > LARGEST_HEADER:
-            raise ValueError(f"its header would be {length:,} bytes, of which {LARGEST_HEADER:,} are read")
+            raise ValueError(f"its header claims {length:,} bytes; at most {LARGEST_HEADER:,} are read")
         with safe_open(path, "pt") as file:
             for name in file.keys():  # noqa: SIM118
                 part = file.get_slice(name)
                 if part.get_dtype() in FLOATS or not name.endswith(("weight", "bias")):
                     yield name, tuple(part.get_shape())
                 else:
-                    raise ValueError(f"{name} is of {part.get_dtype()}, and only floats are read")
+                    raise ValueError(f"{name} is stored as {part.get_dtype()}, but only floats are read")
     except (SafetensorError, OSError, ValueError) as error:
         raise ValueError(f"{path.name} cannot be read: {why(error)}") from error
     except (MemoryError, RuntimeError) as error:

@@ -16,9 +16,9 @@ def test_a_folder_is_described_before_its_weights_are_read(tmp_path: Path) -> No
     n = sum(parameter.numel() for parameter in model.parameters())
     assert found["parameters"] == f"{n:,}"
     assert found["layers × heads"] == "3 × 4"
-    assert found["LayerNorm"] == "behind each sublayer (post-LN)"
-    assert found["answers"] == "one of 2 (bad, good)"
-    assert "up to 40 tokens of a vocabulary of 30" in found["reads"]
+    assert found["LayerNorm"] == "after each sublayer (post-LN)"
+    assert found["output"] == "one of 2 classes (bad, good)"
+    assert "up to 40 tokens of a vocabulary of 30" in found["input"]
 
 
 def test_each_kind_of_output_is_named(tmp_path: Path) -> None:
@@ -32,11 +32,11 @@ def test_each_kind_of_output_is_named(tmp_path: Path) -> None:
     ):
         build(tmp_path / name, name)
         said[name] = rows(tmp_path / name)
-    assert said["BertForMaskedLM"]["answers"] == "the token behind a mask"
-    assert said["BertForTokenClassification"]["answers"] == "one of 2 classes for each token"
-    assert said["ElectraForPreTraining"]["answers"] == "replaced or not, for each token"
-    assert said["AlbertModel"]["answers"].startswith("an embedding of 24 numbers: the class token's state")
-    assert said["AlbertModel"]["layers × heads"] == "3 × 4, 2 of them with own weights"
-    assert said["DeiTForImageClassificationWithTeacher"]["reads"] == (
-        "pictures of 32 × 32 in colours, as 16 patches of 8 × 8"
+    assert said["BertForMaskedLM"]["output"] == "a prediction for masked tokens"
+    assert said["BertForTokenClassification"]["output"] == "one of 2 classes for each token"
+    assert said["ElectraForPreTraining"]["output"] == "replaced or not, for each token"
+    assert said["AlbertModel"]["output"].startswith("an embedding of 24 numbers: the class token's state")
+    assert said["AlbertModel"]["layers × heads"] == "3 × 4, with 2 sets of weights shared among the layers"
+    assert said["DeiTForImageClassificationWithTeacher"]["input"] == (
+        "pictures of 32 × 32 in colour, as 16 patches of 8 × 8"
     )

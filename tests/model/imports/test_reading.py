@@ -80,7 +80,9 @@ def test_half_precision_is_read_as_single(bert: Path) -> None:
 def test_the_weights_say_how_many_classes_there_are(bert: Path) -> None:
     rewrite(bert, id2label={"0": "no", "1": "yes"})
     assert load(bert).config.class_names == ("class 0", "class 1", "class 2")
-    assert describe(bert).notes == ("config.json names 2 classes, the weights have 3: they are numbered.",)
+    assert describe(bert).notes == (
+        "config.json names 2 classes, but the weights have 3: the classes are numbered instead.",
+    )
     rewrite(bert, id2label={"0": "no", "1": "yes", "2": "perhaps"})
     assert load(bert).config.class_names == ("no", "yes", "perhaps")
 
@@ -163,21 +165,21 @@ def broken(folder: Path) -> str:
     [
         ({"model_type": "gpt2"}, "the model_type in config.json is 'gpt2'; supported are BERT, DistilBERT"),
         ({"model_type": ["bert"]}, "the model_type in config.json is ['bert']"),
-        ({"is_decoder": True}, "this is a decoder, and only encoders are read"),
+        ({"is_decoder": True}, "this is a decoder, but only encoders are supported"),
         ({"position_embedding_type": "relative_key"}, "position_embedding_type is 'relative_key'"),
-        ({"hidden_act": "swish"}, "hidden_act 'swish'; read are gelu"),
+        ({"hidden_act": "swish"}, "hidden_act 'swish'; supported are gelu"),
         ({"hidden_size": None}, "hidden_size None, which must be a whole number"),
         ({"hidden_size": "24"}, "hidden_size '24', which must be a whole number"),
-        ({"num_attention_heads": 5}, "5 heads cannot share a width of 24"),
-        ({"num_attention_heads": 0}, "0 heads cannot share a width of 24"),
-        ({"num_hidden_layers": 10**9}, "num_hidden_layers 1000000000, the weights are those of fewer layers"),
+        ({"num_attention_heads": 5}, "a width of 24 cannot be divided among 5 heads"),
+        ({"num_attention_heads": 0}, "a width of 24 cannot be divided among 0 heads"),
+        ({"num_hidden_layers": 10**9}, "num_hidden_layers 1000000000, which does not fit the weights"),
         (
             {"num_hidden_layers": 4},
             "bert.encoder.layer.3.attention.self.query.weight is missing from the weights; it",
         ),
-        ({"intermediate_size": 41}, "is (40, 24), but config.json asks for (41, 24)"),
-        ({"max_position_embeddings": 50}, "is (40, 24), but config.json asks for (50, 24)"),
-        ({"vocab_size": 31}, "is (30, 24), but config.json asks for (31, 24)"),
+        ({"intermediate_size": 41}, "has shape (40, 24), but config.json asks for (41, 24)"),
+        ({"max_position_embeddings": 50}, "has shape (40, 24), but config.json asks for (50, 24)"),
+        ({"vocab_size": 31}, "has shape (30, 24), but config.json asks for (31, 24)"),
         ({"layer_norm_eps": "small"}, "layer_norm_eps 'small', which must be a number"),
         ({"layer_norm_eps": float("nan")}, "layer_norm_eps must be in [0, 1), got nan"),
         ({"pad_token_id": 30}, "padding_id 30 is none of the 30 tokens"),
@@ -192,11 +194,11 @@ def test_what_is_wrong_with_the_weights_is_said(bert: Path) -> None:
     whole = weights(bert)
     name = "bert.encoder.layer.1.output.dense.bias"
     store(bert, {key: tensor for key, tensor in whole.items() if key != name})
-    assert f"{name} is missing from the weights; it should be (24,)" in broken(bert)
+    assert f"{name} is missing from the weights; it should have shape (24,)" in broken(bert)
     store(bert, whole | {name: torch.zeros(25)})
-    assert f"{name} is (25,), but config.json asks for (24,)" in broken(bert)
+    assert f"{name} has shape (25,), but config.json asks for (24,)" in broken(bert)
     store(bert, whole | {name: torch.zeros(24, dtype=torch.int8)})
-    assert f"{name} is of I8, and only floats are read" in broken(bert)
+    assert f"{name} is stored as I8, but only floats are read" in broken(bert)
     store(bert, whole | {name: torch.full((24,), torch.nan)})
     with pytest.raises(ValueError, match=f"{name} holds numbers that are not finite"):
         load(bert)
@@ -211,7 +213,7 @@ def test_a_truncated_file_is_refused(bert: Path, length: int) -> None:
 
 def test_a_header_of_any_size_is_refused_before_it_is_read(bert: Path) -> None:
     (bert / "model.safetensors").write_bytes((2**40).to_bytes(8, "little") + b"{}")
-    assert "its header would be 1,099,511,627,776 bytes" in broken(bert)
+    assert "its header claims 1,099,511,627,776 bytes" in broken(bert)
 
 
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "model.pt"])

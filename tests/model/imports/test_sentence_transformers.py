@@ -93,9 +93,9 @@ def test_modules_outside_the_folder_are_refused(folder: Path, listed: list, said
 
 def test_poolings_that_are_not_read_are_named(folder: Path) -> None:
     pooling(folder, pooling_mode_mean_tokens=True, pooling_mode_cls_token=True)
-    assert "states are pooled by mean, class; read is one of" in describe(folder).problem
+    assert "the pooling is mean, class; supported are" in describe(folder).problem
     pooling(folder, pooling_mode_lasttoken=True)
-    assert "states are pooled by pooling_mode_lasttoken" in describe(folder).problem
+    assert "the pooling is pooling_mode_lasttoken" in describe(folder).problem
     (folder / "modules.json").write_text("{}")
     assert describe(folder).problem == "modules.json must hold a list of modules"
 

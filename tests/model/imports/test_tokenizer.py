@@ -84,15 +84,15 @@ def test_of_two_parts_what_is_left_out_is_counted_once(bert: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({}, "there is no tokenizer: tokenizer.json, or vocab.txt, or vocab.json with merges.txt"),
-        ({"spiece.model": b"\n"}, "spiece.model alone is not read: save tokenizer.json as well"),
+        ({}, "there is no tokenizer.json, no vocab.txt, and no vocab.json with merges.txt"),
+        ({"spiece.model": b"\n"}, "spiece.model alone is not enough: save tokenizer.json as well"),
         ({"tokenizer.json": b"{"}, "the tokenizer cannot be used: "),
         ({"tokenizer.json": b"\xff" * 10}, "the tokenizer cannot be used: "),
         ({"vocab.txt": b"the\nfilm\n"}, "vocab.txt has no [CLS] or no [SEP]"),
         ({"vocab.json": b"{}", "merges.txt": b"x"}, "the tokenizer cannot be used: "),
         (
             {"vocab.txt": "\n".join([*VOCABULARY, "one", "more"]).encode()},
-            "it numbers tokens up to 31, the encoder knows 30",
+            "its token ids go up to 31, but the encoder's vocabulary has 30",
         ),
         ({"tokenizer_config.json": b"[]"}, "tokenizer_config.json must hold a JSON object"),
     ],
