@@ -102,7 +102,7 @@ def _read_npz(content: bytes, wanted: Collection[str]) -> Contents:
             values = values.reshape(shape, order="F" if columns_first else "C")
             if dtype.kind == "U":
                 if values.ndim > 1:
-                    raise ValueError(f"{name} must be a list of texts, got an array of {shape}")
+                    raise ValueError(f"{name} must be a list of strings, got an array of {shape}")
                 texts[name] = values.tolist()
             else:
                 arrays[name] = values

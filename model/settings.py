@@ -1,4 +1,4 @@
-"""Under which settings a record came about: plain values, saved beside it."""
+"""The settings under which a record was made: plain values, saved with it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Encoders that somebody has uploaded: a temporary folder each, deleted with the session that holds it."""
+"""Encoders that somebody has uploaded: a temporary folder each, deleted when the session ends."""
 
 import json
 import re
@@ -73,20 +73,20 @@ def upload(files: Iterable[tuple[str, bytes | memoryview]], at_most: int) -> Upl
         *above, file = said.replace("\\", "/").split("/")
         if file.lower().endswith(PICKLES):
             raise ValueError(
-                f"{as_part(file)} is a pickle, which can run code while it is read, and is not read here"
+                f"{as_part(file)} is a pickle, which can run code when it is loaded, so it is not read"
             )
         if (place := _place(above, file, content)) is None:
             continue
         if place in known:
-            raise ValueError(f"{place} is there twice")
+            raise ValueError(f"{place} was chosen twice")
         known[place] = content
         called = above[0] if above and place == "config.json" else called
     if (total := sum(map(len, known.values()))) > at_most:
         raise ValueError(
-            f"these files are {total / MB:,.0f} MB; {max(at_most, 0) / MB:,.0f} MB may be uploaded"
+            f"these files are {total / MB:,.0f} MB; at most {max(at_most, 0) / MB:,.0f} MB more may be uploaded"
         )
     if "config.json" not in known:
-        raise ValueError("a config.json is missing: it says what the weights are")
+        raise ValueError("config.json is missing: it describes the model")
     if not any(WEIGHTS.fullmatch(name) for name in known):
         raise ValueError("the weights are missing: model.safetensors")
     made = Upload(called or _called(known["config.json"]))

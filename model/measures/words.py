@@ -1,7 +1,7 @@
 """Two views of a record's patterns: pieces merged into words, and special tokens hidden.
 
 Clark et al. 2019, section 4.1: attention to a word is the sum over its pieces, attention from a word the mean over
-them. What is hidden is not given to others: rows then sum to less than 1.
+them. The other weights are not renormalised: rows then sum to less than 1.
 """
 
 from dataclasses import dataclass

@@ -92,7 +92,7 @@ def test_patches_are_named_and_what_stands_before_them_is_none(n: int, grid, tok
         ((PATTERN * 3, TOKENS), "weights are from 0 to 1"),
         ((PATTERN * np.nan, TOKENS), "not finite"),
         ((PATTERN, TOKENS[:2]), "2 tokens for 3 positions"),
-        ((PATTERN, "abc"), "list of texts"),
+        ((PATTERN, "abc"), "list of strings"),
         ((PATTERN, None), "labels are missing"),
         ((PATTERN[..., :2], TOKENS), "labels `keys` are missing"),
         ((PATTERN, ("a" * 1001, "b", "c")), "more than 1,000 characters"),

@@ -33,7 +33,7 @@ def test_what_is_no_picture_is_refused_in_one_sentence(
     with pytest.raises(FileNotFoundError, match=r"^there is no file a\.png$"):
         read_picture(tmp_path / "a.png")
     (tmp_path / "b.png").write_bytes(b"nothing")
-    with pytest.raises(ValueError, match=r"^b\.png is no picture"):
+    with pytest.raises(ValueError, match=r"^b\.png is not a picture"):
         read_picture(tmp_path / "b.png")
     Image.fromarray(np.random.default_rng(0).integers(0, 256, (40, 40, 3), np.uint8)).save(tmp_path / "c.png")
     (tmp_path / "d.png").write_bytes((tmp_path / "c.png").read_bytes()[:2000])

@@ -152,12 +152,12 @@ def test_links_that_lead_out_of_the_root_are_refused(root: Path, home: Path) -> 
     assert found.names == ("my-bert",)
     names = ("a-file", "a-part", "below/one", "hidden", "whole")
     assert sorted(found.refused) == [
-        f"{name} is not read: a link in it leads out of the folder that may be read" for name in names
+        f"{name} is not read: a link in it points outside the folder that may be read" for name in names
     ]
     for name in names:
-        with pytest.raises(ValueError, match=f"^{name} is not read: a link in it leads out"):
+        with pytest.raises(ValueError, match=f"^{name} is not read: a link in it points outside"):
             find(name, home)
-        with pytest.raises(ValueError, match=f"^{name} is not read: a link in it leads out"):
+        with pytest.raises(ValueError, match=f"^{name} is not read: a link in it points outside"):
             checkpoint.fingerprint(name)
 
 
@@ -216,9 +216,9 @@ def test_without_a_root_nothing_but_the_other_places_is_found(root: Path, home: 
     assert below_root(home) == Listing()
     with pytest.raises(FileNotFoundError, match=r"^no encoder is called my-bert$"):
         find("my-bert", home)
-    with pytest.raises(ValueError, match=r"^the folder of models, nowhere, cannot be read$"):
+    with pytest.raises(ValueError, match=r"^the models folder, nowhere, cannot be read$"):
         places.use(root / "nowhere")
-    with pytest.raises(ValueError, match=r"^the folder of models, config.json, cannot be read$"):
+    with pytest.raises(ValueError, match=r"^the models folder, config.json, cannot be read$"):
         places.use(root / "my-bert" / "config.json")
     assert places.root() is None
 

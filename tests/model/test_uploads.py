@@ -87,14 +87,17 @@ def test_the_configuration_of_the_pooling_is_known_without_its_folder() -> None:
     ("files", "why"),
     [
         ((CONFIG,), "the weights are missing: model.safetensors"),
-        ((WEIGHTS,), "a config.json is missing: it says what the weights are"),
-        ((), "a config.json is missing: it says what the weights are"),
-        ((CONFIG, WEIGHTS, WEIGHTS), "model.safetensors is there twice"),
+        ((WEIGHTS,), "config.json is missing: it describes the model"),
+        ((), "config.json is missing: it describes the model"),
+        ((CONFIG, WEIGHTS, WEIGHTS), "model.safetensors was chosen twice"),
         (
             (CONFIG, ("pytorch_model.bin", b"")),
-            "pytorch_model.bin is a pickle, which can run code while it is read, and is not read here",
+            "pytorch_model.bin is a pickle, which can run code when it is loaded, so it is not read",
         ),
-        ((CONFIG, ("model.safetensors", bytes(3 * MB))), "these files are 3 MB; 1 MB may be uploaded"),
+        (
+            (CONFIG, ("model.safetensors", bytes(3 * MB))),
+            "these files are 3 MB; at most 1 MB more may be uploaded",
+        ),
     ],
 )
 def test_what_makes_no_encoder_is_refused(files: tuple, why: str) -> None:
