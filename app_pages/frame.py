@@ -101,13 +101,13 @@ GROUPS = {
         "your_own": Title(
             "Your own",
             "What does my encoder look at?",
-            "Open an encoder as Hugging Face saves it: you see its heads, and from then on it stands in the list of "
-            "encoders on every page. A copied link opens it again.",
+            "Open an encoder in Hugging Face format to see its attention heads. From then on it is in the list of encoders on "
+            "every page, and a copied link opens it again.",
         ),
         "many_inputs": Title(
             "Many inputs",
             "Where does my encoder go wrong?",
-            "A list of your texts or pictures, and what an encoder makes of each: open any of them, and step to the next.",
+            "A list of your texts or pictures, with the encoder's prediction for each: open any of them, and step to the next.",
         ),
     },
 }

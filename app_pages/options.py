@@ -1,4 +1,4 @@
-"""What whoever starts the app allows, read once at its start: options after `--`, or variables of the environment.
+"""The options of the app, read once at its start: arguments after `--`, or environment variables.
 
 streamlit run app.py -- --models DIR --hub --uploads 500
 LOUPE_MODELS=DIR LOUPE_HUB=1 LOUPE_UPLOADS_MB=500 streamlit run app.py
@@ -29,7 +29,7 @@ class Options:
 
 
 def read(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
-    """An option goes before the variable. What cannot be used is left out and said in a sentence."""
+    """An option overrides its variable. One that cannot be used is left out, and a sentence says so."""
     parser = ArgumentParser(APP, add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--models", default=environment.get("LOUPE_MODELS", ""))
     parser.add_argument("--hub", action="store_true")
@@ -39,10 +39,10 @@ def read(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
         given, unknown = parser.parse_known_args(arguments)
     except ArgumentError as error:
         (given, _), unknown = parser.parse_known_args([]), []
-        problems.append(f"The options after `--` cannot be read, {_plain(error)}: none of them counts.")
+        problems.append(f"The options after `--` cannot be read, {_plain(error)}: all of them are ignored.")
     if unknown:
         known = "`--models DIR`, `--hub` and `--uploads MB`"
-        problems.append(f"There is no option {_plain(' '.join(unknown))}; there are {known}.")
+        problems.append(f"Unknown option {_plain(' '.join(unknown))}; the options are {known}.")
     uploads = _megabytes(given.uploads)
     if uploads is None:
         problems.append(

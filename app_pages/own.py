@@ -102,7 +102,7 @@ def say_gone(shown: str | None) -> None:
         del st.session_state[_GONE], st.session_state[_INSTEAD]
         return
     for name, why in st.session_state[_GONE].items():
-        instead = f" {shown} is shown in its place." if shown else ""
+        instead = f" {shown} is shown instead." if shown else ""
         st.warning(
             f"{places.as_shown(name)} cannot be opened: {plain(str(why))}.{instead}",
             icon=":material/search_off:",
@@ -118,7 +118,7 @@ def _take_kind(name: str) -> None:
 def _missing(name: str) -> str | None:
     """Why there is no such encoder for this session; None where there is one."""
     if name.startswith(UPLOAD) and name not in uploads():
-        return "an upload is seen by the session alone that made it, and goes with it"
+        return "an upload can be seen only in the session that made it, and is deleted when that ends"
     try:
         places.find(name, checkpoint.CHECKPOINTS)
     except (ValueError, OSError) as error:

@@ -1,4 +1,4 @@
-"""Downloading a model from the Hugging Face Hub by its name, where whoever started the app allows it."""
+"""Downloading a model from the Hugging Face Hub by its name, where the app was started with `--hub`."""
 
 import streamlit as st
 
@@ -12,20 +12,20 @@ _SAID = "hub_said"
 def from_hub(is_allowed: bool) -> None:
     heading("Download from the Hugging Face Hub")
     if not is_allowed:
-        st.markdown(
-            "The app was started without a way to the network. With one, a model's name is all it takes:"
-        )
+        st.markdown("Downloads are off. To download models by name, start the app with:")
         st.code(WITH_HUB, language="bash", wrap_lines=True)
         return
     with st.form("hub", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
         said = st.text_input(
-            "Name of a model", placeholder="owner/name, or owner/name@revision", key="hub_name", width=420
+            "Model name", placeholder="owner/name, or owner/name@revision", key="hub_name", width=420
         )
         asked = st.form_submit_button("Download")
     if asked:
         _download(said)
     if found := st.session_state.get(_SAID):
-        st.success(f"{found} is here: open it in the list above.", icon=":material/check:")
+        st.success(
+            f"{found} was downloaded. Open it in the list of the Hugging Face cache.", icon=":material/check:"
+        )
 
 
 def _download(said: str) -> None:

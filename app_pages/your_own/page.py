@@ -1,4 +1,4 @@
-"""Your own: which encoders are there to be opened, what each of them is, and how to bring one."""
+"""Your own: the encoders that can be opened, a description of each, and how to add one."""
 
 import streamlit as st
 
@@ -16,7 +16,7 @@ with st.container(horizontal=True, gap="medium", key="own"):
     here, more = st.container(key="own_here"), st.container(key="own_more")
 with here:
     if places.has_root():
-        rows("In the folder of models", in_root(), key="root", empty=words.EMPTY_ROOT)
+        rows("In the models folder", in_root(), key="root", empty=words.EMPTY_ROOT)
     if mine := tuple(own.uploads()):
         rows("Uploaded in this session", Listing(names=mine), key="uploads")
     rows("Installed with pip", installed(), key="installed", empty=words.NO_MINILM)

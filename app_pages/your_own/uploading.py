@@ -1,4 +1,4 @@
-"""Uploading the few files of an encoder, where whoever started the app allows it; this session alone sees them."""
+"""Uploading the files of an encoder, where the app was started with `--uploads`; only this session sees them."""
 
 import streamlit as st
 
@@ -14,7 +14,7 @@ FILES, FOLDER = "Files", "A folder"
 _WHICH = (
     "`config.json`, `model.safetensors` and `tokenizer.json` (or `vocab.txt`, or `vocab.json` and `merges.txt`); for "
     "pictures `preprocessor_config.json`; of a sentence-transformers folder also `modules.json` and "
-    "`1_Pooling/config.json`. Other files are left out."
+    "`1_Pooling/config.json`. Other files are ignored."
 )
 _ROUND = "upload_round"  # another one empties the widget, and with it the memory that its files take
 
@@ -22,12 +22,12 @@ _ROUND = "upload_round"  # another one empties the widget, and with it the memor
 def uploading(at_most_mb: int) -> None:
     heading("Upload")
     if not at_most_mb:
-        st.markdown("The app was started without uploads. With them, of up to 500 MB:")
+        st.markdown("Uploads are off. To allow up to 500 MB, start the app with:")
         st.code(WITH_UPLOADS, language="bash", wrap_lines=True)
         return
     a_file = min(at_most_mb, st.get_option("server.maxUploadSize"))
     st.markdown(
-        "The few files of one encoder, or its folder. This session alone sees them, and they go with it.",
+        "The files of one encoder, or its folder. Only this session sees them; they are deleted when it ends.",
         help=_WHICH,
     )
     what = st.segmented_control(
@@ -36,7 +36,7 @@ def uploading(at_most_mb: int) -> None:
     made = st.session_state.setdefault(_ROUND, 0)
     with st.form("upload_form", border=False):
         files = st.file_uploader(
-            f"Up to {at_most_mb:,} MB together, {a_file:,} MB a file",
+            f"Up to {at_most_mb:,} MB in all, {a_file:,} MB per file",
             TYPES,
             accept_multiple_files="directory" if what == FOLDER else True,
             key=f"own_files_{what}_{made}",
@@ -45,7 +45,7 @@ def uploading(at_most_mb: int) -> None:
         asked = st.form_submit_button("Use these files")
     if a_file < at_most_mb:
         st.caption(
-            f"Larger files take an option of the server as well: `--server.maxUploadSize {at_most_mb}`, before the `--`."
+            f"Larger files also need the server's own option `--server.maxUploadSize {at_most_mb}`, before the `--`."
         )
     if asked:
         _take(files or [], at_most_mb * MB)

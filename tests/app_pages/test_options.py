@@ -35,12 +35,12 @@ def test_an_option_goes_before_its_variable(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--modles", "/secret/place"], "There is no option --modles place; there are"),
+        (["--modles", "/secret/place"], "Unknown option --modles place; the options are"),
         (
             ["--models"],
-            "The options after `--` cannot be read, argument --models: expected one argument: none",
+            "The options after `--` cannot be read, argument --models: expected one argument: all",
         ),
-        (["--models", "/secret/nowhere"], "The folder of models, nowhere, cannot be read."),
+        (["--models", "/secret/nowhere"], "The models folder, nowhere, cannot be read."),
         (["--uploads", "many"], "`--uploads` takes a number of megabytes up to 100,000, not many."),
         (["--uploads", "-5"], "`--uploads` takes a number of megabytes up to 100,000, not -5."),
         (["--uploads", "9999999"], "`--uploads` takes a number of megabytes up to 100,000, not 9999999."),

@@ -58,4 +58,4 @@ def test_files_are_uploaded_and_their_encoder_is_opened(page: Page) -> None:
     other = page.context.browser.new_context()
     with other, other.new_page() as somebody_elses:
         somebody_elses.goto(page.url)
-        expect(somebody_elses.get_by_text("seen by the session alone that made it")).to_be_visible()
+        expect(somebody_elses.get_by_text("seen only in the session that made it")).to_be_visible()

@@ -60,7 +60,7 @@ def test_what_lies_in_the_folder_is_described(open_own: Open, root: Path) -> Non
     assert "config.json cannot be read" in said
     assert app.button(key="open_broken").disabled
     assert not app.button(key="open_my-bert").disabled
-    assert "- out is not read: a link in it leads out of the folder that may be read." in [
+    assert "- out is not read: a link in it points outside the folder that may be read." in [
         each.value for each in app.markdown
     ]
     assert str(root.parent) not in said
@@ -124,8 +124,11 @@ def test_a_link_may_name_the_second_of_two(open_app: Open) -> None:
         ("no-more", "no encoder is called no-more"),
         ("../models/my-bert", "no encoder is called ../models/my-bert"),
         ("/etc", "no encoder is called /etc"),
-        ("hub:some/bert", "the Hugging Face cache of this machine does not hold some/bert"),
-        ("upload:mine-00", "an upload is seen by the session alone that made it, and goes with it"),
+        ("hub:some/bert", "some/bert is not in the Hugging Face cache of this machine"),
+        (
+            "upload:mine-00",
+            "an upload can be seen only in the session that made it, and is deleted when that ends",
+        ),
     ],
 )
 @pytest.mark.parametrize("page", ["attention", "training"])
@@ -133,7 +136,7 @@ def test_a_name_that_is_gone_is_said(open_app: Open, name: str, why: str, page: 
     app = open_app(f"app_pages/{page}/page.py", checkpoint=name)
     assert not app.exception
     (said,) = app.warning
-    assert said.value == f"{name} cannot be opened: {why}. imdb-pre-ln is shown in its place."
+    assert said.value == f"{name} cannot be opened: {why}. imdb-pre-ln is shown instead."
     if page == "attention":
         app.selectbox(key="checkpoint").set_value("imdb-post-ln").run()
         assert not app.warning
@@ -175,7 +178,7 @@ def test_an_upload_is_listed_for_its_session_and_deleted(
 ) -> None:
     allow(uploads_mb=5)
     app = open_own()
-    assert [each.label for each in app.file_uploader] == ["Up to 5 MB together, 5 MB a file"]
+    assert [each.label for each in app.file_uploader] == ["Up to 5 MB in all, 5 MB per file"]
     files = [(path.name, path.read_bytes()) for path in (checkpoints / "imdb-pre-ln").iterdir()]
     made = upload(files, 10**7)
     app.session_state["own_uploads"][made.name] = made
@@ -206,11 +209,13 @@ def test_a_download_shows_up_in_the_list(
         ask(app, "some/other")
         assert [each.value for each in app.error] == ["The Hub has no public model some/other."]
         ask(app, "no name")
-        assert app.error[0].value.startswith("No name is no name of a model")
+        assert app.error[0].value.startswith("No name is not the name of a model")
         ask(app, f"https://huggingface.co/some/bert/tree/{COMMIT}")
         assert not app.error
         name = f"hub:some/bert@{COMMIT[:8]}"
-        assert [each.value for each in app.success] == [f"{name} is here: open it in the list above."]
+        assert [each.value for each in app.success] == [
+            f"{name} was downloaded. Open it in the list of the Hugging Face cache."
+        ]
     press(app, f"open_{name}")
     assert app.selectbox(key="checkpoint").value == name
 
@@ -222,8 +227,8 @@ def ask(app: AppTest, name: str) -> None:
 
 
 def test_problems_of_the_options_stand_on_every_page(open_app: Open, allow: Allow) -> None:
-    allow(problems=("There is no option --modles.",))
-    assert [each.value for each in open_app(ATTENTION).warning] == ["There is no option --modles."]
+    allow(problems=("Unknown option --modles.",))
+    assert [each.value for each in open_app(ATTENTION).warning] == ["Unknown option --modles."]
 
 
 def test_hostile_names_of_labels_stay_text(open_own: Open, root: Path) -> None:
