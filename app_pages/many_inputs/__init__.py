@@ -1,1 +1,1 @@
-"""The parts of the page with a list of inputs and what an encoder makes of each."""
+"""The parts of the page with a list of inputs and the prediction for each."""

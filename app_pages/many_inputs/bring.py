@@ -17,18 +17,18 @@ TOGETHER = 100  # MB of all pictures
 EXAMPLES = 100  # test digits
 _ROUND, _PROBLEM = "several_round", "several_problem"
 _TABLE = (
-    "A table (CSV, with commas, semicolons or tabs) has a line of names first, with `text` among them; `label` is the right "
-    "class, by name or by number, and `second` the other part for encoders of pairs. Without such a line, each line is a "
-    "text, and behind a tab its label."
+    "A table (CSV, separated by commas, semicolons or tabs) begins with a header row that names a column `text`; `label` is "
+    "the right class, by name or by number, and `second` the second text for encoders of sentence pairs. Without a header, "
+    "each line is one text, and may end in a tab and its label."
 )
 _PICTURES = (
-    "A CSV file among them, with the columns `file` and `label`, says what they show. A grey digit is brought to the size and "
-    "place that the training digits have, as where you draw one."
+    "For labels, add a CSV file with the columns `file` and `label`. For encoders of digits each picture is centred and scaled "
+    "like the training digits."
 )
 
 
 def bring(kind: str) -> None:
-    """The ways to a list of this kind of input."""
+    """How to enter a list of this kind of input: paste, upload, or examples."""
     made = st.session_state.setdefault(
         _ROUND, 0
     )  # another one empties the widgets, and closes what they stand in
@@ -39,7 +39,7 @@ def bring(kind: str) -> None:
     if problem := st.session_state.get(_PROBLEM):
         st.warning(problem, icon=":material/warning:")
     st.caption(
-        "Only this session sees the list, and it is gone with it. The address of this page does not hold it."
+        "Only this session sees the list, and only until it ends. A link to this page does not contain it."
     )
 
 
@@ -51,13 +51,15 @@ def _texts(made: int) -> None:
     key = f"several_paste_{made}"
     with st.form("several_texts", border=False):
         st.text_area(
-            f"Texts, one a line (up to {reading.MOST:,})",
+            f"Texts, one per line (up to {reading.MOST:,})",
             key=key,
             height=170,
-            placeholder="The film is not bad at all.\ttext and label may be parted by a tab",
-            help=f"{_TABLE} Of a text the first {LONGEST:,} characters are read.",
+            placeholder="One text per line; a tab may separate it from its label",
+            help=f"{_TABLE} Only the first {LONGEST:,} characters of a text are read.",
         )
-        st.form_submit_button("Read these", type="primary", on_click=_take, args=(_pasted, state.TEXT, key))
+        st.form_submit_button(
+            "Use these texts", type="primary", on_click=_take, args=(_pasted, state.TEXT, key)
+        )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _upload(
             ("csv", "tsv", "txt"), "Or a CSV or text file", made, _from_file, several=False, kind=state.TEXT
@@ -69,7 +71,7 @@ def _texts(made: int) -> None:
 
 def _pictures(made: int) -> None:
     types = ("png", "jpg", "jpeg", "webp", "bmp", "csv")
-    said = f"Pictures (up to {pictures.MOST:,}, {TOGETHER} MB together)"
+    said = f"Pictures (up to {pictures.MOST:,}, {TOGETHER} MB in all)"
     _upload(types, said, made, _from_files, several=True, kind=state.DIGIT)
     name = f"Try it with {EXAMPLES} test digits"
     st.button(name, key="several_examples", on_click=_take, args=(_test_digits, state.DIGIT))
@@ -109,16 +111,14 @@ def _pasted(key: str) -> Listed:
 
 def _from_file(key: str) -> Listed:
     if (file := st.session_state[key]) is None:
-        raise ValueError("There is no file.")
+        raise ValueError("No file was chosen.")
     return reading.from_file(file.name, file.getvalue())
 
 
 def _from_files(key: str) -> Listed:
     files = st.session_state[key] or []
     if (size := sum(file.size for file in files)) > TOGETHER * 2**20:
-        raise ValueError(
-            f"These files have {size / 2**20:,.0f} MB together; at most {TOGETHER} MB can be read."
-        )
+        raise ValueError(f"These files are {size / 2**20:,.0f} MB in all; at most {TOGETHER} MB can be read.")
     with st.spinner("Reading the pictures …"):
         return pictures.from_files([(file.name, file.getvalue) for file in files])
 

@@ -1,4 +1,4 @@
-"""What an encoder makes of every input of a list, and how surprising each answer is."""
+"""The prediction for every input of a list, and how surprising each is."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -89,7 +89,7 @@ def outcome(name: Checkpoint, items: tuple[Item, ...]) -> Outcome:
     )
     if cut := [line.left_out for line in made if line.left_out]:
         many = f"{min(cut):,} to {max(cut):,} tokens" if len(cut) > 1 else _several(cut[0], "token")
-        notes.append(f"{_several(len(cut), 'text')} too long for this encoder, which leaves out {many}.")
+        notes.append(f"{_several(len(cut), 'text')} too long for this encoder: {many} left out.")
     notes += label_notes
     return Outcome(
         lines=made,
@@ -117,9 +117,7 @@ def _readable(
             given[number] = found
     notes = []
     if nothing:
-        what = (
-            "in which the encoder finds no token" if config.is_text else "in which there is no digit to see"
-        )
+        what = "in which the encoder finds no token" if config.is_text else "in which no digit was found"
         several = _several(len(nothing), "text" if config.is_text else "picture")
         named = [items[number].name or f"number {number + 1:,}" for number in nothing[:NAMED]]
         shown = ", ".join(named) + (", …" if len(nothing) > NAMED else "")
@@ -148,7 +146,7 @@ def _labels(items: Sequence[Item], numbers: list[int], config: ModelConfig) -> t
         named = ", ".join(f"“{label[:30]}”" for label in list(dict.fromkeys(unknown))[:3])
         classes = ", ".join(config.class_names[:SHOWN]) + (", …" if config.n_classes > SHOWN else "")
         notes.append(
-            f"{_several(len(unknown), 'label')} not a class of this encoder ({named}); its classes are {classes}, or a "
+            f"{_several(len(unknown), 'label')} not a class of this encoder ({named}); use {classes}, or a "
             f"number below {config.n_classes:,}."
         )
     return found, notes
@@ -207,16 +205,16 @@ def _of_classes(values: np.ndarray, labels: list[int], names: tuple[str, ...]) -
         return lines, "loss", "Loss: −ln of the probability of the right class, in nats."
     if (right < 0).all():
         most = written(float(np.log(len(names))), ".2f")
-        why = f"Entropy: how open the answer is, from 0 (certain) to ln {len(names):,} = {most} nats."
+        why = f"Entropy of the predicted probabilities, from 0 (certain) to ln {len(names):,} = {most} nats."
         return lines, "entropy", why
-    why = "Loss where the right class is known; else entropy, the loss that the encoder itself expects. Both in nats."
+    why = "Loss where the right class is known; otherwise entropy, the loss expected from the encoder's own probabilities. Both in nats."
     return lines, "loss or entropy", why
 
 
 def _of_answers(values: np.ndarray, config: ModelConfig) -> Lines:
     if config.family and config.family.answers == "numbers":
         lines = [{"said": _numbers(row, config.class_names)} for row in values]
-        return lines, "", "This encoder answers with numbers, which say nothing of how sure it is."
+        return lines, "", "This encoder predicts numbers (regression), which do not say how certain it is."
     order = np.argsort(-values, axis=1, kind="stable")[:, :SHOWN].tolist()
     lines = [
         {
@@ -225,7 +223,11 @@ def _of_answers(values: np.ndarray, config: ModelConfig) -> Lines:
         }
         for first, row, nats in zip(order, values, entropies_of_each(values).tolist(), strict=True)
     ]
-    return lines, "entropy", "Each class by itself; the entropy is summed over the classes, in nats."
+    return (
+        lines,
+        "entropy",
+        "Multi-label: a probability for each class. The entropy is summed over the classes, in nats.",
+    )
 
 
 def _numbers(row: np.ndarray, names: tuple[str, ...]) -> str:
@@ -240,18 +242,22 @@ def _of_tokens(found: list) -> Lines:
     for each in found:
         said = ", ".join(f"{visible(token)} {name}" for token, name in each.named[:SHOWN])
         more = f", and {len(each.named) - SHOWN:,} more" if len(each.named) > SHOWN else ""
-        lines.append({"said": f"{said}{more}" or "all alike", "surprise": each.entropy})
+        lines.append({"said": f"{said}{more}" or "the same for all tokens", "surprise": each.entropy})
     return (
         lines,
         "entropy",
-        "A class for each token: those unlike most. The entropy is the mean over the tokens, in nats.",
+        "A class for each token; shown are the tokens whose class is not the most common one. The entropy is the mean over the tokens, in nats.",
     )
 
 
 def _of_states(states: np.ndarray, numbers: list[int]) -> Lines:
     size = f"{states.shape[-1]:,} numbers"
     if len(states) < 2:
-        return [{"said": size} for _ in states], "", "No classes: a state alone is like no other."
+        return (
+            [{"said": size} for _ in states],
+            "",
+            "This encoder has no classes, and with one input there is nothing to compare.",
+        )
     nearest, cosines = most_alike(states)
     lines = [
         {"said": size, "nearest": numbers[at] if at >= 0 else None, "surprise": 1 - cosine}
@@ -260,7 +266,7 @@ def _of_states(states: np.ndarray, numbers: list[int]) -> Lines:
     return (
         lines,
         "distance",
-        "No classes: how far a state is from the one most like it in this list, 1 − cosine.",
+        "This encoder has no classes: the distance is 1 − cosine to the most similar state in this list.",
     )
 
 

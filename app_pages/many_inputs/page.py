@@ -1,4 +1,4 @@
-"""Many inputs: a list of texts or pictures, what the encoder makes of each, and the way into any of them."""
+"""Many inputs: a list of texts or pictures with the prediction for each, any of which can be opened."""
 
 from functools import partial
 
@@ -72,7 +72,7 @@ with controls:
     name = choose_encoder()
 kind = address.held("kind")
 if name is None:
-    stop("There is no encoder of this kind.")
+    stop("There is no encoder for this kind of input.")
 try:
     state.loaded(name)
 except (ValueError, OSError) as error:

@@ -45,7 +45,7 @@ def from_files(files: Files) -> Listed:
     if not items:
         raise ValueError(notes[-1] if wrong else "There is no picture among these files.")
     if labels and len(pictures) <= MOST:
-        notes.append(f"{len(labels):,} of the labels are of files that are not there.")
+        notes.append(f"{len(labels):,} of the labels name files that are not there.")
     return Listed(items=tuple(items), notes=tuple(notes))
 
 

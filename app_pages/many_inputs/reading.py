@@ -24,7 +24,7 @@ def from_file(name: str, content: bytes) -> Listed:
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        raise ValueError(f"{shown} is not a text in UTF-8.")
+        raise ValueError(f"{shown} is not UTF-8 text.")
     return from_text(text, table=name.lower().endswith((".csv", ".tsv")), shown=shown)
 
 
@@ -79,8 +79,8 @@ def _of_table(content: str, separator: str, shown: str) -> Listed:
     notes = []
     if too_wide:
         notes.append(
-            f"{_several(too_wide, 'line')} of the table left out, with more cells than there are names: a text with "
-            f"“{separator}” in it stands in quotation marks."
+            f"{_several(too_wide, 'line')} of the table left out, with more cells than columns: put a text that "
+            f"contains “{separator}” in quotation marks."
         )
     return _listed(found, n_empty=n_empty, notes=notes)
 
@@ -89,7 +89,7 @@ def _why(error: csv.Error, line: int) -> str:
     if "end of data" in str(error):
         return "a quotation mark is opened and never closed"
     if "expected after" in str(error):
-        return f"in line {line:,} a quotation mark stands inside a text, and is not doubled"
+        return f"in line {line:,} a quotation mark inside a text is not doubled"
     return f"line {line:,}: {error}"
 
 
@@ -108,8 +108,8 @@ def _listed(rows: Iterable[tuple[str, str, str]], *, n_empty: int, notes: Iterab
     ]:
         longest = f", the longest of {max(cut):,}" if len(cut) > 1 else f", of {cut[0]:,}"
         notes.append(
-            f"{_several(len(cut), 'text')} of more than {LONGEST:,} characters{longest}: the end is cut off, since the box "
-            "for a text takes no more."
+            f"{_several(len(cut), 'text')} of more than {LONGEST:,} characters{longest}: the end is cut off, since the text "
+            "box takes no more."
         )
     items = (
         Item(text=Text(text[:LONGEST].strip(), second[:LONGEST].strip() or None), label=label[:200])

@@ -53,9 +53,9 @@ def table(
 
 
 def _head(items: Sequence[Item], outcome: Outcome) -> list[str]:
-    answer = "most like it" if outcome.surprise == "distance" else "answer"
+    answer = "most similar" if outcome.surprise == "distance" else "answer"
     what = "input" if items[0].text is not None else "picture"
-    label = ["right"] if outcome.n_labelled else []
+    label = ["label"] if outcome.n_labelled else []
     number = [outcome.surprise if outcome.surprise == "distance" else f"{outcome.surprise}, nats"]
     return ["", what, answer, *label, *(number if outcome.surprise else [])]
 

@@ -18,7 +18,7 @@ def test_a_list_is_gone_through(page: Page, color_scheme: str) -> None:  # noqa:
     ready(page)
     page.locator(".st-key-navigation").get_by_role("link", name="Many inputs").click()
     page.get_by_role("textbox", name="Texts").fill(PASTED)
-    page.get_by_role("button", name="Read these").click()
+    page.get_by_role("button", name="Use these texts").click()
     rows = page.locator(".st-key-many_table tbody tr")
     expect(rows).to_have_count(3)
     expect(rows.nth(2)).to_contain_text("<img src=x onerror=alert(1)>")

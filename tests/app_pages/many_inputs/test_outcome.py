@@ -44,7 +44,7 @@ def test_each_line_is_what_a_forward_of_its_own_gives(monkeypatch: pytest.Monkey
     assert found.lines[2].surprise == pytest.approx(-q * math.log(q) - (1 - q) * math.log(1 - q), rel=1e-4)
     assert found.surprise == "loss or entropy"
     assert found.notes == (
-        "1 label not a class of this encoder (“happy”); its classes are negative, positive, or a number below 2.",
+        "1 label not a class of this encoder (“happy”); use negative, positive, or a number below 2.",
     )
     values = [line.surprise for line in found.order(surprising_first=True)]
     assert values == sorted(values, reverse=True)
@@ -61,7 +61,7 @@ def test_what_the_encoder_cannot_read_is_counted() -> None:
     assert found.notes == (
         "1 text left out, in which the encoder finds no token: number 1.",
         "This encoder reads one text at a time: 1 second part left out.",
-        "1 text too long for this encoder, which leaves out 20 tokens.",
+        "1 text too long for this encoder: 20 tokens left out.",
     )
     nothing = outcome("imdb-pre-ln", items[:1])
     assert nothing.lines == ()
@@ -71,7 +71,7 @@ def test_what_the_encoder_cannot_read_is_counted() -> None:
 def test_test_digits_and_pictures_without_ink() -> None:
     found = outcome("mnist-pre-ln", (Item(digit=3, label="0"), Item(name="blank.png"), Item(digit=4)))
     assert [line.number for line in found.lines] == [0, 2]
-    assert found.notes[0] == "1 picture left out, in which there is no digit to see: blank.png."
+    assert found.notes[0] == "1 picture left out, in which no digit was found: blank.png."
     assert found.n_labelled == 1
 
 

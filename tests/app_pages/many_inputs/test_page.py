@@ -21,7 +21,7 @@ def open_list(open_app: Open) -> Open:
     def opened(pasted: str = PASTED, **query: str) -> AppTest:
         app = open_app(PAGE, **query)
         app.text_area(key="several_paste_0").set_value(pasted)
-        next(button for button in app.button if button.label == "Read these").click()
+        next(button for button in app.button if button.label == "Use these texts").click()
         app.run()
         assert not app.exception
         return app

@@ -52,7 +52,7 @@ def test_a_table_among_them_says_what_they_show() -> None:
     table = b"file,label\none.png, 1\nother.png,2\n"
     listed = from_files(given(("labels.csv", table), ("one.png", file(STROKE)), ("two.png", file(STROKE))))
     assert [item.label for item in listed.items] == ["1", ""]
-    assert listed.notes == ("1 of the labels are of files that are not there.",)
+    assert listed.notes == ("1 of the labels name files that are not there.",)
 
 
 def test_what_is_no_picture_is_named_and_left_out() -> None:

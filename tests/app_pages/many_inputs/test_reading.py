@@ -84,10 +84,10 @@ def test_a_long_text_is_cut_to_what_the_box_takes() -> None:
         ("a.csv", b"sentence,label\na,1", "has no column “text”: its first line is sentence, label."),
         ("a.csv", b"text,label\n ,1", "no text in it"),
         ("a.csv", b'text,label\n"a,1\nb,0', "a quotation mark is opened and never closed"),
-        ("a.csv", b"\x89PNG\r\n\x1a\n\0\0", "not a text in UTF-8"),
-        ("a.txt", bytes(100), "not a text in UTF-8"),
-        ("a.txt", "Käse".encode("latin-1"), "not a text in UTF-8"),
-        ("a.txt", b"\xff\xfea", "not a text in UTF-8"),
+        ("a.csv", b"\x89PNG\r\n\x1a\n\0\0", "is not UTF-8 text"),
+        ("a.txt", bytes(100), "is not UTF-8 text"),
+        ("a.txt", "Käse".encode("latin-1"), "is not UTF-8 text"),
+        ("a.txt", b"\xff\xfea", "is not UTF-8 text"),
         ("a.txt", b"x" * (MOST_SIGNS + 1), "at most 5,000,000 can be read"),
     ],
 )
@@ -103,7 +103,7 @@ def test_what_a_spreadsheet_writes_as_unicode_is_read() -> None:
     ("content", "said"),
     [
         ("text,label\n" + "a" * 200_000, "line 2: field larger than field limit"),
-        ('text,label\n"a" b,1', "in line 2 a quotation mark stands inside a text"),
+        ('text,label\n"a" b,1', "in line 2 a quotation mark inside a text is not doubled"),
     ],
 )
 def test_odd_tables_are_refused_in_one_sentence(content: str, said: str) -> None:

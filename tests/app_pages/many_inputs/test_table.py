@@ -39,7 +39,7 @@ def test_a_row_says_what_was_given_and_what_was_answered() -> None:
     assert (second["right"], second["label"]) == (None, "@x")
     assert third["probability"] == ">99.9\u2009%"
     assert len(third["name"]) == SIGNS + 1
-    assert _head(ITEMS, FOUND) == ["", "input", "answer", "right", "loss or entropy, nats"]
+    assert _head(ITEMS, FOUND) == ["", "input", "answer", "label", "loss or entropy, nats"]
 
 
 def test_a_picture_travels_small() -> None:
@@ -53,7 +53,7 @@ def test_a_picture_travels_small() -> None:
 def test_states_are_compared_with_each_other() -> None:
     line = Line(number=1, said="8 numbers", nearest=0, surprise=0.25)
     found = Outcome(lines=(line,), surprise="distance", explained="")
-    assert _head(ITEMS, found) == ["", "input", "most like it", "distance"]
+    assert _head(ITEMS, found) == ["", "input", "most similar", "distance"]
     row = _row(ITEMS[1], found, line)
     assert (row["said"], row["surprise"]) == ("number 1", "0.250")
     table = pd.read_csv(io.BytesIO(as_csv(ITEMS, found, [line])))
