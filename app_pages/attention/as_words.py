@@ -10,8 +10,8 @@ from model.measures.words import hidden_positions
 from model.record import AttentionRecord
 from viz.numbers import percent
 
-_WORDS = "Pieces of a word become one: attention to it is the sum over its pieces, attention from it their mean (Clark et al. 2019)."
-_HIDDEN = "Leaves out class token, separators and padding. Their weight is not given to others, so rows sum to less than 1."
+_WORDS = "Merges the pieces of each word: attention to a word is the sum over its pieces, attention from it their mean (Clark et al. 2019)."
+_HIDDEN = "Leaves out class token, separators and padding. The other weights are not renormalised, so rows sum to less than 1."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +28,7 @@ class View:
         """The same, and where something is hidden how much of the weight in `pattern` [query, key] is shown."""
         if not self.hides:
             return self.notes
-        shown = f"{percent(float(sums(pattern).mean()), 0)} of the weight is shown (mean over the queries), the rest given to no other"
+        shown = f"{percent(float(sums(pattern).mean()), 0)} of the weight is shown (mean over the queries), without renormalising"
         return (*self.notes, shown)
 
 
@@ -45,7 +45,7 @@ def choose_view(chosen: state.HeadSelection) -> View:
     seen, measures = chosen.viewed(merged=merged, hidden=hidden)
     notes = []
     if merged:
-        notes.append("words: to a word the sum over its pieces, from it their mean")
+        notes.append("pieces merged into words: attention to a word is their sum, from a word their mean")
     if hidden:
         names = dict.fromkeys(read.tokens[at] for read in both for at in hidden_positions(read))
         notes.append(f"special tokens hidden: {', '.join(names)}")

@@ -1,4 +1,4 @@
-"""What the page is about as a file: the record, and a page of all heads that opens without the app."""
+"""Two downloads: the record, and a page of all heads that opens without the app."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -17,12 +17,12 @@ from viz.export.text import file_name
 from viz.export.view import html, view_of
 
 _HELP = (
-    "Everything that this forward computed, as an .npz file: arrays by name, tokens, and the settings with the hash of the "
+    "Everything that this forward pass computed, as an .npz file: arrays by name, tokens, and the settings with the hash of the "
     "weights. It opens again here as the input “Record”, and in a notebook with numpy."
 )
 _PAGE = (
-    "All heads, each to look at, with the input, the answer and the settings, in one HTML file that opens in a browser "
-    "without this app and without a network."
+    "All heads, with the input, the prediction and the settings, in one HTML file that any browser opens offline, without "
+    "this app."
 )
 
 

@@ -31,7 +31,7 @@ def cross_attention(chosen: state.HeadSelection, first: Side, second: Side) -> N
         "(Vaswani et al. 2017, section 3.2.3). This encoder was never trained for it, so the map shows the formula and "
         "not a skill."
         + (
-            " The bias by distance that it adds to its scores is left out: two texts have no distance."
+            " The relative position bias that it adds to its scores is left out: between two texts there are no relative positions."
             if biased
             else ""
         )

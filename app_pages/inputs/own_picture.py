@@ -1,4 +1,4 @@
-"""A picture of the reader's own, in colour, for encoders that read such: held in this session, and gone with it."""
+"""An uploaded picture, for encoders that read colour: kept until the session ends."""
 
 import numpy as np
 import streamlit as st
@@ -17,7 +17,7 @@ def own_picture() -> np.ndarray | None:
     if problem := st.session_state.get("own_picture_problem"):
         st.warning(problem)
     st.caption(
-        "The encoder's own resizing and crop are applied. The link to this page does not hold the picture."
+        "It is resized and cropped as this encoder expects. A link to this page does not contain the picture."
     )
     return st.session_state.get(HELD)
 

@@ -1,4 +1,4 @@
-"""Opening a record file, or attention from elsewhere: held in the session that opened it, and gone with it."""
+"""Opening a record file, or attention from elsewhere: kept until the session ends."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,9 +22,9 @@ LARGEST = 200  # MB of an upload: of MiniLM at 512 tokens, a record is 180 MB
 OPENED = "opened_record"  # in the session
 LONGEST_NAME = 60
 WHAT = (
-    "A record that was downloaded here or written by `python -m model.capture`, or attention from anywhere: an `.npz` or "
-    "`.safetensors` file with `pattern` [layer, head, query, key] and `tokens`, a text for each position. Where the keys are "
-    "not the queries, `queries` and `keys`; for patches of a picture, `picture` and `patch_grid`."
+    "A record downloaded from this app or written by `python -m model.capture`, or the attention of any model: an `.npz` or "
+    "`.safetensors` file with `pattern` [layer, head, query, key] and `tokens`, a string for each position. For cross-attention, "
+    "`queries` and `keys` instead of `tokens`; for patches of a picture, `picture` and `patch_grid`."
 )
 
 
@@ -121,9 +121,9 @@ def _upload() -> None:
     )
     if problem := st.session_state.get("record_problem"):
         st.warning(problem)
-    larger = f"Up to {LARGEST} MB are taken where the app is started with `--server.maxUploadSize {LARGEST}`."
+    larger = f"For files of up to {LARGEST} MB, start the app with `--server.maxUploadSize {LARGEST}`."
     st.caption(
-        f"{WHAT} Only this session sees it, and it is gone with it. {larger if at_most < LARGEST else ''}"
+        f"{WHAT} Only this session sees it, and only until it ends. {larger if at_most < LARGEST else ''}"
     )
 
 
@@ -145,10 +145,10 @@ def _describe(found: Opened) -> None:
         for name in ("text", "second_part", "checkpoint", "intervention", "version")
     }
     labels = {
-        "text": "read",
-        "second_part": "and behind it",
+        "text": "text",
+        "second_part": "second part",
         "checkpoint": "encoder",
-        "intervention": "changed",
+        "intervention": "intervention",
         "version": "written by version",
     }
     lines = [
@@ -157,14 +157,14 @@ def _describe(found: Opened) -> None:
         if it and isinstance(it, str)
     ]
     if isinstance(weights := found.settings.get("weights_sha256"), str):
-        lines.append(f"its weights (SHA-256): {as_code(weights[:16])}")
+        lines.append(f"weights (SHA-256): {as_code(weights[:16])}")
     if not isinstance(found.record, ForwardRecord):
-        lines.append("attention alone: no states and no prediction")
+        lines.append("attention only: no states and no prediction")
     st.caption("  \n".join(lines))
     name, text = said["checkpoint"], said["text"]
     if isinstance(text, str) and isinstance(name, str) and _is_here(name, weights):
         again = (name, text, found.settings.get("second_part"))
-        st.button("Read the text with this encoder", key="read_again", on_click=_read_again, args=again)
+        st.button("Run this encoder on the text", key="read_again", on_click=_read_again, args=again)
     st.button("Close the record", key="close_record", on_click=_close)
 
 

@@ -1,4 +1,4 @@
-"""A list of inputs of the reader's own, held in this session alone, and stepping through it with all else kept as chosen."""
+"""A list of the user's own inputs, kept in this session alone, and stepping through it while all other choices stay."""
 
 from dataclasses import dataclass, replace
 

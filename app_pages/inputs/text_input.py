@@ -8,7 +8,7 @@ from model.inputs import Text
 # Texts travel in the page's address, two of them where two are compared. Servers refuse addresses of more than
 # 64 KB, and a character may take nine bytes there. Encoders read some 1,800 characters.
 LONGEST = 3500
-AT_MOST = f"The box takes no text of more than {LONGEST:,} characters."
+AT_MOST = f"The text box takes at most {LONGEST:,} characters."
 
 
 def text_input(*, in_two_parts: bool = False) -> tuple[Text | None, None]:
@@ -37,13 +37,11 @@ def text_input(*, in_two_parts: bool = False) -> tuple[Text | None, None]:
 
 
 def _second_part() -> str | None:
-    with st.popover(
-        "Pair", key="second_part", help="A second text for encoders of pairs, read behind a separator."
-    ):
+    with st.popover("Pair", key="second_part", help="A second text, for encoders of sentence pairs."):
         text = text_box("Second part", "", key="second")
         st.caption(
-            "An encoder of sentence pairs reads this behind the first text, after a separator; many tell the two parts "
-            "apart by a vector of their own, the token type. Empty: there is no second part."
+            "An encoder of sentence pairs reads this after the first text and a separator; many mark the two parts with "
+            "token type embeddings. Leave it empty for a single text."
         )
     return text if text.strip() else None
 

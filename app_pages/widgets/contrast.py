@@ -124,7 +124,7 @@ def verdict(what: str, before: ForwardRecord, after: ForwardRecord) -> str:
 def similarity(one: ForwardRecord, other: ForwardRecord) -> str:
     """How alike two inputs are to an encoder of embeddings, as a sentence. Plain text."""
     cosine = 1 - change(one, other).value
-    return f"Cosine similarity of the two embeddings: {written(cosine, '.3f')} (1: the same direction, 0: unrelated)."
+    return f"Cosine similarity of the two embeddings: {written(cosine, '.3f')} (1: the same direction, 0: orthogonal)."
 
 
 def share(part: float, digits: int = 2) -> str:

@@ -1,4 +1,4 @@
-"""What the classifier answers, on one line: in words, and how sure it is."""
+"""The prediction on one line: the class, and its probability."""
 
 from html import escape
 
@@ -40,8 +40,12 @@ def prediction(record: ForwardRecord, label: int | None, *, title: str = "") -> 
 def _otherwise(record: ForwardRecord) -> None:
     answers = record.probabilities
     if not len(answers):
-        per_token = "It has an answer for each token: below." if record.token_class_names else ""
-        st.caption(per_token or "This encoder has no classes, and so no prediction.", width="content")
+        per_token = (
+            "This encoder predicts a class for each token: see below." if record.token_class_names else ""
+        )
+        st.caption(
+            per_token or "This encoder has no classification head, and so no prediction.", width="content"
+        )
         return
     numbers = record.config.family.answers == "numbers"
     order = range(len(answers)) if numbers else np.argsort(-answers, kind="stable").tolist()
@@ -50,7 +54,7 @@ def _otherwise(record: ForwardRecord) -> None:
         + (written(float(answers[at]), ".3g") if numbers else percent(float(answers[at])))
         for at in list(order)[:LIKELIEST]
     ]
-    how = "a number, not a probability" if numbers else "each class by itself"
+    how = "a number, not a probability" if numbers else "multi-label: a probability for each class"
     st.html(f'<div class="answer">{" ".join(said)}<span class="other">{how}</span></div>', width="content")
 
 

@@ -1,4 +1,4 @@
-"""What an encoder answers for each token, such as the names in a text: below each token its class."""
+"""Token classification, such as finding the names in a text: below each token its predicted class."""
 
 from html import escape
 
@@ -28,9 +28,9 @@ def token_answers(record: ForwardRecord) -> None:
     ]
     st.html(f'<div class="token-answers">{"".join(cells)}</div>')
     st.caption(
-        "Below each token its most probable class and how probable it is."
+        "Below each token: its most probable class, and that probability."
         if len(names) > 1
-        else f"Below each token the probability of “{names[0]}”."
+        else f"Below each token: the probability of “{names[0]}”."
     )
 
 

@@ -93,7 +93,9 @@ def test_each_token_has_its_class(open_imported: Open) -> None:
     (said,) = (block.proto.body for block in app.get("html") if 'class="token-answers"' in block.proto.body)
     assert said.count("<code>") == 10
     assert "<code>film</code><small>class " in said
-    assert "It has an answer for each token: below." in [caption.value for caption in app.caption]
+    assert "This encoder predicts a class for each token: see below." in [
+        caption.value for caption in app.caption
+    ]
 
 
 def test_numbers_are_no_probabilities(open_imported: Open) -> None:

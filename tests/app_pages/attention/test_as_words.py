@@ -46,10 +46,10 @@ def test_overview_detail_and_text_follow(open_app: Open, query: dict, how: dict)
 @pytest.mark.parametrize("kind", ["matrix", "lines"])
 def test_the_figures_say_it(open_app: Open, kind: str) -> None:
     app = open_app(**AT, **WORDS, **HIDDEN, view=kind)
-    words = "words: to a word the sum over its pieces, from it their mean"
+    words = "pieces merged into words: attention to a word is their sum, from a word their mean"
     hidden = "special tokens hidden: [CLS], [SEP]"
     shares = viewed(merged=True, hidden=True)[0, 0].sum(axis=-1)
-    share = f"{100 * shares.mean():.0f}\u2009% of the weight is shown (mean over the queries), the rest given to no other"
+    share = f"{100 * shares.mean():.0f}\u2009% of the weight is shown (mean over the queries), without renormalising"
     assert described(app, "Attention of")["title"]["text"] == [words, hidden]
     assert described(app, "The 3 words of the text")["title"]["text"] == [words, hidden, share]
     if kind == "lines":
@@ -90,7 +90,7 @@ def test_of_a_digit_the_class_token_can_be_hidden_and_nothing_merged(open_app: O
     assert weights(shown(app)).shape == (4, 4)
     assert "words" not in [toggle.key for toggle in app.toggle]
     assert "to_class" not in [button.key for button in app.button]
-    assert any("the rest given to no other" in said.value for said in app.caption)
+    assert any("without renormalising" in said.value for said in app.caption)
 
 
 def test_where_no_word_has_pieces_none_can_be_merged(open_app: Open) -> None:

@@ -181,8 +181,8 @@ def test_an_upload_that_is_no_record_is_said_and_what_is_open_stays(open_app: Op
 def test_what_a_file_says_of_itself_is_listed(open_app: Open) -> None:
     app = show(open_app, opened(saved(Text(TEXT), "imdb-pre-ln"), "my *file*.npz"))
     assert any("`my *file*.npz`" in block.value for block in app.markdown)
-    (about,) = (said.value for said in app.caption if "its weights (SHA-256)" in said.value)
-    assert f"read: `{TEXT}`" in about
+    (about,) = (said.value for said in app.caption if "weights (SHA-256)" in said.value)
+    assert f"text: `{TEXT}`" in about
     assert "encoder: `imdb-pre-ln`" in about
     app.button(key="read_again").click().run()
     assert not app.exception

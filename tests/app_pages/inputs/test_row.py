@@ -77,7 +77,7 @@ def test_an_encoder_without_classes_shows_its_heads_and_no_prediction(
     assert not app.exception
     assert not app.info
     assert not app.metric
-    said = "This encoder has no classes, and so no prediction."
+    said = "This encoder has no classification head, and so no prediction."
     assert (said in [caption.value for caption in app.caption]) == (page == "attention")
     app.selectbox(key="checkpoint").set_value("mnist-pre-ln").run()
     assert bool(app.metric) == (page == "attention")
