@@ -1,7 +1,7 @@
-"""A small button at the upper right of every figure, behind which the figure is had as a file.
+"""A small button at the upper right of every figure, which opens a menu to download it as a file.
 
-What stands behind it is drawn only while it is open, and choosing in it runs no page anew; the file is made when it is asked
-for. A closed one costs 0.2 ms of a run; as a fragment of its own, which would open without a run, it costs 0.8 ms.
+The menu is drawn only while it is open, a choice in it does not run the page again, and the file is made when it is
+downloaded. A closed one costs 0.2 ms of a run; as a fragment of its own, which would open without a run, it costs 0.8 ms.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ from viz.figure import Figure
 
 NAMES = {"png": "PNG", "svg": "SVG", "csv": "CSV", "parquet": "Parquet"}
 SCREEN, LIGHT, DARK = "as on screen", "light", "dark"
-NATURAL, COLUMN, OWN = "as it is", f"{PAPER.width_cm:g} cm column, {PAPER.font_pt:g} pt", "own"
+NATURAL, COLUMN, OWN = "original", f"{PAPER.width_cm:g} cm column, {PAPER.font_pt:g} pt", "custom"
 # Pages that are about one encoder, and those of them that are about one head: their files are named after them.
 _ENCODER = {"attention", "inside_a_head", "masks", "positions"}
 _HEAD = {"attention", "inside_a_head", "masks"}
@@ -34,11 +34,11 @@ def download(figure: Figure, key: str) -> None:
 
 @st.fragment
 def _choose(figure: Figure, key: str) -> None:
-    kind = _row("File", tuple(NAMES), "kind", key, format_func=NAMES.__getitem__)
+    kind = _row("Format", tuple(NAMES), "kind", key, format_func=NAMES.__getitem__)
     look = _look(key) if kind in PICTURES else Look()
     if kind in TABLES:
         rows, columns = figure.frame.shape
-        st.caption(f"The numbers behind the figure: {rows:,} rows of {columns:,}.")
+        st.caption(f"The data of the figure: {rows:,} rows × {columns:,} columns.")
     st.download_button(
         "Download",
         lambda: file(figure, kind, look),
@@ -68,7 +68,7 @@ def _look(key: str) -> Look:
     if size == OWN:
         with st.container(horizontal=True, gap="small"):
             width = _number("Width, cm", WIDTHS_CM, PAPER.width_cm, "width_cm", key)
-            letters = _number("Letters, pt", FONTS_PT, PAPER.font_pt, "font_pt", key)
+            letters = _number("Font size, pt", FONTS_PT, PAPER.font_pt, "font_pt", key)
         clear = st.toggle("No background", _held("transparent", True), key=f"file_of_{key}_transparent")
         _hold("transparent", clear)
         paper = {"width_cm": width, "font_pt": letters, "transparent": clear}

@@ -34,10 +34,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--out", type=Path, required=True, metavar="FILE", help=f"ends in .{', .'.join(KINDS)}"
     )
     parser.add_argument("--head", type=int, nargs=2, metavar=("L", "H"), help="one head, from 0")
-    parser.add_argument("--query", type=int, default=None, help="the position whose row is framed")
+    parser.add_argument("--query", type=int, default=None, help="the query position whose row is highlighted")
     parser.add_argument("--theme", choices=("light", "dark"), default="light", help="of a picture")
     parser.add_argument("--width-cm", type=float, help="of a picture")
-    parser.add_argument("--font-pt", type=float, help="size of the letters in a picture")
+    parser.add_argument("--font-pt", type=float, help="font size in a picture")
     parser.add_argument("--transparent", action="store_true", help="a picture without background")
     asked = parser.parse_args(arguments)
     try:

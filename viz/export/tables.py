@@ -1,4 +1,4 @@
-"""The numbers behind a figure, as CSV or Parquet: its `frame`, a row a mark, or a matrix with its labels."""
+"""The data of a figure as CSV or Parquet: its `frame`, one row for each mark, or a matrix with its labels."""
 
 import io
 

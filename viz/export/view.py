@@ -32,7 +32,7 @@ _SETTINGS = {
     "checkpoint": "Checkpoint",
     "text": "Text",
     "second_part": "Second part",
-    "intervention": "Changed",
+    "intervention": "Intervention",
     "version": "Version of Attention Loupe",
     "weights_sha256": "SHA-256 of the weights",
 }

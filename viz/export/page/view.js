@@ -225,7 +225,7 @@ function paintInput() {
     button.setAttribute("aria-pressed", position === query);
     button.setAttribute("aria-label", `${shown(data.keys[position])}, position ${position}, weight ${written(weight)}`);
   });
-  at("reading").textContent = canvasOfPicture || tokens.length ? `In the colours of what query ${query}, ${shown(data.queries[query])}, attends to.` : "";
+  at("reading").textContent = canvasOfPicture || tokens.length ? `Coloured by the attention of query ${query}, ${shown(data.queries[query])}.` : "";
   if (!canvasOfPicture || !canvasOfPicture.image) return;
   const pen = canvasOfPicture.getContext("2d"), [rows, columns] = data.grid, image = canvasOfPicture.image;
   canvasOfPicture.width = 448;
@@ -255,7 +255,7 @@ function paintWords() {
   for (let k = 1; k < nKeys; k++) if (weights[row + k] > weights[row + key]) key = k;
   const [q, k] = pointed || [query, key], place = index(layer, head, q, k);
   const said = isAllowed(place) ? written(weights[place]) : "masked";
-  at("said").textContent = `${pointed ? "" : "most: "}query ${q} ${shown(data.queries[q])} → key ${k} ${shown(data.keys[k])}: ${said}`;
+  at("said").textContent = `${pointed ? "" : "largest: "}query ${q} ${shown(data.queries[q])} → key ${k} ${shown(data.keys[k])}: ${said}`;
 }
 
 function choose(l, h, q) {
@@ -326,7 +326,7 @@ function buildWords() {
   const ends = node("div");
   ends.append(node("span", "0"), node("span", "1"));
   const most = Math.ceil(Math.max(nQueries, nKeys) / 64);
-  at("legend").append(node("canvas"), ends, node("p", "attention weight" + (most > 1 ? `; here a pixel is the largest of up to ${most} × ${most}` : "")));
+  at("legend").append(node("canvas"), ends, node("p", "attention weight" + (most > 1 ? `; each pixel is the largest of up to ${most} × ${most}` : "")));
   Object.assign(at("legend").firstChild, { width: 256, height: 1 });
 }
 
