@@ -26,10 +26,10 @@ INVITATION = {
     state.DIGIT: "Draw a digit above, or upload a picture of one, to see all heads.",
 }
 NEEDS_ENCODER = (
-    "This page runs an encoder, and a record holds only what one run of it left: choose Text or Digit. The page Attention "
-    "shows records."
+    "This page runs an encoder, but a record holds only the results of one run: choose Text or Digit. Records are shown on "
+    "the page Attention."
 )
-NO_ENCODER = "This page is about encoders, and a record holds none: choose Text or Digit."
+NO_ENCODER = "This page needs an encoder, which a record does not contain: choose Text or Digit."
 _ENCODER = (
     "The trained encoder that reads the input. Pre-LN: a LayerNorm stands before attention and before feed-forward; "
     "post-LN: after each of the two additions."

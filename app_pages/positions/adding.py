@@ -18,8 +18,8 @@ def adding(chosen: state.HeadSelection) -> None:
     loaded = state.loaded(chosen.checkpoint)
     if (width := loaded.config.d_embedding) != loaded.config.d_model:
         stop(
-            f"In {chosen.checkpoint} content and positions are {width} numbers wide, and a linear map widens their sum to "
-            f"{loaded.config.d_model} before any head reads it: no $W_Q$ fits them."
+            f"In {chosen.checkpoint} token and position embeddings have width {width}, and a linear layer maps their sum to width "
+            f"{loaded.config.d_model} before any head reads it, so no $W_Q$ can be applied to them directly."
         )
     parts = cache.of(embedding_parts, chosen.checkpoint, chosen.given)
     head = f"L{chosen.layer} H{chosen.head}"
