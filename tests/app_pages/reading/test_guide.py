@@ -54,7 +54,7 @@ def words(app: AppTest) -> Iterator[str]:
 
 
 def plain(markup: str) -> str:
-    return " ".join(re.sub(r"[$*`]", "", markup).split())
+    return " ".join(re.sub(r"[$*`\\]", "", markup).split())
 
 
 def spelled(value: object) -> str:
