@@ -27,20 +27,9 @@ from huggingface_hub.file_download import repo_folder_name
 from huggingface_hub.utils import validate_repo_id
 
 from .places import HUB, Listing, as_shown
+from .uploads import BESIDE
 
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
-BESIDE = (
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "vocab.txt",
-    "vocab.json",
-    "merges.txt",
-    "preprocessor_config.json",
-    "modules.json",
-    "sentence_bert_config.json",
-)
 # the parts of a sentence-transformers folder, such as 1_Pooling/config.json and 2_Dense/model.safetensors
 PART_OF_SENTENCE_ENCODER = re.compile(r"\d_[A-Za-z]+/(config\.json|model\.safetensors)", re.ASCII)
 SHARD = re.compile(r"[\w.-]+\.safetensors", re.ASCII)

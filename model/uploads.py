@@ -10,8 +10,8 @@ from pathlib import Path
 from weakref import WeakValueDictionary, finalize
 
 UPLOAD = "upload:"
-FILES = (
-    "config.json",
+# What a folder holds besides its configuration and weights.
+BESIDE = (
     "tokenizer.json",
     "tokenizer_config.json",
     "special_tokens_map.json",
@@ -22,9 +22,8 @@ FILES = (
     "preprocessor_config.json",
     "modules.json",
     "sentence_bert_config.json",
-    "model.safetensors.index.json",
-    "history.json",
 )
+FILES = ("config.json", *BESIDE, "model.safetensors.index.json", "history.json")
 WEIGHTS = re.compile(r"[A-Za-z0-9][\w.-]{0,99}\.safetensors", re.ASCII)
 PART = re.compile(r"\d_[A-Za-z]{1,40}", re.ASCII)  # of a sentence-transformers folder: 1_Pooling
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
