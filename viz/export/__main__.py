@@ -55,7 +55,7 @@ def made(asked: argparse.Namespace) -> bytes:
     kind = asked.out.suffix.lower().removeprefix(".")
     if kind not in KINDS:
         raise ValueError(f"--out must end in .{', .'.join(KINDS)}, got {asked.out.name}")
-    read = _read(asked.record)
+    read = _of_model("record_file").read_file(asked.record)
     record = read.record
     layer, head = asked.head or (0, 0)
     query = asked.query or 0
@@ -66,7 +66,9 @@ def made(asked: argparse.Namespace) -> bytes:
         raise ValueError(f"no position {query}; the record has {len(record)}, from 0")
     if kind == "html":
         title = f"Attention of {read.settings.get('checkpoint') or asked.record.stem}"
-        look = {"settings": read.settings, "picture": read.picture, "chosen": (layer, head, query)}
+        # An encoder may have cut a part out of the picture: the patches lie on that part.
+        picture = None if read.picture is None else _of_model("inputs").as_seen(read.picture, record)
+        look = {"settings": read.settings, "picture": picture, "chosen": (layer, head, query)}
         return html(view_of(record, title=title, **look))
     dpi = {"dpi": PAPER_DPI} if asked.width_cm else {}
     look = Look(asked.theme, asked.width_cm, asked.font_pt, asked.transparent, **dpi)
@@ -82,11 +84,11 @@ def _figure(record: Any, head: Sequence[int] | None, query: int | None) -> Figur
     return attention_heatmap(pattern, record.tokens, query=query, mask=None if np.all(mask) else mask)
 
 
-def _read(path: Path) -> Any:
-    """A record file. Who reads it stands beside this package, which is called viz, or in an installation loupe.viz; it is
-    imported here alone and by name, since `model` loads torch and figures do without."""
+def _of_model(name: str) -> Any:
+    """A module of the package beside this one, which is called viz, or in an installation loupe.viz; imported here alone
+    and by name, since `model` loads torch and figures do without."""
     above = __package__.removesuffix("viz.export")
-    return import_module(f"{above}model.record_file").read_file(path)
+    return import_module(f"{above}model.{name}")
 
 
 if __name__ == "__main__":

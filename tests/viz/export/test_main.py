@@ -6,10 +6,14 @@ from PIL import Image
 
 from model.bare import from_arrays
 from model.capture import capture
+from model.checkpoint import load
+from model.inputs import as_seen
 from model.record_file import save
 from model.settings import settings
 from tests.model import tiny
+from tests.model.imports.folders import build
 from viz.export.__main__ import main
+from viz.palette import data_uri
 
 TOKENS = ["[CLS]", "a<b>", "&", "[SEP]"]
 
@@ -50,6 +54,15 @@ def test_a_page_of_all_heads_with_what_the_record_says(tmp_path):
     page = export(tmp_path / "record.npz", "page.html").decode()
     for said in ("a good film", loaded.name, record.class_names[0], "Version of Attention Loupe"):
         assert said in page
+
+
+def test_the_page_shows_a_picture_as_the_encoder_saw_it(tmp_path):
+    build(tmp_path / "it", "ViTForImageClassification")
+    loaded = load(tmp_path / "it")
+    picture = np.random.default_rng(0).integers(0, 256, (20, 60, 3), dtype=np.uint8)
+    record = capture(loaded, picture)
+    save(record, tmp_path / "a.npz", {}, picture)
+    assert data_uri(as_seen(picture, record), side=336) in export(tmp_path / "a.npz", "a.html").decode()
 
 
 def test_attention_over_other_keys(tmp_path):
