@@ -49,7 +49,9 @@ def _minute(page: Page) -> Iterator[None]:
     yield
     for name in TRIED:
         _open(page, "/")
+        before = page.url
         page.get_by_role("button", name=name).click()
+        expect(page).not_to_have_url(before)
         _settled(page)
         yield
         if "post-LN" not in name:
