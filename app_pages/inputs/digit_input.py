@@ -21,7 +21,7 @@ SIDE = 44  # pixels of the picture in the row
 
 
 def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
-    """The digit, None where nothing is drawn, and its label where it has one; for encoders of colours any picture.
+    """The digit, None where nothing is drawn, and its label where it has one; an encoder that reads colour takes any picture.
 
     In sight are the picture and its number; how to come to another one stands behind a button.
     """

@@ -23,7 +23,7 @@ SUPPORTED = """
 | RoBERTa, XLM-RoBERTa, CamemBERT, MPNet | `roberta`, `xlm-roberta`, `camembert`, `mpnet` | text |
 | sentence-transformers folders built on these | with `modules.json` | text |
 | ViT, DeiT | `vit`, `deit` | pictures in colour |
-| `torch.nn.TransformerEncoder` in safetensors | a small `config.json` that you write (`docs/your_own.md`) | text or pictures |
+| `torch.nn.TransformerEncoder` in safetensors | a small `config.json` that you write (`docs/your_own.md`) | text |
 | encoders trained with this project | `config.json` in this project's format | text or digits |
 
 Weights are read from `model.safetensors`, or from its shards and their index; nothing is ever unpickled. Output

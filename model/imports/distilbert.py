@@ -6,7 +6,7 @@ from typing import Any
 from ..config import ModelConfig
 from ..family import Family
 from .bert import PLACES, WORDS
-from .layout import Layout, Reading
+from .layout import LIKE_BERT, Layout, Reading
 from .outputs import read_outputs
 from .weights import Stored
 
@@ -26,10 +26,7 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
         n_positions=layout.positions(n_stored, n_layers, sizes["n_heads"]),
         vocab_size=layout.number("vocab_size"),
         padding_id=layout.token("pad_token_id", 0),
-        norm_placement="post",
-        final_norm=False,
-        embedding_norm=True,
-        positions="learned",
+        **LIKE_BERT,
         activation=act,
         layer_norm_eps=1e-12,  # in its code, not in its configuration
         family=Family(name="DistilBERT", **outputs[1]),

@@ -20,6 +20,8 @@ ACTS: dict[str, Act] = {
     "gelu_pytorch_tanh": "gelu_tanh",
     "relu": "relu",
 }
+# What the post-LN encoders for text have in common.
+LIKE_BERT = {"norm_placement": "post", "final_norm": False, "embedding_norm": True, "positions": "learned"}
 MOST_LAYERS = 512
 MOST_CLASSES = 2**17
 LARGEST_NUMBER = 2**31  # nothing is built that is wider

@@ -23,7 +23,8 @@ TOO_LARGE = "{} does not fit into the memory that is left"
 AT_MOST = 2**31  # numbers: 8 GB
 CONVERT = (
     "only safetensors are read, since a pickle can run code; if you trust it, convert it: "
-    "AutoModel.from_pretrained(FOLDER).save_pretrained(NEW_FOLDER, safe_serialization=True)"
+    "safetensors.torch.save_file({name: each.clone() for name, each in torch.load(FILE, weights_only=True).items()}, "
+    "'model.safetensors')"
 )
 FLOATS = ("F64", "F32", "F16", "BF16")
 
