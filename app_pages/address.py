@@ -5,6 +5,7 @@ of a choice that is an option no longer, in another encoder or another text. A c
 address. Codes are choices that no widget holds, such as cells blocked by clicks.
 """
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -117,7 +118,8 @@ def number(
     """A box for a whole number from `least` to `most`; a chosen number outside them moves to the nearer end."""
     first = least if default is None else default
     _write_back(key, (least, most), lambda held: _clipped(held, least, most, first))
-    return st.number_input(label, least, most, first, key=key, **WIDGET, **appearance)
+    bound = {} if _drop_infinity(key) else WIDGET
+    return st.number_input(label, least, most, first, key=key, **bound, **appearance)
 
 
 def slider(
@@ -188,6 +190,21 @@ def _write_back(key: str, options: tuple, mended: Callable[[Any], Any]) -> None:
 def _write_again(key: str) -> None:
     if key in st.session_state and st.session_state.get("arrived"):
         st.session_state[key] = st.session_state[key]
+
+
+def _drop_infinity(key: str) -> bool:
+    """Whether the address held an infinity, which is taken out of it.
+
+    Streamlit leaves words out by itself, but would make a whole number of an infinity, which ends in an OverflowError:
+    what is drawn in this run must not be bound to the address.
+    """
+    try:
+        finite = all(math.isfinite(float(said)) for said in st.query_params.get_all(key))
+    except ValueError:
+        finite = True
+    if not finite:
+        st.query_params.pop(key, None)
+    return not finite
 
 
 def _clipped(held: Any, least: float, most: float, default: Number) -> Number:

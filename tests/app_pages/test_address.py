@@ -121,7 +121,12 @@ def test_what_is_chosen_to_begin_with_is_not_in_the_address(kind: str, begun: An
         ("row", "c", "a"),
         ("box", "3", 1),
         ("number", "10", 5),
+        ("number", "nan", 5),
+        ("number", "inf", 5),
+        ("number", "-1e999", 5),
+        ("number", "9" * 400, 5),
         ("slider", "-1", 5),
+        ("slider", "inf", 5),
         ("select_slider", "3", 2),
         ("toggle", "perhaps", True),
     ],
@@ -130,6 +135,13 @@ def test_a_link_brings_a_choice_back(kind: str, link: str | list[str], found: An
     opened = Page(kind, *BEGINNINGS[kind], link=link)
     assert opened.found == found
     assert opened.draw(*BEGINNINGS[kind]) == found
+
+
+def test_a_number_is_bound_to_the_address_again_after_an_infinity_was_left_out_of_it() -> None:
+    opened = Page("number", *BEGINNINGS["number"], link="inf")
+    assert opened.link is None
+    assert opened.take(7) == 7
+    assert opened.link == ["7"]
 
 
 def test_a_row_has_something_chosen_even_where_the_link_has_no_value() -> None:
