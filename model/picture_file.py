@@ -8,6 +8,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 FORMATS = ("PNG", "JPEG", "WEBP", "BMP")
 MOST_PIXELS = 16_000_000  # what telephones take; more would only cost memory
+MOST_SIDE = 20_000  # a line of one pixel is no picture, and enlarged to a square it would fill the memory
 
 
 def read_picture(path: str | Path) -> np.ndarray:
@@ -22,6 +23,8 @@ def read_picture(path: str | Path) -> np.ndarray:
         with Image.open(path, formats=FORMATS) as picture:  # reads the size, not the pixels
             if picture.width * picture.height > MOST_PIXELS:
                 raise ValueError(f"it has more than {MOST_PIXELS:,} pixels")
+            if max(picture.size) > MOST_SIDE:
+                raise ValueError(f"it has more than {MOST_SIDE:,} pixels a side")
             picture = ImageOps.exif_transpose(picture)
             if picture.has_transparency_data:
                 paper = Image.new("RGBA", picture.size, "white")

@@ -42,3 +42,9 @@ def test_what_is_no_picture_is_refused_in_one_sentence(
     monkeypatch.setattr(picture_file, "MOST_PIXELS", 1599)
     with pytest.raises(ValueError, match="more than 1,599 pixels"):
         read_picture(tmp_path / "c.png")
+
+
+def test_a_line_of_millions_of_pixels_is_no_picture(tmp_path: Path) -> None:
+    Image.new("1", (1, 30_000)).save(tmp_path / "line.png")
+    with pytest.raises(ValueError, match="more than 20,000 pixels a side"):
+        read_picture(tmp_path / "line.png")

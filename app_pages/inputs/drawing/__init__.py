@@ -52,10 +52,10 @@ def to_hex(image: np.ndarray) -> str:
     return "".join(f"{level:x}" for level in np.round(image.ravel() / 17).astype(int))
 
 
-def from_hex(pixels: str) -> np.ndarray:
+def from_hex(pixels: object) -> np.ndarray:
     """uint8 [28, 28]. Raises ValueError where `pixels` is not 784 hexadecimal digits."""
-    if len(pixels) != BLANK.size:
-        raise ValueError(f"a drawing has {BLANK.size} pixels, got {len(pixels)}")
+    if not isinstance(pixels, str) or len(pixels) != BLANK.size:
+        raise ValueError(f"a drawing is {BLANK.size} hexadecimal digits")
     return np.array([int(level, 16) * 17 for level in pixels], np.uint8).reshape(BLANK.shape)
 
 
@@ -65,7 +65,10 @@ def _keep(image: np.ndarray) -> None:
 
 
 def take_drawing() -> None:
-    _keep(from_hex(st.session_state["canvas"].drawn))
+    try:
+        _keep(from_hex(st.session_state["canvas"].drawn))
+    except ValueError:  # sent by something else than the canvas
+        st.session_state["upload_problem"] = "What was drawn could not be read, so the drawing is as it was."
 
 
 def take_upload() -> None:

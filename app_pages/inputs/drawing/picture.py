@@ -12,10 +12,9 @@ import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from app_pages.inputs.drawing.code import BLANK, SIDE
+from model.picture_file import FORMATS, MOST_PIXELS, MOST_SIDE
 
 INK_SIDE = 20
-MOST_PIXELS = 16_000_000  # what telephones take; more would only cost memory
-FORMATS = ("PNG", "JPEG", "WEBP", "BMP")
 LONGER_SIDE = 1024  # encoders read some 224; what is kept of a picture counts in the memory of all sessions
 FAINT = 0.2  # paper is never one grey; what is this close to it is not ink
 
@@ -45,6 +44,9 @@ def _decoded(content: bytes, how: Callable[[Image.Image], np.ndarray]) -> np.nda
         raise ValueError(
             f"This picture is too large: {picture.width} × {picture.height} pixels, at most {most} million can be read."
         )
+    if max(picture.size) > MOST_SIDE:
+        sides = f"{picture.width} × {picture.height} pixels, at most {MOST_SIDE:,} a side can be read"
+        raise ValueError(f"This picture is too long: {sides}.")
     try:
         return how(ImageOps.exif_transpose(picture))
     except (OSError, ValueError, SyntaxError, struct.error) as error:  # the decoders raise all of these

@@ -35,8 +35,8 @@ def test_pixels_are_a_hexadecimal_digit_each() -> None:
     np.testing.assert_array_equal(drawing.from_hex(pixels), LOPSIDED)
 
 
-@pytest.mark.parametrize("pixels", ["", "f", "x" * 784])
-def test_other_pixels_are_refused(pixels: str) -> None:
+@pytest.mark.parametrize("pixels", ["", "f", "x" * 784, None, 7, ["f"] * 784, {"f": 1}])
+def test_other_pixels_are_refused(pixels: object) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - two kinds of nonsense, two messages
         drawing.from_hex(pixels)
 
@@ -45,6 +45,14 @@ def test_the_address_follows_the_pen(address: dict[str, str]) -> None:
     st.session_state["canvas"] = SimpleNamespace(drawn=drawing.to_hex(LOPSIDED))
     drawing.take_drawing()
     np.testing.assert_array_equal(from_code(address["drawing"]), LOPSIDED)
+
+
+def test_what_no_canvas_sends_leaves_the_drawing(address: dict[str, str]) -> None:
+    address["drawing"] = to_code(LOPSIDED)
+    st.session_state["canvas"] = SimpleNamespace(drawn={"pixels": [1, 2]})
+    drawing.take_drawing()
+    assert address["drawing"] == to_code(LOPSIDED)
+    assert "could not be read" in st.session_state["upload_problem"]
 
 
 def test_an_upload_becomes_the_drawing(address: dict[str, str]) -> None:

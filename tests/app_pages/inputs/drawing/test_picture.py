@@ -88,6 +88,11 @@ def test_a_picture_of_40_million_pixels_is_refused_without_being_decoded() -> No
         from_file(header(8000, 5000))
 
 
+def test_a_line_of_millions_of_pixels_is_refused_without_being_decoded() -> None:
+    with pytest.raises(ValueError, match=r"too long: 1 × 15000000 pixels, at most 20,000 a side"):
+        from_file(header(1, 15_000_000))
+
+
 def test_a_picture_beyond_what_pillow_warns_of_is_refused() -> None:
     with pytest.raises(ValueError, match="too large"):
         from_file(header(20_000, 20_000))
