@@ -21,7 +21,7 @@ from .config import ModelConfig
 from .hooks import Watcher, hook_points
 from .inputs import InputLike, prepare
 from .record import Positions
-from .replacements import Divided, Hardened, Reordered, Replacement, Shifted, Zeroed
+from .replacements import Divided, Hardened, Permuted, Reordered, Replacement, Shifted, Zeroed
 from .transformer import FullMask, Transformer
 
 Kind = Literal["none", "padding", "causal", "window", "keys", "cells"]
@@ -243,3 +243,13 @@ def repositioned(*, order: Sequence[int] | None = None, zeroed: bool = False, sh
     content = () if order is None else (("embedding.content", Reordered(tuple(order))),)
     moved = Zeroed() if zeroed else Shifted(shift) if shift else None
     return Intervention(replacements=content + ((("embedding.positions", moved),) if moved else ()))
+
+
+def permuted_attention(seed: int, n_layers: int, keys: Sequence[int] | None = None) -> Intervention:
+    """In all layers and heads each row's weights stand in a random order among the `keys` (None: all of them)."""
+    among = None if keys is None else tuple(keys)
+    return Intervention(
+        replacements=tuple(
+            (f"blocks.{layer}.attention.pattern", Permuted((seed, layer), among)) for layer in range(n_layers)
+        )
+    )

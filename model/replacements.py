@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -100,3 +101,55 @@ def shifted_positions(model: Transformer, n: int, by: int) -> Float[Tensor, "pos
         return table.roll(-by, dims=0)[:n]
     first = n - config.n_patches
     return torch.cat((table[:first], table[first:].roll(-by, dims=0)))
+
+
+@dataclass(frozen=True, slots=True)
+class Permuted:
+    """The weights of each row in another, random order among the `keys`; None: among all.
+
+    Every head and query has an order of its own, which `seed` decides; the inputs of a batch share them. To leave a
+    row's weights with keys that the mask allows, `keys` are those: a weight elsewhere stays where it is.
+    """
+
+    seed: int | tuple[int, ...]
+    keys: tuple[int, ...] | None = None
+
+    def __call__(self, _model: Transformer, activation: Pattern) -> Pattern:
+        _, n_heads, n_queries, n_keys = activation.shape
+        keys = torch.arange(n_keys) if self.keys is None else torch.tensor(self.keys, dtype=torch.long)
+        rng = np.random.default_rng(self.seed)
+        order = torch.from_numpy(rng.random((n_heads, n_queries, len(keys))).argsort(axis=-1))
+        from_key = keys[order].to(activation.device).expand(len(activation), -1, -1, -1)
+        permuted = activation.clone()
+        permuted[..., keys] = activation.gather(-1, from_key)
+        return permuted
+
+
+@dataclass(frozen=True, slots=True)
+class OtherTokens:
+    """For `embedding.content`: at these positions, that of the tokens numbered `ids` (as `model.inputs.prepare` numbers them)."""
+
+    positions: tuple[int, ...]
+    ids: tuple[int, ...]
+
+    def __call__(self, model: Transformer, activation: Activation) -> Activation:
+        changed = activation.clone()
+        ids = torch.tensor([self.ids], device=activation.device)
+        changed[:, list(self.positions)] = model.embedding.look_up(ids)
+        return changed
+
+
+@dataclass(frozen=True, slots=True)
+class Greyed:
+    """For `embedding.content`: at these positions, that of a patch of which every pixel is the `mean`, a number a colour."""
+
+    positions: tuple[int, ...]
+    mean: tuple[float, ...]
+
+    def __call__(self, model: Transformer, activation: Activation) -> Activation:
+        shape = model.config.image_shape
+        colours = torch.tensor(self.mean, device=activation.device).view(-1, 1, 1)
+        picture = colours.expand(-1, *shape[-2:]).reshape(1, *shape)
+        changed = activation.clone()
+        changed[:, list(self.positions)] = model.embedding.look_up(picture)[:, list(self.positions)]
+        return changed

@@ -9,10 +9,17 @@ from hypothesis import strategies as st
 from model.capture import capture
 from model.checkpoint import Loaded
 from model.hooks import watch
-from model.intervention import Intervention, MaskChoice, at_temperature, masked, repositioned
+from model.intervention import (
+    Intervention,
+    MaskChoice,
+    at_temperature,
+    masked,
+    permuted_attention,
+    repositioned,
+)
 from model.measures.changes import largest_change
 from model.order import restored, shuffled
-from model.replacements import Shifted, harden, shifted_positions
+from model.replacements import Permuted, Shifted, harden, shifted_positions
 from model.transformer import sinusoidal
 from tests.model.tiny import CLOSE, ENCODERS, encoders
 from tests.tolerance import rounding
@@ -212,3 +219,37 @@ def test_padding_that_was_typed_stays_masked():
     after = capture(loaded, "great [PAD] film not", repositioned(order=order, zeroed=True))
     assert (after.tokens[2], after.roles[2]) == ("[PAD]", "padding")
     assert largest_change(before.pattern, restored(after.pattern, order)) < 1e-5
+
+
+# Permuted attention
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 10**6), st.sets(st.integers(0, 6), min_size=1))
+def test_each_row_keeps_its_weights_among_the_keys(text_loaded: Loaded, seed: int, keys: set[int]) -> None:
+    plain = torch.tensor(capture(text_loaded, SENTENCE).pattern[:1])
+    among = sorted(keys)
+    permuted = Permuted(seed, tuple(among))(text_loaded.model, plain)
+    assert torch.equal(permuted[..., among].sort().values, plain[..., among].sort().values)
+    others = [key for key in range(7) if key not in keys]
+    assert torch.equal(permuted[..., others], plain[..., others])
+    assert torch.equal(Permuted(seed, tuple(among))(text_loaded.model, plain), permuted)
+    assert torch.equal(Permuted(seed)(text_loaded.model, plain[..., :1]), plain[..., :1])
+
+
+def test_permuted_attention_is_another_one_in_each_layer_head_and_row(text_loaded: Loaded) -> None:
+    position = torch.arange(7.0).expand(1, 2, 7, 7)  # a weight that says which key it was of
+    replacements = [change for _, change in permuted_attention(3, 2).replacements]
+    orders = torch.cat([change(text_loaded.model, position) for change in replacements]).reshape(-1, 7)
+    assert len({tuple(order) for order in orders.tolist()}) > 20
+    again = permuted_attention(4, 2).replacements[0][1](text_loaded.model, position)
+    assert not torch.equal(again[0], orders.reshape(2, 2, 7, 7)[0])
+
+
+@encoders
+def test_permuted_attention_goes_on_through_the_layers(loaded: Loaded, given_input) -> None:
+    """The second layer reads what the permuted weights of the first one made."""
+    plain, changed = (capture(loaded, given_input, it) for it in (None, permuted_attention(0, 2)))
+    assert largest_change(plain.pattern[1], changed.pattern[1]) > 0
+    np.testing.assert_allclose(np.sort(changed.pattern[0]), np.sort(plain.pattern[0]))
+    np.testing.assert_allclose(changed.z, changed.pattern @ changed.v, **CLOSE)
