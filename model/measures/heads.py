@@ -6,7 +6,7 @@ Formulas, sources and cautions stand in each docstring.
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from ..record import AttentionRecord
 
@@ -36,9 +36,20 @@ def entropy(
 
     From 0 (one key) to 1 (all allowed keys alike); 0 where a query has one allowed key or none.
     """
-    nats = (pattern * -np.log(np.where(pattern > 0, pattern, 1))).sum(axis=-1)
-    n_allowed = mask.sum(axis=-1)
+    logs = np.maximum(pattern, np.finfo(pattern.dtype).tiny)  # 0 ln 0 is 0
+    np.log(logs, out=logs)
+    n_allowed = allowed_keys(mask)
+    nats = 0 - np.einsum("...k,...k->...", pattern, logs)  # never -0
     return np.where(n_allowed > 1, nats / np.log(np.maximum(n_allowed, 2)), 0)
+
+
+def allowed_keys(mask: Bool[np.ndarray, "*axes query key"]) -> Int[np.ndarray, "*some query_or_one"]:
+    """n_i, how many keys each query may attend to, of a shape that broadcasts to `mask` without its last axis.
+
+    An axis along which the mask merely repeats itself (stride 0, as where all may see all) is gone through once.
+    """
+    once = mask[tuple(slice(None if stride else 1) for stride in mask.strides)]
+    return np.count_nonzero(once, axis=-1) * (mask.shape[-1] if once.shape[-1] < mask.shape[-1] else 1)
 
 
 def mean_entropy(
@@ -95,9 +106,13 @@ def mean_distance(
     The class token of patches has no place: it is left out as query and as key. What a query gives to
     it counts as no distance, so a head that looks at the class token alone has mean distance 0.
     """
-    dist = distances(pattern.shape[-1], patch_grid)
-    placed = ~np.isnan(np.diagonal(dist))
-    return (pattern * np.nan_to_num(dist)).sum(axis=-1)[..., placed].mean(axis=-1)
+    n = pattern.shape[-1]
+    dist = distances(n, patch_grid)
+    n_placed = np.count_nonzero(~np.isnan(np.diagonal(dist)))
+    flat = (
+        np.nan_to_num(dist).astype(pattern.dtype).ravel()
+    )  # one product of a matrix and a vector for all heads
+    return pattern.reshape(*pattern.shape[:-2], n * n) @ flat / n_placed
 
 
 def head_distance(

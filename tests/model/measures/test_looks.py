@@ -6,22 +6,10 @@ import pytest
 from model.bare import from_arrays
 from model.capture import capture
 from model.intervention import MaskChoice, masked
-from model.measures.looks import depends_on_input, most_telling_head, reach, share_at, share_on, shares
+from model.measures.looks import depends_on_input, most_telling_head, reach, shares
+from model.measures.statistics import looked_at
 from model.measures.words import view
 from tests.model import tiny
-
-PATTERN = np.array([[0.2, 0.8, 0.0], [0.1, 0.5, 0.4], [0.7, 0.0, 0.3]])
-
-
-@pytest.mark.parametrize(
-    ("offset", "expected"), [(0, (0.2 + 0.5 + 0.3) / 3), (1, (0.8 + 0.4) / 2), (-2, 0.7), (3, 0)]
-)
-def test_a_share_is_a_mean_over_the_queries_that_have_such_a_key(offset: int, expected: float) -> None:
-    assert share_at(PATTERN, offset) == pytest.approx(expected)
-
-
-def test_what_several_keys_get_is_added() -> None:
-    assert share_on(PATTERN, (0, 2)) == pytest.approx((0.2 + 0.5 + 1.0) / 3)
 
 
 def test_shares_of_every_head_and_the_largest_on_the_next_token() -> None:
@@ -29,8 +17,8 @@ def test_shares_of_every_head_and_the_largest_on_the_next_token() -> None:
     found = shares(record)
     assert set(found) == {"the next token", "the token before", "itself", "the class token", "the separator"}
     layer, head = most_telling_head(record)
-    by_hand = [record.pattern[layer, head, at, at + 1] for at in range(len(record) - 1)]
-    assert np.mean(by_hand) == pytest.approx(found["the next token"].max())
+    by_hand = sum(record.pattern[layer, head, at, at + 1] for at in range(len(record) - 1)) / len(record)
+    assert by_hand == pytest.approx(found["the next token"].max())
 
 
 def test_patches_have_no_next_one() -> None:
@@ -78,12 +66,12 @@ def test_of_merged_words_the_next_one_is_a_word() -> None:
     assert "films" in words.tokens
     found = shares(words)
     assert {"the next word", "the word before"} < set(found)
-    np.testing.assert_allclose(found["the next word"], share_at(words.pattern, 1))
+    np.testing.assert_allclose(found["the next word"], looked_at(words)["next"])
 
 
 def test_keys_that_are_no_queries_are_no_neighbours() -> None:
     record = from_arrays(np.array([[[[0.2, 0.8]], [[0.5, 0.5]]]]), ("a",), keys=("x", "[SEP]"))
-    ((name, values),) = shares(record).items()
-    assert name == "the separator"
-    np.testing.assert_allclose(values, [[0.8, 0.5]])
+    found = shares(record)
+    assert set(found) == {"the first token", "the separator"}
+    np.testing.assert_allclose(found["the separator"], [[0.8, 0.5]])
     assert most_telling_head(record) == (0, 0)
