@@ -1,0 +1,92 @@
+"""The lenses by name, in the order in which they are offered: formula, source, and what each of them does not say."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+ATTENTION, NORM_WEIGHTED, WITH_RESIDUAL = "attention", "norm-weighted", "residual and LayerNorm"
+VALUE_ZEROING, ROLLED_OUT = "value zeroing", "value zeroing, rolled out"
+ROLLOUT, RELEVANCE = "rollout", "gradient × attention"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lens:
+    name: str
+    formula: str  # LaTeX
+    says: str  # what a cell is, as half a sentence
+    source: str
+    caution: str
+    has_heads: bool = False  # else there is one map for the whole layer
+    # what it is made of: a record of attention, the weights of the encoder as well, forwards, or a backward pass
+    needs: Literal["record", "weights", "forwards", "gradients"]
+    sums_to_1: bool = True  # whether each row does, unless it is all zeros
+
+
+_ALL = (
+    Lens(
+        name=ATTENTION,
+        formula=r"A_{ij} = \mathrm{softmax}_j\left(q_i \cdot k_j / \sqrt{d_k}\right)",
+        says="how much of key j's value the head reads at query i",
+        source="Vaswani et al. 2017",
+        caution="It does not say what that value is, nor whether the answer depends on it (Jain & Wallace 2019).",
+        has_heads=True,
+        needs="record",
+    ),
+    Lens(
+        name=NORM_WEIGHTED,
+        formula=r"\lVert A_{ij} f(x_j) \rVert, \quad f(x) = (x W_V + b_V) W_O",
+        says="how long the vector is that key j hands to query i through this head",
+        source="Kobayashi et al. 2020",
+        caution="Each row is divided by its sum, so heads that add little look like those that add much. Vectors of several "
+        "heads can cancel each other.",
+        has_heads=True,
+        needs="weights",
+    ),
+    Lens(
+        name=WITH_RESIDUAL,
+        formula=r"\Bigl\lVert \tfrac{\gamma}{\sigma_i} \odot \bigl(t_{ij} - \overline{t_{ij}}\bigr) \Bigr\rVert, \quad "
+        r"t_{ij} = \sum_h A_{ij} f_h(x_j) + [i = j]\, x_i; \quad \text{in pre-LN } \lVert t_{ij} \rVert",
+        says="how much of the state behind the attention comes from key j, the residual connection and the LayerNorm included",
+        source="Kobayashi et al. 2021",
+        caution="Each row is divided by its sum. The feed-forward is left out, and so are biases, which belong to no key.",
+        needs="weights",
+    ),
+    Lens(
+        name=VALUE_ZEROING,
+        formula=r"1 - \cos(\tilde x_i, \tilde x_i^{\neg j}), \quad \tilde x^{\neg j}\text{: what leaves the block with } v_j = 0",
+        says="how much the state of i changes in this layer when the value of j is left out",
+        source="Mohebbi et al. 2023",
+        caution="Each row is divided by its sum, so states that hardly change look like those that change much. A layer by "
+        "itself: what came before is not undone.",
+        needs="forwards",
+    ),
+    Lens(
+        name=ROLLED_OUT,
+        formula=r"\tilde C_l = C_l\, \tilde C_{l-1}, \quad C\text{: value zeroing of a layer, its rows divided by their sums}",
+        says="how much of token j of the input is in the state of i behind this layer, by value zeroing",
+        source="Mohebbi et al. 2023",
+        caution="A product of shares is no measurement: nothing was left out of the input to get it.",
+        needs="forwards",
+    ),
+    Lens(
+        name=ROLLOUT,
+        formula=r"\tilde A_l = \bigl(\tfrac12 \operatorname{mean}_h A_l + \tfrac12 I\bigr) \tilde A_{l-1}",
+        says="how much of token j of the input is in the state of i behind this layer, if attention alone moved it",
+        source="Abnar & Zuidema 2020",
+        caution="It takes the residual connection for half of every state and all heads for equal, and leaves out values and "
+        "feed-forward.",
+        needs="record",
+    ),
+    Lens(
+        name=RELEVANCE,
+        formula=r"R \leftarrow R + \bar A R, \quad \bar A = \operatorname{mean}_h \max(0, \nabla A \odot A), \quad R_0 = I",
+        says="how much of what speaks for the class comes from token j of the input to i, up to this layer",
+        source="Chefer et al. 2021 (the generic method)",
+        caution="Shown is R − I, divided by the largest row sum of the layer: rows do not sum to 1. What speaks against the "
+        "class is left out. The row that is read for the answer counts, in the last layer.",
+        needs="gradients",
+        sums_to_1=False,
+    ),
+)
+LENSES: Mapping[str, Lens] = MappingProxyType({lens.name: lens for lens in _ALL})

@@ -1,0 +1,110 @@
+"""How much a state changes when the value of one position is left out of one layer (Mohebbi et al. 2023)."""
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional
+
+from ..capture import capture
+from ..checkpoint import Loaded
+from ..inputs import InputLike
+from ..record import AttentionRecord, ForwardRecord
+from ..transformer import Block, Transformer
+from .norms import handed_over, tensor
+from .rollout import multiplied, reachable
+from .shown import as_record, as_shares, of_layers
+
+NUMBERS_AT_ONCE = 2**21  # hidden units in memory together
+ROUNDING = 1e-10  # of the sum of a row: two float32 states that should be the same are about 1e-13 apart
+
+
+def value_zeroing(loaded: Loaded, given: InputLike) -> AttentionRecord:
+    """C_ij = 1 − cos(x̃_i, x̃_i without v_j), rows divided by their sum; one map a layer.
+
+    x̃ is what leaves the block. The value of position j is zeroed in all heads of one layer alone; the weights stay.
+    A row without any change is zeros. Raises as `capture` does.
+    """
+    record = capture(loaded, given)
+    return zeroed(record, changes_of_layers(loaded.model, record))
+
+
+def zeroed(record: ForwardRecord, changes: Float[np.ndarray, "layer query key"]) -> AttentionRecord:
+    """The lens, from `changes_of_layers`."""
+    return as_record(record, as_shares(changes, ROUNDING)[:, None], of_layers(record))
+
+
+def rolled_out(zeroing: AttentionRecord) -> AttentionRecord:
+    """The maps of `value_zeroing` multiplied through the layers: C_l … C_0.
+
+    No I is added as in `rollout`: the states already hold what the residual connection carries.
+    """
+    return as_record(zeroing, multiplied(zeroing.pattern[:, 0].astype(np.float64)), reachable(zeroing))
+
+
+def changes_of_layers(model: Transformer, record: ForwardRecord) -> Float[np.ndarray, "layer query key"]:
+    """`changes_in_layer` of all layers."""
+    layers = range(model.config.n_layers)
+    return np.stack([changes_in_layer(model, record, layer) for layer in layers])
+
+
+def changes_in_layer(model: Transformer, record: ForwardRecord, layer: int) -> Float[np.ndarray, "query key"]:
+    """1 − cos of what leaves the block with and without the value of each key, from 0 to 2; 0 for masked keys.
+
+    Without v_j the sum behind the attention is u_i − Σ_h A_ij f_h(x_j), so the attention is not computed anew. The state that
+    the feed-forward reads is LN(u) in every placement of the norm, and its first linear map is applied to u and to each
+    f_h(x_j) once: what it makes of their sum, but for the σ of the LayerNorm, is the sum of what it makes of them.
+    """
+    block = model.blocks[layer]
+    with torch.inference_mode():
+        x, after = (tensor(model, record.residual[at]) for at in (2 * layer, 2 * layer + 2))
+        pattern, v, z = (tensor(model, each[layer]) for each in (record.pattern, record.v, record.z))
+        u = block.skip * x + block.attention.w_o(z.transpose(0, 1).flatten(1))
+        f = handed_over(block, v)
+        norm = block.norm_feed_forward if block.norm_placement == "pre" else block.norm_attention
+        expanded, expanded_f = (_expanded(block, norm, each) for each in (u, f))
+        bias = block.feed_forward.expand(norm.bias)
+        n, found = len(x), []
+        size = max(1, NUMBERS_AT_ONCE // (n * expanded.shape[-1]))
+        for keys in torch.arange(n).split(size):
+            weights = pattern[:, :, keys].permute(2, 1, 0)  # [key, query, head]
+            without = u - weights @ f[keys]
+            sigma = (without.var(dim=-1, correction=0, keepdim=True) + norm.eps).sqrt()
+            hidden = (expanded - weights @ expanded_f[keys]).div_(sigma).add_(bias)
+            out = block.feed_forward.contract(block.feed_forward.activation(hidden))
+            found.append(_cosine_distances(after, _leaving(block, x, without, out)).T)
+        changes = torch.cat(found, dim=1).double().cpu().numpy()
+    return np.where(of_layers(record)[layer, 0], changes, 0)
+
+
+def _expanded(
+    block: Block, norm: torch.nn.LayerNorm, u: Float[Tensor, "*axes d_model"]
+) -> Float[Tensor, "*axes d_ff"]:
+    """The first map of the feed-forward, of the LayerNorm of u but for its division by σ, and without biases."""
+    centred = (u - u.mean(dim=-1, keepdim=True)) * norm.weight
+    return functional.linear(centred, block.feed_forward.expand.weight)
+
+
+def _leaving(
+    block: Block,
+    x: Float[Tensor, "query d_model"],
+    u: Float[Tensor, "key query d_model"],
+    out: Float[Tensor, "key query d_model"],
+) -> Float[Tensor, "key query d_model"]:
+    """What leaves the block, from its input, the sum behind the attention and the output of the feed-forward.
+
+    As the end of `Block.forward`, which begins at its input.
+    """
+    if block.norm_placement == "pre":
+        return block.skip * u + out
+    h = block.norm_attention(u)
+    past = x + h if block.norm_placement == "b2t" else block.skip * h
+    return block.norm_feed_forward(past + out)
+
+
+def _cosine_distances(
+    one: Float[Tensor, "query d_model"], others: Float[Tensor, "key query d_model"]
+) -> Float[Tensor, "key query"]:
+    """1 − a·b / (|a| |b|) = |a/|a| − b/|b||² / 2, which keeps its digits where a and b are nearly the same."""
+    apart = functional.normalize(others, dim=-1) - functional.normalize(one, dim=-1)
+    return apart.square().sum(dim=-1) / 2

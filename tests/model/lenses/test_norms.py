@@ -1,0 +1,162 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from model.capture import activations, capture
+from model.intervention import MaskChoice, masked, without_keys
+from model.lenses.norms import (
+    handed_over,
+    lengths,
+    lengths_with_residual,
+    mixing_ratio,
+    norm_weighted,
+    with_residual_and_norm,
+)
+from tests.model import tiny
+from tests.model.lenses.encoders import IMPORTED, PLACEMENTS, TEXT, by_hand, read_by
+
+
+def test_norm_weighted_by_hand():
+    loaded, record = by_hand()
+    expected = np.array([[0.25 * 5, 0.75 * 2], [0.5 * 5, 0.5 * 2]])
+    np.testing.assert_allclose(lengths(loaded.model, record)[0, 0], expected, rtol=1e-6)
+    shares = [[1.25 / 2.75, 1.5 / 2.75], [2.5 / 3.5, 1 / 3.5]]
+    np.testing.assert_allclose(norm_weighted(loaded.model, record).pattern[0, 0], shares, rtol=1e-6)
+
+
+def test_pre_ln_with_residual_by_hand():
+    loaded, record = by_hand("pre")
+    kept = np.hypot(1.75, 1)  # ¼ (3, 4) + (1, 0)
+    found = lengths_with_residual(loaded.model, record)[0, 0]
+    np.testing.assert_allclose(found, [[kept, 1.5], [2.5, 2]], rtol=1e-6)
+    ratio = mixing_ratio(loaded.model, record)
+    np.testing.assert_allclose(ratio, [[1.5 / (1.5 + kept), 2.5 / 4.5]], rtol=1e-6)
+
+
+def test_post_ln_with_residual_by_hand():
+    loaded, record = by_hand("post")
+    # A vector (a, b) without its mean is |a − b| / √2 long; σ of (1.75, 2.5) is 0.375, of (1.5, 4) 1.25.
+    expected = np.array([[0.75 / 0.375, 1.5 / 0.375], [0.5 / 1.25, 2 / 1.25]]) / np.sqrt(2)
+    np.testing.assert_allclose(lengths_with_residual(loaded.model, record)[0, 0], expected, rtol=1e-5)
+    shares = with_residual_and_norm(loaded.model, record).pattern[0, 0]
+    np.testing.assert_allclose(shares, [[1 / 3, 2 / 3], [0.2, 0.8]], rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", [*PLACEMENTS, *IMPORTED])
+def test_the_terms_add_up_to_what_the_attention_hands_over(name, tmp_path):
+    loaded, given = read_by(name, tmp_path)
+    record = capture(loaded, given)
+    names = [f"blocks.{layer}.attention_out" for layer in range(loaded.config.n_layers)]
+    seen = activations(loaded, [given], names)
+    for layer, block in enumerate(loaded.model.blocks):
+        with torch.inference_mode():
+            terms = handed_over(block, torch.tensor(record.v[layer])).numpy()
+            bias = block.attention.w_o.bias.numpy()
+        total = np.einsum("hqk,khm->qm", record.pattern[layer], terms) + bias
+        np.testing.assert_allclose(total, seen[names[layer]][0], **tiny.CLOSE)
+        weighted = record.pattern[layer, :, :, :, None] * terms.transpose(1, 0, 2)[:, None]
+        expected = np.linalg.norm(weighted, axis=-1)
+        np.testing.assert_allclose(lengths(loaded.model, record)[layer], expected, **tiny.CLOSE)
+
+
+def by_definition(model, record, layer):
+    """‖terms‖ [query, key] and the mixing ratio [query], vector by vector."""
+    block, n = model.blocks[layer], len(record)
+    d_v = record.v.shape[-1]
+    w_o, b_o = (
+        each.detach().numpy().astype(float) for each in (block.attention.w_o.weight, block.attention.w_o.bias)
+    )
+    gamma = block.norm_attention.weight.detach().numpy().astype(float)
+    found, ratios = np.zeros((n, n)), np.zeros(n)
+    for i in range(n):
+        terms = []
+        for j in range(n):
+            term = np.zeros(len(w_o))
+            for head, v in enumerate(record.v[layer].astype(float)):
+                term += record.pattern[layer, head, i, j] * w_o[:, head * d_v : (head + 1) * d_v] @ v[j]
+            terms.append(term)
+        terms[i] = terms[i] + block.skip * record.residual[2 * layer][i]
+        if block.norm_placement != "pre":
+            sigma = np.sqrt(np.var(sum(terms) + b_o) + block.norm_attention.eps)
+            terms = [gamma * (term - term.mean()) / sigma for term in terms]
+        found[i] = [np.linalg.norm(term) for term in terms]
+        others = np.linalg.norm(sum(terms[:i] + terms[i + 1 :]))
+        ratios[i] = others / (others + found[i, i])
+    return found, ratios
+
+
+@pytest.mark.parametrize("name", [*PLACEMENTS, *IMPORTED])
+def test_as_the_papers_define_it(name, tmp_path):
+    loaded, given = read_by(name, tmp_path)
+    record = capture(loaded, given)
+    found, ratios = lengths_with_residual(loaded.model, record), mixing_ratio(loaded.model, record)
+    shares = with_residual_and_norm(loaded.model, record).pattern
+    for layer in range(loaded.config.n_layers):
+        expected, ratio = by_definition(loaded.model, record, layer)
+        np.testing.assert_allclose(found[layer, 0], expected, **tiny.CLOSE)
+        np.testing.assert_allclose(ratios[layer], ratio, **tiny.CLOSE)
+        np.testing.assert_allclose(
+            shares[layer, 0], expected / expected.sum(axis=1, keepdims=True), **tiny.CLOSE
+        )
+
+
+@pytest.mark.parametrize("name", ["pre", "post"])
+def test_the_layer_norm_of_the_terms_is_the_state_behind_the_attention(name, tmp_path):
+    """What kept and mixed are parts of: with the biases, they add up to it."""
+    loaded, given = read_by(name, tmp_path)
+    with torch.no_grad():
+        for block in loaded.model.blocks:
+            block.attention.w_o.bias.zero_()
+            block.norm_attention.bias.zero_()
+    record = capture(loaded, given)
+    found, ratios = lengths_with_residual(loaded.model, record), mixing_ratio(loaded.model, record)
+    kept = np.diagonal(found[:, 0], axis1=-2, axis2=-1)
+    mixed = ratios / (1 - ratios) * kept
+    states = np.linalg.norm(record.residual[1::2], axis=-1)
+    assert (states <= (kept + mixed) * (1 + 1e-5)).all()
+    assert (states >= np.abs(kept - mixed) * (1 - 1e-5)).all()
+
+
+@pytest.mark.parametrize("name", ["pre", "post"])
+def test_a_head_without_output_has_no_weight(name, tmp_path):
+    loaded, given = read_by(name, tmp_path)
+    with torch.no_grad():
+        loaded.model.blocks[0].attention.w_o.weight[:, :4] = 0
+    record = capture(loaded, given)
+    found = norm_weighted(loaded.model, record).pattern
+    assert not found[0, 0].any()
+    np.testing.assert_allclose(found[0, 1].sum(axis=-1), 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["pre", "post"])
+def test_what_is_masked_is_zero(name, tmp_path):
+    loaded, _ = read_by(name, tmp_path)
+    padded = capture(loaded, TEXT, masked(MaskChoice(kind="padding", n_padding=2)))
+    for lens in (norm_weighted, with_residual_and_norm):
+        found = lens(loaded.model, padded).pattern
+        assert not found[..., : len(padded) - 2, -2:].any()
+        alone = lens(loaded.model, capture(loaded, TEXT)).pattern
+        np.testing.assert_allclose(found[..., :-2, :-2], alone, **tiny.CLOSE)
+    blind = capture(loaded, TEXT, without_keys(*range(5)))
+    assert not norm_weighted(loaded.model, blind).pattern.any()
+    itself = with_residual_and_norm(loaded.model, blind).pattern
+    np.testing.assert_allclose(itself, np.broadcast_to(np.eye(5), itself.shape))
+    assert not mixing_ratio(loaded.model, blind).any()
+
+
+def test_a_state_of_nothing_is_made_of_itself(tmp_path):
+    loaded, _ = read_by("pre without residual", tmp_path)
+    blind = capture(loaded, TEXT, without_keys(*range(5)))
+    assert not with_residual_and_norm(loaded.model, blind).pattern.any()
+    assert not mixing_ratio(loaded.model, blind).any()
+
+
+def test_one_map_a_layer_at_the_same_positions(tmp_path):
+    loaded, given = read_by("pre", tmp_path)
+    record = capture(loaded, given)
+    found = with_residual_and_norm(loaded.model, record)
+    assert found.pattern.shape == (2, 1, 5, 5)
+    assert (found.tokens, found.roles) == (record.tokens, record.roles)
+    assert replace(found, pattern=found.pattern.copy()).mask.all()

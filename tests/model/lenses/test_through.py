@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+
+from model.capture import capture
+from model.lenses import LENSES, through
+from model.lenses.norms import norm_weighted, with_residual_and_norm
+from model.lenses.relevance import gradient_relevance
+from model.lenses.rollout import rollout
+from model.lenses.value_zeroing import rolled_out, value_zeroing
+from tests.model.lenses.encoders import IMPORTED, PLACEMENTS, read_by
+
+BY_HAND = {
+    "attention": lambda *seen: seen[2],
+    "norm-weighted": lambda loaded, _, record: norm_weighted(loaded.model, record),
+    "residual and LayerNorm": lambda loaded, _, record: with_residual_and_norm(loaded.model, record),
+    "value zeroing": lambda loaded, given, _: value_zeroing(loaded, given),
+    "value zeroing, rolled out": lambda loaded, given, _: rolled_out(value_zeroing(loaded, given)),
+    "rollout": lambda *seen: rollout(seen[2]),
+    "gradient × attention": lambda loaded, given, _: gradient_relevance(loaded, given, 0),
+}
+
+
+def test_every_lens_is_described():
+    assert list(LENSES) == list(BY_HAND)
+    assert all(name == lens.name and lens.formula and lens.caution for name, lens in LENSES.items())
+
+
+@pytest.mark.parametrize("lens", LENSES)
+def test_by_its_name(lens, tmp_path):
+    loaded, given = read_by("pre", tmp_path)
+    record = capture(loaded, given)
+    expected = BY_HAND[lens](loaded, given, record).pattern
+    np.testing.assert_array_equal(through(lens, loaded, given, 0).pattern, expected)
+    np.testing.assert_array_equal(through(lens, loaded, given, 0, record=record).pattern, expected)
+
+
+@pytest.mark.parametrize("lens", LENSES)
+@pytest.mark.parametrize("name", ["pre", "post", *IMPORTED])
+def test_what_every_map_is(name, lens, tmp_path):
+    loaded, given = read_by(name, tmp_path)
+    seen = through(lens, loaded, given)
+    config, n = loaded.config, len(capture(loaded, given))
+    assert seen.pattern.shape == (config.n_layers, config.n_heads if LENSES[lens].has_heads else 1, n, n)
+    assert seen.pattern.dtype == np.float32
+    assert np.isfinite(seen.pattern).all()
+    assert (seen.pattern >= 0).all()
+    sums = seen.pattern.sum(axis=-1)
+    if LENSES[lens].sums_to_1:
+        np.testing.assert_allclose(sums, 1, rtol=1e-4)
+    else:
+        assert sums.max() <= 1 + 1e-5
+
+
+def test_an_unknown_lens_is_named_with_the_known_ones(tmp_path):
+    loaded, given = read_by("pre", tmp_path)
+    with pytest.raises(KeyError, match="no lens 'fish'; there are attention, norm-weighted"):
+        through("fish", loaded, given)
+
+
+def test_encoders_of_every_placement_are_tried():
+    assert {config.norm_placement for config in PLACEMENTS.values()} == {"pre", "post", "deepnorm", "b2t"}
