@@ -38,7 +38,7 @@ def probabilities(
         for padding in set(paddings):
             columns = [at for at, n_padding in enumerate(paddings) if n_padding == padding]
             prepared = [interventions[columns[0]].prepare(loaded, given)[0] for given in inputs]
-            for rows in _of_one_length(prepared, loaded.config):
+            for rows in of_one_length(prepared, loaded.config):
                 batch = torch.cat([prepared[row] for row in rows])
                 for some, answers in _answers(model, batch, {at: interventions[at] for at in columns}):
                     found[np.ix_(rows, some)] = answers.transpose(0, 1).cpu().numpy()
@@ -50,14 +50,14 @@ def at_once(config: ModelConfig, n: int) -> int:
     return max(1, NUMBERS_AT_ONCE // (n * max(config.n_heads * n, config.d_ff)))
 
 
-def _of_one_length(inputs: Sequence[Tensor], config: ModelConfig) -> Iterator[list[int]]:
-    """Which of the inputs share a batch."""
+def of_one_length(inputs: Sequence[Tensor], config: ModelConfig) -> Iterator[list[int]]:
+    """Which of the inputs, as `model.inputs.prepare` makes them, share a batch."""
 
     def length(row: int) -> int:
         return inputs[row].shape[1] if config.is_text else config.n_positions
 
     for n, rows in groupby(sorted(range(len(inputs)), key=length), key=length):
-        yield from _parts(list(rows), at_once(config, n))
+        yield from parts(list(rows), at_once(config, n))
 
 
 def _answers(
@@ -72,17 +72,16 @@ def _answers(
     size = max(1, at_once(model.config, x.shape[1]) // len(inputs))
     for first, same in groupby(sorted(interventions, key=first_layer), key=first_layer):
         x, done = model.pass_blocks(x, mask, done, max(first, 0)), max(first, 0)
-        for some in _parts(list(same), size):
+        for some in parts(list(same), size):
             states = None if first < 0 else x
             answers = _side_by_side(model, inputs, [interventions[at] for at in some], states, done)
-            answers = answers.softmax(dim=-1) if model.config.chooses else answers
             yield some, answers.unflatten(0, (len(some), len(inputs)))
 
 
 def _side_by_side(
     model: Transformer, inputs: Tensor, interventions: Sequence[Intervention], x: Tensor | None, first: int
 ) -> Float32[Tensor, "intervention_and_input answer"]:
-    """The logits, or the pooled states, of all inputs under the first intervention, then under the second, ...; from block `first` on.
+    """The answers of all inputs under the first intervention, then under the second, ...; from block `first` on.
 
     `x` is what goes into that block, None where the embedding is changed.
     """
@@ -92,10 +91,14 @@ def _side_by_side(
     repeated = inputs.repeat(n, *(1,) * (inputs.ndim - 1))
     with watch(model, _for_each_part(watchers)):
         states = model.embed(repeated) if x is None else x.repeat(n, 1, 1)
-        x = model.pass_blocks(states, _joined(masks, inputs), first)
-        if model.config.chooses:
-            return model.answer(x, repeated)
-        return model.pool(model.final_norm(x), repeated)
+        return read_answer(model, model.pass_blocks(states, _joined(masks, inputs), first), repeated)
+
+
+def read_answer(model: Transformer, x: Tensor, inputs: Tensor) -> Float32[Tensor, "input answer"]:
+    """From what leaves the last block: probabilities, or the pooled state where no class is chosen."""
+    if model.config.chooses:
+        return model.answer(x, inputs).softmax(dim=-1)
+    return model.pool(model.final_norm(x), inputs)
 
 
 def _joined(masks: Sequence[Tensor | None], inputs: Tensor) -> Tensor | None:
@@ -121,5 +124,5 @@ def _for_each_part(watchers: Sequence[dict[str, Watcher]]) -> dict[str, Watcher]
     return {name: partial(in_parts, name) for name in names}
 
 
-def _parts(all_of_them: list[int], size: int) -> Iterator[list[int]]:
+def parts(all_of_them: list[int], size: int) -> Iterator[list[int]]:
     return (all_of_them[start : start + size] for start in range(0, len(all_of_them), size))

@@ -61,6 +61,22 @@ class Zeroed:
 
 
 @dataclass(frozen=True, slots=True)
+class HeadsAs:
+    """Of the activation of a layer [batch, head, position, width], that of `heads` at every position: zeros, or its row of `vectors`."""
+
+    heads: tuple[int, ...]
+    vectors: tuple[tuple[float, ...], ...] | None = None  # [head, width], in the order of `heads`
+
+    def __call__(self, _model: Transformer, activation: Activation) -> Activation:
+        changed = activation.clone()
+        if self.vectors is None:
+            changed[:, list(self.heads)] = 0.0
+        else:
+            changed[:, list(self.heads)] = activation.new_tensor(self.vectors)[:, None]
+        return changed
+
+
+@dataclass(frozen=True, slots=True)
 class Reordered:
     """Content in another order: order[i] is the position whose content stands at i now."""
 

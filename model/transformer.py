@@ -114,7 +114,10 @@ class Attention(nn.Module):
         v = self.v(self._split_heads(self.w_v(memory)))
         scores = self.scores(q / math.sqrt(self.d_k) @ k.transpose(-2, -1))
         pattern = self.pattern(masked_softmax(scores, mask))
-        z = self.z(self.dropout(pattern) @ v)
+        return self.project(self.z(self.dropout(pattern) @ v))
+
+    def project(self, z: Float[Tensor, "batch head query d_v"]) -> Float[Tensor, "batch query d_model"]:
+        """The heads' outputs side by side, times W_O."""
         return self.w_o(z.transpose(1, 2).flatten(2))
 
     def _split_heads(
@@ -172,20 +175,26 @@ class Block(nn.Module):
         self.feed_forward_out, self.resid_post = HookPoint(), HookPoint()
         self.dropout = nn.Dropout(config.dropout_sublayer)
 
-    def forward(self, x: States, mask: Bool[Tensor, "#batch #head #query #key"] | None = None) -> States:
+    def forward(
+        self,
+        x: States,
+        mask: Bool[Tensor, "#batch #head #query #key"] | None = None,
+        known: States | None = None,
+    ) -> States:
+        """`known` is what attention puts out, where that is known already: then it is not computed."""
         if self.norm_placement == "pre":  # αx + F(LN(x)), with α = 1
-            x = self.resid_mid(self.skip * x + self._attend(self.norm_attention(x), mask))
+            x = self.resid_mid(self.skip * x + self._attend(self.norm_attention(x), mask, known))
             x = self.resid_post(self.skip * x + self._feed(self.norm_feed_forward(x)))
         elif self.norm_placement in ("post", "deepnorm"):  # LN(αx + F(x)); in post-LN α = 1
-            x = self.resid_mid(self.norm_attention(self.skip * x + self._attend(x, mask)))
+            x = self.resid_mid(self.norm_attention(self.skip * x + self._attend(x, mask, known)))
             x = self.resid_post(self.norm_feed_forward(self.skip * x + self._feed(x)))
         else:  # h = LN(x + F(x)), LN(x + h + F(h)): the B2T connection (Takase et al. 2022)
-            h = self.resid_mid(self.norm_attention(x + self._attend(x, mask)))
+            h = self.resid_mid(self.norm_attention(x + self._attend(x, mask, known)))
             x = self.resid_post(self.norm_feed_forward(x + h + self._feed(h)))
         return x
 
-    def _attend(self, x: States, mask: Bool[Tensor, "..."] | None) -> States:
-        out = self.attention(self.attention_in(x), mask=mask)
+    def _attend(self, x: States, mask: Bool[Tensor, "..."] | None, known: States | None) -> States:
+        out = self.attention(self.attention_in(x), mask=mask) if known is None else known
         return self.attention_out(self.dropout(out))
 
     def _feed(self, x: States) -> States:
