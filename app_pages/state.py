@@ -134,11 +134,18 @@ def predictions(name: Checkpoint) -> dict[str, np.ndarray] | None:
     return found if found and found["loss"].shape == test_digits()[1].shape else None
 
 
-@cached
 def sentences() -> dict[str, str]:
-    """Texts to begin with, by title."""
+    """Texts to begin with, by title; none where the file is missing or damaged."""
+    try:
+        return _sentences()
+    except (OSError, ValueError, TypeError, LookupError):
+        return {}
+
+
+@cached
+def _sentences() -> dict[str, str]:
     listed = json.loads((digits.EXAMPLES / "sentences.json").read_text(encoding="utf-8"))
-    return {sentence["title"]: sentence["text"] for sentence in listed}
+    return {str(sentence["title"]): str(sentence["text"]) for sentence in listed}
 
 
 def checkpoints(kind: str) -> list[str]:

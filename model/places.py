@@ -78,7 +78,14 @@ def has_root() -> bool:
 def shipped(home: Path) -> list[str]:
     """The names of the checkpoints below `home`; also of one that `model.checkpoint.save` is about to replace."""
     whole = (*home.glob("*/config.json"), *home.glob(".*-old/*/config.json"))
-    return sorted({path.parent.name for path in whole})
+    return sorted({path.parent.name for path in whole if _can_be_shown(path)})
+
+
+def _can_be_shown(config: Path) -> bool:
+    """A name that no browser can be sent is left out, and so are pipes, which nobody would stop waiting for."""
+    weights = config.with_name("model.safetensors")
+    regular = config.is_file() and (weights.is_file() or not weights.exists())
+    return regular and PART.fullmatch(config.parent.name) is not None
 
 
 def find(name: str, home: Path) -> Path:

@@ -37,8 +37,10 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
             image, label = own_picture(), None
         elif source == DRAW:
             image, label = drawing.drawn_digit(), None
+        elif (found := _test_digits()) is None:
+            image, label = None, None
         else:
-            images, labels = state.test_digits()
+            images, labels = found
             with number:
                 chosen = address.number(
                     *("Test digit number", 0, len(images) - 1),
@@ -53,6 +55,15 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
     with picture:
         st.image(image, width=SIDE, output_format="PNG")
     return Picture.of(image), label
+
+
+def _test_digits() -> tuple[np.ndarray, np.ndarray] | None:
+    """None, and a sentence, where the files are missing or damaged."""
+    try:
+        return state.test_digits()
+    except (OSError, ValueError):
+        st.warning("The test digits in `examples/` cannot be read; a digit can still be drawn.")
+        return None
 
 
 def _gallery(images: np.ndarray, labels: np.ndarray, digit: int, checkpoint: str | None) -> None:

@@ -8,6 +8,7 @@ from model.inputs import Text
 # Texts travel in the page's address, two of them where two are compared. Servers refuse addresses of more than
 # 64 KB, and a character may take nine bytes there. Encoders read some 1,800 characters.
 LONGEST = 3500
+FIRST = "The film is not bad at all."  # where there are no examples
 AT_MOST = f"The text box takes at most {LONGEST:,} characters."
 
 
@@ -18,14 +19,15 @@ def text_input(*, in_two_parts: bool = False) -> tuple[Text | None, None]:
     """
     sentences = state.sentences()
     titles = {text: title for title, text in sentences.items()}
-    text = text_box("Text", next(iter(titles)), key="text")
+    text = text_box("Text", next(iter(titles), FIRST), key="text")
     st.session_state["example"] = titles.get(text)
     st.selectbox(
         "Example",
         sentences,
         index=None,
         key="example",
-        placeholder="Examples",
+        placeholder="Examples" if sentences else "No examples",
+        disabled=not sentences,
         on_change=_fill,
         width=160,
         label_visibility="collapsed",

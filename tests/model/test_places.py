@@ -45,6 +45,14 @@ def test_a_name_is_a_folder_below_the_root(root: Path, home: Path) -> None:
     assert find("shipped", home) == home / "shipped"
 
 
+def test_what_nobody_can_be_shown_or_would_wait_for_in_vain_is_no_checkpoint(home: Path) -> None:
+    os.mkfifo(encoder(home / "pipe", "other") / "model.safetensors")
+    (home / "piped").mkdir()
+    os.mkfifo(home / "piped" / "config.json")
+    encoder(home / os.fsdecode(b"bad\xff"))
+    assert places.shipped(home) == ["shipped"]
+
+
 def test_checkpoints_are_found_by_their_names(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint, "CHECKPOINTS", root.parent)
     with pytest.raises(ValueError, match=r"^my-bert/config.json"):

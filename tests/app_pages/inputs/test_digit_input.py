@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages import cache
 from app_pages.inputs.digit_input import AS_THEY_COME, DISAGREE, HARDEST, ordered, take_digit
+from model import digits
 
 Open = Callable[..., AppTest]
 
@@ -114,3 +115,16 @@ def test_a_click_in_the_gallery_chooses_the_digit(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(st, "session_state", {"digit": 0})
     take_digit({"id": 5.0})
     assert st.session_state == {"digit": 5}
+
+
+def test_without_test_digits_one_can_still_be_drawn(
+    open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(digits, "EXAMPLES", tmp_path)
+    cache.clear()
+    app = open_app(kind="Digit")
+    assert not app.exception
+    assert ["cannot be read" in said.value for said in app.warning] == [True]
+    app = open_app(kind="Digit", source="Draw")
+    assert not app.exception
+    assert not app.warning

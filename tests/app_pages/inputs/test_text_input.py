@@ -1,9 +1,12 @@
 from collections.abc import Callable
+from pathlib import Path
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages import state
-from app_pages.inputs.text_input import LONGEST
+from app_pages import cache, state
+from app_pages.inputs.text_input import FIRST, LONGEST
+from model import digits
 
 Open = Callable[..., AppTest]
 
@@ -34,3 +37,17 @@ def test_every_example_fits_the_box() -> None:
     assert 10 <= len(sentences) <= 15
     assert all(0 < len(text) < LONGEST and text == text.strip() for text in sentences.values())
     assert len(set(sentences.values())) == len(sentences)
+
+
+@pytest.mark.parametrize("content", [None, "[", '{"title": 1}', "[1]"])
+def test_without_examples_a_sentence_stands_in_the_box(
+    open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str | None
+) -> None:
+    if content is not None:
+        (tmp_path / "sentences.json").write_text(content)
+    monkeypatch.setattr(digits, "EXAMPLES", tmp_path)
+    cache.clear()
+    app = open_app()
+    assert not app.exception
+    assert app.text_area(key="text").value == FIRST
+    assert app.selectbox(key="example").disabled
