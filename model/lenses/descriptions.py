@@ -14,6 +14,7 @@ ROLLOUT, RELEVANCE = "rollout", "gradient × attention"
 class Lens:
     name: str
     formula: str  # LaTeX
+    quantity: str  # what colours and numbers are called: of most lenses a share of the row
     says: str  # what a cell is, as half a sentence
     source: str
     caution: str
@@ -27,6 +28,7 @@ _ALL = (
     Lens(
         name=ATTENTION,
         formula=r"A_{ij} = \mathrm{softmax}_j\left(q_i \cdot k_j / \sqrt{d_k}\right)",
+        quantity="attention weight",
         says="how much of key j's value the head reads at query i",
         source="Vaswani et al. 2017",
         caution="It does not say what that value is, nor whether the answer depends on it (Jain & Wallace 2019).",
@@ -36,6 +38,7 @@ _ALL = (
     Lens(
         name=NORM_WEIGHTED,
         formula=r"\lVert A_{ij} f(x_j) \rVert, \quad f(x) = (x W_V + b_V) W_O",
+        quantity="share by norm",
         says="how long the vector is that key j hands to query i through this head",
         source="Kobayashi et al. 2020",
         caution="Each row is divided by its sum, so heads that add little look like those that add much. Vectors of several "
@@ -47,6 +50,7 @@ _ALL = (
         name=WITH_RESIDUAL,
         formula=r"\Bigl\lVert \tfrac{\gamma}{\sigma_i} \odot \bigl(t_{ij} - \overline{t_{ij}}\bigr) \Bigr\rVert, \quad "
         r"t_{ij} = \sum_h A_{ij} f_h(x_j) + [i = j]\, x_i; \quad \text{in pre-LN } \lVert t_{ij} \rVert",
+        quantity="share by norm",
         says="how much of the state behind the attention comes from key j, the residual connection and the LayerNorm included",
         source="Kobayashi et al. 2021",
         caution="Each row is divided by its sum. The feed-forward is left out, and so are biases, which belong to no key.",
@@ -55,6 +59,7 @@ _ALL = (
     Lens(
         name=VALUE_ZEROING,
         formula=r"1 - \cos(\tilde x_i, \tilde x_i^{\neg j}), \quad \tilde x^{\neg j}\text{: what leaves the block with } v_j = 0",
+        quantity="share of the change",
         says="how much the state of i changes in this layer when the value of j is left out",
         source="Mohebbi et al. 2023",
         caution="Each row is divided by its sum, so states that hardly change look like those that change much. A layer by "
@@ -64,6 +69,7 @@ _ALL = (
     Lens(
         name=ROLLED_OUT,
         formula=r"\tilde C_l = C_l\, \tilde C_{l-1}, \quad C\text{: value zeroing of a layer, its rows divided by their sums}",
+        quantity="share of the change",
         says="how much of token j of the input is in the state of i behind this layer, by value zeroing",
         source="Mohebbi et al. 2023",
         caution="A product of shares is no measurement: nothing was left out of the input to get it.",
@@ -72,6 +78,7 @@ _ALL = (
     Lens(
         name=ROLLOUT,
         formula=r"\tilde A_l = \bigl(\tfrac12 \operatorname{mean}_h A_l + \tfrac12 I\bigr) \tilde A_{l-1}",
+        quantity="share of the attention",
         says="how much of token j of the input is in the state of i behind this layer, if attention alone moved it",
         source="Abnar & Zuidema 2020",
         caution="It takes the residual connection for half of every state and all heads for equal, and leaves out values and "
@@ -81,6 +88,7 @@ _ALL = (
     Lens(
         name=RELEVANCE,
         formula=r"R \leftarrow R + \bar A R, \quad \bar A = \operatorname{mean}_h \max(0, \nabla A \odot A), \quad R_0 = I",
+        quantity="relevance",
         says="how much of what speaks for the class comes from token j of the input to i, up to this layer",
         source="Chefer et al. 2021 (the generic method)",
         caution="Shown is R − I, divided by the largest row sum of the layer: rows do not sum to 1. What speaks against the "

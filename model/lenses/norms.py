@@ -37,6 +37,11 @@ def lengths(model: Transformer, record: ForwardRecord) -> Float[np.ndarray, "lay
     return record.pattern * np.stack(of_keys)[:, :, None]
 
 
+def handed_over_by_head(model: Transformer, record: ForwardRecord) -> Float[np.ndarray, "layer head"]:
+    """Σ_j ‖A_ij f(x_j)‖, as a mean over the queries that are no padding: what the rows of `norm_weighted` are divided by."""
+    return lengths(model, record).sum(axis=-1)[..., read(record)].mean(axis=-1)
+
+
 def lengths_with_residual(
     model: Transformer, record: ForwardRecord
 ) -> Float[np.ndarray, "layer 1 query key"]:
@@ -62,6 +67,11 @@ def mixing_ratio(model: Transformer, record: ForwardRecord) -> Float[np.ndarray,
             mixed, kept = (each.norm(dim=-1) for each in (parts.mixed, parts.kept))
             ratios.append((mixed / (mixed + kept).clamp(min=LEAST)).cpu().numpy())
     return np.stack(ratios)
+
+
+def read(record: ForwardRecord) -> list[int]:
+    """The positions that are no padding; all of them, where there is nothing else."""
+    return [at for at, role in enumerate(record.roles) if role != "padding"] or list(range(len(record)))
 
 
 def handed_over(block: Block, v: Float[Tensor, "head key d_v"]) -> Float[Tensor, "key head d_model"]:

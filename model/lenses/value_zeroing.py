@@ -8,6 +8,7 @@ from torch.nn import functional
 
 from ..capture import capture
 from ..checkpoint import Loaded
+from ..config import ModelConfig
 from ..inputs import InputLike
 from ..record import AttentionRecord, ForwardRecord
 from ..transformer import Block, Transformer
@@ -15,7 +16,8 @@ from .norms import handed_over, tensor
 from .rollout import multiplied, reachable
 from .shown import as_record, as_shares, of_layers
 
-NUMBERS_AT_ONCE = 2**21  # hidden units in memory together
+NUMBERS_AT_ONCE = 2**22  # hidden units in memory together
+MULTIPLICATIONS_A_STEP = 2**34  # of the feed-forward's second map
 ROUNDING = 1e-10  # of the sum of a row: two float32 states that should be the same are about 1e-13 apart
 
 
@@ -48,33 +50,43 @@ def changes_of_layers(model: Transformer, record: ForwardRecord) -> Float[np.nda
     return np.stack([changes_in_layer(model, record, layer) for layer in layers])
 
 
-def changes_in_layer(model: Transformer, record: ForwardRecord, layer: int) -> Float[np.ndarray, "query key"]:
+def steps(config: ModelConfig, n: int) -> list[tuple[int, range]]:
+    """Layers and keys in parts of a few tenths of a second, for `n` positions: each is a call of `changes_in_layer`."""
+    size = max(1, MULTIPLICATIONS_A_STEP // (n * config.d_model * config.d_ff))
+    starts = range(0, n, size)
+    return [
+        (layer, range(start, min(start + size, n))) for layer in range(config.n_layers) for start in starts
+    ]
+
+
+def changes_in_layer(
+    model: Transformer, record: ForwardRecord, layer: int, keys: range | None = None
+) -> Float[np.ndarray, "query zeroed"]:
     """1 − cos of what leaves the block with and without the value of each key, from 0 to 2; 0 for masked keys.
 
+    Of all keys, or of the `keys` that are asked for.
     Without v_j the sum behind the attention is u_i − Σ_h A_ij f_h(x_j), so the attention is not computed anew. The state that
     the feed-forward reads is LN(u) in every placement of the norm, and its first linear map is applied to u and to each
     f_h(x_j) once: what it makes of their sum, but for the σ of the LayerNorm, is the sum of what it makes of them.
     """
-    block = model.blocks[layer]
+    block, all_of_them = model.blocks[layer], range(len(record)) if keys is None else keys
     with torch.inference_mode():
         x, after = (tensor(model, record.residual[at]) for at in (2 * layer, 2 * layer + 2))
-        pattern, v, z = (tensor(model, each[layer]) for each in (record.pattern, record.v, record.z))
-        u = block.skip * x + block.attention.w_o(z.transpose(0, 1).flatten(1))
-        f = handed_over(block, v)
+        u = block.skip * x + block.attention.w_o(tensor(model, record.z[layer]).transpose(0, 1).flatten(1))
         norm = block.norm_feed_forward if block.norm_placement == "pre" else block.norm_attention
-        expanded, expanded_f = (_expanded(block, norm, each) for each in (u, f))
-        bias = block.feed_forward.expand(norm.bias)
-        n, found = len(x), []
-        size = max(1, NUMBERS_AT_ONCE // (n * expanded.shape[-1]))
-        for keys in torch.arange(n).split(size):
-            weights = pattern[:, :, keys].permute(2, 1, 0)  # [key, query, head]
-            without = u - weights @ f[keys]
+        expanded, bias = _expanded(block, norm, u), block.feed_forward.expand(norm.bias)
+        size, found = max(1, NUMBERS_AT_ONCE // expanded.numel()), []
+        for start in range(all_of_them.start, all_of_them.stop, size):
+            some = slice(start, min(start + size, all_of_them.stop))
+            f = handed_over(block, tensor(model, record.v[layer, :, some]))
+            weights = tensor(model, record.pattern[layer, :, :, some]).permute(2, 1, 0)  # [key, query, head]
+            without = u - weights @ f
             sigma = (without.var(dim=-1, correction=0, keepdim=True) + norm.eps).sqrt()
-            hidden = (expanded - weights @ expanded_f[keys]).div_(sigma).add_(bias)
+            hidden = (expanded - weights @ _expanded(block, norm, f)).div_(sigma).add_(bias)
             out = block.feed_forward.contract(block.feed_forward.activation(hidden))
             found.append(_cosine_distances(after, _leaving(block, x, without, out)).T)
         changes = torch.cat(found, dim=1).double().cpu().numpy()
-    return np.where(of_layers(record)[layer, 0], changes, 0)
+    return np.where(of_layers(record)[layer, 0][:, all_of_them], changes, 0)
 
 
 def _expanded(

@@ -8,10 +8,12 @@ from model.capture import activations, capture
 from model.intervention import MaskChoice, masked, without_keys
 from model.lenses.norms import (
     handed_over,
+    handed_over_by_head,
     lengths,
     lengths_with_residual,
     mixing_ratio,
     norm_weighted,
+    read,
     with_residual_and_norm,
 )
 from tests.model import tiny
@@ -24,6 +26,7 @@ def test_norm_weighted_by_hand():
     np.testing.assert_allclose(lengths(loaded.model, record)[0, 0], expected, rtol=1e-6)
     shares = [[1.25 / 2.75, 1.5 / 2.75], [2.5 / 3.5, 1 / 3.5]]
     np.testing.assert_allclose(norm_weighted(loaded.model, record).pattern[0, 0], shares, rtol=1e-6)
+    np.testing.assert_allclose(handed_over_by_head(loaded.model, record), [[(2.75 + 3.5) / 2]])
 
 
 def test_pre_ln_with_residual_by_hand():
@@ -138,6 +141,7 @@ def test_what_is_masked_is_zero(name, tmp_path):
         found = lens(loaded.model, padded).pattern
         assert not found[..., : len(padded) - 2, -2:].any()
         alone = lens(loaded.model, capture(loaded, TEXT)).pattern
+        assert read(padded) == list(range(len(padded) - 2))
         np.testing.assert_allclose(found[..., :-2, :-2], alone, **tiny.CLOSE)
     blind = capture(loaded, TEXT, without_keys(*range(5)))
     assert not norm_weighted(loaded.model, blind).pattern.any()

@@ -8,7 +8,14 @@ from model.capture import activations, capture
 from model.hooks import watch
 from model.intervention import MaskChoice, masked, without_keys
 from model.lenses import value_zeroing as module
-from model.lenses.value_zeroing import changes_in_layer, changes_of_layers, rolled_out, value_zeroing, zeroed
+from model.lenses.value_zeroing import (
+    changes_in_layer,
+    changes_of_layers,
+    rolled_out,
+    steps,
+    value_zeroing,
+    zeroed,
+)
 from tests.model import tiny
 from tests.model.lenses.encoders import IMPORTED, PLACEMENTS, TEXT, by_hand, read_by
 
@@ -124,6 +131,18 @@ def test_in_parts_as_at_once(tmp_path, monkeypatch):
     at_once = value_zeroing(loaded, given).pattern
     monkeypatch.setattr(module, "NUMBERS_AT_ONCE", 1)
     np.testing.assert_allclose(value_zeroing(loaded, given).pattern, at_once, **tiny.CLOSE)
+
+
+def test_in_steps_as_at_once(tmp_path, monkeypatch):
+    loaded, given = read_by("post", tmp_path)
+    record = capture(loaded, given)
+    monkeypatch.setattr(module, "MULTIPLICATIONS_A_STEP", 2 * 5 * 8 * 16)
+    parts = steps(loaded.config, 5)
+    assert parts == [(layer, keys) for layer in (0, 1) for keys in (range(2), range(2, 4), range(4, 5))]
+    found = [changes_in_layer(loaded.model, record, *part) for part in parts]
+    for layer, expected in enumerate(changes_of_layers(loaded.model, record)):
+        in_parts = np.concatenate(found[3 * layer : 3 * layer + 3], axis=1)
+        np.testing.assert_allclose(in_parts, expected, rtol=1e-3, atol=1e-11)
 
 
 @pytest.mark.parametrize("name", ["pre", "post"])
