@@ -1,0 +1,78 @@
+"""What is left of an answer while tokens or patches go, or come back, in the order of a map and in random ones."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import altair as alt
+import numpy as np
+
+from ..figure import VegaFigure, data, form, need_shape, tip, value
+from ..numbers import THIN_PERCENT
+from ..palette import EMPHASIS, NEUTRAL
+from ..theme import FIT, heading_with_reading
+
+MAP, RANDOM = "in the order of the map", "in random orders"
+_TITLES = {"deletion": "Deletion", "insertion": "Insertion"}
+_ACROSS = {"deletion": "share taken away", "insertion": "share put back"}
+
+
+def removal_curve(
+    kind: Literal["deletion", "insertion"],
+    counts: Sequence[int],
+    curve: np.ndarray,
+    random: np.ndarray,
+    *,
+    what: str,
+    units: str,
+    reading: str,
+) -> VegaFigure:
+    """`curve` [step] and those of random orders [order, step], over how many of the last of `counts` are gone, or back.
+
+    The band is the mean of the random orders ± 2 standard deviations, kept within the axis. `what` is left of the
+    answer, from 0 to 1; `units` are what goes. `reading` says how to read the figure. Raises ValueError where the
+    shapes do not fit each other, KeyError for another kind.
+    """
+    need_shape((len(counts),), curve=curve, mean=random[0] if len(random) else curve)
+    mean, reach = random.mean(axis=0), 2 * random.std(axis=0, ddof=1)
+    low = float(min(0, np.min(curve), np.min(mean)))
+    frame = {
+        "count": np.asarray(counts, int),
+        "share": np.asarray(counts, float) / max(counts[-1], 1),
+        "map": np.asarray(curve, float),
+        "random": mean,
+        "low": np.clip(mean - reach, low, 1),
+        "high": np.clip(mean + reach, low, 1),
+    }
+    return _form(_ACROSS[kind], what, units).of(
+        frame,
+        values={"lowest": low},
+        title=heading_with_reading(_TITLES[kind], reading),
+        description=f"{_TITLES[kind]}: {what} over the share of {counts[-1]} {units}, beside random orders.",
+    )
+
+
+@form
+def _form(across: str, what: str, units: str) -> alt.LayerChart:
+    percent = alt.Axis(format="%", labelExpr=THIN_PERCENT, tickCount=5)
+    x = alt.X("share:Q", title=f"{across} of the {units}", scale=alt.Scale(domain=[0, 1]), axis=percent)
+    y = {"title": what, "scale": alt.Scale(domain=[value("lowest"), 1], nice=False)}
+    colours = alt.Scale(domain=[MAP, RANDOM], range=[EMPHASIS, NEUTRAL])
+    legend = alt.Legend(title=None, orient="top", labelLimit=0)
+    tooltip = [
+        tip("count:Q", title=units),
+        tip("map:Q", ".4f", MAP),
+        tip("random:Q", ".4f", f"{RANDOM}: mean"),
+        tip("low:Q", ".4f", "mean − 2 standard deviations"),
+        tip("high:Q", ".4f", "mean + 2 standard deviations"),
+    ]
+    base = alt.Chart(data()).encode(x=x)
+    band = base.mark_area(opacity=0.2, color=NEUTRAL, aria=False).encode(y=alt.Y("low:Q", **y), y2="high:Q")
+
+    def line(field: str, name: str, **look: object) -> list[alt.Chart]:
+        colour = alt.Color("kind:N", scale=colours, legend=legend)
+        named = base.transform_calculate(kind=f"'{name}'").encode(y=alt.Y(f"{field}:Q", **y), color=colour)
+        drawn = named.mark_line(aria=False, **look)
+        return [drawn, named.mark_point(filled=True, opacity=1, size=40).encode(tooltip=tooltip)]
+
+    layers = [*line("random", RANDOM, strokeWidth=1.8, strokeDash=[5, 4]), *line("map", MAP, strokeWidth=2.5)]
+    return alt.layer(band, *layers).properties(height=200, autosize=FIT)

@@ -1,0 +1,72 @@
+"""What a map gives to each token or patch, beside what its knock-out does to the answer: a point each."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+
+from ..attention.token_label import label, visible
+from ..figure import VegaFigure, click_on, data, either, form, need_shape, tip
+from ..palette import ACCENT, EMPHASIS
+from ..theme import FIT, INK
+
+_NAMED = 3  # of the largest scores, and of the largest effects
+
+
+def score_effect(
+    positions: Sequence[int],
+    tokens: Sequence[str],
+    scores: np.ndarray,
+    effects: np.ndarray,
+    *,
+    kind: str,
+    effect: str,
+    selected: int | None,
+) -> VegaFigure:
+    """Scores [position] across and effects [position] up, of those `positions` that were compared, with their `tokens`.
+
+    `kind` says how each was knocked out, `effect` what was measured, with its unit; the position `selected` is
+    marked. Spearman's correlation follows from the columns `score` and `effect` alone. A click on a point sets the
+    point selection `token`, field `position`. Raises ValueError where the shapes do not fit each other.
+    """
+    need_shape((len(positions),), tokens=tokens, scores=scores, effects=effects)
+    prominent = {*np.argsort(-scores, kind="stable")[:_NAMED], *np.argsort(-effects, kind="stable")[:_NAMED]}
+    frame = {
+        "position": np.asarray(positions, int),
+        "token": [visible(token) for token in tokens],
+        "score": np.asarray(scores, float),
+        "effect": np.asarray(effects, float),
+        "knock-out": [kind] * len(positions),
+        "label": [label(token, 14) for token in tokens],
+        "labelled": [at in prominent or place == selected for at, place in enumerate(positions)],
+        "selected": np.asarray(positions, int) == (-1 if selected is None else selected),
+    }
+    return _form(effect).of(
+        frame,
+        description=f"Score of a map and effect of knock-out ({kind}) for {len(positions)} positions.",
+    )
+
+
+@form
+def _form(effect: str) -> alt.LayerChart:
+    x = alt.X("score:Q", title="score under the map", scale=alt.Scale(zero=True))
+    y = alt.Y("effect:Q", title=effect, scale=alt.Scale(zero=True))
+    base = alt.Chart(data()).encode(x=x, y=y)
+    points = base.mark_point(filled=True, opacity=0.85, cursor="pointer").encode(
+        color=either("datum.selected", ACCENT, EMPHASIS),
+        size=either("datum.selected", 140, 60),
+        description="token:N",
+        tooltip=[
+            tip("token:N"),
+            tip("position:Q"),
+            tip("score:Q", ".4f"),
+            tip("effect:Q", ".4f", effect),
+        ],
+    )
+    names = base.transform_filter("datum.labelled").mark_text(
+        align="left", dx=7, dy=-6, fontSize=12, color=INK, aria=False
+    )
+    named = names.encode(text="label:N")
+    return alt.layer(named, points.add_params(click_on("token", "position"))).properties(
+        height=260, autosize=FIT
+    )
