@@ -68,6 +68,8 @@ def read_film(loaded: Loaded) -> Film | None:
         learned = tasks(loaded.history)
         n, n_layers = len(arrays["phase"]), loaded.config.n_layers
         phase, step = (_field(arrays, name, np.int64, n) for name in ("phase", "step"))
+        if not loaded.history["probes"]:
+            raise ValueError("it names no input that was watched")
         lengths = [int(step[phase == number].max()) + 1 for number in range(len(learned))]
         return Film(
             tasks=learned,

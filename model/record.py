@@ -168,6 +168,11 @@ class ForwardRecord(AttentionRecord):
         return self.config.chooses
 
     @property
+    def is_finite(self) -> bool:
+        """Whether all that leads to the answer is numbers: weights of finite numbers can make infinite activations."""
+        return bool(np.isfinite(self.residual).all() and np.isfinite(self.logits).all())
+
+    @property
     def has_class_token(self) -> bool:
         """Whether the first position is the one that is classified."""
         return self.config.pooling == "class"

@@ -35,6 +35,11 @@ _ENCODER = (
     "post-LN: after each of the two additions."
 )
 
+NO_NUMBERS = (
+    "cannot be shown with this input, choose another one: its activations are too large for float32, and what was computed "
+    "from them is no number."
+)
+
 
 def choose_input(
     places: tuple[DeltaGenerator, DeltaGenerator] | None = None, *, records: bool = False
@@ -97,6 +102,8 @@ def _need_encoder(name: str | None, kind: str, given: Input | None, about: Delta
         stop(f"The checkpoint {name} cannot be used, choose another one: {plain(str(error))}.")
     if given is None or n_read == 0:
         stop(INVITATION[kind])
+    if not state.record(name, given).is_finite:
+        stop(f"The checkpoint {plain(name)} {NO_NUMBERS}")
     if left_out := state.left_out(name, given):
         st.caption(f"The text is too long for the encoder, which leaves out the {left_out}.")
 

@@ -1,4 +1,5 @@
 import gzip
+import json
 import shutil
 
 import numpy as np
@@ -67,6 +68,13 @@ def test_a_film_comes_from_where_the_checkpoint_lies(filmed, tmp_path_factory):
 def test_without_a_film_there_is_none(filmed):
     (filmed / "film.safetensors.gz").unlink()
     assert read_film(checkpoint.load(filmed, "cpu")) is None
+
+
+def test_a_film_of_no_input_gives_one_sentence(filmed):
+    history = json.loads((filmed / "history.json").read_text())
+    (filmed / "history.json").write_text(json.dumps(history | {"probes": []}))
+    with pytest.raises(ValueError, match="it names no input that was watched"):
+        read_film(checkpoint.load("tiny", "cpu"))
 
 
 @pytest.mark.parametrize(

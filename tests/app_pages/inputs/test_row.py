@@ -3,6 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from app_pages.inputs.row import INVITATION
@@ -91,3 +92,13 @@ def test_a_history_of_nonsense_is_refused_in_one_sentence(open_app: Open, checkp
     assert said.startswith(
         "The checkpoint mnist-pre-ln cannot be used, choose another one: mnist-pre-ln/history.json"
     )
+
+
+def test_activations_that_are_no_numbers_are_said_and_not_drawn(open_app: Open, checkpoints: Path) -> None:
+    model = tiny.build(tiny.DIGIT)
+    with torch.no_grad():
+        model.embedding.patches.weight.fill_(3e38)
+    checkpoint.save(checkpoints / "huge", model, {})
+    app = open_app(kind="Digit", checkpoint="huge")
+    assert not app.exception
+    assert ["huge cannot be shown with this input" in said.value for said in app.info] == [True]
