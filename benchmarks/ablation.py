@@ -1,0 +1,87 @@
+"""python -m benchmarks.ablation [--rounds 10]
+
+What it costs to take heads or tokens away, in plain forwards of the same encoder on the same input: each head alone
+(`model.ablation.ablate_heads`) beside a forward for each head, the importance of all heads, one head of another input
+in each place, and each token or patch masked out of the keys. And the time of a hundred knock-outs of a digit.
+
+Medians of interleaved rounds, in processor time of the one thread, so that other work on the machine counts little.
+"""
+
+import argparse
+from collections.abc import Callable
+from statistics import median
+
+import numpy as np
+import torch
+
+from benchmarks.capture import CASES, an_encoder, an_input, measure, timed
+from model.ablation import ablate_heads, ablated
+from model.checkpoint import Loaded, load
+from model.digits import examples
+from model.importance import importance
+from model.inputs import InputLike
+from model.intervention import without_keys
+from model.patching import patch_heads
+from model.probabilities import probabilities
+
+MEASURED = (
+    "6×4 heads, width 128, 17 tokens",
+    "6×4 heads, width 64, 50 patches",
+    "4×8 heads, width 128, 256 tokens",
+    "6×12 heads, width 384, 128 tokens",
+)
+FORWARD = "a plain forward"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=10)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    for name in MEASURED:
+        config, n = CASES[name]
+        loaded, given = an_encoder(config), an_input(config, n)
+        times = interleaved(ways(loaded, given), options.rounds)
+        print(f"{name}: a forward takes {1000 * times[FORWARD]:.1f} ms")
+        for way, seconds in times.items():
+            if way != FORWARD:
+                print(f"  {way:<42}{seconds / times[FORWARD]:6.1f} forwards {1000 * seconds:8.0f} ms")
+    digits(options.rounds)
+
+
+def ways(loaded: Loaded, given: InputLike) -> dict[str, Callable[[], object]]:
+    config = loaded.config
+    heads = [(layer, head) for layer in range(config.n_layers) for head in range(config.n_heads)]
+
+    def a_forward_each() -> None:
+        for each in heads:
+            probabilities(loaded, [given], [ablated(heads=(each,))])
+
+    return {
+        FORWARD: lambda: probabilities(loaded, [given]),
+        "each head alone": lambda: ablate_heads(loaded, [given]),
+        "each head alone, each in its own forward": a_forward_each,
+        "importance of all heads": lambda: importance(loaded, [given]),
+        "each head from another input": lambda: patch_heads(loaded, given, given),
+    }
+
+
+def digits(rounds: int) -> None:
+    """Two digits of 50 positions are a hundred knock-outs."""
+    loaded = load("mnist-pre-ln")
+    images = examples()[0][:2]
+    knocked_out = [without_keys(position) for position in range(loaded.config.n_positions)]
+    found = interleaved(
+        {"": lambda: [probabilities(loaded, [np.array(i)], knocked_out) for i in images]}, rounds
+    )
+    print(f"a hundred knock-outs of a digit ({loaded.name}): {1000 * found['']:.0f} ms")
+
+
+def interleaved(ways: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """Median seconds of each."""
+    times = measure({name: (lambda way=way: timed(way)) for name, way in ways.items()}, rounds)
+    return {name: median(each) for name, each in times.items()}
+
+
+if __name__ == "__main__":
+    main()
