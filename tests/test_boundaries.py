@@ -26,6 +26,7 @@ MAY_IMPORT = {
         "safetensors",
         "huggingface_hub",
         "jsonschema",
+        "pyarrow",
         "jaxtyping",
         "tqdm",
         "model",

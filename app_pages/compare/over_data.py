@@ -1,41 +1,31 @@
 """What was stored of the two sides over a data set, and of encoders that differ in their seed."""
 
 from contextlib import suppress
-from pathlib import Path
 
 import streamlit as st
 
+from app_pages.atlas import States, is_of, layers_of, over, states_of
 from app_pages.cache import Checkpoint, cached
 from app_pages.widgets.contrast import Side
 from app_pages.widgets.spelling import PLACEMENTS
 from model import checkpoint
-from model.atlas.stored import ATLAS, Against, Atlas, Source, against_file, read_against, read_atlas
+from model.atlas.stored import Against, against_file, read_against
 from model.config import ModelConfig
 from model.seeds import seed_of
 from viz.compare.stage_curves import Band
 
 ACROSS, ONE_SEED = " against ", "one seed"
-States = tuple[tuple[int, int] | None, ...]  # of files, in which a change of any of them shows
-
-
-def atlas_of(name: str) -> Atlas | None:
-    """What `python -m model.atlas` stored of a checkpoint; None where there is no file, or one of earlier weights.
-
-    Where the file is damaged, a caption says so.
-    """
-    try:
-        return _atlas(name, _states(checkpoint.CHECKPOINTS / name / ATLAS, name))
-    except ValueError as error:
-        st.caption(f"{error}.")
-        return None
 
 
 def against(one: str, other: str) -> Against | None:
-    """As `atlas_of`, of two checkpoints in either order."""
+    """What was stored of two checkpoints, in either order; None where there is no file, or one of earlier weights.
+
+    Where the file is damaged, a caption says so.
+    """
     for first, second in ((one, other), (other, one)):
         path = checkpoint.CHECKPOINTS / first / against_file(second)
         try:
-            found = _against(first, second, _states(path, first, second), turned=first != one)
+            found = _against(first, second, states_of(path, first, second), turned=first != one)
         except ValueError as error:
             st.caption(f"{error}.")
             continue
@@ -45,29 +35,18 @@ def against(one: str, other: str) -> Against | None:
 
 
 @cached
-def _atlas(name: str, _of: States) -> Atlas | None:
-    found = read_atlas(checkpoint.CHECKPOINTS / name / ATLAS)
-    return found if found is not None and _is_of(found.source, name) else None
-
-
-@cached
 def _against(first: str, second: str, _of: States, *, turned: bool) -> Against | None:
     found = read_against(checkpoint.CHECKPOINTS / first / against_file(second))
-    if found is None or not _is_of(found.source, first, second):
+    if found is None or not is_of(found.source, first, second):
         return None
     return found.turned() if turned else found
-
-
-def over(source: Source) -> str:
-    """Such as "256 SST development sentences"."""
-    return f"{source.n:,} {source.data}"
 
 
 def bands(sides: tuple[Side, Side], curve: str) -> tuple[dict[str, Band], str]:
     """What `stage_curves` shades of a stored `curve`, and a sentence about it; nothing where one encoder is on both sides."""
     if sides[0].checkpoint == sides[1].checkpoint:
         return {}, ""
-    atlases = {side.title: atlas_of(side.checkpoint) for side in sides}
+    atlases = {side.title: layers_of(side.checkpoint) for side in sides}
     known = {title: found for title, found in atlases.items() if found is not None and curve in found.curves}
     if not known:
         return {}, ""
@@ -82,7 +61,7 @@ def seeds_beside(one: str, other: str) -> dict[str, Against]:
     for path in sorted(checkpoint.CHECKPOINTS.glob(f"*/{against_file('*')}")):
         names = path.parent.name, path.stem.removeprefix("against-")
         if names not in ((one, other), (other, one)):
-            stored.append((names, _states(path, *names)))
+            stored.append((names, states_of(path, *names)))
     return _of_seeds(one, tuple(stored))
 
 
@@ -123,24 +102,3 @@ def _placements(configs: list[ModelConfig]) -> set[str]:
 
 def _stem(seedless: str) -> str:
     return seedless.removesuffix("-pre-ln").removesuffix("-post-ln")
-
-
-def _is_of(source: Source, *names: str) -> bool:
-    try:
-        return source.weights == tuple(map(checkpoint.weights_hash, names))
-    except OSError:
-        return False
-
-
-def _states(stored: Path, *names: str) -> States:
-    """What changes with the file, which may be measured anew while the app runs, or with the weights that it is of."""
-    paths = stored, *(checkpoint.CHECKPOINTS / name / "model.safetensors" for name in names)
-    return tuple(map(_state, paths))
-
-
-def _state(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size

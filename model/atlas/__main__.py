@@ -1,12 +1,13 @@
 """Measures over a data set what pages show of one input, and stores it where they read it.
 
-    python -m model.atlas CHECKPOINT --data FILE.csv
+    python -m model.atlas CHECKPOINT --data FILE.csv --out FOLDER
+    python -m model.atlas CHECKPOINT --data FILE.csv --with examples
     python -m model.atlas CHECKPOINT --data FILE.csv --against OTHER
 
-FILE has a column `text`; digits are the MNIST test digits in `examples/`. The first writes `atlas.json`: mean and
-standard deviation over the examples, for each head its entropy and where it looks, for each layer norms, shares of the
-sublayers and the answer that could be read there. The second writes `against-OTHER.json`: the distance of every head of
-CHECKPOINT from every head of OTHER, and their CKA by stage.
+FILE has a column text and, for what needs the right answers, a column label; without --data the examples are the MNIST
+test digits. It writes heads.parquet (a row a layer and head: mean and standard deviation of its entropy, of where it
+looks, ...) and layers.parquet (curves over the layers); --with adds more. Memory does not grow with the data. A run
+that was ended goes on from there when the same command is given again.
 """
 
 import argparse
@@ -18,48 +19,113 @@ import torch
 
 from ..checkpoint import Loaded, load
 from .against import compare
-from .examples import Examples, examples_for
-from .gather import gather
-from .stored import ATLAS, against_file, write
+from .examples import examples_for
+from .gather import EXTRA, Wanted, gather
+from .stored import against_file, write_against
 
-LIMIT = 256
+SAMPLE = 256
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m model.atlas", description=__doc__.splitlines()[0])
-    parser.add_argument("checkpoint", help="a checkpoint's folder or name")
-    parser.add_argument("--data", type=Path, help="a CSV with the column text")
-    parser.add_argument("--name", help="what the data are called on screen; else the file's name")
-    parser.add_argument(
-        "--limit", type=int, default=LIMIT, help="how many examples, at equal distances in the data"
-    )
-    parser.add_argument("--against", metavar="OTHER", help="another checkpoint, to set beside the first")
-    parser.add_argument("--out", type=Path, help="a folder; else the checkpoint's own")
-    parser.add_argument("--device", default="auto")
-    arguments = parser.parse_args()
+    arguments = _parser().parse_args()
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
     try:
-        names = [arguments.checkpoint, *([arguments.against] if arguments.against else [])]
-        encoders = [load(name, arguments.device) for name in names]
-        examples = examples_for(encoders[0], arguments.data, arguments.limit, arguments.name)
-        print(measure(encoders, examples, arguments.out or encoders[0].folder))
+        for path in measure(load(arguments.checkpoint, arguments.device), arguments):
+            print(path)
     except (ValueError, OSError) as error:
         sys.exit(f"model.atlas: {error}")
+    except KeyboardInterrupt:
+        sys.exit("model.atlas: ended; the same command goes on from here")
 
 
-def measure(encoders: list[Loaded], examples: Examples, out: Path) -> Path:
-    """The file that was written, of one encoder or of two. Raises ValueError as `gather` and `compare` do."""
-    first, *others = encoders
-    command = f"python -m model.atlas {first.name} --limit {examples.limit}"
-    command += f" --data {examples.csv.name}" if examples.csv else ""
-    if not others:
-        path, made = out / ATLAS, gather(first, examples, command)
-    else:
-        (other,) = others
+def measure(loaded: Loaded, arguments: argparse.Namespace) -> list[Path]:
+    """The files that were written. Raises ValueError as `gather` and `compare` do."""
+    out = arguments.out or loaded.folder
+    command = _command(loaded, arguments)
+    if arguments.against:
+        examples = examples_for(loaded, arguments.data, arguments.limit or SAMPLE, arguments.name)
+        other = load(arguments.against, arguments.device)
         path = out / against_file(other.name)
-        made = compare(first, other, examples, f"{command} --against {other.name}")
-    write(path, made)
-    return path
+        write_against(path, compare(loaded, other, examples, command))
+        return [path]
+    examples = examples_for(loaded, arguments.data, arguments.limit, arguments.name)
+    wanted = Wanted(extra=arguments.extra, sample=arguments.sample, show_data=arguments.show_data)
+    return gather(loaded, examples, out, command, wanted)
+
+
+def _command(loaded: Loaded, arguments: argparse.Namespace) -> str:
+    """As it can be given again, without the places of this machine's files."""
+    said = ["python -m model.atlas", loaded.name]
+    said += ["--data", arguments.data.name] if arguments.data else []
+    said += ["--limit", str(arguments.limit)] if arguments.limit else []
+    if arguments.against:
+        return " ".join([*said, "--against", Path(arguments.against).name])
+    said += (
+        ["--with", ",".join(arguments.extra), "--sample", str(arguments.sample)] if arguments.extra else []
+    )
+    said += ["--show-data"] if arguments.show_data else []
+    return " ".join(said)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m model.atlas",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("checkpoint", metavar="CHECKPOINT", help="a checkpoint's folder or name")
+    add("--data", type=Path, metavar="FILE.csv", help="texts; without it the MNIST test digits")
+    add("--name", help="what the data are called on screen; else the file's name")
+    add(
+        "--out", type=Path, metavar="FOLDER", help="where the files go; else into the checkpoint's own folder"
+    )
+    add(
+        "--limit",
+        type=_count,
+        metavar="N",
+        help="N examples at equal distances in the data; else all of them",
+    )
+    add(
+        "--with",
+        dest="extra",
+        type=_extra,
+        default=(),
+        metavar="WHAT",
+        help=f"also, separated by commas, any of: {', '.join(EXTRA)}",
+    )
+    add(
+        "--sample",
+        type=_count,
+        default=SAMPLE,
+        metavar="N",
+        help=f"how many examples --with takes where it needs many forwards for each, {SAMPLE} unless said; stored with the figures",
+    )
+    add(
+        "--show-data",
+        action="store_true",
+        help="let --with examples quote the texts of FILE; else it quotes what comes with the project",
+    )
+    add(
+        "--against",
+        metavar="OTHER",
+        help="store how far OTHER's heads and states are from CHECKPOINT's instead",
+    )
+    add("--device", default="auto", help="cpu, cuda, ...; auto takes the GPU where there is one")
+    return parser
+
+
+def _extra(words: str) -> tuple[str, ...]:
+    chosen = {word.strip() for word in words.split(",") if word.strip()}
+    if unknown := sorted(chosen - set(EXTRA)):
+        raise argparse.ArgumentTypeError(f"there is no {unknown[0]!r}; choose from {', '.join(EXTRA)}")
+    return tuple(each for each in EXTRA if each in chosen)
+
+
+def _count(word: str) -> int:
+    if not word.isdecimal() or not 2 <= int(word) <= 10**9:
+        raise argparse.ArgumentTypeError(f"{word!r} is no number of examples: at least 2 are needed")
+    return int(word)
 
 
 if __name__ == "__main__":

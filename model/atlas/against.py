@@ -3,12 +3,14 @@
 import numpy as np
 from jaxtyping import Float
 
-from ..checkpoint import Loaded
+from ..capture import capture
+from ..checkpoint import Loaded, weights_hash
+from ..inputs import Input
 from ..measures.matching import distance_matrix, matching
 from ..record import ForwardRecord
 from .examples import Examples
-from .gather import captured, source
 from .moments import CrossMoments, Moments
+from .source import Source
 from .stored import Against
 
 
@@ -22,7 +24,7 @@ def compare(one: Loaded, other: Loaded, examples: Examples, command: str) -> Aga
     shapes = tuple((each.config.n_layers, each.config.n_heads) for each in (one, other))
     together = np.zeros([layers * heads for layers, heads in shapes], int)
     for n, (number, given) in enumerate(examples):
-        first, second = (captured(loaded, given, number) for loaded in (one, other))
+        first, second = (_captured(loaded, given, number) for loaded in (one, other))
         if first.tokens != second.tokens:
             raise ValueError(
                 f"{one.name} and {other.name} cut example {number} into different {first.units}: their heads "
@@ -34,11 +36,12 @@ def compare(one: Loaded, other: Loaded, examples: Examples, command: str) -> Aga
         _count(together, matching(matrix))
         n_stages = min(len(first.residual), len(second.residual))
         states.add(rows(first)[:n_stages], rows(second)[:n_stages])
-    if distances.n < 2:
-        raise ValueError(f"a spread needs two examples at least, {examples.name} holds {distances.n}")
+    count = int(distances.n.max())
+    if count < 2:
+        raise ValueError(f"a spread needs two examples at least, {examples.name} holds {count}")
     partners = matching(distances.mean)
     return Against(
-        source=source(examples, distances.n, command, one, other),
+        source=_source(examples, count, command, one, other),
         shapes=shapes,
         distances=distances.spread,
         alike=np.where(partners < 0, 0, together[np.arange(len(partners)), partners]),
@@ -63,3 +66,16 @@ def _count(together: np.ndarray, partners: np.ndarray) -> None:
 
 def _same(first: np.ndarray, second: np.ndarray) -> int:
     return int(((first == second) & (first >= 0)).sum())
+
+
+def _source(examples: Examples, n: int, command: str, *encoders: Loaded) -> Source:
+    hashes = tuple(weights_hash(each.folder or each.name) for each in encoders)
+    return Source(command=command, data=examples.name, sha256=examples.sha256, n=n, weights=hashes)
+
+
+def _captured(loaded: Loaded, given: Input, number: int) -> ForwardRecord:
+    """As `capture`, whose ValueError says in which example of the data."""
+    try:
+        return capture(loaded, given)
+    except ValueError as error:
+        raise ValueError(f"example {number}: {error}") from error

@@ -1,68 +1,191 @@
-"""The examples of a data set, one at a time: texts of a CSV, or the MNIST test digits that come with the project."""
+"""The examples of a data set: texts of a CSV, sentences of our own, or the MNIST test digits that come with the project."""
 
+import csv as table
 import hashlib
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
 
 from .. import digits
 from ..checkpoint import Loaded
+from ..evaluate import class_of
 from ..inputs import Input, Picture, Text
 
-WINDOW = 1024  # texts that are in memory together
+LONGEST_TEXT = 10_000_000  # characters
 DIGITS = "MNIST test digits"
+OWN_NAME = "sentences of our own"
+OWN = (digits.EXAMPLES / "sentences.json", Path(__file__).parents[1] / "train" / "negation_judged.csv")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Shard:
+    """Some examples that follow one another: what is measured, stored and sent to another process in one piece."""
+
+    number: int  # from 0
+    numbers: tuple[int, ...]  # of the examples in the data, from 1
+    inputs: tuple[Input, ...]
+    labels: tuple[str, ...] | None  # as they stand in the data
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Examples:
-    """`limit` of the examples at equal distances, since a file may be sorted; all where there are fewer.
+    """`limit` of the examples at equal distances, since a file may be sorted; all where there are fewer, or no limit.
 
     Going through them again reads the file again.
     """
 
     name: str  # of the data, as it stands on screen
-    csv: Path | None  # None: the test digits
-    limit: int
+    csv: Path | None  # None: the test digits, or, of `own`, our sentences
+    limit: int | None = None
+    own: bool = False
 
     def __iter__(self) -> Iterator[tuple[int, Input]]:
         """Each with its number in the data, from 1."""
-        n = len(digits.examples()[0]) if self.csv is None else sum(map(len, _windows(self.csv)))
-        chosen = {place * n // self.limit for place in range(self.limit)} if n > self.limit else range(n)
-        found = _digits() if self.csv is None else _texts(self.csv)
-        return ((place + 1, given) for place, given in enumerate(found) if place in chosen)
+        return ((number, given) for number, given, _ in self._chosen())
+
+    def __len__(self) -> int:
+        return self._all if self.limit is None else min(self._all, self.limit)
+
+    def limited(self, limit: int | None) -> "Examples":
+        """At most so many of the same data."""
+        limits = [each for each in (limit, self.limit) if each is not None]
+        made = Examples(name=self.name, csv=self.csv, limit=min(limits, default=None), own=self.own)
+        made.__dict__.update(
+            {key: value for key, value in self.__dict__.items() if key in ("_all", "sha256")}
+        )
+        return made
+
+    def shards(self, size: int, first: int = 0) -> Iterator[Shard]:
+        """All of them, `size` a shard, from shard `first` on."""
+        waiting: list[tuple[int, Input, str | None]] = []
+        for at, each in enumerate(self._chosen()):
+            if at < first * size:
+                continue
+            waiting.append(each)
+            if len(waiting) == size:
+                yield _shard(at // size, waiting)
+                waiting = []
+        if waiting:
+            yield _shard((len(self) - 1) // size, waiting)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of the files that hold them, one after the other."""
+        found = hashlib.sha256()
+        for path in self._files:
+            with path.open("rb") as file:
+                while part := file.read(2**20):
+                    found.update(part)
+        return found.hexdigest()
 
     @property
-    def sha256(self) -> str:
-        """Of the file that holds them."""
-        path = self.csv or digits.EXAMPLES / "t10k-images-idx3-ubyte.gz"
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+    def _files(self) -> tuple[Path, ...]:
+        if self.own:
+            return OWN
+        return (self.csv or digits.EXAMPLES / "t10k-images-idx3-ubyte.gz",)
+
+    @cached_property
+    def _all(self) -> int:
+        if self.own:
+            return sum(1 for _ in _own())
+        if self.csv is None:
+            return len(digits.examples()[0])
+        return sum(1 for _ in _texts(self.csv))
+
+    def _chosen(self) -> Iterator[tuple[int, Input, str | None]]:
+        """Number, input and label; without a label where the data have none."""
+        n, limit, last = self._all, len(self), -1
+        found = _own() if self.own else _digits() if self.csv is None else _texts(self.csv)
+        for place, (given, label) in enumerate(found):
+            # the examples at places floor(i n / limit)
+            if (place * limit + limit - 1) // n > last:
+                last = (place * limit + limit - 1) // n
+                yield place + 1, given, label
 
 
-def examples_for(loaded: Loaded, csv: Path | None, limit: int, name: str | None = None) -> Examples:
-    """What the encoder reads; `name` is the file's where none is given. Raises ValueError where the data do not fit."""
-    if limit < 2:
+def examples_for(
+    loaded: Loaded, csv: Path | None, limit: int | None = None, name: str | None = None
+) -> Examples:
+    """What the encoder reads; `name` is the file's where none is given.
+
+    Raises ValueError, in one sentence, where the data do not fit, cannot be read, or hold fewer than two examples.
+    """
+    if limit is not None and limit < 2:
         raise ValueError(f"a spread needs two examples at least, got a limit of {limit}")
     if loaded.config.is_text and csv is None:
         raise ValueError(f"{loaded.name} reads text: name a CSV with the column text")
     if not loaded.config.is_text and csv is not None:
         raise ValueError(f"{loaded.name} reads digits, which a CSV does not hold")
-    if csv is not None and "text" not in pd.read_csv(csv, nrows=0).columns:
-        raise ValueError(f"{csv.name} lacks the column text")
-    return Examples(name=name or (DIGITS if csv is None else csv.name), csv=csv, limit=limit)
+    found = Examples(name=name or (DIGITS if csv is None else csv.name), csv=csv, limit=limit)
+    if len(found) < 2:
+        raise ValueError(f"a spread needs two examples at least, {found.name} holds {len(found)}")
+    return found
 
 
-def _digits() -> Iterator[Picture]:
-    return map(Picture.of, digits.examples()[0])
+def examples_to_show(loaded: Loaded) -> Examples:
+    """Those that come with the project, which everybody may see."""
+    own = loaded.config.is_text
+    return Examples(name=OWN_NAME if own else DIGITS, csv=None, own=own)
 
 
-def _texts(csv: Path) -> Iterator[Text]:
-    for window in _windows(csv):
-        yield from map(Text, window)
+def classes(loaded: Loaded, examples: Examples) -> list[int]:
+    """The class of each example by its number among the encoder's.
+
+    Raises ValueError, in one sentence, where the data have no labels, or one is no class of the encoder.
+    """
+    found = []
+    for number, _, label in examples._chosen():
+        if label is None:
+            raise ValueError(f"{examples.name} lacks the column label")
+        try:
+            found.append(class_of(label, loaded.config.class_names))
+        except ValueError as error:
+            raise ValueError(f"example {number}: {error}") from error
+    return found
 
 
-def _windows(csv: Path) -> Iterator[pd.Series]:
-    with pd.read_csv(csv, usecols=["text"], dtype=str, keep_default_na=False, chunksize=WINDOW) as windows:
-        yield from (window.text for window in windows)
+def _shard(number: int, found: list[tuple[int, Input, str | None]]) -> Shard:
+    numbers, inputs, labels = zip(*found, strict=True)
+    return Shard(number=number, numbers=numbers, inputs=inputs, labels=None if None in labels else labels)
+
+
+def _digits() -> Iterator[tuple[Picture, str]]:
+    images, labels = digits.examples()
+    return ((Picture.of(image), str(label)) for image, label in zip(images, labels, strict=True))
+
+
+def _own() -> Iterator[tuple[Text, None]]:
+    """First those that can be picked on a page, then those that turn on a negation."""
+    sentences, judged = OWN
+    texts = [each["text"] for each in json.loads(sentences.read_text(encoding="utf-8"))]
+    texts += pd.read_csv(judged, dtype=str, keep_default_na=False).text.tolist()
+    return ((Text(text), None) for text in dict.fromkeys(texts))
+
+
+def _texts(csv: Path) -> Iterator[tuple[Text, str | None]]:
+    """One row at a time. Raises ValueError, in one sentence, for what is no CSV with the column text.
+
+    pandas would take what stands before a comma too many for the name of the row.
+    """
+    table.field_size_limit(LONGEST_TEXT)
+    with csv.open(newline="", encoding="utf-8-sig") as file:
+        rows = table.DictReader(file, strict=True)
+        try:
+            if "text" not in (rows.fieldnames or ()):
+                raise ValueError(f"{csv.name} lacks the column text")
+            for row in rows:
+                if None in row or None in row.values():
+                    raise ValueError(
+                        f"{csv.name} has more or fewer cells in line {rows.line_num} than in its first; a text with "
+                        "commas stands in quotes"
+                    )
+                yield Text(row["text"]), row.get("label")
+        except (table.Error, UnicodeDecodeError) as error:
+            raise ValueError(f"{csv.name} is no CSV, seen in line {rows.line_num + 1}: {error}") from error

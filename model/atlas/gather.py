@@ -1,69 +1,104 @@
-"""One encoder over a data set: what its heads and its layers do, as mean and standard deviation over the examples."""
+"""One encoder over a data set: which passes are made, and the tables that come of them."""
 
-import numpy as np
-from jaxtyping import Float
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from ..capture import capture
 from ..checkpoint import Loaded, weights_hash
-from ..inputs import Input
-from ..measures import heads, looks, stream
-from ..record import ForwardRecord
-from .examples import Examples
-from .moments import Moments
-from .stored import Atlas, Source, Spread
+from ..measures.statistics import STATISTICS
+from ..version import VERSION
+from . import strongest, watching
+from .examples import Examples, examples_to_show
+from .measured import Measure, Statistics, spreads_of
+from .moments import Arrays, Moments
+from .progress import Progress
+from .run import Engine, local, run
+from .source import Source, Spread
+from .stored import EXAMPLES, HEADS, LAYERS, Content, Heads, Layers, Table, write
+from .strongest import Strongest
+
+EXTRA = ("examples",)  # what can be chosen besides the statistics
 
 
-def gather(loaded: Loaded, examples: Examples, command: str) -> Atlas:
-    """One example after the other; what is kept does not grow with them.
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What is measured besides the statistics, and on how many examples."""
 
-    Raises ValueError where there are fewer than two examples, or an example cannot be read.
-    """
-    by_head, by_layer, n = {}, {}, 0
-    for n, (number, given) in enumerate(examples, 1):  # noqa: B007
-        record = captured(loaded, given, number)
-        for moments, found in ((by_head, of_heads(record)), (by_layer, of_layers(loaded, record, given))):
-            for name, values in found.items():
-                moments.setdefault(name, Moments()).add(values)
-    if n < 2:
-        raise ValueError(f"a spread needs two examples at least, {examples.name} holds {n}")
-    return Atlas(
-        source=source(examples, n, command, loaded), heads=_spreads(by_head, n), curves=_spreads(by_layer, n)
+    extra: tuple[str, ...] = ()
+    sample: int = 256
+    show_data: bool = (
+        False  # whether the strongest examples are those of the data, not of what comes with the project
     )
 
 
-def of_heads(record: ForwardRecord) -> dict[str, Float[np.ndarray, "layer head"]]:
-    """`heads.summary` and `looks.shares` of one example: entropy from 0 to 1, mean distance, shares from 0 to 1."""
-    return heads.summary(record) | looks.shares(record)
+def gather(
+    loaded: Loaded,
+    examples: Examples,
+    out: Path,
+    command: str,
+    wanted: Wanted | None = None,
+    engine: Engine = local,
+) -> list[Path]:
+    """The files that were written into `out`. What was measured when it was ended is not measured again.
 
-
-def of_layers(loaded: Loaded, record: ForwardRecord, given: Input) -> dict[str, Float[np.ndarray, " place"]]:
-    """Of one example, by name: `norm` and `uniformity` [stage], `share` of the sublayers [place], `entropy` [layer].
-
-    `answer` is `stream.answers` [stage]; without classes there is none.
+    Raises ValueError, in one sentence, where an example cannot be read or does not fit.
     """
-    past = stream.gone_past(loaded.model, record.residual)
-    found = {
-        "norm": stream.mean_norms(record.residual),
-        "share": stream.shares(past, stream.sublayer_outputs(loaded, given)),
-        "uniformity": stream.uniformity(record.residual),
-        "entropy": heads.mean_entropy(record.pattern, record.mask).mean(axis=-1),
+    wanted = wanted or Wanted()
+    passes = _Passes(loaded, out, command, engine)
+    statistics = passes.measured(Statistics(), examples)
+    files = _statistics(passes.source(examples), statistics)
+    if "examples" in wanted.extra:
+        shown = examples if wanted.show_data else examples_to_show(loaded)
+        rows = strongest.rows(loaded, shown, passes.measured(Strongest(), shown))
+        files[EXAMPLES] = Table(source=passes.source(shown), rows=rows)
+    # Every pass first, then every file: what is there is whole, and of one run.
+    for name, content in files.items():
+        write(out / name, content)
+    passes.forget()
+    return [out / name for name in files]
+
+
+class _Passes:
+    """Passes over data, each of which goes on where it was ended, until all are written."""
+
+    def __init__(self, loaded: Loaded, out: Path, command: str, engine: Engine) -> None:
+        self.loaded, self.out, self.command, self.engine = loaded, out, command, engine
+        self.weights = weights_hash(loaded.folder or loaded.name)
+        self.made: list[Progress] = []
+
+    def measured(self, measure: Measure, examples: Examples) -> Arrays:
+        depends_on = {"version": VERSION, "weights": self.weights, "data": examples.sha256}
+        depends_on |= {"limit": examples.limit, "measure": repr(measure)}
+        self.made.append(Progress(self.out / f".atlas-{measure.name}.part", **depends_on))
+        return run(measure, self.loaded, examples, self.made[-1], self.engine)
+
+    def source(self, examples: Examples) -> Source:
+        return Source(
+            command=self.command,
+            data=examples.name,
+            sha256=examples.sha256,
+            n=len(examples),
+            weights=(self.weights,),
+        )
+
+    def forget(self) -> None:
+        for progress in self.made:
+            progress.remove()
+
+
+def _statistics(source: Source, found: Arrays) -> dict[str, Content]:
+    by_name = spreads_of(found, watching.HEADS)
+    spreads, samples = _spreads({name: by_name[name] for name in STATISTICS if name in by_name}, source.n)
+    z = spreads_of(found, watching.Z)[""].mean
+    curves, _ = _spreads(spreads_of(found, watching.CURVES), source.n)
+    return {
+        HEADS: Heads(source=replace(source, samples=samples), spreads=spreads, z=z),
+        LAYERS: Layers(source=source, curves=curves),
     }
-    return found | ({"answer": stream.answers(record)} if record.has_classes else {})
 
 
-def source(examples: Examples, n: int, command: str, *encoders: Loaded) -> Source:
-    hashes = tuple(weights_hash(each.folder or each.name) for each in encoders)
-    return Source(command=command, data=examples.name, sha256=examples.sha256, n=n, weights=hashes)
-
-
-def captured(loaded: Loaded, given: Input, number: int) -> ForwardRecord:
-    """As `capture`, whose ValueError says in which example of the data."""
-    try:
-        return capture(loaded, given)
-    except ValueError as error:
-        raise ValueError(f"example {number}: {error}") from error
-
-
-def _spreads(moments: dict[str, Moments], n: int) -> dict[str, Spread]:
-    """Of what all examples have: a separator may stand in some texts alone."""
-    return {name: each.spread for name, each in moments.items() if each.n == n}
+def _spreads(many: Mapping[str, Moments], n: int) -> tuple[dict[str, Spread], dict[str, int]]:
+    """Of what at least two examples have, and how many have it where not all do: a separator may stand in some texts alone."""
+    known = {name: each for name, each in many.items() if each.n.min() >= 2}
+    samples = {name: int(each.n.min()) for name, each in known.items() if each.n.min() < n}
+    return {name: each.spread for name, each in known.items()}, samples

@@ -1,30 +1,83 @@
-"""Means, deviations and covariances of what comes one example at a time: no example makes them larger."""
+"""Means, deviations and covariances of what comes a few examples at a time: no example makes them larger."""
+
+from collections.abc import Mapping
 
 import numpy as np
 from jaxtyping import Float
 
 from .stored import Spread
 
+Arrays = dict[str, np.ndarray]
+
 
 class Moments:
-    """Mean and standard deviation of arrays of one shape, by Welford's recurrence."""
+    """Count, mean and squared deviations of arrays of one shape, number by number, in float64; NaN is left out.
 
-    def __init__(self) -> None:
-        self.n = 0
-        self.mean = self._squares = np.zeros(())
+    Parts that were added up apart are merged (Chan, Golub & LeVeque 1979), in any order, to what one pass makes but
+    for rounding.
+    """
+
+    def __init__(
+        self, n: np.ndarray | float = 0.0, mean: np.ndarray | float = 0.0, squares: np.ndarray | float = 0.0
+    ) -> None:
+        self.n, self.mean, self.squares = (np.asarray(each, np.float64) for each in (n, mean, squares))
+
+    @classmethod
+    def of(cls, values: Float[np.ndarray, "example ..."]) -> "Moments":
+        """Over the first axis."""
+        values = np.asarray(values, np.float64)
+        known = ~np.isnan(values)
+        n = known.sum(axis=0)
+        mean = np.where(known, values, 0).sum(axis=0) / np.maximum(n, 1)
+        return cls(n, mean, np.where(known, (values - mean) ** 2, 0).sum(axis=0))
 
     def add(self, values: Float[np.ndarray, "..."]) -> None:
-        self.n += 1
-        off = values - self.mean
-        self.mean = self.mean + off / self.n
-        self._squares = self._squares + off * (values - self.mean)
+        """One array."""
+        self.merge(Moments.of(np.asarray(values)[None]))
+
+    def merge(self, other: "Moments") -> None:
+        n = self.n + other.n
+        share = other.n / np.maximum(n, 1)
+        off = other.mean - self.mean
+        self.mean = self.mean + off * share
+        self.squares = self.squares + other.squares + off**2 * self.n * share
+        self.n = n
 
     @property
     def spread(self) -> Spread:
         """The deviation with n - 1. Raises ValueError for fewer than two arrays."""
-        if self.n < 2:
-            raise ValueError(f"a spread needs two examples at least, got {self.n}")
-        return Spread(mean=self.mean, sd=np.sqrt(self._squares / (self.n - 1)))
+        if self.n.min() < 2:
+            raise ValueError(f"a spread needs two examples at least, got {self.n.min():.0f}")
+        return Spread(mean=self.mean, sd=np.sqrt(self.squares / (self.n - 1)))
+
+    @property
+    def spread_or_nan(self) -> Spread:
+        """As `spread`, NaN where too few numbers came."""
+        mean = np.where(self.n > 0, self.mean, np.nan)
+        return Spread(
+            mean=mean, sd=np.where(self.n > 1, np.sqrt(self.squares / np.maximum(self.n - 1, 1)), np.nan)
+        )
+
+
+def merge(one: dict[str, Moments], other: Mapping[str, Moments]) -> None:
+    """All of `other` into `one`, by name."""
+    for name, moments in other.items():
+        one.setdefault(name, Moments()).merge(moments)
+
+
+def to_arrays(many: Mapping[str, Moments]) -> Arrays:
+    """As they can be stored, and sent to another process."""
+    return {
+        f"{name}/{part}": np.ascontiguousarray(getattr(each, part))
+        for name, each in many.items()
+        for part in ("n", "mean", "squares")
+    }
+
+
+def from_arrays(arrays: Mapping[str, np.ndarray]) -> dict[str, Moments]:
+    """What `to_arrays` made."""
+    names = dict.fromkeys(key.rpartition("/")[0] for key in arrays)
+    return {name: Moments(*(arrays[f"{name}/{part}"] for part in ("n", "mean", "squares"))) for name in names}
 
 
 class CrossMoments:

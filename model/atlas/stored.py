@@ -1,63 +1,69 @@
-"""Means and spreads over a data set as files: `atlas.json` of one encoder, `against-OTHER.json` of two."""
+"""What is stored beside a checkpoint about a data set, written and read.
+
+| file | what | a row |
+|---|---|---|
+| `heads.parquet` | mean and standard deviation of what each head does, and of its effect | a layer and head |
+| `layers.parquet` | the same of curves over layers, stages or sublayers | a curve and place |
+| `examples.parquet` | where each head looks most, in context | a layer, head and rank |
+| `pruning.parquet` | what is left of the accuracy as heads go, the least important first | an order and step |
+| `faithfulness.parquet` | how well each lens agrees with knocking tokens out | a lens, layer and head |
+| `against-OTHER.json` | two encoders side by side | |
+
+Each holds where it comes from (`Source`), the hash of the weights among it.
+"""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 from jaxtyping import Float, Int
 from jsonschema import Draft202012Validator
 
 from .. import json_schema
 from ..json_schema import COUNT, MAYBE, WORDS, list_of, object_of
 from ..measures.matching import Pairing, by_distance
+from .source import Source, Spread
+from .tables import COUNTED, NUMBER, NUMBERS, WORD, Column, read_table, write_table
 
-COMMAND = "python -m model.atlas CHECKPOINT --data FILE.csv --out FOLDER"
-ATLAS = "atlas.json"
-DIGITS = 5  # significant ones
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """Which examples, through which weights."""
-
-    command: str
-    data: str  # as it stands on screen
-    sha256: str  # of the file with the data
-    n: int  # examples
-    weights: tuple[str, ...]  # hash of the weights of each encoder (`model.checkpoint.weights_hash`)
+HEADS, LAYERS, EXAMPLES = "heads.parquet", "layers.parquet", "examples.parquet"
+PRUNING, FAITHFULNESS = "pruning.parquet", "faithfulness.parquet"
+MEAN, SD, MEANS_OF_Z = "_mean", "_sd", "z"
+DIGITS = 5  # significant ones, in JSON
+MOST_HEADS = 2**14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
-    """Mean and standard deviation over examples, arrays of one shape."""
-
-    mean: Float[np.ndarray, "..."]
-    sd: Float[np.ndarray, "..."]
-
-    def __post_init__(self) -> None:
-        if self.mean.shape != self.sd.shape:
-            raise ValueError(f"a mean of {self.mean.shape} and a deviation of {self.sd.shape}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Atlas:
-    """One encoder over a data set."""
+class Heads:
+    """What the heads of one encoder do over a data set."""
 
     source: Source
-    heads: Mapping[str, Spread]  # [layer, head], by the names of `model.atlas.gather.of_heads`
-    curves: Mapping[
-        str, Spread
-    ]  # [stage], [place] or [layer], by the names of `model.atlas.gather.of_layers`
+    # [layer, head], by the names of `model.measures.statistics`; with `importance`, `zero` and `mean` where those were
+    # measured, each on as many examples as `source.samples` says
+    spreads: Mapping[str, Spread]
+    z: Float[
+        np.ndarray, "layer head d_v"
+    ]  # mean of what a head hands on, by which it is replaced when it is ablated
 
-    def __post_init__(self) -> None:
-        if len({spread.mean.shape for spread in self.heads.values()}) > 1 or any(
-            spread.mean.ndim != 2 for spread in self.heads.values()
-        ):
-            raise ValueError("measures of heads are not all of one number of layers and heads")
-        if any(spread.mean.ndim != 1 for spread in self.curves.values()):
-            raise ValueError("a curve is not a list of numbers")
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layers:
+    """Curves of one encoder over a data set: `norm`, `uniformity`, `answer` [stage], `share` [place], `entropy` [layer]."""
+
+    source: Source
+    curves: Mapping[str, Spread]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Rows that are shown as they are."""
+
+    source: Source
+    rows: pd.DataFrame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,15 +129,11 @@ class Against:
 
 _ROW = list_of(MAYBE)
 _GRID = list_of(_ROW)
-_HASHES = list_of(WORDS) | {"minItems": 1, "maxItems": 2}
+_HASHES = list_of(WORDS) | {"minItems": 2, "maxItems": 2}
 _SOURCE = {"command": WORDS, "data": WORDS, "sha256": WORDS, "n": COUNT | {"minimum": 2}, "weights": _HASHES}
-_SOURCE_OF = object_of(_SOURCE, **_SOURCE)
-_MANY = {"type": "object", "additionalProperties": object_of(("mean", "sd"), mean=_GRID, sd=_GRID)}
-_CURVES = {"type": "object", "additionalProperties": object_of(("mean", "sd"), mean=_ROW, sd=_ROW)}
-_OF_ATLAS = {"source": _SOURCE_OF, "heads": _MANY, "curves": _CURVES}
 _SHAPE = list_of(COUNT | {"minimum": 1, "maximum": 2**16}) | {"minItems": 2, "maxItems": 2}
 _OF_AGAINST = {
-    "source": _SOURCE_OF,
+    "source": object_of(_SOURCE, **_SOURCE),
     "shapes": list_of(_SHAPE) | {"minItems": 2, "maxItems": 2},
     "distances": object_of(("mean", "sd"), mean=_GRID, sd=_GRID),
     "alike": list_of(COUNT),
@@ -140,8 +142,117 @@ _OF_AGAINST = {
     "cka": _ROW,
     "cka_by_chance": _ROW,
 }
-_ATLAS_SCHEMA = Draft202012Validator(object_of(_OF_ATLAS, **_OF_ATLAS))
 _AGAINST_SCHEMA = Draft202012Validator(object_of(_OF_AGAINST, **_OF_AGAINST))
+
+_AT = {"layer": COUNTED, "head": COUNTED}
+_OF_HEADS = _AT | {MEANS_OF_Z: NUMBERS}
+_OF_LAYERS = {"curve": WORD, "place": COUNTED, "mean": NUMBER, "sd": NUMBER}
+OF_EXAMPLES = _AT | {
+    **dict.fromkeys(("rank", "number", "query", "key"), COUNTED),
+    "weight": NUMBER,
+    **dict.fromkeys(("query_token", "key_token", "before", "between", "after"), WORD),
+}
+OF_PRUNING = {"how": WORD, "step": COUNTED, **_AT, "accuracy": NUMBER, "loss": NUMBER}
+OF_FAITHFULNESS = {
+    "lens": WORD,
+    **_AT,
+    **dict.fromkeys(("spearman_mean", "spearman_sd", "share"), NUMBER),
+    "n": COUNTED,
+}
+
+
+ROWS = {EXAMPLES: OF_EXAMPLES, PRUNING: OF_PRUNING, FAITHFULNESS: OF_FAITHFULNESS}
+Content = Heads | Layers | Table
+
+
+def write_heads(path: Path, heads: Heads) -> None:
+    """A row a head, layer by layer."""
+    n_layers, n_heads, _ = heads.z.shape
+    layer, head = np.indices((n_layers, n_heads)).reshape(2, -1)
+    columns: dict[str, tuple[pa.DataType, Column]] = {"layer": (COUNTED, layer), "head": (COUNTED, head)}
+    for name, spread in heads.spreads.items():
+        columns[name + MEAN] = NUMBER, _or_none(spread.mean.ravel())
+        columns[name + SD] = NUMBER, _or_none(spread.sd.ravel())
+    columns[MEANS_OF_Z] = NUMBERS, heads.z.reshape(n_layers * n_heads, -1).astype(np.float32)
+    write_table(path, heads.source, columns)
+
+
+def read_heads(path: Path) -> Heads | None:
+    """None where there is no file. Raises ValueError, in one sentence, where it is damaged."""
+    if (found := read_table(path, _OF_HEADS)) is None:
+        return None
+    source, columns = found
+    with _refusing(path):
+        shape = _grid(columns)
+        z = columns.pop(MEANS_OF_Z)
+        if len({len(each) for each in z}) != 1:
+            raise ValueError(f"its column {MEANS_OF_Z} holds lists of several lengths")
+        names = [name.removesuffix(MEAN) for name in columns if name.endswith(MEAN)]
+        if extra := sorted(
+            set(columns) - {"layer", "head", *(name + end for name in names for end in (MEAN, SD))}
+        ):
+            raise ValueError(f"it holds a column {extra[0]}"[:100])
+        spreads = {
+            name: Spread(mean=_floats(columns[name + MEAN], shape), sd=_floats(columns[name + SD], shape))
+            for name in names
+        }
+        return Heads(source=source, spreads=spreads, z=np.array(z, np.float32).reshape(*shape, -1))
+
+
+def write_layers(path: Path, layers: Layers) -> None:
+    """A row a place of a curve."""
+    columns: dict[str, list] = {name: [] for name in _OF_LAYERS}
+    for name, spread in layers.curves.items():
+        columns["curve"] += [name] * len(spread.mean)
+        columns["place"] += range(len(spread.mean))
+        columns["mean"] += _or_none(spread.mean)
+        columns["sd"] += _or_none(spread.sd)
+    write_table(path, layers.source, {name: (_OF_LAYERS[name], values) for name, values in columns.items()})
+
+
+def read_layers(path: Path) -> Layers | None:
+    """None where there is no file. Raises ValueError, in one sentence, where it is damaged."""
+    if (found := read_table(path, _OF_LAYERS)) is None:
+        return None
+    source, columns = found
+    with _refusing(path):
+        by_curve: dict[str, list[int]] = {}
+        for row, (curve, place) in enumerate(zip(columns["curve"], columns["place"], strict=True)):
+            rows = by_curve.setdefault(curve, [])
+            if place != len(rows):
+                raise ValueError(f"the places of its curve {curve[:50]} are not in order")
+            rows.append(row)
+        mean, sd = (np.array(columns[name], float) for name in ("mean", "sd"))
+        curves = {name: Spread(mean=mean[rows], sd=sd[rows]) for name, rows in by_curve.items()}
+        return Layers(source=source, curves=curves)
+
+
+def write_rows(path: Path, table: Table) -> None:
+    """Rows with the columns that a file of this name has."""
+    columns = {}
+    for name, kind in ROWS[path.name].items():
+        values = table.rows[name].tolist()
+        columns[name] = kind, values if kind == WORD else _or_none(values)
+    write_table(path, table.source, columns)
+
+
+def write(path: Path, content: Content) -> None:
+    """Under one of the names above."""
+    if isinstance(content, Heads):
+        write_heads(path, content)
+    elif isinstance(content, Layers):
+        write_layers(path, content)
+    else:
+        write_rows(path, content)
+
+
+def read_rows(path: Path) -> Table | None:
+    """A file of one of the names in `ROWS`. None where there is none; raises ValueError, in one sentence, where it is damaged."""
+    kinds = ROWS[path.name]
+    if (found := read_table(path, kinds)) is None:
+        return None
+    source, columns = found
+    return Table(source=source, rows=pd.DataFrame({name: columns[name] for name in kinds}))
 
 
 def against_file(other: str) -> str:
@@ -149,26 +260,17 @@ def against_file(other: str) -> str:
     return f"against-{other}.json"
 
 
-def read_atlas(path: Path) -> Atlas | None:
-    """None where there is no file. Raises ValueError, in one sentence, where it is damaged."""
-
-    def made(found: dict) -> Atlas:
-        kinds = ({name: _spread(each) for name, each in found[kind].items()} for kind in ("heads", "curves"))
-        heads, curves = kinds
-        return Atlas(source=_source(found["source"], 1), heads=heads, curves=curves)
-
-    return json_schema.read(path, _ATLAS_SCHEMA, made)
-
-
 def read_against(path: Path) -> Against | None:
     """None where there is no file. Raises ValueError, in one sentence, where it is damaged."""
 
     def made(found: dict) -> Against:
         first, second = (tuple(map(int, shape)) for shape in found["shapes"])
+        words = {name: found["source"][name] for name in ("command", "data", "sha256")}
+        source = Source(n=int(found["source"]["n"]), weights=tuple(found["source"]["weights"]), **words)
         return Against(
-            source=_source(found["source"], 2),
+            source=source,
             shapes=(first, second),
-            distances=_spread(found["distances"]),
+            distances=Spread(**{name: _array(found["distances"][name]) for name in ("mean", "sd")}),
             alike=np.array(found["alike"], int),
             cka=_array(found["cka"]),
             cka_by_chance=_array(found["cka_by_chance"]),
@@ -178,20 +280,40 @@ def read_against(path: Path) -> Against | None:
     return json_schema.read(path, _AGAINST_SCHEMA, made)
 
 
-def write(path: Path, made: Atlas | Against) -> None:
-    parts = (f"{json.dumps(name)}: {_written(value)}" for name, value in asdict(made).items())
+def write_against(path: Path, made: Against) -> None:
+    values = asdict(made)
+    del values["source"]["samples"]
+    parts = (f"{json.dumps(name)}: {_written(value)}" for name, value in values.items())
     json_schema.replace(path, "{" + ",\n ".join(parts) + "}\n")
 
 
-def _source(found: dict, n_encoders: int) -> Source:
-    if len(found["weights"]) != n_encoders:
-        raise ValueError(f"weights of {len(found['weights'])} encoders, not of {n_encoders}")
-    words = {name: found[name] for name in ("command", "data", "sha256")}
-    return Source(n=int(found["n"]), weights=tuple(found["weights"]), **words)
+@contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, KeyError, TypeError) as error:
+        said = f"it lacks the column {error.args[0]}" if isinstance(error, KeyError) else error
+        raise ValueError(f"{path.parent.name}/{path.name} cannot be read: {said}") from error
 
 
-def _spread(found: dict) -> Spread:
-    return Spread(mean=_array(found["mean"]), sd=_array(found["sd"]))
+def _grid(columns: Mapping[str, list]) -> tuple[int, int]:
+    """How many layers, and heads in each; the rows must be all of them in order."""
+    layers, heads = columns["layer"], columns["head"]
+    if not layers or None in layers or None in heads or len(layers) > MOST_HEADS:
+        raise ValueError("its rows are no layers and heads")
+    shape = max(layers) + 1, max(heads) + 1
+    if shape[0] * shape[1] != len(layers) or list(np.ndindex(shape)) != list(zip(layers, heads, strict=True)):
+        raise ValueError("its rows are not all layers and heads in order")
+    return shape
+
+
+def _floats(values: list, shape: tuple[int, int]) -> Float[np.ndarray, "layer head"]:
+    return np.array(values, float).reshape(shape)
+
+
+def _or_none(values: Iterable[float | int | None]) -> list:
+    """What is no number is missing in a table."""
+    return [None if each is None or not np.isfinite(each) else each for each in values]
 
 
 def _array(values: list) -> np.ndarray:

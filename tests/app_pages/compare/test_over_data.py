@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from app_pages import state
-from model.atlas.stored import ATLAS, Spread, against_file, write
+from model.atlas.source import Spread
+from model.atlas.stored import LAYERS, against_file, write_against, write_layers
 from model.checkpoint import save, weights_hash
 from model.measures.matching import distance_matrix, matching
 from tests.app_pages.compare.test_page import TEXT, Open, captions, descriptions, words
 from tests.model import tiny
-from tests.model.atlas.invented import against, atlas
+from tests.model.atlas.invented import against, layers
 
 PRE, POST = "imdb-pre-ln", "imdb-post-ln"
 BACKWARDS = np.array([3, 2, 1, 0])
@@ -26,9 +27,9 @@ def stored(checkpoints: Path) -> Path:
     found = against(
         weights=(weights_hash(PRE), weights_hash(POST)), distances=Spread(mean=mean, sd=mean / 10)
     )
-    write(checkpoints / PRE / against_file(POST), found)
+    write_against(checkpoints / PRE / against_file(POST), found)
     for name in (PRE, POST):
-        write(checkpoints / name / ATLAS, atlas(weights=weights_hash(name)))
+        write_layers(checkpoints / name / LAYERS, layers(weights=weights_hash(name)))
     return checkpoints
 
 
@@ -39,7 +40,7 @@ def put_seeds(folder: Path) -> None:
     for one, other in (("pre-ln-seed0", "pre-ln-seed1"), ("pre-ln-seed0", "post-ln-seed0")):
         names = f"small-{one}", f"small-{other}"
         hashes = tuple(map(weights_hash, names))
-        write(folder / names[0] / against_file(names[1]), against(weights=hashes))
+        write_against(folder / names[0] / against_file(names[1]), against(weights=hashes))
 
 
 # Heads
@@ -118,11 +119,11 @@ def test_two_inputs_on_one_encoder_have_no_band(open_compare: Open) -> None:
 
 
 def test_a_band_of_one_side_alone(open_compare: Open, stored: Path) -> None:
-    (stored / POST / ATLAS).unlink()
+    (stored / POST / LAYERS).unlink()
     assert "over 30 films" in captions(open_compare(checkpoint=PRE, compare_part="Stream"))
-    (stored / PRE / ATLAS).write_text('{"source": 1}')
+    (stored / PRE / LAYERS).write_text("PAR1")
     said = captions(open_compare(checkpoint=PRE, compare_part="Stream"))
-    assert f"{PRE}/atlas.json cannot be read" in said
+    assert f"{PRE}/layers.parquet cannot be read" in said
     assert "Dashed" not in said
 
 
@@ -151,7 +152,9 @@ def test_the_family_is_not_set_beside_itself(open_compare: Open, stored: Path) -
 def test_digits_are_not_set_beside_seeds_of_texts(open_compare: Open, stored: Path) -> None:
     put_seeds(stored)
     names = "mnist-pre-ln", "mnist-post-ln"
-    write(stored / names[0] / against_file(names[1]), against(weights=tuple(map(weights_hash, names))))
+    write_against(
+        stored / names[0] / against_file(names[1]), against(weights=tuple(map(weights_hash, names)))
+    )
     app = open_compare(kind="Digit", checkpoint=names[0], compare_part="Representations")
     assert f"CKA, over 5 stages, of {names[0]} against {names[1]}" in descriptions(app)
     assert "No two seeds of such encoders" in captions(app)

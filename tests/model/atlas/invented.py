@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from model.atlas.stored import Against, Atlas, Source, Spread
+from model.atlas.source import Source, Spread
+from model.atlas.stored import Against, Heads, Layers
 
 
 def spread(*shape: int, seed: int = 0) -> Spread:
@@ -14,7 +15,14 @@ def source(n: int, *weights: str) -> Source:
     return Source(command="python -m …", data="films", sha256="ab12", n=n, weights=weights)
 
 
-def atlas(n_layers: int = 2, n_heads: int = 2, weights: str = "w", n: int = 30) -> Atlas:
+def heads(n_layers: int = 2, n_heads: int = 2, weights: str = "w", n: int = 30) -> Heads:
+    names = ("entropy", "confidence", "distance", "previous", "next", "same", "first", "separator", "sink")
+    spreads = {name: spread(n_layers, n_heads, seed=seed) for seed, name in enumerate(names)}
+    z = np.random.default_rng(1).normal(size=(n_layers, n_heads, 4)).astype(np.float32)
+    return Heads(source=source(n, weights), spreads=spreads, z=z)
+
+
+def layers(n_layers: int = 2, weights: str = "w", n: int = 30) -> Layers:
     stages = 1 + 2 * n_layers
     lengths = {
         "norm": stages,
@@ -24,9 +32,7 @@ def atlas(n_layers: int = 2, n_heads: int = 2, weights: str = "w", n: int = 30) 
         "answer": stages,
     }
     curves = {name: spread(length, seed=seed) for seed, (name, length) in enumerate(lengths.items())}
-    return Atlas(
-        source=source(n, weights), heads={"entropy": spread(n_layers, n_heads, seed=9)}, curves=curves
-    )
+    return Layers(source=source(n, weights), curves=curves)
 
 
 def against(

@@ -1,12 +1,11 @@
 """The command that stores what is shown over a data set."""
 
-import json
 import sys
 
 import pytest
 
 from model.atlas.__main__ import main
-from model.atlas.stored import read_against, read_atlas
+from model.atlas.stored import EXAMPLES, HEADS, LAYERS, read_against, read_heads, read_rows
 from model.checkpoint import save, weights_hash
 from tests.model import tiny
 
@@ -23,37 +22,85 @@ def csv(tmp_path):
     return path
 
 
-def test_an_atlas_lies_beside_its_checkpoint(monkeypatch, text, csv):
+def test_an_atlas_lies_beside_its_checkpoint(monkeypatch, text, csv, capsys):
     run(monkeypatch, "text", "--data", csv, "--name", "films", "--limit", 2)
-    found = read_atlas(text / "atlas.json")
-    assert (found.source.data, found.source.n) == ("films", 2)
-    assert found.source.weights == (weights_hash("text"),)
-    assert found.source.command == "python -m model.atlas text --limit 2 --data texts.csv"
+    assert capsys.readouterr().out.split() == [str(text / HEADS), str(text / LAYERS)]
+    source = read_heads(text / HEADS).source
+    assert (source.data, source.n) == ("films", 2)
+    assert source.weights == (weights_hash("text"),)
+    assert source.command == "python -m model.atlas text --data texts.csv --limit 2"
 
 
 def test_two_checkpoints(monkeypatch, home, text, csv, tmp_path):
     made = tiny.loaded(tiny.TEXT, 1)
     save(home / "other", made.model, {}, made.tokenizer)
-    run(monkeypatch, text, "--data", csv, "--against", "other", "--out", tmp_path / "out")
+    run(monkeypatch, text, "--data", csv, "--against", home / "other", "--out", tmp_path / "out")
     found = read_against(tmp_path / "out" / "against-other.json")
     assert found.source.weights == (weights_hash("text"), weights_hash("other"))
-    assert "--against other" in found.source.command
-    assert str(tmp_path) not in json.dumps(found.source.command)
+    assert found.source.command == "python -m model.atlas text --data texts.csv --against other"
 
 
-def test_digits_need_no_data(monkeypatch, digit, capsys):
+def test_digits_need_no_data(monkeypatch, digit):
     run(monkeypatch, "digit", "--limit", 2)
-    assert read_atlas(digit / "atlas.json").source.data == "MNIST test digits"
-    assert capsys.readouterr().out.strip() == str(digit / "atlas.json")
+    assert read_heads(digit / HEADS).source.data == "MNIST test digits"
+
+
+@pytest.mark.usefixtures("text")
+def test_examples_are_not_of_the_data_unless_that_is_asked_for(monkeypatch, csv, tmp_path):
+    run(monkeypatch, "text", "--data", csv, "--with", "examples", "--out", tmp_path / "own")
+    run(monkeypatch, "text", "--data", csv, "--with", "examples", "--out", tmp_path / "data", "--show-data")
+    own, data = (read_rows(tmp_path / which / EXAMPLES).source for which in ("own", "data"))
+    assert (own.data, data.data) == ("sentences of our own", "texts.csv")
+    assert own.command == "python -m model.atlas text --data texts.csv --with examples --sample 256"
+    assert data.command == f"{own.command} --show-data"
 
 
 @pytest.mark.parametrize(
-    ("words", "said"), [(("text",), "name a CSV"), (("nowhere",), "no checkpoint 'nowhere'")]
+    ("words", "said"),
+    [
+        (("text",), "name a CSV"),
+        (("nowhere",), "no checkpoint 'nowhere'"),
+        (("text", "--data", "nowhere.csv"), "nowhere.csv"),
+        (("text", "--device", "nonsense"), "nonsense"),
+    ],
 )
 @pytest.mark.usefixtures("text")
 def test_what_is_wrong_is_one_sentence(monkeypatch, words, said):
-    with pytest.raises(SystemExit, match=f"model.atlas: .*{said}"):
+    with pytest.raises(SystemExit, match=f"^model.atlas: .*{said}") as ended:
         run(monkeypatch, *words)
+    assert "\n" not in str(ended.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--limit", "1"), "'1' is no number of examples: at least 2 are needed"),
+        (("--sample", "many"), "'many' is no number of examples"),
+        (("--with", "examples,nothing"), "there is no 'nothing'; choose from"),
+    ],
+)
+def test_what_is_chosen_wrongly_is_said(monkeypatch, capsys, words, said):
+    with pytest.raises(SystemExit):
+        run(monkeypatch, "text", *words)
+    assert said in capsys.readouterr().err
+
+
+def test_the_help_can_be_read(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "120")
+    with pytest.raises(SystemExit):
+        run(monkeypatch, "--help")
+    said = capsys.readouterr().out
+    assert "python -m model.atlas CHECKPOINT --data FILE.csv --out FOLDER" in said
+    assert max(map(len, said.splitlines())) <= 120
+
+
+def test_what_is_ended_by_hand_says_how_it_goes_on(monkeypatch, text, csv):
+    def interrupted(*_args, **_kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("model.atlas.__main__.gather", interrupted)
+    with pytest.raises(SystemExit, match="the same command goes on from here"):
+        run(monkeypatch, text, "--data", csv)
 
 
 @pytest.mark.usefixtures("text")

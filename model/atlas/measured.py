@@ -1,0 +1,76 @@
+"""What is measured of a shard of examples: a value that can be sent to another process, and merged with what others made."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+
+from ..checkpoint import Loaded
+from ..inputs import prepare
+from ..record import Positions
+from .examples import Shard
+from .moments import Arrays, from_arrays, merge, to_arrays
+from .watching import one_length, watched
+
+Step = Callable[[int], object]  # told how many examples are done
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure(ABC):
+    """One pass over a data set. A frozen value: it goes to other processes, and into the key of what is stored half done."""
+
+    name: ClassVar[str]
+    shard: int  # examples in a shard
+
+    @abstractmethod
+    def of(self, loaded: Loaded, shard: Shard, step: Step) -> Arrays:
+        """What one shard comes to. Raises ValueError, in one sentence, where an example cannot be read."""
+
+    @abstractmethod
+    def merged(self, one: Arrays, other: Arrays) -> Arrays:
+        """What both come to together."""
+
+
+class OfMoments(Measure):
+    """Means and spreads."""
+
+    def merged(self, one: Arrays, other: Arrays) -> Arrays:
+        both = from_arrays(one)
+        merge(both, from_arrays(other))
+        return to_arrays(both)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statistics(OfMoments):
+    """`model.atlas.watching.watched` of all heads and layers: one forward an example."""
+
+    name: ClassVar[str] = "statistics"
+    shard: int = 1024
+
+    def of(self, loaded: Loaded, shard: Shard, step: Step) -> Arrays:
+        total: dict = {}
+        for _, inputs, positions in batches(loaded, shard):
+            merge(total, watched(loaded, inputs, positions))
+            step(len(positions))
+        return to_arrays(total)
+
+
+def batches(loaded: Loaded, shard: Shard) -> Iterator[tuple[list[int], torch.Tensor, list[Positions]]]:
+    """The places in the shard of examples of one length, the encoder's input for them, and what stands at their positions."""
+    prepared = []
+    for number, given in zip(shard.numbers, shard.inputs, strict=True):
+        try:
+            prepared.append(prepare(loaded, given))
+        except ValueError as error:
+            raise ValueError(f"example {number}: {error}") from error
+    for places in one_length(loaded.config, [len(positions) for _, positions in prepared]):
+        inputs, positions = zip(*(prepared[place] for place in places), strict=True)
+        yield places, torch.cat(inputs), list(positions)
+
+
+def spreads_of(arrays: Mapping, beginning: str) -> dict:
+    """The moments whose name begins so, by the rest of their name, in alphabetical order."""
+    found = from_arrays(arrays)
+    return {name.removeprefix(beginning): found[name] for name in sorted(found) if name.startswith(beginning)}

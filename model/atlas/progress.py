@@ -1,0 +1,42 @@
+"""What was measured so far, in a file: a run that was ended goes on from there, and comes to the same."""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from .moments import Arrays
+
+
+class Progress:
+    """Sums over the first shards of a data set, under a key of all that they depend on."""
+
+    def __init__(self, path: Path, **depends_on: object) -> None:
+        self.path = path
+        self.key = hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()
+
+    def load(self) -> tuple[int, Arrays]:
+        """How many shards, and what they came to; nothing where the file is of other data, weights or settings."""
+        try:
+            with safe_open(self.path, "numpy") as file:
+                said = file.metadata() or {}
+                if said.get("key") != self.key:
+                    return 0, {}
+                return int(said["shards"]), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        except (SafetensorError, OSError, ValueError, KeyError):
+            return 0, {}
+
+    def save(self, shards: int, arrays: Arrays) -> None:
+        """Beside the file first: a kill leaves the old one or the new."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        beside = self.path.with_name(f"{self.path.name}.{os.getpid()}")
+        whole = {name: np.ascontiguousarray(each) for name, each in arrays.items()}
+        save_file(whole, beside, {"key": self.key, "shards": str(shards)})
+        beside.replace(self.path)
+
+    def remove(self) -> None:
+        self.path.unlink(missing_ok=True)

@@ -1,0 +1,31 @@
+"""Where stored figures come from, and the form of a figure with a spread."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from jaxtyping import Float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Which examples, through which weights."""
+
+    command: str
+    data: str  # as it stands on screen
+    sha256: str  # of the file with the data
+    n: int  # examples
+    weights: tuple[str, ...]  # hash of the weights of each encoder (`model.checkpoint.weights_hash`)
+    samples: Mapping[str, int] = field(default_factory=dict)  # examples of what was measured on fewer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """Mean and standard deviation over examples, arrays of one shape."""
+
+    mean: Float[np.ndarray, "..."]
+    sd: Float[np.ndarray, "..."]
+
+    def __post_init__(self) -> None:
+        if self.mean.shape != self.sd.shape:
+            raise ValueError(f"a mean of {self.mean.shape} and a deviation of {self.sd.shape}")
