@@ -17,6 +17,7 @@ from .transformer import FullMask, Transformer
 
 Outputs = Float[Tensor, "input head position d_v"]
 HeadName = tuple[int, int]  # (layer, head)
+SMALLER = 4  # than what `probabilities` runs at once: at 256 tokens it saves an eighth of the time, elsewhere nothing
 
 
 class Answers(NamedTuple):
@@ -40,7 +41,7 @@ def with_each_head(
     To be run in evaluation mode.
     """
     mask, x = model.full_mask(inputs, None), model.embed(inputs)
-    size = max(1, at_once(model.config, x.shape[1]) // len(inputs))
+    size = max(1, at_once(model.config, x.shape[1]) // (SMALLER * len(inputs)))
     for layer, block in enumerate(model.blocks):
         wanted = [head for head in range(model.config.n_heads) if heads is None or (layer, head) in heads]
         seen: list[Tensor] = []
