@@ -47,11 +47,17 @@ def _sums(named: bool) -> alt.LayerChart:
 
 
 def knock_out_bars(
-    tokens: Sequence[str], change: np.ndarray, *, query: int | None, limit: float, what: str
+    tokens: Sequence[str],
+    change: np.ndarray,
+    *,
+    query: int | None,
+    limit: float,
+    what: str,
+    how: str = "masked out of the keys",
 ) -> VegaFigure:
     """Changes [position] of a probability, from -`limit` to `limit`; purple where it falls, gold where it rises.
 
-    The token `query` is outlined. A click on a bar sets the point selection `token`, field `position`.
+    `how` says what was done to each token. The token `query` is outlined. A click on a bar sets the point selection `token`, field `position`.
     Raises ValueError where tokens and changes differ in number.
     """
     need_shape((len(tokens),), change=change)
@@ -66,7 +72,7 @@ def knock_out_bars(
     return _changes(what, len(tokens) <= _NAMED).of(
         frame,
         values={"limit": limit, "now_and_then": list(frame["name"][::25])},
-        description=f"Change of {what} with each of {len(tokens)} tokens masked out of the keys",
+        description=f"Change of {what} with each of {len(tokens)} tokens {how}",
     )
 
 

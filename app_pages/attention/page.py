@@ -9,7 +9,9 @@ from app_pages.attention.download import downloads
 from app_pages.attention.looks_at import say_what_it_looks_at
 from app_pages.attention.try_links import try_links
 from app_pages.inputs.row import choose_input
+from app_pages.widgets.faithfulness.line import faithfulness
 from app_pages.widgets.head_choice import choose_head, choose_query, overview_of
+from app_pages.widgets.knock_out import choose_kind
 from app_pages.widgets.masked_tokens import masked_tokens
 from app_pages.widgets.measures_note import measures_note
 from app_pages.widgets.prediction import prediction
@@ -32,6 +34,7 @@ with chosen.view:
         key="part",
         help="The chosen head, or at each cell the mean or the maximum over all heads of its layer.",
     )
+    kind = None if chosen.opened else choose_kind(chosen.checkpoint)
 seen = choose_view(chosen)
 record = seen.record
 with chosen.controls:
@@ -56,6 +59,10 @@ with st.container(horizontal=True, gap="medium"):
             pattern = over_heads(record.pattern[layer], part)
             st.markdown(f"**L{layer}, {part} over its heads**")
         scale = chosen.weights_to("this map's own maximum", pattern)
+        whole = chosen.record.pattern[layer]
+        whole = whole[head] if part == HEAD else over_heads(whole, part)
+        which = (layer, head) if part == HEAD else None
+        faithfulness(chosen, whole, kind, lens="attention", head=which, query=record.number(query))
         look = {"query": query, "scale": scale, "notes": seen.notes_on(pattern)}
         if record.unit == "token":
             text_detail(chosen, record, pattern, view=view, **look)

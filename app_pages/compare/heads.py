@@ -12,8 +12,10 @@ from app_pages.compare.pairing import about, choose_furthest, name
 from app_pages.compare.seeds import distances_beside_seeds
 from app_pages.gestures import row_clicks
 from app_pages.widgets.contrast import NUMBERS, Side, beside, same_position, take_from_second
+from app_pages.widgets.faithfulness.line import faithfulness_of_side
 from app_pages.widgets.head_choice import choose_query, maxima, overview, take_head, take_query
 from app_pages.widgets.input_in_colours import input_in_colours
+from app_pages.widgets.knock_out import choose_kind
 from app_pages.widgets.measures_note import measures_note
 from app_pages.widgets.show import clickable, show
 from model.atlas.stored import Against
@@ -39,6 +41,8 @@ def heads(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairi
         _distances(first, second, pairing, head)
         about(first, second, pairing, head)
         return
+    with chosen.view:
+        kind = choose_kind(first.checkpoint, second.checkpoint)
 
     def take_partner(*other: int) -> None:
         if (one := pairing.of(other)) is not None:
@@ -73,6 +77,9 @@ def heads(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairi
                     _all_weights(side, selected, at, scale, take_position, key=f"matrix_{number}")
                 else:
                     _one_query(side, selected, at, scale, take_position, key=f"query_{number}")
+                if selected is not None:
+                    look = {"lens": "attention", "head": selected, "key": f"faithfulness_{number}"}
+                    faithfulness_of_side(side, side.record.pattern[selected], kind, **look)
     about(first, second, pairing, head)
     measures_note(first.record.units)
 

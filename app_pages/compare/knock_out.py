@@ -1,6 +1,6 @@
 """Token knock-out on both sides: which token or patch does the answer hang on?"""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -10,23 +10,30 @@ from app_pages import address, state
 from app_pages.widgets.contrast import (
     NUMBERS,
     Side,
-    answers_under,
     beside,
     same_position,
     shared_limit,
     take_from_second,
 )
 from app_pages.widgets.head_choice import choose_query, take_query
+from app_pages.widgets.knock_out import SAID, choose_kind, knock_out_answers
 from app_pages.widgets.show import clickable
 from app_pages.widgets.spelling import as_code, plain
 from model.inputs import as_seen
-from model.intervention import without_keys
+from model.knock_out import Kind
 from model.measures.changes import changes_of_class, one_class, strongest
 from viz.numbers import percent, written
 from viz.picture_patches import knock_out_patches
 from viz.token_bars import knock_out_bars
 
 FIRST_SAYS, SECOND_SAYS = "what the first says", "what the second says"
+_DONE: dict[Kind, str] = {
+    "keys": "Each {unit} in turn is masked out of the keys, in all layers and heads: no query attends to it, but its own "
+    "state stays in the stream.",
+    "mask": "In place of each {unit} in turn the encoder reads [MASK].",
+    "unknown": "In place of each {unit} in turn the encoder reads [UNK].",
+    "grey": "Each pixel of one {unit} after the other becomes the mean of the picture.",
+}
 POOLED = "pooled state (cosine distance)"  # what changes where there are no classes
 
 
@@ -39,17 +46,16 @@ def knock_out(chosen: state.Selection, first: Side, second: Side) -> None:
     )
     if not classes:
         measured = "Measured: cosine distance of the pooled state from what it was."
-    st.markdown(
-        f"Each {first.record.unit} in turn is masked out of the keys, in all layers and heads: no query "
-        f"attends to it, but its own state stays in the stream. {measured}"
-    )
+    done = st.container()
     with chosen.controls:
+        kind = choose_kind(first.checkpoint, second.checkpoint)
         asked = classes[0] if classes else None
         if len(classes) == 2:
             rows = dict(zip((FIRST_SAYS, SECOND_SAYS), classes, strict=True))
             asked = rows[address.row("Class", rows, key="compare_class")]
         query = choose_query(first.record)
-    answers = [_knocked_out(side) for side in sides]
+    done.markdown(f"{_DONE[kind].format(unit=first.record.unit)} {measured}")
+    answers = [knock_out_answers(side, [(at,) for at in _positions(side, kind)], kind) for side in sides]
     changes = [_changes(side, each, asked) for side, each in zip(sides, answers, strict=True)]
     limit = shared_limit(change for change in changes if change is not None)
     places = [st.container(), st.container()] if first.is_text else beside("knock_out")
@@ -61,16 +67,16 @@ def knock_out(chosen: state.Selection, first: Side, second: Side) -> None:
             if change is None:
                 st.info(f"{side.title} has no class {plain(asked)}.")
                 continue
-            st.markdown(_in_words(side, each, change, asked))
+            st.markdown(_in_words(side, kind, each, change, asked))
             at = same_position(first, side, query)
-            _draw(side, each, change, limit, asked, query=at, take=take, key=f"knock_out_{number}")
+            look = {"query": at, "take": take, "key": f"knock_out_{number}"}
+            _draw(side, kind, each, change, limit, asked, **look)
     st.caption(f"Both scales reach to {written(limit, '.3g')}, the largest change on either side.")
 
 
-def _knocked_out(side: Side) -> np.ndarray:
-    """Probabilities [position, class] with each position masked; without classes the pooled states."""
-    every = map(without_keys, range(len(side.record)))
-    return answers_under(side, every, f"Masking one token after the other in {side.title} …")
+def _positions(side: Side, kind: Kind) -> Sequence[int]:
+    """What can be knocked out: a class token that is no token of a text can be masked, and not greyed."""
+    return side.record.at("patch") if kind == "grey" else range(len(side.record))
 
 
 def _changes(side: Side, answers: np.ndarray, asked: str | None) -> np.ndarray | None:
@@ -81,16 +87,17 @@ def _changes(side: Side, answers: np.ndarray, asked: str | None) -> np.ndarray |
     return changes_of_class(side.record, answers, names.index(asked)) if asked in names else None
 
 
-def _in_words(side: Side, answers: np.ndarray, change: np.ndarray, asked: str | None) -> str:
+def _in_words(side: Side, kind: Kind, answers: np.ndarray, change: np.ndarray, asked: str | None) -> str:
     record, most = side.record, strongest(change)
-    token = as_code(record.tokens[most]) + (f" (position {most})" if side.is_text else "")
+    at = _positions(side, kind)[most]
+    token = as_code(record.tokens[at]) + (f" (position {at})" if side.is_text else "")
     if asked is None:
         turned = written(float(change[most]), ".2g")
         return f"**{side.title}**: without {token} the pooled state moves by {turned}, the largest change."
     before = float(record.probabilities[record.class_names.index(asked)])
-    flips = len(record) - one_class(answers, record.class_names.index(side.said)).kept
+    flips = len(answers) - one_class(answers, record.class_names.index(side.said)).kept
     unit = "tokens" if side.is_text else "positions"
-    others = f"{flips} of {len(record)} {unit}, each alone, change" if flips else "No single one changes"
+    others = f"{flips} of {len(answers)} {unit}, each alone, change" if flips else "No single one changes"
     return (
         f"**{side.title}**: P({plain(asked)}) is {percent(before, 2)}; without {token} it is "
         f"{percent(answers[most, record.class_names.index(asked)], 2)}, the largest change "
@@ -100,6 +107,7 @@ def _in_words(side: Side, answers: np.ndarray, change: np.ndarray, asked: str | 
 
 def _draw(
     side: Side,
+    kind: Kind,
     answers: np.ndarray,
     change: np.ndarray,
     limit: float,
@@ -112,16 +120,18 @@ def _draw(
     """A click takes its position as the query."""
     what = POOLED if asked is None else f"log-odds of {asked}"
     draw = partial(clickable, key=key, chosen=query)
+    look = {"limit": limit, "what": what, "how": SAID[kind]}
     if side.is_text:
-        bars = knock_out_bars(side.record.tokens, change, query=query, limit=limit, what=what)
+        bars = knock_out_bars(side.record.tokens, change, query=query, **look)
         draw(bars, selection="token", take=lambda token: take(int(token["position"])))
         return
     first, grid = side.record.first_patch, side.record.patch_grid
     at = None if query is None else side.record.patch_at(query)
     picture = as_seen(side.given.array, side.record)
-    patches = knock_out_patches(picture, change[first:], grid, query=at, limit=limit, what=what)
+    on_patches = change if kind == "grey" else change[first:]
+    patches = knock_out_patches(picture, on_patches, grid, query=at, **look)
     draw(patches, selection="patch", take=lambda patch: take(int(patch["position"]) + first), width="content")
-    if not first:
+    if not first or kind == "grey":
         return
     if asked is None:
         said = f"the pooled state moves by {written(float(change[0]), '.2g')} (cosine distance)"

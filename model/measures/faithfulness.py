@@ -26,7 +26,7 @@ from ..inputs import InputLike, prepare
 from ..intervention import Intervention, at_temperature, permuted_attention
 from ..knock_out import Kind, compared, effects, knock_out, knocked_out
 from ..probabilities import probabilities
-from ..record import AttentionRecord
+from ..record import AttentionRecord, Positions
 from .changes import cosine_distance, total_variation
 
 LEAST_CORRELATION, SIGNIFICANT, BAND = 0.5, 0.05, 2.0
@@ -44,10 +44,17 @@ def scores_of(
 
     The mean is over the queries that are no padding. `classified` None: as the record says.
     """
-    pattern = record.pattern[layer, head]
-    if record.has_class_token if classified is None else classified:
+    classified = record.has_class_token if classified is None else classified
+    return scores_under(record.pattern[layer, head], record, classified=classified)
+
+
+def scores_under(
+    pattern: Float[np.ndarray, "query key"], read: Positions, *, classified: bool
+) -> Float[np.ndarray, " key"]:
+    """The same for any map over the positions that were `read`."""
+    if classified:
         return pattern[0].astype(float)
-    queries = [at for at, role in enumerate(record.roles) if role != "padding"]
+    queries = [at for at, role in enumerate(read.roles) if role != "padding"]
     return pattern[queries].mean(axis=0, dtype=float)
 
 
@@ -102,8 +109,10 @@ def correlates(found: Agreement) -> Bool[np.ndarray, "*maps"]:
 # Deletion and insertion
 
 
-def order_of(scores: Float[np.ndarray, " position"], positions: Sequence[int]) -> tuple[int, ...]:
-    """These positions from the highest score to the lowest; of equal scores the first position comes first."""
+def order_of(
+    scores: Float[np.ndarray, " position"] | Mapping[int, float], positions: Sequence[int]
+) -> tuple[int, ...]:
+    """These positions, each of which has one of the `scores`, from the highest score to the lowest; of equal scores the first position comes first."""
     return tuple(sorted(positions, key=lambda at: -scores[at]))
 
 

@@ -13,7 +13,7 @@ from ..theme import FIT, heading_with_reading
 
 MAP, RANDOM = "in the order of the map", "in random orders"
 _TITLES = {"deletion": "Deletion", "insertion": "Insertion"}
-_ACROSS = {"deletion": "share taken away", "insertion": "share put back"}
+_DONE = {"deletion": "taken away", "insertion": "put back"}
 
 
 def removal_curve(
@@ -43,7 +43,7 @@ def removal_curve(
         "low": np.clip(mean - reach, low, 1),
         "high": np.clip(mean + reach, low, 1),
     }
-    return _form(_ACROSS[kind], what, units).of(
+    return _form(_DONE[kind], what, units).of(
         frame,
         values={"lowest": low},
         title=heading_with_reading(_TITLES[kind], reading),
@@ -52,9 +52,9 @@ def removal_curve(
 
 
 @form
-def _form(across: str, what: str, units: str) -> alt.LayerChart:
+def _form(done: str, what: str, units: str) -> alt.LayerChart:
     percent = alt.Axis(format="%", labelExpr=THIN_PERCENT, tickCount=5)
-    x = alt.X("share:Q", title=f"{across} of the {units}", scale=alt.Scale(domain=[0, 1]), axis=percent)
+    x = alt.X("share:Q", title=f"share of the {units} {done}", scale=alt.Scale(domain=[0, 1]), axis=percent)
     y = {"title": what, "scale": alt.Scale(domain=[value("lowest"), 1], nice=False)}
     colours = alt.Scale(domain=[MAP, RANDOM], range=[EMPHASIS, NEUTRAL])
     legend = alt.Legend(title=None, orient="top", labelLimit=0)

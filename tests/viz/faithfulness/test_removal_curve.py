@@ -44,7 +44,7 @@ def test_a_cosine_similarity_may_go_below_nothing():
 def test_the_axes_say_what_goes_and_what_is_left():
     figure = removal_curve("insertion", (0, 2, 4), CURVE, ORDERS, **SAID)
     said = str(figure.specification)
-    assert "share put back of the tokens" in said
+    assert "share of the tokens put back" in said
     assert "probability of positive" in said
     assert MAP in said
     assert RANDOM in said

@@ -1,0 +1,121 @@
+"""What is computed for one map on one input: at once where that is quick, else when it is asked for."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+
+from app_pages import state
+from app_pages.cache import of
+from app_pages.widgets.contrast import Side
+from app_pages.widgets.in_steps import in_steps
+from app_pages.widgets.knock_out import about, is_quick, knock_out_answers
+from model.knock_out import Kind, compared, effects
+from model.measures.faithfulness import (
+    N_ORDERS,
+    N_PERMUTATIONS,
+    Agreement,
+    OtherAttention,
+    Verdict,
+    agreement,
+    deletion,
+    order_of,
+    other_attention,
+    random_orders,
+    scores_under,
+    steps,
+    verdict,
+)
+from model.record import ForwardRecord
+
+_MEMORY = "checked"  # in the session: what was asked for and is done
+
+
+class Curves(NamedTuple):
+    """What is left of the answer over `counts`, see `model.measures.faithfulness.deletion`."""
+
+    counts: tuple[int, ...]
+    deletion: np.ndarray  # [step]
+    insertion: np.ndarray
+    random: np.ndarray  # [order, step], of deletion; read backwards, of insertion
+
+
+class Checked(NamedTuple):
+    record: ForwardRecord
+    kind: Kind
+    positions: tuple[int, ...]  # that were compared
+    scores: np.ndarray  # one a position, as the effects
+    effects: np.ndarray
+    moved: OtherAttention
+    agreement: Agreement
+    curves: Curves | None  # None where they are not needed, or have not been asked for
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.curves is None:
+            return verdict(self.agreement)
+        return verdict(self.agreement, self.curves.deletion, self.curves.random)
+
+
+def check(chosen: Side | state.Selection, pattern: np.ndarray, kind: Kind, *, key: str) -> Checked | None:
+    """Of the map `pattern` [query, key] over all positions of the input, without curves.
+
+    Where the knock-outs take longer than half a second, a button with that `key` stands here, and until somebody presses it
+    None is returned.
+    """
+    name, given = chosen.checkpoint, chosen.given
+    record = state.record(name, given)
+    positions = compared(record)
+    n_forwards, what = _forwards(positions), ("effects", name, given, kind)
+    label = (
+        f"Check this map by knocking out {len(positions)} {record.units}, {about(name, given, n_forwards)}"
+    )
+    if not _wanted(what, is_quick(name, given, n_forwards), label, key):
+        return None
+    answers = knock_out_answers(chosen, [(at,) for at in positions], kind)
+    moved = of(other_attention, name, given, spinner="Spreading and permuting the attention …")
+    _is_done(what)
+    classified = state.loaded(name).config.pooling == "class"
+    scores = scores_under(pattern, record, classified=classified)[list(positions)]
+    effect = effects(record, answers)
+    return Checked(record, kind, positions, scores, effect, moved, agreement(scores, effect), None)
+
+
+def with_curves(chosen: Side | state.Selection, checked: Checked, *, key: str, wanted: bool) -> Checked:
+    """The same with curves, where the rule needs them or they are `wanted`; where they take long, behind a button."""
+    if len(checked.positions) < 2 or not (wanted or checked.verdict.readable is None):
+        return checked
+    name, given, kind = chosen.checkpoint, chosen.given, checked.kind
+    by_position = dict(zip(checked.positions, checked.scores, strict=True))
+    order = order_of(by_position, checked.positions)
+    what, counts = ("curves", name, given, kind, order), steps(len(order))
+    n_forwards = (N_ORDERS + 2) * len(counts)
+    label = f"Draw the curves of this map, {about(name, given, n_forwards)}"
+    if not _wanted(what, is_quick(name, given, n_forwards + _forwards(order)), label, key):
+        return checked
+    orders = (*random_orders(checked.positions), order, order[::-1])
+    each = [partial(of, deletion, name, given, (one,), kind) for one in orders]
+    drawn = np.concatenate(in_steps(each, "Taking away more and more, in this order and in random ones …"))
+    _is_done(what)
+    own, reverse = drawn[N_ORDERS:]
+    return checked._replace(curves=Curves(counts, own, reverse[::-1], drawn[:N_ORDERS]))
+
+
+def _forwards(positions: Sequence[int]) -> int:
+    """Of the knock-outs, of uniform and permuted attention, and of none of these."""
+    return len(positions) + N_PERMUTATIONS + 2
+
+
+def _wanted(what: tuple, is_short: bool, label: str, key: str) -> bool:
+    return is_short or _was_asked(what) or st.button(label, key=key, icon=":material/timer:")
+
+
+def _was_asked(what: tuple) -> bool:
+    return what in st.session_state.get(_MEMORY, ())
+
+
+def _is_done(what: tuple) -> None:
+    """Only what was done to its end is drawn again by itself: a run that was ended on the way leaves the button."""
+    st.session_state[_MEMORY] = {*st.session_state.get(_MEMORY, ()), what}
