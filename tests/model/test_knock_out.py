@@ -67,6 +67,19 @@ def test_colours_have_a_grey_each():
     np.testing.assert_allclose(knock_out(loaded, picture, "grey", [2])[0], expected, **CLOSE)
 
 
+def test_behind_a_class_and_a_distillation_token(tmp_path):
+    """Of an encoder whose pixels are normalised colour by colour."""
+    build(tmp_path / "it", "DeiTForImageClassificationWithTeacher")
+    loaded = load(tmp_path / "it")
+    picture = np.random.default_rng(0).integers(0, 256, (32, 32, 3), dtype=np.uint8)
+    inputs, positions = prepare(loaded, picture)
+    assert compared(positions) == tuple(range(2, 18))
+    inputs[0, :, :8, 8:16] = inputs[0].mean(dim=(1, 2))[:, None, None]
+    with torch.inference_mode():
+        expected = loaded.model(inputs).softmax(dim=-1)[0]
+    np.testing.assert_allclose(knock_out(loaded, picture, "grey", [3])[0], expected, **CLOSE)
+
+
 def test_what_cannot_be_taken_away_is_left_out(text_loaded, digit_loaded, image):
     record = capture(text_loaded, "film [PAD] great [PAD]")
     assert record.roles == ("class", "word", "padding", "word", "padding", "separator")

@@ -17,12 +17,10 @@ from model.measures.faithfulness import (
     N_ORDERS,
     N_PERMUTATIONS,
     Agreement,
-    OtherAttention,
     Verdict,
     agreement,
     deletion,
     order_of,
-    other_attention,
     random_orders,
     scores_under,
     steps,
@@ -48,7 +46,6 @@ class Checked(NamedTuple):
     positions: tuple[int, ...]  # that were compared
     scores: np.ndarray  # one a position, as the effects
     effects: np.ndarray
-    moved: OtherAttention
     agreement: Agreement
     curves: Curves | None  # None where they are not needed, or have not been asked for
 
@@ -72,15 +69,15 @@ def check(chosen: Side | state.Selection, pattern: np.ndarray, kind: Kind, *, ke
     label = (
         f"Check this map by knocking out {len(positions)} {record.units}, {about(name, given, n_forwards)}"
     )
-    if not _wanted(what, is_quick(name, given, n_forwards), label, key):
+    is_short = is_quick(name, given, n_forwards)
+    if not _wanted(what, is_short, label, key):
         return None
     answers = knock_out_answers(chosen, [(at,) for at in positions], kind)
-    moved = of(other_attention, name, given, spinner="Spreading and permuting the attention …")
-    _is_done(what)
+    _is_done(what, is_short)
     classified = state.loaded(name).config.pooling == "class"
     scores = scores_under(pattern, record, classified=classified)[list(positions)]
     effect = effects(record, answers)
-    return Checked(record, kind, positions, scores, effect, moved, agreement(scores, effect), None)
+    return Checked(record, kind, positions, scores, effect, agreement(scores, effect), None)
 
 
 def with_curves(chosen: Side | state.Selection, checked: Checked, *, key: str, wanted: bool) -> Checked:
@@ -93,12 +90,13 @@ def with_curves(chosen: Side | state.Selection, checked: Checked, *, key: str, w
     what, counts = ("curves", name, given, kind, order), steps(len(order))
     n_forwards = (N_ORDERS + 2) * len(counts)
     label = f"Draw the curves of this map, {about(name, given, n_forwards)}"
-    if not _wanted(what, is_quick(name, given, n_forwards + _forwards(order)), label, key):
+    is_short = is_quick(name, given, n_forwards + _forwards(order))
+    if not _wanted(what, is_short, label, key):
         return checked
     orders = (*random_orders(checked.positions), order, order[::-1])
     each = [partial(of, deletion, name, given, (one,), kind) for one in orders]
     drawn = np.concatenate(in_steps(each, "Taking away more and more, in this order and in random ones …"))
-    _is_done(what)
+    _is_done(what, is_short)
     own, reverse = drawn[N_ORDERS:]
     return checked._replace(curves=Curves(counts, own, reverse[::-1], drawn[:N_ORDERS]))
 
@@ -109,13 +107,11 @@ def _forwards(positions: Sequence[int]) -> int:
 
 
 def _wanted(what: tuple, is_short: bool, label: str, key: str) -> bool:
-    return is_short or _was_asked(what) or st.button(label, key=key, icon=":material/timer:")
+    asked_before = what in st.session_state.get(_MEMORY, ())
+    return is_short or asked_before or st.button(label, key=key, icon=":material/timer:")
 
 
-def _was_asked(what: tuple) -> bool:
-    return what in st.session_state.get(_MEMORY, ())
-
-
-def _is_done(what: tuple) -> None:
+def _is_done(what: tuple, is_short: bool) -> None:
     """Only what was done to its end is drawn again by itself: a run that was ended on the way leaves the button."""
-    st.session_state[_MEMORY] = {*st.session_state.get(_MEMORY, ()), what}
+    if not is_short:
+        st.session_state[_MEMORY] = {*st.session_state.get(_MEMORY, ()), what}

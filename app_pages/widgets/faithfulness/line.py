@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages import address, state
+from app_pages.cache import of
 from app_pages.widgets.beside import beside
 from app_pages.widgets.contrast import Side
 from app_pages.widgets.faithfulness import words
@@ -13,7 +14,7 @@ from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.knock_out import SAID
 from app_pages.widgets.show import clickable, show
 from model.knock_out import Kind
-from model.measures.faithfulness import area
+from model.measures.faithfulness import area, other_attention
 from viz.faithfulness.removal_curve import removal_curve
 from viz.faithfulness.score_effect import score_effect
 from viz.numbers import written
@@ -44,7 +45,10 @@ def faithfulness(
             return
         line = st.container()
         checked = with_curves(chosen, checked, key="faithfulness_curves", wanted=is_open)
-        line.markdown(_line(checked, held_over_data(chosen.checkpoint, lens, head)))
+        other = words.attention(of(other_attention, chosen.checkpoint, chosen.given), checked.record)
+        line.markdown(
+            f"{_line(checked, held_over_data(chosen.checkpoint, lens, head))} :small[:gray[{other}]]"
+        )
     if is_open:
         _details(checked, query)
 
@@ -65,7 +69,7 @@ def _line(checked: Checked, over_data: tuple[float, int] | None) -> str:
     said = [words.agreement(found, checked.kind, record), words.conclusion(found, record)]
     if over_data is not None:
         said.append(words.over_data(*over_data))
-    return f":small[{' '.join(said)} :gray[{words.attention(checked.moved, record)}]]"
+    return f":small[{' '.join(said)}]"
 
 
 def _details(checked: Checked, query: int) -> None:

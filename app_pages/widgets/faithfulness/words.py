@@ -18,7 +18,7 @@ from model.measures.faithfulness import (
     Verdict,
 )
 from model.record import ForwardRecord
-from viz.numbers import percent, with_error, written
+from viz.numbers import THIN, percent, with_error, written
 
 _DISTANCES = {
     True: r"Total variation: $\frac12 \sum_c \lvert p_c - p'_c \rvert$.",
@@ -64,7 +64,7 @@ def attention(moved: OtherAttention, record: ForwardRecord) -> str:
     else:
         uniform, what = written(moved.uniform, ".2g"), "Cosine distance of the pooled state"
         permuted = f"{written(mean, '.2g')} ± {written(sd, '.1g')}"
-    return f"{what} under uniform attention {uniform}, permuted {permuted}."
+    return f"{what} under uniform attention {_unbroken(uniform)}, permuted {_unbroken(permuted)}."
 
 
 def uncertainty(found: Verdict) -> str:
@@ -80,7 +80,7 @@ def uncertainty(found: Verdict) -> str:
     if math.isnan(found.low):
         return f"{said}; too few for an interval."
     low, high = written(found.low, ".2f"), written(found.high, ".2f")
-    return f"{said}, 95{chr(0x2009)}% interval {low} to {high}, n = {found.n}."
+    return f"{said}, 95{THIN}% interval {low} to {high}, n = {found.n}."
 
 
 def areas(found: Verdict) -> str:
@@ -96,7 +96,7 @@ def areas(found: Verdict) -> str:
 
 
 def over_data(share: float, n: int) -> str:
-    return f"Over the data set this holds for {percent(share, 0)} of {n:,} examples."
+    return f"Over the data set the rule holds for {percent(share, 0)} of {n:,} examples."
 
 
 def rule(record: ForwardRecord) -> str:
@@ -150,3 +150,8 @@ def _two_digits(spearman: float) -> str:
     """Or more, where it is below what the rule asks for and would be rounded to that."""
     rounded = spearman < LEAST_CORRELATION <= float(f"{spearman:.2f}")
     return written(spearman, ".4f" if rounded else ".2f")
+
+
+def _unbroken(number: str) -> str:
+    """No line ends within it."""
+    return number.replace(" ", "\u00a0").replace(THIN, "\u202f")
