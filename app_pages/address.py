@@ -155,6 +155,12 @@ def text(label: str, default: str, *, key: str, **appearance: Any) -> str:
     return st.text_area(label, default, key=key, **WIDGET, **appearance) or ""
 
 
+def line(label: str, *, key: str, **appearance: Any) -> str:
+    """A box for a few words; empty at the start."""
+    _write_again(key)
+    return st.text_input(label, key=key, **WIDGET, **appearance) or ""
+
+
 def expander(label: str, expanded: bool, *, key: str) -> DeltaGenerator:
     """`.open` says whether it is unfolded."""
     return st.expander(label, expanded, key=key, **EXPANDER)

@@ -48,6 +48,12 @@ GROUPS = {
             "Where does this number come from?",
             "One token's way through a block of the encoder, number by number, and why it is built so.",
         ),
+        "heads": Title(
+            "Heads",
+            "What does each head do, and does it matter?",
+            f"All {_HEADS} in numbers: where they look, on this input and over a data set, and what becomes of the answer "
+            "without them.",
+        ),
     },
     "try": {
         "masks": Title(

@@ -21,6 +21,7 @@ STATES = [
     ("masks", {"masks_keys": "2", "masks_part": "Ways of masking"}),
     *(("positions", {"positions": part}) for part in ("This checkpoint", "Experiments", "Embeddings")),
     *(("inside_a_head", {"inside": part}) for part in ("Step by step", "Why √d_k", "LayerNorm", "Sets")),
+    *(("heads", {"heads_part": part}) for part in ("Table", "Scatter")),
     *(
         ("compare", {"compare_what": "two inputs", "compare_part": part})
         for part in ("Heads", "Difference", "Stream", "Representations")

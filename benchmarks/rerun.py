@@ -39,6 +39,8 @@ CASES: dict[str, tuple[str, dict, list[dict]]] = {
     "Positions, experiments": ("positions", TEXT | {"positions": "Experiments"}, HEADS),
     "Inside a head, steps": ("inside_a_head", TEXT, HEADS),
     "Inside a head, why the scale": ("inside_a_head", TEXT | {"inside": "Why √d_k"}, HEADS),
+    "Heads, table": ("heads", TEXT, HEADS),
+    "Heads, scatter": ("heads", TEXT | {"heads_part": "Scatter"}, HEADS),
     "Compare, heads": ("compare", TEXT, HEADS),
     "Compare, difference": ("compare", TEXT | {"compare_part": "Difference"}, HEADS),
     "Compare, stream": ("compare", TEXT | {"compare_part": "Stream"}, HEADS),

@@ -25,7 +25,7 @@ chosen = choose_input(records=True)
 if isinstance(chosen.record, ForwardRecord):
     with chosen.answer:
         prediction(chosen.record, chosen.label)
-chosen = choose_head(chosen, stepped=True)
+chosen = choose_head(chosen, stepped=True, with_roles=False)
 layer, head = chosen.layer, chosen.head
 with chosen.view:
     part = address.row(
@@ -54,7 +54,7 @@ with st.container(horizontal=True, gap="medium"):
     with st.container(key="detail"):
         if part == HEAD:
             pattern = record.pattern[layer, head]
-            say_what_it_looks_at(record, layer, head)
+            say_what_it_looks_at(chosen, record)
         else:
             pattern = over_heads(record.pattern[layer], part)
             st.markdown(f"**L{layer}, {part} over its heads**")

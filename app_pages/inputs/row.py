@@ -27,7 +27,7 @@ INVITATION = {
 }
 NEEDS_ENCODER = (
     "This page runs an encoder, but a record holds only the results of one run: choose Text or Digit. Records are shown on "
-    "the page Attention."
+    "the pages Attention and Heads, there in table and scatter."
 )
 NO_ENCODER = "This page needs an encoder, which a record does not contain: choose Text or Digit."
 _ENCODER = (

@@ -18,7 +18,7 @@ NAMES = {"png": "PNG", "svg": "SVG", "csv": "CSV", "parquet": "Parquet"}
 SCREEN, LIGHT, DARK = "as on screen", "light", "dark"
 NATURAL, COLUMN, OWN = "original", f"{PAPER.width_cm:g} cm column, {PAPER.font_pt:g} pt", "custom"
 # Pages that are about one encoder, and those of them that are about one head: their files are named after them.
-_ENCODER = {"attention", "inside_a_head", "masks", "positions"}
+_ENCODER = {"attention", "inside_a_head", "heads", "masks", "positions"}
 _HEAD = {"attention", "inside_a_head", "masks"}
 _MEMORY = "exported"  # in the session: what was chosen last, by the kind of choice
 

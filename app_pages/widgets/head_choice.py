@@ -8,6 +8,7 @@ import streamlit as st
 from app_pages import address, state
 from app_pages.cache import Checkpoint
 from app_pages.gestures import arrow_keys
+from app_pages.widgets.roles import say_roles
 from app_pages.widgets.show import clickable
 from app_pages.widgets.spelling import as_code
 from model.inputs import Input
@@ -37,11 +38,12 @@ SCALES: dict[str, ColourScale] = {"to 1": "fixed", "to own maximum": "own"}
 
 
 def choose_head(
-    chosen: state.Selection, *, with_colours: bool = True, stepped: bool = False
+    chosen: state.Selection, *, with_colours: bool = True, stepped: bool = False, with_roles: bool = True
 ) -> state.HeadSelection:
     """Layer, head and colours, in the bar of the page; where it is `stepped`, with buttons to the heads next to it.
 
-    A part that is about no head leaves them out; one that draws no map of weights is `with_colours` False.
+    A part that is about no head leaves them out; one that draws no map of weights is `with_colours` False, and one that
+    says elsewhere what the head is called is `with_roles` False.
     """
     _open_on_a_telling_head(chosen)
     with chosen.controls:
@@ -51,7 +53,11 @@ def choose_head(
         view = chosen.more.popover("View", key="more")
         with view:
             scale = choose_scale()
-    return state.HeadSelection(**vars(chosen), layer=layer, head=head, scale=scale, view=view)
+    made = state.HeadSelection(**vars(chosen), layer=layer, head=head, scale=scale, view=view)
+    if with_roles:
+        with chosen.controls:
+            say_roles(made)
+    return made
 
 
 def _open_on_a_telling_head(chosen: state.Selection) -> None:

@@ -7,12 +7,13 @@ this of the largest weight alone. Here the share of the weight decides, as with 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from jaxtyping import Float
 
-from ..record import Positions
+from ..record import AttentionRecord, Positions
+from .statistics import statistics
 
 HALF = 0.5  # Clark et al. 2019
 SINK = 0.3  # Gu et al. 2024
@@ -108,3 +109,11 @@ def roles(
     """Those of one head by its `numbers`, of this input or as means over inputs of this kind; often none."""
     of_head = {name: float(values[layer, head]) for name, values in numbers.items()}
     return tuple(role for role in roles_for(record) if role.holds(of_head))
+
+
+def roles_on(record: AttentionRecord, layer: int, head: int) -> tuple[Role, ...]:
+    """Those of one head on one input, computed for that head alone."""
+    one = np.s_[layer : layer + 1, head : head + 1]
+    parts = {field.name: getattr(record, field.name) for field in fields(AttentionRecord)}
+    alone = AttentionRecord(**parts | {"pattern": record.pattern[one], "mask": record.mask[one]})
+    return roles(alone, statistics(alone), 0, 0)

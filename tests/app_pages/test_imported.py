@@ -43,8 +43,9 @@ EVERY = [
         for it in ("Heads", "Representations", "Cross-attention")
     ),
     *((page, {}) for page in ("training", "cost", "norm_placement", "theory")),
+    *(("heads", {"heads_part": part}) for part in ("Table", "Scatter")),
 ]
-SOME = [EVERY[at] for at in (0, 2, 7, 11, 13, 18)]
+SOME = [EVERY[at] for at in (0, 2, 7, 11, 13, 18, -2, -1)]
 
 
 @pytest.fixture
@@ -65,7 +66,11 @@ def test_every_part_opens(open_imported: Open, page: str, part: dict[str, str], 
     assert not app.exception
     assert not app.error
     of_other_encoders = page in ("norm_placement", "theory", "training")
-    assert of_other_encoders or app.get("vega_lite_chart") or app.get("plotly_chart")
+    assert of_other_encoders or app.get("vega_lite_chart") or app.get("plotly_chart") or has_table(app)
+
+
+def has_table(app: AppTest) -> bool:
+    return any(each.proto.component_name == "heads_table" for each in app.get("bidi_component"))
 
 
 @pytest.mark.parametrize("architecture", OTHERS)

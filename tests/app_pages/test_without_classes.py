@@ -20,6 +20,7 @@ PARTS = [
         ("positions", {"positions": "This checkpoint", "positions_own": own})
         for own in ("lengths", "all pairs")
     ),
+    ("heads", {"heads_part": "Scatter"}),
     *(("compare", {"compare_part": part}) for part in ("Heads", "Difference", "Representations")),
     *(("compare", {"compare_part": "Stream", "compare_stream": part}) for part in STREAM),
 ]

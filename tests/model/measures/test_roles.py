@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 
 from model.bare import from_arrays
-from model.measures.roles import roles, roles_for
+from model.capture import capture
+from model.measures.roles import roles, roles_for, roles_on
 from model.measures.statistics import statistics
+from tests.model import tiny
 
 N = 9
 WORDS = tuple("abcdefghi")
@@ -97,3 +99,13 @@ def test_every_name_is_given_once_and_says_its_rule() -> None:
     ):
         listed = roles_for(record)
         assert len({role.name for role in listed}) == len({role.rule for role in listed}) == len(listed)
+
+
+@pytest.mark.parametrize("config", [tiny.TEXT, tiny.DIGIT], ids=["text", "digit"])
+def test_one_head_alone_is_called_what_it_is_called_among_all(config) -> None:
+    given = "not great films" if config.is_text else np.eye(8, dtype=np.uint8) * 255
+    record = capture(tiny.loaded(config), given)
+    numbers = statistics(record)
+    found = {at: roles(record, numbers, *at) for at in np.ndindex(record.pattern.shape[:2])}
+    assert any(found.values())
+    assert found == {at: roles_on(record, *at) for at in found}

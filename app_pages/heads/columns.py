@@ -1,0 +1,49 @@
+"""The numbers of a head: what each is called on screen, its formula, and how it is written."""
+
+from dataclasses import dataclass
+
+from viz.numbers import written
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    title: str
+    formula: str  # Markdown
+    form: str = ".2f"
+    is_share: bool = True  # from 0 to 1; else a bar reaches to the largest of the column
+
+    def written(self, value: float) -> str:
+        return written(value, self.form)
+
+
+_SHARE = r"$\sum A_{ij} D_{ij} / \sum A_{ij}$"
+# By the names of `model.measures.statistics`, in the order in which they stand.
+COLUMNS = {
+    "entropy": Column(
+        title="entropy",
+        formula=r"mean over queries of $H_i / \ln n_i$, $H_i = -\sum_j A_{ij} \ln A_{ij}$, with $n_i$ the number of keys that "
+        "query $i$ may attend to. 0: all weight on one key; 1: the same weight on each",
+    ),
+    "confidence": Column(
+        title="confidence",
+        formula=r"mean of $\max_j A_{ij}$ over the queries that are no special tokens (Voita et al. 2019)",
+    ),
+    "distance": Column(
+        title="distance",
+        formula=r"mean over queries of $\sum_j A_{ij} \, \mathrm{dist}(i, j)$",
+        form=".1f",
+        is_share=False,
+    ),
+    "previous": Column(
+        title="previous", formula=f"{_SHARE} with $D_{{ij}} = 1$ at the key before the query, else 0"
+    ),
+    "next": Column(title="next", formula="the same with the key after the query"),
+    "same": Column(title="same", formula=f"{_SHARE} with $D_{{ij}} = 1$ where query and key are one, else 0"),
+    "first": Column(title="first", formula=f"{_SHARE} with $D_{{ij}} = 1$ at the first token, else 0"),
+    "separator": Column(title="separator", formula="the same with all separators"),
+    "sink": Column(
+        title="sink",
+        formula=r"$\max_j \frac{1}{n} \sum_i A_{ij}$, the largest weight that one key gets on average. Gu et al. 2024 count a "
+        "sink where it is over 0.3, in causal models; here the key need not be the first",
+    ),
+}

@@ -1,0 +1,91 @@
+"""What a head likes: where over a data set its weights are largest, in context."""
+
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from app_pages import state
+from app_pages.atlas import examples_of, over
+from app_pages.frame import go_to
+from app_pages.heads.head_line import say_head
+from app_pages.heads.numbers import how_to_measure
+from app_pages.inputs.digit_input import take_digit
+from app_pages.widgets.head_choice import take_query
+from app_pages.widgets.show import clickable
+from model.atlas.examples import DIGITS
+from viz.heads.digit_examples import digit_examples
+from viz.numbers import written
+
+MEASURE = "examples"
+COLUMNS = 6  # digits in a row
+MOST = 12
+
+
+def examples(chosen: state.HeadSelection) -> None:
+    say_head(chosen)
+    stored = examples_of(chosen.checkpoint)
+    if stored is None:
+        st.info(how_to_measure(chosen.checkpoint, f"--with {MEASURE}"), icon=":material/database:")
+        return
+    rows = stored.rows
+    rows = rows[(rows["layer"] == chosen.layer) & (rows["head"] == chosen.head)].sort_values("rank")
+    if not len(rows):
+        st.info("None of the examples has a weight of this head between two words.", icon=":material/info:")
+        return
+    st.caption(
+        f"The largest weights of this head over {over(stored.source, MEASURE)}, at most one an example: "
+        "what the framed query attends to is filled."
+    )
+    if chosen.record.patch_grid is None:
+        _texts(rows)
+    elif stored.source.data == DIGITS:
+        _digits(chosen, rows)
+    else:
+        st.info(f"The pictures of {stored.source.data} are not part of the app.", icon=":material/info:")
+
+
+def _texts(rows: pd.DataFrame) -> None:
+    lines = "".join(_line(row) for row in rows.itertuples())
+    head = "<thead><tr><th>weight</th><th>in context</th><th>example</th></tr></thead>"
+    st.html(f'<table class="liked">{head}<tbody>{lines}</tbody></table>')
+
+
+def _line(row: object) -> str:
+    query, key = (
+        f'<{tag} title="{said}">{escape(token)}</{tag}>'
+        for tag, said, token in (("b", "query", row.query_token), ("mark", "key", row.key_token))
+    )
+    if row.query == row.key:
+        words = f'<b title="query and key"><mark>{escape(row.key_token)}</mark></b>'
+    else:
+        first, last = (query, key) if row.query < row.key else (key, query)
+        words = f"{first}{escape(row.between)}{last}"
+    text = f"{escape(row.before)}{words}{escape(row.after)}"
+    return f'<tr><td>{written(row.weight, ".2f")}</td><td dir="auto">{text}</td><td>{row.number:,}</td></tr>'
+
+
+def _digits(chosen: state.HeadSelection, rows: pd.DataFrame) -> None:
+    record, (images, _) = chosen.record, state.test_digits()
+    rows = rows[(rows["number"] >= 1) & (rows["number"] <= len(images))].head(MOST)
+    numbers = (rows["number"] - 1).tolist()  # of the data from 1, of the gallery from 0
+    queries, keys = rows["query"].tolist(), rows["key"].tolist()
+    figure = digit_examples(
+        images[numbers],
+        [record.patch_at(query) for query in queries],
+        [record.patch_at(key) for key in keys],
+        rows["weight"].tolist(),
+        numbers=numbers,
+        patch_grid=record.patch_grid,
+        columns=COLUMNS,
+    )
+    at = dict(zip(numbers, queries, strict=True))
+
+    def take(example: dict) -> None:
+        number = int(example["number"])
+        take_digit({"id": number})
+        take_query(at[number])
+        go_to("attention", digit=str(number))
+
+    clickable(figure, key="heads_examples", chosen=None, selection="example", take=take, width="content")
+    st.caption("A click on a digit opens it on the page Attention, with this head and query.")

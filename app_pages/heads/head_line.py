@@ -1,0 +1,23 @@
+"""The chosen head by its name and roles, with ways to what it does."""
+
+import streamlit as st
+
+from app_pages import state
+from app_pages.frame import go_to
+from app_pages.widgets.roles import named
+
+PLACES = {"attention": "Open in Attention", "inside_a_head": "Step by step"}
+
+
+def say_head(chosen: state.HeadSelection) -> None:
+    said, rules = named(chosen)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="head_line"):
+        name = f"**L{chosen.layer} H{chosen.head}**" + (
+            f" · {said}" if said else " :gray[has none of the roles]"
+        )
+        st.markdown(name, help=rules or None, width="content")
+        places = ["attention"] if chosen.opened is not None else PLACES
+        for place in places:
+            st.button(
+                f"{PLACES[place]} →", type="tertiary", key=f"heads_to_{place}", on_click=go_to, args=(place,)
+            )

@@ -1,0 +1,39 @@
+"""Any two numbers of the heads against each other."""
+
+import numpy as np
+import streamlit as st
+
+from app_pages import address, state
+from app_pages.heads.columns import COLUMNS
+from app_pages.heads.head_line import say_head
+from app_pages.heads.numbers import HERE, choose_numbers, explained, say_source
+from app_pages.widgets.head_choice import clickable_heads
+from viz.heads.head_scatter import head_scatter
+
+
+def scatter(chosen: state.HeadSelection) -> None:
+    numbers = choose_numbers(chosen)
+    names, values = {COLUMNS[name].title: name for name in numbers.values}, numbers.values
+    if len(names) < 2:
+        st.info("Rows that do not sum to 1 leave these heads fewer than two numbers.", icon=":material/info:")
+        return
+    first, second = ("entropy", "distance") if "distance" in values else list(values)[:2]
+    with chosen.controls:
+        across = address.box("Across", names, COLUMNS[first].title, key="heads_across", width=190)
+        up = address.box("Up", names, COLUMNS[second].title, key="heads_up", width=170)
+    say_head(chosen)
+    chart = head_scatter(
+        values[names[across]],
+        values[names[up]],
+        titles=(_titled(across, numbers.record.units), _titled(up, numbers.record.units)),
+        selected=(chosen.layer, chosen.head),
+        roles=[", ".join(role.name for role in numbers.roles(*at)) for at in np.ndindex(numbers.shape)],
+        of="this input" if numbers.first == HERE else f"means over {numbers.data}",
+    )
+    clickable_heads(chart, key="heads_scatter", chosen=(chosen.layer, chosen.head), width="stretch")
+    say_source(chosen, numbers)
+    explained(numbers)
+
+
+def _titled(name: str, units: str) -> str:
+    return f"{name} ({units})" if name == COLUMNS["distance"].title else name

@@ -1,0 +1,193 @@
+"""Every head a row: sorted by any column, narrowed down by layer, role or a search; a click on a row chooses its head.
+
+`st.dataframe` is a canvas, which whoever cannot see it cannot read, and sorts without telling how: a link could not open
+the same view. So this is a table of HTML, whose cells are written as text.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+
+from app_pages import address, state
+from app_pages.heads.columns import COLUMNS
+from app_pages.heads.head_line import say_head
+from app_pages.heads.numbers import HERE, Numbers, choose_numbers, explained, say_source
+from app_pages.widgets.head_choice import take_head
+from model.measures.roles import Role, roles_for
+
+FOLDER = Path(__file__).parent
+SORT = "heads_sort"  # in the address: the name of a column, after a minus sign where the largest comes first
+ANY, NONE = "any role", "no role"
+_table = st.components.v2.component(
+    "heads_table",
+    html='<div class="scroll"><table><thead></thead><tbody></tbody></table></div>',
+    css=(FOLDER / "table.css").read_text(encoding="utf-8"),
+    js=(FOLDER / "table.js").read_text(encoding="utf-8"),
+)
+
+
+class Head(NamedTuple):
+    layer: int
+    head: int
+    roles: tuple[Role, ...]
+
+    @property
+    def name(self) -> str:
+        return f"L{self.layer} H{self.head}"
+
+
+def table(chosen: state.HeadSelection) -> None:
+    numbers = choose_numbers(chosen)
+    every = [Head(*at, numbers.roles(*at)) for at in np.ndindex(numbers.shape)]
+    with chosen.controls:
+        searched = address.line(
+            "Search",
+            key="heads_search",
+            label_visibility="collapsed",
+            placeholder="L2 H3, or a role",
+            icon=":material/search:",
+            width=200,
+        )
+    with chosen.more, st.popover("Filter", key="heads_filter"):
+        layers, role = _choose_filter(numbers, every)
+    rows = found(every, searched, layers, role)
+    say_head(chosen)
+    sort = address.code(SORT)
+    if rows:
+        _draw(chosen, numbers, ordered(rows, numbers.values, sort), sort)
+    else:
+        st.info("No head is left.", icon=":material/filter_alt:")
+    if len(rows) < len(every):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.caption(f"{len(rows)} of {len(every)} heads.", width="content")
+            st.button("Show all", type="tertiary", key="heads_all", on_click=_show_all)
+    if numbers.spreads:
+        mean = f"mean ± standard deviation over {numbers.data}"
+        st.caption(
+            f"Large: this input; small: {mean}."
+            if numbers.first == HERE
+            else f"Large: {mean}; small: this input."
+        )
+    say_source(chosen, numbers)
+    explained(numbers)
+
+
+def found(heads: Iterable[Head], searched: str, layers: Sequence[int], role: str) -> list[Head]:
+    """Those of `layers` (any where there are none), with the `role`, that fit every word of what is `searched`."""
+    words = re.findall(r"\S+", searched.lower())
+    return [
+        each
+        for each in heads
+        if (not layers or each.layer in layers)
+        and (role == ANY or (role == NONE and not each.roles) or role in [one.name for one in each.roles])
+        and all(_fits(each, word) for word in words)
+    ]
+
+
+def _fits(head: Head, word: str) -> bool:
+    if at := re.fullmatch(r"(?:l(\d+))?(?:h(\d+))?", word):
+        layer, number = at.groups()
+        return layer in (None, str(head.layer)) and number in (None, str(head.head))
+    return any(word in role.name for role in head.roles)
+
+
+def ordered(heads: Sequence[Head], values: dict[str, np.ndarray], sort: str) -> list[Head]:
+    """By the column that `sort` names, what has no number last; as they come where it names none."""
+    column = sort.removeprefix("-")
+    if column == "head":
+        return sorted(heads, key=lambda each: (each.layer, each.head), reverse=True)
+    if column not in values:
+        return list(heads)
+    sign = -1 if sort.startswith("-") else 1
+
+    def place(each: Head) -> tuple[bool, float]:
+        value = float(values[column][each.layer, each.head])
+        return (True, 0.0) if np.isnan(value) else (False, sign * value)
+
+    return sorted(heads, key=place)
+
+
+def next_sort(sort: str, column: str) -> str:
+    """After a click on the heading of a column: largest first, then smallest first, then as they come."""
+    if column == "head":
+        return "" if sort == "-head" else "-head"
+    return {f"-{column}": column, column: ""}.get(sort, f"-{column}")
+
+
+def _choose_filter(numbers: Numbers, every: Sequence[Head]) -> tuple[list[int], str]:
+    layers = address.boxes("Layers", range(numbers.shape[0]), key="heads_layers", placeholder="all")
+    names = [each.name for each in roles_for(numbers.record)]
+    role = address.box("Role", (ANY, *names, NONE), key="heads_role")
+    counts = {name: sum(name in [role.name for role in each.roles] for each in every) for name in names}
+    held = [f"{count} {name}" for name, count in counts.items() if count]
+    st.caption(f"Found: {', '.join(held)}." if held else "None of these roles was found.")
+    return layers, role
+
+
+def _show_all() -> None:
+    address.take("heads_search", "")
+    address.take("heads_layers", [])
+    address.take("heads_role", ANY)
+
+
+def _draw(chosen: state.HeadSelection, numbers: Numbers, rows: Sequence[Head], sort: str) -> None:
+    shape, columns = numbers.shape, {"head", *numbers.values}
+
+    def clicked() -> None:
+        at = st.session_state["heads_table"].chosen
+        if (
+            isinstance(at, list)
+            and len(at) == 2
+            and all(0 <= each < n for each, n in zip(at, shape, strict=True))
+        ):
+            take_head(int(at[0]), int(at[1]))
+
+    def sorted_by() -> None:
+        if (column := st.session_state["heads_table"].sorted) in columns:
+            address.take_code(SORT, next_sort(sort, column))
+
+    data = {"head": _heading(numbers, sort), "rows": _rows(numbers, rows, (chosen.layer, chosen.head))}
+    _table(key="heads_table", data=data, on_chosen_change=clicked, on_sorted_change=sorted_by)
+
+
+def _heading(numbers: Numbers, sort: str) -> list[dict]:
+    def cell(name: str, title: str, explained: str) -> dict:
+        how = {name: "ascending", f"-{name}": "descending"}.get(sort, "none")
+        return {"name": name, "title": title, "explained": explained, "sorted": how}
+
+    cells = [cell(name, COLUMNS[name].title, f"Sort by {COLUMNS[name].title}") for name in numbers.values]
+    return [cell("head", "head", "In order"), cell("roles", "role", ""), *cells]
+
+
+def _rows(numbers: Numbers, rows: Sequence[Head], chosen: tuple[int, int]) -> list[dict]:
+    values = numbers.values
+    tops = {
+        name: 1.0 if COLUMNS[name].is_share else float(np.nanmax(each, initial=0)) or 1.0
+        for name, each in values.items()
+    }
+    return [
+        {
+            "layer": each.layer,
+            "head": each.head,
+            "name": each.name,
+            "chosen": (each.layer, each.head) == chosen,
+            "cells": [_cell(numbers, name, each, tops[name]) for name in values],
+            "roles": [{"name": role.name, "rule": role.rule} for role in each.roles],
+        }
+        for each in rows
+    ]
+
+
+def _cell(numbers: Numbers, name: str, head: Head, top: float) -> dict:
+    column, at = COLUMNS[name], (head.layer, head.head)
+    value = float(numbers.values[name][at])
+    spread = numbers.spreads.get(name)
+    mean = "" if spread is None else f"{column.written(spread.mean[at])} ± {column.written(spread.sd[at])}"
+    here = column.written(float(numbers.here[name][at])) if name in numbers.here else ""
+    shown, small = (here, mean) if numbers.first == HERE else (mean, here)
+    part = min(max(value / top, 0), 1) if np.isfinite(value) else 0
+    return {"shown": shown, "small": small, "part": round(part, 4)}

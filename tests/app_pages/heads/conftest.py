@@ -1,0 +1,48 @@
+"""An atlas of the tiny encoders, with numbers that a test can tell apart."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from model import checkpoint
+from model.atlas.source import Source, Spread
+from model.atlas.stored import EXAMPLES, HEADS, OF_EXAMPLES, Heads, Table, write_heads, write_rows
+
+SHAPE = 2, 2
+MEANS = {"entropy": 0.4, "distance": 1.5, "same": 0.1, "first": 0.1, "sink": 0.2}
+OF_TEXT = {"previous": 0.05, "next": 0.3, "separator": 0.1}
+
+
+def source(name: str, data: str = "sentences of our own") -> Source:
+    weights = (checkpoint.weights_hash(name),)
+    return Source(command="python -m model.atlas", data=data, sha256="0", n=40, weights=weights)
+
+
+@pytest.fixture
+def store_heads(checkpoints: Path) -> Callable[..., None]:
+    """`store_heads(name, next=values)`: means over 40 sentences, all alike but those that are given."""
+
+    def stored(name: str, **values: np.ndarray) -> None:
+        means = MEANS | (OF_TEXT if name.startswith("imdb") else {})
+        of_all = {each: np.full(SHAPE, value) for each, value in means.items()} | values
+        spreads = {each: Spread(mean=value, sd=np.full(SHAPE, 0.05)) for each, value in of_all.items()}
+        z = np.zeros((*SHAPE, checkpoint.read_config(name).d_v), np.float32)
+        write_heads(checkpoints / name / HEADS, Heads(source=source(name), spreads=spreads, z=z))
+
+    return stored
+
+
+@pytest.fixture
+def store_examples(checkpoints: Path) -> Callable[..., None]:
+    """`store_examples(name, data, rows)`, each row with what differs from the first head's first example."""
+
+    def stored(name: str, data: str, *rows: dict) -> None:
+        row = {"layer": 0, "head": 0, "rank": 0, "weight": 0.9, "number": 1, "query": 1, "key": 2}
+        row |= {"query_token": "not", "key_token": "great", "before": "", "between": " ", "after": " film"}
+        listed = pd.DataFrame([row | each for each in rows])
+        write_rows(checkpoints / name / EXAMPLES, Table(source=source(name, data), rows=listed), OF_EXAMPLES)
+
+    return stored

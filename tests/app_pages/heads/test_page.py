@@ -1,0 +1,225 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages import state
+from app_pages.heads.columns import COLUMNS
+from app_pages.heads.numbers import how_to_measure
+from app_pages.inputs.record_input import OPENED, Opened
+from app_pages.inputs.row import NEEDS_ENCODER
+from model.atlas.stored import HEADS
+from model.bare import from_arrays
+from model.inputs import Picture, Text
+from model.measures.statistics import statistics
+from tests.app_pages.charts import described
+from tests.app_pages.charts import table as table_of
+
+Open = Callable[..., AppTest]
+PAGE = "app_pages/heads/page.py"
+TEXT = "not great film"
+DIGIT_STATISTICS = ["entropy", "confidence", "distance", "same", "first", "sink"]
+
+
+def drawn(app: AppTest) -> dict:
+    """What the browser is given to draw the table from."""
+    assert not app.exception
+    (made,) = (each.proto for each in app.get("bidi_component") if each.proto.component_name == "heads_table")
+    return json.loads(made.json)
+
+
+def rows(app: AppTest) -> dict[str, dict]:
+    return {row["name"]: row for row in drawn(app)["rows"]}
+
+
+def columns(app: AppTest) -> list[str]:
+    return [cell["name"] for cell in drawn(app)["head"]][2:]
+
+
+def said(app: AppTest) -> str:
+    return " ".join(each.value for each in (*app.caption, *app.markdown, *app.info))
+
+
+# Table
+
+
+def test_each_head_is_a_row_of_its_numbers(open_app: Open) -> None:
+    app = open_app(PAGE, text=TEXT)
+    found = statistics(state.record("imdb-pre-ln", Text(TEXT)))
+    assert columns(app) == list(found)
+    assert list(rows(app)) == ["L0 H0", "L0 H1", "L1 H0", "L1 H1"]
+    for row in rows(app).values():
+        expected = [COLUMNS[name].written(each[row["layer"], row["head"]]) for name, each in found.items()]
+        assert [cell["shown"] for cell in row["cells"]] == expected
+        assert not any(cell["small"] for cell in row["cells"])
+    assert how_to_measure("imdb-pre-ln") in said(app)
+
+
+def test_a_digit_has_the_numbers_that_patches_have(open_app: Open) -> None:
+    app = open_app(PAGE, kind="Digit", digit="3")
+    found = statistics(state.record("mnist-pre-ln", Picture.of(state.test_digits()[0][3])))
+    assert columns(app) == list(found) == DIGIT_STATISTICS
+    assert "`python -m model.atlas mnist-pre-ln` measures it" in said(app)
+
+
+def test_the_chosen_head_is_marked_and_named(open_app: Open) -> None:
+    app = open_app(PAGE, text=TEXT, layer="1", head="1")
+    assert [name for name, row in rows(app).items() if row["chosen"]] == ["L1 H1"]
+    assert any(each.value.startswith("**L1 H1**") for each in app.markdown)
+
+
+def test_a_link_restores_how_the_table_was_sorted(open_app: Open) -> None:
+    app = open_app(PAGE, text=TEXT, heads_sort="-entropy")
+    entropy = statistics(state.record("imdb-pre-ln", Text(TEXT)))["entropy"]
+    order = [entropy[row["layer"], row["head"]] for row in rows(app).values()]
+    assert order == sorted(order, reverse=True)
+    assert [cell["sorted"] for cell in drawn(app)["head"] if cell["name"] == "entropy"] == ["descending"]
+
+
+def test_what_is_searched_is_left_and_all_come_back(open_app: Open) -> None:
+    app = open_app(PAGE, text=TEXT, heads_search="h1")
+    assert list(rows(app)) == ["L0 H1", "L1 H1"]
+    assert "2 of 4 heads." in said(app)
+    app.button(key="heads_all").click().run()
+    assert len(rows(app)) == 4
+    app.text_input(key="heads_search").set_value("L9").run()
+    assert "No head is left." in said(app)
+    app.button(key="heads_all").click().run()
+    assert len(rows(app)) == 4
+
+
+def test_layers_and_roles_narrow_down(open_app: Open, store_heads: Callable) -> None:
+    store_heads("imdb-pre-ln", next=np.array([[0.1, 0.7], [0.2, 0.3]]))
+    link = {"text": TEXT, "heads_of": "data set"}
+    assert list(rows(open_app(PAGE, **link, heads_role="next-token head"))) == ["L0 H1"]
+    assert list(rows(open_app(PAGE, **link, heads_layers="1"))) == ["L1 H0", "L1 H1"]
+    assert list(rows(open_app(PAGE, **link, heads_role="no role"))) == ["L0 H0", "L1 H0", "L1 H1"]
+
+
+def test_over_a_data_set_each_number_has_its_spread(open_app: Open, store_heads: Callable) -> None:
+    store_heads("imdb-pre-ln", next=np.array([[0.1, 0.7], [0.2, 0.3]]))
+    app = open_app(PAGE, text=TEXT)
+    found = statistics(state.record("imdb-pre-ln", Text(TEXT)))
+    at = columns(app).index("next")
+    here = COLUMNS["next"].written(found["next"][0, 1])
+    assert rows(app)["L0 H1"]["cells"][at] | {"part": 0} == {"shown": here, "small": "0.70 ± 0.05", "part": 0}
+    app.segmented_control(key="heads_of").set_value("data set").run()
+    cell = rows(app)["L0 H1"]["cells"][columns(app).index("next")]
+    assert (cell["shown"], cell["small"], cell["part"]) == ("0.70 ± 0.05", here, pytest.approx(0.7))
+    assert [role["name"] for role in rows(app)["L0 H1"]["roles"]] == ["next-token head"]
+    assert "40 sentences of our own" in said(app)
+    assert columns(app) == [name for name in found if name != "confidence"]  # which was not stored
+
+
+def test_figures_of_other_weights_are_not_shown(
+    open_app: Open, store_heads: Callable, checkpoints: Path
+) -> None:
+    store_heads("imdb-pre-ln")
+    stored = (checkpoints / "imdb-pre-ln" / HEADS).read_bytes()
+    (checkpoints / "imdb-post-ln" / HEADS).write_bytes(stored)
+    app = open_app(PAGE, text=TEXT, checkpoint="imdb-post-ln")
+    assert how_to_measure("imdb-post-ln") in said(app)
+    assert not any(cell["small"] for row in rows(app).values() for cell in row["cells"])
+
+
+def test_a_head_opens_elsewhere_as_it_was_chosen(open_app: Open) -> None:
+    app = open_app(PAGE, text=TEXT, layer="1", head="1")
+    app.button(key="heads_to_attention").click().run()
+    assert not app.exception
+    assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == (1, 1)
+    assert any(each.value.startswith("**L1 H1**") for each in app.markdown)
+
+
+# Scatter
+
+
+def test_any_two_numbers_are_axes(open_app: Open) -> None:
+    app = open_app(
+        PAGE, text=TEXT, heads_part="Scatter", heads_across="confidence", heads_up="next", head="1"
+    )
+    points = table_of(app, "4 heads by confidence across and next up", "x", "y").set_index("name")
+    found = statistics(state.record("imdb-pre-ln", Text(TEXT)))
+    for name, point in points.iterrows():
+        at = int(point["layer"]), int(point["head"])
+        assert (point["x"], point["y"]) == pytest.approx((found["confidence"][at], found["next"][at])), name
+    assert points.index[points["selected"]].tolist() == ["L0 H1"]
+
+
+def test_an_axis_that_digits_lack_gives_way(open_app: Open) -> None:
+    app = open_app(PAGE, text=TEXT, heads_part="Scatter", heads_up="next")
+    app.segmented_control(key="kind").set_value("Digit").run()
+    assert described(app, "4 heads by entropy across and")
+
+
+# Examples
+
+
+def test_an_example_stands_in_its_context(open_app: Open, store_examples: Callable) -> None:
+    like = {"before": "a <b>", "query_token": "<i>", "weight": 0.875, "number": 1234}
+    store_examples(
+        "imdb-pre-ln", "sentences of our own", like, {"rank": 1}, {"head": 1, "query_token": "other"}
+    )
+    app = open_app(PAGE, text=TEXT, heads_part="Examples")
+    (html,) = [each.proto.body for each in app.get("html") if 'class="liked"' in each.proto.body]
+    assert html.count("<tr>") == 3
+    assert "other" not in html
+    first = html.split("<tr>")[2]
+    assert "0.88" in first
+    assert "1,234" in first
+    assert 'a &lt;b&gt;<b title="query">&lt;i&gt;</b> <mark title="key">great</mark> film' in first
+    assert "40 sentences of our own" in said(app)
+
+
+def test_a_key_before_its_query_comes_first(open_app: Open, store_examples: Callable) -> None:
+    store_examples("imdb-pre-ln", "texts", {"query": 3, "key": 1}, {"rank": 1, "query": 2, "key": 2})
+    app = open_app(PAGE, text=TEXT, heads_part="Examples")
+    (html,) = [each.proto.body for each in app.get("html") if 'class="liked"' in each.proto.body]
+    assert '<mark title="key">great</mark> <b title="query">not</b> film' in html
+    assert '<b title="query and key"><mark>great</mark></b> film' in html
+
+
+def test_a_digit_shows_query_and_key_on_its_picture(open_app: Open, store_examples: Callable) -> None:
+    store_examples("mnist-pre-ln", "MNIST test digits", {"number": 8, "query": 2, "key": 0})
+    app = open_app(PAGE, kind="Digit", heads_part="Examples")
+    (row,) = table_of(app, "1 digits", "query", "key").itertuples()
+    assert (row.number, row.query, row.key) == (7, "row 0, column 1", "the class token")
+
+
+def test_without_examples_the_command_is_said(open_app: Open) -> None:
+    app = open_app(PAGE, text=TEXT, heads_part="Examples")
+    assert "`python -m model.atlas imdb-pre-ln --data FILE.csv --with examples`" in said(app)
+
+
+def test_a_head_without_examples_says_so(open_app: Open, store_examples: Callable) -> None:
+    store_examples("imdb-pre-ln", "texts", {})
+    assert "None of the examples" in said(open_app(PAGE, text=TEXT, heads_part="Examples", head="1"))
+
+
+# Records
+
+
+def opened(open_app: Open, **query: str) -> AppTest:
+    pattern = np.random.default_rng(0).dirichlet(np.ones(3), (2, 3, 3)).astype(np.float32)
+    app = open_app(PAGE, kind="Record", **query)
+    app.session_state[OPENED] = Opened(
+        name="a.npz", record=from_arrays(pattern, ("[CLS]", "film", "[SEP]")), settings={}, picture=None
+    )
+    for key, value in query.items():
+        app.query_params[key] = value
+    return app.run()
+
+
+def test_a_record_shows_its_own_numbers(open_app: Open) -> None:
+    app = opened(open_app)
+    assert len(rows(app)) == 6
+    assert "A record holds one input" in said(app)
+    assert not [each for each in app.button if each.key == "heads_to_inside_a_head"]
+    assert described(opened(open_app, heads_part="Scatter"), "6 heads by entropy")
+
+
+def test_what_needs_the_encoder_says_so_of_a_record(open_app: Open) -> None:
+    app = opened(open_app, heads_part="Examples")
+    assert [each.value for each in app.info] == [NEEDS_ENCODER]

@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+
+from app_pages.heads.columns import COLUMNS
+from app_pages.heads.table import ANY, NONE, Head, found, next_sort, ordered
+from model.bare import from_arrays
+from model.measures.roles import roles_for
+from model.measures.statistics import STATISTICS
+
+ROLES = {role.name: role for role in roles_for(from_arrays(np.ones((1, 1, 1, 1)), ("a",)))}
+NEXT, SINK = ROLES["next-token head"], ROLES["sink head"]
+HEADS = [Head(0, 0, ()), Head(0, 1, (NEXT,)), Head(1, 0, (SINK,)), Head(1, 1, (NEXT, SINK)), Head(10, 1, ())]
+
+
+def names(heads: list[Head]) -> list[str]:
+    return [each.name for each in heads]
+
+
+@pytest.mark.parametrize(
+    ("searched", "expected"),
+    [
+        ("", ["L0 H0", "L0 H1", "L1 H0", "L1 H1", "L10 H1"]),
+        ("L1", ["L1 H0", "L1 H1"]),
+        ("l1 h1", ["L1 H1"]),
+        ("L1H0", ["L1 H0"]),
+        ("h1", ["L0 H1", "L1 H1", "L10 H1"]),
+        ("next", ["L0 H1", "L1 H1"]),
+        ("next-token head", ["L0 H1", "L1 H1"]),
+        ("sink h0", ["L1 H0"]),
+        ("L7", []),
+        ("nothing of the kind", []),
+        ("(", []),
+    ],
+)
+def test_a_search_finds_places_and_roles(searched: str, expected: list[str]) -> None:
+    assert names(found(HEADS, searched, [], ANY)) == expected
+
+
+def test_filters_narrow_down_together() -> None:
+    assert names(found(HEADS, "", [0, 10], ANY)) == ["L0 H0", "L0 H1", "L10 H1"]
+    assert names(found(HEADS, "", [], NONE)) == ["L0 H0", "L10 H1"]
+    assert names(found(HEADS, "h1", [1], SINK.name)) == ["L1 H1"]
+
+
+def test_a_column_sorts_both_ways_and_what_has_no_number_stands_last() -> None:
+    heads = HEADS[:4]
+    values = {"entropy": np.array([[0.3, np.nan], [0.1, 0.7]])}
+    assert names(ordered(heads, values, "-entropy")) == ["L1 H1", "L0 H0", "L1 H0", "L0 H1"]
+    assert names(ordered(heads, values, "entropy")) == ["L1 H0", "L0 H0", "L1 H1", "L0 H1"]
+    assert names(ordered(heads, values, "-head")) == ["L1 H1", "L1 H0", "L0 H1", "L0 H0"]
+    for none in ("", "head ", "-unknown", "DROP"):
+        assert names(ordered(heads, values, none)) == names(heads)
+
+
+def test_clicks_on_a_heading_go_round() -> None:
+    seen = [""]
+    for _ in range(3):
+        seen.append(next_sort(seen[-1], "entropy"))
+    assert seen == ["", "-entropy", "entropy", ""]
+    assert next_sort("-entropy", "next") == "-next"
+    assert next_sort(next_sort("", "head"), "head") == ""
+
+
+def test_every_statistic_has_a_column() -> None:
+    assert tuple(COLUMNS)[: len(STATISTICS)] == STATISTICS

@@ -1,0 +1,110 @@
+"""Digits on which a head looks from one patch at another: the query framed, the key filled."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+
+from ..figure import VegaFigure, click_on, data, form, need_shape, tip
+from ..palette import EMPHASIS
+from ..pictures import CHOOSE, picture_ink, pixel_x, pixel_y
+from ..theme import INK
+
+_SIDE = 112  # pixels: an MNIST digit, four times as large
+_CAPTION, _GAP = 20, 14
+
+
+def digit_examples(
+    images: np.ndarray,
+    queries: Sequence[int | None],
+    keys: Sequence[int | None],
+    weights: Sequence[float],
+    *,
+    numbers: Sequence[int],
+    patch_grid: tuple[int, int],
+    columns: int,
+) -> VegaFigure:
+    """uint8 images [example, height, width], `columns` a row; queries and keys are patches, None for the class token.
+
+    A caption says the weight, and under the pointer everything is said in words. A click sets the point selection
+    `example`, field `number`. Raises ValueError where the lists differ in length.
+    """
+    n = len(images)
+    need_shape((n, ...), images=images)
+    need_shape((n,), queries=queries, keys=keys, weights=weights, numbers=numbers)
+    row, column = np.divmod(np.arange(n), columns)
+    left, top = column * (_SIDE + _GAP), row * (_SIDE + _CAPTION + _GAP)
+    inks = [picture_ink(image, side=_SIDE) for image in images]
+    places = [
+        (_place(query, patch_grid), _place(key, patch_grid)) for query, key in zip(queries, keys, strict=True)
+    ]
+    examples = {
+        "number": list(numbers),
+        "weight": list(map(float, weights)),
+        "caption": [f"{weight:.2f}, digit {number}" for weight, number in zip(weights, numbers, strict=True)],
+        "query": [query for query, _ in places],
+        "key": [key for _, key in places],
+        "left": left,
+        "right": left + _SIDE,
+        "top": top,
+        "bottom": top + _SIDE,
+        "middle": left + _SIDE / 2,
+        "caption_at": top + _SIDE + _CAPTION / 2 + 2,
+        **{theme: [ink[theme] for ink in inks] for theme in ("on_light", "on_dark")},
+    }
+    marks = {"query": queries, "key": keys}
+    return _form().of(
+        examples,
+        frames={name: _boxes(patches, left, top, patch_grid) for name, patches in marks.items()},
+        width=columns * (_SIDE + _GAP) - _GAP,
+        height=-(-n // columns) * (_SIDE + _CAPTION + _GAP),
+        description=f"{n} digits; in each the framed patch looks at the filled one. "
+        + "; ".join(
+            f"digit {number}: {query} looks at {key}, weight {weight:.2f}"
+            for number, (query, key), weight in zip(numbers, places, weights, strict=True)
+        ),
+    )
+
+
+@form
+def _form() -> alt.LayerChart:
+    base = alt.Chart(data()).transform_calculate(url=CHOOSE)
+    box = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
+    page = base.mark_rect(fill=INK, fillOpacity=0.06, aria=False).encode(**box)
+    keys = alt.Chart(data("key")).mark_rect(fill=EMPHASIS, fillOpacity=0.75, aria=False).encode(**box)
+    pictures = base.mark_image(
+        width=_SIDE, height=_SIDE, align="left", baseline="top", tooltip=None, aria=False
+    ).encode(x=pixel_x("left"), y=pixel_y("top"), url="url:N")
+    queries = alt.Chart(data("query")).mark_rect(
+        fill=None, stroke=EMPHASIS, strokeWidth=3, strokeDash=[4, 2], aria=False
+    )
+    text = base.mark_text(aria=False, fontSize=12, color=INK, limit=_SIDE).encode(
+        x=pixel_x("middle"), y=pixel_y("caption_at"), text="caption:N"
+    )
+    said = [tip("number:Q", title="digit"), tip("query:N"), tip("key:N"), tip("weight:Q", ".4f")]
+    cover = base.mark_rect(fill="transparent", cursor="pointer").encode(
+        **box, description="caption:N", tooltip=said
+    )
+    return alt.layer(
+        page, keys, pictures, queries.encode(**box), text, cover.add_params(click_on("example", "number"))
+    ).properties(autosize="pad")  # Streamlit would squeeze what is not an image
+
+
+def _place(patch: int | None, patch_grid: tuple[int, int]) -> str:
+    return "the class token" if patch is None else "row {}, column {}".format(*divmod(patch, patch_grid[1]))
+
+
+def _boxes(
+    patches: Sequence[int | None], left: np.ndarray, top: np.ndarray, patch_grid: tuple[int, int]
+) -> dict[str, list[float]]:
+    """Of each patch that has a place in its picture."""
+    high, wide = (_SIDE / n for n in patch_grid)
+    at = [
+        (number, *divmod(patch, patch_grid[1])) for number, patch in enumerate(patches) if patch is not None
+    ]
+    return {
+        "left": [float(left[number] + column * wide) for number, _, column in at],
+        "right": [float(left[number] + (column + 1) * wide) for number, _, column in at],
+        "top": [float(top[number] + row * high) for number, row, _ in at],
+        "bottom": [float(top[number] + (row + 1) * high) for number, row, _ in at],
+    }

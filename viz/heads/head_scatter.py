@@ -1,0 +1,118 @@
+"""Every head as a point between two of its numbers, coloured by its layer."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+from PIL import ImageColor
+
+from ..figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..palette import ACCENT
+from ..theme import INK, heading
+
+_HEIGHT = 340
+_RAMP = (
+    "#0f8b8d",
+    "#a487ba",
+    "#ac06c7",
+)  # seen on white and on black; none of them is a placement of the norm
+_ALL_NAMED = 40  # heads: with more of them only the chosen one has its name beside it
+
+
+def head_scatter(
+    across: np.ndarray,
+    up: np.ndarray,
+    *,
+    titles: tuple[str, str],
+    selected: tuple[int, int],
+    roles: Sequence[str],
+    of: str,
+) -> VegaFigure:
+    """Two numbers [layer, head] of each head, called `titles`; the `selected` (layer, head) is green.
+
+    `roles` [heads, layer by layer] are said under the pointer, and `of` says what the numbers are of. A head that lacks one
+    of the two has no point. A click sets the point selection `head`, fields `layer` and `head`.
+    Raises ValueError where the shapes differ.
+    """
+    need_shape(across.shape, across=across, up=up)
+    need_shape((across.size,), roles=roles)
+    n_layers = len(across)
+    layer, head = np.indices(across.shape).reshape(2, -1)
+    x, y = across.ravel().astype(float), up.ravel().astype(float)
+    is_selected = (layer == selected[0]) & (head == selected[1])
+    names = [f"L{at} H{number}" for at, number in zip(layer.tolist(), head.tolist(), strict=True)]
+    every = len(names) <= _ALL_NAMED
+    shown = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+    order = sorted(shown.tolist(), key=lambda row: bool(is_selected[row]))  # the chosen one above the others
+    columns = {
+        "layer": layer,
+        "head": head,
+        "name": np.array(names, object),
+        "x": x,
+        "y": y,
+        "role": np.array([said or "none" for said in roles], object),
+        "selected": is_selected,
+        "label": np.array(
+            [name if every or here else "" for name, here in zip(names, is_selected, strict=True)], object
+        ),
+    }
+    ends = {
+        f"{axis}_{end}": at for axis, of_axis in (("x", x), ("y", y)) for end, at in _ends(of_axis[shown])
+    }
+    left_out = len(names) - len(order)
+    missing = f" {left_out} without one of the two." if left_out else ""
+    return _form(n_layers, *titles).of(
+        {name: values[order] for name, values in columns.items()},
+        values=ends,
+        height=_HEIGHT,
+        title=heading(f"{titles[1]} by {titles[0]}, {of}"),
+        description=f"{len(order)} heads by {titles[0]} across and {titles[1]} up, {of}; L{selected[0]} H{selected[1]} "
+        f"is marked.{missing}",
+    )
+
+
+@form
+def _form(n_layers: int, across: str, up: str) -> alt.LayerChart:
+    colours = alt.Scale(domain=list(range(n_layers)), range=_colours(n_layers))
+
+    def axis(name: str, title: str) -> dict:
+        scale = alt.Scale(domain=[value(f"{name}_low"), value(f"{name}_high")], nice=False)
+        return {"title": title, "scale": scale, "axis": alt.Axis(tickCount=8)}
+
+    base = alt.Chart(data()).encode(x=alt.X("x:Q", **axis("x", across)), y=alt.Y("y:Q", **axis("y", up)))
+    points = base.mark_point(filled=True, cursor="pointer", stroke="transparent", opacity=0.9).encode(
+        color=alt.condition(
+            "datum.selected",
+            alt.value(ACCENT),
+            alt.Color("layer:O", scale=colours, legend=alt.Legend(title="layer", symbolOpacity=1)),
+        ),
+        size=either("datum.selected", 220, 110),
+        description="name:N",
+        tooltip=[
+            tip("name:N", title="head"),
+            tip("x:Q", ".3~g", across),
+            tip("y:Q", ".3~g", up),
+            tip("role:N"),
+        ],
+    )
+    text = base.mark_text(align="left", dx=8, dy=-6, fontSize=11, color=INK, aria=False).encode(
+        text="label:N"
+    )
+    return alt.layer(text, points.add_params(click_on("head", "layer", "head"))).properties(autosize="fit-x")
+
+
+def _ends(values: np.ndarray) -> list[tuple[str, float]]:
+    """With room beside the outermost points; from 0 where the values come near it."""
+    if not len(values):
+        return [("low", 0.0), ("high", 1.0)]
+    low, high = float(values.min()), float(values.max())
+    room = 0.06 * (high - low) or 0.1 * abs(high) or 0.1
+    return [("low", 0.0 if 0 <= low < 0.4 * high else low - room), ("high", high + room)]
+
+
+def _colours(n: int) -> list[str]:
+    """`n` of them along `_RAMP`."""
+    ramp = np.array([ImageColor.getrgb(each) for each in _RAMP], float)
+    at = np.linspace(0, len(ramp) - 1, max(n, 2))[:n]
+    mixed = np.stack([np.interp(at, range(len(ramp)), channel) for channel in ramp.T], axis=-1)
+    return ["#{:02x}{:02x}{:02x}".format(*map(round, each)) for each in mixed]
