@@ -3,7 +3,7 @@
 That a head's absence changes nothing on one input does not say that the encoder can do without it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 import numpy as np
@@ -14,7 +14,7 @@ from torch import Tensor
 from .capture import evaluating
 from .checkpoint import Loaded
 from .config import ModelConfig
-from .each_head import HeadName, with_each_head
+from .each_head import Answers, HeadName, each_in_turn, with_each_head
 from .inputs import InputLike, prepare
 from .intervention import Intervention, without_keys
 from .probabilities import of_one_length
@@ -32,14 +32,10 @@ def ablate_heads(
     "zero" puts zeros in its place, at all positions; `how` can be means as well. Inputs of one length share a batch.
     Raises as `model.inputs.prepare` does, and ValueError where the means are not one of d_v numbers a head.
     """
-    config = loaded.config
-    instead = None if isinstance(how, str) else torch.as_tensor(_fitting(how, config)).to(loaded.device)
+    config, replacement = loaded.config, _replacement(loaded, how)
     n_answers = config.n_classes if config.chooses else config.d_pooled
     found = np.empty((len(inputs), config.n_layers, config.n_heads, n_answers), np.float32)
     prepared = [prepare(loaded, given)[0] for given in inputs]
-
-    def replacement(layer: int, z: Tensor) -> Tensor:
-        return torch.zeros_like(z) if instead is None else instead[layer, :, None]
 
     with torch.inference_mode(), evaluating(loaded.model):
         for rows in of_one_length(prepared, config):
@@ -47,6 +43,18 @@ def ablate_heads(
             for layer, heads, answers in with_each_head(loaded.model, batch, replacement):
                 found[np.ix_(rows, [layer], heads)] = answers.transpose(0, 1).unsqueeze(1).cpu().numpy()
     return found
+
+
+def ablated_heads(loaded: Loaded, given: InputLike, how: How = "zero") -> Iterator[Answers]:
+    """As `ablate_heads`, of one input, some heads of a layer at a time: it can be watched, and left off."""
+    return each_in_turn(loaded, given, _replacement(loaded, how))
+
+
+def _replacement(loaded: Loaded, how: How) -> Callable[[int, Tensor], Tensor]:
+    if isinstance(how, str):
+        return lambda _, z: torch.zeros_like(z)
+    means = torch.as_tensor(_fitting(how, loaded.config)).to(loaded.device)
+    return lambda layer, _: means[layer, :, None]
 
 
 def ablated(

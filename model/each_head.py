@@ -11,7 +11,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from .capture import evaluating
+from .checkpoint import Loaded
 from .hooks import watch
+from .inputs import InputLike, prepare
 from .probabilities import at_once, parts, read_answer
 from .transformer import FullMask, Transformer
 
@@ -56,6 +59,22 @@ def with_each_head(
                 changed = torch.stack([out + added[:, head] @ weights[head] for head in some])
                 yield Answers(layer, some, _from_attention_on(model, layer, x, changed, mask, inputs))
         x = after
+
+
+def each_in_turn(
+    loaded: Loaded, given: InputLike, instead: Callable[[int, Outputs], Tensor]
+) -> Iterator[Answers]:
+    """The same of one input and all heads. Between two of its steps nothing is left switched on.
+
+    Raises as `model.inputs.prepare` does.
+    """
+    inputs = prepare(loaded, given)[0]
+    steps = with_each_head(loaded.model, inputs, instead)
+    while True:
+        with torch.inference_mode(), evaluating(loaded.model):
+            if (found := next(steps, None)) is None:
+                return
+        yield found
 
 
 def _from_attention_on(

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from .capture import activations, evaluating
 from .checkpoint import Loaded
-from .each_head import with_each_head
+from .each_head import Answers, each_in_turn
 from .hooks import watch
 from .inputs import InputLike, prepare
 from .probabilities import at_once, parts, read_answer
@@ -54,20 +54,25 @@ def patch_heads(
 
     Positions without a partner keep their own z. Raises as `model.inputs.prepare` does.
     """
-    config, pairs = loaded.config, paired(loaded, given, source)
-    names = [f"blocks.{layer}.attention.z" for layer in range(config.n_layers)]
-    theirs = activations(loaded, [source], names)
+    config = loaded.config
     found = np.empty((config.n_layers, config.n_heads, _n_answers(loaded)), np.float32)
+    for layer, heads, answers in patched_heads(loaded, given, source):
+        found[layer, heads] = answers[:, 0].cpu().numpy()
+    return found
+
+
+def patched_heads(loaded: Loaded, given: InputLike, source: InputLike) -> Iterator[Answers]:
+    """As `patch_heads`, some heads of a layer at a time: it can be watched, and left off."""
+    pairs = paired(loaded, given, source)
+    names = [f"blocks.{layer}.attention.z" for layer in range(loaded.config.n_layers)]
+    theirs = activations(loaded, [source], names)
 
     def instead(layer: int, z: Tensor) -> Tensor:
         changed = z.clone()
         changed[:, :, list(pairs.ours)] = theirs[names[layer]][:, :, list(pairs.theirs)]
         return changed
 
-    with torch.inference_mode(), evaluating(loaded.model):
-        for layer, heads, answers in with_each_head(loaded.model, prepare(loaded, given)[0], instead):
-            found[layer, heads] = answers[:, 0].cpu().numpy()
-    return found
+    return each_in_turn(loaded, given, instead)
 
 
 def patch_positions(
