@@ -15,6 +15,7 @@ from model.capture import capture
 from model.config import DIGITS, ModelConfig
 from model.inputs import Input, Text
 from model.intervention import Intervention
+from model.lenses import ATTENTION, LENSES, Lens
 from model.measures import heads
 from model.measures.words import view
 from model.record import AttentionRecord, ForwardRecord
@@ -64,10 +65,14 @@ class HeadSelection(Selection):
     head: int
     scale: ColourScale
     view: DeltaGenerator | None  # for what is rarely changed, behind a button; None where no map is drawn
+    lens: Lens = LENSES[
+        ATTENTION
+    ]  # through which the maps of the page are seen; one without heads has head 0 alone
 
     def weights_to(self, whose: str, *weights: np.ndarray) -> WeightScale:
         """What the colours of figures of these weights reach to: all those that are compared share it."""
-        return weight_scale(self.scale, whose, *weights)
+        of = {"what": self.lens.quantity, "shares": self.lens.sums_to_1}
+        return weight_scale(self.scale, whose, *weights, **of)
 
     def of_head(self, *records: ForwardRecord) -> WeightScale:
         """The same, of the chosen head in one record, or in all that are compared."""

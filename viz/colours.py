@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 
 from .figure import value
-from .palette import DIFFERENCE, WEIGHTS, WeightScale
+from .palette import DIFFERENCE, WEIGHT, WEIGHTS, WeightScale
 from .theme import ON_DARK
 
 # Numbers at the ends of a legend of `colour`, and in the middle of a signed one.
@@ -35,10 +35,10 @@ def colour_legend(
     return alt.Legend(title=title, gradientLength=180, gradientThickness=8, values=ticks, **place, **options)
 
 
-def attention_colour(reach: str, even: str, *, legend: bool = True) -> alt.Color:
+def attention_colour(reach: str, even: str, *, legend: bool = True, what: str = WEIGHT) -> alt.Color:
     """For forms: the field `weight` up to the value `largest`, with a `legend` that says the `reach`.
 
-    Where `even` says something, it is about the weight `even` of `weight_values`, which the legend marks.
+    The legend says `what` is coloured. Where `even` says something, it is about the weight `even` of `weight_values`, which the legend marks.
     """
     if not legend:
         return colour("weight", signed=False)
@@ -55,18 +55,19 @@ def attention_colour(reach: str, even: str, *, legend: bool = True) -> alt.Color
         mark = f"datum.value == even ? '{EVEN}' : {number}"
         label = f"{merged} ? (datum.value ? '{EVEN} ' : '') + {number} : {mark}"
         options = {"labelExpr": label, "labelOverlap": False}
-    bar = colour_legend(legend_lines(reach, even), ticks, offset=8, padding=0, **options)
+    bar = colour_legend(legend_lines(reach, even, what), ticks, offset=8, padding=0, **options)
     return colour("weight", signed=False, legend=bar)
 
 
-def legend_lines(reach: str, even: str) -> list[str]:
+def legend_lines(reach: str, even: str, what: str = WEIGHT) -> list[str]:
     """What a colour bar of weights shows, and what its mark is."""
-    return [f"attention weight, {reach}", *([f"{EVEN} {even}"] if even else [])]
+    return [f"{what}, {reach}", *([f"{EVEN} {even}"] if even else [])]
 
 
-def evenly(n_keys: int, whose: str = "") -> str:
-    """What each key gets where attention is spread evenly over so many; "" where that says nothing. `whose` keys they are."""
-    if n_keys < 2:
+def evenly(n_keys: int, whose: str = "", *, shares: bool = True) -> str:
+    """What each key gets where attention is spread evenly over so many; "" where that says nothing, as it does where
+    weights are no `shares` of their row. `whose` keys they are."""
+    if n_keys < 2 or not shares:
         return ""
     return f"evenly spread{whose and f' over {whose}'}: 1/{n_keys} = {1 / n_keys:.2g}"
 

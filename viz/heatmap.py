@@ -116,7 +116,7 @@ def colour_scale(what: str, reach: str, largest: float, *, signed: bool = True) 
 
 def attention_scale(scale: WeightScale, n_keys: int, whose: str = "") -> dict:
     """For attention weights, as `colour_scale`; marked is what each of `n_keys` gets where they all get the same."""
-    said, even = evenly(n_keys, whose), 1 / max(n_keys, 1)
+    said, even = evenly(n_keys, whose, shares=scale.shares), 1 / max(n_keys, 1)
     share = even / scale.largest
     if not said or share > 1:
         ticks = {0.0: "0", scale.largest: f"{scale.largest:.3g}"}
@@ -125,7 +125,7 @@ def attention_scale(scale: WeightScale, n_keys: int, whose: str = "") -> dict:
     else:
         ticks = {} if share < NEAR_ZERO else {0.0: "0"}
         ticks |= {even: EVEN, scale.largest: f"{scale.largest:.3g}"}
-    lines = [escape(line, quote=False) for line in legend_lines(scale.reach, said)]
+    lines = [escape(line, quote=False) for line in legend_lines(scale.reach, said, scale.what)]
     bar = colour_bar("<br>".join(lines), list(ticks)) | {"ticktext": list(ticks.values())}
     return {"zmin": 0.0, "zmax": scale.largest, "colorscale": WEIGHTS, "colorbar": bar}
 

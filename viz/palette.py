@@ -42,6 +42,7 @@ PLACEMENTS = {"pre": PRE_LN, "post": POST_LN, "deepnorm": CATEGORIES[0], "b2t": 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 MASKED = "#8b909a"  # what the mask forbids; hatched as well, since no weight may look like it
 
+WEIGHT = "attention weight"  # what colours show, unless something else is said
 ROUNDING = 1e-6  # a largest difference below it is rounding, and not drawn as a difference
 
 _HATCHED = 800  # pixels of the longer side
@@ -57,19 +58,27 @@ class WeightScale:
 
     largest: float = 1.0
     reach: str = "0 to 1"  # what the legend says
+    what: str = WEIGHT
+    shares: bool = True  # whether the weights of a row sum to 1, so that they could be spread evenly
 
 
 TO_ONE = WeightScale()
 
 
-def weight_scale(choice: ColourScale, whose: str, *weights: np.ndarray) -> WeightScale:
-    """From 0 to 1, or to the largest of all these `weights`; `whose` says in the legend what it is the maximum of."""
+def weight_scale(
+    choice: ColourScale, whose: str, *weights: np.ndarray, what: str = WEIGHT, shares: bool = True
+) -> WeightScale:
+    """From 0 to 1, or to the largest of all these `weights`; `whose` says in the legend what it is the maximum of.
+
+    `what` they are, and whether they are `shares` of their row, is as in `WeightScale`.
+    """
     if choice == "fixed":
-        return TO_ONE
+        return WeightScale(what=what, shares=shares)
     if choice != "own":
         raise ValueError(f"a scale is 'fixed' or 'own', got {choice!r}")
     largest = max(float(each.max(initial=0)) for each in weights)
-    return WeightScale(largest, f"0 to {whose}") if largest else WeightScale(1.0, "all of them 0")
+    reached = (largest, f"0 to {whose}") if largest else (1.0, "all of them 0")
+    return WeightScale(*reached, what, shares)
 
 
 def side_colours(placements: Sequence[str]) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ def picture_overlay(
     """
     where = "the class token" if query is None else "row {}, column {}".format(*divmod(query, patch_grid[1]))
     said = f"The picture over the attention of {where} to its {len(weights)} patches"
-    made = _weights(scale.reach, evenly(n_keys), allowed is not None)
+    made = _weights(scale.reach, evenly(n_keys, shares=scale.shares), scale.what, allowed is not None)
     grid = (query, patch_grid, _SIDE, allowed)
     return _patches(
         made, image, "weight", weights, *grid, coloured=weight_values(scale, n_keys), description=said
@@ -64,8 +64,8 @@ def knock_out_patches(
 
 
 @form
-def _weights(reach: str, even: str, blockable: bool) -> alt.LayerChart:
-    return _layers(attention_colour(reach, even), tip("weight:Q", ".4f", "attention weight"), blockable)
+def _weights(reach: str, even: str, what: str, blockable: bool) -> alt.LayerChart:
+    return _layers(attention_colour(reach, even, what=what), tip("weight:Q", ".4f", what), blockable)
 
 
 @form

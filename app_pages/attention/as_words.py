@@ -5,10 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from app_pages import address, state
+from app_pages.widgets.lens import Through
 from model.measures.heads import sums
 from model.measures.words import hidden_positions
 from model.record import AttentionRecord
 from viz.numbers import percent
+from viz.palette import WEIGHT
 
 _WORDS = "Merges the pieces of each word: attention to a word is the sum over its pieces, attention from it their mean (Clark et al. 2019)."
 _HIDDEN = "Leaves out class token, separators and padding. The other weights are not renormalised, so rows sum to less than 1."
@@ -16,13 +18,13 @@ _HIDDEN = "Leaves out class token, separators and padding. The other weights are
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """What is shown of a record, and what its figures say of it."""
+    """What is shown of a record through a lens, and what its figures say of it."""
 
     record: AttentionRecord
     measures: dict[str, np.ndarray]  # [layer, head]
     notes: tuple[str, ...]  # a line each, for figures; none where the record is shown as it is
-
-    hides: bool
+    what: str = WEIGHT  # what its numbers are
+    hides: bool  # whether something is missing of rows that sum to 1
 
     def notes_on(self, pattern: np.ndarray) -> tuple[str, ...]:
         """The same, and where something is hidden how much of the weight in `pattern` [query, key] is shown."""
@@ -32,8 +34,8 @@ class View:
         return (*self.notes, shown)
 
 
-def choose_view(chosen: state.HeadSelection) -> View:
-    """Two toggles, where they change anything."""
+def choose_view(chosen: state.HeadSelection, through: Through) -> View:
+    """Two toggles, where they change anything, of what is seen through a lens."""
     record = chosen.record
     both = (record, record.attended)
     merged = hidden = False
@@ -42,11 +44,17 @@ def choose_view(chosen: state.HeadSelection) -> View:
             merged = address.toggle("Merge pieces into words", key="words", help=_WORDS)
         if any(hidden_positions(read) for read in both):
             hidden = address.toggle("Hide special tokens", key="hide_special", help=_HIDDEN)
-    seen, measures = chosen.viewed(merged=merged, hidden=hidden)
-    notes = []
+    seen, measures = through.viewed(chosen, merged=merged, hidden=hidden)
+    notes = [*through.notes]
     if merged:
         notes.append("pieces merged into words: attention to a word is their sum, from a word their mean")
     if hidden:
         names = dict.fromkeys(read.tokens[at] for read in both for at in hidden_positions(read))
         notes.append(f"special tokens hidden: {', '.join(names)}")
-    return View(record=seen, measures=measures, notes=tuple(notes), hides=hidden)
+    return View(
+        record=seen,
+        measures=measures,
+        notes=tuple(notes),
+        what=through.lens.quantity,
+        hides=hidden and through.lens.sums_to_1,
+    )

@@ -48,7 +48,7 @@ def text_detail(
             else:
                 _lines(record, pattern, query, scale, notes)
         with st.container(width=190):
-            strongest_keys(record, pattern[query], query)
+            strongest_keys(record, pattern[query], query, chosen.lens)
             if shown is not None:
                 choose_window(pattern, shown, scale)
 

@@ -32,8 +32,8 @@ def downloads(chosen: state.HeadSelection, seen: View, query: int) -> None:
         _button(
             "Record", partial(content, chosen), file_name(_name(chosen), suffix="npz"), "record", help=_HELP
         )
-        shown = (chosen.layer, chosen.head, query)
-        made = partial(page, chosen, seen, shown)
+        at = (chosen.layer, chosen.head, query)
+        made = partial(page, chosen, seen, at)
         _button("Offline page", made, file_name(_name(chosen), "heads", suffix="html"), "view", help=_PAGE)
 
 
@@ -54,13 +54,12 @@ def content(chosen: state.Selection) -> bytes:
     return dump(chosen.record, *_about(chosen))
 
 
-def page(chosen: state.Selection, seen: View, shown: tuple[int, int, int]) -> bytes:
+def page(chosen: state.Selection, seen: View, at: tuple[int, int, int]) -> bytes:
     said, picture = _about(chosen)
     picture = None if picture is None else as_seen(picture, chosen.record)
     title = f"Attention of {_name(chosen)}"
-    return html(
-        view_of(seen.record, title=title, settings=said, picture=picture, chosen=shown, notes=seen.notes)
-    )
+    look = {"picture": picture, "chosen": at, "notes": seen.notes, "what": seen.what}
+    return html(view_of(seen.record, title=title, settings=said, **look))
 
 
 def _about(chosen: state.Selection) -> tuple[Mapping[str, Any], np.ndarray | None]:

@@ -12,6 +12,7 @@ from app_pages.inputs.row import choose_input
 from app_pages.widgets.faithfulness.line import faithfulness
 from app_pages.widgets.head_choice import choose_head, choose_query, overview_of
 from app_pages.widgets.knock_out import choose_kind
+from app_pages.widgets.lens import about_lens, choose_lens, number_beside
 from app_pages.widgets.masked_tokens import masked_tokens
 from app_pages.widgets.measures_note import measures_note
 from app_pages.widgets.prediction import prediction
@@ -25,17 +26,21 @@ chosen = choose_input(records=True)
 if isinstance(chosen.record, ForwardRecord):
     with chosen.answer:
         prediction(chosen.record, chosen.label)
-chosen = choose_head(chosen, stepped=True, with_roles=False)
+through = choose_lens(chosen)
+chosen = choose_head(chosen, stepped=True, with_roles=False, lens=through.lens)
 layer, head = chosen.layer, chosen.head
+part = HEAD
 with chosen.view:
-    part = address.row(
-        "Show",
-        (HEAD, MEAN, MAXIMUM),
-        key="part",
-        help="The chosen head, or at each cell the mean or the maximum over all heads of its layer.",
-    )
+    if through.lens.has_heads:
+        part = address.row(
+            "Show",
+            (HEAD, MEAN, MAXIMUM),
+            key="part",
+            help="The chosen head, or at each cell the mean or the maximum over all heads of its layer.",
+        )
     kind = None if chosen.opened else choose_kind(chosen.checkpoint)
-seen = choose_view(chosen)
+shown = through.shown(chosen)  # of the layer and head, or of the layer where the lens has no heads
+seen = choose_view(chosen, through)
 record = seen.record
 with chosen.controls:
     query = choose_query(record)
@@ -44,25 +49,29 @@ if chosen.opened is None:
     try_links(chosen, query)
     masked_tokens(chosen)
     token_answers(chosen.record)
+about_lens(chosen, through.lens)
 
 with st.container(horizontal=True, gap="medium"):
     with st.container(key="maps"):
-        look = {"selected": (layer, head), "scale": chosen.scale, "notes": seen.notes}
+        look = {"selected": (layer, head), "scale": chosen.scale, "notes": seen.notes, "lens": through.lens}
         overview_of(record, seen.measures, key="overview", **look)
-        measures_note(record.units, seen.measures)
+        measures_note(record.units, seen.measures, through.lens)
         downloads(chosen, seen, query)
     with st.container(key="detail"):
         if part == HEAD:
             pattern = record.pattern[layer, head]
-            say_what_it_looks_at(chosen, record)
+            say_what_it_looks_at(chosen, record, number_beside(through, chosen))
         else:
             pattern = over_heads(record.pattern[layer], part)
             st.markdown(f"**L{layer}, {part} over its heads**")
         scale = chosen.weights_to("this map's own maximum", pattern)
-        whole = chosen.record.pattern[layer]
-        whole = whole[head] if part == HEAD else over_heads(whole, part)
+        whole = shown.pattern[layer, head] if part == HEAD else over_heads(shown.pattern[layer], part)
         which = (layer, head) if part == HEAD else None
-        faithfulness(chosen, whole, kind, lens="attention", head=which, query=record.number(query))
+        if (why := through.why_unchecked(chosen.record)) is None:
+            name = through.lens.name
+            faithfulness(chosen, whole, kind, lens=name, head=which, query=record.number(query))
+        else:
+            st.caption(why)
         look = {"query": query, "scale": scale, "notes": seen.notes_on(pattern)}
         if record.unit == "token":
             text_detail(chosen, record, pattern, view=view, **look)

@@ -5,6 +5,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
+from model.lenses import ATTENTION, Lens
 from model.record import AttentionRecord, Positions
 from viz.attention.token_label import visible
 from viz.numbers import written
@@ -12,7 +13,7 @@ from viz.numbers import written
 MOST = 8
 
 
-def strongest_keys(record: AttentionRecord, weights: np.ndarray, query: int) -> None:
+def strongest_keys(record: AttentionRecord, weights: np.ndarray, query: int, lens: Lens) -> None:
     """The largest of `weights` [key], and how much of the row they hold."""
     order = np.argsort(-weights, kind="stable")[:MOST].tolist()
     rows = "".join(
@@ -20,9 +21,10 @@ def strongest_keys(record: AttentionRecord, weights: np.ndarray, query: int) -> 
         for key in order
     )
     held = written(float(weights[order].sum()), ".3f")
+    what = " attends to" if lens.name == ATTENTION else f": {lens.quantity}"
     every = "" if len(order) == len(weights) else f"<tr><td>together</td><td>{held}</td></tr>"
     st.html(
-        f'<table class="strongest"><caption>{escape(_name(record, query))} attends to</caption>{rows}{every}</table>'
+        f'<table class="strongest"><caption>{escape(_name(record, query))}{what}</caption>{rows}{every}</table>'
     )
 
 

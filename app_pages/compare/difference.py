@@ -1,40 +1,54 @@
 """Where a pair of heads differs, and how far every pair does."""
 
+from dataclasses import replace
+
 import numpy as np
 import streamlit as st
 
 from app_pages import state
-from app_pages.compare.pairing import about, choose_furthest, name, why_cells_differ
+from app_pages.compare.pairing import about, about_layers, choose_furthest, lens_name, name, why_cells_differ
 from app_pages.widgets import contrast
 from app_pages.widgets.contrast import Side
 from app_pages.widgets.head_choice import clickable_heads
+from app_pages.widgets.lens import Seen, Through
 from app_pages.widgets.show import show
 from model.measures.matching import Pairing
 from viz.head_grids import head_grid
 
 
-def difference(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairing) -> None:
-    head = (chosen.layer, chosen.head)
+def difference(
+    chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairing, through: Through
+) -> None:
+    """`through` is the lens of both sides."""
+    head, lens = (chosen.layer, chosen.head), chosen.lens
+    maps = tuple(through.measured(side.checkpoint, side.given) for side in (first, second))
     with chosen.controls:
         choose_furthest(pairing)
-    _by_head(head, first, second, pairing)
+    if lens.has_heads:
+        _by_head(head, first, second, pairing, maps)
     partner = pairing.partner(head)
     if (reason := why_cells_differ(first, second)) is not None:
         st.info(f"{reason} Their weights cannot be subtracted.")
     elif partner is not None:
-        title = f"{second.title} {name(partner)} minus {first.title} {name(head)}"
-        figure = contrast.difference(first, second, head, partner, title=title)
+        title = f"{second.title} {lens_name(partner, lens)} minus {first.title} {lens_name(head, lens)}"
+        seen = (replace(side, record=record) for side, (record, _) in zip((first, second), maps, strict=True))
+        figure = contrast.difference(*seen, head, partner, title=title)
         show(figure, key="difference")
-    about(first, second, pairing, head)
+    if lens.has_heads:
+        about(first, second, pairing, head)
+    else:
+        about_layers(first, second, pairing, chosen.layer)
 
 
-def _by_head(head: tuple[int, int], first: Side, second: Side, pairing: Pairing) -> None:
+def _by_head(
+    head: tuple[int, int], first: Side, second: Side, pairing: Pairing, maps: tuple[Seen, Seen]
+) -> None:
     """A small table for each measure, laid out as the heads of the first side are."""
     shape = pairing.shapes[0]
     pairs = {each: pairing.partner(each) for each in np.ndindex(shape)}
     notes = [f"{name(one)} ↔ {name(other)}" if other else "no partner" for one, other in pairs.items()]
     with st.container(horizontal=True, gap="medium"):
-        for key, (values, signed, digits, title) in _tables(first, second, pairing).items():
+        for key, (values, signed, digits, title) in _tables(first, second, pairing, maps).items():
             grid = head_grid(values, selected=head, title=title, signed=signed, notes=notes, digits=digits)
             with st.container(width="content"):
                 clickable_heads(grid, key=f"grid_{key}", chosen=head)
@@ -46,13 +60,13 @@ def _by_head(head: tuple[int, int], first: Side, second: Side, pairing: Pairing)
 
 
 def _tables(
-    first: Side, second: Side, pairing: Pairing
+    first: Side, second: Side, pairing: Pairing, maps: tuple[Seen, Seen]
 ) -> dict[str, tuple[np.ndarray, bool, int, list[str]]]:
     """Values [layer, head], whether they have a sign, their digits, and the lines of the title."""
     tables = {}
     if pairing.matrix is not None:
         tables["distance"] = pairing.distances, False, 3, ["head distance", "nats, below ln 2"]
-    before, after = (state.head_measures(side.checkpoint, side.given) for side in (first, second))
+    before, after = (measures for _, measures in maps)
     for measure, values in before.items():
         same_grid = first.record.patch_grid == second.record.patch_grid
         if measure in after and (measure == "entropy" or same_grid):

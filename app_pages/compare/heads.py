@@ -1,6 +1,6 @@
 """Heads side by side: all of them, and a pair of them in detail."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -8,18 +8,21 @@ import streamlit as st
 
 from app_pages import address, state
 from app_pages.compare.over_data import against, over
-from app_pages.compare.pairing import about, choose_furthest, name
+from app_pages.compare.pairing import about, about_layers, choose_furthest, lens_name, name
 from app_pages.compare.seeds import distances_beside_seeds
 from app_pages.gestures import row_clicks
 from app_pages.widgets.contrast import NUMBERS, Side, beside, same_position, take_from_second
 from app_pages.widgets.faithfulness.line import faithfulness_of_side
-from app_pages.widgets.head_choice import choose_query, maxima, overview, take_head, take_query
+from app_pages.widgets.head_choice import choose_query, maxima, overview_of, take_head, take_layer, take_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.knock_out import choose_kind
+from app_pages.widgets.lens import Through
 from app_pages.widgets.measures_note import measures_note
 from app_pages.widgets.show import clickable, show
 from model.atlas.stored import Against
+from model.lenses import Lens
 from model.measures.matching import Head, Pairing
+from model.record import AttentionRecord
 from viz.attention.token_heatmaps import attention_heatmap
 from viz.compare.distance_heatmap import distance_heatmap
 from viz.compare.pair_spread import pair_spread
@@ -28,14 +31,16 @@ from viz.palette import WeightScale
 ONE_QUERY, ALL_WEIGHTS, DISTANCES = "one query", "all weights", "distances of all heads"
 
 
-def heads(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairing) -> None:
-    head = (chosen.layer, chosen.head)
+def heads(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairing, through: Through) -> None:
+    """`through` is the lens of both sides."""
+    head, lens = (chosen.layer, chosen.head), chosen.lens
+    maps = tuple(through.measured(side.checkpoint, side.given) for side in (first, second))
+    views = (ONE_QUERY, ALL_WEIGHTS, DISTANCES) if lens.has_heads else (ONE_QUERY, ALL_WEIGHTS)
     with chosen.controls:
-        view = address.row(
-            "Show", (ONE_QUERY, ALL_WEIGHTS, DISTANCES), key="compare_view", label_visibility="collapsed"
-        )
+        view = address.row("Show", views, key="compare_view", label_visibility="collapsed")
         if view != DISTANCES:
             query = choose_query(first.record)
+    with chosen.view:
         choose_furthest(pairing)
     if view == DISTANCES:
         _distances(first, second, pairing, head)
@@ -49,44 +54,49 @@ def heads(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairi
             take_head(*one)
 
     sides, shown = (first, second), (head, pairing.partner(head))
-    patterns = [side.record.pattern[one] for side, one in zip(sides, shown, strict=True) if one is not None]
+    records = [record for record, _ in maps]
+    patterns = [record.pattern[one] for record, one in zip(records, shown, strict=True) if one is not None]
     scale = chosen.weights_to("the maximum of the pair", *patterns)
     queries = query, same_position(first, second, query)
     each_side = zip(
         NUMBERS,
         sides,
+        maps,
         shown,
         queries,
-        _maxima_beside(sides, pairing),
-        (take_head, take_partner),
+        _maxima_beside(records, pairing),
+        (take_head, take_partner) if lens.has_heads else (take_layer, take_layer),
         (take_query, partial(take_from_second, first, second)),
         beside("heads"),
         strict=False,
     )
-    for number, side, selected, at, others, take_one, take_position, place in each_side:
+    for number, side, seen, selected, at, others, take_one, take_position, place in each_side:
         with place, st.container(horizontal=True, gap="medium"):
             with st.container(key=f"all_{number}"):
-                look = {"selected": selected, "scale": chosen.scale, "beside": others}
-                overview(
-                    side.checkpoint, side.given, take=take_one, small=True, key=f"overview_{number}", **look
-                )
+                look = {"selected": selected, "scale": chosen.scale, "beside": others, "lens": lens}
+                overview_of(*seen, take=take_one, small=True, key=f"overview_{number}", **look)
             with st.container(key=f"one_{number}"):
                 if selected is None:
-                    st.info(f"{side.title} has no partner for {name(head)}.")
-                elif view == ALL_WEIGHTS:
-                    _all_weights(side, selected, at, scale, take_position, key=f"matrix_{number}")
+                    st.info(f"{side.title} has no partner for {lens_name(head, lens)}.")
                 else:
-                    _one_query(side, selected, at, scale, take_position, key=f"query_{number}")
-                if selected is not None:
-                    look = {"lens": "attention", "head": selected, "key": f"faithfulness_{number}"}
-                    faithfulness_of_side(side, side.record.pattern[selected], kind, **look)
-    about(first, second, pairing, head)
-    measures_note(first.record.units)
+                    draw, figure = (_all_weights, "matrix") if view == ALL_WEIGHTS else (_one_query, "query")
+                    which = (side, seen[0], lens, selected, at)
+                    draw(*which, scale, take_position, key=f"{figure}_{number}")
+                    if (why := through.why_unchecked(side.record)) is None:
+                        look = {"lens": lens.name, "head": selected, "key": f"faithfulness_{number}"}
+                        faithfulness_of_side(side, seen[0].pattern[selected], kind, **look)
+                    else:
+                        st.caption(why)
+    if lens.has_heads:
+        about(first, second, pairing, head)
+    else:
+        about_layers(first, second, pairing, chosen.layer)
+    measures_note(first.record.units, maps[0][1], lens)
 
 
-def _maxima_beside(sides: tuple[Side, Side], pairing: Pairing) -> tuple[np.ndarray, np.ndarray]:
+def _maxima_beside(records: Sequence[AttentionRecord], pairing: Pairing) -> tuple[np.ndarray, np.ndarray]:
     """For each side, the largest weight [layer, head] of the head that every one of its heads is paired with."""
-    ones, others = (maxima(side.record.pattern) for side in sides)
+    ones, others = (maxima(record.pattern) for record in records)
     beside_ones, beside_others = np.full_like(ones, -np.inf), np.full_like(others, -np.inf)
     for one in np.ndindex(ones.shape):
         if (other := pairing.partner(one)) is not None:
@@ -96,6 +106,8 @@ def _maxima_beside(sides: tuple[Side, Side], pairing: Pairing) -> tuple[np.ndarr
 
 def _all_weights(
     side: Side,
+    record: AttentionRecord,
+    lens: Lens,
     head: Head,
     query: int | None,
     scale: WeightScale,
@@ -103,24 +115,32 @@ def _all_weights(
     *,
     key: str,
 ) -> None:
-    record, title = side.record, f"{side.title} {name(head)}"
-    pattern, mask = record.pattern[head], record.mask[head]
-    figure = attention_heatmap(pattern, record.tokens, mask=mask, query=query, scale=scale, title=title)
+    title = f"{side.title} {lens_name(head, lens)}"
+    look = {"mask": record.mask[head], "query": query, "scale": scale, "title": title}
+    figure = attention_heatmap(record.pattern[head], record.tokens, **look)
     with st.container(key=f"{key}_place"):
         show(figure, key=key, height="stretch")
         row_clicks(f"{key}_place", len(record), take)
 
 
 def _one_query(
-    side: Side, head: Head, query: int | None, scale: WeightScale, take: Callable[[int], None], *, key: str
+    side: Side,
+    record: AttentionRecord,
+    lens: Lens,
+    head: Head,
+    query: int | None,
+    scale: WeightScale,
+    take: Callable[[int], None],
+    *,
+    key: str,
 ) -> None:
     """The row of `query`; a click takes its position instead."""
-    st.markdown(f"**{name(head)}** of {side.title}")
+    st.markdown(f"**{lens_name(head, lens)}** of {side.title}")
     if query is None:
         st.caption("The chosen query has no counterpart here.")
         return
-    row = side.record.pattern[head][query]
-    input_in_colours(side.given, side.record, row, query=query, scale=scale, key=key, take=take)
+    look = {"query": query, "scale": scale, "whole": side.record}
+    input_in_colours(side.given, record, record.pattern[head][query], key=key, take=take, **look)
 
 
 def _distances(first: Side, second: Side, pairing: Pairing, head: Head) -> None:

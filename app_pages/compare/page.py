@@ -7,7 +7,7 @@ from app_pages.compare.cross_attention import cross_attention
 from app_pages.compare.difference import difference
 from app_pages.compare.heads import heads
 from app_pages.compare.knock_out import knock_out
-from app_pages.compare.pairing import pair_heads
+from app_pages.compare.pairing import pair_heads, pair_layers
 from app_pages.compare.representations import representations
 from app_pages.compare.sides import choose_sides, choose_what
 from app_pages.compare.stream import stream
@@ -15,6 +15,7 @@ from app_pages.inputs.row import choose_input, stop
 from app_pages.widgets.bar import bar, parts
 from app_pages.widgets.contrast import predictions, similarity, tell
 from app_pages.widgets.head_choice import choose_head
+from app_pages.widgets.lens import about_lens, choose_lens
 from app_pages.widgets.recipe import recipes
 
 HEADS, DIFFERENCE = "Heads", "Difference"
@@ -36,9 +37,13 @@ pairing = None
 if part == CROSS:
     chosen = choose_head(chosen)
 if part in (HEADS, DIFFERENCE):
-    chosen = choose_head(chosen, with_colours=part == HEADS)
-    with chosen.more if chosen.view is None else chosen.view:
-        pairing = pair_heads(first, second)
+    through = choose_lens(chosen, second, width=150)
+    chosen = choose_head(chosen, with_colours=part == HEADS, lens=through.lens)
+    if through.lens.has_heads:
+        with chosen.more if chosen.view is None else chosen.view:
+            pairing = pair_heads(first, second)
+    else:
+        pairing = pair_layers(first, second)
 
 left_out = state.left_out(second.checkpoint, second.given)
 of_one = second.checkpoint == first.checkpoint
@@ -58,7 +63,8 @@ elif pairing is None:
     OF_ALL_HEADS[part](chosen, first, second)
 else:
     draw = heads if part == HEADS else difference
-    draw(chosen, first, second, pairing)
+    draw(chosen, first, second, pairing, through)
+    about_lens(chosen, through.lens)
 
 if not of_one:
     recipes(*((side.checkpoint, state.loaded(side.checkpoint).history) for side in sides))

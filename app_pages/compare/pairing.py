@@ -9,6 +9,7 @@ from app_pages.compare.over_data import against, over
 from app_pages.widgets.contrast import Side
 from app_pages.widgets.head_choice import take_head
 from model.atlas.stored import Against
+from model.lenses import Lens
 from model.measures.matching import Head, Pairing, as_over, by_distance, by_number, distance_matrix
 from model.record import ForwardRecord
 from viz.numbers import percent
@@ -45,6 +46,11 @@ def pair_heads(first: Side, second: Side) -> Pairing:
     )
 
 
+def pair_layers(first: Side, second: Side) -> Pairing:
+    """For a lens without heads: layers of the same number, each as if it had one head."""
+    return by_number(*((side.record.pattern.shape[0], 1) for side in (first, second)))
+
+
 @cached(spinner="Measuring head distances …")
 def _distances(
     one: Checkpoint, given: state.Input, other: Checkpoint, other_given: state.Input
@@ -76,6 +82,11 @@ def name(head: Head) -> str:
     return "L{} H{}".format(*head)
 
 
+def lens_name(head: Head, lens: Lens) -> str:
+    """The same; of a lens without heads, the layer."""
+    return name(head) if lens.has_heads else f"L{head[0]}"
+
+
 def choose_furthest(pairing: Pairing) -> None:
     """A button to the pair of heads that differs most; none where no pair was measured."""
     if pairing.matrix is not None:
@@ -86,6 +97,16 @@ def choose_furthest(pairing: Pairing) -> None:
             args=pairing.furthest,
             help="The pair with the largest head distance on this input.",
         )
+
+
+def about_layers(first: Side, second: Side, pairing: Pairing, layer: int) -> None:
+    """Of a lens without heads."""
+    pair = f"**L{layer}** of {first.title}"
+    if pairing.partner((layer, 0)) is None:
+        pair += f" has no partner in {second.title}."
+    else:
+        pair += f" ↔ **L{layer}** of {second.title} :gray[one map for all heads of a layer; layers are paired by number]"
+    st.markdown(pair, width="content")
 
 
 def about(first: Side, second: Side, pairing: Pairing, head: Head) -> None:

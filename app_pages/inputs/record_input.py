@@ -36,7 +36,7 @@ class Opened:
     record: AttentionRecord
     settings: Mapping[str, Any]
     picture: np.ndarray | None
-    views: dict[tuple[bool, bool], tuple[AttentionRecord, dict]] = field(default_factory=dict)
+    views: dict[tuple, tuple[AttentionRecord, dict]] = field(default_factory=dict)
 
     @property
     def given(self) -> Picture | None:

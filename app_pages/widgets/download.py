@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from app_pages import address
+from model.lenses import ATTENTION, LENSES
 from viz.export.files import MIME, PICTURES, TABLES, file
 from viz.export.look import FONTS_PT, PAPER, WIDTHS_CM, Look
 from viz.export.text import file_name
@@ -19,6 +20,7 @@ SCREEN, LIGHT, DARK = "as on screen", "light", "dark"
 NATURAL, COLUMN, OWN = "original", f"{PAPER.width_cm:g} cm column, {PAPER.font_pt:g} pt", "custom"
 # Pages that are about one encoder, and those of them that are about one head: their files are named after them.
 _ENCODER = {"attention", "inside_a_head", "heads", "masks", "positions"}
+_WITHOUT_LENS = {"Knock-out", "Stream", "Representations", "Cross-attention"}  # parts of Side by side
 _HEAD = {"attention", "inside_a_head", "masks"}
 _MEMORY = "exported"  # in the session: what was chosen last, by the kind of choice
 
@@ -103,8 +105,15 @@ def name_parts(key: str) -> list[str]:
     page = address.held("page", "")
     about = key.removeprefix(page.split("_")[0]).strip("_")
     parts = [page, "" if about == "matrix" else about]
+    with_lens = page == "attention" or (
+        page == "compare" and address.held("compare_part") not in _WITHOUT_LENS
+    )
+    lens = LENSES.get(address.held("lens")) if with_lens else None
+    if lens is not None and lens.name != ATTENTION:
+        parts.append(lens.name)
     if page in _HEAD and about != "overview" and address.held("layer") is not None:
-        parts.append(f"L{address.held('layer')}-H{address.held('head', 0)}")
+        of_head = f"-H{address.held('head', 0)}" if lens is None or lens.has_heads else ""
+        parts.append(f"L{address.held('layer')}{of_head}")
     if page in _ENCODER:
         parts.append(address.held("checkpoint") or "")
     return parts

@@ -6,17 +6,16 @@ import numpy as np
 import streamlit as st
 
 from app_pages import address, state
-from app_pages.cache import Checkpoint
 from app_pages.gestures import arrow_keys
 from app_pages.widgets.roles import say_roles
 from app_pages.widgets.show import clickable
 from app_pages.widgets.spelling import as_code
-from model.inputs import Input
+from model.lenses import ATTENTION, LENSES, Lens
 from model.measures.looks import most_telling_head
 from model.record import AttentionRecord, Role
 from viz.attention.head_overview import head_overview
 from viz.figure import VegaFigure
-from viz.palette import ColourScale
+from viz.palette import ColourScale, WeightScale
 
 ARROWS = (  # key, its sign, what it does, steps in layer and head
     ("left", "chevron_left", "previous head", 0, -1),
@@ -33,28 +32,36 @@ _ROLES: dict[Role, str] = {
     "unknown": "is a token that the vocabulary does not have",
     "padding": "fills up and is masked",
 }
+_NO_HEADS = "This lens has one map for the whole layer, all its heads together."
 OTHER_KIND = "other_kind"  # in the session: the kind of input was changed
 SCALES: dict[str, ColourScale] = {"to 1": "fixed", "to own maximum": "own"}
 
 
 def choose_head(
-    chosen: state.Selection, *, with_colours: bool = True, stepped: bool = False, with_roles: bool = True
+    chosen: state.Selection,
+    *,
+    with_colours: bool = True,
+    stepped: bool = False,
+    with_roles: bool = True,
+    lens: Lens = LENSES[ATTENTION],
 ) -> state.HeadSelection:
     """Layer, head and colours, in the bar of the page; where it is `stepped`, with buttons to the heads next to it.
+
+    Through a `lens` without heads no head can be chosen; the one that was stays chosen for the others.
 
     A part that is about no head leaves them out; one that draws no map of weights is `with_colours` False, and one that
     says elsewhere what the head is called is `with_roles` False.
     """
     _open_on_a_telling_head(chosen)
     with chosen.controls:
-        layer, head = _choose_layer_and_head(chosen, stepped)
+        layer, head = _choose_layer_and_head(chosen, stepped, lens.has_heads)
     view, scale = None, "fixed"
     if with_colours:
         view = chosen.more.popover("View", key="more")
         with view:
             scale = choose_scale()
-    made = state.HeadSelection(**vars(chosen), layer=layer, head=head, scale=scale, view=view)
-    if with_roles:
+    made = state.HeadSelection(**vars(chosen), layer=layer, head=head, scale=scale, view=view, lens=lens)
+    if with_roles and lens.has_heads:
         with chosen.controls:
             say_roles(made)
     return made
@@ -74,21 +81,25 @@ def _open_on_a_telling_head(chosen: state.Selection) -> None:
     address.take("opened", True)
 
 
-def _choose_layer_and_head(chosen: state.Selection, stepped: bool) -> tuple[int, int]:
+def _choose_layer_and_head(chosen: state.Selection, stepped: bool, has_heads: bool) -> tuple[int, int]:
     if chosen.opened is None:
         config = state.loaded(chosen.checkpoint).config
         n_layers, n_heads = config.n_layers, config.n_heads
     else:
         n_layers, n_heads, *_ = chosen.record.pattern.shape
-    st.session_state["n_heads"] = n_layers, n_heads
+    st.session_state["n_heads"] = n_layers, n_heads if has_heads else 0
     with st.container(
         horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="head_choice"
     ):
-        layer, head = (
-            address.box(label, range(n), key=label.lower(), gone=address.nearest, width=110, help=said)
-            for label, n, said in (("Layer", n_layers, _LAYER), ("Head", n_heads, _HEAD))
-        )
+        look = {"gone": address.nearest, "width": 110}
+        layer, head = address.box("Layer", range(n_layers), key="layer", help=_LAYER, **look), 0
+        if has_heads:
+            head = address.box("Head", range(n_heads), key="head", help=_HEAD, **look)
+        else:
+            st.selectbox("Head", ["all"], key="no_head", disabled=True, width=120, help=_NO_HEADS)
         for key, sign, what, layers, heads in ARROWS if stepped else ():
+            if heads and not has_heads:
+                continue
             st.button(
                 "",
                 icon=f":material/{sign}:",
@@ -163,6 +174,11 @@ def take_head(layer: int, head: int) -> None:
     address.take("head", head)
 
 
+def take_layer(layer: int, _head: int = 0) -> None:
+    """For callbacks: the layer from now on, where it has one map for all its heads."""
+    address.take("layer", layer)
+
+
 def clickable_heads(
     chart: VegaFigure,
     *,
@@ -179,22 +195,6 @@ def clickable_heads(
     clickable(chart, key=key, chosen=chosen, selection="head", take=clicked, width=width)
 
 
-def overview(
-    name: Checkpoint,
-    given: Input,
-    *,
-    selected: tuple[int, int] | None,
-    scale: ColourScale,
-    key: str,
-    take: Callable[[int, int], None] = take_head,
-    beside: np.ndarray | None = None,
-    small: bool = False,
-) -> None:
-    """All heads of a checkpoint on this input; a click on one hands layer and head to `take`."""
-    seen = state.record(name, given), state.head_measures(name, given)
-    overview_of(*seen, selected=selected, scale=scale, key=key, take=take, beside=beside, small=small)
-
-
 def overview_of(
     record: AttentionRecord,
     measures: Mapping[str, np.ndarray],
@@ -206,9 +206,10 @@ def overview_of(
     beside: np.ndarray | None = None,
     small: bool = False,
     notes: Sequence[str] = (),
+    lens: Lens = LENSES[ATTENTION],
 ) -> None:
     """All heads of a record, with the `measures` [layer, head] under the pointer; a click on one hands layer and head to
-    `take`. `notes` say what was done to the patterns.
+    `take`. `notes` say what was done to the patterns, which are seen through `lens`.
 
     With the scale "own" each reaches to its own maximum, or to that of the head `beside` it, where that is larger:
     maxima [layer, head], -inf where there is none.
@@ -218,6 +219,7 @@ def overview_of(
         look["tops"] = maxima(pattern) if beside is None else np.maximum(maxima(pattern), beside)
         if beside is not None:
             look["whose"] = "the maximum of each pair"
+    look |= {"scale": WeightScale(what=lens.quantity, shares=lens.sums_to_1), "by_layer": not lens.has_heads}
     chart = head_overview(pattern, selected=selected, hover=measures, small=small, notes=notes, **look)
     clickable_heads(chart, key=key, chosen=selected, take=take)
     arrow_keys(key, step)
@@ -229,7 +231,10 @@ def maxima(pattern: np.ndarray) -> np.ndarray:
 
 
 def step(layers: int, heads: int) -> None:
-    """For callbacks: so many layers down and heads to the right; at an edge it goes on at the other."""
+    """For callbacks: so many layers down and heads to the right, where there are heads; at an edge it goes on at the other."""
     n_layers, n_heads = st.session_state["n_heads"]
     layer, head = address.held("layer", 0) + layers, address.held("head", 0) + heads
-    take_head(layer % n_layers, head % n_heads)
+    if n_heads:
+        take_head(layer % n_layers, head % n_heads)
+    else:
+        take_layer(layer % n_layers)

@@ -4,14 +4,18 @@ from collections.abc import Collection
 
 import streamlit as st
 
+from model.lenses import ATTENTION, LENSES, Lens
 
-def measures_note(unit: str, names: Collection[str] = ("entropy", "mean distance")) -> None:
-    """Of the measures with these `names`; distances are in `unit`."""
+
+def measures_note(
+    unit: str, names: Collection[str] = ("entropy", "mean distance"), lens: Lens = LENSES[ATTENTION]
+) -> None:
+    """Of the measures with these `names`, of maps seen through `lens`; distances are in `unit`."""
     with st.expander("What the numbers mean", icon=":material/function:"):
-        st.markdown(
-            "$A_{ij}$ is the attention weight of query $i$ on key $j$; as the softmax makes them, the weights of a query add "
-            "up to 1. When the pointer rests on a head, these appear:"
-        )
+        what = "the attention weight of query $i$ on key $j$; as the softmax makes them, the weights of a query add up to 1"
+        if lens.name != ATTENTION:
+            what = "the value of the map at query $i$ and key $j$, as the lens above shows it"
+        st.markdown(f"$A_{{ij}}$ is {what}. When the pointer rests on a map, these appear:")
         if "entropy" not in names:
             st.markdown(
                 "**sum of a row**: mean over queries of $\\sum_j A_{ij}$. Entropy and distance are of rows that add up to "

@@ -49,11 +49,11 @@ _ALL = (
     Lens(
         name=WITH_RESIDUAL,
         formula=r"\Bigl\lVert \tfrac{\gamma}{\sigma_i} \odot \bigl(t_{ij} - \overline{t_{ij}}\bigr) \Bigr\rVert, \quad "
-        r"t_{ij} = \sum_h A_{ij} f_h(x_j) + [i = j]\, x_i; \quad \text{in pre-LN } \lVert t_{ij} \rVert",
+        r"t_{ij} = \sum_h A_{ij} f_h(x_j) + [i = j]\, x_i; \text{ in pre-LN } \lVert t_{ij} \rVert",
         quantity="share by norm",
-        says="how much of the state behind the attention comes from key j, the residual connection and the LayerNorm included",
+        says="how much of the state behind the attention comes from key j",
         source="Kobayashi et al. 2021",
-        caution="Each row is divided by its sum. The feed-forward is left out, and so are biases, which belong to no key.",
+        caution="The residual connection and the LayerNorm count. Each row is divided by its sum. The feed-forward is left out, and so are biases, which belong to no key.",
         needs="weights",
     ),
     Lens(
@@ -89,10 +89,10 @@ _ALL = (
         name=RELEVANCE,
         formula=r"R \leftarrow R + \bar A R, \quad \bar A = \operatorname{mean}_h \max(0, \nabla A \odot A), \quad R_0 = I",
         quantity="relevance",
-        says="how much of what speaks for the class comes from token j of the input to i, up to this layer",
-        source="Chefer et al. 2021 (the generic method)",
-        caution="Shown is R − I, divided by the largest row sum of the layer: rows do not sum to 1. What speaks against the "
-        "class is left out. The row that is read for the answer counts, in the last layer.",
+        says="how much of what speaks for the class has come from token j of the input to i",
+        source="Chefer et al. 2021",
+        caution="Their generic method. Shown is R − I, divided by the largest number of the layer. What speaks against the "
+        "class is left out. What counts for the answer is the last layer, at the position that is classified.",
         needs="gradients",
         sums_to_1=False,
     ),

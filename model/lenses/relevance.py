@@ -21,8 +21,8 @@ def gradient_relevance(
 ) -> AttentionRecord:
     """R ← R + Ā R with R = I before the first layer and Ā = mean_h max(0, ∇A ∘ A); one map a layer.
 
-    Shown is R − I, divided by the largest sum of a row in its layer: the rows keep their sizes among each other, and do not
-    sum to 1. ∇A is the gradient of `target`. Raises IndexError for a class that is not there, else as `capture` does.
+    Shown is R − I, divided by its largest number in each layer: the rows keep their sizes among each other, and do not sum
+    to 1. ∇A is the gradient of `target`. Raises IndexError for a class that is not there, else as `capture` does.
     """
     record = capture(loaded, given, intervention)
     return relevance(record, weighted(loaded, given, class_number, intervention))
@@ -66,5 +66,5 @@ def relevance(record: AttentionRecord, steps: Float[np.ndarray, "layer query key
     """The lens, from `weighted`."""
     itself = np.eye(len(record))
     gained = multiplied(steps + itself) - itself
-    largest = gained.sum(axis=-1).max(axis=(1, 2))[:, None, None, None]
+    largest = gained.max(axis=(1, 2, 3), keepdims=True)
     return as_record(record, gained / np.maximum(largest, LEAST), reachable(record))

@@ -8,7 +8,7 @@ import numpy as np
 from ..cells import framed, head_axis
 from ..colours import attention_colour, evenly
 from ..figure import VegaFigure, click_on, data, form, need_shape, tip
-from ..palette import tiles
+from ..palette import TO_ONE, WEIGHT, WeightScale, tiles
 from ..pictures import CHOOSE
 from ..theme import lines_above
 
@@ -27,6 +27,8 @@ def head_overview(
     clickable: bool = True,
     small: bool = False,
     notes: Sequence[str] = (),
+    scale: WeightScale = TO_ONE,
+    by_layer: bool = False,
 ) -> VegaFigure:
     """Tiles of patterns [layer, head, query, key]; the `selected` (layer, head), if any, is framed.
 
@@ -36,6 +38,7 @@ def head_overview(
     or a click on the tile that was clicked last, before the arrow keys moved on, is no news to the browser.
     A `small` one has the smallest tiles, and leaves out how to read them. `notes` are lines above the tiles: what was done
     to the patterns.
+    Of `scale` it is taken what the weights are. Where the maps are `by_layer`, a map is one of a layer and not of a head.
     The pictures are sharp at the chart's own width, so give it no other.
     Raises ValueError where `hover` is not of these heads.
     """
@@ -47,7 +50,7 @@ def head_overview(
     at_most = min(AT_MOST, side)  # a browser that shrinks a picture would fade a lone strong weight
     layer, head = np.indices((n_layers, n_heads)).reshape(2, -1)
     heads = {"layer": layer, "head": head}
-    names = [f"L{one} H{other}" for one, other in zip(layer, head, strict=True)]
+    names = [f"L{one}" if by_layer else f"L{one} H{other}" for one, other in zip(layer, head, strict=True)]
     chosen = [place == selected for place in np.ndindex(n_layers, n_heads)]
     measures = {name: values.ravel() for name, values in hover.items()}
     one_to_one = max(n_queries, n_keys) >= at_most == side  # a pixel of the picture is one of the screen
@@ -56,26 +59,34 @@ def head_overview(
     pictures["weight"] = np.zeros(len(drawn))
     pooled = -(-max(n_queries, n_keys) // at_most)
     said = [*notes, *_reading(pooled, None if tops is None else whose)]
-    even = evenly(n_keys) if tops is None else None
-    return _form(step, tuple(measures), clickable, even, not one_to_one).of(
+    even = evenly(n_keys, shares=scale.shares) if tops is None else None
+    return _form(step, tuple(measures), clickable, even, not one_to_one, scale.what, by_layer).of(
         {**heads, "name": names, **measures, "selected": chosen},
         frames={"pictures": pictures},
         values={"largest": 1, "even": 1 / max(n_keys, 1)},
         width=step * n_heads + _GAP,
         height=step * n_layers + _GAP,
         **lines_above(() if small else said),
-        description=f"Attention of {n_layers} layers of {n_heads} heads"
-        + (f"; L{selected[0]} H{selected[1]} is chosen." if selected else "; none is chosen."),
+        description=("Attention" if scale.what == WEIGHT else scale.what.capitalize())
+        + f" of {n_layers} layers"
+        + ("" if by_layer else f" of {n_heads} heads")
+        + (f"; {names[chosen.index(True)]} is chosen." if any(chosen) else "; none is chosen."),
     )
 
 
 @form
 def _form(
-    step: int, measures: tuple[str, ...], clickable: bool, even: str | None, smooth: bool
+    step: int,
+    measures: tuple[str, ...],
+    clickable: bool,
+    even: str | None,
+    smooth: bool,
+    what: str,
+    by_layer: bool,
 ) -> alt.LayerChart:
     band = alt.Scale(paddingInner=_GAP / step, paddingOuter=_GAP / step)
     places = {
-        "x": alt.X("head:O", title=None, scale=band, axis=head_axis("H", orient="top")),
+        "x": alt.X("head:O", title=None, scale=band, axis=None if by_layer else head_axis("H", orient="top")),
         "y": alt.Y("layer:O", title=None, scale=band, axis=head_axis("L", orient="left")),
     }
     side = {"width": step - _GAP, "height": step - _GAP, "aspect": False, "smooth": smooth}
@@ -83,11 +94,11 @@ def _form(
     pictures = alt.Chart(data("pictures")).mark_image(**side, aria=False, tooltip=None)
     pictures = pictures.transform_calculate(url=CHOOSE).encode(**places, url="url:N")
     if even is not None:  # the pictures bring their colours with them: this is their legend
-        pictures = pictures.encode(color=attention_colour("0 to 1", even))
+        pictures = pictures.encode(color=attention_colour("0 to 1", even, what=what))
     # On top and clear: the pointer on a picture is the pointer on its head.
     cover = alt.Chart(data()).mark_rect(fill="transparent", cursor="pointer" if clickable else "default")
     said = [alt.Tooltip(field=name, type="quantitative", format=".3~g") for name in measures]
-    tooltip = [tip("name:N", title="head"), *said]
+    tooltip = [tip("name:N", title="layer" if by_layer else "head"), *said]
     cover = framed(cover, (4, 0.5)).encode(**places, description="name:N", tooltip=tooltip)
     cover = cover.add_params(click_on("head", "layer", "head")) if clickable else cover
     # Streamlit would squeeze the tiles to make room for the labels.

@@ -116,7 +116,7 @@ def _chart(
     rows = pd.concat(columns, ignore_index=True)
     chosen = rows["token"][rows["selected"]]
     of = "every token" if query is None else f"token {query}, {chosen.iloc[0]},"
-    return _form(scale.reach, evenly(n_keys)).of(
+    return _form(scale.reach, evenly(n_keys, shares=scale.shares), scale.what).of(
         pd.DataFrame(lines | {"start": middle(lines["start"]), "end": middle(lines["end"])}),
         frames={"rows": rows},
         values={
@@ -132,17 +132,17 @@ def _chart(
 
 
 @form
-def _form(reach: str, even: str) -> alt.LayerChart:
+def _form(reach: str, even: str, what: str) -> alt.LayerChart:
     keys_from = f"(min(width, {_WIDEST}) - column)"  # the width is known in the browser alone
     rules = alt.Chart(data()).transform_calculate(left="column", right=keys_from)
     at_pointer = "!isValid(hover.position) || datum[hover.column[0]] == hover.position[0]"
-    said = [tip("query token:N"), tip("key token:N"), tip("weight:Q", ".4f", "attention weight")]
+    said = [tip("query token:N"), tip("key token:N"), tip("weight:Q", ".4f", what)]
     rules = rules.mark_rule(strokeWidth=2, strokeCap="round", aria=False).encode(
         x=pixel_x("left"),
         x2="right:Q",
         y=pixel_y("start"),
         y2="end:Q",
-        color=attention_colour(reach, even),
+        color=attention_colour(reach, even, what=what),
         opacity=either(at_pointer, 1, _FAINT),
         tooltip=said,
     )

@@ -60,7 +60,9 @@ def token_strip(
         token + ", masked" * masked for token, masked in zip(boxes["token"], blocked.tolist(), strict=True)
     ]
     n_keys = int((~blocked).sum())
-    return _form(scale.reach, evenly(n_keys), allowed is not None, legend).of(
+    return _form(
+        scale.reach, evenly(n_keys, shares=scale.shares), scale.what, allowed is not None, legend
+    ).of(
         boxes,
         values={"longest": longest, **weight_values(scale, n_keys)},
         description=f"The {len(read)} {read.units} of the text, coloured by the attention of "
@@ -71,7 +73,7 @@ def token_strip(
 
 
 @form
-def _form(reach: str, even: str, blockable: bool, legend: bool) -> alt.LayerChart:
+def _form(reach: str, even: str, what: str, blockable: bool, legend: bool) -> alt.LayerChart:
     base = (
         alt.Chart(data())
         # The one endless line is cut into pieces, and a word goes where it starts. The pieces are shorter
@@ -89,7 +91,7 @@ def _form(reach: str, even: str, blockable: bool, legend: bool) -> alt.LayerChar
     corners = [(height + side, end) for height in ("Top", "Bottom") for side, end in ends.items()]
     box = {f"cornerRadius{at}": alt.expr(f"datum.{end} ? {_ROUNDING} : 0") for at, end in corners}
     colours = base.mark_rect(**box, aria=False).encode(
-        x2="right:Q", color=attention_colour(reach, even, legend=legend)
+        x2="right:Q", color=attention_colour(reach, even, legend=legend, what=what)
     )
     text = base.mark_text(
         aria=False,
@@ -107,7 +109,7 @@ def _form(reach: str, even: str, blockable: bool, legend: bool) -> alt.LayerChar
         tooltip=[
             tip("said:N", title="key") if blockable else tip("token:N"),
             tip("position:Q"),
-            tip("weight:Q", ".4f", "attention weight"),
+            tip("weight:Q", ".4f", what),
         ],
     )
     click = click_on("key", "position", "blocked") if blockable else click_on("token", "position")

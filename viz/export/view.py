@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..figure import need_shape
-from ..palette import ACCENT, MASKED, WEIGHTS, data_uri
+from ..palette import ACCENT, MASKED, WEIGHT, WEIGHTS, data_uri
 from .text import clean
 
 if TYPE_CHECKING:  # the package loads torch
@@ -53,6 +53,7 @@ class View:
     first_patch: int = 0  # the key that is the first patch
     picture: np.ndarray | None = None  # uint8 [height, width], or with 3 colours behind
     chosen: tuple[int, int, int] = (0, 0, 0)  # layer, head, query
+    what: str = WEIGHT  # what the numbers are
 
     def __post_init__(self) -> None:
         if self.pattern.ndim != 4:
@@ -70,8 +71,10 @@ def view_of(
     picture: np.ndarray | None = None,
     chosen: tuple[int, int, int] = (0, 0, 0),
     notes: Sequence[str] = (),
+    what: str = WEIGHT,
 ) -> View:
-    """The view of a record, with what its file says under `settings`; `notes` are what it shows other than it is.
+    """The view of a record, with what its file says under `settings`; `notes` are what it shows other than it is, and
+    `what` its numbers are.
 
     Of a record that has more than attention, the answer as well.
     """
@@ -99,6 +102,7 @@ def view_of(
         first_patch=record.first_patch,
         picture=picture,
         chosen=chosen,
+        what=what,
     )
 
 
@@ -141,6 +145,7 @@ def _data(view: View) -> dict[str, Any]:
         mask = _base64(np.packbits(view.mask))
     values = {
         "title": view.title,
+        "what": view.what,
         "queries": list(view.queries),
         "keys": list(view.keys),
         "classes": list(view.classes.items()),

@@ -326,7 +326,7 @@ function buildWords() {
   const ends = node("div");
   ends.append(node("span", "0"), node("span", "1"));
   const most = Math.ceil(Math.max(nQueries, nKeys) / 64);
-  at("legend").append(node("canvas"), ends, node("p", "attention weight" + (most > 1 ? `; each pixel is the largest of up to ${most} × ${most}` : "")));
+  at("legend").append(node("canvas"), ends, node("p", data.what + (most > 1 ? `; each pixel is the largest of up to ${most} × ${most}` : "")));
   Object.assign(at("legend").firstChild, { width: 256, height: 1 });
 }
 
