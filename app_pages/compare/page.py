@@ -37,7 +37,7 @@ pairing = None
 if part == CROSS:
     chosen = choose_head(chosen)
 if part in (HEADS, DIFFERENCE):
-    through = choose_lens(chosen, second, width=150)
+    through = choose_lens(chosen, second.checkpoint, width=150)
     chosen = choose_head(chosen, with_colours=part == HEADS, lens=through.lens)
     if through.lens.has_heads:
         with chosen.more if chosen.view is None else chosen.view:

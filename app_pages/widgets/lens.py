@@ -11,7 +11,18 @@ from app_pages.cache import Checkpoint, cached, loaded
 from app_pages.widgets.in_steps import in_steps
 from model.config import ModelConfig
 from model.inputs import Input
-from model.lenses import ATTENTION, LENSES, RELEVANCE, ROLLED_OUT, ROLLOUT, VALUE_ZEROING, Lens, through
+from model.lenses import (
+    ATTENTION,
+    LENSES,
+    NORM_WEIGHTED,
+    RELEVANCE,
+    ROLLED_OUT,
+    ROLLOUT,
+    VALUE_ZEROING,
+    WITH_RESIDUAL,
+    Lens,
+    through,
+)
 from model.lenses.norms import handed_over_by_head, mixing_ratio, read
 from model.lenses.rollout import rollout
 from model.lenses.value_zeroing import changes_in_layer, rolled_out, steps, zeroed
@@ -91,8 +102,8 @@ class Through:
         return kept[key]
 
 
-def choose_lens(chosen: state.Selection, *others: state.Selection, width: int = 215) -> Through:
-    """The box, in the bar of the page; `others` are on the same page, and seen through the same lens."""
+def choose_lens(chosen: state.Selection, *others: Checkpoint, width: int = 215) -> Through:
+    """The box, in the bar of the page; `others` are encoders on the same page, seen through the same lens."""
     with chosen.controls:
         if chosen.opened is not None and chosen.record.keys is not None:
             return Through()  # nothing but the weights can be shown
@@ -100,12 +111,11 @@ def choose_lens(chosen: state.Selection, *others: state.Selection, width: int = 
         lens = LENSES[address.box("Lens", names, key="lens", width=width)]
         if lens.name != RELEVANCE:
             return Through(lens=lens)
-        configs = [loaded(each.checkpoint).config for each in (chosen, *others)]
+        configs = [loaded(name).config for name in (chosen.checkpoint, *others)]
         classes = configs[0].class_names
         if not classes or any(config.class_names != classes for config in configs):
             return Through(lens=lens)
-        look = {"width": 150, "help": "The class whose logit the gradient is of."}
-        name = address.box("Class", (PREDICTED, *classes), key="lens_class", **look)
+        name = address.box("Class", (PREDICTED, *classes), key="lens_class", width=150)
         return Through(lens=lens, class_name=None if name == PREDICTED else name)
 
 
@@ -126,19 +136,19 @@ def number_beside(through_it: Through, chosen: state.HeadSelection) -> str:
     if chosen.opened is not None:
         return ""
     name, given, layer = chosen.checkpoint, chosen.given, chosen.layer
-    if through_it.lens.name == "norm-weighted":
+    if through_it.lens.name == NORM_WEIGHTED:
         lengths = _handed_over(name, given)
         most = lengths[layer].max()
         return (
             f"Before division rows sum to {lengths[layer, chosen.head]:.3g}; in this layer up to {most:.3g}."
         )
-    if through_it.lens.name == "residual and LayerNorm":
+    if through_it.lens.name == WITH_RESIDUAL:
         ratio = _mixing_ratio(name, given)[layer]
         return f"Mixing ratio: {ratio[read(chosen.record)].mean():.3f}."
     return ""
 
 
-@cached
+@cached(spinner="Computing the maps …")
 def _seen(name: Checkpoint, given: Input, lens: str, class_number: int | None) -> AttentionRecord:
     record = state.record(name, given)
     if lens not in (VALUE_ZEROING, ROLLED_OUT):

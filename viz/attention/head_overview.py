@@ -14,6 +14,7 @@ from ..theme import lines_above
 
 AT_MOST = 64  # cells a side of a tile; with more positions, or fewer pixels, neighbours are pooled
 _WIDTH = 600  # pixels for all heads together, while a tile stays between the smallest and the largest
+_HEIGHT = 480  # of all layers, where each has one map
 _SMALLEST, _LARGEST, _GAP = 44, 76, 6
 
 
@@ -45,7 +46,10 @@ def head_overview(
     n_layers, n_heads, n_queries, n_keys = patterns.shape
     hover = hover or {}
     need_shape((n_layers, n_heads), **hover)
-    step = _SMALLEST if small else int(np.clip(_WIDTH // max(n_heads, 1), _SMALLEST, _LARGEST))
+    fits, largest = (
+        (_HEIGHT // max(n_layers, 1), _HEIGHT // 4) if by_layer else (_WIDTH // max(n_heads, 1), _LARGEST)
+    )
+    step = _SMALLEST if small else int(np.clip(fits, _SMALLEST, largest))
     side = step - _GAP
     at_most = min(AT_MOST, side)  # a browser that shrinks a picture would fade a lone strong weight
     layer, head = np.indices((n_layers, n_heads)).reshape(2, -1)

@@ -4,7 +4,7 @@ import pytest
 from tests.viz.picture import pixels
 from tests.viz.scene import drawn, whole
 from viz.attention.head_overview import head_overview
-from viz.palette import ACCENT
+from viz.palette import ACCENT, WeightScale
 
 
 def patterns(n_layers, n_heads, n):
@@ -49,6 +49,20 @@ def test_only_the_selected_head_is_framed_in_the_accent():
     _, frames = drawn(overview(selected=(2, 1)))
     assert [frame["stroke"] == ACCENT for frame in frames] == [False] * 5 + [True]
     assert {frame["fill"] for frame in frames} == {"transparent"}  # a filled frame would hide the map
+
+
+def test_one_map_a_layer():
+    scale = WeightScale(what="relevance", shares=False)
+    chart = overview(3, 1, by_layer=True, scale=scale, selected=(2, 0))
+    pictures, frames = drawn(chart)
+    assert len({picture["x"] for picture in pictures}) == 1
+    assert len({picture["y"] for picture in pictures}) == 3
+    assert [frame["stroke"] == ACCENT for frame in frames] == [False, False, True]
+    assert chart.frame["name"].tolist() == ["L0", "L1", "L2"]
+    assert chart.description == "Relevance of 3 layers; L2 is chosen."
+    tiles = chart.specification["layer"][0]["encoding"]
+    assert tiles["color"]["legend"]["title"] == ["relevance, 0 to 1"]
+    assert tiles["x"]["axis"] is None
 
 
 def test_no_head_need_be_selected():

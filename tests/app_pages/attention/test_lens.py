@@ -1,0 +1,166 @@
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages import state
+from app_pages.attention.download import page
+from app_pages.inputs.record_input import OPENED, Opened
+from app_pages.widgets import lens as module
+from app_pages.widgets.download import name_parts
+from model import checkpoint
+from model.bare import from_arrays
+from model.lenses import LENSES, through
+from model.lenses.rollout import rollout
+from tests.app_pages.charts import described, shown, weights
+from tests.model import tiny
+
+Open = Callable[..., AppTest]
+
+TEXT = "not great film"
+CHOSEN = {"checkpoint": "imdb-post-ln", "layer": "1", "head": "1"}
+
+
+def expected(lens: str, given: object, name: str = "imdb-post-ln", number: int | None = None) -> np.ndarray:
+    seen = through(lens, state.loaded(name), given, number)
+    return seen.pattern[1, 1 if LENSES[lens].has_heads else 0]
+
+
+@pytest.mark.parametrize("lens", LENSES)
+def test_the_address_restores_the_lens(open_app: Open, lens: str) -> None:
+    app = open_app(text=TEXT, lens=lens, **CHOSEN)
+    assert app.selectbox(key="lens").value == lens
+    np.testing.assert_allclose(weights(shown(app)), expected(lens, TEXT), rtol=1e-5)
+    title = shown(app)["data"][0]["colorbar"]["title"]["text"]
+    assert title.startswith(f"{LENSES[lens].quantity}, 0 to 1")
+    assert ("evenly spread" in title) == LENSES[lens].sums_to_1
+    (about,) = (said.value for said in app.markdown if LENSES[lens].formula in said.value)
+    assert LENSES[lens].source in about
+
+
+def _grid(kind: str) -> dict[str, int]:
+    """Without a class token there is a position less."""
+    return {"n_positions": 4} if kind == "Digit" else {}
+
+
+@pytest.mark.parametrize("lens", LENSES)
+@pytest.mark.parametrize("kind", ["Text", "Digit"])
+def test_every_lens_without_classes(open_app: Open, checkpoints: Path, lens: str, kind: str) -> None:
+    config = {"Text": tiny.TEXT, "Digit": tiny.DIGIT}[kind]
+    loaded = tiny.loaded(replace(config, class_names=(), pooling="mean", **_grid(kind)))
+    checkpoint.save(checkpoints / "headless", loaded.model, {}, loaded.tokenizer)
+    app = open_app(kind=kind, text=TEXT, checkpoint="headless", lens=lens)
+    assert weights(shown(app)).max() > 0
+    assert not app.warning
+    told = any("the gradient is of $p \\cdot p$" in said.value for said in app.markdown)
+    assert told == (lens == "gradient × attention")
+
+
+@pytest.mark.parametrize("lens", LENSES)
+def test_every_lens_of_a_digit(open_app: Open, lens: str) -> None:
+    app = open_app(kind="Digit", checkpoint="mnist-post-ln", layer="1", head="1", lens=lens)
+    given = app.session_state["selection"].given
+    np.testing.assert_allclose(weights(shown(app)), expected(lens, given, "mnist-post-ln"), rtol=1e-5)
+
+
+def test_a_lens_without_heads_leaves_the_head_that_was_chosen(open_app: Open) -> None:
+    app = open_app(text=TEXT, lens="rollout", **CHOSEN)
+    assert app.selectbox(key="no_head").disabled
+    assert "**L1**" in " ".join(said.value for said in app.markdown)
+    assert described(app, "Share of the attention of 2 layers; L1 is chosen")["tables"]
+    app.button(key="step_up").click().run()
+    assert app.selectbox(key="layer").value == 0
+    app.selectbox(key="lens").set_value("attention").run()
+    assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == (0, 1)
+
+
+@pytest.mark.parametrize(("name", "number"), [("negative", 0), ("positive", 1)])
+def test_the_relevance_is_for_the_chosen_class(open_app: Open, name: str, number: int) -> None:
+    lens = "gradient × attention"
+    app = open_app(text=TEXT, lens=lens, lens_class=name, **CHOSEN)
+    np.testing.assert_allclose(weights(shown(app)), expected(lens, TEXT, number=number), rtol=1e-5)
+    assert f"lens: {lens}, of the class {name}" in shown(app)["layout"]["xaxis"]["title"]["text"]
+
+
+def test_figures_say_their_lens(open_app: Open) -> None:
+    app = open_app(text=TEXT, **CHOSEN)
+    assert "lens" not in shown(app)["layout"]["xaxis"]["title"]["text"]
+    app.selectbox(key="lens").set_value("norm-weighted").run()
+    assert "lens: norm-weighted" in shown(app)["layout"]["xaxis"]["title"]["text"]
+    assert any("lens: norm-weighted" in chart.proto.spec for chart in app.get("vega_lite_chart"))
+
+
+def test_words_are_merged_behind_the_lens(open_app: Open) -> None:
+    app = open_app(text="films", words="true", lens="value zeroing", **CHOSEN)
+    assert not app.exception
+    one = expected("value zeroing", "films")
+    assert weights(shown(app)).shape[0] < len(one)
+    np.testing.assert_allclose(weights(shown(app))[0].sum(), one[0].sum(), rtol=1e-5)
+
+
+def test_what_rows_were_divided_by_stands_beside(open_app: Open) -> None:
+    def said(lens: str) -> str:
+        app = open_app(text=TEXT, lens=lens, **CHOSEN)
+        return next(line.value for line in app.markdown if line.value.startswith("**L1"))
+
+    assert "Before division rows sum to" in said("norm-weighted")
+    assert "Mixing ratio: 0." in said("residual and LayerNorm")
+
+
+def test_long_work_goes_in_steps(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(module, "in_steps", lambda steps, text: asked.append((len(steps), text)))
+    assert not open_app(text=TEXT, lens="value zeroing, rolled out", **CHOSEN).exception
+    assert asked[0] == (2, "Leaving out one value after another …")
+
+
+def opened(open_app: Open, record: object, **query: str) -> AppTest:
+    app = open_app(kind="Record", **query)
+    app.session_state[OPENED] = Opened(name="mine.npz", record=record, settings={}, picture=None)
+    return app.run()
+
+
+def test_a_record_has_the_lenses_that_need_no_encoder(open_app: Open) -> None:
+    pattern = np.random.default_rng(0).dirichlet(np.ones(3), (2, 2, 3)).astype(np.float32)
+    record = from_arrays(pattern, ["a", "b", "c"])
+    app = opened(open_app, record, lens="value zeroing")
+    assert app.selectbox(key="lens").options == ["attention", "rollout"]
+    assert app.selectbox(key="lens").value == "attention"
+    assert any("The other lenses need the encoder" in said.value for said in app.markdown)
+    app.selectbox(key="lens").set_value("rollout").run()
+    np.testing.assert_allclose(weights(shown(app)), rollout(record).pattern[0, 0], rtol=1e-5)
+
+
+def test_attention_between_two_inputs_has_no_other_lens(open_app: Open) -> None:
+    record = from_arrays(np.full((1, 1, 2, 3), 1 / 3), ["a", "b"], keys=["x", "y", "z"])
+    app = opened(open_app, record, lens="rollout")
+    assert not app.exception
+    assert all(box.key != "lens" for box in app.selectbox)
+
+
+def test_files_are_named_after_the_lens(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = {"page": "attention", "layer": 1, "head": 2, "checkpoint": "mine"}
+    monkeypatch.setattr("app_pages.address.held", lambda key, default=None: held.get(key, default))
+    assert name_parts("matrix") == ["attention", "", "L1-H2", "mine"]
+    held["lens"] = "norm-weighted"
+    assert name_parts("matrix") == ["attention", "", "norm-weighted", "L1-H2", "mine"]
+    held["lens"] = "rollout"
+    assert name_parts("matrix") == ["attention", "", "rollout", "L1", "mine"]
+    held |= {"page": "compare", "compare_part": "Stream"}
+    assert "rollout" not in name_parts("norms")
+
+
+def test_the_offline_page_says_the_lens(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = {}
+    monkeypatch.setattr(
+        "app_pages.attention.download._button",
+        lambda label, content, *_args, **_options: made.update({label: content}),
+    )
+    open_app(text=TEXT, lens="rollout", **CHOSEN)
+    assert made["Offline page"].func is page
+    content = made["Offline page"]().decode()
+    assert "lens: rollout" in content
+    assert '"what": "share of the attention"' in content

@@ -1,0 +1,60 @@
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages import state
+from model.lenses import LENSES, through
+from tests.app_pages.charts import shown, weights
+
+Open = Callable[..., AppTest]
+
+SIDES = ("imdb-pre-ln", "imdb-post-ln")
+TEXT = "not great film"
+BY_NUMBER = {"checkpoint": SIDES[0], "compare_pairing": "by number", "layer": "1", "head": "1", "text": TEXT}
+
+
+def expected(lens: str, name: str) -> np.ndarray:
+    return through(lens, state.loaded(name), TEXT).pattern[1, 1 if LENSES[lens].has_heads else 0]
+
+
+@pytest.mark.parametrize("lens", LENSES)
+def test_both_sides_are_seen_through_it(open_compare: Open, lens: str) -> None:
+    app = open_compare(lens=lens, compare_view="all weights", **BY_NUMBER)
+    for number, name in zip(("first", "second"), SIDES, strict=True):
+        figure = shown(app, f"matrix_{number}")
+        np.testing.assert_allclose(weights(figure), expected(lens, name), rtol=1e-5)
+        assert figure["data"][0]["colorbar"]["title"]["text"].startswith(LENSES[lens].quantity)
+    assert any(LENSES[lens].formula in said.value for said in app.markdown)
+
+
+@pytest.mark.parametrize("lens", LENSES)
+def test_the_difference_is_that_of_what_is_shown(open_compare: Open, lens: str) -> None:
+    app = open_compare(lens=lens, compare_part="Difference", **BY_NUMBER)
+    difference = expected(lens, SIDES[1]) - expected(lens, SIDES[0])
+    np.testing.assert_allclose(weights(shown(app, "difference")), difference, atol=1e-6)
+    title = shown(app, "difference")["layout"]["title"]["text"]
+    assert ("H1" in title) == LENSES[lens].has_heads
+
+
+def test_layers_are_paired_by_number(open_compare: Open) -> None:
+    app = open_compare(lens="rollout", **BY_NUMBER)
+    assert not app.exception
+    assert any("layers are paired by number" in said.value for said in app.markdown)
+    assert app.segmented_control(key="compare_view").options == ["one query", "all weights"]
+    assert not any(button.key == "most_different" for button in app.button)
+
+
+def test_two_encoders_with_the_same_classes_share_the_chosen_one(open_compare: Open) -> None:
+    lens = "gradient × attention"
+    look = {"compare_view": "all weights", "lens": lens, "lens_class": "negative"}
+    app = open_compare(**BY_NUMBER, **look)
+    for number, name in zip(("first", "second"), SIDES, strict=True):
+        made = through(lens, state.loaded(name), TEXT, 0).pattern[1, 0]
+        np.testing.assert_allclose(weights(shown(app, f"matrix_{number}")), made, rtol=1e-5)
+
+
+def test_two_digits(open_compare: Open) -> None:
+    app = open_compare(kind="Digit", compare_what="two inputs", compare_digit="5", lens="value zeroing")
+    assert not app.exception
