@@ -164,3 +164,16 @@ def test_the_offline_page_says_the_lens(open_app: Open, monkeypatch: pytest.Monk
     content = made["Offline page"]().decode()
     assert "lens: rollout" in content
     assert '"what": "share of the attention"' in content
+
+
+def test_the_map_of_another_class_is_not_checked_against_the_answer(open_app: Open) -> None:
+    look = {"text": TEXT, "lens": "gradient × attention", **CHOSEN}
+    said = state.record("imdb-post-ln", TEXT)
+    names = list(said.class_names)
+    predicted = names.pop(int(said.logits.argmax()))
+    unchecked = "Knock-outs are measured on the predicted class: choose that one to check this map."
+    for name, is_unchecked in (("predicted", False), (predicted, False), (names[0], True)):
+        app = open_app(lens_class=name, **look)
+        assert not app.exception
+        assert (unchecked in [caption.value for caption in app.caption]) == is_unchecked
+        assert any("Agreement with token knock-out" in line.value for line in app.markdown) != is_unchecked
