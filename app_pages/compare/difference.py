@@ -32,7 +32,7 @@ def difference(
     elif partner is not None:
         title = f"{second.title} {lens_name(partner, lens)} minus {first.title} {lens_name(head, lens)}"
         seen = (replace(side, record=record) for side, (record, _) in zip((first, second), maps, strict=True))
-        figure = contrast.difference(*seen, head, partner, title=title)
+        figure = contrast.difference(*seen, head, partner, title=title, notes=through.notes)
         show(figure, key="difference")
     if lens.has_heads:
         about(first, second, pairing, head)

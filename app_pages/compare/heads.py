@@ -20,7 +20,6 @@ from app_pages.widgets.lens import Through
 from app_pages.widgets.measures_note import measures_note
 from app_pages.widgets.show import clickable, show
 from model.atlas.stored import Against
-from model.lenses import Lens
 from model.measures.matching import Head, Pairing
 from model.record import AttentionRecord
 from viz.attention.token_heatmaps import attention_heatmap
@@ -80,7 +79,7 @@ def heads(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairi
                     st.info(f"{side.title} has no partner for {lens_name(head, lens)}.")
                 else:
                     draw, figure = (_all_weights, "matrix") if view == ALL_WEIGHTS else (_one_query, "query")
-                    which = (side, seen[0], lens, selected, at)
+                    which = (side, seen[0], through, selected, at)
                     draw(*which, scale, take_position, key=f"{figure}_{number}")
                     if (why := through.why_unchecked(side.record)) is None:
                         look = {"lens": lens.name, "head": selected, "key": f"faithfulness_{number}"}
@@ -107,7 +106,7 @@ def _maxima_beside(records: Sequence[AttentionRecord], pairing: Pairing) -> tupl
 def _all_weights(
     side: Side,
     record: AttentionRecord,
-    lens: Lens,
+    through: Through,
     head: Head,
     query: int | None,
     scale: WeightScale,
@@ -115,8 +114,8 @@ def _all_weights(
     *,
     key: str,
 ) -> None:
-    title = f"{side.title} {lens_name(head, lens)}"
-    look = {"mask": record.mask[head], "query": query, "scale": scale, "title": title}
+    title = f"{side.title} {lens_name(head, through.lens)}"
+    look = {"mask": record.mask[head], "query": query, "scale": scale, "title": title, "notes": through.notes}
     figure = attention_heatmap(record.pattern[head], record.tokens, **look)
     with st.container(key=f"{key}_place"):
         show(figure, key=key, height="stretch")
@@ -126,7 +125,7 @@ def _all_weights(
 def _one_query(
     side: Side,
     record: AttentionRecord,
-    lens: Lens,
+    through: Through,
     head: Head,
     query: int | None,
     scale: WeightScale,
@@ -135,11 +134,11 @@ def _one_query(
     key: str,
 ) -> None:
     """The row of `query`; a click takes its position instead."""
-    st.markdown(f"**{lens_name(head, lens)}** of {side.title}")
+    st.markdown(f"**{lens_name(head, through.lens)}** of {side.title}")
     if query is None:
         st.caption("The chosen query has no counterpart here.")
         return
-    look = {"query": query, "scale": scale, "whole": side.record}
+    look = {"query": query, "scale": scale, "whole": side.record, "notes": through.notes}
     input_in_colours(side.given, record, record.pattern[head][query], key=key, take=take, **look)
 
 

@@ -26,6 +26,7 @@ def test_both_sides_are_seen_through_it(open_compare: Open, lens: str) -> None:
         figure = shown(app, f"matrix_{number}")
         np.testing.assert_allclose(weights(figure), expected(lens, name), rtol=1e-5)
         assert figure["data"][0]["colorbar"]["title"]["text"].startswith(LENSES[lens].quantity)
+        assert (f"lens: {lens}" in figure["layout"]["xaxis"]["title"]["text"]) == (lens != "attention")
     assert any(LENSES[lens].formula in said.value for said in app.markdown)
 
 
