@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages import address, state
-from app_pages.cache import of
+from app_pages.cache import Checkpoint, of
 from app_pages.widgets.beside import beside
 from app_pages.widgets.contrast import Side
 from app_pages.widgets.faithfulness import words
@@ -46,9 +46,7 @@ def faithfulness(
         line = st.container()
         checked = with_curves(chosen, checked, key="faithfulness_curves", wanted=is_open)
         other = words.attention(of(other_attention, chosen.checkpoint, chosen.given), checked.record)
-        line.markdown(
-            f"{_line(checked, held_over_data(chosen.checkpoint, lens, head))} :small[:gray[{other}]]"
-        )
+        line.markdown(f"{_line(checked, chosen.checkpoint, lens, head)} :small[:gray[{other}]]")
     if is_open:
         _details(checked, query)
 
@@ -61,14 +59,15 @@ def faithfulness_of_side(
     if checked is not None:
         line = st.container()
         checked = with_curves(side, checked, key=f"{key}_curves", wanted=False)
-        line.markdown(_line(checked, held_over_data(side.checkpoint, lens, head)))
+        line.markdown(_line(checked, side.checkpoint, lens, head))
 
 
-def _line(checked: Checked, over_data: tuple[float, int] | None) -> str:
+def _line(checked: Checked, name: Checkpoint, lens: str, head: tuple[int, int] | None) -> str:
     found, record = checked.verdict, checked.record
     said = [words.agreement(found, checked.kind, record), words.conclusion(found, record)]
-    if over_data is not None:
-        said.append(words.over_data(*over_data))
+    held = held_over_data(name, lens, head) if checked.kind == "keys" else None  # which is what was measured
+    if held is not None:
+        said.append(words.over_data(held))
     return f":small[{' '.join(said)}]"
 
 

@@ -1,11 +1,30 @@
 """How often the rule holds over a data set, where that was measured."""
 
+from typing import NamedTuple
+
+from app_pages import atlas
 from app_pages.cache import Checkpoint
 
 
-def held_over_data(_name: Checkpoint, _lens: str, _head: tuple[int, int] | None) -> tuple[float, int] | None:
-    """The share of the examples for which a map may be read as an explanation, and how many there are.
+class OverData(NamedTuple):
+    share: float  # of the examples, from 0 to 1
+    n: int
+    data: str  # as it stands on screen
 
-    None where it was not measured for this encoder, lens and head.
+
+def held_over_data(name: Checkpoint, lens: str, head: tuple[int, int] | None) -> OverData | None:
+    """For how many examples the map of a layer and head may be read as an explanation by the rule, through this lens.
+
+    A lens without heads has one map a layer. None where it was not measured for this encoder, lens and head.
     """
-    return None
+    found = atlas.faithfulness_of(name)
+    if found is None or head is None:
+        return None
+    rows = found.rows
+    of_layer = rows[(rows["lens"] == lens) & (rows["layer"] == head[0])]
+    of_head = of_layer[of_layer["head"].isna() | (of_layer["head"] == head[1])]
+    of_head = of_head[of_head["share"].notna()]
+    if of_head.empty:
+        return None
+    row = of_head.iloc[0]
+    return OverData(float(row["share"]), int(row["n"]), found.source.data)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from app_pages.widgets.faithfulness.over_data import OverData
 from app_pages.widgets.knock_out import SAID
 from model.knock_out import Kind
 from model.measures.faithfulness import (
@@ -95,8 +96,8 @@ def areas(found: Verdict) -> str:
     )
 
 
-def over_data(share: float, n: int) -> str:
-    return f"Over the data set the rule holds for {percent(share, 0)} of {n:,} examples."
+def over_data(held: OverData) -> str:
+    return f"Over {held.n:,} {held.data} the rule holds for {percent(held.share, 0, below='under ')} of them."
 
 
 def rule(record: ForwardRecord) -> str:

@@ -5,15 +5,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from streamlit.testing.v1 import AppTest
 
 from app_pages import state
 from app_pages.widgets import knock_out as module
-from app_pages.widgets.faithfulness import line as lines
 from app_pages.widgets.faithfulness import words
+from app_pages.widgets.faithfulness.over_data import OverData, held_over_data
 from model import checkpoint
+from model.atlas.stored import FAITHFULNESS, Table, write_rows
 from model.capture import capture
 from model.inputs import Picture, Text
 from model.intervention import without_keys
@@ -22,6 +24,7 @@ from model.measures.faithfulness import scores_of
 from tests.app_pages.charts import table
 from tests.app_pages.inputs.test_record_input import opened, saved, show
 from tests.model import tiny
+from tests.model.atlas.invented import source
 from viz.export.tables import csv
 from viz.faithfulness.score_effect import score_effect
 
@@ -185,14 +188,38 @@ def test_an_ended_run_leaves_the_button(open_app: Open, monkeypatch: pytest.Monk
     assert app.button(key="faithfulness_check")
 
 
-def test_over_a_data_set_it_is_said_where_it_was_measured(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = []
-    monkeypatch.setattr(lines, "held_over_data", lambda *what: (asked.append(what), (0.12, 256))[1])
+def test_over_a_data_set_it_is_said_where_it_was_measured(open_app: Open, checkpoints: Path) -> None:
+    folder = checkpoints / "imdb-pre-ln"
+    columns = ("lens", "layer", "head", "spearman_mean", "spearman_sd", "share", "n")
+    rows = pd.DataFrame(
+        [("attention", 0, 0, 0.1, 0.2, 0.05, 256), ("attention", 1, 0, 0.1, 0.2, 0.12, 250)], columns=columns
+    )
+    table_of = Table(source=source(300, checkpoint.weights_hash("imdb-pre-ln")), rows=rows)
+    write_rows(folder / FAITHFULNESS, table_of)
     (line,) = said(open_app(text=TEXT, checkpoint="imdb-pre-ln", layer="1"))
-    assert "Over the data set the rule holds for 12\u2009% of 256 examples." in line
-    assert asked[-1] == ("imdb-pre-ln", "attention", (1, 0))
+    assert "Over 250 films the rule holds for 12\u2009% of them." in line
+    for other in ({"layer": "1", "head": "1"}, {"part": "mean"}, {"knock_out": "read as [MASK]"}):
+        assert "Over" not in said(open_app(text=TEXT, checkpoint="imdb-pre-ln", **other))[0]
+
+
+def test_a_lens_without_heads_is_one_map_a_layer(checkpoints: Path) -> None:
+    rows = pd.DataFrame(
+        {
+            "lens": ["rollout"] * 2,
+            "layer": [0, 1],
+            "head": [None, None],
+            "spearman_mean": [0.1, 0.3],
+            "spearman_sd": [0.2, 0.2],
+            "share": [0.25, None],
+            "n": [40, 0],
+        }
+    )
+    table_of = Table(source=source(300, checkpoint.weights_hash("imdb-pre-ln")), rows=rows)
+    write_rows(checkpoints / "imdb-pre-ln" / FAITHFULNESS, table_of)
+    assert held_over_data("imdb-pre-ln", "rollout", (0, 0)) == OverData(0.25, 40, "films")
+    assert held_over_data("imdb-pre-ln", "rollout", (1, 0)) is None
+    assert held_over_data("imdb-pre-ln", "attention", (0, 0)) is None
+    assert held_over_data("imdb-post-ln", "rollout", (0, 0)) is None
 
 
 def test_a_record_from_a_file_has_no_encoder_to_ask(open_app: Open) -> None:
