@@ -11,7 +11,7 @@ from ..numbers import THIN_PERCENT
 from ..palette import EMPHASIS, NEUTRAL
 from ..theme import FIT, heading_with_reading
 
-MAP, RANDOM = "in the order of the map", "in random orders"
+MAP, RANDOM = "order of the map", "random orders"
 _TITLES = {"deletion": "Deletion", "insertion": "Insertion"}
 _DONE = {"deletion": "taken away", "insertion": "put back"}
 

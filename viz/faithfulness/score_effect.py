@@ -6,11 +6,12 @@ import altair as alt
 import numpy as np
 
 from ..attention.token_label import label, visible
-from ..figure import VegaFigure, click_on, data, either, form, need_shape, tip
+from ..figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..palette import ACCENT, EMPHASIS
 from ..theme import FIT, INK
 
 _NAMED = 3  # of the largest scores, and of the largest effects
+_ROOM, _LINE = 0.16, 0.06  # that a name takes, across and up, as shares of the figure
 
 
 def score_effect(
@@ -30,7 +31,6 @@ def score_effect(
     point selection `token`, field `position`. Raises ValueError where the shapes do not fit each other.
     """
     need_shape((len(positions),), tokens=tokens, scores=scores, effects=effects)
-    prominent = {*np.argsort(-scores, kind="stable")[:_NAMED], *np.argsort(-effects, kind="stable")[:_NAMED]}
     frame = {
         "position": np.asarray(positions, int),
         "token": [visible(token) for token in tokens],
@@ -38,18 +38,36 @@ def score_effect(
         "effect": np.asarray(effects, float),
         "knock-out": [kind] * len(positions),
         "label": [label(token, 14) for token in tokens],
-        "labelled": [at in prominent or place == selected for at, place in enumerate(positions)],
         "selected": np.asarray(positions, int) == (-1 if selected is None else selected),
     }
+    frame["labelled"] = _labelled(frame["score"], frame["effect"], np.flatnonzero(frame["selected"]))
+    ends = float(frame["score"].min(initial=0)), float(frame["score"].max(initial=0)) or 1.0
     return _form(effect).of(
         frame,
+        values={"left": ends[0], "right": ends[1] + _ROOM * (ends[1] - ends[0])},
         description=f"Score of a map and effect of knock-out ({kind}) for {len(positions)} positions.",
     )
 
 
+def _labelled(scores: np.ndarray, effects: np.ndarray, selected: np.ndarray) -> list[bool]:
+    """The chosen one and the largest, those first that stand out most; one too near to another has none."""
+    places = np.stack([each / (np.abs(each).max(initial=0) or 1) for each in (scores, effects)], axis=-1)
+    by_size = np.stack([np.argsort(-each, kind="stable")[:_NAMED] for each in places.T], axis=-1)
+    named: list[int] = []
+    for at in (*selected.tolist(), *by_size.ravel().tolist()):
+        across, up = np.abs(places[named] - places[at]).T if named else np.ones((2, 1))
+        if not ((across < _ROOM) & (up < _LINE)).any():
+            named.append(at)
+    return [at in named for at in range(len(scores))]
+
+
 @form
 def _form(effect: str) -> alt.LayerChart:
-    x = alt.X("score:Q", title="score under the map", scale=alt.Scale(zero=True))
+    x = alt.X(
+        "score:Q",
+        title="score under the map",
+        scale=alt.Scale(domain=[value("left"), value("right")], nice=False),
+    )
     y = alt.Y("effect:Q", title=effect, scale=alt.Scale(zero=True))
     base = alt.Chart(data()).encode(x=x, y=y)
     points = base.mark_point(filled=True, opacity=0.85, cursor="pointer").encode(

@@ -37,14 +37,16 @@ def test_without_a_chosen_one_none_is_marked():
     assert {point["fill"] for point in points} == {EMPHASIS}
 
 
-def test_of_many_only_the_largest_are_named():
-    rng = np.random.default_rng(0)
-    scores, effects = rng.random(40), rng.random(40)
-    look = {"kind": "k", "effect": "e", "selected": None}
-    found = score_effect(range(40), [f"t{at}" for at in range(40)], scores, effects, **look)
-    names, _ = drawn(found, width=600)
-    largest = {*np.argsort(-scores)[:3], *np.argsort(-effects)[:3]}
-    assert {name["text"] for name in names} == {f"t{at}" for at in largest}
+def test_of_many_only_the_largest_are_named_and_no_two_on_each_other():
+    scores, effects = np.zeros(40), np.zeros(40)
+    scores[[3, 5, 7, 9]] = 1.0, 0.99, 0.5, 0.2
+    effects[[3, 5, 11, 13]] = 0.4, 0.41, 1.0, 0.7
+    look = {"kind": "k", "effect": "e", "selected": 30}
+    names, points = drawn(
+        score_effect(range(40), [f"t{at}" for at in range(40)], scores, effects, **look), width=600
+    )
+    assert {name["text"] for name in names} == {"t30", "t3", "t7", "t11", "t13"}
+    assert max(point["x"] for point in points) < 0.9 * 600
 
 
 def test_numbers_that_do_not_fit_are_refused():
