@@ -107,8 +107,13 @@ def _forwards(positions: Sequence[int]) -> int:
 
 
 def _wanted(what: tuple, is_short: bool, label: str, key: str) -> bool:
-    asked_before = what in st.session_state.get(_MEMORY, ())
-    return is_short or asked_before or st.button(label, key=key, icon=":material/timer:")
+    if is_short or what in st.session_state.get(_MEMORY, ()):
+        return True
+    place = st.empty()
+    pressed = place.button(label, key=key, icon=":material/timer:")
+    if pressed:  # from here on the bar stands in its place
+        place.empty()
+    return pressed
 
 
 def _is_done(what: tuple, is_short: bool) -> None:
