@@ -90,12 +90,12 @@ def explained(numbers: Numbers) -> None:
 
 
 def how_to_measure(name: str, *options: str) -> str:
-    """What stores the missing numbers; they are read for the encoders in `checkpoints/`."""
-    said = "Over a data set nothing is stored for this encoder"
-    if name not in available():
-        return f"{said}."
-    data = ["--data FILE.csv"] if read_config(name).is_text else []
-    return f"{said}: `{' '.join(['python -m model.atlas', name, *data, *options])}` measures it."
+    """What stores the missing numbers; an encoder from elsewhere is named by its folder, which is the reader's to know."""
+    words = ["python -m model.atlas", name if name in available() else "FOLDER"]
+    words += ["--data FILE.csv"] if read_config(name).is_text else []
+    return (
+        f"Over a data set nothing is stored for this encoder: `{' '.join([*words, *options])}` measures it."
+    )
 
 
 def of_input(chosen: Selection) -> dict[str, np.ndarray]:

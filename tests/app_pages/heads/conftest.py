@@ -9,7 +9,7 @@ import pytest
 
 from model import checkpoint
 from model.atlas.source import Source, Spread
-from model.atlas.stored import EXAMPLES, HEADS, OF_EXAMPLES, Heads, Table, write_heads, write_rows
+from model.atlas.stored import EXAMPLES, HEADS, Heads, Table, write_heads, write_rows
 
 SHAPE = 2, 2
 MEANS = {"entropy": 0.4, "distance": 1.5, "same": 0.1, "first": 0.1, "sink": 0.2}
@@ -43,6 +43,6 @@ def store_examples(checkpoints: Path) -> Callable[..., None]:
         row = {"layer": 0, "head": 0, "rank": 0, "weight": 0.9, "number": 1, "query": 1, "key": 2}
         row |= {"query_token": "not", "key_token": "great", "before": "", "between": " ", "after": " film"}
         listed = pd.DataFrame([row | each for each in rows])
-        write_rows(checkpoints / name / EXAMPLES, Table(source=source(name, data), rows=listed), OF_EXAMPLES)
+        write_rows(checkpoints / name / EXAMPLES, Table(source=source(name, data), rows=listed))
 
     return stored
