@@ -4,20 +4,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from ..checkpoint import Loaded, weights_hash
 from ..measures.statistics import STATISTICS
 from ..version import VERSION
 from . import strongest, watching
-from .examples import Examples, examples_to_show
+from .causal import Ablation, Faithfulness, Importance, lens_rows
+from .examples import Examples, classes, examples_to_show
 from .measured import Measure, Statistics, spreads_of
-from .moments import Arrays, Moments
+from .moments import Arrays, Moments, from_arrays
 from .progress import Progress
+from .pruned import pruned
 from .run import Engine, local, run
 from .source import Source, Spread
-from .stored import EXAMPLES, HEADS, LAYERS, Content, Heads, Layers, Table, write
+from .stored import EXAMPLES, FAITHFULNESS, HEADS, LAYERS, PRUNING, Content, Heads, Layers, Table, write
 from .strongest import Strongest
 
-EXTRA = ("examples",)  # what can be chosen besides the statistics
+EXTRA = (
+    "importance",
+    "ablation",
+    "pruning",
+    "faithfulness",
+    "examples",
+)  # what can be chosen besides the statistics
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,13 +54,29 @@ def gather(
     Raises ValueError, in one sentence, where an example cannot be read or does not fit.
     """
     wanted = wanted or Wanted()
+    sample = examples.limited(wanted.sample)
+    # what is refused is refused before the hours, not after them
+    labels = _labels(loaded, sample) if "pruning" in wanted.extra else []
     passes = _Passes(loaded, out, command, engine)
-    statistics = passes.measured(Statistics(), examples)
-    files = _statistics(passes.source(examples), statistics)
+    heads, layers = _statistics(passes.source(examples), passes.measured(Statistics(), examples))
+    files: dict[str, Content] = {LAYERS: layers}
+    more: Arrays = {}
+    if "importance" in wanted.extra:
+        more |= passes.measured(Importance(), sample)
+    if "ablation" in wanted.extra:
+        more |= passes.measured(Ablation.by(heads.z), sample)
+    if "pruning" in wanted.extra:
+        progress = passes.progress("pruning", sample, means=heads.z.tolist())
+        rows = pruned(loaded, [given for _, given in sample], labels, heads.z, progress)
+        files[PRUNING] = Table(source=passes.source(sample), rows=rows)
+    if "faithfulness" in wanted.extra:
+        rows = lens_rows(passes.measured(Faithfulness(), sample))
+        files[FAITHFULNESS] = Table(source=passes.source(sample), rows=rows)
     if "examples" in wanted.extra:
         shown = examples if wanted.show_data else examples_to_show(loaded)
         rows = strongest.rows(loaded, shown, passes.measured(Strongest(), shown))
         files[EXAMPLES] = Table(source=passes.source(shown), rows=rows)
+    files = {HEADS: _with_more(heads, from_arrays(more), len(sample)), **files}
     # Every pass first, then every file: what is there is whole, and of one run.
     for name, content in files.items():
         write(out / name, content)
@@ -67,10 +93,14 @@ class _Passes:
         self.made: list[Progress] = []
 
     def measured(self, measure: Measure, examples: Examples) -> Arrays:
-        depends_on = {"version": VERSION, "weights": self.weights, "data": examples.sha256}
-        depends_on |= {"limit": examples.limit, "measure": repr(measure)}
-        self.made.append(Progress(self.out / f".atlas-{measure.name}.part", **depends_on))
-        return run(measure, self.loaded, examples, self.made[-1], self.engine)
+        progress = self.progress(measure.name, examples, measure=repr(measure))
+        return run(measure, self.loaded, examples, progress, self.engine)
+
+    def progress(self, name: str, examples: Examples, **depends_on: object) -> Progress:
+        depends_on |= {"version": VERSION, "weights": self.weights}
+        depends_on |= {"data": examples.sha256, "limit": examples.limit}
+        self.made.append(Progress(self.out / f".atlas-{name}.part", **depends_on))
+        return self.made[-1]
 
     def source(self, examples: Examples) -> Source:
         return Source(
@@ -86,15 +116,30 @@ class _Passes:
             progress.remove()
 
 
-def _statistics(source: Source, found: Arrays) -> dict[str, Content]:
+def _statistics(source: Source, found: Arrays) -> tuple[Heads, Layers]:
     by_name = spreads_of(found, watching.HEADS)
     spreads, samples = _spreads({name: by_name[name] for name in STATISTICS if name in by_name}, source.n)
-    z = spreads_of(found, watching.Z)[""].mean
+    z = spreads_of(found, watching.Z)[""].mean.astype(np.float32)
     curves, _ = _spreads(spreads_of(found, watching.CURVES), source.n)
-    return {
-        HEADS: Heads(source=replace(source, samples=samples), spreads=spreads, z=z),
-        LAYERS: Layers(source=source, curves=curves),
-    }
+    heads = Heads(source=replace(source, samples=samples), spreads=spreads, z=z)
+    return heads, Layers(source=source, curves=curves)
+
+
+def _with_more(heads: Heads, more: Mapping[str, Moments], n: int) -> Heads:
+    samples = {**heads.source.samples, **dict.fromkeys(more, n)}
+    return Heads(
+        source=replace(heads.source, samples=samples),
+        spreads={**heads.spreads, **{name: each.spread_or_nan for name, each in more.items()}},
+        z=heads.z,
+    )
+
+
+def _labels(loaded: Loaded, sample: Examples) -> list[int]:
+    if not loaded.config.chooses:
+        raise ValueError(
+            f"{loaded.name} does not choose one of several classes: nothing is right or wrong to prune by"
+        )
+    return classes(loaded, sample)
 
 
 def _spreads(many: Mapping[str, Moments], n: int) -> tuple[dict[str, Spread], dict[str, int]]:
