@@ -1,11 +1,21 @@
 """The command that stores what is shown over a data set."""
 
 import sys
+from dataclasses import replace
 
 import pytest
 
 from model.atlas.__main__ import main
-from model.atlas.stored import EXAMPLES, HEADS, LAYERS, read_against, read_heads, read_rows
+from model.atlas.stored import (
+    EXAMPLES,
+    FAITHFULNESS,
+    HEADS,
+    LAYERS,
+    PRUNING,
+    read_against,
+    read_heads,
+    read_rows,
+)
 from model.checkpoint import save, weights_hash
 from tests.model import tiny
 
@@ -53,6 +63,49 @@ def test_examples_are_not_of_the_data_unless_that_is_asked_for(monkeypatch, csv,
     assert (own.data, data.data) == ("sentences of our own", "texts.csv")
     assert own.command == "python -m model.atlas text --data texts.csv --with examples --sample 256"
     assert data.command == f"{own.command} --show-data"
+
+
+@pytest.mark.usefixtures("text")
+def test_everything_at_once_and_on_how_many_examples(monkeypatch, csv, tmp_path):
+    every = "importance,ablation,pruning,faithfulness,examples"
+    run(monkeypatch, "text", "--data", csv, "--with", every, "--sample", 2, "--out", tmp_path / "out")
+    names = (HEADS, LAYERS, EXAMPLES, PRUNING, FAITHFULNESS)
+    assert {path.name for path in (tmp_path / "out").iterdir()} == set(names)
+    heads = read_heads(tmp_path / "out" / HEADS)
+    assert heads.source.n == 3
+    assert dict(heads.source.samples) == {"importance": 2, "zero": 2, "mean": 2}
+    assert {"importance", "zero", "mean"} < set(heads.spreads)
+    of_heads = (heads.source.n, read_rows(tmp_path / "out" / EXAMPLES).source.n)
+    assert all(n > 2 for n in of_heads)
+    for name in (PRUNING, FAITHFULNESS):
+        assert read_rows(tmp_path / "out" / name).source.n == 2
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ("label\n1\n0\n7\n", "example 3: a label must be one of"),
+        ("rating\n1\n0\n1\n", "lacks the column label"),
+    ],
+)
+@pytest.mark.usefixtures("text")
+def test_labels_are_refused_before_anything_is_measured(monkeypatch, tmp_path, labels, said):
+    rows = zip(("text", "great", "film", "not"), labels.split(), strict=True)
+    (tmp_path / "it.csv").write_text("\n".join(map(",".join, rows)))
+    with pytest.raises(SystemExit, match=f"^model.atlas: .*{said}"):
+        run(
+            monkeypatch, "text", "--data", tmp_path / "it.csv", "--with", "pruning", "--out", tmp_path / "out"
+        )
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_classes_there_is_nothing_to_prune_by(monkeypatch, home, csv):
+    made = tiny.loaded(replace(tiny.TEXT, class_names=()))
+    save(home / "states", made.model, {}, made.tokenizer)
+    with pytest.raises(SystemExit, match="does not choose one of several classes"):
+        run(monkeypatch, "states", "--data", csv, "--with", "pruning")
+    run(monkeypatch, "states", "--data", csv, "--with", "importance,ablation,faithfulness", "--sample", 2)
+    assert "zero" in read_heads(home / "states" / HEADS).spreads
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,111 @@
+"""What counts, over a data set, beside the same computed one example at a time from the functions for one input."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from model.ablation import ablated
+from model.atlas.causal import CORRELATION, Ablation, Faithfulness, Importance, lens_rows
+from model.atlas.examples import Shard
+from model.atlas.moments import Moments, from_arrays, to_arrays
+from model.capture import capture
+from model.importance import importance
+from model.inputs import as_input
+from model.knock_out import compared, effects, knock_out
+from model.lenses import LENSES
+from model.measures.changes import cosine_distance
+from model.probabilities import probabilities
+from tests.model import tiny
+from tests.model.tiny import CLOSE
+
+TEXTS = ("great film", "not a great film", "x y z", "great films not x y")
+MEANS = np.random.default_rng(0).normal(size=(2, 2, 4)).astype(np.float32)
+
+
+def shard(inputs=TEXTS) -> Shard:
+    numbers = tuple(range(1, len(inputs) + 1))
+    return Shard(number=0, numbers=numbers, inputs=tuple(map(as_input, inputs)), labels=None)
+
+
+def measured(measure, loaded, inputs=TEXTS):
+    steps = []
+    found = from_arrays(measure.of(loaded, shard(inputs), steps.append))
+    assert sum(steps) == len(inputs)
+    return found
+
+
+def test_importance_is_the_mean_over_examples():
+    loaded = tiny.loaded(tiny.TEXT)
+    (found,) = measured(Importance(), loaded).values()
+    each = np.stack([importance(loaded, [text])[0] for text in TEXTS])
+    np.testing.assert_allclose(found.mean, each.mean(axis=0), **CLOSE)
+    np.testing.assert_allclose(found.spread.sd, each.std(axis=0, ddof=1), **CLOSE)
+
+
+@pytest.mark.parametrize("has_classes", [True, False])
+def test_ablation_is_how_far_the_answer_moves(has_classes):
+    loaded = tiny.loaded(tiny.TEXT if has_classes else replace(tiny.TEXT, class_names=()))
+    found = measured(Ablation.by(MEANS), loaded)
+    for name, means in (("zero", None), ("mean", MEANS)):
+        for layer, head in np.ndindex(2, 2):
+            moved = []
+            for text in TEXTS:
+                record = capture(loaded, text)
+                without = ablated(heads=[(layer, head)], means=means)
+                before, after = probabilities(loaded, [text], [ablated(), without])[0].astype(float)
+                if has_classes:
+                    at = record.logits.argmax()
+                    moved.append(
+                        abs(np.log(after[at] / (1 - after[at])) - np.log(before[at] / (1 - before[at])))
+                    )
+                else:
+                    moved.append(float(cosine_distance(before, after)))
+            assert found[name].mean[layer, head] == pytest.approx(np.mean(moved), rel=1e-3, abs=1e-6)
+
+
+def test_other_means_are_another_measure():
+    assert repr(Ablation.by(MEANS)) == repr(Ablation.by(MEANS.copy()))
+    assert repr(Ablation.by(MEANS)) != repr(Ablation.by(MEANS + 1))
+
+
+@pytest.mark.parametrize("config", [tiny.TEXT, replace(tiny.TEXT, class_names=()), tiny.DIGIT])
+def test_faithfulness_of_every_lens(config):
+    loaded = tiny.loaded(config)
+    rng = np.random.default_rng(0)
+    inputs = TEXTS if config.is_text else tuple(rng.integers(0, 256, (3, 8, 8), np.uint8))
+    arrays = Faithfulness().of(loaded, shard(inputs), lambda _: None)
+    rows = lens_rows(arrays)
+    assert rows.lens.unique().tolist() == list(LENSES)
+    for lens, of_lens in rows.groupby("lens"):
+        assert len(of_lens) == (4 if LENSES[lens].has_heads else 2)
+        assert of_lens["head"].isna().all() != LENSES[lens].has_heads
+    assert rows.share.dropna().between(0, 1).all()
+    assert rows.spearman_mean.dropna().between(-1, 1).all()
+    assert (rows.n <= len(inputs)).all()
+
+
+def test_correlation_with_knock_outs_by_hand():
+    loaded = tiny.loaded(tiny.TEXT)
+    found = measured(Faithfulness(), loaded)[CORRELATION + "attention"]
+    by_text = []
+    for text in TEXTS:
+        record = capture(loaded, text)
+        at = list(compared(record))
+        effect = effects(record, knock_out(loaded, text, "keys", at))
+        weights = record.pattern[1, 0, 0, at]  # the class token is classified
+        ranks = [np.argsort(np.argsort(each)) for each in (weights, effect)]
+        by_text.append(np.corrcoef(*ranks)[0, 1])
+    assert found.mean[1, 0] == pytest.approx(np.mean(by_text))
+
+
+def test_what_cannot_be_ranked_is_none_of_the_examples():
+    name = "attention"
+    correlations, readable = (
+        Moments.of(np.array([[[0.9]], [[np.nan]], [[0.1]]])),
+        Moments.of(np.array([[[1.0]], [[np.nan]], [[0.0]]])),
+    )
+    (row,) = lens_rows(
+        to_arrays({f"correlation/{name}": correlations, f"readable/{name}": readable})
+    ).itertuples()
+    assert (row.n, row.share, row.spearman_mean) == (2, 0.5, pytest.approx(0.5))
