@@ -10,12 +10,12 @@ PLACES = {"attention": "Open in Attention", "inside_a_head": "Step by step"}
 
 
 def say_head(chosen: state.HeadSelection) -> None:
-    said, rules = named(chosen)
+    called = named(chosen)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="head_line"):
         name = f"**L{chosen.layer} H{chosen.head}**" + (
-            f" · {said}" if said else " :gray[has none of the roles]"
+            f" · {called.whole}" if called.whole else " :gray[has none of the roles]"
         )
-        st.markdown(name, help=rules or None, width="content")
+        st.markdown(name, help=called.help, width="content")
         places = ["attention"] if chosen.opened is not None else PLACES
         for place in places:
             st.button(

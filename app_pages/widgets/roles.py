@@ -1,32 +1,58 @@
 """What a head is called, beside its number: the names of `model.measures.roles`, with the rule that gave each as help."""
 
+from typing import NamedTuple
+
 import streamlit as st
 
 from app_pages import state
 from app_pages.atlas import heads_of, over
+from app_pages.widgets.spelling import plain
 from model.measures.roles import Role, roles, roles_on
 from model.record import AttentionRecord
 
 
+class Called(NamedTuple):
+    """What the chosen head is called; "" where it has no such name."""
+
+    here: str  # on this input
+    mostly: str  # by the means over a data set
+    data: str  # such as "872 SST development sentences", in Markdown; "" where nothing is stored
+    rules: str  # of all these names, in Markdown
+
+    @property
+    def short(self) -> str:
+        """Where room is scarce: the name on this input, or else the one over the data set, which is said."""
+        return self.here or (f"{self.mostly} over the data set" if self.mostly else "")
+
+    @property
+    def whole(self) -> str:
+        """Both names, where they differ."""
+        if not self.data or self.here == self.mostly:
+            return self.here
+        return f"{self.here or 'no role'} here; over {self.data}: {self.mostly or 'no role'}"
+
+    @property
+    def help(self) -> str | None:
+        """The rules, and what the name is over the data set."""
+        if not self.rules:
+            return None
+        return f"{self.rules}." + (f" Over {self.data}: {self.mostly or 'no role'}." if self.data else "")
+
+
 def say_roles(chosen: state.HeadSelection) -> None:
     """In a bar, behind the boxes of layer and head; nothing for a head without a name."""
-    said, rules = named(chosen)
-    if said:
-        st.markdown(f":gray[{said}]", help=rules, width="content")
+    called = named(chosen)
+    if called.short:
+        st.markdown(f":gray[{called.short}]", help=called.help, width="content")
 
 
-def named(chosen: state.HeadSelection, record: AttentionRecord | None = None) -> tuple[str, str]:
-    """What the chosen head is called on this input, and over the data set where that differs; and the rules.
-
-    `record` is a view of the input; else the whole of it counts. Both are "" for a head without a name.
-    """
+def named(chosen: state.HeadSelection, record: AttentionRecord | None = None) -> Called:
+    """`record` is a view of the input; else the whole of it counts."""
     record, layer, head = chosen.record if record is None else record, chosen.layer, chosen.head
     here = roles_on(record, layer, head)
     mostly, data = _over_data(chosen, record)
-    said = _and(here)
-    if data and mostly != here:
-        said = f"{said or 'no role'} here; over {data}: {_and(mostly) or 'no role'}"
-    return said, "; ".join(f"**{role.name}**: {role.rule}" for role in dict.fromkeys((*here, *mostly)))
+    rules = "; ".join(f"**{role.name}**: {role.rule}" for role in dict.fromkeys((*here, *mostly)))
+    return Called(_and(here), _and(mostly), data, rules)
 
 
 def _over_data(chosen: state.HeadSelection, record: AttentionRecord) -> tuple[tuple[Role, ...], str]:
@@ -35,7 +61,7 @@ def _over_data(chosen: state.HeadSelection, record: AttentionRecord) -> tuple[tu
     if stored is None or stored.z.shape[:2] != record.pattern.shape[:2]:
         return (), ""
     means = {name: spread.mean for name, spread in stored.spreads.items()}
-    return roles(record, means, chosen.layer, chosen.head), over(stored.source)
+    return roles(record, means, chosen.layer, chosen.head), plain(over(stored.source))
 
 
 def _and(found: tuple[Role, ...]) -> str:
