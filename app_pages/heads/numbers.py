@@ -93,9 +93,8 @@ def how_to_measure(name: str, *options: str) -> str:
     """What stores the missing numbers; an encoder from elsewhere is named by its folder, which is the reader's to know."""
     words = ["python -m model.atlas", name if name in available() else "FOLDER"]
     words += ["--data FILE.csv"] if read_config(name).is_text else []
-    return (
-        f"Over a data set nothing is stored for this encoder: `{' '.join([*words, *options])}` measures it."
-    )
+    missing = "this was not measured" if options else "nothing is stored"
+    return f"Over a data set {missing} for this encoder: `{' '.join([*words, *options])}` measures it."
 
 
 def of_input(chosen: Selection) -> dict[str, np.ndarray]:

@@ -1,13 +1,23 @@
 """Heads: what each head does, on this input and over a data set, and whether it matters."""
 
+from app_pages.heads.ablate import ablate
 from app_pages.heads.examples import examples
+from app_pages.heads.patch import patch
+from app_pages.heads.prune import prune
 from app_pages.heads.scatter import scatter
 from app_pages.heads.table import table
 from app_pages.inputs.row import choose_input
 from app_pages.widgets.bar import parts
 from app_pages.widgets.head_choice import choose_head
 
-PARTS = {"Table": table, "Scatter": scatter, "Examples": examples}
+PARTS = {
+    "Table": table,
+    "Scatter": scatter,
+    "Examples": examples,
+    "Ablate": ablate,
+    "Prune": prune,
+    "Patch": patch,
+}
 OF_RECORDS = ("Table", "Scatter")  # these need no encoder
 
 part = parts(PARTS, key="heads_part")

@@ -38,3 +38,26 @@ def test_what_is_quick_has_no_bar(monkeypatch) -> None:
 
 def test_what_is_slow_has_one(monkeypatch) -> None:
     assert bars(monkeypatch, -1) == ["working"]
+
+
+def run_parts() -> None:
+    import streamlit as st
+
+    from app_pages.widgets.in_steps import as_they_come
+
+    st.session_state["parts"] = list(as_they_come([3, 1], lambda part: part / 4, "working"))
+
+
+def test_parts_come_in_order_and_move_the_bar_by_their_share(monkeypatch) -> None:
+    shown = []
+    progress = st.delta_generator.DeltaGenerator.progress
+    monkeypatch.setattr(module, "GLANCE", -1)
+    monkeypatch.setattr(
+        st.delta_generator.DeltaGenerator,
+        "progress",
+        lambda self, value, text: (shown.append(value), progress(self, value, text))[1],
+    )
+    app = AppTest.from_function(run_parts).run()
+    assert app.session_state["parts"] == [3, 1]
+    assert shown == [0.75, 1.0]
+    assert not app.exception

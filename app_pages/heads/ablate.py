@@ -1,0 +1,240 @@
+"""Taking parts of the encoder away: heads, whole layers, feed-forwards, tokens; the answer and the maps before and after."""
+
+import numpy as np
+import streamlit as st
+
+from app_pages import address, state
+from app_pages.atlas import heads_of, over
+from app_pages.heads.effects import (
+    as_vectors,
+    changes,
+    each_part,
+    followed,
+    forwards_of_heads,
+    is_done,
+    wanted,
+    what_changes,
+)
+from app_pages.heads.numbers import how_to_measure
+from app_pages.heads.taken_away import Away, away, can_undo, forget_tokens, take_away, toggle, undo
+from app_pages.state import HeadSelection
+from app_pages.widgets.contrast import Side, beside, difference, predictions, side_of, tell, verdict
+from app_pages.widgets.head_choice import choose_query, overview_of
+from app_pages.widgets.input_in_colours import input_in_colours
+from app_pages.widgets.show import clickable, show
+from model.ablation import ablated
+from model.atlas.stored import Heads
+from model.measures.changes import change, log_odds
+from model.measures.heads import summary
+from model.record import ForwardRecord
+from viz.attention.token_heatmaps import attention_heatmap
+from viz.heads.ablation_grid import ATTENTION, FEED_FORWARD, ablation_grid
+from viz.numbers import written
+from viz.palette import weight_scale
+
+ZERO, MEAN = "zero", "its mean"
+MEASURE = "ablation"
+NO_PROOF = "One input is no proof that a head is redundant."
+AT_MOST = 4  # parts that are named one by one
+_HOW = (
+    "What stands in the place of a head's output z: zeros, or its mean over the data set, which leaves out only what "
+    "differs between inputs. Feed-forwards are always made zero."
+)
+
+
+def ablate(chosen: HeadSelection) -> None:
+    stored = heads_of(chosen.checkpoint)
+    record = state.record(chosen.checkpoint, chosen.given)
+    forget_tokens(record)
+    with chosen.controls:
+        query = choose_query(record)
+        means = _choose_how(stored, record)
+        gone = away(record)
+        _choose_parts(record, gone)
+    changed = ablated(*gone, means=means)
+    before, after = side_of(chosen, "Before"), side_of(chosen, "After", changed)
+    tell(
+        verdict(_without(gone, record), before.record, after.record) if any(gone) else _nothing(before),
+        "1.1rem",
+    )
+    if any(gone):
+        predictions(before, after, key="ablate_predictions")
+        st.caption(_in_numbers(before.record, after.record))
+    grid, words = beside("ablate")
+    with grid:
+        _alone(chosen, before.record, gone, stored, means)
+    with words:
+        _input(chosen, after, gone, query)
+    _maps(chosen, before, after, query)
+
+
+def _choose_how(stored: Heads | None, record: ForwardRecord) -> np.ndarray | None:
+    """The means, where heads are to be replaced by them; None for zero."""
+    config = record.config
+    if stored is None or stored.z.shape != (config.n_layers, config.n_heads, config.d_v):
+        return None
+    help = f"{_HOW} The data set is {over(stored.source)}."
+    how = address.row("Replaced by", (ZERO, MEAN), key="ablate_how", help=help)
+    return stored.z if how == MEAN else None
+
+
+def _choose_parts(record: ForwardRecord, gone: Away) -> None:
+    """A list of all that can be taken away, and the ways back."""
+    n_layers, n_heads, *_ = record.pattern.shape
+    names = {("h", layer, head): f"L{layer} H{head}" for layer in range(n_layers) for head in range(n_heads)}
+    names |= {("a", layer): f"L{layer} attention" for layer in range(n_layers)}
+    names |= {("f", layer): f"L{layer} feed-forward" for layer in range(n_layers)}
+    names |= {("p", at): label for at, label in enumerate(record.labels)}
+    st.session_state["ablate_parts"] = sorted(gone.parts, key=str)
+    with st.popover("Parts", key="ablate_choose"):
+        st.multiselect(
+            f"Taken away: heads, layers, feed-forwards, {record.units}",
+            list(names),
+            format_func=lambda part: names.get(part, ""),
+            key="ablate_parts",
+            placeholder="choose here, or click below",
+            select_all=False,
+            wrap=True,
+            on_change=lambda: take_away(set(st.session_state["ablate_parts"])),
+        )
+    look = {"type": "tertiary"}
+    st.button(
+        "Undo", icon=":material/undo:", key="ablate_undo", on_click=undo, disabled=not can_undo(), **look
+    )
+    st.button(
+        "Put all back", key="ablate_reset", on_click=take_away, args=((),), disabled=not any(gone), **look
+    )
+
+
+def _without(gone: Away, record: ForwardRecord) -> str:
+    """The beginning of a sentence; plain text."""
+    token = "“{}”" if record.unit == "token" else "{}"
+    names = [f"L{layer} H{head}" for layer, head in gone.heads]
+    names += [f"the attention of L{layer}" for layer in gone.layers]
+    names += [f"the feed-forward of L{layer}" for layer in gone.feed_forwards]
+    names += [token.format(record.tokens[at]) for at in gone.positions]
+    if len(names) > AT_MOST:
+        counts = ((len(gone.heads), "head"), (len(gone.layers), "layer's attention"))
+        counts += ((len(gone.feed_forwards), "feed-forward"), (len(gone.positions), record.unit))
+        plural = {"layer's attention": "layers' attention"}
+        names = [f"{n} {what if n == 1 else plural.get(what, f'{what}s')}" for n, what in counts if n]
+        names = [each.replace("patchs", "patches") for each in names]
+    return "Without " + " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _nothing(before: Side) -> str:
+    said = f": the encoder says {before.said}" if before.said else ""
+    return f"Nothing is taken away{said}. Click a part, or a {before.record.unit}, to take it away."
+
+
+def _in_numbers(before: ForwardRecord, after: ForwardRecord) -> str:
+    moved = change(before, after)
+    said = f"{moved.name[0].upper()}{moved.name[1:]}: {written(moved.value, '.2g')}"
+    if (at := followed(before)) is None:
+        return f"{said}."
+    one, other = (float(log_odds(each.probabilities, at)) for each in (before, after))
+    return (
+        f"Log-odds of {before.class_names[at]}: {written(one, '+.2f')} before, {written(other, '+.2f')} after, a change of "
+        f"{written(other - one, '+.2f')}. {said}."
+    )
+
+
+def _alone(
+    chosen: HeadSelection, record: ForwardRecord, gone: Away, stored: Heads | None, means: np.ndarray | None
+) -> None:
+    """What each part is worth by itself; a click takes it away, or puts it back."""
+    st.markdown("**Each part alone: what changes without it**")
+    name, given = chosen.checkpoint, chosen.given
+    vectors = None if means is None else as_vectors(means)
+    what = ("ablate", name, given, vectors is None)
+    label = f"Take away each of the {record.pattern.shape[0] * record.pattern.shape[1]} heads in turn"
+    effects = np.full((record.pattern.shape[0], record.pattern.shape[1] + 2), np.nan)
+    if wanted(what, name, given, forwards_of_heads(record), label, "ablate_all"):
+        effects = changes(record, each_part(name, given, vectors))
+        is_done(what)
+    spread = None if stored is None else stored.spreads.get("zero" if means is None else "mean")
+    over_data = None
+    if spread is not None and spread.mean.shape == record.pattern.shape[:2]:
+        over_data = np.pad(spread.mean, ((0, 0), (0, 2)), constant_values=np.nan)
+    n_heads = record.pattern.shape[1]
+    out = np.zeros(effects.shape, bool)
+    for layer, head in gone.heads:
+        out[layer, head] = True
+    out[list(gone.layers), n_heads] = True
+    out[list(gone.feed_forwards), n_heads + 1] = True
+
+    def take(part: dict) -> None:
+        layer, column = int(part["layer"]), int(part["column"])
+        kinds = {n_heads: ("a", layer), n_heads + 1: ("f", layer)}
+        toggle(record, kinds.get(column, ("h", layer, column)))
+
+    signed = followed(record) is not None
+    figure = ablation_grid(effects, out, what=what_changes(record), signed=signed, over=over_data)
+    clickable(figure, key="ablate_grid", chosen=gone, selection="part", take=take, width="content")
+    st.caption(
+        f"{ATTENTION}: all heads of the layer; {FEED_FORWARD}: its feed-forward. Framed: taken away now. "
+        f"{NO_PROOF} {_over_data(chosen, stored, spread)}"
+    )
+
+
+def _over_data(chosen: HeadSelection, stored: Heads | None, spread: object) -> str:
+    if stored is None or spread is None:
+        return how_to_measure(chosen.checkpoint, f"--with {MEASURE}")
+    at = chosen.layer, chosen.head
+    return (
+        f"Over {over(stored.source, MEASURE)}, without L{at[0]} H{at[1]} the change has a mean size of "
+        f"{written(float(spread.mean[at]), '.2g')} ± {written(float(spread.sd[at]), '.2g')} (standard deviation)."
+    )
+
+
+def _input(chosen: HeadSelection, after: Side, gone: Away, query: int) -> None:
+    """The text or the picture; a click takes a token or patch out of the keys of all heads."""
+    record, at = after.record, (chosen.layer, chosen.head)
+    unit = record.unit
+    st.markdown(f"**The input: a click takes a {unit} away**")
+    allowed = np.ones(len(record), bool)
+    allowed[list(gone.positions)] = False
+    weights = record.pattern[at][query]
+    input_in_colours(
+        chosen.given,
+        record,
+        weights,
+        query=query,
+        scale=weight_scale("own", "the largest of this row", weights),
+        key="ablate_input",
+        take=lambda position: toggle(record, ("p", position)),
+        chosen=(gone, query),
+        allowed=allowed,
+    )
+    st.caption(
+        f"Colours: what the query attends to in L{at[0]} H{at[1]}, after. Nobody attends to a {unit} that is taken away; "
+        "its own state stays in the stream."
+    )
+
+
+def _maps(chosen: HeadSelection, before: Side, after: Side, query: int) -> None:
+    sides, head = (before, after), (chosen.layer, chosen.head)
+    for side, place in zip(sides, beside("ablate_all_maps"), strict=True):
+        with place:
+            st.markdown(f"**All heads, {side.title.lower()}**")
+            key = f"ablate_overview_{side.title.lower()}"
+            overview_of(side.record, summary(side.record), selected=head, scale="own", key=key, small=True)
+    st.caption("Each map from 0 to its own maximum. A click chooses the head that is shown below.")
+    maps = [side.record.pattern[head] for side in sides]
+    scale = weight_scale("own", "the maximum of both", *maps)
+    places = beside("ablate_maps", 3)
+    for side, each, place in zip(sides, maps, places, strict=False):
+        with place:
+            figure = attention_heatmap(
+                each,
+                side.record.tokens,
+                query=query,
+                mask=side.record.mask[head],
+                scale=scale,
+                title=f"L{head[0]} H{head[1]}, {side.title.lower()}",
+            )
+            show(figure, key=f"ablate_map_{side.title.lower()}")
+    with places[2]:
+        show(
+            difference(before, after, head, query=query, title="After minus before"), key="ablate_difference"
+        )

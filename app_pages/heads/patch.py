@@ -1,0 +1,177 @@
+"""Activation patching: one head's output, or one position's state, from another input; for all of them at once."""
+
+import numpy as np
+import streamlit as st
+
+from app_pages import address, state
+from app_pages.cache import of
+from app_pages.compare.sides import one_word_changed
+from app_pages.heads.effects import (
+    changes,
+    each_head_patched,
+    each_position_patched,
+    followed,
+    forwards_of_heads,
+    forwards_of_positions,
+    is_done,
+    wanted,
+    what_changes,
+)
+from app_pages.inputs.digit_input import SIDE
+from app_pages.inputs.text_input import text_box
+from app_pages.state import HeadSelection
+from app_pages.widgets.contrast import Side, beside, predictions, similarity, tell
+from app_pages.widgets.head_choice import clickable_heads, take_query
+from app_pages.widgets.show import clickable
+from app_pages.widgets.spelling import plain
+from model.inputs import Input, Picture, Text
+from model.measures.changes import log_odds
+from model.patching import Pairs, paired
+from model.record import ForwardRecord
+from viz.head_grids import head_grid
+from viz.heads.stage_positions import stage_positions
+from viz.numbers import written
+
+SECOND_DIGIT = 1
+_OF = (
+    "Positions are paired: the same ones where both have the same length, else what both begin and end with, and of what is "
+    "between, one by one as far as both have some."
+)
+
+
+def patch(chosen: HeadSelection) -> None:
+    before = state.record(chosen.checkpoint, chosen.given)
+    with chosen.beside:
+        source, label = _second(chosen)
+    if source is None:
+        st.info("Type a second text above: from it one part at a time is taken.", icon=":material/info:")
+        return
+    try:
+        other = state.record(chosen.checkpoint, source)
+        pairs = of(paired, chosen.checkpoint, chosen.given, source)
+    except ValueError as error:
+        st.info(f"The second input cannot be read: {plain(str(error))}.", icon=":material/info:")
+        return
+    names = ("first text", "second text") if before.unit == "token" else ("first digit", "second digit")
+    sides = [
+        Side(title=name, checkpoint=chosen.checkpoint, given=given, label=right, record=record)
+        for name, given, right, record in zip(
+            names, (chosen.given, source), (chosen.label, label), (before, other), strict=True
+        )
+    ]
+    tell(_in_words(before, other), "1.1rem")
+    predictions(*sides, key="patch_predictions")
+    st.caption(_said_of_pairs(before, other, pairs))
+    heads, positions = beside("patch")
+    with heads:
+        _heads(chosen, before, source)
+    with positions:
+        _positions(chosen, before, source)
+    st.caption(
+        "A part that carries what tells the two inputs apart moves the answer towards that of the second. "
+        "One pair of inputs is no proof of what a head does in others."
+    )
+
+
+def _second(chosen: HeadSelection) -> tuple[Input | None, int | None]:
+    if isinstance(chosen.given, Text):
+        first = chosen.given.text
+        # It begins as the first one with one word changed, and again where the first one is another text.
+        if address.held("patch_of") != first and address.held("patch_text") in (
+            None,
+            address.held("patch_made"),
+        ):
+            made = one_word_changed(first)
+            address.take("patch_made", made)
+            if "patch_text" not in st.query_params:
+                address.take("patch_text", made)
+        address.take("patch_of", first)
+        text = text_box("Second text", one_word_changed(first), key="patch_text")
+        return (Text(text) if text.strip() else None), None
+    images, labels = state.test_digits()
+    picture = st.container(width="content", key="patch_picture")
+    number = address.number(
+        *("Second digit, test digit number", 0, len(images) - 1, SECOND_DIGIT),
+        key="patch_digit",
+        width=130,
+        label_visibility="collapsed",
+    )
+    with picture:
+        st.image(images[number], width=SIDE, output_format="PNG")
+    return Picture.of(images[number]), state.label_for(chosen.checkpoint, int(labels[number]))
+
+
+def _in_words(before: ForwardRecord, other: ForwardRecord) -> str:
+    """How far apart the two answers are: what a patch can move at most, or beyond. Plain text."""
+    if (at := followed(before)) is None:
+        return similarity(before, other)
+    one, then = (float(log_odds(each.probabilities, at)) for each in (before, other))
+    return (
+        f"The log-odds of {before.class_names[at]} are {written(one, '+.2f')} for the first and {written(then, '+.2f')} for the "
+        f"second: a patch that carried all of the difference would change them by {written(then - one, '+.2f')}."
+    )
+
+
+def _said_of_pairs(before: ForwardRecord, other: ForwardRecord, pairs: Pairs) -> str:
+    if len(before) == len(other):
+        same = f"Both have {len(before)} positions, each of which is paired with the same one of the other."
+        if before.unit == "token":
+            differ = sum(one != two for one, two in zip(before.tokens, other.tokens, strict=True))
+            same += f" At {differ} of them the tokens differ."
+        return same
+    left = len(before) - len(pairs.ours)
+    stays = f" {left} of the first have no partner and stay as they are." if left else ""
+    shifted = "Behind the edit, partners stand at other positions, which is a difference of its own."
+    return f"{len(before)} tokens and {len(other)}. {_OF}{stays} {shifted}"
+
+
+def _heads(chosen: HeadSelection, before: ForwardRecord, source: Input) -> None:
+    st.markdown("**Each head's output from the second**")
+    name, given, what = (
+        chosen.checkpoint,
+        chosen.given,
+        ("patch heads", chosen.checkpoint, chosen.given, source),
+    )
+    n_heads = before.pattern.shape[0] * before.pattern.shape[1]
+    if not wanted(
+        what, name, given, forwards_of_heads(before), f"Patch {n_heads} heads in turn", "patch_all"
+    ):
+        return
+    effects = changes(before, each_head_patched(name, given, source))
+    is_done(what)
+    head = chosen.layer, chosen.head
+    title = [what_changes(before)]
+    figure = head_grid(effects, selected=head, title=title, signed=followed(before) is not None)
+    clickable_heads(figure, key="patch_heads", chosen=head)
+    most = np.unravel_index(int(np.abs(effects).argmax()), effects.shape)
+    st.caption(
+        f"z of one head at all positions. Largest: L{most[0]} H{most[1]} ({written(float(effects[most]), '+.2g')}). "
+        "A click chooses the head."
+    )
+
+
+def _positions(chosen: HeadSelection, before: ForwardRecord, source: Input) -> None:
+    st.markdown("**Each state of the residual stream from the second**")
+    name, given = chosen.checkpoint, chosen.given
+    what = ("patch positions", name, given, source)
+    label = f"Patch {len(before)} positions at {len(before.stages)} stages"
+    if not wanted(what, name, given, forwards_of_positions(before), label, "patch_states"):
+        return
+    effects = changes(before, each_position_patched(name, given, source))
+    is_done(what)
+    query = address.held("query", 0)
+    query = query if isinstance(query, int) and query < len(before) else 0
+    signed = followed(before) is not None
+    figure = stage_positions(
+        effects, before.stages, before.tokens, query=query, what=what_changes(before), signed=signed
+    )
+    clickable(
+        figure,
+        key="patch_positions",
+        chosen=query,
+        selection="cell",
+        take=lambda cell: take_query(cell["position"]),
+    )
+    st.caption(
+        "Stages from the first, one position at a time; mid: behind attention, post: behind the feed-forward."
+    )

@@ -1,0 +1,164 @@
+import json
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages import state
+from app_pages.heads.ablate import NO_PROOF
+from model.ablation import ablate_heads, ablated
+from model.atlas.source import Source, Spread
+from model.atlas.stored import HEADS, Heads, write_heads
+from model.capture import capture
+from model.measures.changes import changes_of_class
+from model.probabilities import probabilities
+from tests.app_pages.charts import table as table_of
+from tests.app_pages.charts import weights
+from tests.app_pages.heads.conftest import source
+
+Open = Callable[..., AppTest]
+PAGE = "app_pages/heads/page.py"
+TEXT, ENCODER = "not great film", "imdb-pre-ln"
+GRID = "change of the log-odds"
+HEADLINE = '<p style="font-size: 1.1rem'
+
+
+@pytest.fixture
+def open_ablate(open_app: Open) -> Open:
+    given = {"text": TEXT, "checkpoint": ENCODER, "heads_part": "Ablate"}
+    return lambda **query: open_app(PAGE, **given | query)
+
+
+def captions(app: AppTest) -> str:
+    assert not app.exception
+    return " ".join(each.value for each in app.caption)
+
+
+def headline(app: AppTest) -> str:
+    assert not app.exception
+    (said,) = (each.proto.body for each in app.get("html") if each.proto.body.startswith(HEADLINE))
+    return said
+
+
+def grid(app: AppTest):
+    return table_of(app, GRID, "layer", "column", "value").set_index("name")
+
+
+def map_of(app: AppTest, when: str) -> dict:
+    assert not app.exception
+    (chart,) = (each for each in app.get("plotly_chart") if each.key == f"ablate_map_{when}")
+    return json.loads(chart.proto.spec)
+
+
+def test_each_part_alone_has_its_effect(open_ablate: Open) -> None:
+    app = open_ablate()
+    loaded = state.loaded(ENCODER)
+    record = capture(loaded, TEXT)
+    at = int(record.logits.argmax())
+    rows = grid(app)
+    heads = ablate_heads(loaded, [TEXT])[0]
+    for layer, head in np.ndindex(2, 2):
+        (expected,) = changes_of_class(record, heads[layer, head][None], at)
+        assert rows.loc[f"L{layer} H{head}", "value"] == pytest.approx(expected, rel=1e-4, abs=1e-6)
+    wholes = [ablated(layers=(1,)), ablated(feed_forwards=(0,))]
+    expected = changes_of_class(record, probabilities(loaded, [TEXT], wholes)[0], at)
+    found = rows.loc[["L1 attn", "L0 FF"], "value"]
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
+    assert NO_PROOF in captions(app)
+    assert "Nothing is taken away" in headline(app)
+
+
+def test_a_link_restores_what_is_taken_away(open_ablate: Open) -> None:
+    app = open_ablate(ablated="h0-1.a1.f0.p2")
+    loaded, record = state.loaded(ENCODER), capture(state.loaded(ENCODER), TEXT)
+    after = capture(loaded, TEXT, ablated(((0, 1),), (1,), (0,), (2,)))
+    rows = grid(app)
+    assert set(rows.index[rows["away"]]) == {"L0 H1", "L1 attn", "L0 FF"}
+    assert headline(app).count("L0 H1, the attention of L1, the feed-forward of L0 and “great”") == 1
+    (change,) = changes_of_class(record, after.probabilities[None], int(record.logits.argmax()))
+    assert f"a change of {change:+.2f}".replace("-", "−") in captions(app)
+
+
+def test_what_is_not_there_is_passed_over(open_ablate: Open) -> None:
+    app = open_ablate(ablated="h9-9.h0.p99.x3.a7.f.h1-0")
+    rows = grid(app)
+    assert set(rows.index[rows["away"]]) == {"L1 H0"}
+    assert "Without L1 H0, " in headline(app)
+
+
+def test_many_parts_are_counted(open_ablate: Open) -> None:
+    app = open_ablate(ablated="h0-0.h0-1.h1-0.h1-1.a0.p1.p2")
+    assert "Without 4 heads, 1 layer's attention and 2 tokens" in headline(app).replace("&#x27;", "'")
+
+
+def test_what_was_can_be_had_back(open_ablate: Open) -> None:
+    app = open_ablate(ablated="f0.h0-1")
+    assert app.button(key="ablate_undo").disabled
+    app.button(key="ablate_reset").click().run()
+    assert "ablated" not in app.query_params
+    assert "Nothing is taken away" in headline(app)
+    app.button(key="ablate_undo").click().run()
+    assert app.query_params["ablated"] == "f0.h0-1"
+    assert app.button(key="ablate_undo").disabled
+
+
+def test_the_list_takes_away_as_well(open_ablate: Open) -> None:
+    app = open_ablate(ablated="h0-1")
+    chooser = app.multiselect(key="ablate_parts")
+    assert chooser.value == [("h", 0, 1)]
+    chooser.set_value([("h", 0, 1), ("p", 1)]).run()
+    assert app.query_params["ablated"] == "h0-1.p1"
+
+
+def test_the_map_before_and_after(open_ablate: Open) -> None:
+    app = open_ablate(ablated="h0-0.p2", layer="1", head="1")
+    loaded = state.loaded(ENCODER)
+    for when, changed in (("before", ablated()), ("after", ablated(heads=((0, 0),), positions=(2,)))):
+        record = capture(loaded, TEXT, changed)
+        expected = np.where(record.mask[1, 1], record.pattern[1, 1], np.nan)
+        np.testing.assert_allclose(weights(map_of(app, when)), expected, rtol=1e-5)
+
+
+def test_another_text_puts_its_tokens_back_and_keeps_the_heads(open_ablate: Open) -> None:
+    app = open_ablate(ablated="h0-1.p2")
+    app.text_area(key="text").set_value("great film").run()
+    assert app.query_params["ablated"] == "h0-1"
+
+
+def test_the_mean_of_a_data_set_stands_in(open_ablate: Open, checkpoints) -> None:
+    z = np.random.default_rng(0).normal(size=(2, 2, 4)).astype(np.float32)
+    spread = Spread(mean=np.full((2, 2), 0.37), sd=np.full((2, 2), 0.05))
+    made: Source = source(ENCODER)
+    write_heads(checkpoints / ENCODER / HEADS, Heads(source=made, spreads={"mean": spread}, z=z))
+    app = open_ablate(ablate_how="its mean", ablated="h1-1")
+    record = capture(state.loaded(ENCODER), TEXT)
+    heads = ablate_heads(state.loaded(ENCODER), [TEXT], z)[0]
+    (expected,) = changes_of_class(record, heads[1, 1][None], int(record.logits.argmax()))
+    rows = grid(app)
+    assert rows.loc["L1 H1", "value"] == pytest.approx(expected, rel=1e-4, abs=1e-6)
+    assert rows.loc["L1 H1", "over"] == "0.37"
+    assert "0.37 ± 0.05" in captions(app)
+
+
+def test_without_a_data_set_zero_is_all_there_is(open_ablate: Open) -> None:
+    app = open_ablate()
+    assert "ablate_how" not in [each.key for each in app.segmented_control]
+    assert "--with ablation" in captions(app)
+
+
+def test_digits(open_ablate: Open) -> None:
+    app = open_ablate(kind="Digit", checkpoint="mnist-post-ln", ablated="h0-1.p2")
+    assert "Without L0 H1 and r0c1" in headline(app)
+    assert len(grid(app)) == 2 * 4
+
+
+def test_what_takes_long_waits_for_a_click(open_ablate: Open, monkeypatch) -> None:
+    monkeypatch.setattr("app_pages.widgets.knock_out.AT_ONCE", 0)
+    app = open_ablate(text="great film not great")
+    assert set(grid(app)["written"]) == {"–"}
+    app.button(key="ablate_all").click().run()
+    assert "–" not in set(grid(app)["written"])
+    app.run()
+    assert "–" not in set(grid(app)["written"])
+    assert "ablate_all" not in [each.key for each in app.button]

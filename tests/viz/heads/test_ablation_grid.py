@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+
+from tests.viz.scene import drawn
+from viz.heads.ablation_grid import ablation_grid
+from viz.palette import ACCENT
+
+EFFECTS = np.array([[0.5, -0.25, 1.0, 0.0], [0.1, 0.2, np.nan, -2.0]])  # two heads, attention, feed-forward
+AWAY = np.array([[False, True, False, False], [False, False, False, True]])
+
+
+def grid(effects=EFFECTS, away=AWAY, **options):
+    return ablation_grid(effects, away, **{"what": "log-odds of positive", "signed": True} | options)
+
+
+def test_every_part_has_its_number_in_its_place():
+    _, text, cover = drawn(grid())
+    written = {(mark["x"], mark["y"]): mark["text"] for mark in text}
+    places = {
+        cell["description"]: (cell["x"] + cell["width"] / 2, cell["y"] + cell["height"] / 2) for cell in cover
+    }
+    assert {name: written[place] for name, place in places.items()} == {
+        "L0 H0": "+0.50", "L0 H1": "−0.25", "L0 attn": "+1.00", "L0 FF": "0.00",
+        "L1 H0": "+0.10", "L1 H1": "+0.20", "L1 attn": "–", "L1 FF": "−2.00",
+    }  # fmt: skip
+    x = {name: place[0] for name, place in places.items()}
+    assert x["L0 H0"] < x["L0 H1"] < x["L0 attn"] < x["L0 FF"]
+
+
+def test_what_is_taken_away_is_framed():
+    *_, cover = drawn(grid())
+    assert {cell["description"] for cell in cover if cell["stroke"] == ACCENT} == {"L0 H1", "L1 FF"}
+
+
+def test_small_effects_have_more_digits():
+    frame = grid(EFFECTS / 100, signed=False).frame
+    assert set(frame["written"]) >= {"0.0050", "−0.0025", "0.0100"}
+
+
+def test_a_click_tells_a_second_one_apart():
+    frame = grid().frame.set_index("name")
+    assert frame.loc["L1 FF", ["layer", "column", "away"]].tolist() == [1, 3, True]
+    (click,) = [each for each in grid().specification["params"] if each["name"] == "part"]
+    assert click["select"]["fields"] == ["layer", "column", "away"]
+
+
+def test_the_data_set_stands_under_the_pointer():
+    over = np.full(EFFECTS.shape, np.nan)
+    over[0, 0] = 0.123
+    frame = grid(over=over).frame.set_index("name")
+    assert frame.loc["L0 H0", "over"] == "0.123"
+    assert frame.loc["L0 attn", "over"] == "not measured"
+
+
+def test_shapes_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match=r"expected shape \(2, 4\)"):
+        grid(away=AWAY[:, :2])

@@ -1,0 +1,81 @@
+"""What each head, each layer's attention and each feed-forward is worth by itself: layers down, parts across."""
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from ..cells import BARE_AXIS, cells, strong
+from ..colours import SIGNED_ENDS, colour_legend
+from ..figure import VegaFigure, click_on, form, need_shape, tip
+from ..numbers import written
+from ..palette import ROUNDING, largest
+
+ATTENTION, FEED_FORWARD = "attn", "FF"  # the last two columns
+_WIDTH, _NARROWEST, _WIDEST, _HEIGHT = 560, 38, 58, 34
+
+
+def ablation_grid(
+    effects: np.ndarray, away: np.ndarray, *, what: str, signed: bool, over: np.ndarray | None = None
+) -> VegaFigure:
+    """Effects [layer, head, then all attention, then feed-forward], what each changes of `what` when it alone is taken away.
+
+    Those that are `away` now (True) are framed. `signed` effects are coloured symmetrically about 0. `over` holds the same
+    over a data set, NaN where it is not known, for the tooltip. A click sets the point selection `part`, fields `layer`,
+    `column` and `away`, so that a second click differs from the first. Raises ValueError where the shapes differ.
+    """
+    need_shape(effects.shape, away=away, **({} if over is None else {"over": over}))
+    n_layers, n_columns = effects.shape
+    names = [*(f"H{head}" for head in range(n_columns - 2)), ATTENTION, FEED_FORWARD]
+    end = largest(effects, at_least=ROUNDING)
+    of_heads = largest(effects[:, :-2], at_least=ROUNDING)
+    places = int(
+        np.clip(1 - np.floor(np.log10(of_heads)), 2, 4)
+    )  # of small effects more, or all would be 0.00
+    number = f"{'+' if signed else ''}.{places}f"
+    rows = [
+        {
+            "layer": layer,
+            "column": column,
+            "part": names[column],
+            "name": f"L{layer} {names[column]}",
+            "value": float(effects[layer, column]),
+            "written": written(float(effects[layer, column]), number),
+            "over": "not measured"
+            if over is None
+            else written(over[layer, column], ".3g", otherwise="not measured"),
+            "away": bool(away[layer, column]),
+            "selected": bool(away[layer, column]),
+        }
+        for layer, column in np.ndindex(effects.shape)
+    ]
+    frame = pd.DataFrame(rows).sort_values("selected", kind="stable")  # no neighbour's border lies on a frame
+    frame["strong"] = strong(frame["value"], end, signed=signed)
+    step = int(np.clip(_WIDTH // n_columns, _NARROWEST, _WIDEST))
+    return _form(tuple(names), what, signed, over is not None).of(
+        frame,
+        values={"largest": end},
+        width=step * n_columns,
+        height=_HEIGHT * n_layers,
+        description=f"{what} without each of {n_layers} layers of {n_columns - 2} heads, without each layer's attention and "
+        f"without each feed-forward; {int(away.sum())} of them are taken away.",
+    )
+
+
+@form
+def _form(names: tuple[str, ...], what: str, signed: bool, has_data: bool) -> alt.LayerChart:
+    parts = alt.Axis(orient="top", labelAngle=0, labelFlush=False, **BARE_AXIS)
+    layers = alt.Axis(
+        orient="left", labelExpr="'L' + datum.label", labelAngle=0, labelFlush=False, **BARE_AXIS
+    )
+    ticks = SIGNED_ENDS if signed else alt.ExprRef("[0, largest]")
+    told = [tip("name:N", title="without"), tip("value:Q", "+.4f" if signed else ".4f", what)]
+    return cells(
+        alt.X("part:N", sort=list(names), title=None, axis=parts),
+        alt.Y("layer:O", title=None, axis=layers),
+        tooltip=[*told, *([tip("over:N", title="mean size over the data set")] if has_data else [])],
+        signed=signed,
+        legend=colour_legend(what, ticks, format="+.2~g" if signed else ".2~g"),
+        selectable=click_on("part", "layer", "column", "away"),
+        borders=(4, 0.4),
+        font_size=11,
+    ).properties(autosize="pad")

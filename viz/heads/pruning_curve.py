@@ -1,0 +1,81 @@
+"""The accuracy that is left as heads go one after the other, a curve an encoder."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from ..curves import WHOLE, by_kind, curves
+from ..figure import VegaFigure, click_on, data, form, tip, value
+from ..numbers import THIN_PERCENT
+from ..palette import NEUTRAL, SHAPES, side_colours
+from ..theme import FIT
+
+HEIGHT = 300
+
+
+class Curve(NamedTuple):
+    """Of one encoder, from step 0, where no head has gone yet."""
+
+    placement: str  # as `ModelConfig` names it
+    heads: Sequence[str]  # which went at each step, such as "L0 H3"; "" at step 0
+    accuracy: np.ndarray  # [step], from 0 to 1
+    loss: np.ndarray  # [step], nats
+    may_go: int  # heads, before a point is lost
+
+
+def pruning_curve(encoders: Mapping[str, Curve]) -> VegaFigure:
+    """Accuracy over the number of heads that have gone, by the name of the encoder; a dashed upright line at each one's `may_go`.
+
+    A click on a point sets the point selection `step`, fields `encoder` and `went`.
+    """
+    rows = [
+        (name, step, head, accuracy, loss)
+        for name, each in encoders.items()
+        for step, (head, accuracy, loss) in enumerate(
+            zip(each.heads, each.accuracy.tolist(), each.loss.tolist(), strict=True)
+        )
+    ]
+    frame = pd.DataFrame(rows, columns=["encoder", "step", "went", "accuracy", "loss"])
+    ends = {"encoder": list(encoders), "step": [each.may_go for each in encoders.values()]}
+    placements = tuple(each.placement for each in encoders.values())
+    return _form(tuple(encoders), placements).of(
+        frame,
+        frames={"may_go": ends},
+        values={"least": float(np.floor(frame["accuracy"].min() * 20) / 20) if len(frame) else 0.0},
+        height=HEIGHT,
+        description=f"Accuracy of {' and '.join(encoders)} as heads go, one after the other",
+    )
+
+
+@form
+def _form(names: tuple[str, ...], placements: tuple[str, ...]) -> alt.LayerChart:
+    colours = side_colours(placements)
+    x = alt.X("step:Q", title="heads that have gone", axis=WHOLE, scale=alt.Scale(nice=False))
+    y = alt.Y(
+        "accuracy:Q",
+        title="right",
+        scale=alt.Scale(domain=[value("least"), 1], nice=False),
+        axis=alt.Axis(format=".0%", labelExpr=THIN_PERCENT),
+    )
+    channels = by_kind("encoder:N", names, color=colours, shape=SHAPES)
+    drawn = curves(
+        x,
+        y,
+        channels,
+        tooltip=[
+            tip("encoder:N"),
+            tip("step:Q", title="heads that have gone"),
+            tip("went:N", title="the last of them"),
+            tip("accuracy:Q", ".2%", "right"),
+            tip("loss:Q", ".4f", "mean loss, nats"),
+        ],
+        line={"strokeWidth": 2},
+        points={"size": 60, "cursor": "pointer"},
+        click=click_on("step", "encoder", "went"),
+    )
+    ends = alt.Chart(data("may_go")).mark_rule(strokeDash=[5, 4], strokeWidth=1.5, color=NEUTRAL, aria=False)
+    ends = ends.encode(x="step:Q", color=channels["color"])
+    return alt.layer(ends, *drawn).properties(autosize=FIT)

@@ -1,0 +1,78 @@
+"""What the residual stream carries where: stages down from the first, positions across, an effect in each cell."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from ..attention.token_label import label, visible
+from ..cells import BARE_AXIS, cells
+from ..colours import SIGNED_ENDS, colour_legend
+from ..figure import VegaFigure, click_on, form, need_shape, tip, value
+from ..numbers import written
+from ..palette import ROUNDING, largest
+from ..theme import FIT
+
+_STEP = 22  # pixels a stage
+_NAMED = 36  # beyond so many positions their names would cover each other
+
+
+def stage_positions(
+    effects: np.ndarray,
+    stages: Sequence[str],
+    tokens: Sequence[str],
+    *,
+    query: int | None,
+    what: str,
+    signed: bool,
+) -> VegaFigure:
+    """Effects [stage, position] on `what`, NaN where a position has no partner; the column of the `query` is framed.
+
+    A click sets the point selection `cell`, fields `stage` and `position`. Raises ValueError where the shapes do not fit.
+    """
+    need_shape((len(stages), len(tokens)), effects=effects)
+    stage, position = np.indices(effects.shape).reshape(2, -1)
+    numbers = effects.ravel().astype(float)
+    names = [f"{at} {label(token, 14)}" for at, token in enumerate(tokens)]
+    frame = pd.DataFrame(
+        {
+            "stage": [stages[at] for at in stage],
+            "position": position,
+            "column": [names[at] for at in position],
+            "token": [visible(tokens[at]) for at in position],
+            "value": numbers,
+            "exact": [written(each, "+.4f" if signed else ".4f", otherwise="no partner") for each in numbers],
+            "strong": False,
+            "selected": position == query,
+        }
+    )
+    frame["name"] = frame["stage"] + ", " + frame["column"]
+    frame = frame.sort_values("selected", kind="stable")
+    return _form(tuple(stages), what, signed, len(tokens) <= _NAMED).of(
+        frame,
+        values={
+            "largest": largest(numbers[np.isfinite(numbers)], at_least=ROUNDING),
+            "order": names,
+            "now_and_then": names[::25],
+        },
+        height=_STEP * len(stages),
+        description=f"Effect on {what} of each of {len(tokens)} positions at each of {len(stages)} stages",
+    )
+
+
+@form
+def _form(stages: tuple[str, ...], what: str, signed: bool, named: bool) -> alt.LayerChart:
+    some = {} if named else {"values": value("now_and_then")}
+    across = alt.Axis(labelAngle=-60, labelOverlap=False, **BARE_AXIS, **some)
+    ticks = SIGNED_ENDS if signed else alt.ExprRef("[0, largest]")
+    return cells(
+        alt.X("column:N", sort={"field": "position"}, title=None, axis=across),
+        alt.Y("stage:N", sort=list(stages), title=None, axis=alt.Axis(**BARE_AXIS)),
+        tooltip=[tip("stage:N"), tip("token:N"), tip("position:Q"), tip("exact:N", title=what)],
+        signed=signed,
+        text=None,
+        legend=colour_legend(what, ticks, format="+.2~g" if signed else ".2~g"),
+        selectable=click_on("cell", "stage", "position"),
+        borders=(2, 0.2),
+    ).properties(autosize=FIT)
