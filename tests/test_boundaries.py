@@ -27,6 +27,7 @@ MAY_IMPORT = {
         "huggingface_hub",
         "jsonschema",
         "pyarrow",
+        "ray",
         "jaxtyping",
         "tqdm",
         "model",
@@ -85,7 +86,7 @@ def forbidden(tree: ast.AST) -> set[str]:
 def pins(name: str) -> dict[str, str]:
     """Package to version; raises where a line is anything but an exact pin."""
     lines = (ROOT / name).read_text().splitlines()
-    found = [re.fullmatch(r"([a-z0-9-]+)==([\w.]+)", line) for line in lines if not line.startswith("-r ")]
+    found = [re.fullmatch(r"([a-z0-9-]+)(?:\[[a-z]+\])?==([\w.]+)", line) for line in lines if not line.startswith("-r ")]
     assert all(found), lines
     return dict(match.groups() for match in found)
 
@@ -164,5 +165,5 @@ def test_the_requirements_are_what_is_imported() -> None:
         part = "tests" if path.parts[0] in ("tests", "benchmarks") else "app"
         used[part] |= {packages.get(top, [top])[0].lower().replace("_", "-") for top in tops}
     for_app, for_tests = pins("requirements.txt"), pins("requirements-dev.txt")
-    assert used["app"] == set(for_app)
+    assert used["app"] == set(for_app) | set(pins("requirements-ray.txt"))
     assert used["tests"] <= set(for_app) | set(for_tests)

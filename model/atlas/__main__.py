@@ -13,6 +13,7 @@ that was ended goes on from there when the same command is given again.
 import argparse
 import os
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import torch
@@ -21,6 +22,8 @@ from ..checkpoint import Loaded, load
 from .against import compare
 from .examples import examples_for
 from .gather import EXTRA, Wanted, gather
+from .on_ray import on_ray
+from .run import Engine, local
 from .stored import against_file, write_against
 
 SAMPLE = 256
@@ -50,7 +53,14 @@ def measure(loaded: Loaded, arguments: argparse.Namespace) -> list[Path]:
         return [path]
     examples = examples_for(loaded, arguments.data, arguments.limit, arguments.name)
     wanted = Wanted(extra=arguments.extra, sample=arguments.sample, show_data=arguments.show_data)
-    return gather(loaded, examples, out, command, wanted)
+    with _engine(arguments) as engine:
+        return gather(loaded, examples, out, command, wanted, engine)
+
+
+def _engine(arguments: argparse.Namespace) -> AbstractContextManager[Engine]:
+    if arguments.engine == "local":
+        return nullcontext(local)
+    return on_ray(arguments.address, arguments.workers)
 
 
 def _command(loaded: Loaded, arguments: argparse.Namespace) -> str:
@@ -111,6 +121,14 @@ def _parser() -> argparse.ArgumentParser:
         metavar="OTHER",
         help="store how far OTHER's heads and states are from CHECKPOINT's instead",
     )
+    add(
+        "--engine",
+        choices=("local", "ray"),
+        default="local",
+        help="ray: on several cores or machines (docs/scale.md)",
+    )
+    add("--address", help="of a Ray cluster; else Ray is started here")
+    add("--workers", type=int, metavar="N", help="processes of Ray, with one core each; else one a core")
     add("--device", default="auto", help="cpu, cuda, ...; auto takes the GPU where there is one")
     return parser
 

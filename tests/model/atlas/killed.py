@@ -1,0 +1,55 @@
+"""python -m tests.model.atlas.killed CHECKPOINT CSV FOLDER
+
+Measures the texts on two workers of Ray, one of which is killed over its first shard, and writes what they come to. By
+itself, since Ray leaves threads and warnings of its own in the process.
+"""
+
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from safetensors.numpy import save_file
+
+from model.atlas.examples import Shard, examples_for
+from model.atlas.measured import Statistics, Step
+from model.atlas.moments import Arrays
+from model.atlas.on_ray import on_ray
+from model.atlas.progress import Progress
+from model.atlas.run import run
+from model.checkpoint import Loaded, load
+
+
+@dataclass(frozen=True, kw_only=True)
+class Killed(Statistics):
+    """The process that comes first to shard 2 ends there, as where the system runs out of memory."""
+
+    folder: str
+
+    def of(self, loaded: Loaded, shard: Shard, step: Step) -> Arrays:
+        if shard.number == 2:
+            try:
+                (Path(self.folder) / "killed").touch(exist_ok=False)
+            except FileExistsError:
+                pass
+            else:
+                os.kill(os.getpid(), signal.SIGKILL)
+        (Path(self.folder) / f"worker-{os.getpid()}").touch()
+        return super().of(loaded, shard, step)
+
+
+def main() -> None:
+    checkpoint, csv, out = sys.argv[1:]
+    loaded = load(checkpoint, "cpu")
+    examples = examples_for(loaded, Path(csv))
+    with on_ray(workers=2) as engine:
+        measure = Killed(shard=4, folder=out)
+        save_file(
+            run(measure, loaded, examples, Progress(Path(out) / "part"), engine),
+            Path(out) / "found.safetensors",
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""Two workers of Ray come to what one process comes to, also where one of them is killed on the way."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from model.atlas.examples import Shard, examples_for
+from model.atlas.measured import Statistics
+from model.atlas.on_ray import _shard, _table, _Worker, on_ray
+from model.atlas.progress import Progress
+from model.atlas.run import local, run
+from model.checkpoint import load, save, weights_hash
+from model.inputs import as_input
+from tests.model import tiny
+
+ROOT = Path(__file__).parents[3]
+TEXTS = tuple(
+    f"{a} {b} film" for a in ("great", "not", "x y", "z z z") for b in ("a", "b c", "not", "d e f", "g")
+)
+
+
+def test_local_and_ray_are_equal_with_a_worker_killed(tmp_path):
+    made = tiny.loaded(tiny.TEXT)
+    save(tmp_path / "it", made.model, {}, made.tokenizer)
+    out, csv = tmp_path / "out", tmp_path / "texts.csv"
+    out.mkdir()
+    csv.write_text("text\n" + "\n".join(TEXTS))
+    command = [sys.executable, "-m", "tests.model.atlas.killed", tmp_path / "it", csv, out]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    assert (out / "killed").exists()
+    assert len(list(out.glob("worker-*"))) >= 2
+    loaded = load(tmp_path / "it", "cpu")
+    here = run(Statistics(shard=4), loaded, examples_for(loaded, csv), Progress(tmp_path / "part"))
+    found = load_file(out / "found.safetensors")
+    assert set(found) == set(here)
+    for name, values in here.items():
+        np.testing.assert_allclose(found[name], values, rtol=1e-6, atol=1e-6)
+
+
+def test_what_a_worker_refuses_comes_back_as_a_sentence(tmp_path):
+    made = tiny.loaded(replace(tiny.TEXT, pooling="mean"))
+    made.tokenizer.post_processor = None  # so that there can be a text without a token
+    save(tmp_path / "it", made.model, {}, made.tokenizer)
+    shard = Shard(number=3, numbers=(7, 8), inputs=(as_input("great"), as_input(" ")), labels=None)
+    folder, weights = str(tmp_path / "it"), weights_hash(tmp_path / "it")
+    for known, said in (
+        (weights, "example 8: it finds no token in this text"),
+        ("x", "a worker has other weights in"),
+    ):
+        (row,) = _Worker(Statistics(), folder, "cpu", known)(_table(shard)).to_pylist()
+        assert row["refused"].startswith(said)
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        ("great film", "", "größer ☃"),
+        tuple(np.random.default_rng(0).integers(0, 256, (2, 8, 8, 3), np.uint8)),
+    ],
+)
+def test_a_shard_survives_the_way_to_a_worker(inputs):
+    numbers = tuple(range(7, 7 + len(inputs)))
+    shard = Shard(number=3, numbers=numbers, inputs=tuple(map(as_input, inputs)), labels=None)
+    assert _shard(_table(shard)) == shard
+
+
+def test_shards_in_any_order_are_merged_in_theirs(tmp_path):
+    made = tiny.loaded(tiny.TEXT)
+    csv = tmp_path / "texts.csv"
+    csv.write_text("text\n" + "\n".join(TEXTS))
+    examples = examples_for(made, csv)
+
+    def backwards(*args):
+        return reversed(list(local(*args)))
+
+    one, other = (
+        run(Statistics(shard=3), made, examples, Progress(tmp_path / name), engine)
+        for name, engine in (("one", local), ("other", backwards))
+    )
+    for name, values in one.items():
+        np.testing.assert_array_equal(other[name], values)
+
+
+def test_without_ray_one_sentence_says_what_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with (
+        pytest.raises(ValueError, match=r"^--engine ray needs Ray: pip install -r requirements-ray\.txt$"),
+        on_ray(),
+    ):
+        pass
