@@ -86,7 +86,11 @@ def forbidden(tree: ast.AST) -> set[str]:
 def pins(name: str) -> dict[str, str]:
     """Package to version; raises where a line is anything but an exact pin."""
     lines = (ROOT / name).read_text().splitlines()
-    found = [re.fullmatch(r"([a-z0-9-]+)(?:\[[a-z]+\])?==([\w.]+)", line) for line in lines if not line.startswith("-r ")]
+    found = [
+        re.fullmatch(r"([a-z0-9-]+)(?:\[[a-z]+\])?==([\w.]+)", line)
+        for line in lines
+        if not line.startswith("-r ")
+    ]
     assert all(found), lines
     return dict(match.groups() for match in found)
 
