@@ -87,6 +87,9 @@ def _choose_layer_and_head(chosen: state.Selection, stepped: bool, has_heads: bo
         n_layers, n_heads = config.n_layers, config.n_heads
     else:
         n_layers, n_heads, *_ = chosen.record.pattern.shape
+    is_back = has_heads and st.session_state.get("n_heads", (1, 1))[1] == 0
+    if is_back and (head := address.held("head")) is not None:
+        address.take("head", head)  # a box that was away has left the address
     st.session_state["n_heads"] = n_layers, n_heads if has_heads else 0
     with st.container(
         horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="head_choice"

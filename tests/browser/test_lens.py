@@ -1,0 +1,43 @@
+"""The lens of a page stands in its address, and what is clicked through it is a layer where it has no heads."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_links import mark, press
+from tests.browser.watching import ready
+
+
+def test_a_lens_is_chosen_linked_and_kept_on_side_by_side(page: Page) -> None:
+    page.goto("/?text=great+film&head=2")
+    ready(page)
+    page.locator(".st-key-lens input").click()
+    page.get_by_role("option", name="value zeroing", exact=True).click()
+    expect(page).to_have_url(re.compile(r"[?&]lens=value\+zeroing"))
+    ready(page)
+    press(page, mark(page, "overview", "L2"))
+    expect(page).to_have_url(re.compile(r"[?&]layer=2"))
+    ready(page)
+    page.keyboard.press("ArrowRight")  # there are no heads to step through
+    ready(page)
+    page.keyboard.press("ArrowDown")
+    expect(page).to_have_url(re.compile(r"[?&]layer=3"))
+    ready(page)
+    page.get_by_role("link", name="Side by side").click()
+    ready(page)
+    expect(page.get_by_text("layers are paired by number")).to_be_visible()
+    for side in ("first", "second"):
+        chosen = page.locator(f'.st-key-overview_{side} [aria-label*="L3 is chosen"]')
+        expect(chosen).to_be_attached()
+    ready(page)  # a run that goes on would close the list
+    page.locator(".st-key-lens input").click()
+    page.get_by_role("option", name="attention", exact=True).click()
+    expect(page).to_have_url(re.compile(r"[?&]head=2"))  # the head that was chosen before
+
+
+def test_a_link_restores_the_lens_and_the_class(page: Page) -> None:
+    page.goto("/?text=great+film&lens=gradient+×+attention&lens_class=negative&layer=3")
+    ready(page)
+    expect(page.locator(".st-key-lens input")).to_have_value("gradient × attention")
+    expect(page.locator(".st-key-lens_class input")).to_have_value("negative")
+    expect(page.locator(".st-key-overview").get_by_text("lens: gradient × attention")).to_be_attached()
