@@ -205,18 +205,19 @@ def overview_of(
     selected: tuple[int, int] | None,
     scale: ColourScale,
     key: str,
-    take: Callable[[int, int], None] = take_head,
+    take: Callable[[int, int], None] | None = None,
     beside: np.ndarray | None = None,
     small: bool = False,
     notes: Sequence[str] = (),
     lens: Lens = LENSES[ATTENTION],
 ) -> None:
     """All heads of a record, with the `measures` [layer, head] under the pointer; a click on one hands layer and head to
-    `take`. `notes` say what was done to the patterns, which are seen through `lens`.
+    `take`, or chooses it. `notes` say what was done to the patterns, which are seen through `lens`.
 
     With the scale "own" each reaches to its own maximum, or to that of the head `beside` it, where that is larger:
     maxima [layer, head], -inf where there is none.
     """
+    take = take or (take_head if lens.has_heads else take_layer)
     pattern, look = record.pattern, {}
     if scale == "own":
         look["tops"] = maxima(pattern) if beside is None else np.maximum(maxima(pattern), beside)

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages import state
+from app_pages import address, state
 from app_pages.attention.download import page
 from app_pages.inputs.record_input import OPENED, Opened
+from app_pages.widgets import head_choice
 from app_pages.widgets import lens as module
 from app_pages.widgets.download import name_parts
 from model import checkpoint
@@ -75,6 +76,18 @@ def test_a_lens_without_heads_leaves_the_head_that_was_chosen(open_app: Open) ->
     assert app.selectbox(key="layer").value == 0
     app.selectbox(key="lens").set_value("attention").run()
     assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == (0, 1)
+
+
+@pytest.mark.parametrize("lens", ["value zeroing", "attention"])
+def test_a_click_chooses_a_layer_where_there_are_no_heads(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, lens: str
+) -> None:
+    clicks, taken = {}, {}
+    monkeypatch.setattr(head_choice, "clickable", lambda _, key, take, **__: clicks.update({key: take}))
+    assert not open_app(text=TEXT, lens=lens, **CHOSEN).exception
+    monkeypatch.setattr(address, "take", taken.__setitem__)
+    clicks["overview"]({"layer": 0.0, "head": 0.0})
+    assert taken == ({"layer": 0, "head": 0} if LENSES[lens].has_heads else {"layer": 0})
 
 
 @pytest.mark.parametrize(("name", "number"), [("negative", 0), ("positive", 1)])
