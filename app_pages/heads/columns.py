@@ -17,7 +17,7 @@ class Column:
 
 
 _SHARE = r"$\sum A_{ij} D_{ij} / \sum A_{ij}$"
-# By the names of `model.measures.statistics`, in the order in which they stand.
+# By the names of `model.measures.statistics`, and of what becomes of the answer without a head, in the order in which they stand.
 COLUMNS = {
     "entropy": Column(
         title="entropy",
@@ -45,5 +45,24 @@ COLUMNS = {
         title="sink",
         formula=r"$\max_j \frac{1}{n} \sum_i A_{ij}$, the largest weight that one key gets on average. Gu et al. 2024 count a "
         "sink where it is over 0.3, in causal models; here the key need not be the first",
+    ),
+    "importance": Column(
+        title="importance",
+        formula=r"$\left| z^{\top} \, \partial L / \partial z \right|$, the slope of the loss $L$ where the output $z$ of the head "
+        "is about to be turned down (Michel et al. 2019): an estimate, to be read beside what ablation does",
+        form=".2g",
+        is_share=False,
+    ),
+    "zero": Column(
+        title="zeroed",
+        formula="{change} with zeros in the place of the output $z$ of the head",
+        form=".2g",
+        is_share=False,
+    ),
+    "mean": Column(
+        title="mean-ablated",
+        formula="the same with the mean of $z$ over the data set in its place",
+        form=".2g",
+        is_share=False,
     ),
 }

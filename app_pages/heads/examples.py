@@ -13,6 +13,7 @@ from app_pages.heads.numbers import how_to_measure
 from app_pages.inputs.digit_input import take_digit
 from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.show import clickable
+from app_pages.widgets.spelling import plain
 from model.atlas.examples import DIGITS
 from viz.heads.digit_examples import digit_examples
 from viz.numbers import written
@@ -33,16 +34,19 @@ def examples(chosen: state.HeadSelection) -> None:
     if not len(rows):
         st.info("None of the examples has a weight of this head between two words.", icon=":material/info:")
         return
+    is_text = chosen.record.patch_grid is None
     st.caption(
-        f"The largest weights of this head over {over(stored.source, MEASURE)}, at most one an example: "
-        "what the framed query attends to is filled."
+        f"The largest weights of this head between {'words' if is_text else 'patches'} over {plain(over(stored.source, MEASURE))}, "
+        "one an example: the framed query attends to the filled key. Special tokens are left out."
     )
-    if chosen.record.patch_grid is None:
+    if is_text:
         _texts(rows)
     elif stored.source.data == DIGITS:
         _digits(chosen, rows)
     else:
-        st.info(f"The pictures of {stored.source.data} are not part of the app.", icon=":material/info:")
+        st.info(
+            f"The pictures of {plain(stored.source.data)} are not part of the app.", icon=":material/info:"
+        )
 
 
 def _texts(rows: pd.DataFrame) -> None:

@@ -8,17 +8,30 @@ import streamlit as st
 
 from app_pages import address
 from app_pages.atlas import heads_of, over
-from app_pages.cache import Checkpoint, cached
+from app_pages.cache import Checkpoint, cached, of
 from app_pages.heads.columns import COLUMNS
+from app_pages.heads.effects import (
+    as_vectors,
+    changes,
+    each_head,
+    followed,
+    forwards_of_heads,
+    is_done,
+    wanted,
+)
 from app_pages.state import Selection, record
+from app_pages.widgets.spelling import plain
 from model.atlas.source import Spread
+from model.atlas.stored import Heads
 from model.checkpoint import available, read_config
+from model.importance import importance
 from model.inputs import Input
 from model.measures.roles import Role, roles, roles_for
 from model.measures.statistics import statistics
-from model.record import AttentionRecord
+from model.record import AttentionRecord, ForwardRecord
 
 HERE, OVER = "this input", "data set"
+BACKWARD = 3  # forwards that a forward with gradients and its backward take, about
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +39,8 @@ class Numbers:
     record: AttentionRecord
     here: Mapping[str, np.ndarray]  # [layer, head], by the names of `COLUMNS`
     spreads: Mapping[str, Spread]  # the same over a data set; empty where nothing is stored
-    data: str  # such as "256 MNIST test digits"
+    data: str  # such as "256 MNIST test digits", in Markdown
+    samples: Mapping[str, int]  # of what was measured on fewer of them, on how many
     first: str  # which of the two is compared and gives names, `HERE` or `OVER`
 
     @property
@@ -50,9 +64,9 @@ def choose_numbers(chosen: Selection) -> Numbers:
     spreads = (
         {} if stored is None else {k: each for k, each in stored.spreads.items() if each.mean.shape == shape}
     )
-    first, data = HERE, ""
+    first, data, samples = HERE, "", {}
     if spreads:
-        data = over(stored.source)
+        data, samples = plain(over(stored.source)), stored.source.samples
         with chosen.controls:
             first = address.row(
                 "Numbers of",
@@ -61,13 +75,19 @@ def choose_numbers(chosen: Selection) -> Numbers:
                 label_visibility="collapsed",
                 help=f"The data set is {data}.",
             )
-    return Numbers(record=chosen.record, here=of_input(chosen), spreads=spreads, data=data, first=first)
+    here = of_input(chosen) | (effects(chosen, stored) if chosen.opened is None else {})
+    return Numbers(record=chosen.record, here=here, spreads=spreads, data=data, samples=samples, first=first)
 
 
 def say_source(chosen: Selection, numbers: Numbers) -> None:
     """Why there are no numbers over a data set, where there are none."""
     if chosen.opened is not None:
         st.caption("A record holds one input, so these are the numbers of that input alone.")
+    elif numbers.spreads and not {"importance", "zero"} <= set(numbers.spreads):
+        st.caption(f"What a head is worth: {how_to_measure(chosen.checkpoint, '--with importance,ablation')}")
+    elif numbers.samples:
+        fewer = [f"{COLUMNS[name].title} {n:,}" for name, n in numbers.samples.items() if name in COLUMNS]
+        st.caption(f"On fewer examples of the data set: {', '.join(fewer)}.")
     elif not numbers.spreads:
         st.caption(f"These are the numbers of this input alone. {how_to_measure(chosen.checkpoint)}")
 
@@ -76,17 +96,21 @@ def explained(numbers: Numbers) -> None:
     """The formula of each column, and the rule of each role."""
     with st.expander("What the numbers mean", icon=":material/function:"):
         st.markdown("$A_{ij}$ is the attention weight of query $i$ on key $j$.")
-        unit = {"distance": f", in {numbers.record.units}"}
         st.markdown(
-            "\n".join(
-                f"- **{COLUMNS[name].title}**: {COLUMNS[name].formula}{unit.get(name, '')}."
-                for name in numbers.values
-            )
+            "\n".join(f"- **{COLUMNS[name].title}**: {_formula(numbers, name)}." for name in numbers.values)
         )
         st.markdown(
             "Roles are names for what these numbers say, each by a rule of this app's own thresholds:"
         )
         st.markdown("\n".join(f"- **{role.name}**: {role.rule}." for role in roles_for(numbers.record)))
+
+
+def _formula(numbers: Numbers, name: str) -> str:
+    change, record = "cosine distance of the pooled state", numbers.record
+    if isinstance(record, ForwardRecord) and (at := followed(record)) is not None:
+        change = f"size of the change of the log-odds of {plain(record.class_names[at])}"
+    said = COLUMNS[name].formula.replace("{change}", change)
+    return f"{said}, in {record.units}" if name == "distance" else said
 
 
 def how_to_measure(name: str, *options: str) -> str:
@@ -102,6 +126,27 @@ def of_input(chosen: Selection) -> dict[str, np.ndarray]:
     if chosen.opened is not None:
         return statistics(chosen.record)
     return _statistics(chosen.checkpoint, chosen.given)
+
+
+def effects(chosen: Selection, stored: Heads | None) -> dict[str, np.ndarray]:
+    """[layer, head]: `importance`, and the size of the change of the answer with each head ablated; where that takes longer
+    than a glance, behind a button."""
+    name, given, before = chosen.checkpoint, chosen.given, chosen.record
+    means = None if stored is None else stored.z
+    if means is not None and means.shape != before.z.shape[:2] + before.z.shape[-1:]:
+        means = None
+    n_ablations = 1 if means is None else 2
+    n_forwards = BACKWARD + n_ablations * forwards_of_heads(before)
+    what = ("effects", name, given, n_ablations)
+    label = f"Measure what each of the {before.pattern.shape[0] * before.pattern.shape[1]} heads is worth on this input"
+    if not wanted(what, name, given, n_forwards, label, "heads_effects"):
+        return {}
+    found = {"importance": of(importance, name, (given,))[0]}
+    found["zero"] = np.abs(changes(before, each_head(name, given, None)))
+    if means is not None:
+        found["mean"] = np.abs(changes(before, each_head(name, given, as_vectors(means))))
+    is_done(what)
+    return found
 
 
 @cached

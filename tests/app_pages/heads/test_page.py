@@ -11,9 +11,16 @@ from app_pages.heads.columns import COLUMNS
 from app_pages.heads.numbers import how_to_measure
 from app_pages.inputs.record_input import OPENED, Opened
 from app_pages.inputs.row import NEEDS_ENCODER
+from app_pages.widgets import knock_out
+from model import checkpoint
+from model.ablation import ablate_heads
 from model.atlas.stored import HEADS
 from model.bare import from_arrays
+from model.capture import capture
+from model.importance import importance
 from model.inputs import Picture, Text
+from model.measures.changes import changes_of_class
+from model.measures.roles import roles_on
 from model.measures.statistics import statistics
 from tests.app_pages.charts import described
 from tests.app_pages.charts import table as table_of
@@ -49,11 +56,11 @@ def said(app: AppTest) -> str:
 def test_each_head_is_a_row_of_its_numbers(open_app: Open) -> None:
     app = open_app(PAGE, text=TEXT)
     found = statistics(state.record("imdb-pre-ln", Text(TEXT)))
-    assert columns(app) == list(found)
+    assert columns(app) == [*found, "importance", "zero"]
     assert list(rows(app)) == ["L0 H0", "L0 H1", "L1 H0", "L1 H1"]
     for row in rows(app).values():
         expected = [COLUMNS[name].written(each[row["layer"], row["head"]]) for name, each in found.items()]
-        assert [cell["shown"] for cell in row["cells"]] == expected
+        assert [cell["shown"] for cell in row["cells"]][: len(found)] == expected
         assert not any(cell["small"] for cell in row["cells"])
     assert how_to_measure("imdb-pre-ln") in said(app)
 
@@ -61,7 +68,8 @@ def test_each_head_is_a_row_of_its_numbers(open_app: Open) -> None:
 def test_a_digit_has_the_numbers_that_patches_have(open_app: Open) -> None:
     app = open_app(PAGE, kind="Digit", digit="3")
     found = statistics(state.record("mnist-pre-ln", Picture.of(state.test_digits()[0][3])))
-    assert columns(app) == list(found) == DIGIT_STATISTICS
+    assert list(found) == DIGIT_STATISTICS
+    assert columns(app) == [*DIGIT_STATISTICS, "importance", "zero"]
     assert "`python -m model.atlas mnist-pre-ln` measures it" in said(app)
 
 
@@ -111,6 +119,7 @@ def test_over_a_data_set_each_number_has_its_spread(open_app: Open, store_heads:
     assert (cell["shown"], cell["small"], cell["part"]) == ("0.70 ± 0.05", here, pytest.approx(0.7))
     assert [role["name"] for role in rows(app)["L0 H1"]["roles"]] == ["next-token head"]
     assert "40 sentences of our own" in said(app)
+    assert "`python -m model.atlas imdb-pre-ln --data FILE.csv --with importance,ablation`" in said(app)
     assert columns(app) == [name for name in found if name != "confidence"]  # which was not stored
 
 
@@ -131,6 +140,16 @@ def test_a_head_opens_elsewhere_as_it_was_chosen(open_app: Open) -> None:
     assert not app.exception
     assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == (1, 1)
     assert any(each.value.startswith("**L1 H1**") for each in app.markdown)
+
+
+def test_over_a_data_set_a_head_may_be_called_otherwise(open_app: Open, store_heads: Callable) -> None:
+    store_heads("imdb-pre-ln", same=np.full((2, 2), 0.9))
+    app = open_app(PAGE, text=TEXT)
+    assert not app.exception
+    found = roles_on(state.record("imdb-pre-ln", Text(TEXT)), 0, 0)
+    here = ", ".join(role.name for role in found)
+    (line,) = [each.value for each in app.markdown if each.value.startswith("**L0 H0**")]
+    assert line == f"**L0 H0** · {here} here; over 40 sentences of our own: same-token head"
 
 
 # Scatter
@@ -223,3 +242,41 @@ def test_a_record_shows_its_own_numbers(open_app: Open) -> None:
 def test_what_needs_the_encoder_says_so_of_a_record(open_app: Open) -> None:
     app = opened(open_app, heads_part="Examples")
     assert [each.value for each in app.info] == [NEEDS_ENCODER]
+
+
+# What a head is worth
+
+
+def test_beside_where_a_head_looks_stands_what_it_is_worth(open_app: Open, store_heads: Callable) -> None:
+    store_heads("imdb-pre-ln")
+    app = open_app(PAGE, text=TEXT)
+    assert columns(app)[-3:] == ["importance", "zero", "mean"]
+    loaded = checkpoint.load("imdb-pre-ln")
+    before = capture(loaded, TEXT)
+    answers = ablate_heads(loaded, [TEXT])[0].reshape(4, -1)
+    zeroed = np.abs(changes_of_class(before, answers, int(before.logits.argmax())))
+    slopes = importance(loaded, [TEXT])[0].ravel()
+    for row, change, slope in zip(rows(app).values(), zeroed, slopes, strict=True):
+        shown = [cell["shown"] for cell in row["cells"][-3:]]
+        # the stored means are zeros: then both ablations are one
+        expected = [COLUMNS["importance"].written(slope), *[COLUMNS["zero"].written(change)] * 2]
+        assert shown == expected
+
+
+def test_over_the_data_set_too_and_on_how_many_examples(open_app: Open, store_heads: Callable) -> None:
+    worth = {name: np.full((2, 2), value) for name, value in (("importance", 0.5), ("zero", 2.0))}
+    store_heads("imdb-pre-ln", **worth)
+    app = open_app(PAGE, text=TEXT, heads_of="data set")
+    assert columns(app)[-2:] == ["importance", "zero"]
+    assert [cell["shown"] for cell in rows(app)["L0 H0"]["cells"][-2:]] == ["0.5 ± 0.05", "2 ± 0.05"]
+    assert "On fewer examples of the data set: next 30." in said(app)
+
+
+def test_where_it_takes_long_a_button_measures_it(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(knock_out, "AT_ONCE", 0)
+    app = open_app(PAGE, text=TEXT)
+    assert "zero" not in columns(app)
+    app.button(key="heads_effects").click().run()
+    assert columns(app)[-2:] == ["importance", "zero"]
+    app.run()
+    assert columns(app)[-2:] == ["importance", "zero"]

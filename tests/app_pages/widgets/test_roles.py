@@ -1,6 +1,5 @@
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -66,12 +65,3 @@ def test_the_rules_and_the_data_set_are_the_help() -> None:
     assert Called("", "", "9 texts", "").help is None
     assert Called("a head", "", "", "**a head**: it is").help == "**a head**: it is."
     assert Called("a head", "", "9 texts", "it is").help == "it is. Over 9 texts: no role."
-
-
-def test_over_a_data_set_a_head_may_be_called_otherwise(open_app: Open, store_heads: Callable) -> None:
-    store_heads("imdb-pre-ln", same=np.full((2, 2), 0.9))
-    app = open_app("app_pages/heads/page.py", text=TEXT, checkpoint="imdb-pre-ln")
-    assert not app.exception
-    here = ", ".join(role.name for role in of_head(0, 0))
-    (said,) = [each.value for each in app.markdown if each.value.startswith("**L0 H0**")]
-    assert said == f"**L0 H0** · {here} here; over 40 sentences of our own: same-token head"

@@ -16,9 +16,10 @@ MEANS = {"entropy": 0.4, "distance": 1.5, "same": 0.1, "first": 0.1, "sink": 0.2
 OF_TEXT = {"previous": 0.05, "next": 0.3, "separator": 0.1}
 
 
-def source(name: str, data: str = "sentences of our own") -> Source:
+def source(name: str, data: str = "sentences of our own", **samples: int) -> Source:
     weights = (checkpoint.weights_hash(name),)
-    return Source(command="python -m model.atlas", data=data, sha256="0", n=40, weights=weights)
+    like = {"command": "python -m model.atlas", "data": data, "sha256": "0", "n": 40, "weights": weights}
+    return Source(**like, samples=samples)
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def store_heads(checkpoints: Path) -> Callable[..., None]:
         of_all = {each: np.full(SHAPE, value) for each, value in means.items()} | values
         spreads = {each: Spread(mean=value, sd=np.full(SHAPE, 0.05)) for each, value in of_all.items()}
         z = np.zeros((*SHAPE, checkpoint.read_config(name).d_v), np.float32)
-        write_heads(checkpoints / name / HEADS, Heads(source=source(name), spreads=spreads, z=z))
+        write_heads(checkpoints / name / HEADS, Heads(source=source(name, next=30), spreads=spreads, z=z))
 
     return stored
 
