@@ -24,7 +24,7 @@ test: .venv/test-installed
 	$(INSTALL) requirements.txt
 	@touch $@
 
-.venv/test-installed: requirements.txt requirements-dev.txt requirements-dev-alone.txt | .venv/bin/pip
+.venv/test-installed: requirements.txt requirements-ray.txt requirements-dev.txt requirements-dev-alone.txt | .venv/bin/pip
 	$(INSTALL) requirements-dev.txt
 	$(INSTALL) requirements-dev-alone.txt --no-deps
 	@touch $@

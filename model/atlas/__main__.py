@@ -21,12 +21,10 @@ import torch
 from ..checkpoint import Loaded, load
 from .against import compare
 from .examples import examples_for
-from .gather import EXTRA, Wanted, gather
+from .gather import EXTRA, SAMPLE, Wanted, gather
 from .on_ray import on_ray
 from .run import Engine, local
 from .stored import against_file, write_against
-
-SAMPLE = 256
 
 
 def main() -> None:
@@ -128,7 +126,7 @@ def _parser() -> argparse.ArgumentParser:
         help="ray: on several cores or machines (docs/scale.md)",
     )
     add("--address", help="of a Ray cluster; else Ray is started here")
-    add("--workers", type=int, metavar="N", help="processes of Ray, with one core each; else one a core")
+    add("--workers", type=_workers, metavar="N", help="processes of Ray, with one core each; else one a core")
     add("--device", default="auto", help="cpu, cuda, ...; auto takes the GPU where there is one")
     return parser
 
@@ -143,6 +141,12 @@ def _extra(words: str) -> tuple[str, ...]:
 def _count(word: str) -> int:
     if not word.isdecimal() or not 2 <= int(word) <= 10**9:
         raise argparse.ArgumentTypeError(f"{word!r} is no number of examples: at least 2 are needed")
+    return int(word)
+
+
+def _workers(word: str) -> int:
+    if not word.isdecimal() or not 1 <= int(word) <= 10**5:
+        raise argparse.ArgumentTypeError(f"{word!r} is no number of workers")
     return int(word)
 
 

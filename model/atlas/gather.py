@@ -21,13 +21,9 @@ from .source import Source, Spread
 from .stored import EXAMPLES, FAITHFULNESS, HEADS, LAYERS, PRUNING, Content, Heads, Layers, Table, write
 from .strongest import Strongest
 
-EXTRA = (
-    "importance",
-    "ablation",
-    "pruning",
-    "faithfulness",
-    "examples",
-)  # what can be chosen besides the statistics
+# what can be chosen besides the statistics
+EXTRA = ("importance", "ablation", "pruning", "faithfulness", "examples")
+SAMPLE = 256  # examples of what takes many forwards for each
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,10 +31,8 @@ class Wanted:
     """What is measured besides the statistics, and on how many examples."""
 
     extra: tuple[str, ...] = ()
-    sample: int = 256
-    show_data: bool = (
-        False  # whether the strongest examples are those of the data, not of what comes with the project
-    )
+    sample: int = SAMPLE
+    show_data: bool = False  # whether the strongest examples are the data's, not those of the project
 
 
 def gather(
@@ -77,7 +71,7 @@ def gather(
         rows = strongest.rows(loaded, shown, passes.measured(Strongest(), shown))
         files[EXAMPLES] = Table(source=passes.source(shown), rows=rows)
     files = {HEADS: _with_more(heads, from_arrays(more), len(sample)), **files}
-    # Every pass first, then every file: what is there is whole, and of one run.
+    # Every pass first, then every file: what is half done is never read.
     for name, content in files.items():
         write(out / name, content)
     passes.forget()

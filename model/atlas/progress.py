@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +32,7 @@ class Progress:
     def save(self, shards: int, arrays: Arrays) -> None:
         """Beside the file first: a kill leaves the old one or the new."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        beside = self.path.with_name(f"{self.path.name}.{os.getpid()}")
+        beside = self.path.with_name(f"{self.path.name}.new")
         whole = {name: np.ascontiguousarray(each) for name, each in arrays.items()}
         save_file(whole, beside, {"key": self.key, "shards": str(shards)})
         beside.replace(self.path)

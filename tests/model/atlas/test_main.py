@@ -129,6 +129,7 @@ def test_what_is_wrong_is_one_sentence(monkeypatch, words, said):
     [
         (("--limit", "1"), "'1' is no number of examples: at least 2 are needed"),
         (("--sample", "many"), "'many' is no number of examples"),
+        (("--engine", "ray", "--workers", "0"), "'0' is no number of workers"),
         (("--with", "examples,nothing"), "there is no 'nothing'; choose from"),
     ],
 )

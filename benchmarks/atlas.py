@@ -1,0 +1,101 @@
+"""python -m benchmarks.atlas CHECKPOINT [--csv FILE] [--rounds 5] [--texts 256]
+python -m benchmarks.atlas CHECKPOINT --csv FILE --memory
+
+What the atlas without --with costs, as a ratio to plain forwards over the same data: batches of one length, as the
+atlas has them, and the padded batches of `model.evaluate`; both read and cut the texts as well. Medians of interleaved
+rounds over the first --texts examples, in processor time of the one thread.
+
+With --memory, how large the process is after each shard of one pass over all of FILE, and how long that takes.
+"""
+
+import argparse
+import resource
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from time import monotonic, process_time
+
+import torch
+
+from model.atlas.examples import Examples, Shard, examples_for
+from model.atlas.measured import Statistics, batches
+from model.atlas.progress import Progress
+from model.atlas.run import local, run
+from model.checkpoint import Loaded, load
+from model.evaluate import evaluate
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("checkpoint")
+    parser.add_argument("--csv", type=Path)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--texts", type=int, default=256)
+    parser.add_argument("--memory", action="store_true")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    loaded = load(options.checkpoint, "cpu")
+    if options.memory:
+        memory(loaded, examples_for(loaded, options.csv))
+    else:
+        ratios(loaded, options.csv, options.texts, options.rounds)
+
+
+def ratios(loaded: Loaded, csv: Path | None, n: int, rounds: int) -> None:
+    shard = next(examples_for(loaded, csv).shards(n))
+    ways: dict[str, Callable[[], object]] = {
+        "atlas": lambda: Statistics().of(loaded, shard, lambda _: None),
+        "plain forwards": lambda: plain(loaded, shard),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        if csv is not None and loaded.config.n_classes:
+            first = Path(folder, "first.csv")
+            rows = [f'"{each.text.replace(chr(34), chr(34) * 2)}",0' for each in shard.inputs]
+            first.write_text("\n".join(["text,label", *rows]), encoding="utf-8")
+            ways["model.evaluate"] = lambda: evaluate(loaded, first)
+        times: dict[str, list[float]] = {name: [] for name in ways}
+        for _ in range(rounds + 1):
+            for name, way in ways.items():
+                begun = process_time()
+                way()
+                times[name].append(process_time() - begun)
+    took = {name: each[1:] for name, each in times.items()}  # the first round warms up
+    for name, each in took.items():
+        ratio = median(one / other for one, other in zip(took["atlas"], each, strict=True))
+        print(
+            f"{name}: {median(each) / len(shard) * 1000:.2f} ms an example; the atlas takes {ratio:.2f} times that"
+        )
+
+
+def plain(loaded: Loaded, shard: Shard) -> None:
+    with torch.inference_mode():
+        for _, inputs, _ in batches(loaded, shard):
+            loaded.model(inputs)
+
+
+def memory(loaded: Loaded, examples: Examples) -> None:
+    begun, spent = monotonic(), process_time()
+    done = 0
+
+    def watched(measure: Statistics, loaded: Loaded, shards: object, step: Callable) -> object:
+        nonlocal done
+        print(f"{done:>9,} examples: {largest():>6,.0f} MB at most so far", flush=True)
+        for number, found in local(measure, loaded, shards, step):
+            yield number, found
+            done = min((number + 1) * measure.shard, len(examples))
+            took = process_time() - spent
+            said = f"{done:>9,} examples: {largest():>6,.0f} MB at most so far"
+            print(f"{said}, {took:,.0f} s of processor time, {monotonic() - begun:,.0f} s", flush=True)
+
+    with tempfile.TemporaryDirectory() as folder:
+        run(Statistics(), loaded, examples, Progress(Path(folder, "part")), watched)
+
+
+def largest() -> float:
+    """MB that this process has held at most."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+if __name__ == "__main__":
+    main()
