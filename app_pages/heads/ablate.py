@@ -59,12 +59,13 @@ def ablate(chosen: HeadSelection) -> None:
     )
     if any(gone):
         predictions(before, after, key="ablate_predictions")
-        st.caption(_in_numbers(before.record, after.record))
     grid, words = beside("ablate")
     with grid:
         _alone(chosen, before.record, gone, stored, means)
     with words:
         _input(chosen, after, gone, query)
+        if any(gone):
+            st.caption(_in_numbers(before.record, after.record))
     _maps(chosen, before, after, query)
 
 

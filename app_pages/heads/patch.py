@@ -61,7 +61,6 @@ def patch(chosen: HeadSelection) -> None:
     ]
     tell(_in_words(before, other), "1.1rem")
     predictions(*sides, key="patch_predictions")
-    st.caption(_said_of_pairs(before, other, pairs))
     heads, positions = beside("patch")
     with heads:
         _heads(chosen, before, source)
@@ -69,7 +68,7 @@ def patch(chosen: HeadSelection) -> None:
         _positions(chosen, before, source)
     st.caption(
         "A part that carries what tells the two inputs apart moves the answer towards that of the second. "
-        "One pair of inputs is no proof of what a head does in others."
+        f"One pair of inputs is no proof of what a head does in others. {_said_of_pairs(before, other, pairs)}"
     )
 
 

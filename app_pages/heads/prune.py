@@ -54,7 +54,8 @@ def prune(chosen: HeadSelection) -> None:
     st.caption(
         "At each step all heads that are left are tried, and the one goes without which the mean loss is least: heads that "
         "look idle one by one can stand in for each other, and then not all of them may go. Dashed: how many may go. "
-        f"Measured on {', '.join(dict.fromkeys(over(each.source, MEASURE) for each in stored.values()))}. "
+        f"Measured on {', '.join(dict.fromkeys(over(each.source, MEASURE) for each in stored.values()))}: every second one "
+        "chooses which head goes, what is right is of the others. "
         f"A click on a point of {chosen.checkpoint} chooses the head."
     )
     for name in missing:

@@ -74,5 +74,5 @@ def _form(stages: tuple[str, ...], what: str, signed: bool, named: bool) -> alt.
         text=None,
         legend=colour_legend(what, ticks, format="+.2~g" if signed else ".2~g"),
         selectable=click_on("cell", "stage", "position"),
-        borders=(2, 0.2),
+        borders=(2, 0.2 if named else 0),  # between many cells lines would cover the colours
     ).properties(autosize=FIT)
