@@ -1,0 +1,204 @@
+"""What a class does: who sits at which page, with a word of his own in the text, and what each changes.
+
+The words are whole entries of the encoder's vocabulary and occur nowhere else in the app, so one that arrives at somebody
+else's window, as a token of a figure too, has leaked.
+"""
+
+import asyncio
+import random
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tokenizers import Tokenizer
+
+from benchmarks.load.servers import ROOT
+from benchmarks.load.window import LOST, Answer, NoAnswerError, Value, Window
+
+TEXT, DIGIT = {"checkpoint": "imdb-pre-ln"}, {"kind": "Digit", "checkpoint": "mnist-pre-ln"}
+AWAY = "to another page and back"
+PATIENCE = 5  # how often somebody reloads a page that does not open
+
+
+@dataclass(frozen=True)
+class Place:
+    """A page, with the address it is opened with, and the controls that somebody there uses, by their key."""
+
+    page: str
+    query: dict[str, str]
+    controls: tuple[str, ...]
+    shows_text: bool = True
+
+    @property
+    def title(self) -> str:
+        kind = ", digit" if self.query.get("kind") == "Digit" else ""
+        part = next(
+            (f", {value}" for key, value in self.query.items() if key not in ("kind", "checkpoint")), ""
+        )
+        return f"{self.page or 'attention'}{kind}{part}"
+
+
+HEADS = ("head", "query", "layer")
+# The default page has no name in its address. Whoever reads goes to other pages, where there is nothing to change.
+PLACES = (
+    Place("", TEXT, (*HEADS, "hide_special")),
+    Place("masks", TEXT, (*HEADS, "masks_kind")),
+    Place("inside_a_head", TEXT, (*HEADS, "inside_key")),
+    Place("", DIGIT, HEADS, shows_text=False),
+    Place("compare", TEXT, (*HEADS, "compare_view")),
+    Place("positions", TEXT, ("positions_t", "positions_length"), shows_text=False),
+    Place("", TEXT, HEADS),
+    Place("training", DIGIT, ("moment", "training_curves"), shows_text=False),
+    Place("cost", {}, ("cost_n_layers", "cost_n_heads"), shows_text=False),
+    Place("masks", TEXT | {"masks_part": "What follows"}, HEADS),
+    Place("positions", TEXT | {"positions": "Experiments"}, HEADS),
+    Place("theory", {}, ("theory_over", "theory_part"), shows_text=False),
+    Place("inside_a_head", TEXT | {"inside": "Why √d_k"}, HEADS),
+    Place("compare", TEXT | {"compare_part": "Stream"}, HEADS),
+    Place("reading", {}, ("reading_paper", "reading_place"), shows_text=False),
+    Place("norm_placement", {}, (), shows_text=False),
+    Place("your_own", {}, (), shows_text=False),
+    Place("many_inputs", {}, (), shows_text=False),
+)
+
+
+def words(n: int) -> list[str]:
+    """So many rare words that nothing in the app says."""
+    tokenizer = Tokenizer.from_file(str(ROOT / "checkpoints" / "imdb-pre-ln" / "tokenizer.json"))
+    kinds = (".py", ".js", ".css", ".json", ".csv", ".toml")
+    folders = (ROOT / name for name in ("app_pages", "viz", "model", "examples"))
+    everything = [path for folder in folders for path in folder.rglob("*") if path.suffix in kinds]
+    said = set(re.findall(r"\w+", "\n".join(path.read_text(encoding="utf-8").lower() for path in everything)))
+    rarest_first = sorted(tokenizer.get_vocab().items(), key=lambda each: -each[1])
+    found = [word for word, _ in rarest_first if re.fullmatch(r"[a-z]{8,}", word) and word not in said]
+    if len(found) < n:
+        raise ValueError(f"{n} words are needed, and the vocabulary has {len(found)}")
+    return found[:n]
+
+
+@dataclass
+class Seen:
+    """What arrived at all windows."""
+
+    messages: int = 0
+    bytes: int = 0
+    leaks: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Change:
+    place: str
+    what: str
+    began: float
+    seconds: float
+
+
+class Pupil:
+    """One window, whose changes and errors are noted."""
+
+    def __init__(
+        self, server: str, place: Place, word: str, others: re.Pattern, seen: Seen, draw: random.Random
+    ) -> None:
+        self.place, self.word, self._others, self._seen, self._draw = place, word.encode(), others, seen, draw
+        text = (
+            {"text": f"The {word} film is not bad at all."}
+            if place.query.get("checkpoint") == "imdb-pre-ln"
+            else {}
+        )
+        self.window = Window(server, place.page, place.query | text, look=self._look)
+        self.changes: list[Change] = []
+        self.errors: list[str] = []
+        self.opened: list[float] = []
+        self.saw_own_word = False
+        self.reloads = self.second_tries = self.states_lost = 0
+
+    async def open(self) -> bool:
+        try:
+            answer = await self.window.open()
+        except (*LOST, NoAnswerError):
+            return False
+        self.opened.append(answer.seconds)
+        self._note(answer)
+        return True
+
+    async def work(self, period: float, until: float) -> None:
+        """Changes something every `period` seconds, later where the answer takes longer."""
+        due = time.monotonic() + period * self._draw.random()
+        while due < until:
+            await asyncio.sleep(max(0, due - time.monotonic()))
+            began = time.monotonic()
+            what, value = self._next()
+            due = max(began + period, due)
+            try:
+                answer = await (self._away() if value is None else self.window.change(what, value))
+            except LOST:
+                await self._reload()
+                continue
+            except NoAnswerError as error:
+                self.errors.append(f"{self.place.title}, {what}: {error}")
+                await self._reload()
+                continue
+            self.changes.append(Change(self.place.title, what, began, answer.seconds))
+            self._note(answer)
+            due = max(due, time.monotonic())
+
+    def _next(self) -> tuple[str, Value | None]:
+        """A control and what it shall hold; None where nothing can be changed here."""
+        window = self.window
+        for key in self._draw.sample(self.place.controls, len(self.place.controls)):
+            if (
+                key in window.widgets
+                and (value := window.widgets[key].other(window.values.get(key), self._draw)) is not None
+            ):
+                return key, value
+        return AWAY, None
+
+    async def _away(self) -> Answer:
+        return await self.window.go(self.place.page if self.window.page != self.place.page else "reading")
+
+    async def _reload(self) -> None:
+        """The same address in a new session must show what was chosen."""
+        before, query = dict(self.window.values), dict(self.window.query)
+        self.reloads += 1
+        for _ in range(PATIENCE):
+            if await self.open():
+                break
+            self.second_tries += 1
+            await asyncio.sleep(1)
+        else:
+            self.errors.append(f"{self.place.title} did not open again")
+            return
+        lost = {
+            key: (value, self.window.values.get(key))
+            for key, value in before.items()
+            if key in query and self.window.values.get(key) != value
+        }
+        if lost:
+            self.states_lost += 1
+            self.errors.append(f"{self.place.title}: after a reload another state, {lost}")
+
+    def _note(self, answer: Answer) -> None:
+        self.errors += [f"{self.place.title}: {each}" for each in answer.exceptions]
+
+    def _look(self, content: bytes) -> None:
+        self._seen.messages += 1
+        self._seen.bytes += len(content)
+        self.saw_own_word = self.saw_own_word or self.word in content
+        for leaked in self._others.findall(content):
+            if leaked != self.word:
+                self._seen.leaks.append(f"{self.place.title} was sent {leaked.decode()}")
+
+
+def pupils(n: int, server: str, seed: int) -> tuple[list[Pupil], Seen]:
+    seen, all_words = Seen(), words(n)
+    others = re.compile("|".join(all_words).encode())
+    return [
+        Pupil(server, place, word, others, seen, random.Random(f"{seed} {word}"))
+        for place, word in zip(_places(n), all_words, strict=True)
+    ], seen
+
+
+def _places(n: int) -> Iterator[Place]:
+    for number in range(n):
+        yield PLACES[number % len(PLACES)]

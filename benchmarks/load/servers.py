@@ -1,0 +1,149 @@
+"""The app in one process, or in several behind the proxy of `docs/serving/haproxy.cfg`, on free ports of this machine."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+HOST = "127.0.0.1"
+CONFIGURATION = ROOT / "docs" / "serving" / "haproxy.cfg"
+VARIABLES = ("LOUPE_ONE", "LOUPE_TWO")  # of that file: where it finds the processes
+START_UP = 120  # seconds
+NO_PROXY = "several processes need the proxy HAProxy, and there is none: apt-get install haproxy"
+
+
+class Process:
+    """One process of the app. What it prints goes to a file."""
+
+    def __init__(self, home: Path, name: str, options: Sequence[str] = ()) -> None:
+        self.name, self.log, self.port = name, home / f"{name}.log", free_port()
+        self._command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), *options]
+        self._command += [
+            f"--server.port={self.port}",
+            "--server.headless=true",
+            "--server.fileWatcherType=none",
+            "--logger.enableRich=false",
+        ]
+        self._home = home
+        self.start()
+
+    def start(self) -> None:
+        with self.log.open("a") as output:
+            environment = os.environ | {"HOME": str(self._home)}
+            self._running = subprocess.Popen(
+                self._command, cwd=ROOT, env=environment, stdout=output, stderr=output
+            )
+        wait_until(lambda: answers(self.port), self._running, self.log)
+
+    def kill(self) -> None:
+        """As the system does with a process that takes too much memory."""
+        self._running.kill()
+        self._running.wait()
+
+    def stop(self) -> None:
+        self._running.terminate()
+        try:
+            self._running.wait(20)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    @property
+    def is_up(self) -> bool:
+        return self._running.poll() is None
+
+    @property
+    def processor_seconds(self) -> float:
+        if not self.is_up:
+            return 0.0
+        fields = Path(f"/proc/{self._running.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def memory(self) -> dict[str, float]:
+        """MB: resident now; its share, where what several processes have mapped counts once; the most there ever was."""
+        if not self.is_up:
+            return {}
+        names = {"smaps_rollup": {"Rss": "resident", "Pss": "share"}, "status": {"VmHWM": "peak"}}
+        found = {}
+        for file, fields in names.items():
+            for line in Path(f"/proc/{self._running.pid}/{file}").read_text().splitlines():
+                field, _, rest = line.partition(":")
+                if field in fields:
+                    found[fields[field]] = int(rest.split()[0]) / 2**10
+        return found
+
+    def tracebacks(self) -> list[str]:
+        """What ended unexpectedly, by the last line of each traceback in the log."""
+        lines, found, inside = self.log.read_text(errors="replace").splitlines(), [], False
+        for line in lines:
+            if "Traceback (most recent call last)" in line:
+                inside = True
+            elif inside and line and not line[0].isspace():
+                found.append(line)
+                inside = False
+        return found
+
+
+@contextmanager
+def serving(n: int, home: Path, options: Sequence[str] = ()) -> Iterator[tuple[str, list[Process]]]:
+    """The address of `n` processes, and the processes. One is reached without a proxy."""
+    with ExitStack() as stack:
+        processes = []
+        for number in range(n):
+            processes.append(Process(home, f"process-{number + 1}", options))
+            stack.callback(processes[-1].stop)
+        if n == 1:
+            yield f"http://{HOST}:{processes[0].port}", processes
+        else:
+            yield stack.enter_context(_proxy(home, [process.port for process in processes])), processes
+
+
+@contextmanager
+def _proxy(home: Path, ports: Sequence[int]) -> Iterator[str]:
+    if (program := shutil.which("haproxy", path=f"{os.environ['PATH']}:/usr/sbin")) is None:
+        sys.exit(NO_PROXY)
+    if len(ports) != len(VARIABLES):
+        sys.exit(f"{CONFIGURATION.name} names {len(VARIABLES)} processes, and {len(ports)} were asked for")
+    port, log = free_port(), home / "haproxy.log"
+    places = {name: f"{HOST}:{each}" for name, each in zip(VARIABLES, ports, strict=True)}
+    with log.open("w") as output:
+        running = subprocess.Popen(
+            [program, "-db", "-f", CONFIGURATION],
+            env=os.environ | places | {"LOUPE_PROXY": f"{HOST}:{port}"},
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        wait_until(lambda: answers(port), running, log)
+        yield f"http://{HOST}:{port}"
+    finally:
+        running.kill()
+        running.wait()
+
+
+def free_port() -> int:
+    with socket.create_server((HOST, 0)) as probe:
+        return probe.getsockname()[1]
+
+
+def answers(port: int) -> bool:
+    with closing(HTTPConnection(HOST, port, timeout=2)) as connection:
+        try:
+            connection.request("GET", "/_stcore/health")
+            return connection.getresponse().status == 200
+        except (OSError, HTTPException):
+            return False
+
+
+def wait_until(ready: Callable[[], bool], running: subprocess.Popen, log: Path) -> None:
+    give_up = time.monotonic() + START_UP
+    while not ready():
+        if running.poll() is not None or time.monotonic() > give_up:
+            sys.exit(f"it did not start; it printed:\n{log.read_text()}")
+        time.sleep(0.1)
