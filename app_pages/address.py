@@ -204,13 +204,17 @@ def _drop_infinity(key: str) -> bool:
     Streamlit leaves words out by itself, but would make a whole number of an infinity, which ends in an OverflowError:
     what is drawn in this run must not be bound to the address.
     """
-    try:
-        finite = all(math.isfinite(float(said)) for said in st.query_params.get_all(key))
-    except ValueError:
-        finite = True
+    finite = not any(map(_is_infinite, st.query_params.get_all(key)))
     if not finite:
         st.query_params.pop(key, None)
     return not finite
+
+
+def _is_infinite(said: str) -> bool:
+    try:
+        return not math.isfinite(float(said))
+    except ValueError:
+        return False
 
 
 def _clipped(held: Any, least: float, most: float, default: Number) -> Number:
