@@ -123,7 +123,7 @@ def _choose_filter(numbers: Numbers, every: Sequence[Head]) -> tuple[list[int], 
     names = [each.name for each in roles_for(numbers.record)]
     role = address.box("Role", (ANY, *names, NONE), key="heads_role")
     counts = {name: sum(name in [role.name for role in each.roles] for each in every) for name in names}
-    held = [f"{count} {name}" for name, count in counts.items() if count]
+    held = [f"{count} {name}{'s' * (count > 1)}" for name, count in counts.items() if count]
     st.caption(f"Found: {', '.join(held)}." if held else "None of these roles was found.")
     return layers, role
 
