@@ -1,5 +1,7 @@
 """Activation patching: one head's output, or one position's state, from another input; for all of them at once."""
 
+from dataclasses import replace
+
 import numpy as np
 import streamlit as st
 
@@ -86,7 +88,7 @@ def _second(chosen: HeadSelection) -> tuple[Input | None, int | None]:
                 address.take("patch_text", made)
         address.take("patch_of", first)
         text = text_box("Second text", one_word_changed(first), key="patch_text")
-        return (Text(text) if text.strip() else None), None
+        return (replace(chosen.given, text=text) if text.strip() else None), None
     images, labels = state.test_digits()
     picture = st.container(width="content", key="patch_picture")
     number = address.number(
