@@ -85,7 +85,7 @@ def memory(loaded: Loaded, examples: Examples) -> None:
             yield number, found
             done = min((number + 1) * measure.shard, len(examples))
             took = process_time() - spent
-            said = f"{done:>9,} examples: {largest():>6,.0f} MB at most so far"
+            said = f"{done:>9,} examples: {now():>6,.0f} MB, {largest():,.0f} MB at most so far"
             print(f"{said}, {took:,.0f} s of processor time, {monotonic() - begun:,.0f} s", flush=True)
 
     with tempfile.TemporaryDirectory() as folder:
@@ -95,6 +95,11 @@ def memory(loaded: Loaded, examples: Examples) -> None:
 def largest() -> float:
     """MB that this process has held at most."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def now() -> float:
+    """MB that it holds (Linux)."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 2**20
 
 
 if __name__ == "__main__":
