@@ -1,15 +1,17 @@
-# Two commands do everything: `make run` and `make test`. What they install goes into .venv; an empty file
-# there says that it is done, so that the next call starts at once until the requirements change.
+# `make run` and `make test` do everything; `make check` is for a change of types or of requirements. What they install
+# goes into .venv; an empty file there says that it is done, so that the next call starts at once until the requirements
+# change.
 
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --requirement
 
-.PHONY: help run test
+.PHONY: help run test check
 
 help:
 	@echo "make run    installs what the app needs into .venv and serves the app"
 	@echo "make test   installs what the tests need as well, then lints and tests"
+	@echo "make check  checks types, and asks whether vulnerabilities are known of the requirements"
 
 run: .venv/run-installed
 	$(BIN)/python -m streamlit run app.py
@@ -19,6 +21,11 @@ test: .venv/test-installed
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m tests.browser.chromium
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+check: .venv/test-installed
+	$(BIN)/python -m mypy
+	$(BIN)/python -m pytest -q -n 0 tests/test_boundaries.py -k requirements
+	$(BIN)/python -m tests.audit
 
 .venv/run-installed: requirements.txt | .venv/bin/pip
 	$(INSTALL) requirements.txt

@@ -179,7 +179,7 @@ def _need_labels(name: str, labels: Sequence[str], n: int) -> None:
 def _roles(tokens: Sequence[str]) -> tuple[list[str], str]:
     """A role for each token by its spelling, and what marks the pieces that go on with a word."""
     begins = next((mark for mark in _WORD_BEGINS if any(token.startswith(mark) for token in tokens)), None)
-    found = []
+    found: list[str] = []
     for at, token in enumerate(tokens):
         goes_on = token.startswith(_GOES_ON) and token != _GOES_ON
         if begins is not None:

@@ -231,7 +231,8 @@ class _Walk:
 
     def _in(self, folder: Path, depth: int) -> Iterator[Path]:
         """Nothing below a `config.json` is another encoder: such folders hold its parts."""
-        below, files = [], []
+        below: list[str] = []
+        files: list[str] = []
         try:
             with os.scandir(folder) as entries:
                 for entry in entries:

@@ -82,7 +82,7 @@ def dump(
     if picture is not None:
         arrays["picture"] = check_picture(picture)
     said = {"version": VERSION, **settings, **described}
-    if whole:
+    if isinstance(record, ForwardRecord):
         said["config"] = record.config.to_json()
     texts["settings"] = json.dumps(said)
     _check(arrays, record)

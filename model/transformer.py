@@ -314,8 +314,9 @@ class Transformer(nn.Module):
             raise ValueError("this encoder has no masked-token output")
         return self.masked_token_output(states, self.embedding.tokens.weight)
 
-    def token_logits(self, _states: States) -> None:
+    def token_logits(self, _states: States) -> Float[Tensor, "batch position class"] | None:
         """The classes of each position; only some encoders that were trained elsewhere have such an output."""
+        return None
 
     def full_mask(self, inputs: Inputs, mask: Bool[Tensor, "..."] | None) -> FullMask | None:
         """The given mask and the padding of `inputs`, as five axes; None where all may attend to all.

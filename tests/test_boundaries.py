@@ -153,6 +153,10 @@ def test_forbidden_sees(source: str, found: set[str]) -> None:
     assert forbidden(ast.parse(source)) == found
 
 
+# What requirements-dev.txt has besides: commands, and plugins of pytest.
+NOT_IMPORTED = {"pytest-xdist", "beartype", "ruff", "mypy", "pip-audit", "setuptools"}
+
+
 def test_no_source_file_is_long() -> None:
     lengths = {
         path: len((ROOT / path).read_text().splitlines()) for path in files(".py", ".js", ".css", ".html")
@@ -171,3 +175,4 @@ def test_the_requirements_are_what_is_imported() -> None:
     for_app, for_tests = pins("requirements.txt"), pins("requirements-dev.txt")
     assert used["app"] == set(for_app) | set(pins("requirements-ray.txt"))
     assert used["tests"] <= set(for_app) | set(for_tests)
+    assert set(for_tests) - used["tests"] == NOT_IMPORTED

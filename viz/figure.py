@@ -7,7 +7,7 @@ is a form with frames: building and validating a chart anew takes ten times as l
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, wraps
-from typing import Any
+from typing import Any, TypeAlias
 
 import altair as alt
 import numpy as np
@@ -58,7 +58,7 @@ class PlotlyFigure:
 
 
 Figure = VegaFigure | PlotlyFigure
-Columns = pd.DataFrame | Mapping[str, Any]  # a frame, or its columns by name
+Columns: TypeAlias = pd.DataFrame | Mapping[str, Any]  # a frame, or its columns by name
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,9 @@ def at_start(setting: FreshSetting, variant: str, n_layers: int, seed: int) -> A
     rng = torch.Generator().manual_seed(seed)
     inputs = torch.randn(N_SEQUENCES, N_POSITIONS, setting.d_model, generator=rng)
     targets = torch.randint(VOCABULARY, inputs.shape[:2], generator=rng)
-    hidden, fed, norms = [], [], []
+    hidden: list[torch.Tensor] = []
+    fed: list[torch.Tensor] = []
+    norms: list[torch.Tensor] = []
     watchers = {"embedding.output": lambda _: inputs}
     for layer, block in enumerate(model.blocks):
         watchers[f"blocks.{layer}.feed_forward.hidden"] = hidden.append

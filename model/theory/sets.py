@@ -78,7 +78,8 @@ def reorder(
     tokens = prepare(loaded, text_or_image)[1]
     if not np.array_equal(np.sort(order), np.arange(len(tokens))):
         raise ValueError(f"an order of {len(tokens)} positions names each once, got {list(order)}")
-    model, seen = loaded.model, {}
+    model = loaded.model
+    seen: dict[str, torch.Tensor] = {}
     (x,) = activations(loaded, [text_or_image], [f"blocks.{layer}.attention_in"]).values()
     with torch.inference_mode(), evaluating(model):
         both = torch.cat((x, x[:, list(order)]))

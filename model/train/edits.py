@@ -15,7 +15,7 @@ def changed_sentences(one: str, other: str) -> list[tuple[str, str]]:
     or left out has no counterpart.
     """
     before, after = (SENTENCE_END.split(text.replace("<br />", " ").strip()) for text in (one, other))
-    pairs = []
+    pairs: list[tuple[str, str]] = []
     for kind, start, end, new_start, new_end in SequenceMatcher(
         None, before, after, autojunk=False
     ).get_opcodes():

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -64,7 +65,7 @@ def prepare_reviews(
     hiding = {share: Masking(config.vocab_size, share) for share in (0.15, 0.07)}
     judged_on = (unseen, torch.from_numpy(table.held_out_labels))
     about = {"n_positions": config.n_positions, "masked_token_weight": 0.2}
-    tasks = {
+    tasks: dict[str, Any] = {
         "masked tokens, short windows": MaskedTokens(corpus, unseen, hiding[0.15], window=SHORT_WINDOW),
         "masked tokens": MaskedTokens(corpus, unseen, hiding[0.15], window=WINDOW),
         "sentiment of pieces": Sentiment((pieces, positive["pieces"]), judged_on, hiding[0.07], **about),

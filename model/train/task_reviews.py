@@ -174,7 +174,8 @@ class Epochs:
 
     def __init__(self, lengths: np.ndarray) -> None:
         self.lengths = lengths
-        self._key, self._of_epoch = None, []
+        self._key: object = None
+        self._of_epoch: list[np.ndarray] = []
 
     def __call__(self, seed: int, step: int, size: int) -> np.ndarray:
         epoch, place = divmod(step, len(self.lengths) // size)

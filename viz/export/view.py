@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from ..palette import ACCENT, MASKED, WEIGHT, WEIGHTS, data_uri
 from .text import clean
 
 if TYPE_CHECKING:  # the package loads torch
-    from model.record import AttentionRecord
+    from model.record import AttentionRecord, ForwardRecord
 
 # Weights up to which the file has 16 bits for each: 8 megabytes of them before they are packed.
 _MANY = 1 << 22
@@ -83,8 +83,9 @@ def view_of(
         said["Encoder"] = f"{config.n_layers} layers of {config.n_heads} heads, {config.norm_placement}-LN"
     classes = {}
     if record.has_classes:
-        answers = dict(zip(record.class_names, map(float, record.probabilities), strict=True))
-        if config.family is not None and config.family.answers == "numbers":
+        whole = cast("ForwardRecord", record)
+        answers = dict(zip(whole.class_names, map(float, whole.probabilities), strict=True))
+        if whole.config.family is not None and whole.config.family.answers == "numbers":
             said["Answer"] = ", ".join(f"{name} {value:.4g}" for name, value in answers.items())
         else:
             classes = answers

@@ -20,7 +20,7 @@ class Conflict(NamedTuple):
 
 
 def conflicts(measured: Sequence[Measurement]) -> list[Conflict]:
-    found = []
+    found: list[Conflict] = []
     for tell in (_one_matrix, _moments, _warmup_steps, _theory_and_training, _sooner, _optimizers):
         found += tell(measured)
     return found
@@ -104,7 +104,9 @@ def _sooner(measured: Sequence[Measurement]) -> Iterator[Conflict]:
 
 def _optimizers(measured: Sequence[Measurement]) -> Iterator[Conflict]:
     """Reviews were learned with another optimiser than the small text encoders: where do both point to the same side?"""
-    same, other, used = [], [], set()
+    same: list[Claim] = []
+    other: list[Claim] = []
+    used: set[tuple[str | None, str | None]] = set()
     for claim in CLAIMS:
         by_where = {each.where: each for each in claim.of(measured)}
         small, reviews = (by_where.get(WHERE[name]) for name in ("sentences", "imdb"))

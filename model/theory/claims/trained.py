@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from ...capture import activations
 from ...checkpoint import Loaded
-from ...inputs import prepare
+from ...inputs import InputLike, prepare
 from ...measures.heads import mean_entropy
 from ...measures.matching import distance_matrix, matching
 from ...measures.stream import SUBLAYERS, gone_past, norms, shares
@@ -209,6 +209,6 @@ def distances(family: Family, examples: Examples) -> Measurement:
     )
 
 
-def _patterns(loaded: Loaded, given: object) -> np.ndarray:
+def _patterns(loaded: Loaded, given: InputLike) -> np.ndarray:
     names = [f"blocks.{layer}.attention.pattern" for layer in range(loaded.config.n_layers)]
     return np.stack([pattern[0].numpy() for pattern in activations(loaded, [given], names).values()])
