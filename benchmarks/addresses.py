@@ -55,16 +55,7 @@ ODD_ENDS = ("&", "&&==&=", "&%", "&%zz=%", "&embed=true", "&embed_options=dark_t
 FETCHED = re.compile(r"(?<!\\)!\[x\]\(http|(?<!\\)\[x\]\(javascript")
 RUN = re.compile(r"<script>alert|<img src=x onerror")
 FIELDS = ("body", "label", "help", "title", "placeholder", "delta", "message")
-SHOWN = (
-    "vega_lite_chart",
-    "plotly_chart",
-    "dataframe",
-    "table",
-    "imgs",
-    "bidi_component",
-    "metric",
-    "page_link",
-)
+FIGURES = ("vega_lite_chart", "plotly_chart", "imgs", "table")
 
 
 @dataclass(frozen=True)
@@ -230,15 +221,12 @@ async def open_one(server: str, number: int, page: str, query: str, tell: bool) 
         for said in texts(answer):
             print(said[:2000])
     broke = tuple(dict.fromkeys(broken(answer)))
-    outcome = (
-        "broke"
-        if broke
-        else "shown"
-        if answer.of(*SHOWN)
-        else "a sentence"
-        if answer.of("alert")
-        else "empty"
-    )
+    if broke:
+        outcome = "broke the rule"
+    elif answer.of(*FIGURES):
+        outcome = "showed figures"
+    else:
+        outcome = "a sentence instead of figures" if answer.of("alert") else "a page without figures"
     return Opened(number, page, query, outcome, broke, answer.seconds)
 
 
