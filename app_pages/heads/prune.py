@@ -52,10 +52,10 @@ def prune(chosen: HeadSelection) -> None:
 
     clickable(figure, key="prune_curve", chosen=(chosen.layer, chosen.head), selection="step", take=take)
     st.caption(
-        "At each step all heads that are left are tried, and the one goes without which the mean loss is least: heads that "
-        "look idle one by one can stand in for each other, and then not all of them may go. Dashed: how many may go. "
-        f"Measured on {', '.join(dict.fromkeys(over(each.source, MEASURE) for each in stored.values()))}: every second one "
-        "chooses which head goes, what is right is of the others. "
+        "At each step every remaining head is removed on trial, and the one whose removal raises the mean loss least goes for "
+        "good. Two heads that are each dispensable may not be so together. Dashed: how many may go. "
+        f"Measured on {', '.join(dict.fromkeys(over(each.source, MEASURE) for each in stored.values()))}: half of them "
+        "choose the head, accuracy is of the other half. "
         f"A click on a point of {chosen.checkpoint} chooses the head."
     )
     for name in missing:

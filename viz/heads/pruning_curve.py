@@ -27,7 +27,7 @@ class Curve(NamedTuple):
 
 
 def pruning_curve(encoders: Mapping[str, Curve]) -> VegaFigure:
-    """Accuracy over the number of heads that have gone, by the name of the encoder; a dashed upright line at each one's `may_go`.
+    """Accuracy over the number of heads removed, by the name of the encoder; a dashed upright line at each one's `may_go`.
 
     A click on a point sets the point selection `step`, fields `encoder` and `went`.
     """
@@ -53,7 +53,7 @@ def pruning_curve(encoders: Mapping[str, Curve]) -> VegaFigure:
 @form
 def _form(names: tuple[str, ...], placements: tuple[str, ...]) -> alt.LayerChart:
     colours = side_colours(placements)
-    x = alt.X("step:Q", title="heads that have gone", axis=WHOLE, scale=alt.Scale(nice=False))
+    x = alt.X("step:Q", title="heads removed", axis=WHOLE, scale=alt.Scale(nice=False))
     y = alt.Y(
         "accuracy:Q",
         title="right",
@@ -67,7 +67,7 @@ def _form(names: tuple[str, ...], placements: tuple[str, ...]) -> alt.LayerChart
         channels,
         tooltip=[
             tip("encoder:N"),
-            tip("step:Q", title="heads that have gone"),
+            tip("step:Q", title="heads removed"),
             tip("went:N", title="the last of them"),
             tip("accuracy:Q", ".2%", "right"),
             tip("loss:Q", ".4f", "mean loss, nats"),
