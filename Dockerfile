@@ -1,0 +1,17 @@
+# Attention Loupe as an ordinary user on port 8501: docs/serving.md
+FROM python:3.11-slim
+
+# Without an NVIDIA GPU: PyTorch's own index has a build of a tenth of the size.
+ARG PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
+
+RUN useradd --create-home --uid 1000 loupe
+WORKDIR /home/loupe/app
+COPY requirements.txt .
+RUN pip install --no-cache-dir --disable-pip-version-check --requirement requirements.txt
+COPY . .
+
+# The code belongs to root: what serves it cannot change it. What is downloaded or uploaded lies in the user's home and in /tmp.
+USER loupe
+EXPOSE 8501
+HEALTHCHECK --start-period=60s CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8501/_stcore/health', timeout=5)"]
+CMD ["python", "-m", "streamlit", "run", "app.py", "--server.address=0.0.0.0", "--server.headless=true"]
