@@ -11,6 +11,7 @@ from typing import Protocol, TypeVar
 import streamlit as st
 
 from app_pages.cache import cached
+from app_pages.widgets.spelling import plain
 from model import checkpoint, places
 from model.atlas import stored
 from model.atlas.source import Source
@@ -79,7 +80,7 @@ def _said(name: str, file: str, read: Callable[[str, States], Made | None]) -> M
     try:
         return read(name, states_of(_path(name, file), name))
     except ValueError as error:
-        st.caption(f"{error}.")
+        st.caption(f"{plain(str(error))}.")
         return None
 
 

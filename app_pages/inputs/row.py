@@ -193,7 +193,7 @@ def _describe(loaded: Loaded) -> None:
         st.caption(
             f"{loaded.n_parameters:,} parameters  \n{PLACEMENTS[config.norm_placement]}, "
             f"{_several(config.n_layers, 'layer')} × {_several(config.n_heads, 'head')}  \n"
-            + (f"reference accuracy: {published}  \n" if published else "")
+            + (f"reference accuracy: {plain(published)}  \n" if published else "")
             + f"runs on {loaded.device.type.upper()}"
         )
         if figures := measured(loaded.history):

@@ -7,6 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app_pages import address, state
 from app_pages.training.tasks import explain, in_words, judged_on
 from app_pages.widgets.show import show
+from app_pages.widgets.spelling import plain
 from model.history import logged, smoothed, standard_error, tasks
 from viz.numbers import percent, with_error
 from viz.palette import side_colours
@@ -62,11 +63,11 @@ def histories(names: tuple[str, ...], controls: DeltaGenerator) -> None:
 
 def _reached(history: dict) -> str:
     figures = history.get("figures")
-    learned = in_words(tasks(history)) or "no recipe is known"
+    learned = plain(in_words(tasks(history))) or "no recipe is known"
     if not figures:
         return f"{learned}; not measured"
     share, n = figures["accuracy"], figures["n"]
-    return f"{learned}; {with_error(share, standard_error(share, n), 2)} of {n:,} {figures['data']}"
+    return f"{learned}; {with_error(share, standard_error(share, n), 2)} of {n:,} {plain(figures['data'])}"
 
 
 def _accuracies(history: dict) -> pd.DataFrame:

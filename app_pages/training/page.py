@@ -7,6 +7,7 @@ from app_pages.inputs.row import choose_encoder
 from app_pages.training.histories import histories
 from app_pages.training.player import player
 from app_pages.widgets.bar import bar, parts
+from app_pages.widgets.spelling import plain
 
 FILM, HISTORIES = "film", "histories"
 _OTHERS = "The encoders of this project brought recordings of their training along: choose one of them above."
@@ -32,4 +33,4 @@ try:
     else:
         histories(names, controls)
 except (ValueError, OSError) as error:
-    st.info(f"This cannot be shown: {error}.")
+    st.info(f"This cannot be shown: {plain(str(error))}.")

@@ -13,6 +13,7 @@ from app_pages.training.tasks import GLANCES, explain, in_words, judged_on
 from app_pages.widgets.bar import bar
 from app_pages.widgets.head_choice import choose_scale, maxima
 from app_pages.widgets.show import show
+from app_pages.widgets.spelling import plain
 from model.checkpoint import read_config
 from model.film import Film, formed_at_step, read_film
 from model.history import standard_error
@@ -141,7 +142,7 @@ def _play_or_pause(n: int) -> None:
 def _when(shown: Film, moment: int) -> str:
     task, accuracy = shown.tasks[shown.phase[moment]], shown.accuracy[moment]
     return (
-        f"step {shown.at[moment]:,} of {shown.n_steps:,}, learning {task}; "
+        f"step {shown.at[moment]:,} of {shown.n_steps:,}, learning {plain(task)}; "
         f"accuracy on {judged_on(shown.tasks)} {_accuracy(task, float(accuracy))}"
     )
 
