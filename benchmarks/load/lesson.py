@@ -47,6 +47,7 @@ PLACES = (
     Place("inside_a_head", TEXT, (*HEADS, "inside_key")),
     Place("", DIGIT, HEADS, shows_text=False),
     Place("compare", TEXT, (*HEADS, "compare_view")),
+    Place("heads", TEXT, ("head", "layer", "heads_role")),
     Place("positions", TEXT, ("positions_t", "positions_length"), shows_text=False),
     Place("", TEXT, HEADS),
     Place("training", DIGIT, ("moment", "training_curves"), shows_text=False),

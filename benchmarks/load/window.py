@@ -26,6 +26,7 @@ LOST = (ConnectionClosed, OSError)  # what ends a window whose server is gone
 FIELDS = {
     "selectbox": "string_value",
     "text_area": "string_value",
+    "text_input": "string_value",
     "checkbox": "bool_value",
     "number_input": "double_value",
     "slider": "double_array_value",
