@@ -7,7 +7,7 @@ import streamlit as st
 from app_pages.atlas import States, is_of, layers_of, over, states_of
 from app_pages.cache import Checkpoint, cached
 from app_pages.widgets.contrast import Side
-from app_pages.widgets.spelling import PLACEMENTS
+from app_pages.widgets.spelling import PLACEMENTS, plain
 from model import checkpoint
 from model.atlas.stored import Against, against_file, read_against
 from model.config import ModelConfig
@@ -27,7 +27,7 @@ def against(one: str, other: str) -> Against | None:
         try:
             found = _against(first, second, states_of(path, first, second), turned=first != one)
         except ValueError as error:
-            st.caption(f"{error}.")
+            st.caption(f"{plain(str(error))}.")
             continue
         if found is not None:
             return found

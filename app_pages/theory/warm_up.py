@@ -7,6 +7,7 @@ from app_pages import address
 from app_pages.cache import cached
 from app_pages.theory.warmup_runs import Grid, draw_grids, draw_losses, places, stored_runs
 from app_pages.widgets.bar import bar
+from app_pages.widgets.spelling import plain
 from model.theory import warmup
 from model.theory.fresh import FreshSetting
 from model.theory.warmup import WarmupRun
@@ -71,7 +72,7 @@ def stored_grid() -> None:
     try:
         stored_runs(key="theory_stored")
     except ValueError as error:
-        st.info(f"The stored runs cannot be shown: {error}.")
+        st.info(f"The stored runs cannot be shown: {plain(str(error))}.")
 
 
 def _trained(cell: Cell) -> WarmupRun:

@@ -174,7 +174,7 @@ def _texts(csv: Path) -> Iterator[tuple[Text, str | None]]:
 
     pandas would take what stands before a comma too many for the name of the row.
     """
-    table.field_size_limit(LONGEST_TEXT)
+    before = table.field_size_limit(LONGEST_TEXT)  # the whole process has one limit
     with csv.open(newline="", encoding="utf-8-sig") as file:
         rows = table.DictReader(file, strict=True)
         try:
@@ -189,3 +189,5 @@ def _texts(csv: Path) -> Iterator[tuple[Text, str | None]]:
                 yield Text(row["text"]), row.get("label")
         except (table.Error, UnicodeDecodeError) as error:
             raise ValueError(f"{csv.name} is no CSV, seen in line {rows.line_num + 1}: {error}") from error
+        finally:
+            table.field_size_limit(before)

@@ -1,3 +1,4 @@
+import csv as table
 import tracemalloc
 from pathlib import Path
 
@@ -50,6 +51,12 @@ def test_what_may_be_shown_comes_with_the_project(text_loaded, digit_loaded):
     assert len(own) == len(texts) == len(set(texts))
     assert "The film is not bad at all." in texts
     assert len(own.sha256) == 64
+
+
+def test_the_limit_of_a_cell_is_what_it_was_afterwards(text_loaded, csv):
+    before = table.field_size_limit()
+    assert len(list(examples_for(text_loaded, csv))) == 7
+    assert table.field_size_limit() == before
 
 
 def test_labels_are_classes(text_loaded, digit_loaded, csv, tmp_path):
