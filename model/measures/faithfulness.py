@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from jaxtyping import Bool, Float
-from scipy.stats import rankdata
 
 from ..capture import capture
 from ..checkpoint import Loaded
@@ -95,8 +95,9 @@ def agreement(
 
 def _standard_ranks(values: Float[np.ndarray, "*maps position"]) -> Float[np.ndarray, "*maps position"]:
     """Ranks minus their mean, of length 1; NaN where all are equal."""
-    ranks = rankdata(values, axis=-1)
-    ranks -= ranks.mean(axis=-1, keepdims=True)
+    # Not scipy's rankdata: importing scipy.stats takes longer than the first page has.
+    ranks = pd.DataFrame(np.atleast_2d(values)).rank(axis=1).to_numpy().reshape(values.shape)
+    ranks = ranks - ranks.mean(axis=-1, keepdims=True)  # pandas hands out what cannot be written to
     length = np.linalg.norm(ranks, axis=-1, keepdims=True)
     return np.divide(ranks, length, out=np.full_like(ranks, np.nan), where=length > 0)
 
