@@ -1,7 +1,7 @@
-"""How much the loss hangs on each head's output, to first order: one backward pass a batch.
+"""How fast the loss changes when a head's output is scaled, to first order: one backward pass a batch.
 
-Michel et al. 2019, "Are Sixteen Heads Really Better than One?": I_h = E_x |z_hᵀ ∂L/∂z_h|. It is the slope of L where
-the head is about to be turned down, and is always to be read beside the true ablation (`model.ablation`).
+Michel et al. 2019, "Are Sixteen Heads Really Better than One?": I_h = E_x |z_hᵀ ∂L/∂z_h|. It is the size of
+dL/da at a = 1 where the head puts out a z_h, an estimate that is always to be compared with true ablation (`model.ablation`).
 """
 
 from collections.abc import Sequence

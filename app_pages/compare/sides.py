@@ -3,18 +3,15 @@
 import re
 from dataclasses import replace
 
-import streamlit as st
-
 from app_pages import address, state
 from app_pages.compare.disagreement import next_disagreement
-from app_pages.inputs.digit_input import SIDE
+from app_pages.inputs.digit_input import second_digit
 from app_pages.inputs.text_input import text_box
 from app_pages.widgets.contrast import Side, side_of
-from model.inputs import Picture, Text
+from model.inputs import Text
 
 CHECKPOINTS, INPUTS = "two checkpoints", "two inputs"
 SECOND_TEXT = "The film is not bad at all."
-SECOND_DIGIT = 1
 _PAIRS = (
     *(("not", "very"), ("never", "always"), ("good", "bad"), ("great", "awful"), ("beautifully", "badly")),
     *(
@@ -63,7 +60,7 @@ def choose_sides(chosen: state.Selection, what: str) -> tuple[Side, Side] | str:
     else:
         titles = TITLES[kind]
         with chosen.beside:
-            given, label = _second_text() if kind == state.TEXT else _second_digit()
+            given, label = _second_text() if kind == state.TEXT else second_digit("compare_digit")
         second = replace(chosen, given=given, label=state.label_for(chosen.checkpoint, label))
     if titles[1] is None:
         return (
@@ -87,17 +84,3 @@ def _other_checkpoint(name: str, kind: str) -> str | None:
 def _second_text() -> tuple[Text | None, None]:
     text = text_box("Second text", SECOND_TEXT, key="compare_text")
     return (Text(text) if text.strip() else None), None
-
-
-def _second_digit() -> tuple[Picture, int]:
-    images, labels = state.test_digits()
-    picture = st.container(width="content", key="picture_second")
-    number = address.number(
-        *("Second digit, test digit number", 0, len(images) - 1, SECOND_DIGIT),
-        key="compare_digit",
-        width=130,
-        label_visibility="collapsed",
-    )
-    with picture:
-        st.image(images[number], width=SIDE, output_format="PNG")
-    return Picture.of(images[number]), int(labels[number])

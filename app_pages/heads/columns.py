@@ -48,8 +48,8 @@ COLUMNS = {
     ),
     "importance": Column(
         title="importance",
-        formula=r"$\left| z^{\top} \, \partial L / \partial z \right|$, the slope of the loss $L$ where the output $z$ of the head "
-        "is about to be turned down (Michel et al. 2019): an estimate, to be read beside what ablation does",
+        formula=r"$\left| z^{\top} \, \partial L / \partial z \right|$, how fast the loss $L$ changes when the output $z$ of the "
+        "head is scaled down a little (Michel et al. 2019): a first-order estimate, to be compared with true ablation",
         form=".2g",
         is_share=False,
     ),

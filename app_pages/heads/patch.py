@@ -19,14 +19,14 @@ from app_pages.heads.effects import (
     wanted,
     what_changes,
 )
-from app_pages.inputs.digit_input import SIDE
+from app_pages.inputs.digit_input import second_digit
 from app_pages.inputs.text_input import text_box
 from app_pages.state import HeadSelection
 from app_pages.widgets.contrast import Side, beside, predictions, similarity, tell
 from app_pages.widgets.head_choice import clickable_heads, take_query
 from app_pages.widgets.show import clickable
 from app_pages.widgets.spelling import plain
-from model.inputs import Input, Picture, Text
+from model.inputs import Input, Text
 from model.measures.changes import log_odds
 from model.patching import Pairs, paired
 from model.record import ForwardRecord
@@ -34,7 +34,6 @@ from viz.head_grids import head_grid
 from viz.heads.stage_positions import stage_positions
 from viz.numbers import written
 
-SECOND_DIGIT = 1
 _OF = (
     "Positions are paired: the same ones where both have the same length, else what both begin and end with, and of what is "
     "between, one by one as far as both have some."
@@ -89,17 +88,8 @@ def _second(chosen: HeadSelection) -> tuple[Input | None, int | None]:
         address.take("patch_of", first)
         text = text_box("Second text", one_word_changed(first), key="patch_text")
         return (replace(chosen.given, text=text) if text.strip() else None), None
-    images, labels = state.test_digits()
-    picture = st.container(width="content", key="patch_picture")
-    number = address.number(
-        *("Second digit, test digit number", 0, len(images) - 1, SECOND_DIGIT),
-        key="patch_digit",
-        width=130,
-        label_visibility="collapsed",
-    )
-    with picture:
-        st.image(images[number], width=SIDE, output_format="PNG")
-    return Picture.of(images[number]), state.label_for(chosen.checkpoint, int(labels[number]))
+    given, label = second_digit("patch_digit")
+    return given, state.label_for(chosen.checkpoint, label)
 
 
 def _in_words(before: ForwardRecord, other: ForwardRecord) -> str:

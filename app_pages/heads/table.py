@@ -60,7 +60,7 @@ def table(chosen: state.HeadSelection) -> None:
     if rows:
         _draw(chosen, numbers, ordered(rows, numbers.values, sort), sort)
     else:
-        st.info("No head is left.", icon=":material/filter_alt:")
+        st.info("No head matches the search and the filter.", icon=":material/filter_alt:")
     if len(rows) < len(every):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(f"{len(rows)} of {len(every)} heads.", width="content")

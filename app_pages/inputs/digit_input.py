@@ -18,6 +18,7 @@ AS_THEY_COME, HARDEST, DISAGREE = "as they come", "hardest first", "where the tw
 COLUMNS = 5
 PAGE = 3 * COLUMNS
 SIDE = 44  # pixels of the picture in the row
+SECOND = 1  # the digit that is set beside the first one to begin with
 
 
 def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
@@ -55,6 +56,23 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
     with picture:
         st.image(image, width=SIDE, output_format="PNG")
     return Picture.of(image), label
+
+
+def second_digit(key: str) -> tuple[Picture | None, int | None]:
+    """Another test digit, to be set beside the first, and its label; None where the test digits cannot be read."""
+    if (found := _test_digits()) is None:
+        return None, None
+    images, labels = found
+    picture = st.container(width="content", key=f"{key}_picture")
+    number = address.number(
+        *("Second digit, test digit number", 0, len(images) - 1, SECOND),
+        key=key,
+        width=130,
+        label_visibility="collapsed",
+    )
+    with picture:
+        st.image(images[number], width=SIDE, output_format="PNG")
+    return Picture.of(images[number]), int(labels[number])
 
 
 def _test_digits() -> tuple[np.ndarray, np.ndarray] | None:

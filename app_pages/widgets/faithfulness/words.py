@@ -49,7 +49,7 @@ def conclusion(found: Verdict, record: ForwardRecord) -> str:
     if found.readable:
         return f"By the rule, this map **may be read as an explanation** of this {answer}."
     if found.correlates:
-        return f"But what it scores highly is not missed sooner than random {record.units}. {unreliable}"
+        return f"But removing the {record.units} that it scores highest does not change the answer sooner than removing random ones. {unreliable}"
     return unreliable
 
 

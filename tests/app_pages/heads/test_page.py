@@ -94,7 +94,7 @@ def test_what_is_searched_is_left_and_all_come_back(open_app: Open) -> None:
     app.button(key="heads_all").click().run()
     assert len(rows(app)) == 4
     app.text_input(key="heads_search").set_value("L9").run()
-    assert "No head is left." in said(app)
+    assert "No head matches the search and the filter." in said(app)
     app.button(key="heads_all").click().run()
     assert len(rows(app)) == 4
 

@@ -55,7 +55,9 @@ def test_what_follows(verdict, expected):
 
 def test_a_map_that_correlates_and_is_not_missed_sooner_is_not_reliable():
     said = words.conclusion(found(0.8, True, False), DIGIT)
-    assert said.startswith("But what it scores highly is not missed sooner than random patches.")
+    assert said.startswith(
+        "But removing the patches that it scores highest does not change the answer sooner than removing random ones."
+    )
     assert said.endswith("**not a reliable explanation** of this prediction.")
 
 
