@@ -39,7 +39,7 @@ KEPT_RUNS = 2  # for how many runs a browser keeps an element that it was not se
 
 
 class NoAnswerError(Exception):
-    """A run did not end in time."""
+    """Nothing arrived for a while, and the run had not ended."""
 
 
 @dataclass
@@ -237,12 +237,14 @@ class Window:
         whole = not request.rerun_script.fragment_id
         answer, started, seen = Answer(0), False, {}
         try:
-            async with asyncio.timeout(self.patience):
+            async with asyncio.timeout(self.patience) as waiting:
                 if self._socket is None:
                     raise ConnectionError("the window is not open")
                 await self._socket.send(request.SerializeToString())
                 while True:
                     content = await self._socket.recv()
+                    # a page that shows how far it is may take longer
+                    waiting.reschedule(asyncio.get_running_loop().time() + self.patience)
                     self.look(content)
                     answer.size, answer.messages = answer.size + len(content), answer.messages + 1
                     message = ForwardMsg.FromString(content)
@@ -260,7 +262,7 @@ class Window:
                         ):
                             break
         except TimeoutError:
-            raise NoAnswerError(f"no answer within {self.patience:.0f} s") from None
+            raise NoAnswerError(f"nothing arrived for {self.patience:.0f} s") from None
         self.widgets = seen if whole else self.widgets | seen
         self.values = {key: value for key, value in self.values.items() if key in self.widgets}
         self._kept = {
