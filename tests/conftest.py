@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache as once
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import streamlit as st
 import torch
 from hypothesis import settings
 from safetensors.numpy import save_file
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
@@ -28,6 +30,9 @@ settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 # Figures are compared to the last bit, and with the CPU's; what a test starts inherits this.
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
+
+# Each AppTest would look through all installed packages for components: a quarter of the time of its first run.
+manifest_scanner.scan_component_manifests = once(manifest_scanner.scan_component_manifests)
 
 figure.validating = True  # every form that is made while tests run is checked against Vega-Lite's schema
 
