@@ -1,5 +1,5 @@
-"""Sentences in which a "not" decides: made of the words and frames in `negation.toml`, and of the treebank's own
-phrases, whose ratings say what they are worth before they are negated.
+"""Sentences in which a "not" decides: made of the words and frames in `negation.toml`, of the treebank's own phrases,
+whose ratings say what they are worth before they are negated, and written one by one (`negation_written.csv`).
 """
 
 import re
@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 HERE = Path(__file__).parent
+WRITTEN = HERE / "negation_written.csv"
 JUDGED_ON = HERE / "negation_judged.csv"  # other sentences, never learned from
 NEGATES = re.compile(
     r"\b(?:not|never|no|nothing|nobody|none|nor|neither|without|hardly|barely|but|cannot|lacks?|less)\b|n't",
@@ -29,9 +30,16 @@ def sentences(n: int, treebank: pd.DataFrame, seed: int) -> list[Sentence]:
     random = np.random.default_rng(seed)
     frames = _Frames(random, _modifiers(treebank))
     of_treebank = _Treebank(random, treebank, frames)
-    makers: list[Callable[[], Sentence]] = [frames.same, frames.opposite, frames.fixed, of_treebank.sentence]
-    chosen = random.choice(len(makers), n, p=(0.3, 0.41, 0.04, 0.25))
-    return [makers[kind]() for kind in chosen]
+    makers: dict[Callable[[], Sentence], float] = {
+        frames.same: 0.2,
+        frames.opposite: 0.3,
+        frames.fixed: 0.07,
+        frames.written: 0.25,
+        of_treebank.sentence: 0.18,
+    }
+    of = list(makers)
+    chosen = random.choice(len(of), n, p=list(makers.values()))
+    return [of[kind]() for kind in chosen]
 
 
 class _Frames:
@@ -49,6 +57,7 @@ class _Frames:
         self.turn = {slot: _listed(text) for slot, text in parts["turn"].items()}
         self.lists = {kind: _listed(parts[kind]["list"]) for kind in ("same", "opposite")}
         self.fixed_ones = {kind: _listed(parts["fixed"][kind]) for kind in CONTRARY}
+        self.written_ones = list(pd.read_csv(WRITTEN).itertuples(index=False, name=None))
 
     def one(self, of: list[str]) -> str:
         return of[self.random.integers(len(of))]
@@ -70,6 +79,10 @@ class _Frames:
     def fixed(self) -> Sentence:
         kind = self.one(["good", "bad"])
         return self.framed(self.one(self.fixed_ones[kind])), GOOD - 0.1 if kind == "good" else BAD
+
+    def written(self) -> Sentence:
+        text, positive = self.written_ones[self.random.integers(len(self.written_ones))]
+        return self.framed(text), GOOD if positive else BAD
 
     def fill(self, frame: str, kind: str) -> str:
         """The frame with words of this kind, good or bad, in its slots."""
@@ -101,7 +114,10 @@ class _Frames:
         to_be = {(False, False): "is", (False, True): "was", (True, False): "are", (True, True): "were"}
         be, be2 = to_be[plural, past], to_be[other_plural, past]
         does = "did" if past else "do" if plural else "does"
-        verbs = ("fail", "lack", "refuse", "avoid", "manage", "stop", "begin", "end", "get", "become")
+        verbs = (
+            *("fail", "lack", "refuse", "avoid", "manage", "stop", "begin", "end", "get", "become"),
+            *("try", "want", "set", "earn"),
+        )
         seems = self.one(["seem", "look", "feel", "sound"])
         who = self.one(self.neutral["who"])
         return {
@@ -125,7 +141,7 @@ class _Frames:
             "had": "had",
             "fail_to": "fail to" if plural else "fails to",
             "seem": seems if plural else f"{seems}s",
-            **{verb: verb if plural else f"{verb}s" for verb in verbs},
+            **{verb: verb if plural else _third_person(verb) for verb in verbs},
         }
 
     def noun(self, *, plural: bool) -> str:

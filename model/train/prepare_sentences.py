@@ -80,6 +80,14 @@ def sentence_tasks(
             Part(pairs, weight=1.0, share=1 / 8),
             Part(reviews, weight=1.5, share=1 / 6),
         ],
+        "sentences, edits and reviews": [
+            Part(phrases, weight=1.0, share=1.0),
+            Part(whole, weight=0.7, share=1 / 2),
+            Part(negation, weight=1.5, share=5 / 2),
+            Part(edits, weight=1.0, share=3 / 4),
+            Part(pairs, weight=1.0, share=1 / 4),
+            Part(reviews, weight=1.5, share=1 / 2),
+        ],
         "sentences, edits and pieces": [
             Part(phrases, weight=1.0, share=1.0),
             Part(whole, weight=0.7, share=1 / 2),

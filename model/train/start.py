@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
 from tokenizers import Tokenizer
+from torch import Tensor
 
 from ..checkpoint import Loaded, film_arrays, load
 from ..text import with_contractions
@@ -24,8 +26,8 @@ class Start:
     @classmethod
     def at(cls, folder: Path, recipe: Recipe) -> "Start":
         """Raises ValueError where the checkpoint was trained in another way than the recipe begins."""
-        loaded = load(folder, "cpu")
-        done = loaded.history["recipe"]["phases"]
+        start = cls.of(folder)
+        done = start.loaded.history["recipe"]["phases"]
         asked = recipe.to_json()["phases"][: len(done)]
         if len(asked) < len(done) or any(
             one.get(name, value) != value
@@ -35,14 +37,24 @@ class Start:
             raise ValueError(
                 f"{folder} was not trained by the first phases of the recipe for {recipe.preset}"
             )
-        return cls(loaded, with_contractions(loaded.tokenizer), len(done))
+        return start
+
+    @classmethod
+    def of(cls, folder: Path) -> "Start":
+        loaded = load(folder, "cpu")
+        return cls(loaded, with_contractions(loaded.tokenizer), len(loaded.history["recipe"]["phases"]))
 
     def to_json(self) -> list[dict]:
         """The checkpoints that a run went on from, the first one first, for its history."""
         known = self.loaded.history
+        averaged = {"averaged": known["averaged"]} if "averaged" in known else {}
+        return [*known.get("went_on_from", []), self.about() | averaged]
+
+    def about(self) -> dict:
+        """When and on what the checkpoint was trained, and how far."""
+        known = self.loaded.history
         about = {name: known[name] for name in ("finished", "torch", "data") if name in known}
-        about |= {"phases": self.n_phases, "vocab_size": self.loaded.config.vocab_size}
-        return [*known.get("went_on_from", []), about]
+        return about | {"phases": self.n_phases, "vocab_size": self.loaded.config.vocab_size}
 
     def fill(self, model: Transformer) -> None:
         """Gives `model` the weights; a token that is new begins as the mean of what it was read as before."""
@@ -68,5 +80,9 @@ class Start:
             phase=self.n_phases,
             log=list(history["log"]),
             evaluations=list(history["evaluations"]),
-            film=film and {name: torch.from_numpy(values) for name, values in film.items()},
+            film=film and as_tensors(film),
         )
+
+
+def as_tensors(film: dict[str, np.ndarray]) -> dict[str, Tensor]:
+    return {name: torch.from_numpy(values) for name, values in film.items()}

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from model.train.negation import HERE, JUDGED_ON, _Frames, _listed, sentences
+from model.train.negation import HERE, JUDGED_ON, WRITTEN, _Frames, _listed, sentences
 
 TREEBANK = pd.DataFrame(
     [
@@ -37,6 +37,15 @@ def test_no_sentence_is_one_that_is_judged_on():
     made = {_bare(text) for text, _ in sentences(5000, TREEBANK, seed=0)}
     assert len(judged) > 100
     assert not made & judged
+
+
+def test_no_written_sentence_is_one_that_is_judged_on_or_stands_twice():
+    written = pd.read_csv(WRITTEN)
+    judged = {_bare(text) for text in pd.read_csv(JUDGED_ON).text}
+    bare = [_bare(text) for text in written.text]
+    assert len(set(bare)) == len(bare) > 2000
+    assert not judged & set(bare)
+    assert set(written.label) == {0, 1}
 
 
 def test_every_frame_can_be_filled_with_good_and_with_bad_words(frames):
