@@ -11,15 +11,18 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
 from threading import Thread
+from time import sleep
 
 import streamlit as st
 
-FRAME = "app_pages.frame"
+from app_pages import frame
+
+AT_MOST, FETCHING = 20, 3  # seconds that the first page may take, and then the browser, to fetch what draws charts
 
 
 @asynccontextmanager
 async def importing_ahead(_: st.App) -> AsyncIterator[None]:
-    """torch is imported while the browser still loads: the first page stands a second sooner.
+    """What the pages need is imported while the browser still loads: the first page stands a second sooner.
 
     At the end uploads are deleted: a server that is told to stop ends without Python's own tidying up.
     """
@@ -29,21 +32,31 @@ async def importing_ahead(_: st.App) -> AsyncIterator[None]:
 
 
 def import_all() -> None:
-    """The frame, then what the pages draw with; the pages themselves are scripts and run when they are opened.
+    """First what the first page needs; what the others need once it is drawn, which it would slow down.
 
-    Streamlit collects garbage after each run, and would look through all that was imported: 0.2 s. What is frozen is
-    looked through no more.
+    No garbage is collected meanwhile: there is next to none, and looking for it takes a third of the time. Streamlit
+    looks for it after each run, 0.2 s; through what is frozen it does not.
     """
-    import_module(FRAME)
-    for module in walk_packages([str(Path(__file__).parent / "app_pages")], "app_pages."):
+    gc.disable()
+    import_parts(f"app_pages.{frame.FIRST}.")
+    gc.freeze()
+    frame.DRAWN.wait(AT_MOST)
+    sleep(FETCHING)
+    import_parts("app_pages.")
+    gc.freeze()
+    gc.enable()
+
+
+def import_parts(package: str) -> None:
+    """All modules but the pages themselves, which are scripts and run when they are opened."""
+    folder = Path(__file__).parent.joinpath(*package.split("."))
+    for module in walk_packages([str(folder)], package):
         if not module.name.endswith(".page"):
             import_module(module.name)
-    gc.collect()
-    gc.freeze()
 
 
 if __name__ == "__main__":  # the script that each session runs
-    import_module(FRAME).draw()
+    frame.draw()
 else:  # what `streamlit run` serves
     logging.basicConfig(format="%(asctime)s %(name)s: %(message)s")
     logging.getLogger("app_pages").setLevel(logging.INFO)

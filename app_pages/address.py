@@ -45,6 +45,11 @@ def arrive(page: str) -> None:
     st.session_state["page"] = page
 
 
+def opened_bare() -> bool:
+    """Whether the session began without anything chosen in the address: then the first views are chosen by rules."""
+    return st.session_state.setdefault("opened_bare", not st.query_params)
+
+
 # Controls
 
 

@@ -3,14 +3,14 @@
 from html import escape
 from pathlib import Path
 from runpy import run_module
+from threading import Event
 from typing import NamedTuple
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from app_pages import address, options, own
+from app_pages import address, options
 from app_pages.gestures import copy_link
-from app_pages.state import opened_bare
 
 
 class Title(NamedTuple):
@@ -118,6 +118,7 @@ GROUPS = {
     },
 }
 FIRST = "attention"
+DRAWN = Event()  # a page has been drawn since the server started
 
 
 def draw() -> None:
@@ -131,18 +132,23 @@ def draw() -> None:
     page = st.navigation(list(pages.values()), position="hidden")
     for style in sorted((Path(__file__).parent / "styles").glob("*.css")):
         st.html(style)
-    opened_bare()
+    address.opened_bare()
     _navigation(pages, page)
     if (to := st.session_state.pop("go_to", None)) is not None:
         st.switch_page(pages[to], query_params=st.session_state.pop("go_to_query", {}))
     here = next(name for name, each in pages.items() if each == page)
     address.arrive(here)
-    own.arrive()
     _heading(next(group[here] for group in GROUPS.values() if here in group))
     for problem in options.OPTIONS.problems:
         st.warning(problem, icon=":material/terminal:")
-    # Not `page.run()`: the widgets of a page that runs itself begin anew on the next one, and what was chosen is lost.
-    run_module(f"app_pages.{here}.page")
+    from app_pages import own  # here, for it imports torch: meanwhile the frame already stands
+
+    own.arrive()
+    try:
+        # Not `page.run()`: the widgets of a page that runs itself begin anew on the next one, and what was chosen is lost.
+        run_module(f"app_pages.{here}.page")
+    finally:
+        DRAWN.set()
 
 
 def go_to(name: str, **query: str) -> None:

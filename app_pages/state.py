@@ -84,11 +84,6 @@ def select(selection: Selection) -> None:
     st.session_state["selection"] = selection
 
 
-def opened_bare() -> bool:
-    """Whether the session began without anything chosen in the address: then the first views are chosen by rules."""
-    return st.session_state.setdefault("opened_bare", not st.query_params)
-
-
 def record(name: Checkpoint, given: Input, changed: Intervention | None = None) -> ForwardRecord:
     is_large = loaded(name).n_parameters > LARGE
     return of(

@@ -108,7 +108,8 @@ def _joined(masks: Sequence[Tensor | None], inputs: Tensor) -> Tensor | None:
     layers = next(mask.shape[1] for mask in masks if mask is not None)
     whole = torch.ones(1, layers, 1, 1, 1, dtype=torch.bool, device=inputs.device)
     masks = [whole if mask is None else mask for mask in masks]
-    shape = torch.broadcast_shapes((len(inputs), 1, 1, 1, 1), *(mask.shape for mask in masks))
+    # By numpy: torch's broadcast_shapes imports sympy, 0.3 s.
+    shape = np.broadcast_shapes((len(inputs), 1, 1, 1, 1), *(mask.shape for mask in masks))
     return torch.cat([mask.expand(shape) for mask in masks])
 
 

@@ -23,7 +23,7 @@ MASK = "[MASK]"
 def try_links(chosen: state.HeadSelection, query: int) -> None:
     """Draws nothing once the user has changed something, or where a link opened the app."""
     now = chosen.checkpoint, chosen.given, chosen.layer, chosen.head, query
-    if not state.opened_bare() or st.session_state.setdefault(OPENED, now) != now:
+    if not address.opened_bare() or st.session_state.setdefault(OPENED, now) != now:
         return
     links = {
         "a head that finds the next token": _next_token,

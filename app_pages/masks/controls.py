@@ -36,7 +36,7 @@ def _to_the_middle(n: int) -> None:
 
 def open_masked(chosen: Selection, record: ForwardRecord) -> None:
     """Where nothing was chosen when the app was opened: blocks the position on which the answer hangs most."""
-    untouched = state.opened_bare() and not st.session_state.get("masks_opened") and not address.code(KEYS)
+    untouched = address.opened_bare() and not st.session_state.get("masks_opened") and not address.code(KEYS)
     if untouched and (telling := telling_position(chosen.checkpoint, chosen.given)):
         block_in(record, telling.position)
     st.session_state["masks_opened"] = True

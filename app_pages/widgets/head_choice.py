@@ -70,7 +70,7 @@ def choose_head(
 def _open_on_a_telling_head(chosen: state.Selection) -> None:
     """Where nothing was chosen yet, neither in the address nor in this session, and after a change to the other kind of
     input, of whose encoder nobody has chosen a head."""
-    nothing = state.opened_bare() and not any(
+    nothing = address.opened_bare() and not any(
         address.held(key) for key in ("layer", "head", "query", "opened")
     )
     if st.session_state.pop(OTHER_KIND, False) or nothing:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.optimize import linear_sum_assignment
 
 from .heads import head_distance
 
@@ -112,6 +111,8 @@ def matching(distances: Float[np.ndarray, "one other"]) -> Int[np.ndarray, " one
     Where one side has more heads, those that fit worst stay without a partner. The assignment problem, by
     Crouse's variant of Jonker and Volgenant's algorithm (scipy).
     """
+    from scipy.optimize import linear_sum_assignment  # 0.2 s, which the first page would wait for
+
     partners = np.full(len(distances), -1)
     ones, others = linear_sum_assignment(distances)
     partners[ones] = others
