@@ -17,7 +17,8 @@ import streamlit as st
 
 from app_pages import frame
 
-AT_MOST, FETCHING = 20, 3  # seconds that the first page may take, and then the browser, to fetch what draws charts
+AT_MOST = 20  # seconds that the first page is waited for
+FETCHING = 3  # seconds after it in which the browser fetches what draws its charts
 
 
 @asynccontextmanager

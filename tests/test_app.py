@@ -226,16 +226,43 @@ def test_what_was_chosen_on_a_page_is_still_chosen_after_a_look_at_another(open_
 
 def test_what_is_imported_ahead_is_looked_through_by_no_collection_of_garbage() -> None:
     script = (
-        "import gc, sys, app; app.import_all(); print(gc.get_freeze_count(), len(gc.get_objects()), "
+        "import gc, sys, app; app.frame.DRAWN.set(); app.FETCHING = 0; app.import_all(); print(gc.isenabled(), "
+        "gc.get_freeze_count(), len(gc.get_objects()), "
         "*(name for name in sys.modules if name.startswith('app_pages.') or name in ('torch', 'plotly', 'altair')))"
     )
     said = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    frozen, left, *modules = said.stdout.split()
+    is_on, frozen, left, *modules = said.stdout.split()
+    assert is_on == "True"
     assert int(frozen) > 100_000 > 1_000 > int(left)
     assert {"torch", "plotly", "altair", "app_pages.frame", "app_pages.masks.controls"} <= set(modules)
     assert not [name for name in modules if name.endswith(".page")]  # scripts, which would be drawn
+
+
+def test_the_frame_stands_before_torch_is_imported() -> None:
+    script = "import sys, app; print(*sys.modules)"
+    said = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    modules = set(said.stdout.split())
+    assert "app_pages.frame" in modules
+    assert not {"torch", "pandas", "altair", "model.checkpoint"} & modules
+
+
+def test_the_first_page_waits_for_nothing_that_others_alone_need() -> None:
+    script = (
+        "import sys; from streamlit.testing.v1 import AppTest; from app_pages import frame; "
+        f"page = AppTest.from_file({str(ROOT / 'app.py')!r}, default_timeout=120).run(); "
+        "print(frame.DRAWN.is_set(), len(page.metric), len(page.exception), *sys.modules)"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    is_drawn, answers, exceptions, *modules = said.stdout.split()
+    assert (is_drawn, answers, exceptions) == ("True", "1", "0")
+    # A tenth to half a second each; sympy comes with torch.broadcast_shapes.
+    assert not {"scipy", "sklearn", "sympy", "ray"} & set(modules)
 
 
 def test_choosing_a_query_shows_its_lines_alone(open_app: Open) -> None:

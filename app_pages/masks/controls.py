@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app_pages import address, state
+from app_pages import address
 from app_pages.masks.blocked import CELLS, KEYS, block, blocked
 from app_pages.state import HeadSelection, Selection
 from app_pages.widgets.telling import telling_position
