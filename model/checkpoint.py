@@ -34,7 +34,8 @@ from .device import find_device
 from .history import check_history
 from .imports.saying import why
 from .imports.weights import LARGEST_JSON
-from .text import encode
+from .text import encode, guarded
+from .tokenizer_file import open_tokenizer
 from .torch_seed import torch_seed
 from .transformer import Transformer
 
@@ -332,15 +333,16 @@ def _write_json(path: Path, values: dict) -> None:
 
 
 def _read_tokenizer(path: Path, config: ModelConfig) -> Tokenizer:
-    with _refused(path, "cannot be read", Exception):  # the library raises plain Exception
-        tokenizer = Tokenizer.from_file(str(path))
+    values = _read_json(path)
+    with guarded(f"{path.parent.name}/{path.name} cannot be read"):
+        tokenizer = open_tokenizer(values)
     largest = max(tokenizer.get_vocab().values(), default=0)
     if largest >= config.vocab_size:
         known = f"{path.parent.name} knows {config.vocab_size} tokens"
         raise ValueError(f"{known}, its tokenizer numbers them up to {largest}")
-    tokenizer.no_padding()
-    which_end = (tokenizer.truncation or {}).get("direction", "right")
-    tokenizer.enable_truncation(config.n_positions, direction=which_end)
+    truncation = values.get("truncation")
+    is_left = isinstance(truncation, dict) and truncation.get("direction") == "Left"
+    tokenizer.enable_truncation(config.n_positions, direction="left" if is_left else "right")
     with _refused(path, "cannot be used", ValueError):
         added = encode(tokenizer, "").ids
     if max(added, default=0) >= config.vocab_size or len(added) >= config.n_positions:

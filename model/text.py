@@ -15,6 +15,8 @@ from .record import Positions, Role
 
 PADDING, UNKNOWN, CLASS, SEPARATOR, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
 SPECIAL_TOKENS = (PADDING, UNKNOWN, CLASS, SEPARATOR, MASK)
+MOST_GROWTH = 20  # of a text, in characters; Unicode's normal forms make up to 18 of one
+SHORT = 50  # characters: a shorter text may grow as one of these
 BREAKS = normalizers.Replace("<br />", " ")  # the reviews' own line breaks
 APOSTROPHES = normalizers.Replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
 # "isn't" is read as "is" and "n't", as in the Penn Treebank; of these the rest would be no word.
@@ -48,6 +50,8 @@ def encode(
     # A lone surrogate cannot become UTF-8, and the tokenizer refuses it.
     parts = [part.encode("utf-8", "replace").decode("utf-8") for part in (text, second) if part is not None]
     with guarded("the tokenizer cannot read this text"):
+        for part in parts:
+            _check_growth(tokenizer, part)
         encoding = tokenizer.encode(*parts)
         lengths = [_length(tokenizer, part) for part in parts] if second is not None else []
     prefix = getattr(tokenizer.model, "continuing_subword_prefix", None) or ""
@@ -79,6 +83,14 @@ def guarded(what: str) -> Iterator[None]:
         if isinstance(error, Exception) or type(error).__module__ == "pyo3_runtime":
             raise ValueError(f"{what}: {' '.join(str(error).split())[:250]}") from error
         raise
+
+
+def _check_growth(tokenizer: Tokenizer, text: str) -> None:
+    """Raises ValueError where what takes the place of the text is so much longer that reading it would take minutes."""
+    if tokenizer.normalizer is not None:
+        n_signs = len(tokenizer.normalizer.normalize_str(text))
+        if n_signs > MOST_GROWTH * max(len(text), SHORT):
+            raise ValueError(f"it makes {n_signs:,} characters of {len(text):,}")
 
 
 def _length(tokenizer: Tokenizer, text: str) -> int:

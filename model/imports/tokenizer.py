@@ -7,7 +7,8 @@ from typing import Any
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from ..config import ModelConfig
-from ..text import guarded
+from ..text import encode, guarded
+from ..tokenizer_file import check, open_tokenizer
 from .weights import LARGEST_JSON, read_json
 
 WHOLE, WORDS, PAIRS, MERGES = "tokenizer.json", "vocab.txt", "vocab.json", "merges.txt"
@@ -23,10 +24,6 @@ def read_tokenizer(folder: Path, config: ModelConfig) -> Tokenizer:
         raise ValueError(f"the tokenizer cannot be used: it is larger than {LARGEST_JSON >> 20} MB")
     with guarded("the tokenizer cannot be used"):
         tokenizer = _made(folder, said)
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-        if getattr(tokenizer.model, "dropout", None):  # of merges, by chance, in training
-            tokenizer.model.dropout = None
         _check(tokenizer, config)
         side = "left" if said.get("truncation_side") == "left" else "right"
         tokenizer.enable_truncation(_length(tokenizer, said, config), direction=side)
@@ -50,7 +47,7 @@ def _check(tokenizer: Tokenizer, config: ModelConfig) -> None:
             f"it adds {n_added} special tokens, but the encoder reads only {config.n_positions} tokens"
         )
     for text in ("", max(words, key=words.get, default="")):  # it may fail only when it is used
-        tokenizer.encode(text)
+        encode(tokenizer, text)
 
 
 def _values(processor: processors.PostProcessor | None, *keys: str) -> list[int]:
@@ -82,11 +79,15 @@ def _length(tokenizer: Tokenizer, said: dict[str, Any], config: ModelConfig) -> 
 
 def _made(folder: Path, said: dict[str, Any]) -> Tokenizer:
     if (folder / WHOLE).is_file():
-        return Tokenizer.from_file(str(folder / WHOLE))
+        return open_tokenizer(read_json(folder / WHOLE))
+    tokenizer = None
     if (folder / WORDS).is_file():
-        return _word_piece(folder / WORDS, said)
-    if (folder / PAIRS).is_file() and (folder / MERGES).is_file():
-        return _byte_pairs(folder, said)
+        tokenizer = _word_piece(folder / WORDS, said)
+    elif (folder / PAIRS).is_file() and (folder / MERGES).is_file():
+        tokenizer = _byte_pairs(folder, said)
+    if tokenizer is not None:
+        check(json.loads(tokenizer.to_str()))
+        return tokenizer
     models_of_sentencepiece = sorted(path.name for path in folder.glob("*.model"))
     if models_of_sentencepiece:
         raise ValueError(f"{models_of_sentencepiece[0]} alone is not enough: save {WHOLE} as well")

@@ -167,6 +167,7 @@ def template(*single: dict, **special: int) -> dict:
 
 
 A, B = ({"Sequence": {"id": part, "type_id": 0}} for part in "AB")
+DOUBLED = {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}
 CLS = {"SpecialToken": {"id": "[CLS]", "type_id": 0}}
 
 
@@ -216,12 +217,22 @@ def test_a_tokenizer_adds_nothing_that_the_encoder_does_not_have(
     assert said in refused(bert)
 
 
-def test_a_text_that_a_tokenizer_doubles_is_refused(bert: Path) -> None:
-    change_tokenizer(bert, post_processor=template(A, A))
-    loaded = load(bert)
-    assert len(prepare(loaded, SENTENCE)[1]) == 16
-    with pytest.raises(ValueError, match="the tokenizer makes 80 tokens"):
-        prepare(loaded, "film " * 100)
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ({"post_processor": template(A, A)}, "takes a text twice"),
+        ({"normalizer": {"type": "Sequence", "normalizers": [DOUBLED] * 17}}, "more than 16 normalizers"),
+    ],
+)
+def test_a_tokenizer_that_may_take_without_end_is_refused(bert: Path, parts: dict, said: str) -> None:
+    change_tokenizer(bert, **parts)
+    assert said in refused(bert)
+
+
+def test_a_vocabulary_alone_is_bounded_as_well(bert: Path) -> None:
+    (bert / "tokenizer.json").unlink()
+    (bert / "vocab.txt").write_text("\n".join([*VOCABULARY, "z" * 10**6]))
+    assert "one of its pieces has more than 1,000 signs" in refused(bert)
 
 
 @pytest.mark.parametrize("length", [0, 2, 3])
