@@ -4,6 +4,8 @@ A value is known by the function that makes it, by its checkpoint, name and hash
 thread is handed the same object: arrays in it are read-only, and whoever reads it changes nothing else in it either.
 Encoders lie in the same cache, under the same bound. Every run of a page asks for its encoder, which so is among the
 last used: it is read again only where the bound holds less than the encoder and what one run makes with it.
+
+An encoder for which the memory of the GPU does not suffice runs on the CPU from then on (`is_on_cpu_instead`).
 """
 
 import logging
@@ -25,7 +27,7 @@ from cachetools import LRUCache
 
 from model import checkpoint
 from model.checkpoint import Loaded
-from model.device import one_thread
+from model.device import OutOfMemory, hand_back, one_thread
 
 log = logging.getLogger(__name__)
 one_thread()  # here, since every page imports this before its first forward
@@ -76,8 +78,13 @@ class Cache:
                 continue
 
     def clear(self) -> None:
+        self.forget(lambda _: True)
+
+    def forget(self, which: Callable[[Hashable], bool]) -> None:
+        """The values whose keys are such."""
         with self._lock:
-            self._kept.clear()
+            for key in filter(which, list(self._kept)):
+                del self._kept[key]
 
     def _made(
         self, key: Hashable, make: Callable[[], Value], under_way: Future, spinner: str | None
@@ -203,7 +210,7 @@ def of(
     Raises as `loaded` and `make` do.
     """
     key = Key(_maker(make), _with_hashes([name]), (values, tuple(sorted(plain.items()))))
-    return _cache.get(key, lambda: make(loaded(name), *values, **plain), spinner)
+    return _get(key, lambda: make(loaded(name), *values, **plain), spinner)
 
 
 def cached(make: Callable[..., Value] | None = None, *, spinner: str | None = None) -> Callable[..., Value]:
@@ -219,9 +226,27 @@ def cached(make: Callable[..., Value] | None = None, *, spinner: str | None = No
         given.apply_defaults()
         names = [given.arguments[each] for each in of_checkpoints]
         key = Key(maker, _with_hashes(names), tuple(given.arguments.values()))
-        return _cache.get(key, lambda: make(*args, **kwargs), spinner)
+        return _get(key, lambda: make(*args, **kwargs), spinner)
 
     return kept
+
+
+def _get(key: Key, make: Callable[[], Value], spinner: str | None) -> Value:
+    """From the cache; where a GPU's memory does not suffice, the page begins anew with its encoders on the CPU."""
+    try:
+        return _cache.get(key, make, spinner)
+    except OutOfMemory:
+        names = {name for name, _ in key.checkpoints}
+        if not names:
+            raise
+    # Only here has the error let go of what it held on the GPU.
+    is_new = not names <= _on_cpu
+    _on_cpu.update(names)
+    _cache.forget(lambda kept: kept.maker == LOADED and kept.checkpoints[0][0] in names)
+    hand_back()
+    if is_new:
+        st.rerun()  # from the top, where it is said; outside of a session this does nothing
+    return _cache.get(key, make, spinner)
 
 
 def _maker(make: Callable) -> str:
@@ -235,7 +260,24 @@ def _with_hashes(names: Iterable[str]) -> tuple[tuple[str, str], ...]:
     return tuple((name, checkpoint.fingerprint(name)) for name in names)
 
 
+_on_cpu: set[str] = set()  # the encoders that were too large for the GPU
+
+
+def is_on_cpu_instead(name: str) -> bool:
+    """Whether an encoder runs on the CPU because the memory of the GPU did not suffice for it."""
+    return name in _on_cpu
+
+
 @cached(spinner="Reading the checkpoint …")
 def loaded(name: Checkpoint) -> Loaded:
     """Raises as `model.checkpoint.load` does."""
-    return checkpoint.load(name)
+    if name not in _on_cpu:
+        try:
+            return checkpoint.load(name)
+        except OutOfMemory:
+            _on_cpu.add(name)
+        hand_back()
+    return checkpoint.load(name, "cpu")
+
+
+LOADED = _maker(loaded)

@@ -5,7 +5,7 @@ from threading import Timer
 import streamlit as st
 
 from app_pages import address
-from app_pages.cache import Checkpoint, cached
+from app_pages.cache import Checkpoint, cached, is_on_cpu_instead
 from app_pages.widgets.spelling import plain
 from model import checkpoint, places
 from model.uploads import UPLOAD, Upload
@@ -106,6 +106,14 @@ def say_gone(shown: str | None) -> None:
         st.warning(
             f"{places.as_shown(name)} cannot be opened: {plain(str(why))}.{instead}",
             icon=":material/search_off:",
+        )
+
+
+def say_on_cpu(*names: str) -> None:
+    """Of encoders that a page has loaded, which are slower than they were meant to be."""
+    for name in filter(is_on_cpu_instead, names):
+        st.caption(
+            f"The memory of the GPU is too small for {plain(places.as_shown(name))}: it runs on the CPU."
         )
 
 

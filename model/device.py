@@ -2,6 +2,10 @@
 
 import torch
 
+OutOfMemory = (
+    torch.OutOfMemoryError
+)  # of a GPU; where the machine's own memory ends, torch raises RuntimeError
+
 
 def find_device(name: str = "auto") -> torch.device:
     """The device of that name; "auto" is the GPU where there is one. Raises ValueError where it cannot be used."""
@@ -19,3 +23,8 @@ def one_thread() -> None:
     Before the first session's thread starts; commands take all cores, and a notebook's own setting is left alone.
     """
     torch.set_num_threads(1)
+
+
+def hand_back() -> None:
+    """Gives the system what torch keeps of a GPU's memory and does not use."""
+    torch.cuda.empty_cache()

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app_pages import state
+from app_pages import own, state
 from app_pages.compare.cross_attention import cross_attention
 from app_pages.compare.difference import difference
 from app_pages.compare.heads import heads
@@ -50,6 +50,8 @@ of_one = second.checkpoint == first.checkpoint
 if left_out and left_out != state.left_out(first.checkpoint, first.given):
     what = "The second text" if of_one else f"For {second.checkpoint} the text"
     st.caption(f"{what} is too long for the encoder, which leaves out the {left_out}.")
+if not of_one:
+    own.say_on_cpu(second.checkpoint)
 predictions(first, second, key="probabilities")
 if not first.said and not second.said:
     if of_one:

@@ -104,6 +104,7 @@ def _need_encoder(name: str | None, kind: str, given: Input | None, about: Delta
         stop(INVITATION[kind])
     if not state.record(name, given).is_finite:
         stop(f"The checkpoint {plain(name)} {NO_NUMBERS}")
+    own.say_on_cpu(name)
     if left_out := state.left_out(name, given):
         st.caption(f"The text is too long for the encoder, which leaves out the {left_out}.")
 

@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from app_pages import address, state
+from app_pages import address, own, state
 from app_pages.frame import go_to
 from app_pages.inputs import several
 from app_pages.inputs.row import choose_encoder, stop
@@ -77,6 +77,7 @@ try:
     state.loaded(name)
 except (ValueError, OSError) as error:
     stop(f"The checkpoint {name} cannot be used, choose another one: {plain(str(error))}.")
+own.say_on_cpu(name)
 if (listed := several.held(kind)) is None:
     with st.container(width=820):
         bring(kind)
