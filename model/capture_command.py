@@ -5,13 +5,13 @@ CHECKPOINT is the name of one that comes with the project, or a folder. What goe
 """
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from .arrays_file import KINDS
 from .capture import capture
 from .checkpoint import load
+from .command import in_one_sentence
 from .inputs import Text
 from .picture_file import read_picture
 from .record_file import save
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--device", default="auto")
     asked = parser.parse_args(arguments)
-    try:
+    with in_one_sentence(program, 2):
         if asked.out.suffix.lower() not in KINDS:
             raise ValueError(f"--out must end in {' or '.join(KINDS)}, got {asked.out.name}")
         if asked.second is not None and asked.text is None:
@@ -42,9 +42,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
         read = Text(asked.text, asked.second) if asked.image is None else read_picture(asked.image)
         record = capture(loaded, read)
         save(record, asked.out, settings(loaded, read), None if asked.image is None else read)
-    except (ValueError, OSError) as error:
-        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        print(f"{program}: {' '.join(said.split())}", file=sys.stderr)
-        sys.exit(2)
     layers, heads, n, _ = record.pattern.shape
     print(f"{asked.out.name}: {layers} layers of {heads} heads over {n} positions")

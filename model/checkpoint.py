@@ -9,7 +9,6 @@ import hashlib
 import json
 import math
 import shutil
-import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,6 +37,7 @@ from .text import encode, guarded
 from .tokenizer_file import open_tokenizer
 from .torch_seed import torch_seed
 from .transformer import Transformer
+from .writing import new_folder, replacing
 
 READ = ("config.json", "model.safetensors", "tokenizer.json", "history.json")  # by `load`
 BESIDE = ("film.safetensors.gz", "predictions.safetensors")  # by `film_arrays` and `predictions`
@@ -193,11 +193,11 @@ def save(
     tokenizer: Tokenizer | None = None,
     film: dict[str, Tensor] | None = None,
 ) -> None:
-    """Writes a checkpoint beside `folder` and then moves it there: a kill leaves the old one or the new."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
-        new = Path(scratch) / "new"
-        new.mkdir()
+    """Writes a checkpoint beside `folder` and then moves it there: a kill, or a full disk, leaves the old one or the new.
+
+    Raises OSError where it cannot be written.
+    """
+    with new_folder(folder) as new:
         save_model(model, str(new / "model.safetensors"))
         _write_json(new / "config.json", model.config.to_json())
         _write_json(new / "history.json", history)
@@ -223,23 +223,21 @@ def record_figures(
     """Writes what was measured into `history.json`, and beside it what `predictions` reads.
 
     The data measured first have the name `figures`; others come after them, under `also_measured`, or in the place of
-    what was measured on the same data before.
+    what was measured on the same data before. Raises OSError where they cannot be written.
     """
     folder = _folder(name_or_path)
     if by_example is not None:
-        predicted = folder / "predictions.new"
-        save_arrays(by_example, predicted)
-        shutil.copymode(folder / "config.json", predicted)
-        predicted.replace(folder / "predictions.safetensors")
-    beside = folder / "history.new"
+        with replacing(folder / "predictions.safetensors") as beside:
+            save_arrays(by_example, beside)
+            shutil.copymode(folder / "config.json", beside)
     history = _read_history(folder)
     first, others = history.get("figures", figures), history.get("also_measured", [])
     if first.get("data") == figures.get("data"):
         first = figures
     else:
         others = [other for other in others if other.get("data") != figures.get("data")] + [figures]
-    _write_json(beside, history | {"figures": first} | ({"also_measured": others} if others else {}))
-    beside.replace(folder / "history.json")
+    with replacing(folder / "history.json") as beside:
+        _write_json(beside, history | {"figures": first} | ({"also_measured": others} if others else {}))
 
 
 def _old(folder: Path) -> Path:

@@ -8,7 +8,6 @@ MNIST test digits in `examples/`; text on a CSV with the columns text and label 
 import argparse
 import json
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from torch.nn import functional
 from tqdm import tqdm
 
 from .checkpoint import Loaded, load, record_figures
+from .command import in_one_sentence
 from .digits import examples, to_input, to_labels
 from .probabilities import at_once
 
@@ -124,19 +124,17 @@ def main() -> None:
     parser.add_argument("--device", default="auto")
     arguments = parser.parse_args()
     torch.set_num_threads(os.cpu_count() or 1)  # the app's single thread would leave cores idle here
-    try:
+    with in_one_sentence("model.evaluate"):
         loaded = load(arguments.checkpoint, arguments.device)
         logits, labels = evaluate(loaded, arguments.csv)
-    except (ValueError, OSError) as error:
-        sys.exit(f"model.evaluate: {error}")
-    figures = classification(logits, labels)
-    print(json.dumps({"checkpoint": loaded.name, **figures}))
-    if arguments.record:
-        # What the app sorts digits by: the class predicted, and the loss in nats.
-        losses = functional.cross_entropy(logits, labels, reduction="none").numpy()
-        by_example = {"predicted": logits.argmax(dim=-1).to(torch.uint8).numpy(), "loss": losses}
-        figures["data"] = arguments.record
-        record_figures(arguments.checkpoint, figures, None if loaded.config.is_text else by_example)
+        figures = classification(logits, labels)
+        print(json.dumps({"checkpoint": loaded.name, **figures}), flush=True)
+        if arguments.record:
+            # What the app sorts digits by: the class predicted, and the loss in nats.
+            losses = functional.cross_entropy(logits, labels, reduction="none").numpy()
+            by_example = {"predicted": logits.argmax(dim=-1).to(torch.uint8).numpy(), "loss": losses}
+            figures["data"] = arguments.record
+            record_figures(arguments.checkpoint, figures, None if loaded.config.is_text else by_example)
 
 
 if __name__ == "__main__":

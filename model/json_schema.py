@@ -8,6 +8,8 @@ from typing import TypeVar
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
+from .writing import replacing
+
 Made = TypeVar("Made")
 
 # JSON may hold numbers that no float holds
@@ -49,8 +51,7 @@ def read(path: Path, schema: Draft202012Validator, made: Callable[..., Made]) ->
 
 
 def replace(path: Path, text: str) -> None:
-    """Writes the text beside `path` first and then there, so that a kill leaves the old file or the new one."""
+    """Raises OSError where it cannot be written; what was there before then stays."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(".new")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(path)
+    with replacing(path) as beside:
+        beside.write_text(text, encoding="utf-8")

@@ -19,6 +19,7 @@ from .bare import check_picture, check_weights, from_arrays, positions
 from .config import ModelConfig
 from .record import AttentionRecord, ForwardRecord
 from .version import VERSION
+from .writing import replacing
 
 AXES = {
     **dict.fromkeys(("pattern", "scores", "mask"), ("layer", "head", "query", "key")),
@@ -54,7 +55,9 @@ def save(
 
     Raises ValueError where the record could not be read again, OSError where the file cannot be written.
     """
-    Path(path).write_bytes(dump(record, settings, picture, Path(path).suffix.lower()))
+    content = dump(record, settings, picture, Path(path).suffix.lower())
+    with replacing(Path(path)) as beside:
+        beside.write_bytes(content)
 
 
 def dump(

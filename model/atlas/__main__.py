@@ -19,6 +19,7 @@ from pathlib import Path
 import torch
 
 from ..checkpoint import Loaded, load
+from ..command import in_one_sentence
 from .against import compare
 from .examples import examples_for
 from .gather import EXTRA, SAMPLE, Wanted, gather
@@ -31,10 +32,9 @@ def main() -> None:
     arguments = _parser().parse_args()
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
     try:
-        for path in measure(load(arguments.checkpoint, arguments.device), arguments):
-            print(path)
-    except (ValueError, OSError) as error:
-        sys.exit(f"model.atlas: {error}")
+        with in_one_sentence("model.atlas"):
+            for path in measure(load(arguments.checkpoint, arguments.device), arguments):
+                print(path)
     except KeyboardInterrupt:
         sys.exit("model.atlas: ended; the same command goes on from here")
 

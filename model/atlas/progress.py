@@ -8,6 +8,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from ..writing import replacing
 from .moments import Arrays
 
 
@@ -30,12 +31,10 @@ class Progress:
             return 0, {}
 
     def save(self, shards: int, arrays: Arrays) -> None:
-        """Beside the file first: a kill leaves the old one or the new."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        beside = self.path.with_name(f"{self.path.name}.new")
         whole = {name: np.ascontiguousarray(each) for name, each in arrays.items()}
-        save_file(whole, beside, {"key": self.key, "shards": str(shards)})
-        beside.replace(self.path)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(self.path) as beside:
+            save_file(whole, beside, {"key": self.key, "shards": str(shards)})
 
     def remove(self) -> None:
         self.path.unlink(missing_ok=True)

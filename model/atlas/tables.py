@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from jsonschema import Draft202012Validator
 
 from ..json_schema import COUNT, WORDS, check, list_of, object_of
+from ..writing import replacing
 from .source import Source
 
 LARGEST_FILE = 8 * 2**20  # bytes
@@ -41,17 +42,18 @@ _SCHEMA = Draft202012Validator(object_of(_SOURCE, **_SOURCE))
 
 
 def write_table(path: Path, source: Source, columns: Mapping[str, tuple[pa.DataType, Column]]) -> None:
-    """Beside `path` first and then there, so that a kill leaves the old file or the new one."""
+    """Raises OSError where it cannot be written; what was there before then stays."""
     arrays = [pa.array(list(values), kind, from_pandas=False) for kind, values in columns.values()]
     table = pa.table(arrays, pa.schema([(name, kind) for name, (kind, _) in columns.items()]))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(".new")
     # Statistics, dictionaries and a second schema would be larger than a few dozen rows.
     small = {"use_dictionary": False, "write_statistics": False, "store_schema": False}
-    with pq.ParquetWriter(beside, table.schema, compression="zstd", **small) as writer:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        replacing(path) as beside,
+        pq.ParquetWriter(beside, table.schema, compression="zstd", **small) as writer,
+    ):
         writer.write_table(table)
         writer.add_key_value_metadata({KEY: json.dumps(asdict(source), ensure_ascii=False).encode()})
-    beside.replace(path)
 
 
 def read_table(path: Path, needed: Mapping[str, pa.DataType]) -> tuple[Source, dict[str, list]] | None:

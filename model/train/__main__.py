@@ -9,7 +9,6 @@ FOLDER is downloaded into it.
 import argparse
 import os
 import shutil
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import torch
 from torch import distributed
 
 from ..checkpoint import CHECKPOINTS, save
+from ..command import in_one_sentence
 from ..device import find_device
 from .loop import train
 from .prepare import prepare
@@ -43,15 +43,14 @@ def main() -> None:
     # The app's single thread would leave cores idle here; torchrun sets the variable for each process.
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
     try:
-        device = find_device(arguments.device)
-        if "RANK" in os.environ:  # started by torchrun
-            distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
-            if device.type == "cuda":
-                torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-                device = torch.device("cuda")
-        run(arguments, device)
-    except (ValueError, OSError) as error:
-        sys.exit(f"model.train: {error}")
+        with in_one_sentence("model.train"):
+            device = find_device(arguments.device)
+            if "RANK" in os.environ:  # started by torchrun
+                distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
+                if device.type == "cuda":
+                    torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+                    device = torch.device("cuda")
+            run(arguments, device)
     finally:
         if distributed.is_initialized():
             distributed.destroy_process_group()

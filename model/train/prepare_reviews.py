@@ -3,7 +3,6 @@
 import hashlib
 import inspect
 import re
-import tempfile
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from torch import Tensor
 
 from ..config import ModelConfig
 from ..text import train_tokenizer, train_word_tokenizer
+from ..writing import new_folder, replacing
 from . import teacher
 from .corpus import Corpus, tokenize
 from .prepare_sentences import leave, sentence_tasks, sets_held_out
@@ -98,9 +98,9 @@ def prepare_words(config: ModelConfig, data: Path, runs: Path, device: torch.dev
     table = split(data, runs.parent)
     known = np.random.default_rng(0).permutation(np.flatnonzero(table.labels >= 0))
     tenth, rest = np.split(known, [len(known) // 10])
-    pd.DataFrame({"label": table.labels[tenth], "text": [table.texts[place] for place in tenth]}).to_csv(
-        runs.parent / "imdb-random-tenth.csv", index=False
-    )
+    beside_rest = {"label": table.labels[tenth], "text": [table.texts[place] for place in tenth]}
+    with replacing(runs.parent / "imdb-random-tenth.csv") as file:
+        pd.DataFrame(beside_rest).to_csv(file, index=False)
     texts = [table.texts[place] for place in rest]
     tokenizer, corpus = _tokenized(texts, config, runs.parent, train_word_tokenizer)
     beside = tokenize(tokenizer, [table.texts[place] for place in tenth])
@@ -133,7 +133,8 @@ def split(data: Path, folder: Path, left_out: Iterable[str] = ()) -> Reviews:
     )
     kept = np.flatnonzero(~elsewhere)
     folder.mkdir(parents=True, exist_ok=True)
-    table.loc[held_out].to_csv(folder / "imdb-held-out.csv", index=False)
+    with replacing(folder / "imdb-held-out.csv") as file:
+        table.loc[held_out].to_csv(file, index=False)
     return Reviews(table.text[kept].tolist(), labels[kept], table.text[held_out].tolist(), labels[held_out])
 
 
@@ -222,9 +223,7 @@ def _prepared(runs: Path, made_of: Iterable[str], what: str, fill: Callable[[Pat
     digest = hashlib.sha256("\n".join(made_of).encode()).hexdigest()[:8]
     folder = runs / f"imdb-{digest}-{what}"
     if not folder.exists():
-        with tempfile.TemporaryDirectory(dir=runs, prefix=f".{folder.name}-") as scratch:
-            new = Path(scratch) / "new"
-            new.mkdir()
+        with new_folder(folder) as new:
             fill(new)
             with suppress(OSError):  # it is there by now
                 new.rename(folder)

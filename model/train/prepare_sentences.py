@@ -7,6 +7,7 @@ import pandas as pd
 import torch
 from tokenizers import Tokenizer
 
+from ..writing import replacing
 from .corpus import Corpus, tokenize
 from .edits import changed_sentences
 from .negation import JUDGED_ON, NEGATES, sentences
@@ -126,7 +127,8 @@ def own_sentences(treebank: pd.DataFrame) -> pd.DataFrame:
 def leave(folder: Path, held_out: dict[str, pd.DataFrame]) -> None:
     """Each set as a CSV that `python -m model.evaluate` reads."""
     for name, table in held_out.items():
-        table[["text", "label"]].to_csv(folder / f"{name.replace(' ', '-')}.csv", index=False)
+        with replacing(folder / f"{name.replace(' ', '-')}.csv") as file:
+            table[["text", "label"]].to_csv(file, index=False)
 
 
 def _phrases(learned: pd.DataFrame) -> pd.DataFrame:

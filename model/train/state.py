@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from ..transformer import Transformer
+from ..writing import replacing
 from .film import Film, join
 from .step import Precision
 
@@ -42,12 +43,10 @@ def save_state(path: Path, progress: Progress, model: Transformer, optimizers: l
             tensors |= {f"optimizer.{place}.{index}.{name}": value for name, value in values.items()}
     tensors |= {f"film.{name}": value for name, value in (progress.film or {}).items()}
     words = {name: getattr(progress, name) for name in _IN_WORDS}
+    whole = {name: value.contiguous() for name, value in tensors.items()}
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(".new")
-    save_file(
-        {name: value.contiguous() for name, value in tensors.items()}, beside, {"progress": json.dumps(words)}
-    )
-    beside.replace(path)
+    with replacing(path) as beside:
+        save_file(whole, beside, {"progress": json.dumps(words)})
 
 
 def phase_of(path: Path) -> int:

@@ -10,7 +10,6 @@ import argparse
 import itertools
 import math
 import os
-import sys
 from pathlib import Path
 
 import torch
@@ -18,6 +17,7 @@ from torch.nn.utils import clip_grad_norm_
 from tqdm import tqdm
 
 from ..checkpoint import CHECKPOINTS
+from ..command import in_one_sentence
 from ..config import preset
 from ..device import find_device
 from ..theory.warmup import BATCH_SIZE_STORED, LAST_STEPS_STORED, RUNS, WarmupRun, read_runs, write_runs
@@ -46,11 +46,9 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
-    try:
+    with in_one_sentence("model.train.warmup"):
         precision = None if arguments.precision == "auto" else arguments.precision
         make_missing(arguments.data, arguments.out, find_device(arguments.device), precision)
-    except (ValueError, OSError) as error:
-        sys.exit(f"model.train.warmup: {error}")
 
 
 def make_missing(data: Path, out: Path, device: torch.device, precision: Precision | None = None) -> None:

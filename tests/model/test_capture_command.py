@@ -11,6 +11,7 @@ from model.capture_command import main
 from model.checkpoint import load
 from model.inputs import Text
 from model.record_file import read_file
+from tests.full_disk import FULL, full_after
 
 
 @pytest.mark.parametrize("name", ["a.npz", "a.safetensors"])
@@ -73,3 +74,14 @@ def test_the_command_runs_by_its_name(text: Path, tmp_path: Path, monkeypatch: p
     monkeypatch.delitem(sys.modules, "model.capture")
     runpy.run_module("model.capture", run_name="__main__")
     assert read_file(tmp_path / "a.npz").record.tokens == ("[CLS]", "a", "[SEP]")
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.safetensors"])
+def test_a_full_disk_leaves_the_old_record(text: Path, tmp_path: Path, name: str, capsys) -> None:
+    (tmp_path / name).write_bytes(b"old")
+    with full_after(1000), pytest.raises(SystemExit):
+        main([str(text), "--text", "a great film", "--out", str(tmp_path / name)])
+    assert capsys.readouterr().err == f"model.capture: {FULL}: {tmp_path / name}\n"
+    assert (tmp_path / name).read_bytes() == b"old"
+    assert name in [path.name for path in tmp_path.iterdir() if path.is_file()]
+    assert not list(tmp_path.glob("*.new"))

@@ -25,6 +25,7 @@ from model.checkpoint import (
     save,
 )
 from model.text import encode, train_tokenizer, train_word_tokenizer
+from tests.full_disk import FULL, full_after
 from tests.model.conftest import HISTORY
 from tests.model.tiny import DIGIT, TEXT, build, tokenizer
 
@@ -284,7 +285,7 @@ def test_a_kill_at_any_moment_leaves_the_old_checkpoint_or_the_new_one(home, tmp
         order.append(found.history["is"])
         save(copy / "it", new, {"is": "saved again"})
         assert load("it").history == {"is": "saved again"}
-        assert [path.name for path in copy.iterdir() if not path.name.startswith(".it-")] == ["it"]
+        assert [path.name for path in copy.iterdir()] == ["it"]
     assert order == sorted(order, reverse=True)
     assert set(order) == {"old", "new"}
 
@@ -311,3 +312,18 @@ def test_every_checkpoint_that_comes_with_the_project_can_be_looked_into(name):
     record = capture(found, given)
     assert np.isfinite(record.logits).all()
     assert read_config(name) == record.config
+
+
+@pytest.mark.parametrize("room", [0, 200, 1500, 4000])
+def test_a_full_disk_leaves_the_old_checkpoint_and_its_figures(digit, room):
+    before = {path.name: path.read_bytes() for path in digit.iterdir()}
+    by_example = {"predicted": np.zeros(10_000, np.uint8), "loss": np.zeros(10_000, np.float32)}
+    with full_after(room):
+        with pytest.raises(OSError, match=FULL):
+            save(digit, build(replace(DIGIT, n_layers=3)), {"note": "x" * 5000})
+        with pytest.raises(OSError, match=FULL):
+            record_figures("digit", {"n": 1, "data": "x" * 5000}, by_example)
+        with pytest.raises(OSError, match=FULL):
+            record_figures("digit", {"n": 1, "data": "x" * 5000})
+    assert {path.name: path.read_bytes() for path in digit.iterdir()} == before
+    assert [path.name for path in digit.parent.iterdir()] == ["digit"]

@@ -21,6 +21,7 @@ from model.evaluate import classification, evaluate
 from model.history import measured
 from model.text import train_tokenizer, train_word_tokenizer
 from model.transformer import Transformer
+from tests.full_disk import FULL, full_after
 from tests.model import tiny
 from tests.tolerance import rounding
 
@@ -224,3 +225,26 @@ def test_command_refuses_in_one_sentence_without_traceback(tmp_path):
     done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.startswith("model.evaluate: no checkpoint")
+
+
+@pytest.mark.usefixtures("few_digits")
+def test_figures_that_cannot_be_recorded_are_said_and_end_in_one_sentence(digit_folder, capsys, monkeypatch):
+    before = {path.name: path.read_bytes() for path in digit_folder.iterdir()}
+    monkeypatch.setattr(sys, "argv", ["model.evaluate", str(digit_folder), "--record", "x" * 500])
+    with (
+        full_after(100),
+        pytest.raises(SystemExit, match=f"^model.evaluate: {FULL}: .*predictions.safetensors$"),
+    ):
+        module.main()
+    assert json.loads(capsys.readouterr().out)["n"] == 70
+    assert {path.name: path.read_bytes() for path in digit_folder.iterdir()} == before
+
+
+def test_a_gpu_that_is_too_small_is_said_in_one_sentence(digit_folder, monkeypatch):
+    def evaluate(*_):
+        raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    monkeypatch.setattr(module, "evaluate", evaluate)
+    monkeypatch.setattr(sys, "argv", ["model.evaluate", str(digit_folder)])
+    with pytest.raises(SystemExit, match=r"^model\.evaluate: the memory of the GPU is too small for this"):
+        module.main()

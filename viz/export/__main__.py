@@ -42,7 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asked = parser.parse_args(arguments)
     try:
         content = made(asked)
-        asked.out.write_bytes(content)
+        with _of_model("writing").replacing(asked.out) as beside:
+            beside.write_bytes(content)
     except (ValueError, OSError) as error:
         said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         print(f"{program}: {' '.join(said.split())}", file=sys.stderr)

@@ -9,12 +9,12 @@ that are in `checkpoints/`, are measured each time.
 
 import argparse
 import os
-import sys
 from pathlib import Path
 
 import torch
 
 from ... import checkpoint
+from ...command import in_one_sentence
 from .stored import CLAIMS, read, write
 from .trained import measure_trained
 from .untrained import measure_untrained, stored_runs
@@ -31,10 +31,8 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="measure fresh encoders and short runs anew")
     arguments = parser.parse_args()
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
-    try:
+    with in_one_sentence("model.theory.claims"):
         measure(arguments.data, arguments.out, again=arguments.again)
-    except (ValueError, OSError) as error:
-        sys.exit(f"model.theory.claims: {error}")
 
 
 def measure(data: Path, out: Path, *, again: bool = False) -> None:

@@ -17,6 +17,7 @@ from model.atlas.stored import (
     read_rows,
 )
 from model.checkpoint import save, weights_hash
+from tests.full_disk import FULL, full_after
 from tests.model import tiny
 
 
@@ -163,3 +164,15 @@ def test_a_checkpoint_of_other_weights_has_another_hash(home):
     made = tiny.loaded(tiny.TEXT, 3)
     save(home / "text", made.model, {"seed": 4}, made.tokenizer)
     assert weights_hash("text") != before
+
+
+@pytest.mark.parametrize("room", [0, 300, 2000])
+def test_a_full_disk_leaves_the_old_atlas_and_ends_in_one_sentence(monkeypatch, text, csv, room):
+    run(monkeypatch, "text", "--data", csv, "--limit", 2)
+    before = {path.name: path.read_bytes() for path in text.iterdir()}
+    with full_after(room), pytest.raises(SystemExit, match=f"^model.atlas: .*{FULL}"):
+        run(
+            monkeypatch, "text", "--data", csv, "--with", "importance,ablation,examples", "--name", "x" * 3000
+        )
+    after = {path.name: path.read_bytes() for path in text.iterdir() if not path.name.endswith(".part")}
+    assert after == before

@@ -13,6 +13,7 @@ from safetensors.torch import load as deserialize
 from model.capture import capture
 from model.checkpoint import load
 from model.digits import examples
+from tests.full_disk import FULL, full_after
 from tests.model.train.conftest import ROOT, command, environment, run
 from tests.tolerance import rounding
 
@@ -88,6 +89,22 @@ def test_a_run_that_was_killed_before_it_was_written_is_written(data, trained, r
     assert (tmp_path / name / "model.safetensors").read_bytes() == (
         trained(name) / "model.safetensors"
     ).read_bytes()
+
+
+@pytest.mark.parametrize("room", [0, 10_000])
+def test_on_a_full_disk_a_run_ends_in_one_sentence_and_goes_on_later(data, trained, run_here, tmp_path, room):
+    name = "mnist-pre-ln"
+    runs = shutil.copytree(
+        trained(name).parent / "runs" / f"{name}-quick", tmp_path / "runs" / f"{name}-quick"
+    )
+    (runs / "written").unlink()
+    shutil.copytree(trained(name), tmp_path / name)
+    before = {path.name: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with full_after(room), pytest.raises(SystemExit, match=f"^model.train: {FULL}: {tmp_path / name}$"):
+        run_here(command(name, data[name], tmp_path))
+    assert {path.name: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    run_here(command(name, data[name], tmp_path))
+    assert (runs / "written").exists()
 
 
 def test_starting_over_leaves_nothing_of_the_run_before(data, trained, run_here, tmp_path):

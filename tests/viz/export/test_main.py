@@ -10,6 +10,7 @@ from model.checkpoint import load
 from model.inputs import as_seen
 from model.record_file import save
 from model.settings import settings
+from tests.full_disk import FULL, full_after
 from tests.model import tiny
 from tests.model.imports.folders import build
 from viz.export.__main__ import main
@@ -97,3 +98,14 @@ def test_a_file_that_is_no_record_is_refused(tmp_path, capsys):
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert str(tmp_path) not in said
+
+
+@pytest.mark.parametrize("kind", ["html", "svg", "png"])
+def test_a_full_disk_leaves_the_old_file(bare, kind, capsys):
+    out = bare.parent / f"a.{kind}"
+    out.write_bytes(b"old")
+    with full_after(100), pytest.raises(SystemExit):
+        main([str(bare), "--out", str(out)])
+    assert capsys.readouterr().err == f"viz.export: {FULL}\n"
+    assert out.read_bytes() == b"old"
+    assert sorted(path.name for path in bare.parent.iterdir()) == sorted([out.name, bare.name])
