@@ -5,12 +5,12 @@ The first FOLDER gives tokenizer, history and film; of it, the others may lack t
 """
 
 import argparse
-import sys
 from pathlib import Path
 
 from torch import Tensor
 
 from ..checkpoint import film_arrays, save
+from ..command import in_one_sentence
 from ..transformer import Transformer
 from .start import Start, as_tensors
 
@@ -61,11 +61,9 @@ def main() -> None:
         "shares", nargs="+", metavar="FOLDER=SHARE", help="a checkpoint and its share of the mean"
     )
     arguments = parser.parse_args()
-    try:
+    with in_one_sentence("model.train.average"):
         given = (said.rpartition("=") for said in arguments.shares)
         average({Path(folder): float(share) for folder, _, share in given}, arguments.out)
-    except (ValueError, OSError) as error:
-        sys.exit(f"model.train.average: {error}")
 
 
 if __name__ == "__main__":
