@@ -25,8 +25,8 @@ TASKS = {
     "sentences, more reviews": "the same with twice as many whole reviews.",
     "sentences and edits": "the same with more sentences in which a “not” decides, and with the sentences that "
     "differ between a review and its edited version.",
-    "sentences, edits and reviews": "the same with more edits and reviews, from the mean of the weights of three earlier "
-    "encoders.",
+    "sentences, edits and reviews": "the same with more edits and reviews, and with sentences that were written one by "
+    "one. It begins at the mean of the weights of three earlier encoders.",
     "sentences, edits and pieces": "phrases, sentences and edits as the review encoders learn them, and pieces "
     "of reviews.",
     "true labels": "is the review positive? By its label alone, with no pre-training.",
