@@ -18,7 +18,7 @@ import streamlit as st
 from app_pages import frame
 
 AT_MOST = 20  # seconds that the first page is waited for
-FETCHING = 3  # seconds after it in which the browser fetches what draws its charts
+REST = 3  # seconds after it in which the browser draws it
 
 
 @asynccontextmanager
@@ -42,7 +42,7 @@ def import_all() -> None:
     import_parts(f"app_pages.{frame.FIRST}.")
     gc.freeze()
     frame.DRAWN.wait(AT_MOST)
-    sleep(FETCHING)
+    sleep(REST)
     import_parts("app_pages.")
     gc.freeze()
     gc.enable()

@@ -226,7 +226,7 @@ def test_what_was_chosen_on_a_page_is_still_chosen_after_a_look_at_another(open_
 
 def test_what_is_imported_ahead_is_looked_through_by_no_collection_of_garbage() -> None:
     script = (
-        "import gc, sys, app; app.frame.DRAWN.set(); app.FETCHING = 0; app.import_all(); print(gc.isenabled(), "
+        "import gc, sys, app; app.frame.DRAWN.set(); app.REST = 0; app.import_all(); print(gc.isenabled(), "
         "gc.get_freeze_count(), len(gc.get_objects()), "
         "*(name for name in sys.modules if name.startswith('app_pages.') or name in ('torch', 'plotly', 'altair')))"
     )
@@ -254,13 +254,15 @@ def test_the_first_page_waits_for_nothing_that_others_alone_need() -> None:
     script = (
         "import sys; from streamlit.testing.v1 import AppTest; from app_pages import frame; "
         f"page = AppTest.from_file({str(ROOT / 'app.py')!r}, default_timeout=120).run(); "
-        "print(frame.DRAWN.is_set(), len(page.metric), len(page.exception), *sys.modules)"
+        "first = [each.type for each in page.main.children.values()]; page.run(); "
+        "print(first == [each.type for each in page.main.children.values()], frame.DRAWN.is_set(), len(page.metric), len(page.exception), *sys.modules)"
     )
     said = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    is_drawn, answers, exceptions, *modules = said.stdout.split()
+    in_place, is_drawn, answers, exceptions, *modules = said.stdout.split()
     assert (is_drawn, answers, exceptions) == ("True", "1", "0")
+    assert in_place == "True"  # or the second run would put all of the page up anew
     # A tenth to half a second each; sympy comes with torch.broadcast_shapes.
     assert not {"scipy", "sklearn", "sympy", "ray"} & set(modules)
 
