@@ -195,13 +195,15 @@ def _nearest(
     if not found:
         st.markdown("No other vector is drawn that could be near to this one.")
         return
-    (name, _, positioned, _), of, of_tokens = drawn, record.tokens[query], record.unit == "token"
+    (name, given, positioned, _), of, of_tokens = drawn, record.tokens[query], record.unit == "token"
     st.markdown("**Nearest among the vectors drawn**")
     positions = [at if of_tokens and at < len(record) else None for at, _ in found]
     _bars(found, [*record.tokens, *words], of, "positions_map_nearest", positions)
     if of_tokens and not positioned:
         pieces, rows = cache.of(embeddings.token_table, name)
-        near = embeddings.neighbours(rows, pieces.index(of), N_NEIGHBOURS)
+        # by its number: a Unigram shows of what it does not know the text itself, which is no piece
+        at = embeddings.look_up(cache.loaded(name), given, query).id
+        near = embeddings.neighbours(rows, at, N_NEIGHBOURS)
         st.markdown(f"**Nearest in the whole vocabulary** of {len(pieces):,} pieces")
         _bars(near, pieces, of, "positions_map_vocabulary")
     st.caption(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from tokenizers import Tokenizer, models, pre_tokenizers
 
 from model.inputs import as_seen
 from tests.app_pages.charts import table
@@ -131,3 +132,15 @@ def test_without_the_class_token_the_patches_lie_on_the_same_picture(open_import
     app.toggle(key="hide_special").set_value(True).run()
     assert not app.exception
     assert table(app, "The picture over", "on_light").equals(whole)
+
+
+def test_a_word_that_is_no_piece_has_neighbours_in_the_vocabulary(open_app: Open, checkpoints: Path) -> None:
+    build(checkpoints / "own", "AlbertForMaskedLM")
+    pieces = [("<unk>", 0.0), *((f"▁{letter}", -1.0) for letter in "abcdefgh")]
+    made = Tokenizer(models.Unigram(pieces, unk_id=0))
+    made.pre_tokenizer = pre_tokenizers.Metaspace()
+    made.save(str(checkpoints / "own" / "tokenizer.json"))
+    chosen = {"positions": "Embeddings", "query": "1 ▁€", "checkpoint": "own", "kind": "Text"}
+    app = open_app("app_pages/positions/page.py", text="a € b", **chosen)
+    assert not app.exception
+    assert len(table(app, "The 8 nearest neighbours of", "cosine", "label")) == 8
