@@ -246,18 +246,20 @@ class _Raw(Window):
         return request
 
 
-def broken(answer: Answer) -> Iterator[str]:
-    """What of the rule."""
+def broken(answer: Answer, root: Path = ROOT) -> Iterator[str]:
+    """What of the rule; no path below `root` may be shown."""
     for each in answer.of("exception"):
         lines = [line.strip().split("\n")[0] for line in each.stack_trace]
         own = [
-            line.replace(str(ROOT), "")
+            line.replace(str(root), "").replace(str(ROOT), "")
             for line in lines
-            if str(ROOT / "app_pages") in line or str(ROOT / "model") in line
+            if re.search(f"(?:{re.escape(str(root))}|{re.escape(str(ROOT))})/(?:app_pages|model|viz)/", line)
         ]
         yield f"{each.type}: {each.message[:300]} {' < '.join(own[:-4:-1])}"
     for kind, element in answer.elements:
-        if kind != "exception" and str(ROOT).encode() in element.SerializeToString():
+        if kind != "exception" and any(
+            str(each).encode() in element.SerializeToString() for each in {root, ROOT}
+        ):
             yield f"a path of this machine, in {kind}"
     for said in texts(answer):
         if FETCHED.search(re.sub(r"`[^`]*`", "", said)):

@@ -72,12 +72,12 @@ def main() -> int:
         home = (arguments.keep or Path(scratch)).resolve()
         for name in ("whole", "models", "outside"):
             (home / name).mkdir(parents=True)
-        _in_child(lambda: _build(home), seconds=600, memory=None)
+        in_child(lambda: build(home), seconds=600, memory=None)
         results = _all(home, arguments)
     return _report(results)
 
 
-def _build(home: Path) -> dict:
+def build(home: Path) -> dict:
     """In a child: `transformers` takes memory that is not to be counted."""
     from safetensors.torch import save_file
 
@@ -137,11 +137,13 @@ def _all(home: Path, arguments: argparse.Namespace) -> list[dict]:
     patterns = {}
     for name in WHOLE:
         shutil.copytree(home / "whole" / name, home / "models" / name)
-        whole = _in_child(lambda name=name: _opened(name), SECONDS, MEMORY)
+        whole = in_child(lambda name=name: _opened(name), SECONDS, MEMORY)
         if not whole.get("opened"):
             sys.exit(f"{name} does not open when it is whole: {whole}")
         patterns[name] = whole["pattern"]
-    kinds = [arguments.only] if arguments.only else sorted(KINDS)
+    kinds = (
+        [arguments.only] if arguments.only else sorted(k for k, (_, on) in KINDS.items() if "own" not in on)
+    )
     results = []
     for number in range(arguments.n):
         drawn = random.Random(f"{arguments.seed} {number}")
@@ -156,7 +158,7 @@ def _all(home: Path, arguments: argparse.Namespace) -> list[dict]:
         except FileNotFoundError:  # of a family that has no such file
             shutil.rmtree(folder)
             continue
-        result = _in_child(lambda name=name: _opened(name), SECONDS, MEMORY)
+        result = in_child(lambda name=name: _opened(name), SECONDS, MEMORY)
         result |= {"name": name, "kind": kind}
         result["broke"] = _broke(result, home, patterns[base] if same else None)
         results.append(result)
@@ -232,7 +234,7 @@ def _broke(result: dict, home: Path, pattern: list | None) -> str:
     return ""
 
 
-def _in_child(work: Callable[[], dict], seconds: float, memory: int | None) -> dict:
+def in_child(work: Callable[[], dict], seconds: float, memory: int | None) -> dict:
     """What `work` returns in a fork of this process, or how it failed, with its time and its peak memory in MB."""
     reading, writing = os.pipe()
     began = time.monotonic()

@@ -20,25 +20,25 @@ NO_PROXY = "several processes need the proxy HAProxy, and there is none: apt-get
 
 
 class Process:
-    """One process of the app. What it prints goes to a file."""
+    """One process of the app, which lies in `root`. What it prints goes to a file."""
 
-    def __init__(self, home: Path, name: str, options: Sequence[str] = ()) -> None:
+    def __init__(self, home: Path, name: str, options: Sequence[str] = (), root: Path = ROOT) -> None:
         self.name, self.log, self.port = name, home / f"{name}.log", free_port()
-        self._command = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), *options]
+        self._command = [sys.executable, "-m", "streamlit", "run", str(root / "app.py"), *options]
         self._command += [
             f"--server.port={self.port}",
             "--server.headless=true",
             "--server.fileWatcherType=none",
             "--logger.enableRich=false",
         ]
-        self._home = home
+        self._home, self._root = home, root
         self.start()
 
     def start(self) -> None:
         with self.log.open("a") as output:
             environment = os.environ | {"HOME": str(self._home)}
             self._running = subprocess.Popen(
-                self._command, cwd=ROOT, env=environment, stdout=output, stderr=output
+                self._command, cwd=self._root, env=environment, stdout=output, stderr=output
             )
         wait_until(lambda: answers(self.port), self._running, self.log)
 

@@ -169,7 +169,7 @@ def hostile_words(case: Case) -> bool:
     """Of the vocabulary; those of the sentence stay."""
     values = case.json(TOKENIZER)
     words = {word: at for word, at in values["model"]["vocab"].items() if at < 13}
-    words |= {f"{case.random.choice(HOSTILE)}{at}": at for at in range(13, 30)}
+    words |= {f"{case.random.choice(HOSTILE)[:900]}{at}": at for at in range(13, 30)}
     values["model"]["vocab"] = words
     case.put(TOKENIZER, values)
     return True

@@ -1,0 +1,247 @@
+"""python -m benchmarks.broken_on_pages [--own 1000] [--imported 300] [--seed 0] [--only NUMBER] [--tell]
+
+Opens checkpoints that somebody has broken on every page of the running app, over the websocket that a browser would use:
+copies of the project's own (weights, configuration, tokenizer, history, film, and all that is stored beside them), and
+imported folders of every family, each changed by one of the kinds of `benchmarks.mutations`. Each page is opened as it
+is and in one of its other parts. What the first page refuses is opened on that page alone.
+
+The rule is that of `benchmarks.addresses`: a page or a sentence; never an exception, nothing that runs or is fetched, no path
+of this machine; and the server answers until the end. Exits with 1 where a checkpoint breaks it. `--only NUMBER` opens
+one anew (numbers of imported folders follow those of the project's own), and `--tell` prints what the pages say.
+"""
+
+import argparse
+import asyncio
+import os
+import random
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.addresses import FIGURES, broken, pages, texts
+from benchmarks.broken_folders import WHOLE, build, in_child
+from benchmarks.load.servers import HOST, ROOT, Process
+from benchmarks.load.window import LOST, NoAnswerError, Window
+from benchmarks.mutations import KINDS, Case
+
+PATIENCE = 60  # seconds for one page
+OWN = {
+    "mnist-pre-ln": "picture",
+    "mnist-post-ln": "picture",
+    "sentences-pre-ln-seed0": "text",
+    "sentences-post-ln-seed0": "text",
+}
+LINKED = (
+    "app.py",
+    "app_pages",
+    "model",
+    "viz",
+    "examples",
+    "docs",
+    ".streamlit",
+)  # a copy of the app has checkpoints of its own
+KIND = {"picture": "Digit", "text": "Text"}
+View = tuple[str, dict[str, str]]
+
+
+@dataclass
+class Opened:
+    number: int
+    name: str
+    outcome: str = ""
+    views: int = 0
+    broke: dict[str, str] = field(default_factory=dict)  # what of the rule: on which page
+    slowest: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.number}: {self.name}\n    " + "\n    ".join(
+            f"{where}: {what}" for what, where in self.broke.items()
+        )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--own", type=int, default=1000)
+    parser.add_argument("--imported", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", type=int, metavar="NUMBER")
+    parser.add_argument("--tell", action="store_true")
+    arguments = parser.parse_args()
+    numbers = range(arguments.own + arguments.imported) if arguments.only is None else [arguments.only]
+    with tempfile.TemporaryDirectory() as scratch:
+        home = Path(scratch).resolve()
+        if any(number >= arguments.own for number in numbers):
+            (home / "whole").mkdir()
+            in_child(lambda: build(home), seconds=600, memory=None)
+        make_app(home)
+        os.environ["LOUPE_MODELS"] = str(home / "models")
+        process = Process(home, "process", ["--client.showErrorDetails=full"], home / "app")
+        try:
+            results = asyncio.run(open_all(home, process.port, numbers, arguments))
+            return report(results, process)
+        finally:
+            process.stop()
+
+
+def make_app(home: Path) -> None:
+    for folder in (home / "app" / "checkpoints", home / "models", home / "outside"):
+        folder.mkdir(parents=True, exist_ok=True)
+    for name in LINKED:
+        (home / "app" / name).symlink_to(ROOT / name)
+    for name in OWN:
+        shutil.copytree(ROOT / "checkpoints" / name, home / "app" / "checkpoints" / name)
+    (home / "outside" / "secret.txt").write_text("nobody may see this")
+
+
+async def open_all(
+    home: Path, port: int, numbers: list[int] | range, arguments: argparse.Namespace
+) -> list[Opened]:
+    server = f"http://{HOST}:{port}"
+    views = {what: await survey(server, name, what) for name, what in OWN.items()}
+    print("; ".join(f"{len(each)} views of {what} encoders" for what, each in views.items()), flush=True)
+    results = []
+    for number in numbers:
+        draw = random.Random(f"{arguments.seed} {number}")
+        made = own(home, draw) if number < arguments.own else imported(home, draw)
+        if made is None:
+            continue
+        kind, name, what, folder = made
+        result = Opened(number, f"{kind} in {name}")
+        await open_one(server, home, result, name, chosen(views[what], what, draw), arguments.tell)
+        if number < arguments.own:
+            _remove(folder)
+            shutil.copytree(ROOT / "checkpoints" / name, folder)
+        else:
+            _remove(folder)
+        results.append(result)
+        if result.broke:
+            print(result, flush=True)
+        if len(results) % 50 == 0:
+            print(f"{len(results):,} checkpoints, {sum(each.views for each in results):,} views", flush=True)
+    return results
+
+
+def own(home: Path, draw: random.Random) -> tuple[str, str, str, Path] | None:
+    """One of the project's own checkpoints, changed where it lies: by which kind, its name, what it reads, its folder."""
+    name = draw.choice(sorted(OWN))
+    folder = home / "app" / "checkpoints" / name
+    alone = draw.random() < 0.6  # what only folders of this format have
+    kinds = [
+        k
+        for k, (_, on) in KINDS.items()
+        if "own" in on or (not alone and (not on or (on == ("text",) and OWN[name] == "text")))
+    ]
+    kind = draw.choice(sorted(kinds))
+    return (kind, name, OWN[name], folder) if _changed(kind, Case(folder, home / "outside", draw)) else None
+
+
+def imported(home: Path, draw: random.Random) -> tuple[str, str, str, Path] | None:
+    kind = draw.choice(sorted(kind for kind, (_, on) in KINDS.items() if "own" not in on))
+    on = KINDS[kind][1]
+    base = draw.choice([base for base, (_, are, _) in WHOLE.items() if not on or set(on) & set(are)])
+    name = f"{base}-{draw.randrange(10**6)}"
+    folder = home / "models" / name
+    shutil.copytree(home / "whole" / base, folder)
+    what = "picture" if "picture" in WHOLE[base][1] else "text"
+    if _changed(kind, Case(folder, home / "outside", draw)):
+        return kind, name, what, folder
+    _remove(folder)
+    return None
+
+
+def _changed(kind: str, case: Case) -> bool:
+    try:
+        KINDS[kind][0](case)
+    except (
+        FileNotFoundError,
+        StopIteration,
+        KeyError,
+    ):  # of an encoder that has no such file, tensor or value
+        if not case.folder.is_dir():
+            raise
+        return False
+    return True
+
+
+def _remove(folder: Path) -> None:
+    folder.unlink() if folder.is_symlink() else shutil.rmtree(folder)
+
+
+async def survey(server: str, name: str, what: str) -> list[View]:
+    """Each page on which a checkpoint can be chosen, as it is, and with another choice in each of its rows of buttons."""
+    found: list[View] = []
+    for page in pages():
+        query = {"checkpoint": name, "kind": KIND[what]}
+        window = Window(server, page, query, patience=PATIENCE)
+        await window.open()
+        keys = {getattr(each.element, "query_param_key", ""): each for each in window.widgets.values()}
+        await window.close()
+        found.append((page, {}))
+        for key, widget in keys.items():
+            if widget.kind == "button_group" and key and key != "kind":
+                found += [(page, {key: option.content}) for option in widget.element.options]
+    return found
+
+
+def chosen(views: list[View], what: str, draw: random.Random) -> Iterator[View]:
+    """The first page as it is comes first."""
+    for page in pages():
+        mine = [query for at, query in views if at == page]
+        several = [{}, draw.choice(mine)] if len(mine) > 1 else [{}]
+        yield from ((page, query | {"kind": KIND[what]}) for query in several)
+
+
+async def open_one(
+    server: str, home: Path, result: Opened, name: str, views: Iterator[View], tell: bool
+) -> None:
+    for page, query in views:
+        window = Window(server, page, query | {"checkpoint": name}, patience=PATIENCE)
+        where = f"/{page} {' '.join(query.values())}"
+        result.views += 1
+        try:
+            answer = await window.open()
+        except NoAnswerError as error:
+            result.broke.setdefault(str(error), where)
+            continue
+        except LOST as error:
+            result.broke.setdefault(f"the connection was lost: {error}"[:300], where)
+            break
+        finally:
+            await window.close()
+        result.slowest = max(result.slowest, answer.seconds)
+        for what in broken(answer, home):
+            result.broke.setdefault(what, where)
+        if tell:
+            print(
+                where, *(said[:300] for said in texts(answer) if not said.startswith("<style")), sep="\n    "
+            )
+        if result.views == 1 and answer.of("alert") and not answer.of(*FIGURES):
+            result.outcome = "refused in a sentence"
+            break
+    else:
+        result.outcome = "opened on every page"
+    if result.broke:
+        result.outcome = "broke the rule"
+
+
+def report(results: list[Opened], process: Process) -> int:
+    print(f"\n{len(results):,} checkpoints, {sum(each.views for each in results):,} views:")
+    for outcome, n in Counter(result.outcome for result in results).most_common():
+        print(f"  {n:6,} {outcome}")
+    slowest = max(results, key=lambda result: result.slowest)
+    print(f"slowest {slowest.slowest:.1f} s (number {slowest.number}, {slowest.name})")
+    print(", ".join(f"{what} {mb:,.0f} MB" for what, mb in process.memory().items()))
+    tracebacks = Counter(line[:200] for line in process.tracebacks())
+    for line, times in tracebacks.most_common(10):
+        print(f"{times} × in the server's log: {line}")
+    if not process.is_up:
+        print("the server ended before it was told to")
+    return int(not process.is_up or bool(tracebacks) or any(result.broke for result in results))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
