@@ -1,5 +1,7 @@
 """What the runs wrote down at every few steps: loss, accuracy, learning rate, gradient norm."""
 
+import math
+
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -14,6 +16,7 @@ from viz.palette import side_colours
 from viz.training.run_curves import run_curves
 
 SMOOTH = 8  # logged losses are of single batches: the mean over so many entries is drawn
+MOST = 2000  # points of a curve; of a run that has written down more, the mean over more entries, or fewer of them
 CURVES = (  # value, where it stands, whether it is smoothed, what it is
     ("loss", "log", True, "training loss in nats"),
     ("accuracy", "evaluations", False, "accuracy on {judged_on}"),
@@ -33,12 +36,17 @@ def histories(names: tuple[str, ...], controls: DeltaGenerator) -> None:
     data = judged_on(task for history in found.values() for task in tasks(history))
     for place, (value, entries, is_smoothed, what) in zip(places, CURVES, strict=True):
         title = what.format(judged_on=data)
-        by_name = {
-            name: _accuracies(history) if value == "accuracy" else logged(history, value, entries)
-            for name, history in found.items()
-        }
+        by_name = {name: logged(history, value, entries) for name, history in found.items()}
+        n = math.ceil(max(map(len, by_name.values())) / MOST)
         if is_smoothed:
-            by_name = {name: smoothed(table, SMOOTH) for name, table in by_name.items()}
+            n = max(n, SMOOTH)
+            by_name = {name: smoothed(table, n) for name, table in by_name.items()}
+            title = f"{title}, mean of {n:,} logged batches"
+        elif n > 1:
+            by_name = {name: table[::n] for name, table in by_name.items()}
+            title = f"{title}, one of {n:,} entries"
+        if value == "accuracy":
+            by_name = {name: _with_errors(table, found[name]) for name, table in by_name.items()}
         table = pd.concat([table.assign(run=name) for name, table in by_name.items()])
         if table.empty:
             place.info(f"No {value.replace('_', ' ')} was recorded.")
@@ -49,7 +57,7 @@ def histories(names: tuple[str, ...], controls: DeltaGenerator) -> None:
             runs=dict(zip(names, colours, strict=True)),
             log_x=log_x,
             log_y=value == "gradient_norm",
-            title=f"{title}, mean of {SMOOTH} logged batches" if is_smoothed else title,
+            title=title,
         )
         with place:
             show(chart, key=f"history_{value}")
@@ -70,9 +78,8 @@ def _reached(history: dict) -> str:
     return f"{learned}; {with_error(share, standard_error(share, n), 2)} of {n:,} {plain(figures['data'])}"
 
 
-def _accuracies(history: dict) -> pd.DataFrame:
-    """Of the evaluations, with how many examples each was of, and the standard error."""
-    table = logged(history, "accuracy", "evaluations")
+def _with_errors(table: pd.DataFrame, history: dict) -> pd.DataFrame:
+    """Accuracies of evaluations, with how many examples each was of, and the standard error."""
     counts = logged(history, "n", "evaluations").rename(columns={"value": "n"})
     table = table.merge(counts.drop_duplicates(["phase", "step"]), how="left", on=["phase", "step"])
     known = table["n"].notna()

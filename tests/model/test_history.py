@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 
+from model import history
 from model.history import check_history, logged, smoothed, standard_error, starts, tasks
 
 WHOLE = {
@@ -47,6 +48,39 @@ def test_what_is_told_may_be_much_or_nothing(history):
 def test_what_the_pages_could_not_read_is_refused(changes, sentence):
     with pytest.raises(ValueError, match=f"^{sentence}"):
         check_history(WHOLE | changes)
+
+
+@pytest.mark.parametrize(
+    ("row", "sentence"),
+    [
+        ([], r"log 2: \[\] is not of type 'object'"),
+        ({"phase": 0}, "log 2: 'step' is a required property"),
+        ({"phase": 0, "step": 1.5}, "log 2 step: 1.5 is not of type 'integer'"),
+        ({"phase": 0, "step": math.nan}, "log 2 step: nan is not of type 'integer'"),
+        ({"phase": True, "step": 1}, "log 2 phase: True is not of type 'integer'"),
+        ({"phase": 0, "step": 2**53 + 1}, "log 2 step: 9007199254740993 is greater than the maximum"),
+        ({"phase": 0, "step": 1, "loss": math.inf}, "log 2 loss: inf is greater than the maximum"),
+        ({"phase": 0, "step": 1, "loss": 10**400}, "log 2 loss: 1000"),
+        ({"phase": 0, "step": 1, "loss": None}, "log 2 loss: None is not of type 'number'"),
+    ],
+    ids=str,
+)
+def test_of_many_rows_the_first_odd_one_is_named(row, sentence):
+    good = {
+        "phase": 0.0,
+        "step": 3.0,
+        "loss": math.nan,
+    }  # a whole number may be written so, and no loss may be known
+    with pytest.raises(ValueError, match=f"^{sentence}"):
+        check_history(WHOLE | {"log": [good, good, row, row]})
+
+
+def test_a_history_of_very_many_rows_is_checked_without_a_validator_of_each(monkeypatch):
+    validated = []
+    monkeypatch.setattr(history, "check", lambda found, _: validated.append(len(str(found))))
+    rows = [{"phase": 0, "step": step, "loss": 1.0} for step in range(20_000)]
+    check_history(WHOLE | {"log": rows})
+    assert len(validated) == 1
 
 
 def test_the_sentence_does_not_quote_a_book():

@@ -7,15 +7,18 @@ import torch
 from safetensors.torch import load, save
 from streamlit.testing.v1 import AppTest
 
-from app_pages.training.histories import _accuracies
+from app_pages.training import histories
+from app_pages.training.histories import MOST, _with_errors
 from app_pages.training.tasks import GLANCES, TASKS, in_words
 from model import checkpoint
+from model.history import logged
 from model.train.task_digits import Digits
 from model.train.task_reviews import Sentiment, TrueLabels
 from model.train.task_sentences import Sentences
 from tests.model import tiny
 
 Open = Callable[..., AppTest]
+VALUES = ("loss", "accuracy", "learning_rate", "gradient_norm")
 PAGE = "app_pages/training/page.py"
 
 
@@ -95,6 +98,24 @@ def test_histories_are_drawn_for_both(open_app: Open) -> None:
     assert len(app.get("vega_lite_chart")) == 4
 
 
+def test_of_a_long_run_no_more_is_drawn_than_can_be_seen(open_app: Open, checkpoints, monkeypatch) -> None:
+    n = 9 * MOST
+    rows = [{"phase": 0, "step": step, "n": 10, **dict.fromkeys(VALUES, 0.5)} for step in range(n)]
+    history = {"recipe": {"phases": [{"task": "unchanged digits"}]}, "log": rows, "evaluations": rows}
+    checkpoint.save(checkpoints / "long", tiny.loaded(tiny.DIGIT).model, history)
+    drawn = {}
+    monkeypatch.setattr(histories, "run_curves", lambda table, *, title, **_: drawn.setdefault(title, table))
+    monkeypatch.setattr(histories, "show", lambda *_, **__: None)
+    assert not open_app(PAGE, kind="Digit", training="histories", checkpoint="long").exception
+    assert [len(table) for table in drawn.values()] == [MOST] * 4
+    assert list(drawn) == [
+        "training loss in nats, mean of 9 logged batches",
+        "accuracy on training digits, one of 9 entries",
+        "learning rate, one of 9 entries",
+        "gradient norm, before clipping, mean of 9 logged batches",
+    ]
+
+
 def test_tasks_are_explained_and_jumps_only_where_there_are_any(open_app: Open, checkpoints) -> None:
     plain, history = tiny.loaded(tiny.DIGIT), {"recipe": {"phases": [{"task": "unchanged digits"}]}}
     checkpoint.save(checkpoints / "one-phase", plain.model, history)
@@ -127,10 +148,10 @@ def test_an_accuracy_on_the_way_says_of_how_many_examples_it_is(open_app: Open, 
     path.write_text(json.dumps(history))
     app = open_app(PAGE, kind="Digit", training="histories")
     assert not app.exception
-    found = _accuracies(history)
+    found = _with_errors(logged(history, "accuracy", "evaluations"), history)
     assert found["examples"].tolist() == ["10", "not known"]
     assert found["standard error"].tolist() == ["15.8\u2009%", "not known"]
-    assert _accuracies({}).empty
+    assert _with_errors(logged({}, "accuracy", "evaluations"), {}).empty
 
 
 def test_a_film_is_judged_on_as_many_as_the_tasks_glance_at() -> None:
