@@ -27,10 +27,11 @@ from cachetools import LRUCache
 
 from model import checkpoint
 from model.checkpoint import Loaded
-from model.device import OutOfMemory, hand_back, one_thread
+from model.device import OutOfMemory, hand_back, hand_back_at_once, one_thread
 
 log = logging.getLogger(__name__)
 one_thread()  # here, since every page imports this before its first forward
+hand_back_at_once()
 
 Checkpoint = NewType(
     "Checkpoint", str
@@ -38,6 +39,13 @@ Checkpoint = NewType(
 Value = TypeVar("Value")
 
 MB = 2**20
+PLAIN = {
+    str,
+    int,
+    float,
+    bool,
+    type(None),
+}  # of these a history may hold a million, so they are looked at first
 DEFAULT_MB = 2048  # two encoders of BERT-base's size, and what each makes of 512 tokens
 
 
@@ -159,6 +167,8 @@ def _parts(value: object) -> Iterator[object]:
 
 
 def _held_by(part: object) -> Iterable[object]:
+    if type(part) in PLAIN:
+        return ()
     if isinstance(part, dict):
         return (*part, *part.values())
     if isinstance(part, list | tuple | set | frozenset):
@@ -172,6 +182,8 @@ def _held_by(part: object) -> Iterable[object]:
 
 def _memory(part: object) -> tuple[int, int]:
     """Address and size in bytes of the memory behind one part; for a view, of the array that it looks into."""
+    if type(part) in PLAIN:
+        return id(part), sys.getsizeof(part)
     if isinstance(part, np.ndarray):
         while isinstance(part.base, np.ndarray):
             part = part.base

@@ -1,46 +1,63 @@
-"""python -m benchmarks.memory [--texts 5] [--cache-mb 2048]
+"""python -m benchmarks.memory [--clicks 700] [--cache-mb 256] [--beyond 512]
+python -m benchmarks.memory --large [--clicks 120] [--cache-mb 1536] [--beyond 1536]
 
-How much the process grows while an encoder of 12 layers × 12 heads is shown 512 tokens on every page in turn: from
-when it is idle with the encoder loaded, after each text. A record of such an encoder takes 0.4 GB. The cache is
-bounded, so what lies beyond its bound are the records that one run of a page holds at once.
+How much memory the server takes while somebody clicks through all pages that show an input: another text every few
+clicks, as long as the encoder reads, other layers, heads, parts, lenses. Of a review encoder that is 384 tokens, 700
+clicks an hour; with --large of one with random weights in BERT-base's shape 512 tokens, whose record takes 0.4 GB.
+
+The cache is bounded, so what lies beyond its bound is what one run of a page holds at once, and what the allocator
+keeps of it. It prints every 25 clicks what the process holds beyond what it held when it was idle, and exits with 1 where
+that is ever more than the cache's bound and --beyond together.
 """
 
 import argparse
-import gc
+import asyncio
 import os
-import resource
+import random
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-NAME = "random-12x12"
-STATES = [
-    ("attention", {}),
-    *(("masks", {"masks_keys": "2", "masks_part": part}) for part in ("Step by step", "What follows")),
-    ("masks", {"masks_keys": "2", "masks_part": "Ways of masking"}),
-    *(("positions", {"positions": part}) for part in ("This checkpoint", "Experiments", "Embeddings")),
-    *(("inside_a_head", {"inside": part}) for part in ("Step by step", "Why √d_k", "LayerNorm", "Sets")),
-    *(("heads", {"heads_part": part}) for part in ("Table", "Scatter")),
-    *(
-        ("compare", {"compare_what": "two inputs", "compare_part": part})
-        for part in ("Heads", "Difference", "Stream", "Representations")
-    ),
-]
+from benchmarks.load.servers import ROOT, Process, serving
+from benchmarks.load.window import Answer, Window
+
+LARGE, REVIEWS = "random-12x12", "imdb-pre-ln"
+PAGES = ("", "masks", "heads", "inside_a_head", "positions", "compare")  # the first one is Attention
+CHOSEN = ("button_group", "selectbox", "select_slider", "checkbox", "slider")  # what a click changes
+PARTS = ("masks_part", "heads_part", "inside", "positions", "compare_part", "compare_what", "lens")
+# another encoder or input than is measured here; a check that takes a minute; what changes nothing
+SLOW = ("value zeroing", "value zeroing, rolled out")  # lenses that compute for seconds at this length
+LEFT_ALONE = ("kind", "checkpoint", "example", "compare_with", "faithfulness_check")
+SAID_EVERY = 25
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--texts", type=int, default=5)
-    parser.add_argument("--cache-mb", type=int, default=2048)
+    parser.add_argument("--large", action="store_true")
+    parser.add_argument("--clicks", type=int)
+    parser.add_argument("--cache-mb", type=int)
+    parser.add_argument("--beyond", type=int, metavar="MB")
+    parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
-    os.environ["LOUPE_CACHE_MB"] = str(arguments.cache_mb)
-    from model import checkpoint
-
-    with tempfile.TemporaryDirectory() as folder:
-        checkpoint.CHECKPOINTS = Path(folder)
-        write_encoder(Path(folder, NAME))
-        show(arguments.texts)
+    usual = (120, 1536, 1536) if arguments.large else (700, 256, 512)
+    given = arguments.clicks, arguments.cache_mb, arguments.beyond
+    clicks, cache_mb, beyond = (
+        mine if mine is not None else or_else for mine, or_else in zip(given, usual, strict=True)
+    )
+    os.environ["LOUPE_CACHE_MB"] = str(cache_mb)
+    with tempfile.TemporaryDirectory() as home:
+        options: Sequence[str] = ()
+        if arguments.large:
+            write_encoder(Path(home, "models", LARGE))
+            options = ("--", "--models", str(Path(home, "models")))
+        with serving(1, Path(home), options) as (server, (process,)):
+            name, n_tokens = (LARGE, 512) if arguments.large else (REVIEWS, 384)
+            window = Window(server, query={"checkpoint": name, "text": "A film."}, patience=600)
+            most = asyncio.run(click(window, process, n_tokens, clicks, random.Random(arguments.seed)))
+    print(f"at most {most:+,.0f} MB; the bound is {cache_mb:,} MB of the cache and {beyond:,} MB beyond it")
+    if most > cache_mb + beyond:
+        sys.exit("more than the bound")
 
 
 def write_encoder(folder: Path) -> None:
@@ -55,49 +72,62 @@ def write_encoder(folder: Path) -> None:
     from model.transformer import Transformer
 
     sizes = {"d_model": 768, "n_layers": 12, "n_heads": 12, "d_k": 64, "d_v": 64, "d_ff": 3072}
-    tokenizer = Tokenizer.from_file(str(ROOT / "checkpoints" / "imdb-pre-ln" / "tokenizer.json"))
-    config = replace(preset("imdb-pre-ln"), n_positions=512, vocab_size=tokenizer.get_vocab_size(), **sizes)
+    tokenizer = Tokenizer.from_file(str(ROOT / "checkpoints" / REVIEWS / "tokenizer.json"))
+    config = replace(preset(REVIEWS), n_positions=512, vocab_size=tokenizer.get_vocab_size(), **sizes)
     torch.manual_seed(0)
     checkpoint.save(folder, Transformer(config), {}, tokenizer)
 
 
-def show(n_texts: int) -> None:
-    from streamlit.testing.v1 import AppTest
-    from streamlit.util import calc_hash
-
-    from app_pages.cache import loaded
-
-    idle = None
-    for number in range(n_texts):
-        words = " ".join(f"film {number} {at % 97}" for at in range(170))
-        for page, query in STATES:
-            app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=600)
-            app._page_hash = calc_hash("" if page == "attention" else page)
-            for key, value in ({"checkpoint": NAME, "text": words, "layer": "3"} | query).items():
-                app.query_params[key] = value
-            if idle is None:
-                loaded(NAME)
-                idle = resident()
-                print(f"idle with the encoder loaded: {idle:,.0f} MB", flush=True)
-            app.run()
-            if app.exception:
-                sys.exit(f"{page} {query}: {app.exception[0].value}")
-            del app
-            gc.collect()  # as Streamlit does after each run
-        print(
-            f"after text {number + 1}: {resident() - idle:+,.0f} MB, at most {peak() - idle:+,.0f} MB",
-            flush=True,
-        )
+async def click(window: Window, process: Process, n_tokens: int, n: int, draw: random.Random) -> float:
+    """The most MB that the process ever held beyond what it held with the encoder loaded, after `n` clicks."""
+    check(await window.open(), "the first page")
+    idle, pages = process.memory()["resident"], _pages(draw)
+    print(f"idle with the encoder loaded: {idle:,.0f} MB", flush=True)
+    for number in range(1, n + 1):
+        what, answer = await _next(window, pages, n_tokens, number, draw)
+        check(answer, what)
+        if number % SAID_EVERY == 0 or number == n:
+            held = process.memory()
+            print(
+                f"{number:>5} clicks: {held['resident'] - idle:+7,.0f} MB, at most {held['peak'] - idle:+7,.0f} MB",
+                flush=True,
+            )
+    await window.close()
+    return process.memory()["peak"] - idle
 
 
-def resident() -> float:
-    """MB of this process now."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize() / 2**20
+async def _next(
+    window: Window, pages: Iterator[str], n_tokens: int, number: int, draw: random.Random
+) -> tuple[str, Answer]:
+    kind = draw.random()
+    if kind < 0.15 and "text" in window.widgets:
+        return "another text", await window.change("text", _text(number, n_tokens))
+    if kind < 0.35:
+        page = next(pages)
+        return f"to {page or 'attention'}", await window.go(page)
+    keys = [key for key, each in window.widgets.items() if each.kind in CHOSEN and key not in LEFT_ALONE]
+    parts = [key for key in keys if key in PARTS]
+    for key in draw.sample(keys, len(keys)) if draw.random() < 0.6 or not parts else parts:
+        value = window.widgets[key].other(window.values.get(key), draw)
+        if value is not None and value not in SLOW:
+            return f"{window.page}: {key} {value}", await window.change(key, value)
+    return "the page again", await window.go(window.page)
 
 
-def peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+def _pages(draw: random.Random) -> Iterator[str]:
+    """All of them in turn, each round in another order."""
+    while True:
+        yield from draw.sample(PAGES, len(PAGES))
+
+
+def _text(number: int, n_tokens: int) -> str:
+    """Words that are a token each; two more are added to them."""
+    return " ".join(f"film {number} {at % 97}" for at in range((n_tokens - 2) // 3))
+
+
+def check(answer: Answer, what: str) -> None:
+    if answer.exceptions:
+        sys.exit(f"{what}: {answer.exceptions[0]}")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from tqdm import tqdm
 
 from .checkpoint import Loaded, load, record_figures
 from .command import in_one_sentence
+from .device import hand_back
 from .digits import examples, to_input, to_labels
 from .probabilities import at_once
 
@@ -103,6 +104,7 @@ def _batches(loaded: Loaded, csv: Path) -> Batches:
                 for row, place in enumerate(part):
                     inputs[row, : lengths[place]] = torch.from_numpy(ids[place])
                 yield torch.from_numpy(texts.index.to_numpy()[part]), inputs
+            hand_back()
 
 
 def class_of(label: object, names: tuple[str, ...]) -> int:

@@ -1,12 +1,11 @@
 """One pass over a data set: shard by shard, here or on other machines, stored on the way."""
 
-import ctypes
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 
 from tqdm import tqdm
 
 from ..checkpoint import Loaded
+from ..device import hand_back
 from .examples import Examples, Shard
 from .measured import Measure, Step
 from .moments import Arrays
@@ -47,11 +46,5 @@ def run(
                 total = measure.merged(total, part) if total else part
                 done += 1
                 progress.save(done, total)
-            _trim()
+            hand_back()
     return total
-
-
-def _trim() -> None:
-    """Gives freed memory back to the system. Batches of ever new lengths leave holes, which glibc keeps and so grows."""
-    with suppress(OSError, AttributeError):  # other systems have no such call
-        ctypes.CDLL(None).malloc_trim(0)
