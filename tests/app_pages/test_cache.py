@@ -2,7 +2,7 @@ import logging
 import sys
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 
@@ -326,64 +326,3 @@ def test_the_log_says_what_was_made_of_which_checkpoint(caplog: pytest.LogCaptur
     said = [message for name, _, message in caplog.record_tuples if name == "app_pages.cache"]
     assert said[0].startswith("kept: app_pages.cache.loaded of mnist-pre-ln, 0.0 MB; cache: 1 entries")
     assert said[1].startswith(f"kept: {__name__}.shape_of of mnist-pre-ln, 0.0 MB; cache: 2 entries")
-
-
-# GPUs
-
-
-class TooLarge:
-    """`model.checkpoint.load` on a machine whose GPU is too small, for the weights or for what is made with them."""
-
-    def __init__(self, when: str) -> None:
-        self.when, self.asked, self._load = when, [], checkpoint.load
-
-    def __call__(self, name: str, device: str = "auto") -> Loaded:
-        self.asked.append((name, device))
-        if device == "auto" and self.when == "loading":
-            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB.")
-        encoder = self._load(name, "cpu")
-        return replace(encoder, device=torch.device("cuda")) if device == "auto" else encoder
-
-
-def where(encoder: Loaded, *_: object) -> str:
-    if encoder.device.type == "cuda":
-        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB.")
-    return encoder.device.type
-
-
-@cached
-def where_both(one: Checkpoint, other: Checkpoint) -> list[str]:
-    return [where(cache.loaded(name)) for name in (one, other)]
-
-
-@pytest.fixture(params=["loading", "computing"])
-def too_large(request: pytest.FixtureRequest, checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> TooLarge:  # noqa: ARG001
-    load = TooLarge(request.param)
-    monkeypatch.setattr(checkpoint, "load", load)
-    monkeypatch.setattr(cache, "_on_cpu", set())
-    return load
-
-
-def test_an_encoder_too_large_for_the_gpu_runs_on_the_cpu_from_then_on(too_large: TooLarge) -> None:
-    assert not cache.is_on_cpu_instead("mnist-pre-ln")
-    assert cache.of(where, "mnist-pre-ln") == "cpu"
-    assert cache.is_on_cpu_instead("mnist-pre-ln")
-    assert cache.loaded("mnist-pre-ln").device.type == "cpu"
-    assert cache.of(where, "mnist-pre-ln", "another input") == "cpu"
-    assert too_large.asked == [("mnist-pre-ln", "auto"), ("mnist-pre-ln", "cpu")]
-    assert not cache.is_on_cpu_instead("mnist-post-ln")
-
-
-@pytest.mark.usefixtures("too_large")
-def test_so_do_two_of_which_one_thing_is_made() -> None:
-    assert where_both("mnist-pre-ln", "mnist-post-ln") == ["cpu", "cpu"]
-
-
-@cached
-def never(_n: int) -> None:
-    raise torch.OutOfMemoryError("CUDA out of memory.")
-
-
-def test_what_is_made_of_no_encoder_cannot_go_elsewhere() -> None:
-    with pytest.raises(torch.OutOfMemoryError):
-        never(1)
