@@ -1,4 +1,4 @@
-"""python -m benchmarks.broken_on_pages [--own 1000] [--imported 300] [--seed 0] [--only NUMBER] [--tell]
+"""python -m benchmarks.broken_on_pages [--own 1000] [--imported 300] [--seed 0] [--minutes M] [--only NUMBER] [--tell]
 
 Opens checkpoints that somebody has broken on every page of the running app, over the websocket that a browser would use:
 copies of the project's own (weights, configuration, tokenizer, history, film, and all that is stored beside them), and
@@ -12,11 +12,13 @@ one anew (numbers of imported folders follow those of the project's own), and `-
 
 import argparse
 import asyncio
+import math
 import os
 import random
 import shutil
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -68,6 +70,9 @@ def main() -> int:
     parser.add_argument("--own", type=int, default=1000)
     parser.add_argument("--imported", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--minutes", type=float, default=math.inf, help="stop then, and report what was opened"
+    )
     parser.add_argument("--only", type=int, metavar="NUMBER")
     parser.add_argument("--tell", action="store_true")
     arguments = parser.parse_args()
@@ -101,10 +106,16 @@ async def open_all(
     home: Path, port: int, numbers: list[int] | range, arguments: argparse.Namespace
 ) -> list[Opened]:
     server = f"http://{HOST}:{port}"
-    views = {what: await survey(server, name, what) for name, what in OWN.items()}
+    views = {
+        what: await survey(server, name, what)
+        for what, name in {what: name for name, what in OWN.items()}.items()
+    }
     print("; ".join(f"{len(each)} views of {what} encoders" for what, each in views.items()), flush=True)
-    results = []
+    results: list[Opened] = []
+    until = time.monotonic() + 60 * arguments.minutes
     for number in numbers:
+        if time.monotonic() > until:
+            break
         draw = random.Random(f"{arguments.seed} {number}")
         made = own(home, draw) if number < arguments.own else imported(home, draw)
         if made is None:
@@ -120,7 +131,7 @@ async def open_all(
         results.append(result)
         if result.broke:
             print(result, flush=True)
-        if len(results) % 50 == 0:
+        if len(results) % 20 == 0:
             print(f"{len(results):,} checkpoints, {sum(each.views for each in results):,} views", flush=True)
     return results
 
@@ -229,6 +240,9 @@ async def open_one(
 
 
 def report(results: list[Opened], process: Process) -> int:
+    if not results:
+        print("nothing was opened")
+        return 1
     print(f"\n{len(results):,} checkpoints, {sum(each.views for each in results):,} views:")
     for outcome, n in Counter(result.outcome for result in results).most_common():
         print(f"  {n:6,} {outcome}")
