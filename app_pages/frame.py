@@ -157,8 +157,8 @@ def draw() -> None:
 def _fetching_ahead() -> Iterator[None]:
     """While the server still imports, the browser fetches the code that draws answers and charts: for an unseen one of each.
 
-    It is 6 MB in 30 files, which it would ask for when the first of them is sent. The place stays, or all that follows it
-    would be put up anew in the next run.
+    It would ask for that when the first of them is sent. The place stays, or all that follows it would be put up anew in the
+    next run. Not for Plotly, which looks into pandas where another thread may have imported half of it.
     """
     place = st.empty()
     if DRAWN.is_set():
@@ -167,7 +167,6 @@ def _fetching_ahead() -> Iterator[None]:
     with place.container(key="fetched_ahead"):
         st.metric("Answer", "")
         st.vega_lite_chart({"mark": "point"})
-        st.plotly_chart({"data": [{"type": "heatmap"}]})
     yield
     place.empty()
 
