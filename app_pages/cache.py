@@ -18,6 +18,7 @@ from dataclasses import fields, is_dataclass
 from functools import partial, wraps
 from inspect import signature
 from threading import Lock
+from time import monotonic
 from typing import Any, NamedTuple, NewType, TypeVar
 
 import numpy as np
@@ -27,11 +28,10 @@ from cachetools import LRUCache
 
 from model import checkpoint
 from model.checkpoint import Loaded
-from model.device import OutOfMemory, hand_back, hand_back_at_once, one_thread
+from model.device import OutOfMemory, hand_back, one_thread
 
 log = logging.getLogger(__name__)
 one_thread()  # here, since every page imports this before its first forward
-hand_back_at_once()
 
 Checkpoint = NewType(
     "Checkpoint", str
@@ -39,13 +39,8 @@ Checkpoint = NewType(
 Value = TypeVar("Value")
 
 MB = 2**20
-PLAIN = {
-    str,
-    int,
-    float,
-    bool,
-    type(None),
-}  # of these a history may hold a million, so they are looked at first
+PLAIN = {str, int, float, bool, type(None)}  # a history may hold a million, so these are looked at first
+BREAK = 10  # seconds from giving freed memory back to the system to the next time
 DEFAULT_MB = 2048  # two encoders of BERT-base's size, and what each makes of 512 tokens
 
 
@@ -67,6 +62,7 @@ class Cache:
         self._lock = Lock()
         self._kept = _Kept(n_bytes, getsizeof=lambda sized: sized[1])
         self._under_way: dict[Hashable, Future] = {}
+        self._handed_back = monotonic()
 
     def get(self, key: Hashable, make: Callable[[], Value], spinner: str | None = None) -> Value:
         """The value kept under `key`, or else what `make` returns, which is kept. An error of `make` is not kept."""
@@ -113,7 +109,12 @@ class Cache:
         with self._lock:
             del self._under_way[key]
             self._kept.keep(key, value, size)
+            is_time = monotonic() - self._handed_back > BREAK
+            if is_time:
+                self._handed_back = monotonic()
         under_way.set_result(value)
+        if is_time:
+            hand_back()  # what computing took lies between what is kept, and grew a server by a quarter of a gigabyte
         return value
 
 

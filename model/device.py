@@ -8,7 +8,6 @@ import torch
 OutOfMemory = (
     torch.OutOfMemoryError
 )  # of a GPU; where the machine's own memory ends, torch raises RuntimeError
-M_MMAP_THRESHOLD, M_ARENA_MAX = -3, -8  # of glibc's malloc.h
 
 
 def find_device(name: str = "auto") -> torch.device:
@@ -32,20 +31,9 @@ def one_thread() -> None:
 def hand_back() -> None:
     """Gives the system what torch and glibc keep of freed memory, on a GPU and here.
 
-    Batches of ever new lengths leave holes, which glibc keeps and so grows.
+    Batches of ever new lengths leave holes, which glibc keeps and so grows. It takes 2 ms, and whoever computes next waits
+    some 15 ms for new memory: told to keep nothing at all (M_MMAP_THRESHOLD), glibc would double the time of each capture.
     """
     torch.cuda.empty_cache()
     with suppress(OSError, AttributeError):  # other systems have no such call
         ctypes.CDLL(None).malloc_trim(0)
-
-
-def hand_back_at_once() -> None:
-    """For servers: from now on what is larger than 256 KB goes back to the system as soon as it is freed.
-
-    glibc would raise that size by itself to 32 MB, and keep the holes between what is still needed. It costs the time
-    in which the system makes new memory empty: a capture of 384 tokens takes 40 ms instead of 21, one of ten no more.
-    """
-    with suppress(OSError, AttributeError):
-        glibc = ctypes.CDLL(None)
-        glibc.mallopt(M_MMAP_THRESHOLD, 2**18)
-        glibc.mallopt(M_ARENA_MAX, 2)

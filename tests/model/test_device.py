@@ -38,14 +38,12 @@ def test_one_thread_is_the_servers_choice_and_not_that_of_whoever_imports_the_mo
 KEPT = """
 import sys
 from pathlib import Path
-from model.device import hand_back, hand_back_at_once
+from model.device import hand_back
 import numpy as np
 
 def resident():
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 2**20
 
-if sys.argv[1] == "at once":
-    hand_back_at_once()
 np.ones(2**21)  # 16 MB: once this is freed, glibc takes blocks up to that size from its heap
 large, small = [], []
 before = resident()
@@ -62,7 +60,7 @@ print(resident() - before)
 @pytest.mark.skipif(
     platform.libc_ver()[0] != "glibc", reason="other systems give memory back in their own way"
 )
-@pytest.mark.parametrize("way", ["at once", "when told", "never"])
+@pytest.mark.parametrize("way", ["when told", "never"])
 def test_freed_memory_goes_back_to_the_system(way: str) -> None:
     done = subprocess.run([sys.executable, "-c", KEPT, way], capture_output=True, text=True, check=True)
     assert (float(done.stdout) > 50) == (way == "never")  # of 100 MB
