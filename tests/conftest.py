@@ -38,12 +38,6 @@ figure.validating = True  # every form that is made while tests run is checked a
 
 APP = Path(__file__).parents[1] / "app.py"
 
-
-def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: half of the time of a test in a browser is waiting."""
-    return (os.cpu_count() or 1) + 1
-
-
 FIGURES = {"n": 10_000, "accuracy": 0.9951, "loss": 0.0213, "data": "MNIST test digits"}
 # What a run of two phases with 2 and 3 steps leaves behind.
 RECORDED = {
