@@ -1,7 +1,5 @@
 """What stands around every page: the navigation, and what the page answers."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 from runpy import run_module
@@ -143,32 +141,14 @@ def draw() -> None:
     _heading(next(group[here] for group in GROUPS.values() if here in group))
     for problem in options.OPTIONS.problems:
         st.warning(problem, icon=":material/terminal:")
-    with _fetching_ahead():
-        from app_pages import own  # here, for it imports torch: meanwhile the frame already stands
+    from app_pages import own  # here, for it imports torch: meanwhile the frame already stands
+
     own.arrive()
     try:
         # Not `page.run()`: the widgets of a page that runs itself begin anew on the next one, and what was chosen is lost.
         run_module(f"app_pages.{here}.page")
     finally:
         DRAWN.set()
-
-
-@contextmanager
-def _fetching_ahead() -> Iterator[None]:
-    """While the server still imports, the browser fetches the code that draws answers and charts: for an unseen one of each.
-
-    It would ask for that when the first of them is sent. The place stays, or all that follows it would be put up anew in the
-    next run. Not for Plotly, which looks into pandas where another thread may have imported half of it.
-    """
-    place = st.empty()
-    if DRAWN.is_set():
-        yield
-        return
-    with place.container(key="fetched_ahead"):
-        st.metric("Answer", "")
-        st.vega_lite_chart({"mark": "point"})
-    yield
-    place.empty()
 
 
 def go_to(name: str, **query: str) -> None:

@@ -250,24 +250,6 @@ def test_the_frame_stands_before_torch_is_imported() -> None:
     assert not {"torch", "pandas", "altair", "model.checkpoint"} & modules
 
 
-def test_the_frame_can_be_drawn_while_pandas_is_imported_by_half() -> None:
-    def script() -> None:
-        import sys
-        import types
-
-        from app_pages import frame
-
-        frame.DRAWN.clear()
-        whole, sys.modules["pandas"] = sys.modules["pandas"], types.ModuleType("pandas")
-        with frame._fetching_ahead():
-            sys.modules["pandas"] = whole
-        frame.DRAWN.set()
-
-    page = AppTest.from_function(script).run()
-    assert not page.exception
-    assert not page.metric  # gone at the end
-
-
 def test_the_first_page_waits_for_nothing_that_others_alone_need() -> None:
     script = (
         "import sys; from streamlit.testing.v1 import AppTest; from app_pages import frame; "
