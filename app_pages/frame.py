@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from app_pages import address, options
+from app_pages.callbacks import only_of_this_page
 from app_pages.gestures import copy_link
 
 
@@ -146,7 +147,8 @@ def draw() -> None:
     own.arrive()
     try:
         # Not `page.run()`: the widgets of a page that runs itself begin anew on the next one, and what was chosen is lost.
-        run_module(f"app_pages.{here}.page")
+        with only_of_this_page():
+            run_module(f"app_pages.{here}.page")
     finally:
         DRAWN.set()
 

@@ -3,9 +3,12 @@
 What each of them shows is found by a rule, in the encoder as it is: no head, word or digit is named here.
 """
 
+from functools import partial
+
 import streamlit as st
 
 from app_pages import address, state
+from app_pages.callbacks import callback
 from app_pages.frame import go_to
 from app_pages.inputs.digit_input import DISAGREE, TEST_DIGITS, ordered
 from app_pages.masks.controls import block_in
@@ -34,7 +37,8 @@ def try_links(chosen: state.HeadSelection, query: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="try"):
         st.html("Try:", width="content")
         for number, (label, take) in enumerate(links.items()):
-            st.button(f"{label} →", type="tertiary", key=f"try_{number}", on_click=take, args=(chosen,))
+            key = f"try_{number}"
+            st.button(f"{label} →", type="tertiary", key=key, on_click=callback(key, partial(take, chosen)))
 
 
 def _next_token(chosen: state.HeadSelection) -> None:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from app_pages.callbacks import callback
+
 HERE = Path(__file__).parent
 _link = st.components.v2.component(
     "copy_link",
@@ -35,7 +37,7 @@ def arrow_keys(place: str, take: Callable[[int, int], None]) -> None:
             take(*step)
 
     with st.container(key=f"gesture_{key}"):
-        _arrows(key=key, data={"place": place}, on_step_change=pressed)
+        _arrows(key=key, data={"place": place}, on_step_change=callback(key, pressed))
 
 
 def row_clicks(place: str, n: int, take: Callable[[int], None]) -> None:
@@ -51,4 +53,4 @@ def row_clicks(place: str, n: int, take: Callable[[int], None]) -> None:
             take(int(row))
 
     with st.container(key=f"gesture_{key}"):
-        _rows(key=key, data={"place": place, "n": n}, on_row_change=clicked)
+        _rows(key=key, data={"place": place, "n": n}, on_row_change=callback(key, clicked))

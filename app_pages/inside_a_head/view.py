@@ -63,10 +63,11 @@ def choose_view(chosen: HeadSelection, query: int) -> View:
     record = state.record(chosen.checkpoint, chosen.given)
     steps = steps_of(chosen.checkpoint, chosen.given, chosen.layer, chosen.head, query)
     n = len(record)
+    labels = {STRONGEST: STRONGEST, **dict(enumerate(record.labels))}
     key = address.box(
         "Key",
-        (STRONGEST, *range(n)),
-        format_func=lambda at: at if at == STRONGEST else record.labels[at],
+        labels,
+        format_func=labels.__getitem__,  # Streamlit keeps it: it must not refer to the record
         key=KEY,
         width=160,
         help="The key whose numbers are shown. Click a row in the figures to choose it.",

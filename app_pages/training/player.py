@@ -57,12 +57,13 @@ def player(names: tuple[str, ...], controls: DeltaGenerator, more: DeltaGenerato
     if not films:
         return
     first = next(iter(films.values()))
+    labels = {number: each.name for number, each in enumerate(first.probes)}
     with controls:
         probe = address.box(
             "Input",
-            range(len(first.probes)),
+            labels,
             key="training_probe",
-            format_func=lambda number: first.probes[number].name,
+            format_func=labels.__getitem__,
             width=300,
             help="Every run was recorded on the same few inputs.",
         )

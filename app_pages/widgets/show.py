@@ -5,6 +5,7 @@ from copy import deepcopy
 
 import streamlit as st
 
+from app_pages.callbacks import callback
 from app_pages.widgets.download import download
 from viz.figure import Figure, PlotlyFigure, VegaFigure
 from viz.theme import in_theme
@@ -63,8 +64,8 @@ def clickable(
             take(points[0])
 
     with st.container(key=key):
-        options = {"key": chart_key, "on_select": clicked, "selection_mode": selection, "width": width}
-        st.vega_lite_chart(_with_data(figure), **options)
+        options = {"key": chart_key, "selection_mode": selection, "width": width}
+        st.vega_lite_chart(_with_data(figure), on_select=callback(chart_key, clicked), **options)
         if is_figure:
             download(figure, key)
 
