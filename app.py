@@ -23,9 +23,9 @@ REST = 3  # seconds after it in which the browser draws it
 
 @asynccontextmanager
 async def importing_ahead(_: st.App) -> AsyncIterator[None]:
-    """What the pages need is imported while the browser still loads: the first page stands a second sooner.
+    """At the server's start: imports the modules of the pages while the browser loads, which saves the first page a second.
 
-    At the end uploads are deleted: a server that is told to stop ends without Python's own tidying up.
+    At its end: deletes uploads, since a server that is told to stop does not run Python's exit handlers.
     """
     Thread(target=import_all, daemon=True).start()
     yield
@@ -33,10 +33,10 @@ async def importing_ahead(_: st.App) -> AsyncIterator[None]:
 
 
 def import_all() -> None:
-    """First what the first page needs; what the others need once it is drawn, which it would slow down.
+    """First the modules of the first page; those of the other pages after it is drawn, so as not to delay it.
 
-    No garbage is collected meanwhile: there is next to none, and looking for it takes a third of the time. Streamlit
-    looks for it after each run, 0.2 s; through what is frozen it does not.
+    The garbage collector is off meanwhile: it would find next to nothing and take a third of the time. Modules are then
+    frozen (`gc.freeze`): Streamlit collects garbage after every run, which took 0.2 s with all of them to look through.
     """
     gc.disable()
     import_parts(f"app_pages.{frame.FIRST}.")
@@ -49,7 +49,7 @@ def import_all() -> None:
 
 
 def import_parts(package: str) -> None:
-    """All modules but the pages themselves, which are scripts and run when they are opened."""
+    """Imports all modules of a package except the pages themselves, which are scripts that run when they are opened."""
     folder = Path(__file__).parent.joinpath(*package.split("."))
     for module in walk_packages([str(folder)], package):
         if not module.name.endswith(".page"):

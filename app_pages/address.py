@@ -46,7 +46,7 @@ def arrive(page: str) -> None:
 
 
 def opened_bare() -> bool:
-    """Whether the session began without anything chosen in the address: then the first views are chosen by rules."""
+    """Whether the session began with an address that chooses nothing: then rules choose what is shown first."""
     return st.session_state.setdefault("opened_bare", not st.query_params)
 
 

@@ -5,7 +5,7 @@ thread is handed the same object: arrays in it are read-only, and whoever reads 
 Encoders lie in the same cache, under the same bound. Every run of a page asks for its encoder, which so is among the
 last used: it is read again only where the bound holds less than the encoder and what one run makes with it.
 
-An encoder for which the memory of the GPU does not suffice runs on the CPU from then on (`is_on_cpu_instead`).
+After a GPU ran out of memory with an encoder, that encoder runs on the CPU (`is_on_cpu_instead`).
 """
 
 import logging
@@ -85,7 +85,7 @@ class Cache:
         self.forget(lambda _: True)
 
     def forget(self, which: Callable[[Hashable], bool]) -> None:
-        """The values whose keys are such."""
+        """Drops the values whose keys `which` accepts."""
         with self._lock:
             for key in filter(which, list(self._kept)):
                 del self._kept[key]
@@ -114,7 +114,7 @@ class Cache:
                 self._handed_back = monotonic()
         under_way.set_result(value)
         if is_time:
-            hand_back()  # what computing took lies between what is kept, and grew a server by a quarter of a gigabyte
+            hand_back()  # without it, freed memory between cached arrays grew a server by a quarter of a gigabyte
         return value
 
 
@@ -245,20 +245,20 @@ def cached(make: Callable[..., Value] | None = None, *, spinner: str | None = No
 
 
 def _get(key: Key, make: Callable[[], Value], spinner: str | None) -> Value:
-    """From the cache; where a GPU's memory does not suffice, the page begins anew with its encoders on the CPU."""
+    """The value of `key`. If the GPU runs out of memory, its encoders move to the CPU, and the page is run again."""
     try:
         return _cache.get(key, make, spinner)
     except OutOfMemory:
         names = {name for name, _ in key.checkpoints}
         if not names:
             raise
-    # Only here has the error let go of what it held on the GPU.
+    # Not inside the `except`: there the error's traceback still refers to tensors on the GPU.
     is_new = not names <= _on_cpu
     _on_cpu.update(names)
     _cache.forget(lambda kept: kept.maker == LOADED and kept.checkpoints[0][0] in names)
     hand_back()
     if is_new:
-        st.rerun()  # from the top, where it is said; outside of a session this does nothing
+        st.rerun()  # so that the page says it at its top; outside of a session this does nothing
     return _cache.get(key, make, spinner)
 
 
@@ -277,7 +277,7 @@ _on_cpu: set[str] = set()  # the encoders that were too large for the GPU
 
 
 def is_on_cpu_instead(name: str) -> bool:
-    """Whether an encoder runs on the CPU because the memory of the GPU did not suffice for it."""
+    """Whether an encoder runs on the CPU because the GPU ran out of memory with it."""
     return name in _on_cpu
 
 

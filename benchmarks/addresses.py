@@ -1,12 +1,12 @@
 """python -m benchmarks.addresses [--n 10000] [--seed 0] [--processes 2] [--only NUMBER]
 
-Opens addresses that somebody has made up: any page, with the keys that pages use, most of them known to the page, and for
-each a value that the page offers, or nonsense: numbers that are none, markup, paths, control characters, 60 KB. Each is
-opened in a session of its own, over the websocket that a browser would use (`benchmarks.load.window`).
+Opens random addresses: any page, with keys that pages read from the address, and for each key either a value that the
+page offers or nonsense (infinities, markup, paths, control characters, 60 KB of text). Each address is opened in a session
+of its own, over the websocket that a browser would use (`benchmarks.load.window`).
 
-The rule: a page or a sentence is shown; never an exception, nothing that runs or is fetched, no path of this machine; and
-the server answers until the end. Exits with 1 where an address breaks the rule. It is printed, shortened where it is long;
-`--only NUMBER` opens it once more and prints all that was said.
+The rule: the page is drawn or says in a sentence why not. Never an exception, no markup that runs or makes the browser
+fetch something, no path of this machine; and the server answers until the end. Addresses that break the rule are printed,
+and the exit code is 1. `--only NUMBER` opens one address again and prints all texts of the page.
 """
 
 import argparse
@@ -51,7 +51,7 @@ ODD_PAGES = (
     "\x00",
 )
 ODD_ENDS = ("&", "&&==&=", "&%", "&%zz=%", "&embed=true", "&embed_options=dark_theme", "&=", "&head", "#x")
-# what must not stand in text that is read as Markdown or HTML
+# What texts that are shown as Markdown or HTML must not contain
 FETCHED = re.compile(r"(?<!\\)!\[x\]\(http|(?<!\\)\[x\]\(javascript")
 RUN = re.compile(r"<script>alert|<img src=x onerror")
 FIELDS = ("body", "label", "help", "title", "placeholder", "delta", "message")

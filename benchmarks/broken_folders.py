@@ -1,8 +1,8 @@
 """python -m benchmarks.broken_folders [--n 300] [--seed 0] [--keep DIR] [--only KIND]
 
-Opens folders that somebody has broken, or has made to do harm: small encoders of every family
-(`tests/model/imports/folders.py`), each changed by one of the kinds of `benchmarks.mutations`. Each is found by its name below a root, described, loaded, and shown a short input, in a
-process of its own with 4 GB of addresses and a minute.
+Opens damaged and hostile folders: small encoders of every family (`tests/model/imports/folders.py`), each changed by one of
+the functions of `benchmarks.mutations`. Each is found by its name below a root, described, loaded, and given a short input,
+in a process of its own, which may map 4 GB of memory and take a minute.
 
 The rule: what cannot be opened is refused in one sentence (one line of at most 400 characters, without traceback, path
 or sign that is not to be seen); what opens gives a record without a gap, and the intact one's pattern where nothing was
@@ -78,7 +78,7 @@ def main() -> int:
 
 
 def build(home: Path) -> dict:
-    """In a child: `transformers` takes memory that is not to be counted."""
+    """Runs in a child process, so that the memory of `transformers` is not counted."""
     from safetensors.torch import save_file
 
     from tests.model.imports import folders, test_torch_encoder
@@ -208,12 +208,12 @@ def _opened(name: str) -> dict:
 
 
 def _broke(result: dict, home: Path, pattern: list | None) -> str:
-    """What of the rule, "" for nothing."""
+    """How the result breaks the rule; "" where it does not."""
     for said in result.get("said", ()):
         if len(said) > LONGEST:
             return f"a sentence of {len(said):,} characters"
         if any(unicodedata.category(sign) in ("Cc", "Cf", "Zl", "Zp") for sign in said):
-            return "signs that are not to be seen"
+            return "invisible characters"
         # what a file itself names stands in quotation marks, and is no secret
         if str(home) in said or re.search(r"(?<![\w.'])/(?:tmp|etc|work|root|home|proc|dev)\b", said):
             return "a path"

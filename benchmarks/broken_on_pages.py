@@ -1,13 +1,13 @@
 """python -m benchmarks.broken_on_pages [--own 1000] [--imported 300] [--seed 0] [--minutes M] [--only NUMBER] [--tell]
 
-Opens checkpoints that somebody has broken on every page of the running app, over the websocket that a browser would use:
-copies of the project's own (weights, configuration, tokenizer, history, film, and all that is stored beside them), and
-imported folders of every family, each changed by one of the kinds of `benchmarks.mutations`. Each page is opened as it
-is and in one of its other parts. What the first page refuses is opened on that page alone.
+Opens damaged checkpoints on every page of the running app, over the websocket that a browser would use: copies of the
+project's own (weights, configuration, tokenizer, history, film, and the other files beside them), and imported folders of
+every family, each changed by one of the functions of `benchmarks.mutations`. Each page is opened once: the first one as it
+is, the others in a part drawn at random. A checkpoint that the first page refuses is not opened on the others.
 
-The rule is that of `benchmarks.addresses`: a page or a sentence; never an exception, nothing that runs or is fetched, no path
-of this machine; and the server answers until the end. Exits with 1 where a checkpoint breaks it. `--only NUMBER` opens
-one anew (numbers of imported folders follow those of the project's own), and `--tell` prints what the pages say.
+The rule is that of `benchmarks.addresses`. The exit code is 1 where a checkpoint breaks it. `--only NUMBER` opens one
+checkpoint again (the numbers of imported folders follow those of the project's own), and `--tell` prints the texts of the
+pages.
 """
 
 import argparse
@@ -56,7 +56,7 @@ class Opened:
     name: str
     outcome: str = ""
     views: int = 0
-    broke: dict[str, str] = field(default_factory=dict)  # what of the rule: on which page
+    broke: dict[str, str] = field(default_factory=dict)  # how it broke the rule: the page where it first did
     slowest: float = 0.0
 
     def __str__(self) -> str:
@@ -137,7 +137,7 @@ async def open_all(
 
 
 def own(home: Path, draw: random.Random) -> tuple[str, str, str, Path] | None:
-    """One of the project's own checkpoints, changed where it lies: by which kind, its name, what it reads, its folder."""
+    """Changes one of the project's own checkpoints in its folder. The kind of change, its name, what it reads, the folder."""
     name = draw.choice(sorted(OWN))
     folder = home / "app" / "checkpoints" / name
     alone = draw.random() < 0.6  # what only folders of this format have
@@ -183,7 +183,7 @@ def _remove(folder: Path) -> None:
 
 
 async def survey(server: str, name: str, what: str) -> list[View]:
-    """Each page on which a checkpoint can be chosen, as it is, and with another choice in each of its rows of buttons."""
+    """The views of one checkpoint: every page as it is, and with each choice of each of its rows of buttons."""
     found: list[View] = []
     for page in pages():
         query = {"checkpoint": name, "kind": KIND[what]}
@@ -199,11 +199,10 @@ async def survey(server: str, name: str, what: str) -> list[View]:
 
 
 def chosen(views: list[View], what: str, draw: random.Random) -> Iterator[View]:
-    """The first page as it is comes first."""
+    """One view of each page; the first page as it is comes first."""
     for page in pages():
-        mine = [query for at, query in views if at == page]
-        several = [{}, draw.choice(mine)] if len(mine) > 1 else [{}]
-        yield from ((page, query | {"kind": KIND[what]}) for query in several)
+        query = draw.choice([query for at, query in views if at == page]) if page else {}
+        yield page, query | {"kind": KIND[what]}
 
 
 async def open_one(

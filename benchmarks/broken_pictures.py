@@ -1,11 +1,12 @@
 """python -m benchmarks.broken_pictures [--n 1000] [--seed 0] [--minutes M] [--only NUMBER]
 
-Gives pictures that somebody has broken, or has made to do harm, to all that reads pictures: the upload of a digit, the list
-of many pictures, and `read_picture`. They are PNG, JPEG, WebP, BMP and what is not read (TIFF, GIF, PPM), of all modes,
+Gives damaged and hostile pictures to every function that reads pictures: the upload of a digit, the list of many pictures,
+and `read_picture`. They are PNG, JPEG, WebP, BMP, and formats that the app refuses (TIFF, GIF, PPM), in all colour modes,
 with changed bytes, cut off, of absurd sizes, with absurd chunks and EXIF; and codes of drawings, as addresses and the canvas
-send them. Each is read in a process of its own, with 6 GB of addresses and 20 seconds.
+send them. Each is read in a process of its own, which may map 6 GB of memory and take 20 seconds.
 
-The rule: a picture of the size that is promised, or one sentence without a path. Exits with 1 where one breaks it.
+The rule: the reader returns a picture of the documented size, or raises ValueError with one sentence that names no path.
+The exit code is 1 where a picture breaks it.
 """
 
 import argparse
@@ -73,7 +74,7 @@ def main() -> int:
 
 
 def read(content: bytes) -> dict:
-    """What each reader made of it."""
+    """Whether every reader kept the rule, and the sentences with which readers refused."""
     said: list[str] = []
     broke = ""
 
@@ -112,7 +113,7 @@ def read(content: bytes) -> dict:
     return {"broke": broke, "outcome": outcome, "said": said}
 
 
-# What is sent
+# The pictures
 
 
 def whole(draw: random.Random, written: str | None = None) -> bytes:
@@ -187,7 +188,7 @@ def _png(width: int, height: int, depth: int, colour: int, rows: bytes, *chunks:
 
 
 def absurd_size(draw: random.Random) -> bytes:
-    """A few kilobytes that claim to be very much, or are."""
+    """A small file whose header claims a huge picture; sometimes its compressed rows really hold as much."""
     width, height = draw.choice(SIDES), draw.choice(SIDES)
     depth, colour = draw.choice(
         ((1, 0), (8, 0), (16, 0), (8, 2), (16, 2), (8, 3), (8, 4), (16, 4), (8, 6), (16, 6), (3, 9))
@@ -217,7 +218,7 @@ def absurd_chunks(draw: random.Random) -> bytes:
 
 
 def animated(draw: random.Random) -> bytes:
-    """Of very many pictures, one is read."""
+    """Up to 200 frames, of which only the first may be read."""
     frames = [Image.new("RGB", (60, 40), (at % 256, 0, 0)) for at in range(draw.choice((2, 200)))]
     made = io.BytesIO()
     frames[0].save(made, draw.choice(("PNG", "WEBP", "GIF", "TIFF")), save_all=True, append_images=frames[1:])
@@ -234,7 +235,7 @@ def other_content(draw: random.Random) -> bytes:
 
 
 def codes(draw: random.Random) -> bytes:
-    """Of drawings, as an address or the canvas holds them."""
+    """Codes of drawings, right and wrong ones."""
     right = to_code(
         np.random.default_rng(draw.randrange(99)).integers(0, 256, (28, 28), dtype=np.uint8)
     ).encode()

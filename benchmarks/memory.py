@@ -1,13 +1,14 @@
 """python -m benchmarks.memory [--clicks 700] [--cache-mb 256] [--beyond 512]
 python -m benchmarks.memory --large [--clicks 120] [--cache-mb 1536] [--beyond 1536]
 
-How much memory the server takes while somebody clicks through all pages that show an input: another text every few
-clicks, as long as the encoder reads, other layers, heads, parts, lenses. Of a review encoder that is 384 tokens, 700
-clicks an hour; with --large of one with random weights in BERT-base's shape 512 tokens, whose record takes 0.4 GB.
+The memory of the server while one user clicks through all pages that show an input: other layers, heads, parts, lenses,
+and every few clicks another text of the greatest length. By default it is a review encoder with 384 tokens and 700 clicks,
+as many as in an hour; with --large an encoder of BERT-base's shape with random weights and 512 tokens, whose record takes
+0.4 GB.
 
-The cache is bounded, so what lies beyond its bound is what one run of a page holds at once, and what the allocator
-keeps of it. It prints every 25 clicks what the process holds beyond what it held when it was idle, and exits with 1 where
-that is ever more than the cache's bound and --beyond together.
+The cache is bounded. Beyond it there are the modules that pages import, what one run of a page computes with, and freed
+memory that the allocator has not returned. Every 25 clicks it prints how much more the process holds than when it was idle;
+the exit code is 1 if that was ever more than the cache's bound plus --beyond.
 """
 
 import argparse
@@ -26,8 +27,8 @@ LARGE, REVIEWS = "random-12x12", "imdb-pre-ln"
 PAGES = ("", "masks", "heads", "inside_a_head", "positions", "compare")  # the first one is Attention
 CHOSEN = ("button_group", "selectbox", "select_slider", "checkbox", "slider")  # what a click changes
 PARTS = ("masks_part", "heads_part", "inside", "positions", "compare_part", "compare_what", "lens")
-# another encoder or input than is measured here; a check that takes a minute; what changes nothing
 SLOW = ("value zeroing", "value zeroing, rolled out")  # lenses that compute for seconds at this length
+# These would choose another encoder or input than is measured here, or start a check that takes a minute.
 LEFT_ALONE = ("kind", "checkpoint", "example", "compare_with", "faithfulness_check")
 SAID_EVERY = 25
 
@@ -79,7 +80,7 @@ def write_encoder(folder: Path) -> None:
 
 
 async def click(window: Window, process: Process, n_tokens: int, n: int, draw: random.Random) -> float:
-    """The most MB that the process ever held beyond what it held with the encoder loaded, after `n` clicks."""
+    """The peak of the process in `n` clicks, in MB beyond what it held with the encoder loaded."""
     check(await window.open(), "the first page")
     idle, pages = process.memory()["resident"], _pages(draw)
     print(f"idle with the encoder loaded: {idle:,.0f} MB", flush=True)

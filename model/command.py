@@ -1,4 +1,4 @@
-"""What commands have in common: whatever cannot be done ends them with one sentence."""
+"""What all commands share: an error ends them with one sentence on stderr, never with a traceback."""
 
 import sys
 from collections.abc import Iterator
@@ -11,10 +11,7 @@ GPU_TOO_SMALL = "the memory of the GPU is too small for this; --device cpu takes
 
 @contextmanager
 def in_one_sentence(program: str, code: int = 1) -> Iterator[None]:
-    """Around a command: says on stderr what was wrong with what it was given, or what the system refused.
-
-    Then it exits with `code`.
-    """
+    """Around the body of a command: a ValueError, an OSError or a GPU without memory becomes one sentence and exit `code`."""
     try:
         yield
     except OutOfMemory:

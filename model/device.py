@@ -5,9 +5,8 @@ from contextlib import suppress
 
 import torch
 
-OutOfMemory = (
-    torch.OutOfMemoryError
-)  # of a GPU; where the machine's own memory ends, torch raises RuntimeError
+# Raised when the memory of a GPU is full; when that of the machine is, torch raises RuntimeError.
+OutOfMemory = torch.OutOfMemoryError
 
 
 def find_device(name: str = "auto") -> torch.device:
@@ -29,10 +28,10 @@ def one_thread() -> None:
 
 
 def hand_back() -> None:
-    """Gives the system what torch and glibc keep of freed memory, on a GPU and here.
+    """Returns freed memory that torch (on a GPU) and glibc (on the CPU) keep for reuse to the system.
 
-    Batches of ever new lengths leave holes, which glibc keeps and so grows. It takes 2 ms, and whoever computes next waits
-    some 15 ms for new memory: told to keep nothing at all (M_MMAP_THRESHOLD), glibc would double the time of each capture.
+    glibc keeps the gaps that arrays of changing sizes leave, so the process grows. A call takes 2 ms, and the next capture
+    some 15 ms more, for new memory. Telling glibc to keep nothing (M_MMAP_THRESHOLD) would double the time of every capture.
     """
     torch.cuda.empty_cache()
     with suppress(OSError, AttributeError):  # other systems have no such call

@@ -88,9 +88,9 @@ def guarded(what: str) -> Iterator[None]:
 def _check_growth(tokenizer: Tokenizer, text: str) -> None:
     """Raises ValueError where what takes the place of the text is so much longer that reading it would take minutes."""
     if tokenizer.normalizer is not None:
-        n_signs = len(tokenizer.normalizer.normalize_str(text))
-        if n_signs > MOST_GROWTH * max(len(text), SHORT):
-            raise ValueError(f"it makes {n_signs:,} characters of {len(text):,}")
+        n_characters = len(tokenizer.normalizer.normalize_str(text))
+        if n_characters > MOST_GROWTH * max(len(text), SHORT):
+            raise ValueError(f"it makes {n_characters:,} characters of {len(text):,}")
 
 
 def _length(tokenizer: Tokenizer, text: str) -> int:

@@ -1,10 +1,10 @@
-r"""Which `tokenizer.json` are opened: those made of parts whose work grows with the text and no faster.
+r"""Checks a `tokenizer.json` before it is opened: only tokenizers whose work grows linearly with the text are.
 
-The `tokenizers` library does whatever such a file says, without a limit of time or memory: seventeen normalizers that each
-double a text make 131,072 signs of one, and a regular expression can be made to try for years. So the file is looked at
-first. It may hold the parts that trained tokenizers hold, few of each kind, which lengthen a text by a bounded factor
-(`model.text.encode` then refuses what became too long); regular expressions that trained tokenizers hold, or such as never
-go back in the text (`SIMPLE`).
+The `tokenizers` library runs whatever such a file describes, without a limit of time or memory: seventeen normalizers that
+each double a text make 131,072 characters of one, and a regular expression can backtrack for years. Allowed are therefore
+the parts that trained tokenizers consist of, a few of each kind, which lengthen a text by a bounded factor
+(`model.text.encode` then refuses texts that became too long); and as regular expressions those of known tokenizers, and
+any that cannot backtrack (`SIMPLE`).
 """
 
 import base64
@@ -17,19 +17,18 @@ from typing import Any
 from tokenizers import Tokenizer
 
 MOST_PARTS = 16  # of a kind; that of ALBERT has eight normalizers
-LONGEST_NAME = 256  # characters of a token that may come into a text which does not hold it, such as [UNK]
+LONGEST_NAME = 256  # characters of a token that is added to texts, such as [UNK]
 LONGEST_PIECE = 1000
-LONGEST_UNIGRAM = 256  # every beginning of a piece is tried at every place of a text
-MOST_OF_UNIGRAMS = (
-    2**22
-)  # bytes of all pieces, each at most a node of 350 bytes in a tree; XLM-R's have some 2 million
+LONGEST_UNIGRAM = 256  # bytes of a piece; at each position of a text pieces of every length are tried
+# Bytes of all pieces together. Each byte becomes at most one node of a tree, of 350 bytes; XLM-R has some 2 million.
+MOST_OF_UNIGRAMS = 2**22
 MOST_ADDED = 10_000
 MOST_OF_ADDED = 2**18  # characters
-LONGEST_WORD = 200  # of WordPiece, which takes the third power of it; BERT has 100
+LONGEST_WORD = 200  # characters; the time of WordPiece grows with its third power; BERT has 100
 LONGEST_PATTERN = 500
 
-# A regular expression is simple where only the end of each alternative may repeat, and repeats one sign: then nothing that
-# was read is ever given back. Up to three signs before it may be left out.
+# A regular expression is simple if in each alternative only the last character can repeat: then it never backtracks far.
+# Up to three characters before that one may be optional.
 _CLASS = r"\[\^?(?:[^\[\]\\&]|\\[pP]\{\^?\w{1,30}\}|\\[sSdDwWhHnrt]|\\[^\w\s])+\]"
 _SIGN = rf"(?:[^\\\[\](){{}}*+?|^$]|\\[pP]\{{\^?\w{{1,30}}\}}|\\[sSdDwWhHnrtbB]|\\[^\w\s]|{_CLASS})"
 _ALTERNATIVE = rf"{_SIGN}*(?:{_SIGN}\??){{0,3}}{_SIGN}(?:[?*+]|\{{\d{{1,2}}(?:,\d{{0,2}})?\}})?"
@@ -56,12 +55,12 @@ KNOWN = frozenset(
 
 
 def open_tokenizer(values: dict[str, Any]) -> Tokenizer:
-    """Of the content of a `tokenizer.json`, without its padding and truncation, and without merges left out by chance.
+    """The tokenizer that the content of a `tokenizer.json` describes, without padding, truncation and BPE dropout.
 
-    Raises ValueError, in one sentence, where it may not be opened, and what the library raises where it is damaged.
+    Raises ValueError, in one sentence, where `check` refuses it, and what the library raises where the file is damaged.
     """
     check(values)
-    # What was looked at is written anew: of a key that stands twice, the library might take the other one.
+    # The library reads what was checked, not the file: of a key that occurs twice there it could take the other value.
     tokenizer = Tokenizer.from_str(json.dumps(values | {"padding": None, "truncation": None}))
     if getattr(tokenizer.model, "dropout", None):
         tokenizer.model.dropout = None
@@ -69,13 +68,13 @@ def open_tokenizer(values: dict[str, Any]) -> Tokenizer:
 
 
 def check(values: dict[str, Any]) -> None:
-    """Raises ValueError, in one sentence, where this content of a `tokenizer.json` asks for unbounded work."""
+    """Raises ValueError, in one sentence, where the content of a `tokenizer.json` could ask for unbounded work."""
     for kind, (several, allowed, most_growth) in _KINDS.items():
         growth = 1.0
         for part in _parts(values.get(kind), several):
             name = part.get("type")
             if not isinstance(name, str) or name not in allowed:
-                raise ValueError(f"its {_said(kind)} {_short(name)} is not known here")
+                raise ValueError(f"its {_said(kind)} {_short(name)} is not supported")
             its = allowed[name]
             growth *= its(part) if callable(its) else its
         if growth > most_growth:
@@ -87,14 +86,14 @@ def check(values: dict[str, Any]) -> None:
 
 
 def _parts(part: Any, several: str) -> Iterator[dict[str, Any]]:
-    """What a part is made of, one after the other."""
+    """The parts of a kind: those in its sequences, or itself."""
     waiting = [part] if part is not None else []
     for _ in range(MOST_PARTS):
         if not waiting:
             return
         part = waiting.pop()
         if not isinstance(part, dict):
-            raise ValueError(f"one of its {several} is no object")
+            raise ValueError(f"one of its {several} is not an object")
         if part.get("type") != "Sequence":
             yield part
         elif isinstance(inner := part.get(several), list):
@@ -105,7 +104,7 @@ def _parts(part: Any, several: str) -> Iterator[dict[str, Any]]:
         raise ValueError(f"it has more than {MOST_PARTS} {several}")
 
 
-# By what a part can multiply the bytes of a text
+# How many times as many bytes a part can make of a text
 
 
 def _replaced(part: dict[str, Any]) -> float:
@@ -131,29 +130,31 @@ def _check_pattern(pattern: Any) -> None:
     if not isinstance(said, str):
         raise ValueError("one of its patterns is empty")
     if said not in KNOWN and not (len(said) <= LONGEST_PATTERN and SIMPLE.fullmatch(said)):
-        raise ValueError(f"its pattern {_short(said)} might take without end, and is not known here")
+        raise ValueError(
+            f"its pattern {_short(said)} could take for ever, and is not that of a known tokenizer"
+        )
 
 
 def _prepended(part: dict[str, Any]) -> float:
-    """Once to a text, and not to each of its signs."""
+    """It is put once before a text, not before each character."""
     _check_name(part.get("prepend"), "what it puts before a text")
     return 1.0
 
 
 def _mapped(part: dict[str, Any]) -> float:
-    """A length, a tree of that length, and the texts that stand for a sign, each ended by a zero (SentencePiece's code)."""
+    """As SentencePiece writes it: the length of a tree, the tree, and the replacements, each ended by a zero byte."""
     try:
         content = base64.b64decode(part.get("precompiled_charsmap") or "", validate=True)
     except (binascii.Error, TypeError, ValueError):
-        raise ValueError("its map of signs is damaged") from None
+        raise ValueError("its precompiled_charsmap is damaged") from None
     length = int.from_bytes(content[:4], "little")
     if len(content) < 8 or length % 4 or 4 + length > len(content):
-        raise ValueError("its map of signs is damaged")
+        raise ValueError("its precompiled_charsmap is damaged")
     return float(max(1, *map(len, content[4 + length :].split(b"\0"))))
 
 
 def _template(part: dict[str, Any]) -> float:
-    """A text goes into it once."""
+    """Each text occurs in it once at most."""
     for key, allowed in (("single", ["A"]), ("pair", ["A", "B"])):
         pieces = part.get(key)
         pieces = pieces if isinstance(pieces, list) else []
@@ -163,12 +164,12 @@ def _template(part: dict[str, Any]) -> float:
             if isinstance(piece, dict) and _holds(piece, "Sequence")
         ]
         if len(pieces) > LONGEST_NAME or len(set(texts)) < len(texts) or not set(texts) <= set(allowed):
-            raise ValueError(f"its template for a {key} text takes a text twice, or one that is not there")
+            raise ValueError(f"its template for a {key} text holds a text twice, or one that does not exist")
     tokens = part.get("special_tokens")
     for token in tokens.values() if isinstance(tokens, dict) else []:
         ids, names = (token.get(key) if isinstance(token, dict) else None for key in ("ids", "tokens"))
         if not isinstance(ids, list) or not isinstance(names, list) or len(ids) != len(names):
-            raise ValueError("a token of its template has not as many names as numbers")
+            raise ValueError("a token of its template has not as many names as ids")
         for name in names:
             _check_name(name, "a token of its template")
     return 1.0
@@ -184,8 +185,8 @@ def _holds(piece: dict[str, Any], key: str) -> bool:
     return isinstance(piece.get(key), dict)
 
 
-# A part of each kind by its name, and by what it can multiply a text. Of Unicode's normal forms that is known
-# (unicode.org/faq/normalization); what stands for a byte takes two.
+# By the names of the parts: how many times as many bytes each can make of a text. For Unicode's normal forms see
+# unicode.org/faq/normalization; the characters by which ByteLevel writes a byte take two.
 _Growth = float | Callable[[dict[str, Any]], float]
 _NORMALIZERS: dict[str, _Growth] = {
     "BertNormalizer": 3, "ByteLevel": 2, "Lowercase": 1.5, "NFC": 3, "NFD": 3, "NFKC": 11, "NFKD": 11, "Nmt": 1,
@@ -219,7 +220,7 @@ def _check_model(model: Any) -> None:
     longest = model.get("max_input_chars_per_word")
     if longest is not None and not (isinstance(longest, int) and 0 <= longest <= LONGEST_WORD):
         raise ValueError(
-            f"it takes words of {_short(longest)} signs apart, at most {LONGEST_WORD} is allowed"
+            f"it splits words of up to {_short(longest)} characters; at most {LONGEST_WORD} are allowed"
         )
     pieces = model.get("vocab")
     if isinstance(pieces, list):  # Unigram: pairs of a piece and its score
@@ -231,7 +232,7 @@ def _check_model(model: Any) -> None:
                 f"its pieces have more than {MOST_OF_UNIGRAMS:,} bytes together, or one more than {LONGEST_UNIGRAM}"
             )
     elif isinstance(pieces, dict) and max(map(len, pieces), default=0) > LONGEST_PIECE:
-        raise ValueError(f"one of its pieces has more than {LONGEST_PIECE:,} signs")
+        raise ValueError(f"one of its pieces has more than {LONGEST_PIECE:,} characters")
 
 
 def _check_added(tokens: Any) -> None:
@@ -239,13 +240,13 @@ def _check_added(tokens: Any) -> None:
     length = sum(len(name) for name in names if isinstance(name, str))
     if len(names) > MOST_ADDED or length > MOST_OF_ADDED:
         raise ValueError(
-            f"it adds {len(names):,} tokens of {length:,} signs to its vocabulary, too many to be read"
+            f"it adds {len(names):,} tokens of {length:,} characters to its vocabulary, which is too many"
         )
 
 
 def _check_name(name: Any, what: str) -> None:
     if not isinstance(name, str) or len(name) > LONGEST_NAME:
-        raise ValueError(f"{what} is no text of at most {LONGEST_NAME} signs")
+        raise ValueError(f"{what} must be a text of at most {LONGEST_NAME} characters")
 
 
 def _said(kind: str) -> str:

@@ -1,6 +1,7 @@
-"""Files and folders that stand there whole or not at all: written beside their place first, and then moved there.
+"""Writes files and folders so that they are complete or not there: first beside their place, then moved into it.
 
-A kill leaves the old one or the new. So does a full disk: it is an OSError, whatever the library that was writing raises.
+After a kill or on a full disk the old one is still there, or already the new one. A full disk is always an OSError here,
+whatever the library that was writing raises.
 """
 
 import errno
@@ -26,8 +27,8 @@ _RANDOM = "[a-z0-9_]{8}"  # as `tempfile` names folders
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Where to write what takes the place of the file `path` at the end of the `with`; after an error nothing does."""
-    if path.exists() and not path.is_file():  # a device, as /dev/stdout, is written to
+    """Gives a file to write into, which replaces `path` at the end of the `with`; after an error `path` is as it was."""
+    if path.exists() and not path.is_file():  # a device such as /dev/stdout cannot be replaced
         yield path
         return
     there = path.resolve()  # where a link leads to
@@ -42,7 +43,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """An empty folder, to be filled and moved to `folder`. What is not moved is deleted, after a kill by the next call."""
+    """An empty folder, to be filled and moved to `folder`. What a caller did not move is deleted; after a kill, by the next call."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     _sweep(folder)
     with (
@@ -73,7 +74,7 @@ def os_errors(path: Path) -> Iterator[None]:
 
 
 def _sweep(folder: Path) -> None:
-    """Deletes what killed processes left beside `folder`, and nothing that another one is writing into."""
+    """Deletes the folders that killed processes left beside `folder`, but none that a running one writes into."""
     named = re.compile(rf"\.{re.escape(folder.name)}-{_RANDOM}")
     for left in [each for each in folder.parent.iterdir() if named.fullmatch(each.name) and each.is_dir()]:
         with suppress(OSError), _held(left, wait=False):
@@ -83,10 +84,10 @@ def _sweep(folder: Path) -> None:
 
 @contextmanager
 def _held(folder: Path, *, wait: bool = True) -> Iterator[None]:
-    """The folder is this process's until the end, also if that is a kill. Raises OSError where it is another's."""
+    """Locks the folder for this process, until its end at the latest. Without `wait`: raises OSError where another has it."""
     if fcntl is None:
         if not wait:
-            raise OSError(errno.ENOLCK, "it cannot be told whose it is")
+            raise OSError(errno.ENOLCK, "this system has no locks")
         yield
         return
     opened = os.open(folder, os.O_RDONLY)

@@ -59,7 +59,7 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
 
 
 def second_digit(key: str) -> tuple[Picture | None, int | None]:
-    """Another test digit, to be set beside the first, and its label; None where the test digits cannot be read."""
+    """A box for a second test digit to compare with. The picture and its label; None where test digits cannot be read."""
     if (found := _test_digits()) is None:
         return None, None
     images, labels = found

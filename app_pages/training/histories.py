@@ -1,4 +1,4 @@
-"""What the runs wrote down at every few steps: loss, accuracy, learning rate, gradient norm."""
+"""The curves of training runs: loss, accuracy, learning rate and gradient norm."""
 
 import math
 
@@ -16,8 +16,8 @@ from viz.palette import side_colours
 from viz.training.run_curves import run_curves
 
 SMOOTH = 8  # logged losses are of single batches: the mean over so many entries is drawn
-MOST = 2000  # points of a curve; of a run that has written down more, the mean over more entries, or fewer of them
-CURVES = (  # value, where it stands, whether it is smoothed, what it is
+MOST = 2000  # points of a curve; of a longer history, means over more entries are drawn, or every so many
+CURVES = (  # value, its list in the history, whether it is smoothed, axis title
     ("loss", "log", True, "training loss in nats"),
     ("accuracy", "evaluations", False, "accuracy on {judged_on}"),
     ("learning_rate", "log", False, "learning rate"),
@@ -79,7 +79,7 @@ def _reached(history: dict) -> str:
 
 
 def _with_errors(table: pd.DataFrame, history: dict) -> pd.DataFrame:
-    """Accuracies of evaluations, with how many examples each was of, and the standard error."""
+    """Adds to a table of accuracies the number of examples of each, and its standard error."""
     counts = logged(history, "n", "evaluations").rename(columns={"value": "n"})
     table = table.merge(counts.drop_duplicates(["phase", "step"]), how="left", on=["phase", "step"])
     known = table["n"].notna()

@@ -11,7 +11,7 @@ def as_code(words: str) -> str:
 
 
 def plain(words: str) -> str:
-    """For Markdown: words of somebody else as they are, whatever signs are in them."""
+    """For Markdown: a text by somebody else exactly as it is, whatever characters it holds."""
     return re.sub(r"([\\`*_{}\[\]()<>#$:~|!])", r"\\\1", words)
 
 

@@ -96,7 +96,7 @@ async def lesson(arguments: argparse.Namespace, server: str, processes: list[Pro
 
 
 async def vanish(server: str, until: float, number: int, gone: Counter) -> None:
-    """Asks for pages and is gone before the answer is complete."""
+    """Asks for pages again and again, and disconnects before the answer is complete."""
     draw = random.Random(f"vanish {number}")
     while time.monotonic() < until:
         place = draw.choice(PLACES)
@@ -108,7 +108,7 @@ async def vanish(server: str, until: float, number: int, gone: Counter) -> None:
 
 
 async def _answers_afterwards(server: str) -> list[str]:
-    """Somebody who comes last is served too."""
+    """Whether a new window is served at the end."""
     window = Window(server)
     try:
         answer = await window.open()

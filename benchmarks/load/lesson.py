@@ -1,4 +1,4 @@
-"""What a class does: who sits at which page, with a word of his own in the text, and what each changes.
+"""What a class does: each student is on one page, with a word in the text that no other has, and changes its controls.
 
 The words are whole entries of the encoder's vocabulary and occur nowhere else in the app, so one that arrives at somebody
 else's window, as a token of a figure too, has leaked.
@@ -80,7 +80,7 @@ def words(n: int) -> list[str]:
 
 @dataclass
 class Seen:
-    """What arrived at all windows."""
+    """The figures of all windows together."""
 
     messages: int = 0
     bytes: int = 0

@@ -24,12 +24,13 @@ class Process:
 
     def __init__(self, home: Path, name: str, options: Sequence[str] = (), root: Path = ROOT) -> None:
         self.name, self.log, self.port = name, home / f"{name}.log", free_port()
-        self._command = [sys.executable, "-m", "streamlit", "run", str(root / "app.py"), *options]
+        self._command = [sys.executable, "-m", "streamlit", "run", str(root / "app.py")]
         self._command += [
             f"--server.port={self.port}",
             "--server.headless=true",
             "--server.fileWatcherType=none",
             "--logger.enableRich=false",
+            *options,  # last, since what follows a "--" goes to the app
         ]
         self._home, self._root = home, root
         self.start()
@@ -40,10 +41,14 @@ class Process:
             self._running = subprocess.Popen(
                 self._command, cwd=self._root, env=environment, stdout=output, stderr=output
             )
-        wait_until(lambda: answers(self.port), self._running, self.log)
+        try:
+            wait_until(lambda: answers(self.port), self._running, self.log)
+        except BaseException:
+            self.kill()
+            raise
 
     def kill(self) -> None:
-        """As the system does with a process that takes too much memory."""
+        """Ends it with SIGKILL, as the system does with a process that takes too much memory."""
         self._running.kill()
         self._running.wait()
 
@@ -66,7 +71,7 @@ class Process:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def memory(self) -> dict[str, float]:
-        """MB: resident now; its share, where what several processes have mapped counts once; the most there ever was."""
+        """In MB: resident memory now, the same with shared pages divided among processes (PSS), and the peak until now."""
         if not self.is_up:
             return {}
         names = {"smaps_rollup": {"Rss": "resident", "Pss": "share"}, "status": {"VmHWM": "peak"}}
@@ -79,7 +84,7 @@ class Process:
         return found
 
     def tracebacks(self) -> list[str]:
-        """What ended unexpectedly, by the last line of each traceback in the log."""
+        """The last line of each traceback in the log."""
         lines, found, inside = self.log.read_text(errors="replace").splitlines(), [], False
         for line in lines:
             if "Traceback (most recent call last)" in line:

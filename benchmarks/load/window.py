@@ -39,7 +39,7 @@ KEPT_RUNS = 2  # for how many runs a browser keeps an element that it was not se
 
 
 class NoAnswerError(Exception):
-    """Nothing arrived for a while, and the run had not ended."""
+    """The server sent nothing for `patience` seconds in the middle of a run."""
 
 
 @dataclass
@@ -71,7 +71,7 @@ class Widget:
 
     @property
     def first(self) -> Value | None:
-        """What it holds as long as nobody has chosen anything."""
+        """Its value before anybody has chosen one."""
         element = self.element
         if self.kind == "button_group":
             return [element.options[at].content for at in element.default]
@@ -87,7 +87,7 @@ class Widget:
 
     @property
     def set(self) -> Value | None:
-        """What the server says that it holds from now on; None where it says nothing."""
+        """The value that the server has set; None where it has set none."""
         element = self.element
         if not element.set_value:
             return None
@@ -123,7 +123,7 @@ class Widget:
 
 
 class Window:
-    """`look` sees the bytes of every message that arrives."""
+    """`look` is called with the bytes of every message from the server."""
 
     def __init__(
         self, server: str, page: str = "", query: dict[str, str | list[str]] | None = None, *,
@@ -139,7 +139,7 @@ class Window:
         self._socket: ClientConnection | None = None
 
     async def open(self) -> Answer:
-        """Also again, as somebody who reloads the page: the server then knows nothing of before."""
+        """Opens the address in a new session; a second call is a reload of the page."""
         began = time.monotonic()
         await self.close()
         self.widgets, self.values, self._kept = {}, {}, {}
@@ -151,12 +151,12 @@ class Window:
         return await self._ask(self._change(key, value))
 
     async def go(self, page: str) -> Answer:
-        """To another page in the same session, as a click in the navigation does."""
+        """Goes to another page in the same session, as a click in the navigation does."""
         self.page = page
         return await self._ask(self._request())
 
     async def vanish(self, request: BackMsg | None = None, *, after: int = 0) -> None:
-        """Is gone without a word, in the middle of a request: right after sending it, or `after` some messages."""
+        """Drops the connection in the middle of a request: right after sending it, or `after` some messages."""
         if self._socket is None:
             await self._connect()
         await self._socket.send((request or self._request()).SerializeToString())
@@ -314,7 +314,7 @@ class Window:
 
 
 def _written(value: Value) -> str:
-    """As it stands in an address."""
+    """The value as the address spells it."""
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""All kinds of what `benchmarks.broken_folders` and `benchmarks.broken_on_pages` do to a folder."""
+"""The ways in which `benchmarks.broken_folders` and `benchmarks.broken_on_pages` damage a checkpoint folder."""
 
 from benchmarks.mutations import configuration, files, others, own, tokenizers, weights
 from benchmarks.mutations.case import KINDS, Case

@@ -1,4 +1,4 @@
-"""What `benchmarks.broken_folders` does to a folder: one function a kind, which changes a whole folder in place.
+"""A copy of a checkpoint folder to damage, and the register of the functions that do so, each in place and in one way.
 
 A function draws what exactly it does from `case.random`. It returns True where the encoder must still open with the
 same pattern, since nothing changed that it reads. `@kind(...)` says of which folders it can be done.

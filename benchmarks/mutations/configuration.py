@@ -61,7 +61,7 @@ def unknown_type(case: Case) -> None:
 
 @kind()
 def large_file(case: Case) -> None:
-    """Zeros without end, which take no room on the disk."""
+    """A sparse file of zeros: huge to read, but without blocks on the disk."""
     names = (CONFIG, TOKENIZER, PIXELS, "modules.json", "tokenizer_config.json", "vocab.txt")
     path = case.folder / case.random.choice(names)
     path.write_bytes(b"")
@@ -77,7 +77,7 @@ def hostile_labels(case: Case) -> bool:
 
 @kind("classes")
 def odd_labels(case: Case) -> bool:
-    """None of it is a name for each class."""
+    """Labels in a wrong form."""
     several = {"0": {"a": [1]}, "1": None, "2": 3}
     case.set(CONFIG, id2label=case.random.choice((*ODD, several, {"0": "only"}, {"a": "b"} | several)))
     return True
@@ -85,7 +85,7 @@ def odd_labels(case: Case) -> bool:
 
 @kind("classes")
 def rows_without_columns(case: Case) -> None:
-    """No numbers at all, and classes beyond counting; or none."""
+    """A number of classes that is no number, is huge, or is 0."""
     header, data = case.header()
     name, end = case.ending("classifier.weight", "out_proj.weight"), len(data)
     rows = case.random.choice((0, 10**5, 10**7, 10**9, 10**15))

@@ -1,4 +1,4 @@
-"""What is no file of the folder: links, pipes, lists of files."""
+"""Links, pipes and sockets in place of files."""
 
 import os
 import shutil
@@ -28,7 +28,7 @@ def no_files(case: Case) -> None:
 
 @kind()
 def links(case: Case) -> None:
-    """Out of the root: must be refused before anything is read there."""
+    """Leads out of the folder that may be read: must be refused before anything is read there."""
     path = case.folder / case.random.choice(
         (*_names(case), "beside.json", "deeper/x.txt", "vocab.txt", "modules.json")
     )

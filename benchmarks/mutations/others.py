@@ -1,4 +1,4 @@
-"""Settings of pictures, modules of sentences, and the names around torch's own encoder."""
+"""Damage to preprocessor_config.json, to the modules of sentence encoders, and to names of tensors in torch's own format."""
 
 import os
 

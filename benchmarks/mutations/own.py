@@ -1,4 +1,4 @@
-"""Folders in this project's own format: what lies beside the weights, and weights that are finite and absurd."""
+"""Damage to folders in this project's own format: files beside the weights, and weights that are finite but absurd."""
 
 import gzip
 import json
@@ -14,7 +14,7 @@ SIZES = (1e-38, 1e-10, 0.0, -1.0, 1e10, 1e18, 3e38)
 
 
 def _places(values: Any) -> list[tuple[Any, Any]]:
-    """Every place of a JSON value: what holds it, and its key there; of long lists the ends alone."""
+    """All values inside a JSON value, each as its dict or list and its key in it; of lists the first two and the last."""
     if isinstance(values, dict):
         own = [(values, key) for key in values]
     elif isinstance(values, list):
@@ -65,7 +65,7 @@ def history_values(case: Case) -> None:
 
 @kind("own")
 def history_of_words(case: Case) -> None:
-    """What is well formed, and says something that is to be shown."""
+    """A well-formed file whose values are shown on pages."""
     values = case.json(HISTORY)
     said = lambda: case.random.choice(HOSTILE)  # noqa: E731
     values["figures"] = {"n": 5, "accuracy": case.random.choice((0.5, -3, 1e9)), "loss": 0.1, "data": said()}
@@ -86,7 +86,7 @@ def long_history(case: Case) -> None:
 
 @kind("own")
 def stored_numbers(case: Case) -> None:
-    """Tables and pairs of what `model.atlas` has stored."""
+    """Changes the files that `model.atlas` has stored."""
     names = sorted(
         path.name
         for path in case.folder.iterdir()
@@ -120,7 +120,7 @@ def other_predictions(case: Case) -> None:
 
 
 def _arrays(case: Case, name: str) -> None:
-    """Another shape, another type, odd numbers, or none, in one of the arrays."""
+    """Gives one of the arrays another shape, type or odd numbers, or removes it."""
     path = case.folder / name
     arrays = {"steps": torch.arange(3)}
     if path.exists():
@@ -162,7 +162,7 @@ def own_labels(case: Case) -> None:
 
 @kind("own")
 def variants(case: Case) -> None:
-    """Other settings with which the same weights may open as well."""
+    """Other settings to which the same weights may fit as well."""
     values = {
         "norm_placement": ("pre", "post", "deepnorm", "b2t"), "residual": (True, False), "final_norm": (True, False),
         "embedding_scaled": (True, False), "positions": ("sinusoidal", "learned"), "pooling": ("class", "mean", "max"),
@@ -175,7 +175,7 @@ def variants(case: Case) -> None:
 
 @kind("own")
 def absurd_weights(case: Case) -> None:
-    """Finite, where what is computed from them may not be."""
+    """Finite weights with which activations may overflow."""
     tensors = case.tensors()
     names = case.random.choice((sorted(tensors), [case.any_tensor()], [case.any_tensor() for _ in range(5)]))
     size = case.random.choice(SIZES)
@@ -187,7 +187,7 @@ def absurd_weights(case: Case) -> None:
 
 @kind("own")
 def same_weights(case: Case) -> None:
-    """All tokens, all positions or all heads alike."""
+    """All tokens, all positions or all heads get the same weights."""
     tensors = case.tensors()
     for name in [case.any_tensor() for _ in range(case.random.choice((1, 3)))]:
         tensors[name] = tensors[name] * 0 + case.random.choice((0.0, 1.0, -1e-20))

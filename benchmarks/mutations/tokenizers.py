@@ -133,7 +133,7 @@ def tokenizer_parts(case: Case) -> None:
 
 
 def _dumped(values: dict) -> str:
-    """json.dumps, where something may be nested too deep for it."""
+    """As json.dumps, also where values are nested too deep for it."""
     try:
         return json.dumps(values)
     except RecursionError:
@@ -144,7 +144,7 @@ def _dumped(values: dict) -> str:
 
 @kind("text")
 def fixed_lengths(case: Case) -> bool:
-    """What a file says of padding and truncation does not hold."""
+    """Padding and truncation that do not fit the encoder; the app leaves both out."""
     lengths = (0, 1, 2, 5, 10**9, 2**63 - 1)
     truncation = {
         "direction": case.random.choice(("Left", "Right")),
@@ -166,7 +166,7 @@ def fixed_lengths(case: Case) -> bool:
 
 @kind("text")
 def hostile_words(case: Case) -> bool:
-    """Of the vocabulary; those of the sentence stay."""
+    """Removes tokens from the vocabulary, but not those of the test sentence."""
     values = case.json(TOKENIZER)
     words = {word: at for word, at in values["model"]["vocab"].items() if at < 13}
     words |= {f"{case.random.choice(HOSTILE)[:900]}{at}": at for at in range(13, 30)}

@@ -1,4 +1,4 @@
-"""`model.safetensors`: what its header says, and what stands behind it."""
+"""`model.safetensors`: its header and its data."""
 
 import json
 import os
@@ -130,7 +130,7 @@ def surplus_tensors(case: Case) -> bool:
 
 @kind()
 def hostile_prefix(case: Case) -> None:
-    """Before all names; the same encoder under names that nobody can show."""
+    """A prefix before all names of tensors, of characters that cannot be shown."""
     before = case.random.choice((*HOSTILE[:-1], "w" * 10**6))
     case.store({f"{before}.{name}": each for name, each in case.tensors().items()})
     if case.random.random() < 0.7:
@@ -148,7 +148,7 @@ def many_names(case: Case) -> bool:
 
 @kind("torch", "classes")
 def layers_without_numbers(case: Case) -> None:
-    """As many names of layers as one likes: how many are built?"""
+    """Names of very many layers, which must not all be built."""
     header, data = case.header()
     name = next((each for each in header if "layers.0.self_attn.in_proj_weight" in each), None)
     name = name or next(each for each in header if ".0." in each)
@@ -192,7 +192,7 @@ def _grown(case: Case, name: str, shape: list[int]) -> None:
 
 @kind("picture")
 def large_picture(case: Case) -> None:
-    """Few patches, each of them enormous."""
+    """A few enormous patches."""
     patch = case.random.choice((1024, 2048, 2**15))
     case.set(CONFIG, image_size=patch * 4, patch_size=patch)
     _grown(case, case.ending("projection.weight"), [24, 3, patch, patch])

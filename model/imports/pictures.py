@@ -12,7 +12,7 @@ from ..config import ModelConfig
 from ..family import Pixels
 
 RESAMPLE = {0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic"}  # as Pillow numbers them
-LARGEST_SIDE = 4096
+LARGEST_SIDE = 1024
 SMALLEST = 1e-6  # by which pixels are divided
 ASSUMED = "There is no preprocessor_config.json: pictures are resized bilinearly, and pixels normalised with mean 0.5 and standard deviation 0.5."
 

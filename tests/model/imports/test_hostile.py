@@ -50,7 +50,7 @@ def change_tokenizer(folder: Path, **parts: object) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | parts))
 
 
-def test_what_is_said_is_one_line_without_hidden_signs() -> None:
+def test_what_is_said_is_one_line_without_hidden_characters() -> None:
     assert in_a_line("two\nlines\x00 \u202eand\u2066\tmore") == "two lines and more"
     assert in_a_line("می\u200cخواهم") == "می\u200cخواهم"
     for length in (LONGEST, LONGEST + 1, 5 * LONGEST, 10**6):
@@ -220,7 +220,7 @@ def test_a_tokenizer_adds_nothing_that_the_encoder_does_not_have(
 @pytest.mark.parametrize(
     ("parts", "said"),
     [
-        ({"post_processor": template(A, A)}, "takes a text twice"),
+        ({"post_processor": template(A, A)}, "holds a text twice"),
         ({"normalizer": {"type": "Sequence", "normalizers": [DOUBLED] * 17}}, "more than 16 normalizers"),
     ],
 )
@@ -232,7 +232,7 @@ def test_a_tokenizer_that_may_take_without_end_is_refused(bert: Path, parts: dic
 def test_a_vocabulary_alone_is_bounded_as_well(bert: Path) -> None:
     (bert / "tokenizer.json").unlink()
     (bert / "vocab.txt").write_text("\n".join([*VOCABULARY, "z" * 10**6]))
-    assert "one of its pieces has more than 1,000 signs" in refused(bert)
+    assert "one of its pieces has more than 1,000 characters" in refused(bert)
 
 
 @pytest.mark.parametrize("length", [0, 2, 3])
