@@ -32,7 +32,7 @@ from .config import ModelConfig
 from .device import find_device
 from .history import check_history
 from .imports.saying import why
-from .imports.weights import LARGEST_JSON
+from .imports.weights import AT_MOST, LARGEST_FILE, LARGEST_JSON
 from .text import encode, guarded
 from .tokenizer_file import open_tokenizer
 from .torch_seed import torch_seed
@@ -152,8 +152,8 @@ def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
 def fingerprint(name_or_path: str | Path) -> str:
     """A hash of all files that are read here: another one where a checkpoint, its film or its predictions were replaced.
 
-    Files are hashed once and from then on only looked at: size, time of change and inode. Raises
-    FileNotFoundError where there is no such checkpoint.
+    Files are hashed once, and again when size, time of change or inode are others. Raises FileNotFoundError where there is
+    no such checkpoint.
     """
     folder = _folder(name_or_path)
     names = (*READ, *BESIDE)
@@ -180,8 +180,10 @@ def weights_hash(name_or_path: str | Path) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _hash(path: Path, *_state: int) -> str:
-    """Asked again where the state of the file, which stands in the cache's key, is another one."""
+def _hash(path: Path, size: int, *state: int) -> str:
+    """Of the content. A file that is too large to be opened is not read: a sparse one can claim terabytes."""
+    if size > LARGEST_FILE:
+        return json.dumps([size, *state])
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -292,6 +294,8 @@ def _read_weights(path: Path, config: ModelConfig) -> Transformer:
             shapes = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
         n_numbers = sum(map(math.prod, shapes.values()))
         # Looked at before anything is built.
+        if n_numbers > AT_MOST:
+            raise ValueError(f"they are more than {AT_MOST:,} numbers, too many to be shown")
         if config.n_layers > len(shapes) or config.least_size > n_numbers:
             raise ValueError(f"{n_numbers:,} numbers are too few for the encoder that config.json describes")
         n = config.n_positions

@@ -21,6 +21,7 @@ LARGEST_HEADER = 2**23  # bytes of names and shapes; that of an encoder of 1,000
 LARGEST_JSON = 2**25
 TOO_LARGE = "{} does not fit into the memory that is left"
 AT_MOST = 2**31  # numbers: 8 GB
+LARGEST_FILE = LARGEST_HEADER + 8 * AT_MOST  # bytes, of numbers of 8 bytes
 CONVERT = (
     "only safetensors are read, since a pickle can run code; if you trust it, convert it: "
     "safetensors.torch.save_file({name: each.clone() for name, each in torch.load(FILE, weights_only=True).items()}, "

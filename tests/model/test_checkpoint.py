@@ -226,6 +226,15 @@ def test_every_file_that_is_read_counts(text, name):
     assert fingerprint(text) == first
 
 
+def test_a_file_too_large_to_be_opened_is_not_read(digit):
+    os.truncate(digit / "model.safetensors", 2**40)  # of zeros that take no room on the disk
+    first = fingerprint(digit)
+    os.truncate(digit / "model.safetensors", 2**40 + 1)
+    assert fingerprint(digit) != first
+    with pytest.raises(ValueError, match=r"^the weights of .* cannot be read: "):
+        load(digit)
+
+
 def test_a_replaced_checkpoint_has_another_fingerprint(digit):
     first = fingerprint("digit")
     save(digit, build(DIGIT, seed=1), HISTORY)
