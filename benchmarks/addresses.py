@@ -247,7 +247,7 @@ class _Raw(Window):
 
 
 def broken(answer: Answer, root: Path = ROOT) -> Iterator[str]:
-    """What of the rule; no path below `root` may be shown."""
+    """In what ways the answer breaks the rule; no path below `root` may be shown."""
     for each in answer.of("exception"):
         lines = [line.strip().split("\n")[0] for line in each.stack_trace]
         own = [
@@ -261,20 +261,25 @@ def broken(answer: Answer, root: Path = ROOT) -> Iterator[str]:
             str(each).encode() in element.SerializeToString() for each in {root, ROOT}
         ):
             yield f"a path of this machine, in {kind}"
-    for said in texts(answer):
-        if FETCHED.search(re.sub(r"`[^`]*`", "", said)):
-            yield f"somebody else's Markdown: {said[:200]}"
+    for kind, said in _texts(answer):
+        if kind != "html" and FETCHED.search(re.sub(r"`[^`]*`", "", said)):
+            yield f"somebody else's Markdown, in {kind}: {said[:200]}"
         if RUN.search(said.replace("\\<", "")) and "<style" not in said:
-            yield f"somebody else's HTML: {said[:200]}"
+            yield f"somebody else's HTML, in {kind}: {said[:200]}"
 
 
 def texts(answer: Answer) -> Iterator[str]:
-    """What pages say in Markdown or HTML: values of text boxes and options are neither."""
+    """The texts of a page that are Markdown or HTML; values of text boxes and options are neither."""
+    return (said for _, said in _texts(answer))
+
+
+def _texts(answer: Answer) -> Iterator[tuple[str, str]]:
+    """Each with the kind of its element. In elements of the kind "html" the browser reads HTML, but no Markdown."""
     for kind, element in answer.elements:
         if kind not in ("exception", "code", "text"):
-            yield from (
-                said for name in FIELDS if isinstance(said := getattr(element, name, ""), str) and said
-            )
+            for name in FIELDS:
+                if isinstance(said := getattr(element, name, ""), str) and said:
+                    yield kind, said
 
 
 def report(results: list[Opened], processes: Sequence[Process]) -> int:

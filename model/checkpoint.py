@@ -30,6 +30,7 @@ from torch import Tensor
 from . import imports, places
 from .config import ModelConfig
 from .device import find_device
+from .file_content import content_of
 from .history import check_history
 from .imports.saying import why
 from .imports.weights import AT_MOST, LARGEST_FILE, LARGEST_JSON
@@ -321,9 +322,7 @@ def _read_weights(path: Path, config: ModelConfig) -> Transformer:
 
 def _read_json(path: Path) -> dict:
     with _refused(path, "cannot be read", OSError, ValueError, RecursionError):
-        if path.stat().st_size > LARGEST_JSON:
-            raise ValueError(f"it is larger than {LARGEST_JSON >> 20} MB")
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = json.loads(content_of(path, LARGEST_JSON).decode())
         json.dumps(values, ensure_ascii=False).encode()  # an escaped half of a character is no text
     if not isinstance(values, dict):
         raise ValueError(f"{path.parent.name}/{path.name} must hold a JSON object")

@@ -8,10 +8,13 @@ from typing import TypeVar
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
+from .file_content import content_of
+from .imports.saying import why
 from .writing import replacing
 
 Made = TypeVar("Made")
 
+LARGEST = 2**25  # bytes
 # JSON may hold numbers that no float holds
 COUNT = {"type": "integer", "minimum": 0, "maximum": 2**53}
 NUMBER = {"type": "number", "minimum": -1e300, "maximum": 1e300}
@@ -41,13 +44,13 @@ def read(path: Path, schema: Draft202012Validator, made: Callable[..., Made]) ->
     Raises ValueError, in one sentence, where the file is damaged or `made` refuses what it holds.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(content_of(path, LARGEST).decode())
         check(found, schema)
         return made(found)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:
-        raise ValueError(f"{path.parent.name}/{path.name} cannot be read: {error}") from error
+        raise ValueError(f"{path.parent.name}/{path.name} cannot be read: {why(error)}") from error
 
 
 def replace(path: Path, text: str) -> None:

@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from jsonschema import Draft202012Validator
 
+from ..file_content import content_of
+from ..imports.saying import why
 from ..json_schema import COUNT, WORDS, check, list_of, object_of
 from ..writing import replacing
 from .source import Source
@@ -66,16 +68,12 @@ def read_table(path: Path, needed: Mapping[str, pa.DataType]) -> tuple[Source, d
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
-        said = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-        raise ValueError(f"{path.parent.name}/{path.name} cannot be read: {said}") from error
+        raise ValueError(f"{path.parent.name}/{path.name} cannot be read: {why(error)}") from error
 
 
 def _read(path: Path, needed: Mapping[str, pa.DataType]) -> tuple[Source, dict[str, list]]:
-    with path.open("rb") as opened:
-        content = opened.read(LARGEST_FILE + 1)
-    if len(content) > LARGEST_FILE:
-        raise ValueError(f"it is larger than {LARGEST_FILE >> 20} MB")
-    file = pq.ParquetFile(io.BytesIO(content), arrow_extensions_enabled=False)
+    content = io.BytesIO(content_of(path, LARGEST_FILE))
+    file = pq.ParquetFile(content, arrow_extensions_enabled=False)
     found, schema = file.metadata, file.schema_arrow
     groups = [found.row_group(at) for at in range(found.num_row_groups)]
     parts = [group.column(at) for group in groups for at in range(group.num_columns)]

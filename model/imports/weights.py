@@ -11,6 +11,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from ..file_content import content_of
 from .saying import why
 
 Shape = tuple[int, ...]
@@ -75,11 +76,7 @@ def read_json(path: Path) -> dict:
 def read_any(path: Path) -> Any:
     """Raises ValueError, in one sentence, where the file is too large or damaged."""
     try:
-        if not path.is_file():  # a pipe would be waited for
-            raise ValueError("it is not a file" if path.exists() else "there is no such file")
-        if path.stat().st_size > LARGEST_JSON:
-            raise ValueError(f"it is larger than {LARGEST_JSON >> 20} MB")
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = json.loads(content_of(path, LARGEST_JSON).decode())
         json.dumps(values, ensure_ascii=False).encode()  # an escaped half of a character is no text
     except (OSError, ValueError, RecursionError) as error:
         raise ValueError(f"{path.name} cannot be read: {why(error)}") from error

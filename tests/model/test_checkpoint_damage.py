@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,6 +57,14 @@ def test_json_that_is_none(text, name, content):
 def test_a_history_that_the_pages_could_not_read(digit):
     (digit / "history.json").write_text('{"recipe": "by heart"}')
     refused(digit, r"digit/history\.json is damaged: recipe: 'by heart' is not of type 'object'")
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["pipe", "folder"])
+@pytest.mark.parametrize("name", ["tokenizer.json", "history.json"])
+def test_what_is_not_a_file_is_not_waited_for(text, name, make):
+    (text / name).unlink()
+    make(text / name)
+    refused(text, ".* cannot be read: it is not a file$")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 import json
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -173,6 +174,17 @@ def test_what_is_no_parquet_is_refused_in_one_sentence(tmp_path, content, name, 
     with pytest.raises(ValueError, match=rf"^named/{name} cannot be read: .") as refused:
         read(path)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["pipe", "folder"])
+def test_what_is_not_a_file_is_refused_without_its_path(tmp_path, make):
+    (tmp_path / "named").mkdir()
+    make(tmp_path / "named" / HEADS)
+    make(tmp_path / "named" / "against-x.json")
+    with pytest.raises(ValueError, match=r"^named/heads\.parquet cannot be read: it is not a file$"):
+        read_heads(tmp_path / "named" / HEADS)
+    with pytest.raises(ValueError, match=r"^named/against-x\.json cannot be read: it is not a file$"):
+        read_against(tmp_path / "named" / "against-x.json")
 
 
 def test_a_file_that_was_cut_is_refused(tmp_path):
