@@ -269,7 +269,7 @@ def broken(answer: Answer, root: Path = ROOT) -> Iterator[str]:
 
 
 def texts(answer: Answer) -> Iterator[str]:
-    """The texts of a page that are Markdown or HTML; values of text boxes and options are neither."""
+    """The texts of a page that are Markdown or HTML; values of text boxes and options of drop-down lists are neither."""
     return (said for _, said in _texts(answer))
 
 
@@ -280,6 +280,8 @@ def _texts(answer: Answer) -> Iterator[tuple[str, str]]:
             for name in FIELDS:
                 if isinstance(said := getattr(element, name, ""), str) and said:
                     yield kind, said
+        if kind == "button_group":
+            yield from ((kind, option.content) for option in element.options)
 
 
 def report(results: list[Opened], processes: Sequence[Process]) -> int:

@@ -293,8 +293,7 @@ def _read_weights(path: Path, config: ModelConfig) -> Transformer:
     try:
         with safe_open(path, "pt") as file:
             shapes = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
-        n_numbers = sum(map(math.prod, shapes.values()))
-        # Looked at before anything is built.
+        n_numbers = sum(map(math.prod, shapes.values()))  # looked at before anything is built
         if n_numbers > AT_MOST:
             raise ValueError(f"they are more than {AT_MOST:,} numbers, too many to be shown")
         if config.n_layers > len(shapes) or config.least_size > n_numbers:

@@ -5,6 +5,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
+from app_pages.widgets.spelling import plain
 from model.record import ForwardRecord
 from viz.numbers import percent, written
 
@@ -27,8 +28,8 @@ def prediction(record: ForwardRecord, label: int | None, *, title: str = "") -> 
     with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
         st.metric(
             title or "Prediction",
-            _name(record, said),
-            verdict,
+            plain(_name(record, said)),
+            verdict and plain(verdict),
             delta_color="off",
             delta_arrow="off",
             width="content",

@@ -1,5 +1,5 @@
-"""What somebody has written into the history of a checkpoint is text on every page: Markdown would have readers' browsers
-fetch a picture that it names."""
+"""What somebody has written into a checkpoint is text on every page: Markdown would have readers' browsers fetch a picture
+that it names."""
 
 import json
 from collections.abc import Callable
@@ -37,3 +37,24 @@ def test_words_of_a_history_are_no_markdown(
     said = "\n".join(each.value for each in (*app.markdown, *app.caption, *app.info, *app.warning))
     assert IMAGE not in said
     assert "\\!\\[x\\]" in said or "!\\[x\\]" in said
+
+
+@pytest.fixture
+def classes(checkpoints: Path) -> None:
+    """Of which every name is a picture."""
+    path = checkpoints / NAME / "config.json"
+    said = json.loads(path.read_text())
+    said["class_names"] = [f"{IMAGE}{number}" for number in range(len(said["class_names"]))]
+    path.write_text(json.dumps(said))
+
+
+@pytest.mark.usefixtures("classes")
+@pytest.mark.parametrize("page", ["attention", "masks", "compare", "heads", "inside_a_head", "positions"])
+def test_names_of_classes_are_no_markdown(open_app: Callable[..., AppTest], page: str) -> None:
+    app = open_app(f"app_pages/{page}/page.py", kind="Digit", checkpoint=NAME)
+    assert not app.exception
+    said = [each.value for each in (*app.markdown, *app.caption, *app.info, *app.warning)]
+    said += [f"{each.label}\n{each.value}\n{each.delta}" for each in app.metric]
+    assert IMAGE not in "\n".join(said)
+    if page in ("attention", "masks", "compare"):
+        assert any("\\!\\[x\\]" in each for each in said)
