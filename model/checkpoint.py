@@ -32,8 +32,8 @@ from .config import ModelConfig
 from .device import find_device
 from .file_content import content_of
 from .history import check_history
-from .imports.saying import why
 from .imports.weights import AT_MOST, LARGEST_FILE, LARGEST_JSON
+from .saying import why
 from .text import encode, guarded
 from .tokenizer_file import open_tokenizer
 from .torch_seed import torch_seed

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
 from .file_content import content_of
-from .imports.saying import why
+from .saying import why
 from .writing import replacing
 
 Made = TypeVar("Made")

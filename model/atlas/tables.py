@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 from jsonschema import Draft202012Validator
 
 from ..file_content import content_of
-from ..imports.saying import why
 from ..json_schema import COUNT, WORDS, check, list_of, object_of
+from ..saying import why
 from ..writing import replacing
 from .source import Source
 

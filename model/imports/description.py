@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..config import ModelConfig
+from ..saying import in_a_line
 from .encoder import ImportedEncoder
 from .reading import Found, find
-from .saying import in_a_line
 from .tokenizer import read_tokenizer
 
 PLACEMENTS = {"pre": "before each sublayer (pre-LN)", "post": "after each sublayer (post-LN)"}

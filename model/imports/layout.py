@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..config import ModelConfig
 from ..family import Act
-from .saying import in_a_line
+from ..saying import in_a_line
 from .weights import Shape, Stored
 
 ACTS: dict[str, Act] = {

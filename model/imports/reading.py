@@ -10,11 +10,11 @@ import torch
 from tokenizers import Tokenizer
 
 from ..config import ModelConfig
+from ..saying import one_sentence
 from . import albert, bert, distilbert, electra, mpnet, roberta, torch_encoder, vit
 from .encoder import ImportedEncoder
 from .layout import Reading
 from .outputs import TIED
-from .saying import one_sentence
 from .sentence_transformers import read_modules, with_sentences
 from .tokenizer import read_tokenizer
 from .weights import Shape, Stored, read_json, stored

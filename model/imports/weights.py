@@ -12,7 +12,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from ..file_content import content_of
-from .saying import why
+from ..saying import why
 
 Shape = tuple[int, ...]
 ONE, INDEX = "model.safetensors", "model.safetensors.index.json"

@@ -13,8 +13,8 @@ from tokenizers import Tokenizer, models
 from model.capture import capture
 from model.checkpoint import load
 from model.imports import describe
-from model.imports.saying import LONGEST, in_a_line
 from model.inputs import Text, prepare
+from model.saying import LONGEST, in_a_line
 from model.text import encode
 from tests.model.imports.folders import SENTENCE, VOCABULARY, build, rewrite, tokenizer
 from tests.model.imports.test_sentence_transformers import modules
