@@ -22,6 +22,7 @@ def test_a_figure_becomes_a_file_by_keyboard_alone(page: Page, tmp_path: Path) -
     expect(page.get_by_role("radio", name="SVG")).to_be_checked()
     page.get_by_role("radio", name="8.5 cm column, 8 pt").click()
     expect(page.get_by_role("radio", name="8.5 cm column, 8 pt")).to_be_checked()
+    ready(page)  # the run that follows puts up the button anew
     page.locator(".st-key-file_of_matrix_file button").focus()
     with page.expect_download() as found:
         page.keyboard.press("Enter")
