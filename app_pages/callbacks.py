@@ -1,8 +1,8 @@
-"""The callbacks of what the page shows now.
+"""Callbacks of widgets that do not keep records of old inputs in memory.
 
-Streamlit keeps the callback of every widget that a session has ever drawn, and with it all that the callback refers to.
-Those of the figures refer to records: each new text of 384 tokens left 23 MB behind, for as long as its session lasted.
-So Streamlit is given callbacks that refer to a key alone; what they call lies here, until a page is drawn without it.
+Streamlit keeps the callback of every widget that a session has ever drawn, and everything that it refers to. Those of the
+figures refer to records: each new text of 384 tokens cost 23 MB until the session ended. So Streamlit gets callbacks that
+refer to a key only. The functions that they call lie in the session, and are dropped when a page is drawn without them.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ _CALLED, _DRAWN = "callbacks", "callbacks_drawn"  # in the session: functions by
 
 
 def callback(key: str, called: Callable[[], None]) -> Callable[[], None]:
-    """For a widget that has the key `key`: calls `called`, or what was given for that key since."""
+    """The callback for the widget `key`: it calls the function that was last given for this key."""
     st.session_state.setdefault(_CALLED, {})[key] = called
     st.session_state.setdefault(_DRAWN, set()).add(key)
     return partial(_call, key)
@@ -28,9 +28,9 @@ def _call(key: str) -> None:
 
 @contextmanager
 def only_of_this_page() -> Iterator[None]:
-    """Around the drawing of a page: at its end, callbacks of what it has not drawn are let go.
+    """Around the drawing of a page: afterwards drops the functions of widgets that this run has not drawn.
 
-    A run that ends before lets none go: the rest of what an earlier run drew is still on the screen then.
+    A run that ends early drops none: the rest of the page on the screen is then still from the run before.
     """
     st.session_state[_DRAWN] = set()
     yield

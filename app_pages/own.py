@@ -110,7 +110,7 @@ def say_gone(shown: str | None) -> None:
 
 
 def say_on_cpu(*names: str) -> None:
-    """A caption for each of these encoders that was moved from the GPU to the CPU, so that nobody wonders at its speed."""
+    """A caption for each of these encoders that was moved from the GPU to the CPU, which makes it slower."""
     for name in filter(is_on_cpu_instead, names):
         st.caption(
             f"The memory of the GPU is too small for {plain(places.as_shown(name))}: it runs on the CPU."

@@ -199,7 +199,7 @@ async def survey(server: str, name: str, what: str) -> list[View]:
 
 
 def chosen(views: list[View], what: str, draw: random.Random) -> Iterator[View]:
-    """One view of each page; the first page as it is comes first."""
+    """One view of each page, beginning with the first page as it is."""
     for page in pages():
         query = draw.choice([query for at, query in views if at == page]) if page else {}
         yield page, query | {"kind": KIND[what]}

@@ -17,6 +17,7 @@ import numpy as np
 from .arrays_file import LARGEST, Contents, read_arrays, refused, write_arrays
 from .bare import check_picture, check_weights, from_arrays, positions
 from .config import ModelConfig
+from .file_content import content_of
 from .record import AttentionRecord, ForwardRecord
 from .version import VERSION
 from .writing import replacing
@@ -103,9 +104,7 @@ def read_file(path: str | Path) -> RecordFile:
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path.name}")
     with refused(path.name):
-        if path.stat().st_size > LARGEST:
-            raise ValueError(f"it is larger than {LARGEST >> 20} MB")
-        content = path.read_bytes()
+        content = content_of(path, LARGEST)
     return from_bytes(content, path.name)
 
 

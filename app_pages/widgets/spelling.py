@@ -11,7 +11,7 @@ def as_code(words: str) -> str:
 
 
 def plain(words: str) -> str:
-    """For Markdown: a text by somebody else exactly as it is, whatever characters it holds."""
+    """A text escaped for Markdown, so that it is shown exactly as it is."""
     return re.sub(r"([\\`*_{}\[\]()<>#$:~|!])", r"\\\1", words)
 
 

@@ -5,6 +5,7 @@ heads, or with `--head` of one. What goes wrong is one sentence, and exit code 2
 """
 
 import argparse
+import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -39,12 +40,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--font-pt", type=float, help="font size in a picture")
     parser.add_argument("--transparent", action="store_true", help="a picture without background")
     asked = parser.parse_args(arguments)
-    with (
-        _of_model("command").in_one_sentence(program, 2),
-        _of_model("writing").replacing(asked.out) as beside,
-    ):
+    try:
         content = made(asked)
-        beside.write_bytes(content)
+        with _of_model("writing").replacing(asked.out) as beside:
+            beside.write_bytes(content)
+    except (ValueError, OSError) as error:
+        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        print(f"{program}: {' '.join(said.split())}", file=sys.stderr)
+        sys.exit(2)
     print(f"{asked.out.name}: {len(content):,} bytes")
 
 
