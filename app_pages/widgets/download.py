@@ -41,16 +41,18 @@ def _choose(figure: Figure, key: str) -> None:
     if kind in TABLES:
         rows, columns = figure.frame.shape
         st.caption(f"The data of the figure: {rows:,} rows × {columns:,} columns.")
+    name = file_name(*name_parts(key), suffix=kind)
     st.download_button(
         "Download",
         lambda: file(figure, kind, look),
-        file_name=file_name(*name_parts(key), suffix=kind),
+        file_name=name,
         mime=MIME[kind],
         key=f"file_of_{key}_file",
         on_click="ignore",
         type="primary",
         icon=":material/download:",
     )
+    st.caption(name)
 
 
 def _look(key: str) -> Look:

@@ -57,7 +57,8 @@ def test_the_file_is_made_when_it_is_asked_for(
     monkeypatch.setattr(download, "file", lambda *given: asked.append(given) or file(*given))
     from viz.export.files import file
 
-    opened(kind=kind)
+    app = opened(kind=kind)
+    assert [each.value for each in app.caption][-1] == made["file_name"]
     assert not asked
     assert made["data"]().startswith(begins)
     assert len(asked) == 1
