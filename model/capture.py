@@ -117,24 +117,23 @@ def _seen(
 ) -> dict[str, Tensor]:
     """The activations of one forward by name, those in `into` copied there as soon as they are computed."""
     seen: dict[str, Tensor] = {}
-    into = into or {}
-
-    def keep(name: str, activation: Tensor) -> Tensor:
-        if name in into:
-            seen[name] = into[name].copy_(activation)
-            return activation
-        # nothing that is trained stands before it
-        if torch.is_grad_enabled() and not activation.requires_grad:
-            activation = activation.detach().requires_grad_()
-        seen[name] = activation
-        return activation
-
-    changing = watch(model, intervention.watchers(model, mask))
-    with evaluating(model), changing, watch(model, {name: partial(keep, name) for name in names}):
+    keeping = {name: partial(_keep, seen, into or {}, name) for name in names}
+    with evaluating(model), watch(model, intervention.watchers(model, mask)), watch(model, keeping):
         model.answer(model.pass_blocks(model.embed(inputs), mask), inputs)
     if missing := sorted(set(names) - set(seen)):
         raise RuntimeError(f"these activations were never seen: {missing}")
     return {name: seen[name] for name in names}
+
+
+def _keep(seen: dict[str, Tensor], into: Mapping[str, Tensor], name: str, activation: Tensor) -> Tensor:
+    if name in into:
+        seen[name] = into[name].copy_(activation)
+        return activation
+    # nothing that is trained stands before it
+    if torch.is_grad_enabled() and not activation.requires_grad:
+        activation = activation.detach().requires_grad_()
+    seen[name] = activation
+    return activation
 
 
 def _buffers(config: ModelConfig, n: int, device: torch.device) -> dict[str, Tensor]:

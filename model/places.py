@@ -81,6 +81,12 @@ def shipped(home: Path) -> list[str]:
     return sorted({path.parent.name for path in whole if _can_be_shown(path)})
 
 
+def _is_shipped(name: str, home: Path) -> bool:
+    """Whether `name` is one of `shipped(home)`, which looks through all of them."""
+    folders = (home / name, home / f".{name}-old" / name)
+    return PART.fullmatch(name) is not None and any(_can_be_shown(folder / CONFIG) for folder in folders)
+
+
 def _can_be_shown(config: Path) -> bool:
     """A name that no browser can be sent is left out, and so are pipes, which nobody would stop waiting for."""
     weights = config.with_name("model.safetensors")
@@ -93,7 +99,7 @@ def find(name: str, home: Path) -> Path:
 
     Raises FileNotFoundError where there is none, ValueError where it must not be read, each in one sentence.
     """
-    if name in shipped(home):
+    if _is_shipped(name, home):
         return home / name
     if name == MINILM:
         if (folder := _minilm()) is not None:
