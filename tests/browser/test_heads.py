@@ -2,14 +2,12 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.watching import ready
 
 
-@pytest.mark.parametrize("color_scheme", ["light", "dark"])
-def test_a_head_is_found_in_the_table_and_opened(page: Page, color_scheme: str) -> None:  # noqa: ARG001
+def test_a_head_is_found_in_the_table_and_opened(page: Page) -> None:
     page.goto("/heads?text=The+film+is+not+bad+at+all.&checkpoint=imdb-pre-ln")
     ready(page)
     table = page.locator(".st-key-heads_table")

@@ -3,14 +3,12 @@
 import re
 from urllib.parse import parse_qs, urlsplit
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.watching import ready
 
 
-@pytest.mark.parametrize("color_scheme", ["light", "dark"])
-def test_a_text(page: Page, color_scheme: str) -> None:  # noqa: ARG001
+def test_a_text(page: Page) -> None:
     page.goto("/")
     ready(page)
     box = page.get_by_role("textbox", name="Text")

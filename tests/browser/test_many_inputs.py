@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.watching import ready
@@ -12,8 +11,7 @@ PASTED = (
 )
 
 
-@pytest.mark.parametrize("color_scheme", ["light", "dark"])
-def test_a_list_is_gone_through(page: Page, color_scheme: str) -> None:  # noqa: ARG001
+def test_a_list_is_gone_through(page: Page) -> None:
     page.goto("/?layer=2&head=1")
     ready(page)
     page.locator(".st-key-navigation").get_by_role("link", name="Many inputs").click()

@@ -5,8 +5,9 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from tests.browser.conftest import PATIENCE
 from tests.browser.server import ROOT, serve
 from tests.browser.watching import ready
 
@@ -25,13 +26,19 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="module")
+def context(app: str, browser: Browser) -> Iterator[BrowserContext]:
+    with browser.new_context(base_url=app) as context:
+        context.set_default_timeout(PATIENCE)
+        yield context
+
+
 def heads(page: Page) -> None:
     ready(page)
     expect(page.locator(".st-key-overview").locator("svg, canvas").first).to_be_visible()
 
 
-@pytest.mark.parametrize("color_scheme", ["light", "dark"])
-def test_a_folder_is_opened_and_its_address_opens_it_again(page: Page, color_scheme: str) -> None:  # noqa: ARG001
+def test_a_folder_is_opened_and_its_address_opens_it_again(page: Page) -> None:
     page.goto("/your_own")
     ready(page)
     row = page.locator("[class*=st-key-row_team]")

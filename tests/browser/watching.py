@@ -1,6 +1,7 @@
 """What a test waits for in a page, and what nobody should ever see in one."""
 
 import re
+from typing import Self
 
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page, WebError, expect
 
@@ -18,12 +19,20 @@ def ready(page: Page) -> None:
 
 
 class Complaints(list[str]):
-    """Everything that went wrong in the windows of one browser context, in the order in which it did."""
+    """Everything that goes wrong in the windows of a browser context while this is entered, in that order."""
 
     def __init__(self, context: BrowserContext) -> None:
         super().__init__()
-        context.on("console", self._hear)
-        context.on("weberror", self._catch)
+        self._context = context
+
+    def __enter__(self) -> Self:
+        self._context.on("console", self._hear)
+        self._context.on("weberror", self._catch)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._context.remove_listener("console", self._hear)
+        self._context.remove_listener("weberror", self._catch)
 
     def look_at(self, page: Page) -> None:
         """Adds the exceptions that the app shows in the page itself."""
