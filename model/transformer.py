@@ -231,19 +231,20 @@ class Transformer(nn.Module):
         self.classifier = nn.Linear(config.d_model, config.n_classes) if config.n_classes else nn.Identity()
         self.masked_token_output = MaskedTokenOutput(config) if config.masked_token_output else None
         self.logits = HookPoint()
-        self.apply(self._initialise)
+        self._initialise()
         if config.norm_placement == "deepnorm":
             self.shrink_sublayers()
 
-    def _initialise(self, part: nn.Module) -> None:
-        if isinstance(part, nn.Linear):
-            nn.init.xavier_uniform_(part.weight)
-            nn.init.zeros_(part.bias)
-        elif isinstance(part, nn.Embedding):
-            # 1/sqrt(d_model), so that scaled embeddings have unit variance (Vaswani et al., 3.4)
-            nn.init.normal_(part.weight, std=self.config.d_model**-0.5)
-            if part.padding_idx is not None:
-                nn.init.zeros_(part.weight[part.padding_idx])
+    def _initialise(self) -> None:
+        for part in self.modules():
+            if isinstance(part, nn.Linear):
+                nn.init.xavier_uniform_(part.weight)
+                nn.init.zeros_(part.bias)
+            elif isinstance(part, nn.Embedding):
+                # 1/sqrt(d_model), so that scaled embeddings have unit variance (Vaswani et al., 3.4)
+                nn.init.normal_(part.weight, std=self.config.d_model**-0.5)
+                if part.padding_idx is not None:
+                    nn.init.zeros_(part.weight[part.padding_idx])
 
     @torch.no_grad()
     def shrink_sublayers(self) -> None:

@@ -14,14 +14,12 @@ import pandas as pd
 import torch
 from jaxtyping import Int
 from safetensors.torch import load_file, save_file
-from scipy.special import expit
 from tokenizers import Tokenizer
 from torch import Tensor
 
 from ..config import ModelConfig
 from ..text import train_tokenizer, train_word_tokenizer
 from ..writing import new_folder, replacing
-from . import teacher
 from .corpus import Corpus, tokenize
 from .prepare_sentences import leave, sentence_tasks, sets_held_out
 from .setting import Setting
@@ -194,6 +192,11 @@ def _soft_labels(
     """
 
     def fill(folder: Path) -> None:
+        # As late as this: scikit-learn and SciPy take two and a half seconds, which labels that are there can do without.
+        from scipy.special import expit
+
+        from . import teacher
+
         whole = _in_words(tokenizer, corpus)
         read = _in_words(tokenizer, corpus, tokenizer.truncation["max_length"] - 2)
         words, documents = (
@@ -210,7 +213,7 @@ def _soft_labels(
             {name: torch.from_numpy(values).float() for name, values in positive.items()}, folder / "positive"
         )
 
-    judged_by = inspect.getsource(teacher) + inspect.getsource(fill)
+    judged_by = Path(__file__).with_name("teacher.py").read_text(encoding="utf-8") + inspect.getsource(fill)
     all_that_counts = (*table.texts, str(table.labels.tolist()), str(PIECE), tokenizer.to_str(), judged_by)
     return load_file(_prepared(runs, all_that_counts, "soft-labels", fill) / "positive")
 
