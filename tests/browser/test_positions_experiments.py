@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_links import mark, opened_elsewhere, press, views
+from tests.browser.test_links import mark, press
 from tests.browser.watching import ready
 
 
@@ -22,10 +22,6 @@ def test_a_token_where_it_is_read_second(page: Page) -> None:
     # The token chosen where it is read second is the query where it is read first.
     press(page, mark(page, "positions_try_input_second", "bad"))
     expect(page).to_have_url(re.compile(r"[?&]query=5\+bad"))
-    ready(page)
-    other = opened_elsewhere(page)
-    expect(mark(other, "positions_try_input_second", "bad")).to_be_attached()
-    assert views(other) == views(page)
 
 
 def test_a_shift(page: Page) -> None:
