@@ -1,5 +1,6 @@
 """The app over tiny checkpoints in place of the trained ones: random weights, the same names and kinds."""
 
+import gc
 import os
 import shutil
 from collections.abc import Callable
@@ -33,6 +34,16 @@ os.environ["CUDA_VISIBLE_DEVICES"] = ""
 
 # Each AppTest would look through all installed packages for components: a quarter of the time of its first run.
 manifest_scanner.scan_component_manifests = once(manifest_scanner.scan_component_manifests)
+
+# What is imported while tests are collected stays. To look through it for garbage took ten seconds in each process, and
+# another second whenever all generations are looked through.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+
 
 figure.validating = True  # every form that is made while tests run is checked against Vega-Lite's schema
 
