@@ -5,6 +5,7 @@ is a form with frames: building and validating a chart anew takes ten times as l
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import lru_cache, wraps
 from typing import Any, TypeAlias
@@ -22,23 +23,35 @@ validating = False
 
 @dataclass(frozen=True, slots=True)
 class VegaFigure:
-    """A Vega-Lite chart: `specification` refers to its `frames` by name and holds no data."""
+    """A Vega-Lite chart: `specification` refers to its `frames` by name and holds no data.
 
-    specification: Mapping[str, Any]
-    frames: Mapping[str, pd.DataFrame]
+    What it hands out are copies: nobody who shows or exports a figure can change it for whoever does so next.
+    """
+
+    _specification: Mapping[str, Any]
+    _frames: Mapping[str, pd.DataFrame]
+
+    @property
+    def specification(self) -> dict[str, Any]:
+        return deepcopy(dict(self._specification))
+
+    @property
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """By name; pandas copies a column when somebody writes into it."""
+        return {name: frame.copy(deep=False) for name, frame in self._frames.items()}
 
     @property
     def frame(self) -> pd.DataFrame:
         """The numbers that the figure shows, a row a mark."""
-        return self.frames[FRAME]
+        return self._frames[FRAME].copy(deep=False)
 
     @property
     def description(self) -> str:
-        return self.specification["description"]
+        return self._specification["description"]
 
     def chart(self) -> alt.TopLevelMixin:
         """The same as an Altair chart with its data inside, for notebooks and exports."""
-        datasets = {name: frame.to_dict(orient="records") for name, frame in self.frames.items()}
+        datasets = {name: frame.to_dict(orient="records") for name, frame in self._frames.items()}
         return alt.Chart.from_dict({**self.specification, "datasets": datasets})
 
     def _repr_mimebundle_(self, *args: Any, **options: Any) -> Any:
@@ -47,11 +60,23 @@ class VegaFigure:
 
 @dataclass(frozen=True, slots=True)
 class PlotlyFigure:
-    """A Plotly chart, the numbers that it shows, and what it is in words, for whoever cannot see it."""
+    """A Plotly chart, the numbers that it shows, and what it is in words, for whoever cannot see it.
 
-    frame: pd.DataFrame
-    specification: go.Figure = field(repr=False)
+    What it hands out are copies, as those of a `VegaFigure` are: `specification` is made anew each time.
+    """
+
+    _frame: pd.DataFrame
+    _traces: Sequence[Mapping[str, Any]] = field(repr=False)
+    _layout: Mapping[str, Any] = field(repr=False)
     description: str
+
+    @property
+    def specification(self) -> go.Figure:
+        return go.Figure(deepcopy(list(self._traces)), deepcopy(dict(self._layout)))
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        return self._frame.copy(deep=False)
 
     def _repr_mimebundle_(self, *args: Any, **options: Any) -> Any:
         return self.specification._repr_mimebundle_(*args, **options)

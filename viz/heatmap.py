@@ -6,7 +6,6 @@ from html import escape
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from .attention.token_label import label
 from .colours import EVEN, NEAR_TOP, NEAR_ZERO, evenly, legend_lines
@@ -42,13 +41,15 @@ def heatmap(
     shown: tuple[range, range] | None = None,
     standoff: int | None = None,
     customdata: np.ndarray | None = None,
+    marks: Iterable[dict] = (),
 ) -> PlotlyFigure:
     """Values [row, column] from the top, in the `colours` of `colour_scale`; `titles` of the x and the y axis.
 
     Rows and columns are numbered where they have no labels `y` and `x`, of which no two are alike. The pointer shows
     `cell`, which names it, and `number`, both in Plotly's templates (`%{x}`). Cells that `mask` (False) forbids are
     hatched and have no number; a frame stands around the `framed` columns and rows, and the axes are zoomed to those
-    that are `shown`. `written` [row, column] is what stands in the cells. `above` are the pixels for the colour bar, `standoff` those between tick labels and title.
+    that are `shown`. `written` [row, column] is what stands in the cells. `above` are the pixels for the colour bar, `standoff` those between tick labels and title, `marks` further
+    traces of Plotly's on the same axes.
     """
     rows, columns = values.shape
     drawn = np.asarray(values if mask is None else np.where(mask, values, np.nan), np.float32)
@@ -83,7 +84,8 @@ def heatmap(
         traces.append(common | masked | {"hovertemplate": f"{cell}: masked<extra></extra>"})
         place = {"xref": "x", "yref": "y", "x": -0.5, "y": -0.5, "sizex": columns, "sizey": rows}
         layout["images"] = [place | {"source": hatching(mask), "layer": "above", "sizing": "stretch"}]
-    return PlotlyFigure(pd.DataFrame(drawn, index=y, columns=x), go.Figure(traces, layout), description)
+    frame = pd.DataFrame(drawn, index=y, columns=x)
+    return PlotlyFigure(frame, [*traces, *marks], layout, description)
 
 
 def position_labels(tokens: Sequence[str], numbers: Sequence[int] | None = None) -> list[str]:

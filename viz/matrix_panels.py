@@ -5,7 +5,6 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 
 from .figure import PlotlyFigure, need_shape
 from .heatmap import CLEAR, PLAIN_AXIS, STANDOFF, as_text, colour_scale, position_labels
@@ -29,8 +28,8 @@ def panels(
     down: Sequence[dict],
     colours: dict,
     **layout: object,
-) -> go.Figure:
-    """Heatmaps beside each other, in the same `colours` of `colour_scale` where a trace has none of its own.
+) -> tuple[list[dict], dict]:
+    """Traces and layout of heatmaps beside each other, in the same `colours` of `colour_scale` where a trace has none of its own.
 
     `places` are where each begins and ends, as shares of the width, `across` and `down` what its axes have that no
     other has, `layout` the rest of Plotly's layout.
@@ -44,7 +43,7 @@ def panels(
         drawn.append(own | ({} if "zmin" in trace else {"coloraxis": "coloraxis"}) | trace)
         axes[f"xaxis{each}"] = PLAIN_AXIS | {"domain": place, "anchor": f"y{each}"} | x
         axes[f"yaxis{each}"] = PLAIN_AXIS | {"anchor": f"x{each}"} | y
-    return go.Figure(drawn, {**axes, "coloraxis": coloraxis | {"colorbar": colours["colorbar"]}, **layout})
+    return drawn, {**axes, "coloraxis": coloraxis | {"colorbar": colours["colorbar"]}, **layout}
 
 
 def heading(text: str, x: float, size: int, shift: int = 0) -> dict:
@@ -67,7 +66,7 @@ def sum_of_maps(maps: Mapping[str, np.ndarray], tokens: Sequence[str]) -> Plotly
     places = [(at * (wide + _BETWEEN), at * (wide + _BETWEEN) + wide) for at in range(len(maps))]
     rows = {"type": "category", "autorange": "reversed"}
     others = rows | {"matches": "y", "showticklabels": False}
-    figure = panels(
+    traces, layout = panels(
         [
             {
                 "y": as_text(labels),
@@ -87,7 +86,7 @@ def sum_of_maps(maps: Mapping[str, np.ndarray], tokens: Sequence[str]) -> Plotly
     columns = pd.MultiIndex.from_product([maps, range(next(iter(maps.values())).shape[1])])
     frame = pd.DataFrame(np.hstack(list(maps.values())), index=labels, columns=columns)
     description = "Heatmaps of a row a token, side by side: " + ", ".join(maps)
-    return PlotlyFigure(frame, figure, description)
+    return PlotlyFigure(frame, traces, layout, description)
 
 
 def permutation(
@@ -119,7 +118,7 @@ def permutation(
     colours = colour_scale("output of the head", "symmetric about 0", end)
     colours["colorbar"] |= {"y": 1 + _BAR / plots}
     widths = (output.shape[1], n, output.shape[1], output.shape[1])
-    figure = panels(
+    traces, layout = panels(
         [
             _of_output(output_of_reordered, texts[order], "Attention(P X)"),
             _of_p(order),
@@ -150,7 +149,8 @@ def permutation(
     frame = np.hstack([output_of_reordered, output[order], difference])
     return PlotlyFigure(
         pd.DataFrame(frame, index=labels[order], columns=columns),
-        figure,
+        traces,
+        layout,
         "Heatmaps of the outputs for X and for P X, a row a token, side by side",
     )
 

@@ -47,7 +47,7 @@ def in_theme(figure: go.Figure) -> go.Figure:
     """
     as_drawn, of_theme = _scales()
     traces = [trace for trace in figure.data if "colorscale" in trace and trace.colorscale == as_drawn]
-    for trace in traces:  # a figure is made anew in every run
+    for trace in traces:
         trace.colorscale = of_theme
     return figure
 

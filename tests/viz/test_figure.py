@@ -1,7 +1,6 @@
 import altair as alt
 import pandas as pd
 import plotly
-import plotly.graph_objects as go
 import pytest
 from altair.utils.schemapi import SchemaValidationError
 
@@ -66,5 +65,5 @@ def test_a_form_that_vega_lite_does_not_know_is_refused():
 def test_figures_show_themselves_in_a_notebook(monkeypatch):
     assert figure()._repr_mimebundle_()
     monkeypatch.setattr(plotly.io.renderers, "default", "plotly_mimetype")
-    shown = PlotlyFigure(pd.DataFrame(), go.Figure(), "nothing")._repr_mimebundle_()
+    shown = PlotlyFigure(pd.DataFrame(), [], {}, "nothing")._repr_mimebundle_()
     assert set(shown) == {"application/vnd.plotly.v1+json"}

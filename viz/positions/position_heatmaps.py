@@ -57,7 +57,17 @@ def sinusoid_table(rows: np.ndarray, *, position: int, dimensions: Sequence[int]
         raise ValueError(
             f"no position {position} or dimension {list(dimensions)} in a table of {n}×{d_model}"
         )
-    figure = heatmap(
+    marks = {
+        "type": "scatter",
+        "x": list(dimensions),
+        "y": [-0.5] * len(dimensions),
+        "mode": "markers",
+        "marker": {"symbol": "triangle-down", "size": 9, "color": NEUTRAL},
+        "cliponaxis": False,
+        "hovertemplate": "dimension %{x}<extra></extra>",
+        "showlegend": False,
+    }
+    return heatmap(
         rows,
         titles=("dimension i", "position t"),
         colours=colour_scale("sine (even i) or cosine (odd i)", "−1 to 1", 1),
@@ -68,19 +78,10 @@ def sinusoid_table(rows: np.ndarray, *, position: int, dimensions: Sequence[int]
         framed=(range(d_model), range(position, position + 1)),
         shown=(range(d_model), range(n)),  # the marks stand at the edge
         standoff=STANDOFF,
+        marks=[marks],
         description=f"Heatmap of {n} positions by {d_model} dimensions: narrow stripes on the left, "
         "wide ones on the right",
     )
-    figure.specification.add_scatter(
-        x=list(dimensions),
-        y=[-0.5] * len(dimensions),
-        mode="markers",
-        marker={"symbol": "triangle-down", "size": 9, "color": NEUTRAL},
-        cliponaxis=False,
-        hovertemplate="dimension %{x}<extra></extra>",
-        showlegend=False,
-    )
-    return figure
 
 
 def shift_of_positions(matrix: np.ndarray, *, pair: int) -> PlotlyFigure:

@@ -1,7 +1,6 @@
 import json
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 from PIL import ImageColor
 
@@ -146,6 +145,6 @@ def test_names_cannot_end_the_expression_that_holds_them():
 
 
 def test_another_kind_of_figure_is_refused():
-    figure = PlotlyFigure(None, go.Figure(go.Pie(values=[1])), "a pie")
+    figure = PlotlyFigure(None, [{"type": "pie", "values": [1]}], {}, "a pie")
     with pytest.raises(ValueError, match="no twin for a figure with pie"):
         twin(figure)
