@@ -12,7 +12,7 @@ from jaxtyping import Float, Float32
 from .checkpoint import Loaded
 from .inputs import InputLike, prepare
 from .intervention import Intervention, without_keys
-from .measures.changes import changes_of_class
+from .measures.changes import changes_of_class, fall
 from .probabilities import at_once, probabilities
 from .record import ForwardRecord, Positions
 from .replacements import Greyed, OtherTokens
@@ -99,6 +99,19 @@ def effects(
     followed = int(before.logits.argmax()) if before.has_classes else None
     flat = answers.reshape(-1, answers.shape[-1])
     return np.abs(changes_of_class(before, flat, followed)).reshape(answers.shape[:-1])
+
+
+def falls(
+    before: ForwardRecord, answers: Float[np.ndarray, "*intervention answer"]
+) -> Float[np.ndarray, " *intervention"]:
+    """How far each answer has fallen from the one `before`: by how many nats the log-odds of the predicted class.
+
+    Below 0 where the class became more probable. Of an encoder that does not choose a class, the cosine distance of the
+    pooled states, as `effects` has it.
+    """
+    if before.has_classes:
+        return fall(before.probabilities, answers, int(before.logits.argmax()))
+    return fall(before.pooled, answers, None)
 
 
 def _token(loaded: Loaded, kind: Kind) -> int | None:

@@ -14,16 +14,18 @@ from ..capture import capture
 from ..checkpoint import Loaded
 from ..importance import importance
 from ..inputs import InputLike
-from ..lenses import LENSES, through
+from ..lenses import ATTENTION, LENSES, through
 from ..measures.changes import cosine_distance, log_odds
-from ..measures.faithfulness import faithfulness, scores_of
+from ..measures.faithfulness import Untold, faithfulness, scores_of
 from ..probabilities import probabilities
 from .examples import Shard
 from .measured import OfMoments, Step, spreads_of
 from .moments import Arrays, Moments, to_arrays
 
 IMPORTANCE, ZERO, MEAN = "importance", "zero", "mean"  # the names of the columns
-CORRELATION, READABLE = "correlation/", "readable/"
+CORRELATION, READABLE, COUNTED = "correlation/", "readable/", "counted/"
+NOISE, N_NOISE = "noise", 4  # maps of random scores, as a check of the rule: so many for each example
+UNTOLD = {Untold.TOO_FEW: "too_few", Untold.UNMOVED: "unmoved", Untold.NO_SOONER: "no_sooner"}  # columns
 Effect = Float[np.ndarray, "example layer head"]
 
 
@@ -68,7 +70,7 @@ class Ablation(OfMoments):
 @dataclass(frozen=True, kw_only=True)
 class Faithfulness(OfMoments):
     """By lens: Spearman's correlation of its scores with knocking each token or patch out of the keys, and whether the
-    map may be read as an explanation, by the rule of `model.measures.faithfulness`."""
+    map may be read as an explanation, by the rule of `model.measures.faithfulness`, on the examples where that can be told."""
 
     name: ClassVar[str] = "faithfulness"
     shard: int = 8
@@ -77,33 +79,52 @@ class Faithfulness(OfMoments):
         found: dict[str, list[np.ndarray]] = {}
         for number, given in zip(shard.numbers, shard.inputs, strict=True):
             try:
-                judged = faithfulness(loaded, given, _scores(loaded, given))
+                maps = _scores(loaded, given)
+                n = maps[ATTENTION].shape[-1]
+                noise = np.random.default_rng(number).random((1, N_NOISE, n))
+                judged, untold = faithfulness(loaded, given, {**maps, NOISE: noise})
             except ValueError as error:
                 raise ValueError(f"example {number}: {error}") from error
             for lens, of_lens in judged.items():
-                known = ~np.isnan(of_lens.agreement.spearman)
-                readable = np.where(known, of_lens.readable, np.nan)
+                told = np.full_like(of_lens.readable, untold is None)
                 found.setdefault(CORRELATION + lens, []).append(of_lens.agreement.spearman)
-                found.setdefault(READABLE + lens, []).append(readable)
+                found.setdefault(READABLE + lens, []).append(np.where(told, of_lens.readable, np.nan))
+            counts = np.array([float(untold is reason) for reason in (None, *UNTOLD)])
+            found.setdefault(COUNTED, []).append(counts)
             step(1)
         return to_arrays({name: Moments.of(np.stack(each)) for name, each in found.items()})
 
 
 def lens_rows(found: Arrays) -> pd.DataFrame:
-    """With the columns of `model.atlas.stored.OF_FAITHFULNESS`: a row a lens, layer and head, lenses in their order.
+    """With the columns of `model.atlas.stored.OF_FAITHFULNESS`: a row a lens, layer and head, lenses in their order, and
+    one of maps of random scores.
 
-    `share` is that of the n examples on which the map may be read as an explanation; an example on which all scores or
-    all effects are the same has no correlation and is none of the n. A lens without heads has none in its row.
+    The correlation is of the n examples on which it can be computed: not all scores, and not all effects, are the same.
+    `share` is that of the `told` examples, on which maps can be judged, on which this map may be read as an
+    explanation; on the others they cannot be judged for one of the reasons counted in the last three columns. A lens
+    without heads has none in its row.
     """
     correlations, readable = spreads_of(found, CORRELATION), spreads_of(found, READABLE)
+    counted = spreads_of(found, COUNTED)[""]
+    counts = dict(
+        zip(("told", *UNTOLD.values()), np.rint(counted.mean * counted.n).astype(int).tolist(), strict=True)
+    )
     rows = []
-    for lens in (lens for lens in LENSES if lens in correlations):
-        spread, counts = correlations[lens].spread_or_nan, correlations[lens].n
-        for layer, head in np.ndindex(counts.shape):
-            share = readable[lens].spread_or_nan.mean[layer, head]
+    for lens in (lens for lens in (*LENSES, NOISE) if lens in correlations):
+        spread, n, share = (
+            correlations[lens].spread_or_nan,
+            correlations[lens].n,
+            readable[lens].spread_or_nan.mean,
+        )
+        if lens == NOISE:
+            row = {"lens": lens, "layer": None, "head": None, "spearman_mean": float(spread.mean.mean())}
+            row |= {"spearman_sd": float(spread.sd.mean()), "share": float(share.mean()), "n": int(n.min())}
+            rows.append(row | counts)
+            continue
+        for layer, head in np.ndindex(n.shape):
             row = {"lens": lens, "layer": layer, "head": head if LENSES[lens].has_heads else None}
             row |= {"spearman_mean": spread.mean[layer, head], "spearman_sd": spread.sd[layer, head]}
-            rows.append(row | {"share": share, "n": int(counts[layer, head])})
+            rows.append(row | {"share": share[layer, head], "n": int(n[layer, head])} | counts)
     return pd.DataFrame(rows)
 
 

@@ -159,9 +159,11 @@ OF_FAITHFULNESS = {
     **dict.fromkeys(("spearman_mean", "spearman_sd", "share"), NUMBER),
     "n": COUNTED,
 }
-
+# Since maps are held against the perfect one: tables without these columns have shares by another rule.
+_TOLD = dict.fromkeys(("told", "too_few", "unmoved", "no_sooner"), COUNTED)
 
 ROWS = {EXAMPLES: OF_EXAMPLES, PRUNING: OF_PRUNING, FAITHFULNESS: OF_FAITHFULNESS}
+LATER = {FAITHFULNESS: _TOLD}  # columns that older tables lack
 Content = Heads | Layers | Table
 
 
@@ -230,7 +232,7 @@ def read_layers(path: Path) -> Layers | None:
 def write_rows(path: Path, table: Table) -> None:
     """Rows with the columns that a file of this name has."""
     columns = {}
-    for name, kind in ROWS[path.name].items():
+    for name, kind in (ROWS[path.name] | LATER.get(path.name, {})).items():
         values = table.rows[name].tolist()
         columns[name] = kind, values if kind == WORD else _or_none(values)
     write_table(path, table.source, columns)
@@ -247,12 +249,15 @@ def write(path: Path, content: Content) -> None:
 
 
 def read_rows(path: Path) -> Table | None:
-    """A file of one of the names in `ROWS`. None where there is none; raises ValueError, in one sentence, where it is damaged."""
+    """A file of one of the names in `ROWS`; columns of `LATER` that it lacks are empty. None where there is none; raises ValueError, in one sentence, where it is damaged."""
     kinds = ROWS[path.name]
     if (found := read_table(path, kinds)) is None:
         return None
     source, columns = found
-    return Table(source=source, rows=pd.DataFrame({name: columns[name] for name in kinds}))
+    missing = [None] * len(next(iter(columns.values())))
+    known = {name: columns[name] for name in kinds}
+    later = {name: columns.get(name, missing) for name in LATER.get(path.name, ())}
+    return Table(source=source, rows=pd.DataFrame(known | later))
 
 
 def against_file(other: str) -> str:

@@ -82,6 +82,21 @@ def changes_of_class(
     return log_odds(answers, followed) - log_odds(before.probabilities, followed)
 
 
+def fall(
+    whole: Float[np.ndarray, " answer"],
+    answers: Float[np.ndarray, "*interventions answer"],
+    followed: int | None,
+) -> Float[np.ndarray, " *interventions"]:
+    """How far each of the `answers` has fallen from that to the `whole` input.
+
+    The fall of the log-odds of the class `followed`, in nats, below 0 where it rose; without classes (None) the cosine
+    distance of the pooled states, from 0 to 2.
+    """
+    if followed is None:
+        return cosine_distance(whole, answers)
+    return log_odds(whole, followed) - log_odds(answers, followed)
+
+
 def log_odds(probabilities: Float[np.ndarray, "*axes class"], followed: int) -> Float[np.ndarray, "*axes"]:
     """ln(p_c / Σ_{k≠c} p_k) of the class `followed`: near 1, 1 − p_c would have lost all its digits.
 

@@ -1,10 +1,20 @@
 """May a map be read as an explanation of this answer? What it scores highly is taken away, and the answer looked at.
 
-The rule by which a map may be read so, for one input and one kind of knock-out (`model.knock_out`); both parts must hold:
-1. Spearman's correlation of the map's scores with the effects of knocking out each token or patch alone is at least
-   LEAST_CORRELATION, with p < SIGNIFICANT (two-sided, by permuting; not corrected for how many maps one looks at).
-2. What is taken away in the order of the scores hurts sooner than chance: the area under the deletion curve is below
-   the mean of N_ORDERS random orders by more than BAND of their standard deviations.
+The effect of a token or patch is how far the answer falls when it alone is knocked out (`model.knock_out.falls`): the
+fall of the log-odds of the predicted class, in nats, below 0 where the answer becomes surer. What speaks against an
+answer explains it no more than what does nothing, so one sign is used throughout. (An encoder that chooses no class has
+the cosine distance of its pooled state in the place of the fall; that is never below 0.)
+
+A map may be read as an explanation of the answer to one input, by one kind of knock-out, where both of these hold:
+1. Spearman's correlation of the map's scores with the effects is at least LEAST_CORRELATION, with p < SIGNIFICANT
+   (two-sided, by permuting; not corrected for how many maps one looks at).
+2. Taking positions away in the order of the scores makes the answer fall sooner than chance: the area under its
+   deletion curve is above the mean of N_ORDERS random orders by more than BAND of their standard deviations.
+
+The perfect map has the effects themselves as its scores. Where even that one fails, no map can be judged on this input:
+it has too few positions, nothing moves its answer, or its positions are too few, or act together too much, for one order
+to be told from random ones. Such an input counts neither for a map nor against it.
+
 The thresholds are a convention of this project. A map that passes agrees with knock-outs on this input, no more; one
 that does not may still be right about something that knock-outs do not measure.
 
@@ -14,6 +24,7 @@ that does not show in Wiegreffe & Pinter 2019; deletion and insertion as in Pets
 
 import math
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
@@ -24,12 +35,14 @@ from ..capture import capture
 from ..checkpoint import Loaded
 from ..inputs import InputLike, prepare
 from ..intervention import Intervention, at_temperature, permuted_attention
-from ..knock_out import Kind, compared, effects, knock_out, knocked_out
+from ..knock_out import Kind, compared, falls, knock_out, knocked_out
 from ..probabilities import probabilities
 from ..record import AttentionRecord, Positions
-from .changes import cosine_distance, total_variation
+from .changes import cosine_distance, fall, total_variation
 
 LEAST_CORRELATION, SIGNIFICANT, BAND = 0.5, 0.05, 2.0
+FEWEST = 5  # positions; of 4, no order of the effects has p < 0.05
+LEAST_EFFECT = 0.1  # nats, or of the cosine distance: below it an effect counts as none
 N_ORDERS = 10  # random orders that a deletion curve is compared with
 N_STEPS = 10  # of a curve: in each about a tenth of the positions is taken away
 N_PERMUTATIONS = 4  # of the attention
@@ -130,24 +143,22 @@ def steps(n: int) -> tuple[int, ...]:
 def deletion(
     loaded: Loaded, given: InputLike, orders: Sequence[Sequence[int]], kind: Kind = "keys"
 ) -> Float[np.ndarray, "order step"]:
-    """What is left of the answer when the first k positions of an order are gone, k in `steps`.
+    """How far the answer has fallen when the first k positions of an order are gone, k in `steps`; 0 at the start.
 
-    That is the probability of the class which the whole input is given; of an encoder that does not choose a class,
-    the cosine similarity of the pooled state to that of the whole input. Each order holds the same positions.
+    In nats of the log-odds of the predicted class, or in cosine distance, as `model.knock_out.falls` has it. Each order
+    holds the same positions.
 
     Insertion is the same read backwards: with the first k of an order present, the first n - k of the reversed one
     are gone. So the curve of insertion is `deletion(loaded, given, [order[::-1]])[0, ::-1]`.
     """
     counts = steps(len(orders[0]))
     sets = [tuple(sorted(order[:k])) for order in orders for k in counts]
-    unlike = list(dict.fromkeys(sets))  # all orders begin and end with the same
-    answers = probabilities(loaded, [given], knocked_out(loaded, given, unlike, kind))[0]
-    if loaded.config.chooses:
-        left = answers[:, answers[unlike.index(())].argmax()]
-    else:
-        left = 1 - cosine_distance(answers[unlike.index(())], answers)
-    by_set = dict(zip(unlike, left.tolist(), strict=True))
-    return np.array([by_set[each] for each in sets]).reshape(len(orders), len(counts))
+    distinct = list(dict.fromkeys(sets))  # all orders begin and end with the same
+    answers = probabilities(loaded, [given], knocked_out(loaded, given, distinct, kind))[0]
+    whole = answers[distinct.index(())]
+    followed = int(whole.argmax()) if loaded.config.chooses else None
+    by_set = dict(zip(distinct, fall(whole, answers, followed).tolist(), strict=True))
+    return np.array([by_set[some] for some in sets]).reshape(len(orders), len(counts))
 
 
 def area(curve: Float[np.ndarray, "*curves step"], n: int) -> Float[np.ndarray, "*curves"]:
@@ -179,6 +190,40 @@ def other_attention(loaded: Loaded, given: InputLike, n: int = N_PERMUTATIONS) -
 # The rule
 
 
+class Untold(Enum):
+    """Why no map can be judged on an input: even the perfect one fails."""
+
+    TOO_FEW = "too few positions"
+    UNMOVED = "no knock-out moves the answer"
+    NO_SOONER = (
+        "taken away in the order of their effects, they lower the answer no sooner than in random orders"
+    )
+
+
+class Deletion(NamedTuple):
+    """Areas under deletion curves of one input, in nats or in cosine distance."""
+
+    perfect: float  # in the order of the effects
+    random: Float[np.ndarray, " order"]
+
+    @property
+    def bound(self) -> float:
+        """What an area has to exceed."""
+        return float(self.random.mean() + BAND * self.random.std(ddof=1))
+
+
+def untold(effect: Float[np.ndarray, " position"], deleted: Deletion | None) -> Untold | None:
+    """Why no map of an input with these effects can be judged; None where the perfect map passes the rule.
+
+    `deleted` may be missing where there are too few positions, or where all effects are the same.
+    """
+    if len(effect) < FEWEST:
+        return Untold.TOO_FEW
+    if np.ptp(effect) == 0 or deleted is None or not deleted.perfect > deleted.bound:
+        return Untold.UNMOVED if np.abs(effect).max() < LEAST_EFFECT else Untold.NO_SOONER
+    return None
+
+
 class Verdict(NamedTuple):
     """Whether a map may be read as an explanation of this answer, and from what that follows; see the module's rule."""
 
@@ -188,37 +233,50 @@ class Verdict(NamedTuple):
     high: float
     n: int
     correlates: bool
-    area: float | None  # under the deletion curve; None where it was not computed
-    random_mean: float | None  # of the areas of random orders
-    random_sd: float | None
-    deletes: bool | None
+    area: float | None  # under the deletion curve of the map; None where it was not computed
+    deleted: Deletion | None  # of the same input; None where it was not computed
+    untold: Untold | None  # why no map can be judged here; None where one can, or where that is not known yet
+
+    @property
+    def deletes(self) -> bool | None:
+        """The second part of the rule; None where it was not computed."""
+        return None if self.area is None or self.deleted is None else self.area > self.deleted.bound
 
     @property
     def readable(self) -> bool | None:
-        """None where the first part holds and the second is not known."""
+        """None where no map can be judged on this input, or the curves are not known."""
+        if self.untold is not None or self.deleted is None:
+            return None
         return False if not self.correlates else self.deletes
 
 
 def verdict(
-    found: Agreement,
+    of_map: Agreement,
+    effect: Float[np.ndarray, " position"],
     curve: Float[np.ndarray, " step"] | None = None,
+    perfect: Float[np.ndarray, " step"] | None = None,
     random: Float[np.ndarray, "order step"] | None = None,
 ) -> Verdict:
-    """Of one map's agreement, and of its deletion curve beside those of random orders where they were computed."""
-    numbers = (float(each) for each in (found.spearman, found.p, found.low, found.high))
-    first = (*numbers, found.n, bool(correlates(found)))
-    if curve is None or random is None:
-        return Verdict(*first, None, None, None, None)
-    own, areas = float(area(curve, found.n)), area(random, found.n)
-    mean, sd = float(areas.mean()), float(areas.std(ddof=1))
-    return Verdict(*first, own, mean, sd, own < mean - BAND * sd)
+    """Of one map's agreement with the effects, and of the deletion curves in its order, in that of the effects, and in
+    random ones, where they were computed."""
+    numbers = (float(value) for value in (of_map.spearman, of_map.p, of_map.low, of_map.high))
+    first = (*numbers, of_map.n, bool(correlates(of_map)))
+    if curve is None or perfect is None or random is None:
+        return Verdict(*first, None, None, Untold.TOO_FEW if of_map.n < FEWEST else None)
+    deleted = Deletion(float(area(perfect, of_map.n)), area(random, of_map.n))
+    return Verdict(*first, float(area(curve, of_map.n)), deleted, untold(effect, deleted))
 
 
 class Judged(NamedTuple):
-    """Many maps of one input."""
+    """Maps of one input."""
 
     agreement: Agreement
-    readable: Bool[np.ndarray, "*maps"]
+    readable: Bool[np.ndarray, "*maps"]  # False for all where no map can be judged
+
+
+class JudgedInput(NamedTuple):
+    maps: dict[str, Judged]
+    untold: Untold | None  # why no map can be judged on this input
 
 
 def faithfulness(
@@ -226,28 +284,32 @@ def faithfulness(
     given: InputLike,
     maps: Mapping[str, Float[np.ndarray, "*maps position"]],
     kind: Kind = "keys",
-    *,
-    curves: bool = True,
-) -> dict[str, Judged]:
+) -> JudgedInput:
     """By name, for the scores of maps on all positions of the input (`scores_of`), such as [layer, head, position].
 
     One set of knock-outs and of random orders serves all maps; a map has curves computed only where the first part of
-    the rule holds. Without `curves`, `readable` is that first part alone.
+    the rule holds.
     """
     record = capture(loaded, given)
-    at = list(compared(record))
-    effect = effects(record, knock_out(loaded, given, kind, at))
-    found = {name: agreement(scores[..., at], effect) for name, scores in maps.items()}
-    if not curves:
-        return {name: Judged(each, correlates(each)) for name, each in found.items()}
-    hopeful = [(name, *index) for name, each in found.items() for index in np.argwhere(correlates(each))]
-    readable = {name: np.zeros_like(correlates(each)) for name, each in found.items()}
-    if hopeful:
-        orders = [order_of(maps[name][tuple(index)], at) for name, *index in hopeful]
-        by_order = deletion(loaded, given, (*random_orders(at), *orders), kind)
-        random, own = by_order[:N_ORDERS], by_order[N_ORDERS:]
-        for (name, *index), curve in zip(hopeful, own, strict=True):
-            each = found[name]
-            of_one = Agreement(*(part[tuple(index)] for part in each[:4]), each.n)
-            readable[name][tuple(index)] = verdict(of_one, curve, random).readable
-    return {name: Judged(each, readable[name]) for name, each in found.items()}
+    positions = list(compared(record))
+    effect = falls(record, knock_out(loaded, given, kind, positions))
+    agreements = {name: agreement(scores[..., positions], effect) for name, scores in maps.items()}
+    readable = {name: np.zeros_like(correlates(of_maps)) for name, of_maps in agreements.items()}
+    n, deleted = len(positions), None
+    candidates: list[tuple] = []
+    if n >= FEWEST and np.ptp(effect) > 0:
+        candidates = [
+            (name, *index)
+            for name, of_maps in agreements.items()
+            for index in np.argwhere(correlates(of_maps))
+        ]
+        perfect = order_of(dict(zip(positions, effect.tolist(), strict=True)), positions)
+        orders = [order_of(maps[name][tuple(index)], positions) for name, *index in candidates]
+        areas = area(deletion(loaded, given, (*random_orders(positions), perfect, *orders), kind), n)
+        deleted = Deletion(float(areas[N_ORDERS]), areas[:N_ORDERS])
+    reason = untold(effect, deleted)
+    if reason is None:
+        for (name, *index), own in zip(candidates, areas[N_ORDERS + 1 :], strict=True):
+            readable[name][tuple(index)] = own > deleted.bound
+    judged = {name: Judged(of_maps, readable[name]) for name, of_maps in agreements.items()}
+    return JudgedInput(judged, reason)

@@ -1,4 +1,4 @@
-"""What is left of an answer while tokens or patches go, or come back, in the order of a map and in random ones."""
+"""How far an answer falls while tokens or patches go, or come back, in the order of a map and in random ones."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -28,24 +28,24 @@ def removal_curve(
 ) -> VegaFigure:
     """`curve` [step] and those of random orders [order, step], over how many of the last of `counts` are gone, or back.
 
-    The band is the mean of the random orders ± 2 standard deviations, kept within the axis. `what` is left of the
-    answer, from 0 to 1; `units` are what goes. `reading` says how to read the figure. Raises ValueError where the
+    The band is the mean of the random orders ± 2 standard deviations. `what` is on the axis, with its unit; `units` are
+    what goes. `reading` says how to read the figure. Raises ValueError where the
     shapes do not fit each other, KeyError for another kind.
     """
     need_shape((len(counts),), curve=curve, mean=random[0] if len(random) else curve)
     mean, reach = random.mean(axis=0), 2 * random.std(axis=0, ddof=1)
-    low = float(min(0, np.min(curve), np.min(mean)))
+    low, high = mean - reach, mean + reach
     frame = {
         "count": np.asarray(counts, int),
         "share": np.asarray(counts, float) / max(counts[-1], 1),
         "map": np.asarray(curve, float),
         "random": mean,
-        "low": np.clip(mean - reach, low, 1),
-        "high": np.clip(mean + reach, low, 1),
+        "low": low,
+        "high": high,
     }
     return _form(_DONE[kind], what, units).of(
         frame,
-        values={"lowest": low},
+        values={"lowest": float(min(0, *curve, *low)), "highest": float(max(0, *curve, *high)) or 1.0},
         title=heading_with_reading(_TITLES[kind], reading),
         description=f"{_TITLES[kind]}: {what} over the share of {counts[-1]} {units}, beside random orders.",
     )
@@ -55,7 +55,7 @@ def removal_curve(
 def _form(done: str, what: str, units: str) -> alt.LayerChart:
     percent = alt.Axis(format="%", labelExpr=THIN_PERCENT, tickCount=5)
     x = alt.X("share:Q", title=f"share of the {units} {done}", scale=alt.Scale(domain=[0, 1]), axis=percent)
-    y = {"title": what, "scale": alt.Scale(domain=[value("lowest"), 1], nice=False)}
+    y = {"title": what, "scale": alt.Scale(domain=[value("lowest"), value("highest")], nice=True)}
     colours = alt.Scale(domain=[MAP, RANDOM], range=[EMPHASIS, NEUTRAL])
     legend = alt.Legend(title=None, orient="top", labelLimit=0)
     tooltip = [

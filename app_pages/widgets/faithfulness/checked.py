@@ -12,8 +12,9 @@ from app_pages.cache import of
 from app_pages.widgets.contrast import Side
 from app_pages.widgets.in_steps import in_steps
 from app_pages.widgets.knock_out import about, is_quick, knock_out_answers
-from model.knock_out import Kind, compared, effects
+from model.knock_out import Kind, compared, falls
 from model.measures.faithfulness import (
+    FEWEST,
     N_ORDERS,
     N_PERMUTATIONS,
     Agreement,
@@ -32,11 +33,12 @@ _MEMORY = "checked"  # in the session: what was asked for and is done
 
 
 class Curves(NamedTuple):
-    """What is left of the answer over `counts`, see `model.measures.faithfulness.deletion`."""
+    """How far the answer has fallen over `counts`, see `model.measures.faithfulness.deletion`."""
 
     counts: tuple[int, ...]
-    deletion: np.ndarray  # [step]
+    deletion: np.ndarray  # [step], in the order of the map
     insertion: np.ndarray
+    perfect: np.ndarray  # [step], of deletion in the order of the effects
     random: np.ndarray  # [order, step], of deletion; read backwards, of insertion
 
 
@@ -51,9 +53,9 @@ class Checked(NamedTuple):
 
     @property
     def verdict(self) -> Verdict:
-        if self.curves is None:
-            return verdict(self.agreement)
-        return verdict(self.agreement, self.curves.deletion, self.curves.random)
+        if (curves := self.curves) is None:
+            return verdict(self.agreement, self.effects)
+        return verdict(self.agreement, self.effects, curves.deletion, curves.perfect, curves.random)
 
 
 def check(chosen: Side | state.Selection, pattern: np.ndarray, kind: Kind, *, key: str) -> Checked | None:
@@ -76,29 +78,32 @@ def check(chosen: Side | state.Selection, pattern: np.ndarray, kind: Kind, *, ke
     _is_done(what, is_short)
     classified = state.loaded(name).config.pooling == "class"
     scores = scores_under(pattern, record, classified=classified)[list(positions)]
-    effect = effects(record, answers)
+    effect = falls(record, answers)
     return Checked(record, kind, positions, scores, effect, agreement(scores, effect), None)
 
 
 def with_curves(chosen: Side | state.Selection, checked: Checked, *, key: str, wanted: bool) -> Checked:
     """The same with curves, where the rule needs them or they are `wanted`; where they take long, behind a button."""
-    if len(checked.positions) < 2 or not (wanted or checked.verdict.readable is None):
+    n = len(checked.positions)
+    if n < 2 or (n < FEWEST and not wanted):
         return checked
     name, given, kind = chosen.checkpoint, chosen.given, checked.kind
-    by_position = dict(zip(checked.positions, checked.scores, strict=True))
-    order = order_of(by_position, checked.positions)
-    what, counts = ("curves", name, given, kind, order), steps(len(order))
-    n_forwards = (N_ORDERS + 2) * len(counts)
+    by_score, by_effect = (
+        order_of(dict(zip(checked.positions, values.tolist(), strict=True)), checked.positions)
+        for values in (checked.scores, checked.effects)
+    )
+    what, counts = ("curves", name, given, kind, by_score), steps(n)
+    n_forwards = (N_ORDERS + 3) * len(counts)
     label = f"Draw the curves of this map, {about(name, given, n_forwards)}"
-    is_short = is_quick(name, given, n_forwards + _forwards(order))
+    is_short = is_quick(name, given, n_forwards + _forwards(by_score))
     if not _wanted(what, is_short, label, key):
         return checked
-    orders = (*random_orders(checked.positions), order, order[::-1])
-    each = [partial(of, deletion, name, given, (one,), kind) for one in orders]
-    drawn = np.concatenate(in_steps(each, "Taking away more and more, in this order and in random ones …"))
+    orders = (*random_orders(checked.positions), by_score, by_score[::-1], by_effect)
+    calls = [partial(of, deletion, name, given, (order,), kind) for order in orders]
+    drawn = np.concatenate(in_steps(calls, "Taking away more and more, in this order and in random ones …"))
     _is_done(what, is_short)
-    own, reverse = drawn[N_ORDERS:]
-    return checked._replace(curves=Curves(counts, own, reverse[::-1], drawn[:N_ORDERS]))
+    own, reverse, perfect = drawn[N_ORDERS:]
+    return checked._replace(curves=Curves(counts, own, reverse[::-1], perfect, drawn[:N_ORDERS]))
 
 
 def _forwards(positions: Sequence[int]) -> int:

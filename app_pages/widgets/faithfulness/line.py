@@ -76,7 +76,7 @@ def _details(checked: Checked, query: int) -> None:
     followed = record.class_names[record.logits.argmax()] if record.has_classes else None
     points, numbers = beside("faithful_points", "faithful_rule")
     with points:
-        effect = "effect (cosine distance)" if followed is None else "effect (change of log-odds, nats)"
+        effect = "effect (cosine distance)" if followed is None else "effect (fall of the log-odds, nats)"
         tokens = [record.tokens[at] for at in checked.positions]
         look = {"kind": SAID[checked.kind], "effect": effect, "selected": query}
         figure = score_effect(checked.positions, tokens, checked.scores, checked.effects, **look)
@@ -93,7 +93,7 @@ def _details(checked: Checked, query: int) -> None:
             st.markdown(words.rule(record))
     if (drawn := checked.curves) is None:
         return
-    what = "cosine similarity" if followed is None else f"probability of {followed}"
+    what = "cosine distance" if followed is None else f"fall of the log-odds of {followed}, nats"
     places = beside("faithful_deletion", "faithful_insertion")
     both = (("deletion", drawn.deletion, drawn.random), ("insertion", drawn.insertion, drawn.random[:, ::-1]))
     for place, (kind, curve, random) in zip(places, both, strict=True):

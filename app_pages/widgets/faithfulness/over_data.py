@@ -7,7 +7,8 @@ from app_pages.cache import Checkpoint
 
 
 class OverData(NamedTuple):
-    share: float  # of the examples, from 0 to 1
+    share: float | None  # of the `told` examples, from 0 to 1; None where there are none
+    told: int  # on which maps can be judged
     n: int
     data: str  # as it stands on screen
 
@@ -15,7 +16,8 @@ class OverData(NamedTuple):
 def held_over_data(name: Checkpoint, lens: str, head: tuple[int, int] | None) -> OverData | None:
     """For how many examples the map of a layer and head may be read as an explanation by the rule, through this lens.
 
-    A lens without heads has one map a layer. None where it was not measured for this encoder, lens and head.
+    A lens without heads has one map a layer. None where it was not measured for this encoder, lens and head, or by the
+    rule of an earlier version, which held no map against the perfect one.
     """
     found = atlas.faithfulness_of(name)
     if found is None or head is None:
@@ -23,8 +25,9 @@ def held_over_data(name: Checkpoint, lens: str, head: tuple[int, int] | None) ->
     rows = found.rows
     of_layer = rows[(rows["lens"] == lens) & (rows["layer"] == head[0])]
     of_head = of_layer[of_layer["head"].isna() | (of_layer["head"] == head[1])]
-    of_head = of_head[of_head["share"].notna()]
+    of_head = of_head[of_head["told"].notna()]
     if of_head.empty:
         return None
     row = of_head.iloc[0]
-    return OverData(float(row["share"]), int(row["n"]), found.source.data)
+    share = float(row["share"]) if row["told"] else None
+    return OverData(share, int(row["told"]), found.source.n, found.source.data)

@@ -9,13 +9,16 @@ from app_pages.widgets.knock_out import SAID
 from model.knock_out import Kind
 from model.measures.faithfulness import (
     BAND,
+    FEWEST,
     LEAST_CORRELATION,
+    LEAST_EFFECT,
     N_ORDERS,
     N_PERMUTATIONS,
     N_SHUFFLES,
     N_STEPS,
     SIGNIFICANT,
     OtherAttention,
+    Untold,
     Verdict,
 )
 from model.record import ForwardRecord
@@ -30,27 +33,44 @@ NO_ENCODER = (
 )
 
 
-def agreement(found: Verdict, kind: Kind, record: ForwardRecord) -> str:
-    value = "cannot be computed" if math.isnan(found.spearman) else f"**{_two_digits(found.spearman)}**"
-    units = record.unit if found.n == 1 else record.units
-    return f"Agreement with {record.unit} knock-out: Spearman {value} ({found.n} {units}, {SAID[kind]})."
+_WHY = {
+    Untold.TOO_FEW: f"fewer than {FEWEST} {{units}} are too few to tell an order from chance",
+    Untold.UNMOVED: "hiding any of its {units} hardly moves the {answer}",
+    Untold.NO_SOONER: "even hiding its {units} in the order of these effects does not lower the {answer} clearly sooner than in a random order",
+}
 
 
-def conclusion(found: Verdict, record: ForwardRecord) -> str:
+def agreement(of_map: Verdict, kind: Kind, record: ForwardRecord) -> str:
+    value = "cannot be computed" if math.isnan(of_map.spearman) else f"**{_two_digits(of_map.spearman)}**"
+    units = record.unit if of_map.n == 1 else record.units
+    answer = "prediction" if record.has_classes else "pooled state"
+    return (
+        f"Does the {answer} hang on what this map shows? Rank correlation with the effect of hiding each {record.unit} "
+        f"({SAID[kind]}): {value} over {of_map.n} {units}."
+    )
+
+
+def conclusion(of_map: Verdict, record: ForwardRecord) -> str:
     """Whether the map may be read as an explanation, by the rule of `model.measures.faithfulness`."""
     answer = "prediction" if record.has_classes else "pooled state"
-    unreliable = f"This map is **not a reliable explanation** of this {answer}."
-    if found.n < 2:
+    if of_map.n < 2:
         return "There is nothing to rank."
-    if math.isnan(found.spearman):
-        return "All scores, or all effects, are the same, so there is no order to compare."
-    if found.readable is None:
-        return "The deletion curve, which has to decide, is not computed yet."
-    if found.readable:
+    if of_map.untold is not None:
+        why = _WHY[of_map.untold].format(units=record.units, answer=answer)
+        return f"Whether it is an explanation **cannot be told on this input**: {why}."
+    if of_map.deleted is None:
+        return "The deletion curves, which have to decide, are not computed yet."
+    if of_map.readable:
         return f"By the rule, this map **may be read as an explanation** of this {answer}."
-    if found.correlates:
-        return f"But removing the {record.units} that it scores highest does not change the answer sooner than removing random ones. {unreliable}"
-    return unreliable
+    unreliable = f"This map is **not a reliable explanation** of this {answer}"
+    if math.isnan(of_map.spearman):
+        return f"{unreliable}: it gives all {record.units} the same score."
+    if of_map.correlates:
+        return (
+            f"{unreliable}: hiding the {record.units} that it scores highest does not lower it clearly sooner "
+            f"(by {BAND:g} standard deviations) than hiding random ones."
+        )
+    return f"{unreliable}."
 
 
 def attention(moved: OtherAttention, record: ForwardRecord) -> str:
@@ -73,7 +93,7 @@ def uncertainty(found: Verdict) -> str:
     if math.isnan(found.spearman):
         return ""
     p = (
-        f"p < {1 / (1 + N_SHUFFLES):g}"
+        f"p ≤ {1 / (1 + N_SHUFFLES):g}"
         if found.p <= 1 / (1 + N_SHUFFLES)
         else f"p = {written(found.p, '.2g')}"
     )
@@ -84,20 +104,28 @@ def uncertainty(found: Verdict) -> str:
     return f"{said}, 95{THIN}% interval {low} to {high}, n = {found.n}."
 
 
-def areas(found: Verdict) -> str:
+def areas(of_map: Verdict) -> str:
     """Of the deletion curves; "" where they were not computed."""
-    if found.area is None:
+    if of_map.area is None or of_map.deleted is None:
         return ""
-    bound = found.random_mean - BAND * found.random_sd
-    below = "below" if found.deletes else "not below"
+    deleted = of_map.deleted
+    mean, sd = float(deleted.random.mean()), float(deleted.random.std(ddof=1))
+    above = "above" if of_map.deletes else "not above"
+    perfect = "above it as well" if deleted.perfect > deleted.bound else "not above it either"
     return (
-        f"Area under the deletion curve {written(found.area, '.3f')}; {N_ORDERS} random orders "
-        f"{written(found.random_mean, '.3f')} ± {written(found.random_sd, '.3f')}: {below} {written(bound, '.3f')}."
+        f"Area under the deletion curve {written(of_map.area, '.3f')}; {N_ORDERS} random orders "
+        f"{written(mean, '.3f')} ± {written(sd, '.3f')}: {above} {written(deleted.bound, '.3f')}. "
+        f"That of the perfect map, {written(deleted.perfect, '.3f')}, is {perfect}."
     )
 
 
 def over_data(held: OverData) -> str:
-    return f"Over {held.n:,} {held.data} the rule holds for {percent(held.share, 0, below='under ')} of them."
+    if held.share is None:
+        return f"On none of {held.n:,} {held.data} can it be told."
+    return (
+        f"Of {held.n:,} {held.data} it can be told on {held.told:,}; on {percent(held.share, 0, below='under ')} of these "
+        "this map passes."
+    )
 
 
 def rule(record: ForwardRecord) -> str:
@@ -109,21 +137,27 @@ def rule(record: ForwardRecord) -> str:
         else "the mean weight that all queries give it in this map"
     )
     effect = (
-        r"$\lvert \Delta \ln \frac{p}{1 - p} \rvert$ of the predicted class"
+        r"the fall of $\ln \frac{p}{1 - p}$ of the predicted class (below 0 where it rises)"
         if record.has_classes
         else "the cosine distance of the pooled state from what it was"
     )
-    left = (
-        "the probability of the predicted class"
+    fallen = (
+        "how far the log-odds of the predicted class have fallen, in nats"
         if record.has_classes
-        else "the cosine similarity of the pooled state"
+        else "the cosine distance of the pooled state from what it was"
     )
     return "\n".join(
         (
-            "**The rule.** A map may be read as an explanation of an answer where both hold:",
+            "**The rule.** A map may be read as an explanation of an answer where both of these hold:",
             f"1. Spearman's correlation of scores and effects is at least {LEAST_CORRELATION:g}, with p < {SIGNIFICANT:g}.",
-            f"2. The area under its deletion curve is below the mean of {N_ORDERS} random orders by more than "
-            f"{BAND:g} of their standard deviations.",
+            f"2. The area under its deletion curve is above the mean of {N_ORDERS} random orders by more than "
+            f"{BAND:g} of their standard deviations: the answer falls sooner than by chance.",
+            "",
+            "**When it cannot be told.** The perfect map has the effects themselves as its scores. Where even that one fails the "
+            f"rule, no map can be judged on this input: it has fewer than {FEWEST} {units} (no order of 4 has p < {SIGNIFICANT:g}), "
+            f"no knock-out moves the answer by {LEAST_EFFECT:g}, or the {units} are too few, or act together too much, for one order to be "
+            "told from random ones. "
+            "Such inputs are left out of the shares over a data set.",
             "",
             f"The thresholds are a convention of this app. The **score** of each of the {units} is {scored}; its **effect** is "
             f"{effect} when it is knocked out alone. Class token and padding are left out. p is the share of {N_SHUFFLES:,} "
@@ -132,8 +166,9 @@ def rule(record: ForwardRecord) -> str:
             f"Wright 2000), as if {units} were independent draws.",
             "",
             f"**Curves**: x is the share of the {units} that are gone (deletion) or back (insertion), from 0 to 1 in about "
-            f"{N_STEPS} steps, those with the largest scores first; y is {left}. The area is by the trapezoidal rule; a low one "
-            "under deletion and a high one under insertion speak for the map (Petsiuk et al. 2018).",
+            f"{N_STEPS} steps, those with the largest scores first; y is {fallen}. The area is by the trapezoidal rule; a large one "
+            "under deletion and a small one under insertion speak for the map (after Petsiuk et al. 2018, who use the probability: "
+            "that of a sure answer has little room to fall).",
             "",
             "**Other attention**, in all layers and heads at once, whatever map is shown: uniform over the keys that a query may "
             f"attend to, or each row's weights in a random order among those (mean ± standard deviation of {N_PERMUTATIONS}). "

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from model.ablation import ablated
-from model.atlas.causal import CORRELATION, Ablation, Faithfulness, Importance, lens_rows
+from model.atlas.causal import CORRELATION, NOISE, Ablation, Faithfulness, Importance, lens_rows
 from model.atlas.examples import Shard
 from model.atlas.moments import Moments, from_arrays, to_arrays
 from model.capture import capture
 from model.importance import importance
 from model.inputs import as_input
-from model.knock_out import compared, effects, knock_out
+from model.knock_out import compared, falls, knock_out
 from model.lenses import LENSES
 from model.measures.changes import cosine_distance
 from model.probabilities import probabilities
@@ -76,8 +76,11 @@ def test_faithfulness_of_every_lens(config):
     inputs = TEXTS if config.is_text else tuple(rng.integers(0, 256, (3, 8, 8), np.uint8))
     arrays = Faithfulness().of(loaded, shard(inputs), lambda _: None)
     rows = lens_rows(arrays)
-    assert rows.lens.unique().tolist() == list(LENSES)
-    for lens, of_lens in rows.groupby("lens"):
+    assert rows.lens.unique().tolist() == [*LENSES, NOISE]
+    reasons = rows[["told", "too_few", "unmoved", "no_sooner"]]
+    assert (reasons.sum(axis=1) == len(inputs)).all()
+    assert (reasons.too_few > 0).all()  # of 4 patches, and of short texts, none can be told
+    for lens, of_lens in rows[rows.lens != NOISE].groupby("lens"):
         assert len(of_lens) == (4 if LENSES[lens].has_heads else 2)
         assert of_lens["head"].isna().all() != LENSES[lens].has_heads
     assert rows.share.dropna().between(0, 1).all()
@@ -92,20 +95,20 @@ def test_correlation_with_knock_outs_by_hand():
     for text in TEXTS:
         record = capture(loaded, text)
         at = list(compared(record))
-        effect = effects(record, knock_out(loaded, text, "keys", at))
+        effect = falls(record, knock_out(loaded, text, "keys", at))
         weights = record.pattern[1, 0, 0, at]  # the class token is classified
         ranks = [np.argsort(np.argsort(each)) for each in (weights, effect)]
         by_text.append(np.corrcoef(*ranks)[0, 1])
     assert found.mean[1, 0] == pytest.approx(np.mean(by_text))
 
 
-def test_what_cannot_be_ranked_is_none_of_the_examples():
-    name = "attention"
-    correlations, readable = (
-        Moments.of(np.array([[[0.9]], [[np.nan]], [[0.1]]])),
-        Moments.of(np.array([[[1.0]], [[np.nan]], [[0.0]]])),
-    )
-    (row,) = lens_rows(
-        to_arrays({f"correlation/{name}": correlations, f"readable/{name}": readable})
-    ).itertuples()
-    assert (row.n, row.share, row.spearman_mean) == (2, 0.5, pytest.approx(0.5))
+def test_shares_are_of_the_examples_on_which_it_can_be_told():
+    """Five examples: on one nothing can be ranked, on two more not even the perfect map passes."""
+    nan = np.nan
+    of_example = np.array([0.9, nan, 0.1, 0.5, 0.5])[:, None, None]
+    readable = np.array([1.0, nan, 0.0, nan, nan])[:, None, None]
+    counted = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 1, 0, 0]], dtype=float)
+    moments = {"correlation/attention": of_example, "readable/attention": readable, "counted/": counted}
+    (row,) = lens_rows(to_arrays({name: Moments.of(values) for name, values in moments.items()})).itertuples()
+    assert (row.n, row.share, row.spearman_mean) == (4, 0.5, pytest.approx(0.5))
+    assert (row.told, row.too_few, row.unmoved, row.no_sooner) == (2, 1, 1, 1)

@@ -14,12 +14,16 @@ from model.capture import capture
 from model.hooks import watch
 from model.inputs import prepare
 from model.intervention import permuted_attention, without_keys
-from model.knock_out import compared, effects, knock_out
+from model.knock_out import compared, falls, knock_out
+from model.measures import faithfulness as measure
+from model.measures.changes import log_odds
 from model.measures.faithfulness import (
     BAND,
+    FEWEST,
     N_ORDERS,
     N_SHUFFLES,
     Agreement,
+    Untold,
     agreement,
     area,
     correlates,
@@ -160,14 +164,15 @@ def test_random_orders_are_orders_and_always_the_same():
 def test_a_deletion_curve_is_what_a_plain_loop_finds(loaded, given_input):
     record = capture(loaded, given_input)
     order = compared(record)[::-1]
-    by_loop = [
-        capture(loaded, given_input, without_keys(*order[:k])).probabilities[record.logits.argmax()]
-        if k
-        else record.probabilities.max()
+    followed = int(record.logits.argmax())
+    left = [
+        capture(loaded, given_input, without_keys(*order[:k])).probabilities if k else record.probabilities
         for k in steps(len(order))
     ]
     (curve,) = deletion(loaded, given_input, [order])
-    np.testing.assert_allclose(curve, by_loop, **CLOSE)
+    fallen = log_odds(record.probabilities, followed) - log_odds(np.array(left), followed)
+    np.testing.assert_allclose(curve, fallen, **CLOSE)
+    assert curve[0] == 0
 
 
 def test_insertion_is_deletion_of_the_reversed_order_read_backwards(text_loaded):
@@ -177,12 +182,14 @@ def test_insertion_is_deletion_of_the_reversed_order_read_backwards(text_loaded)
     for k in steps(len(order)):
         missing = [at for at in order if at not in order[:k]]
         changed = without_keys(*missing) if missing else None
-        by_loop.append(capture(text_loaded, TEXT, changed).probabilities[record.logits.argmax()])
-    found = deletion(text_loaded, TEXT, [order[::-1]])[0, ::-1]
-    np.testing.assert_allclose(found, by_loop, **CLOSE)
+        by_loop.append(capture(text_loaded, TEXT, changed).probabilities)
+    followed = int(record.logits.argmax())
+    fallen = log_odds(record.probabilities, followed) - log_odds(np.array(by_loop), followed)
+    curve = deletion(text_loaded, TEXT, [order[::-1]])[0, ::-1]
+    np.testing.assert_allclose(curve, fallen, **CLOSE)
 
 
-def test_without_classes_a_curve_is_a_cosine_similarity():
+def test_without_classes_a_curve_is_a_cosine_distance():
     loaded = tiny.loaded(replace(tiny.TEXT, class_names=(), pooling="mean"))
     before = capture(loaded, TEXT).pooled
     (curve,) = deletion(loaded, TEXT, [(1, 2, 3)], "mask")
@@ -190,8 +197,8 @@ def test_without_classes_a_curve_is_a_cosine_similarity():
     inputs, _ = prepare(loaded, TEXT)
     inputs[0, 1:4] = after
     state = loaded.model(inputs)[0].detach().numpy()
-    assert curve[0] == pytest.approx(1, abs=1e-6)
-    expected = before @ state / np.linalg.norm(before) / np.linalg.norm(state)
+    assert curve[0] == pytest.approx(0, abs=1e-6)
+    expected = 1 - before @ state / np.linalg.norm(before) / np.linalg.norm(state)
     assert curve[-1] == pytest.approx(expected, abs=1e-5)
 
 
@@ -241,25 +248,126 @@ def test_attention_of_one_key_cannot_be_permuted(text_loaded):
 
 # The rule
 
+EFFECT = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+RANDOM = np.array([np.linspace(0, level, 6) for level in np.linspace(4, 6, 10)])  # areas of 2 to 3 nats
+
+
+def curve_with_area(area_under: float) -> np.ndarray:
+    return np.linspace(0, 2 * area_under, 6)
+
 
 @pytest.mark.parametrize(
-    ("spearman", "p", "lower", "readable"),
-    [(0.6, 0.01, 0.3, True), (0.4, 0.01, 0.3, False), (0.6, 0.06, 0.3, False), (0.6, 0.01, 0.0, False)],
+    ("spearman", "p", "area_under", "readable"),
+    [(0.6, 0.01, 3.5, True), (0.4, 0.01, 3.5, False), (0.6, 0.06, 3.5, False), (0.6, 0.01, 2.5, False)],
 )
-def test_both_parts_of_the_rule_must_hold(spearman, p, lower, readable):
-    random = np.array([[1.0, level, 0.0] for level in np.linspace(0.4, 0.6, 10)])
-    mean = np.mean(area(random, 2))
-    found = verdict(one(spearman, p, 2), np.array([1.0, 0.5 - 2 * lower, 0.0]), random)
-    assert found.readable is readable
-    assert found.random_mean == pytest.approx(mean)
-    assert found.random_sd == pytest.approx(np.std(area(random, 2), ddof=1))
-    assert found.deletes == (found.area < found.random_mean - BAND * found.random_sd)
+def test_both_parts_of_the_rule_must_hold(spearman, p, area_under, readable):
+    judged = verdict(one(spearman, p, 5), EFFECT, curve_with_area(area_under), curve_with_area(4), RANDOM)
+    areas = np.trapezoid(RANDOM, np.linspace(0, 1, 6), axis=1)
+    assert judged.untold is None
+    assert judged.readable is readable
+    assert judged.area == pytest.approx(area_under)
+    assert judged.deleted.bound == pytest.approx(areas.mean() + BAND * areas.std(ddof=1))
+    assert judged.deletes == (area_under > judged.deleted.bound)
 
 
-def test_without_curves_the_rule_is_decided_only_where_its_first_part_fails():
-    assert verdict(one(0.2, 0.4)).readable is False
-    assert verdict(one(0.7, 0.001)).readable is None
-    assert verdict(one(math.nan, math.nan)).readable is False
+def test_where_the_perfect_map_fails_nothing_can_be_told():
+    """The map itself would pass, or fail: neither says anything."""
+    for spearman in (0.9, -0.9):
+        judged = verdict(one(spearman, 0.001, 5), EFFECT, curve_with_area(4), curve_with_area(2.5), RANDOM)
+        assert judged.untold is Untold.NO_SOONER
+        assert judged.readable is None
+    weak = verdict(one(0.9, 0.001, 5), EFFECT / 100, curve_with_area(4), curve_with_area(2.5), RANDOM)
+    assert weak.untold is Untold.UNMOVED
+
+
+def test_without_curves_nothing_is_decided():
+    for spearman in (0.2, 0.7, math.nan):
+        judged = verdict(one(spearman, 0.001), EFFECT)
+        assert (judged.readable, judged.untold) == (None, None)
+    assert verdict(one(0.9, 0.001, FEWEST - 1), EFFECT[:-1]).untold is Untold.TOO_FEW
+
+
+# Encoders whose effects are known
+
+
+class Made:
+    """Stands in for an encoder: the log-odds of its class are `answer(present)`, with one flag a position."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, loaded, n, answer):
+        self.loaded, self.n, self.answer = loaded, n, answer
+        monkeypatch.setattr(measure, "compared", lambda _: tuple(range(n)))
+        monkeypatch.setattr(measure, "knocked_out", lambda *arguments: arguments[2])
+        monkeypatch.setattr(measure, "probabilities", lambda *arguments: self.answers(arguments[2])[None])
+        monkeypatch.setattr(
+            measure, "knock_out", lambda *arguments: self.answers([(at,) for at in arguments[3]])
+        )
+        whole = self.answers([()])[0]
+        monkeypatch.setattr(measure, "falls", lambda _, answers: log_odds(whole, 0) - log_odds(answers, 0))
+
+    def answers(self, sets):
+        present = np.array([[position not in gone for position in range(self.n)] for gone in sets])
+        p = 1 / (1 + np.exp(-np.array([self.answer(flags) for flags in present])))
+        return np.stack([p, 1 - p], axis=-1)
+
+    def judged(self, **maps):
+        return measure.faithfulness(self.loaded, "not great film", maps)
+
+
+@pytest.fixture
+def made(monkeypatch, text_loaded):
+    return lambda n, answer: Made(monkeypatch, text_loaded, n, answer)
+
+
+def test_words_that_add_up_can_be_told_and_the_perfect_map_passes(made):
+    weights = np.random.default_rng(0).normal(size=12)
+    encoder = made(12, lambda present: present @ weights + 3 - weights.sum())
+    maps, untold = encoder.judged(effects=weights, against=-weights, size=np.abs(weights), flat=np.ones(12))
+    assert untold is None
+    assert maps["effects"].readable
+    assert maps["effects"].agreement.spearman == pytest.approx(1)
+    assert not maps["against"].readable  # what speaks against the answer explains it no better than chance
+    assert not maps["flat"].readable
+
+
+@pytest.mark.parametrize(
+    ("n", "answer", "reason"),
+    [
+        (4, lambda present: present @ np.arange(4.0), Untold.TOO_FEW),
+        (8, lambda present: 2.0 + 0 * present.sum(), Untold.UNMOVED),
+        (8, lambda present: 2.0 + 1e-3 * (present @ np.arange(8.0) % 3), Untold.UNMOVED),
+        # the first two stand in for each other: alone, neither matters, and the decoys seem to
+        (
+            8,
+            lambda present: 3.0 * present[:2].any() + present[2:] @ np.linspace(0.2, 0.3, 6),
+            Untold.NO_SOONER,
+        ),
+    ],
+    ids=[
+        "too few words",
+        "one that ignores its input",
+        "next to nothing",
+        "words that stand in for each other",
+    ],
+)
+def test_of_other_encoders_nothing_can_be_told(made, n, answer, reason):
+    encoder = made(n, answer)
+    maps, untold = encoder.judged(first=np.arange(float(n)), noise=np.random.default_rng(1).random((3, n)))
+    assert untold is reason
+    assert not any(of_maps.readable.any() for of_maps in maps.values())
+
+
+def test_noise_passes_on_at_most_one_input_in_twenty(made):
+    told = passed = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        weights = rng.normal(size=20)
+        encoder = made(20, lambda present, weights=weights: present @ weights + 3 - weights.sum())
+        maps, untold = encoder.judged(noise=rng.random((20, 20)))
+        if untold is None:
+            told += 20
+            passed += int(maps["noise"].readable.sum())
+    assert told > 1_000
+    assert passed / told <= 0.05
 
 
 # Many maps at once
@@ -268,23 +376,23 @@ def test_without_curves_the_rule_is_decided_only_where_its_first_part_fails():
 @encoders
 def test_many_maps_are_judged_as_each_alone(loaded, given_input):
     record = capture(loaded, given_input)
-    at = list(compared(record))
-    effect = effects(record, knock_out(loaded, given_input))
+    positions = list(compared(record))
+    effect = falls(record, knock_out(loaded, given_input))
     best = np.zeros(len(record))
-    best[at] = effect
+    best[positions] = effect
     heads = [[scores_of(record, layer, head) for head in range(2)] for layer in range(2)]
     maps = {"attention": np.array(heads), "effects": best, "nothing": np.zeros(len(record))}
-    found = faithfulness(loaded, given_input, maps)
-    light = faithfulness(loaded, given_input, maps, curves=False)
-    assert found["attention"].readable.shape == (2, 2)
-    assert found["effects"].agreement.spearman == pytest.approx(1)
-    assert math.isnan(found["nothing"].agreement.spearman)
-    assert not found["nothing"].readable
-    random = deletion(loaded, given_input, random_orders(at))
-    for name, each in maps.items():
-        np.testing.assert_array_equal(light[name].readable, correlates(found[name].agreement))
-        for index in np.ndindex(each.shape[:-1]):
-            alone = agreement(each[index][at], effect)
-            np.testing.assert_allclose(alone.spearman, found[name].agreement.spearman[index])
-            curve = deletion(loaded, given_input, [order_of(each[index], at)])[0]
-            assert bool(found[name].readable[index]) == bool(verdict(alone, curve, random).readable)
+    judged, untold = faithfulness(loaded, given_input, maps)
+    assert judged["attention"].readable.shape == (2, 2)
+    assert math.isnan(judged["nothing"].agreement.spearman)
+    assert not judged["nothing"].readable
+    random = deletion(loaded, given_input, random_orders(positions))
+    (perfect,) = deletion(loaded, given_input, [order_of(best, positions)])
+    for name, scores in maps.items():
+        for index in np.ndindex(scores.shape[:-1]):
+            alone = agreement(scores[index][positions], effect)
+            np.testing.assert_allclose(alone.spearman, judged[name].agreement.spearman[index])
+            curve = deletion(loaded, given_input, [order_of(scores[index], positions)])[0]
+            of_one = verdict(alone, effect, curve, perfect, random)
+            assert of_one.untold is untold
+            assert bool(judged[name].readable[index]) == bool(of_one.readable)
