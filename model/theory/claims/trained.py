@@ -1,4 +1,4 @@
-"""What is measured of trained encoders, and of fresh ones of their shape: numbers by seed."""
+"""What is measured of trained encoders, and of untrained ones of their shape: numbers by seed."""
 
 import itertools
 from collections.abc import Callable, Iterator
@@ -79,7 +79,7 @@ def _values(
         yield Measurement(
             figure=figure,
             source="trained",
-            where=f"{family.where}, fresh" if fresh else family.where,
+            where=f"{family.where}, untrained" if fresh else family.where,
             n=n,
             of=of,
             seeds=family.seeds,

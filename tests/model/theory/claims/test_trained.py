@@ -63,7 +63,7 @@ def test_every_figure_of_every_family(family):
         *("stream growth", "share of sublayers", "entropy", "gradient, trained"),
         *("accuracy", "loss while learning", "distance of heads"),
     }
-    fresh = [each for each in found if each.where.endswith("fresh")]
+    fresh = [each for each in found if each.where.endswith("untrained")]
     assert len(fresh) == 8
     (learned,) = (each for each in found if each.figure == "loss while learning")
     assert (learned.pre, learned.n) == ((2.5, 2.5), 2)  # the first phase, and digits logged none
@@ -75,7 +75,7 @@ def test_every_figure_of_every_family(family):
 
 def test_fresh_encoders_of_one_seed_begin_alike(family):
     found = {(each.figure, each.where): each for each in measure_trained(family)}
-    growth = found["stream growth", "small text encoders, fresh"]
+    growth = found["stream growth", "small text encoders, untrained"]
     assert growth.post == pytest.approx((1.0, 1.0), abs=1e-3)  # norms that nobody trained give one length
     assert growth.pre[0] != growth.pre[1]
 
