@@ -1,40 +1,28 @@
 """Norm placement: what is claimed of pre-LN and post-LN, who claims it, and what it comes to in the encoders here."""
 
-from pathlib import Path
-
 import streamlit as st
 
-from app_pages.cache import cached
 from app_pages.norm_placement.row import WIDTHS, row
-from app_pages.norm_placement.verdict_words import LEGEND, TEST
 from app_pages.widgets.show import show
 from app_pages.widgets.spelling import sentence
-from model import checkpoint
+from app_pages.widgets.verdicts import LEGEND, TEST, stored_measurements
 from model.theory.claims.conflicts import conflicts
 from model.theory.claims.declared import CLAIMS
-from model.theory.claims.stored import CLAIMS as STORED
-from model.theory.claims.stored import COMMAND, Measurement, read
+from model.theory.claims.stored import COMMAND, Measurement
 from viz.norm_placement.seed_strip import placement_key
-
-
-@cached
-def _read(path: Path, _changed: int) -> list[Measurement]:
-    """`_changed` is when the file was, in ns: what is measured while the app runs is read too."""
-    return read(path)
 
 
 def _stored() -> list[Measurement]:
     """Stops the page, with a sentence that says why, where there is nothing to show."""
-    path = checkpoint.CHECKPOINTS / STORED
     try:
-        found = _read(path, path.stat().st_mtime_ns if path.exists() else 0)
+        measured = stored_measurements()
     except (ValueError, OSError) as error:
         st.info(f"{sentence(error)} `{COMMAND}` writes it again.", icon=":material/info:")
         st.stop()
-    if not found:
+    if not measured:
         st.info(f"Nothing is measured yet: run `{COMMAND}`.", icon=":material/info:")
         st.stop()
-    return found
+    return measured
 
 
 measured = _stored()

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from app_pages.frame import GROUPS
-from app_pages.norm_placement.verdict_words import verdict_lines
 from app_pages.widgets.show import show
+from app_pages.widgets.verdicts import verdict_lines
 from model.history import standard_error
 from model.theory.claims.declared import Claim
 from model.theory.claims.stored import Measurement

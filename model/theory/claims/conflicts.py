@@ -50,9 +50,9 @@ def _moments(measured: Sequence[Measurement]) -> Iterator[Conflict]:
                 if {_side_of(1.0, before), _side_of(1.0, after)} == {-1, 1}:
                     late, early = ("late", "early") if before[0] > 1 else ("early", "late")
                     yield Conflict(
-                        f"In {trained.where} with {name} ({_seeds(trained)}), {late} layers have the larger "
-                        f"gradient at the start, {early} ones at the end (last block to first: "
-                        f"{mean(before):.2g}, then {mean(after):.2g}).",
+                        f"In {trained.where} with {name}, {late} layers have the larger gradient at the start "
+                        f"({_seeds(untrained)}), {early} ones at the end ({_seeds(trained)}). Last block to first: "
+                        f"{mean(before):.2g}, then {mean(after):.2g}.",
                         "Papers measured it at different moments: at the start (Xiong et al. 2020), or "
                         "during pretraining (Shleifer et al. 2021). Here training reverses the order.",
                     )

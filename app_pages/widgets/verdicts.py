@@ -1,8 +1,13 @@
-"""What is written of a verdict, and how verdicts are reached, in words."""
+"""Verdicts on the claims about pre-LN and post-LN: the stored measurements, and the verdicts on them in words."""
 
 from collections.abc import Sequence
 from itertools import groupby
+from pathlib import Path
 
+from app_pages.cache import cached
+from model import checkpoint
+from model.theory.claims import stored
+from model.theory.claims.stored import Measurement
 from model.theory.claims.verdict import (
     FEWEST_SEEDS,
     SIGNIFICANT,
@@ -39,6 +44,18 @@ TEST = (
     "difference is as claimed. Some claims compare one placement with a fixed value; then seeds are counted, and "
     f"{FEWEST_SEEDS} of {FEWEST_SEEDS} agree by chance in 1 of {2 ** (FEWEST_SEEDS - 1)} comparisons."
 )
+
+
+def stored_measurements() -> list[Measurement]:
+    """Nothing where there is no file. Raises ValueError, in one sentence, where it is damaged, and OSError."""
+    path = checkpoint.CHECKPOINTS / stored.CLAIMS
+    return _read(path, path.stat().st_mtime_ns if path.exists() else 0)
+
+
+@cached
+def _read(path: Path, _changed: int) -> list[Measurement]:
+    """`_changed` is when the file was, in ns: what is measured while the app runs is read too."""
+    return stored.read(path)
 
 
 def verdict_lines(judgements: Sequence[Judgement], rule: Rule) -> str:
