@@ -253,7 +253,7 @@ CLAIMS = (
         "sum of distances. Grey: a pre-LN and a post-LN encoder; in colour: two seeds of one.",
         axis="distance between heads (nats)",
         rule=FurtherThanSeeds(),
-        link=("compare", _TEXT | {"compare_part": "Heads", "compare_view": "distances"}),
+        link=("compare", _TEXT | {"compare_part": "Heads", "compare_view": "distances of all heads"}),
     ),
     Claim(
         key="accuracy",

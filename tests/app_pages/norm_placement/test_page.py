@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.theory.claims.declared import CLAIMS
+from model.theory.claims.declared import CLAIMS, Claim
 from model.theory.claims.stored import CLAIMS as STORED
 from model.theory.claims.stored import COMMAND, write
 from tests.model.theory.claims.invented import invented, of_every_claim
@@ -98,6 +98,17 @@ def test_a_rate_at_which_nothing_is_learned_is_left_out(open_app: Open, checkpoi
     )
     (verdict,) = (text.value for text in open_app(PAGE).markdown if "rate 1" in text.value)
     assert verdict == "Left out, post-LN only guesses there: rate 1"
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.key)
+def test_a_link_opens_what_it_names(open_app: Open, claim: Claim) -> None:
+    """All but the encoders, of which the tests have others."""
+    page, query = claim.link
+    small = {"theory_depth": "2", "theory_seeds": "1"} if page == "theory" else {}
+    app = open_app(f"app_pages/{page}/page.py", **query | small)
+    assert not app.exception
+    chosen = {key: value for key, value in query.items() if key not in ("checkpoint", "compare_with", *small)}
+    assert {key: app.session_state[key] for key in chosen} == chosen
 
 
 def test_a_claim_that_nobody_measured_says_so(open_app: Open, checkpoints: Path) -> None:
