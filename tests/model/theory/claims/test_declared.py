@@ -3,6 +3,9 @@ from pathlib import Path
 import pytest
 
 from model.theory.claims.declared import CLAIMS
+from model.theory.claims.stored import CLAIMS as STORED
+from model.theory.claims.stored import read
+from model.theory.claims.untrained import SEEDS
 from model.theory.claims.verdict import Outcome
 from tests.model.theory.claims.invented import invented, of_every_claim
 
@@ -80,3 +83,13 @@ def test_what_is_left_out_does_not_count_in_the_correction():
     floor = short_runs("b", with_warmup=(0.6, 0.1), without=(0.4, 0.1))
     (alone,) = claim_of("warm_up").judged(runs)
     assert claim_of("warm_up").judged([*runs, *floor])[0].p == alone.p == 2 / 2**16
+
+
+def test_what_is_stored_of_untrained_encoders_has_seeds_enough_for_a_test():
+    untrained = [
+        measurement
+        for measurement in read(ROOT / "checkpoints" / STORED)
+        if measurement.source == "fresh" or measurement.where.endswith("untrained")
+    ]
+    assert len(untrained) == 17 + 3 * 4  # four figures of each kind of encoder
+    assert {measurement.seeds for measurement in untrained} == {SEEDS}
