@@ -77,16 +77,6 @@ def test_the_verdict_says_no_more_than_the_numbers(
         assert (word in verdict) == (word in expected)
 
 
-def test_measurements_of_one_outcome_stand_together(open_app: Open, checkpoints: Path) -> None:
-    agree = invented((3.0, 3.1, 3.2), (1.0, 1.0, 1.0), where="a")
-    unclear = invented((3.0, 0.5, 3.2), (1.0, 1.0, 1.0), where="b")
-    write(checkpoints / STORED, [agree, unclear, invented(agree.pre, agree.post, where="c")])
-    (verdict,) = (text.value for text in open_app(PAGE).markdown if "a (" in text.value)
-    first, second = verdict.split("\n\n")
-    assert first.endswith("**All 3 seeds agree**: a (3 of 3 pairs); c (3 of 3 pairs)")
-    assert second.endswith("**Not shown by 3 seeds**: b (2 of 3 pairs)")
-
-
 def test_a_rate_at_which_nothing_is_learned_is_left_out(open_app: Open, checkpoints: Path) -> None:
     guesses = {"where": "rate 1", "source": "fresh"}
     write(
