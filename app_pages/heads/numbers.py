@@ -26,8 +26,8 @@ from model.atlas.stored import Heads
 from model.checkpoint import available, read_config
 from model.importance import importance
 from model.inputs import Input
-from model.measures.roles import Role, roles, roles_for
-from model.measures.statistics import statistics
+from model.measures.roles import ON_ONE_INPUT, Role, roles, roles_for
+from model.measures.statistics import by_chance, statistics
 from model.record import AttentionRecord, ForwardRecord
 
 HERE, OVER = "this input", "data set"
@@ -41,6 +41,7 @@ class Numbers:
     spreads: Mapping[str, Spread]  # the same over a data set; empty where nothing is stored
     data: str  # such as "256 MNIST test digits", in Markdown
     samples: Mapping[str, int]  # of what was measured on fewer of them, on how many
+    chance: Mapping[str, np.ndarray] | None  # what even weights would give here; None over a data set
     first: str  # which of the two is compared and gives names, `HERE` or `OVER`
 
     @property
@@ -54,7 +55,7 @@ class Numbers:
         return self.record.pattern.shape[:2]
 
     def roles(self, layer: int, head: int) -> tuple[Role, ...]:
-        return roles(self.record, self.values, layer, head)
+        return roles(self.record, self.values, layer, head, self.chance)
 
 
 def choose_numbers(chosen: Selection) -> Numbers:
@@ -76,7 +77,15 @@ def choose_numbers(chosen: Selection) -> Numbers:
                 help=f"The data set is {data}.",
             )
     here = of_input(chosen) | (effects(chosen, stored) if chosen.opened is None else {})
-    return Numbers(record=chosen.record, here=here, spreads=spreads, data=data, samples=samples, first=first)
+    return Numbers(
+        record=chosen.record,
+        here=here,
+        spreads=spreads,
+        data=data,
+        samples=samples,
+        chance=by_chance(chosen.record) if first == HERE else None,
+        first=first,
+    )
 
 
 def say_source(chosen: Selection, numbers: Numbers) -> None:
@@ -100,7 +109,7 @@ def explained(numbers: Numbers) -> None:
             "\n".join(f"- **{COLUMNS[name].title}**: {_formula(numbers, name)}." for name in numbers.values)
         )
         st.markdown(
-            "Roles are names for what these numbers say, each by a rule of this app's own thresholds:"
+            f"Roles are names for what these numbers say, each by a rule of this app's own thresholds; {ON_ONE_INPUT}:"
         )
         st.markdown("\n".join(f"- **{role.name}**: {role.rule}." for role in roles_for(numbers.record)))
 

@@ -144,12 +144,21 @@ def test_a_head_opens_elsewhere_as_it_was_chosen(open_app: Open) -> None:
 
 def test_over_a_data_set_a_head_may_be_called_otherwise(open_app: Open, store_heads: Callable) -> None:
     store_heads("imdb-pre-ln", same=np.full((2, 2), 0.9))
-    app = open_app(PAGE, text=TEXT)
+    text = "not great film x y z"
+    app = open_app(PAGE, text=text)
     assert not app.exception
-    found = roles_on(state.record("imdb-pre-ln", Text(TEXT)), 0, 0)
+    found = roles_on(state.record("imdb-pre-ln", Text(text)), 0, 0)
     here = ", ".join(role.name for role in found)
     (line,) = [each.value for each in app.markdown if each.value.startswith("**L0 H0**")]
     assert line == f"**L0 H0** · {here} here; over 40 sentences of our own: same-token head"
+
+
+def test_of_a_short_text_no_head_has_a_role(open_app: Open) -> None:
+    """5 tokens with [CLS] and [SEP]: even weights would be "local" there."""
+    app = open_app(PAGE, text=TEXT)
+    (line,) = [each.value for each in app.markdown if each.value.startswith("**L0 H0**")]
+    assert line == "**L0 H0** :gray[has no role: 5 tokens are too few]"
+    assert not any(row["roles"] for row in rows(app).values())
 
 
 # Scatter
