@@ -48,9 +48,7 @@ def test_what_a_view_hides_or_merges_changes_nothing_in_the_line(
     at, name = {"layer": str(layer), "head": str(head)}, f"L{layer} H{head}"
     whole, viewed = line(open_app(**AT, **at), name), line(open_app(**AT, **at, **how), name)
     assert viewed == whole
-    called = ", ".join(
-        role.name for role in roles_on(state.record("imdb-pre-ln", Text(TEXT)), layer, head)
-    )
+    called = ", ".join(role.name for role in roles_on(state.record("imdb-pre-ln", Text(TEXT)), layer, head))
     assert viewed.startswith(f"**{name}** · {called}: " if called else f"**{name}** · :gray")
 
 

@@ -15,7 +15,13 @@ from tests.model import tiny
 def test_shares_of_every_head_and_the_largest_on_the_next_token() -> None:
     record = capture(tiny.loaded(tiny.TEXT), "not great film")
     found = shares(record)
-    assert set(found) == {"the next token", "the token before", "the query itself", "the class token", "the separator"}
+    assert set(found) == {
+        "the next token",
+        "the token before",
+        "the query itself",
+        "the class token",
+        "the separator",
+    }
     layer, head = most_telling_head(record)
     by_hand = sum(record.pattern[layer, head, at, at + 1] for at in range(len(record) - 1)) / len(record)
     assert by_hand == pytest.approx(found["the next token"].max())
