@@ -211,8 +211,8 @@ def _input(chosen: HeadSelection, after: Side, gone: Away, query: int) -> None:
         allowed=allowed,
     )
     st.caption(
-        f"Colours: what the query attends to in L{at[0]} H{at[1]}, after. Nobody attends to a {unit} that is taken away; "
-        "its own state stays in the stream."
+        f"Colours: what the query attends to in L{at[0]} H{at[1]}, after. No query attends to a {unit} that is taken "
+        "away; its own state stays in the residual stream."
     )
 
 

@@ -95,18 +95,25 @@ def say_source(chosen: Selection, numbers: Numbers) -> None:
     elif numbers.spreads and not {"importance", "zero"} <= set(numbers.spreads):
         st.caption(f"What a head is worth: {how_to_measure(chosen.checkpoint, '--with importance,ablation')}")
     elif numbers.samples:
-        fewer = [f"{COLUMNS[name].title} {n:,}" for name, n in numbers.samples.items() if name in COLUMNS]
-        st.caption(f"On fewer examples of the data set: {', '.join(fewer)}.")
+        names: dict[int, list[str]] = {}
+        for name, n in numbers.samples.items():
+            if name in COLUMNS:
+                names.setdefault(n, []).append(COLUMNS[name].title)
+        fewer = [f"{n:,} of them: {', '.join(titles)}" for n, titles in names.items()]
+        st.caption(f"Not measured on all of the data set, but on {'; on '.join(fewer)}.")
     elif not numbers.spreads:
         st.caption(f"These are the numbers of this input alone. {how_to_measure(chosen.checkpoint)}")
 
 
 def explained(numbers: Numbers) -> None:
-    """The formula of each column, and the rule of each role."""
+    """Each column in words and as a formula, and the rule of each role."""
     with st.expander("What the numbers mean", icon=":material/function:"):
         st.markdown("$A_{ij}$ is the attention weight of query $i$ on key $j$.")
         st.markdown(
-            "\n".join(f"- **{COLUMNS[name].title}**: {_formula(numbers, name)}." for name in numbers.values)
+            "\n".join(
+                f"- **{COLUMNS[name].title}**: {in_words(numbers, name)}. :gray[{_formula(numbers, name)}.]"
+                for name in numbers.values
+            )
         )
         st.markdown(
             f"Roles are names for what these numbers say, each by a rule of this app's own thresholds; {ON_ONE_INPUT}:"
@@ -114,12 +121,19 @@ def explained(numbers: Numbers) -> None:
         st.markdown("\n".join(f"- **{role.name}**: {role.rule}." for role in roles_for(numbers.record)))
 
 
+def in_words(numbers: Numbers, name: str) -> str:
+    """What the column says; plain text."""
+    return COLUMNS[name].words.replace("{units}", numbers.record.units)
+
+
 def _formula(numbers: Numbers, name: str) -> str:
-    change, record = "cosine distance of the pooled state", numbers.record
+    answer, record = "cosine distance of the pooled state", numbers.record
+    loss = r"here $\ln |p|$ of the pooled state $p$"
     if isinstance(record, ForwardRecord) and (at := followed(record)) is not None:
-        change = f"size of the change of the log-odds of {plain(record.class_names[at])}"
-    said = COLUMNS[name].formula.replace("{change}", change)
-    return f"{said}, in {record.units}" if name == "distance" else said
+        answer = f"size of the change of the log-odds of {plain(record.class_names[at])}"
+        loss = "here the cross-entropy with the predicted class (Michel et al. take the right one)"
+    said = COLUMNS[name].formula.replace("{answer}", answer).replace("{loss}", loss)
+    return said.replace("{units}", record.units)
 
 
 def how_to_measure(name: str, *options: str) -> str:

@@ -1,5 +1,6 @@
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from model.measures.roles import roles_on
 from model.measures.statistics import statistics
 from tests.app_pages.charts import described
 from tests.app_pages.charts import table as table_of
+from tests.model import tiny
 
 Open = Callable[..., AppTest]
 PAGE = "app_pages/heads/page.py"
@@ -272,13 +274,37 @@ def test_beside_where_a_head_looks_stands_what_it_is_worth(open_app: Open, store
         assert shown == expected
 
 
+def test_each_column_says_what_it_is_in_words_and_then_as_a_formula(open_app: Open) -> None:
+    app = open_app(PAGE, text=TEXT)
+    heads = {cell["name"]: cell["explained"] for cell in drawn(app)["head"]}
+    assert heads["distance"] == "How many tokens away the keys are, on average. Click to sort."
+    assert all(heads.values())
+    assert not any(sign in explained for explained in heads.values() for sign in ("$", "\\", "{"))
+    (listed,) = (each.value for each in app.markdown if each.value.startswith("- **entropy**"))
+    lines = dict(zip(columns(app), listed.splitlines(), strict=True))
+    for name, line in lines.items():
+        words = heads[name].removesuffix(". Click to sort.")
+        assert line.lower().startswith(f"- **{COLUMNS[name].title}**: {words.lower()}. :gray[")
+    assert "the cross-entropy with the predicted class" in lines["importance"]
+    assert "log-odds of" in lines["zero"]
+
+
+def test_an_encoder_without_classes_has_another_loss(open_app: Open, checkpoints: Path) -> None:
+    made = tiny.loaded(replace(tiny.TEXT, class_names=()))
+    checkpoint.save(checkpoints / "states", made.model, {}, made.tokenizer)
+    app = open_app(PAGE, text=TEXT, checkpoint="states")
+    (listed,) = (each.value for each in app.markdown if each.value.startswith("- **entropy**"))
+    assert "$\\ln |p|$ of the pooled state" in listed
+    assert "cross-entropy" not in listed
+
+
 def test_over_the_data_set_too_and_on_how_many_examples(open_app: Open, store_heads: Callable) -> None:
     worth = {name: np.full((2, 2), value) for name, value in (("importance", 0.5), ("zero", 2.0))}
     store_heads("imdb-pre-ln", **worth)
     app = open_app(PAGE, text=TEXT, heads_of="data set")
     assert columns(app)[-2:] == ["importance", "zero"]
     assert [cell["shown"] for cell in rows(app)["L0 H0"]["cells"][-2:]] == ["0.5 ± 0.05", "2 ± 0.05"]
-    assert "On fewer examples of the data set: next 30." in said(app)
+    assert "Not measured on all of the data set, but on 30 of them: next." in said(app)
 
 
 def test_where_it_takes_long_a_button_measures_it(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
