@@ -138,10 +138,14 @@ def _formula(numbers: Numbers, name: str) -> str:
 
 def how_to_measure(name: str, *options: str) -> str:
     """What stores the missing numbers; an encoder from elsewhere is named by its folder, which is the reader's to know."""
+    missing = "this was not measured" if options else "nothing is stored"
+    return f"Over a data set {missing} for this encoder: `{command(name, *options)}` measures it."
+
+
+def command(name: str, *options: str) -> str:
     words = ["python -m model.atlas", name if name in available() else "FOLDER"]
     words += ["--data FILE.csv"] if read_config(name).is_text else []
-    missing = "this was not measured" if options else "nothing is stored"
-    return f"Over a data set {missing} for this encoder: `{' '.join([*words, *options])}` measures it."
+    return " ".join([*words, *options])
 
 
 def of_input(chosen: Selection) -> dict[str, np.ndarray]:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from app_pages import address, state
 from app_pages.atlas import over, pruning_of
-from app_pages.heads.numbers import how_to_measure
+from app_pages.heads.numbers import command, how_to_measure
 from app_pages.state import HeadSelection
 from app_pages.widgets.head_choice import take_head
 from app_pages.widgets.show import clickable
@@ -106,7 +106,7 @@ def _in_words(name: str, table: Table, steps: list[Step]) -> str:
         error = np.sqrt(steps[0].accuracy * (1 - steps[0].accuracy) / n)
         return (
             f"**{name}**: its file is an older one, judged on {n} examples only, too few to say how many heads may go: "
-            f"{with_error(steps[0].accuracy, error)} are right with all heads. {how_to_measure(name, f'--with {MEASURE}')}"
+            f"{with_error(steps[0].accuracy, error)} are right with all heads. `{command(name, f'--with {MEASURE}')}` measures it anew."
         )
     last = may_go(steps)
     judged = f"**{name}**, judged on {over(table.source, JUDGING)}"
@@ -117,7 +117,7 @@ def _in_words(name: str, table: Table, steps: list[Step]) -> str:
         )
     after = f"{_accuracy(steps, last + 1)} ({_name(steps[last + 1])})"
     if not last:
-        return f"{judged}: the first head to go is missed already, {after}."
+        return f"{judged}: a loss shows as soon as the first head is gone, {after}."
     return (
         f"{judged}: {last} of {steps[-1].step} heads may go before a loss shows, {_accuracy(steps, last)}: {heads}. With one "
         f"more gone, {after}."

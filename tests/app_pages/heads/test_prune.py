@@ -64,7 +64,7 @@ def test_both_placements_and_how_many_may_go(open_prune: Open, checkpoints: Path
         "−3.0 ± 0.7 points (L1 H1)."
     ) in said(app)
     assert (
-        "**imdb-post-ln**, judged on 1,000 sentences of our own: the first head to go is missed already, accuracy 90.0 % → "
+        "**imdb-post-ln**, judged on 1,000 sentences of our own: a loss shows as soon as the first head is gone, accuracy 90.0 % → "
         "88.5 %, a change of −1.5 ± 0.5 points (L0 H1)."
     ) in said(app)
     assert "128 of 1,128 sentences of our own choose the head; accuracy is of 1,000 others." in said(app)
@@ -89,6 +89,7 @@ def test_an_older_file_was_judged_by_too_few(open_prune: Open, checkpoints: Path
     app = open_prune()
     assert "judged on 128 examples only" in said(app)
     assert "90.0 ± 2.7 % are right with all heads" in said(app)
+    assert "`python -m model.atlas imdb-pre-ln --data FILE.csv --with pruning` measures it anew." in said(app)
     assert "may go before" not in said(app)
     assert table_of(app, "Accuracy of", "encoder", "step", "accuracy")["change"].tolist() == [""] * 5
 
