@@ -169,6 +169,11 @@ def _own() -> Iterator[tuple[Text, None]]:
     return ((Text(text), None) for text in dict.fromkeys(texts))
 
 
+def own_texts() -> dict[int, str]:
+    """The sentences that come with the project, by their numbers, from 1."""
+    return {number: text.text for number, (text, _) in enumerate(_own(), 1)}
+
+
 def _texts(csv: Path) -> Iterator[tuple[Text, str | None]]:
     """One row at a time. Raises ValueError, in one sentence, for what is no CSV with the column text.
 

@@ -1,7 +1,10 @@
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
@@ -15,6 +18,7 @@ from app_pages.inputs.row import NEEDS_ENCODER
 from app_pages.widgets import knock_out
 from model import checkpoint
 from model.ablation import ablate_heads
+from model.atlas.examples import OWN_NAME, own_texts
 from model.atlas.stored import HEADS
 from model.bare import from_arrays
 from model.capture import capture
@@ -201,6 +205,25 @@ def test_an_example_stands_in_its_context(open_app: Open, store_examples: Callab
     assert "1,234" in first
     assert 'a &lt;b&gt;<b title="query">&lt;i&gt;</b> <mark title="key">great</mark> film' in first
     assert "40 sentences of our own" in said(app)
+
+
+def test_an_example_of_our_own_opens_on_the_page_attention(open_app: Open, store_examples: Callable) -> None:
+    numbered = {"number": 3, "query": 2, "query_token": "expected", "layer": 1}
+    store_examples("imdb-pre-ln", OWN_NAME, numbered)
+    app = open_app(PAGE, text=TEXT, heads_part="Examples", layer="1")
+    (html,) = [each.proto.body for each in app.get("html") if 'class="liked"' in each.proto.body]
+    (address,) = re.findall(r'<a href="\./\?([^"]+)" target="_self" title="open in Attention">3</a>', html)
+    assert parse_qs(unescape(address)) == {
+        "kind": ["Text"],
+        "text": [own_texts()[3]],
+        "checkpoint": ["imdb-pre-ln"],
+        "layer": ["1"],
+        "head": ["0"],
+        "query": ["2 expected"],
+    }
+    store_examples("imdb-pre-ln", "texts", numbered)
+    app = open_app(PAGE, text=TEXT, heads_part="Examples", layer="1")
+    assert not any("<a " in each.proto.body for each in app.get("html") if "liked" in each.proto.body)
 
 
 def test_a_key_before_its_query_comes_first(open_app: Open, store_examples: Callable) -> None:
