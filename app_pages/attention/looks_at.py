@@ -49,8 +49,8 @@ def in_words(found: Looks, seen: AttentionRecord, whole: str) -> str:
         one = f"“{plain(token)}”" if attended.unit == "token" else token
         return f"{percent(found.largest, 0)} of {whole} on {one}, mean over the queries"
     if share >= MUCH:
-        return f"{percent(share, 0)} of {whole} on {what}, mean over the queries"
-    *most, last = found.among
+        return f"{percent(share, 0)} of {whole} on {plain(what)}, mean over the queries"
+    *most, last = map(plain, found.among)
     kinds = f"{', '.join(most)} and {last} get" if most else f"{last} gets"
     at_most = f"at most {percent(share, 0)}{' each' if most else ''}, means over the queries"
     return f"{percent(found.elsewhere, 0)} of {whole} on other {seen.attended.units}; {kinds} {at_most}"

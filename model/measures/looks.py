@@ -41,12 +41,14 @@ def shares(record: AttentionRecord) -> dict[str, Float[np.ndarray, "layer head"]
 
 def _words(record: AttentionRecord) -> dict[str, str]:
     one = "word" if record.merged else "token"
+    separators = [record.attended.tokens[at] for at in record.attended.at("separator")]
+    several = "s" if len(separators) > 1 else ""
     return {
         "next": f"the next {one}",
         "previous": f"the {one} before",
         "same": "the query itself",
         "first": "the class token" if record.attended.roles[:1] == ("class",) else f"the first {one}",
-        "separator": "the separator" if len(record.attended.at("separator")) == 1 else "the separators",
+        "separator": f"the separator{several} {' '.join(dict.fromkeys(separators))}",
     }
 
 

@@ -54,7 +54,9 @@ def test_what_a_view_hides_or_merges_changes_nothing_in_the_line(
 
 def test_a_kind_of_key_that_gets_much() -> None:
     assert said(of(np.eye(N))) == "100 % of its weight on the query itself, mean over the queries"
-    assert said(of(column(N - 1, 0.6))) == "60 % of its weight on the separator, mean over the queries"
+    assert (
+        said(of(column(N - 1, 0.6))) == "60 % of its weight on the separator \\[SEP\\], mean over the queries"
+    )
 
 
 def test_a_sink_is_named() -> None:
@@ -70,7 +72,7 @@ def test_where_most_of_the_weight_is_on_no_such_key_that_is_said_first() -> None
     away = (np.roll(np.eye(N), 3, axis=1) + np.roll(np.eye(N), 5, axis=1)) / 2
     assert said(of(away)) == (
         "78 % of its weight on other tokens; the query's neighbours, the query itself, the class token and the separator "
-        "get at most 11 % each, means over the queries"
+        "\\[SEP\\] get at most 11 % each, means over the queries"
     )
 
 

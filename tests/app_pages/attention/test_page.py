@@ -124,7 +124,7 @@ def test_a_head_is_described_by_what_it_looks_at_most(open_app: Open) -> None:
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln")
     by_what = {what: values[0, 0] for what, values in shares(state.record("imdb-pre-ln", TEXT)).items()}
     (said,) = (block.value for block in app.markdown if block.value.startswith("**L0 H0**"))
-    assert max(by_what, key=by_what.get) in said
+    assert max(by_what, key=by_what.get) in said.replace("\\", "")
     assert f"{100 * max(by_what.values()):.0f}" in said
 
 

@@ -20,7 +20,7 @@ def test_shares_of_every_head_and_the_largest_on_the_next_token() -> None:
         "the token before",
         "the query itself",
         "the class token",
-        "the separator",
+        "the separator [SEP]",
     }
     layer, head = most_telling_head(record)
     by_hand = sum(record.pattern[layer, head, at, at + 1] for at in range(len(record) - 1)) / len(record)
@@ -38,13 +38,18 @@ def test_kinds_overlap_and_the_rest_is_what_none_of_them_holds() -> None:
             "the query itself": (0.3 + 0.3 + 0.4) / 5,
             "the next token": (0.3 + 0.4) / 5,
             "the token before": (0.3 + 0.3 + 0.4) / 5,
-            "the separator": 0,
+            "the separator [SEP]": 0,
         }
     )
     # b and c from [CLS], c from a, b from [SEP]
     assert found.elsewhere == pytest.approx((0.7 + 0.4 + 0.3) / 5)
     assert (found.key, found.largest) == (3, pytest.approx(0.4))
-    assert found.among == ("the query's neighbours", "the query itself", "the class token", "the separator")
+    assert found.among == (
+        "the query's neighbours",
+        "the query itself",
+        "the class token",
+        "the separator [SEP]",
+    )
 
 
 def test_what_is_looked_at_and_the_rest_is_all_there_is() -> None:
@@ -106,6 +111,6 @@ def test_of_merged_words_the_next_one_is_a_word() -> None:
 def test_keys_that_are_no_queries_are_no_neighbours() -> None:
     record = from_arrays(np.array([[[[0.2, 0.8]], [[0.5, 0.5]]]]), ("a",), keys=("x", "[SEP]"))
     found = shares(record)
-    assert set(found) == {"the first token", "the separator"}
-    np.testing.assert_allclose(found["the separator"], [[0.8, 0.5]])
+    assert set(found) == {"the first token", "the separator [SEP]"}
+    np.testing.assert_allclose(found["the separator [SEP]"], [[0.8, 0.5]])
     assert most_telling_head(record) == (0, 0)
