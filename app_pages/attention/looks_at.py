@@ -51,6 +51,6 @@ def in_words(found: Looks, seen: AttentionRecord, whole: str) -> str:
     if share >= MUCH:
         return f"{percent(share, 0)} of {whole} on {plain(what)}, mean over the queries"
     *most, last = map(plain, found.among)
-    kinds = f"{', '.join(most)} and {last} get" if most else f"{last} gets"
-    at_most = f"at most {percent(share, 0)}{' each' if most else ''}, means over the queries"
-    return f"{percent(found.elsewhere, 0)} of {whole} on other {seen.attended.units}; {kinds} {at_most}"
+    kinds = f" each on {', '.join(most)} and {last}" if most else f" on {last}"
+    rest = f"{percent(found.elsewhere, 0)} of {whole} on other {seen.attended.units}"
+    return f"{rest}; at most {percent(share, 0)}{kinds}, on average"

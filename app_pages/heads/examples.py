@@ -66,7 +66,7 @@ def _opening(chosen: state.HeadSelection, row: object, texts: Mapping[int, str])
         return f"{row.number:,}"
     at = {"kind": state.TEXT, "text": texts[row.number], "checkpoint": chosen.checkpoint}
     at |= {"layer": row.layer, "head": row.head, "query": f"{row.query} {row.query_token}"}
-    return f'<a href="./?{escape(urlencode(at))}" target="_self" title="open in Attention">{row.number:,}</a>'
+    return f'<a href="./?{escape(urlencode(at))}" title="open in Attention">{row.number:,}</a>'
 
 
 def _line(row: object, number: str) -> str:

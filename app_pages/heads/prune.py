@@ -108,7 +108,8 @@ def _in_words(name: str, table: Table, steps: list[Step]) -> str:
             f"**{name}**: its file is an older one, judged on {n} examples only, too few to say how many heads may go: "
             f"{with_error(steps[0].accuracy, error)} are right with all heads. `{command(name, f'--with {MEASURE}')}` measures it anew."
         )
-    last = may_go(steps)
+    last, half = may_go(steps), len(steps) // 2
+    at_half = f" With {half} gone: {_accuracy(steps, half)}."
     judged = f"**{name}**, judged on {over(table.source, JUDGING)}"
     heads = ", ".join(_name(step) for step in steps[1 : last + 1])
     if last == steps[-1].step:
@@ -117,10 +118,10 @@ def _in_words(name: str, table: Table, steps: list[Step]) -> str:
         )
     after = f"{_accuracy(steps, last + 1)} ({_name(steps[last + 1])})"
     if not last:
-        return f"{judged}: a loss shows as soon as the first head is gone, {after}."
+        return f"{judged}: a loss shows as soon as the first head is gone, {after}.{at_half}"
     return (
         f"{judged}: {last} of {steps[-1].step} heads may go before a loss shows, {_accuracy(steps, last)}: {heads}. With one "
-        f"more gone, {after}."
+        f"more gone, {after}.{at_half}"
     )
 
 

@@ -14,7 +14,7 @@ class Looks(NamedTuple):
     """Where a head looks: shares of all its weight."""
 
     kinds: Mapping[str, float]  # by `shares`; they overlap where the token before is, say, the class token
-    among: tuple[str, ...]  # the same kinds in fewer words
+    among: tuple[str, ...]  # the same kinds, in fewer words
     elsewhere: float  # on keys of none of these kinds
     key: int  # the key with the most of it
     largest: float  # its share
@@ -28,7 +28,10 @@ def looks(record: AttentionRecord, layer: int, head: int) -> Looks | None:
     received = alone.pattern[0, 0].sum(axis=0)
     whole = float(received.sum()) or 1.0
     key = int(received.argmax())
-    words = _words(record) | dict.fromkeys(("previous", "next"), "the query's neighbours")
+    words = _words(record) | dict.fromkeys(("previous", "next"), "neighbours") | {"same": "itself"}
+    words |= {"separator": " ".join(_separators(record))}
+    if record.attended.roles[:1] == ("class",):
+        words["first"] = record.attended.tokens[0]
     among = tuple(dict.fromkeys(words[name] for name in looked_at(alone)))
     return Looks(kinds, among, float(elsewhere(alone)[0, 0]), key, float(received[key]) / whole)
 
@@ -41,15 +44,18 @@ def shares(record: AttentionRecord) -> dict[str, Float[np.ndarray, "layer head"]
 
 def _words(record: AttentionRecord) -> dict[str, str]:
     one = "word" if record.merged else "token"
-    separators = [record.attended.tokens[at] for at in record.attended.at("separator")]
-    several = "s" if len(separators) > 1 else ""
+    several = "s" if len(record.attended.at("separator")) > 1 else ""
     return {
         "next": f"the next {one}",
         "previous": f"the {one} before",
         "same": "the query itself",
         "first": "the class token" if record.attended.roles[:1] == ("class",) else f"the first {one}",
-        "separator": f"the separator{several} {' '.join(dict.fromkeys(separators))}",
+        "separator": f"the separator{several} {' '.join(_separators(record))}",
     }
+
+
+def _separators(record: AttentionRecord) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(record.attended.tokens[at] for at in record.attended.at("separator")))
 
 
 def most_telling_head(record: AttentionRecord) -> tuple[int, int]:

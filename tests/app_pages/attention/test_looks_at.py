@@ -71,13 +71,10 @@ def test_a_sink_is_named() -> None:
 def test_where_most_of_the_weight_is_on_no_such_key_that_is_said_first() -> None:
     away = (np.roll(np.eye(N), 3, axis=1) + np.roll(np.eye(N), 5, axis=1)) / 2
     assert said(of(away)) == (
-        "78 % of its weight on other tokens; the query's neighbours, the query itself, the class token and the separator "
-        "\\[SEP\\] get at most 11 % each, means over the queries"
+        "78 % of its weight on other tokens; at most 11 % each on neighbours, itself, \\[CLS\\] and \\[SEP\\], on average"
     )
 
 
 def test_patches_have_no_neighbours() -> None:
     patches = of(np.full((N, N), 1 / N), None, patch_grid=(3, 3))
-    assert said(patches) == (
-        "89 % of its weight on other patches; the query itself gets at most 11 %, means over the queries"
-    )
+    assert said(patches) == ("89 % of its weight on other patches; at most 11 % on itself, on average")

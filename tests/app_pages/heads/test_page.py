@@ -212,7 +212,7 @@ def test_an_example_of_our_own_opens_on_the_page_attention(open_app: Open, store
     store_examples("imdb-pre-ln", OWN_NAME, numbered)
     app = open_app(PAGE, text=TEXT, heads_part="Examples", layer="1")
     (html,) = [each.proto.body for each in app.get("html") if 'class="liked"' in each.proto.body]
-    (address,) = re.findall(r'<a href="\./\?([^"]+)" target="_self" title="open in Attention">3</a>', html)
+    (address,) = re.findall(r'<a href="\./\?([^"]+)" title="open in Attention">3</a>', html)
     assert parse_qs(unescape(address)) == {
         "kind": ["Text"],
         "text": [own_texts()[3]],
