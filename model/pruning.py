@@ -43,7 +43,7 @@ class Step(NamedTuple):
         if self.n < 2:
             return math.nan
         turned, net = self.turned_right + self.turned_wrong, self.turned_right - self.turned_wrong
-        return math.sqrt((turned - net**2 / self.n) / (self.n - 1) / self.n)
+        return math.sqrt(max(turned - net**2 / self.n, 0) / (self.n - 1) / self.n)
 
     @property
     def loses(self) -> bool:

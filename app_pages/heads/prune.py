@@ -100,14 +100,9 @@ def _whole(value: float | None) -> int | None:
 
 
 def _in_words(name: str, table: Table, steps: list[Step]) -> str:
-    """How many heads may go, and what the next one costs; of a file that does not say who judged, that it cannot be told."""
+    """How many heads may go, what the next one costs, and what half of them do."""
     if not steps[0].n:
-        n = table.source.n // 2
-        error = np.sqrt(steps[0].accuracy * (1 - steps[0].accuracy) / n)
-        return (
-            f"**{name}**: its file is an older one, judged on {n} examples only, too few to say how many heads may go: "
-            f"{with_error(steps[0].accuracy, error)} are right with all heads. `{command(name, f'--with {MEASURE}')}` measures it anew."
-        )
+        return _of_older_file(name, table, steps[0])
     last, half = may_go(steps), len(steps) // 2
     at_half = f" With {half} gone: {_accuracy(steps, half)}."
     judged = f"**{name}**, judged on {over(table.source, JUDGING)}"
@@ -122,6 +117,17 @@ def _in_words(name: str, table: Table, steps: list[Step]) -> str:
     return (
         f"{judged}: {last} of {steps[-1].step} heads may go before a loss shows, {_accuracy(steps, last)}: {heads}. With one "
         f"more gone, {after}.{at_half}"
+    )
+
+
+def _of_older_file(name: str, table: Table, first: Step) -> str:
+    """It does not say which answers turned, and so not whether a change is more than chance."""
+    n = table.source.n // 2
+    error = np.sqrt(first.accuracy * (1 - first.accuracy) / n)
+    return (
+        f"**{name}**: its file is an older one, judged on {n} examples only, too few to say how many heads may go: "
+        f"{with_error(first.accuracy, error)} are right with all heads. "
+        f"`{command(name, f'--with {MEASURE}')}` measures it anew."
     )
 
 
