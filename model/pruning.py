@@ -19,7 +19,6 @@ from .importance import check_labels
 from .inputs import InputLike, prepare
 from .probabilities import of_one_length, read_answer
 
-
 BAND = 2.0  # standard errors; below it a difference may be chance
 
 
