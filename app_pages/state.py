@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import own
 from app_pages.cache import Checkpoint, cached, loaded, of
-from model import checkpoint, digits
+from model import checkpoint, digits, inputs
 from model.capture import capture
 from model.config import DIGITS, ModelConfig
 from model.inputs import Input, Text
@@ -108,6 +108,16 @@ def _viewed(
 def encoded_text(name: Checkpoint, given: Text) -> Encoded:
     encoder = loaded(name)
     return encode(encoder.tokenizer, given.text, encoder.config.padding_id, given.second)
+
+
+def reads_pairs(name: Checkpoint) -> bool:
+    """Whether the encoder reads a second text behind the first; not where it cannot be opened."""
+    if (config := config_of(name)) is None or config.family is None:
+        return False  # known without its weights
+    try:
+        return inputs.reads_pairs(loaded(name))
+    except (ValueError, OSError):
+        return False
 
 
 def left_out(name: Checkpoint, given: Input) -> str:

@@ -66,9 +66,10 @@ def choose_input(
         given = _of_record(opened, records)
     else:
         with place:
-            config = state.config_of(name)
-            imported = config is not None and config.family is not None
-            given, label = text_input(in_two_parts=imported) if kind == state.TEXT else digit_input(name)
+            if kind == state.TEXT:
+                given, label = text_input(name)
+            else:
+                given, label = digit_input(name)
             label = state.label_for(name, label)
             label = right_class(kind, name, given) if label is None else label
         with place:

@@ -106,7 +106,7 @@ def _readable(
     """By number the inputs that the encoder takes; notes; of texts how many tokens are left out, and the length."""
     given, lengths, nothing = {}, {}, []
     for number, item in enumerate(items):
-        found = item.given(config)
+        found = item.given(config, reads_pairs=state.reads_pairs(name))
         if isinstance(found, Text):
             encoded = state.encoded_text(name, found)
             found = found if encoded.n_read else None
@@ -122,8 +122,9 @@ def _readable(
         named = [items[number].name or f"number {number + 1:,}" for number in nothing[:NAMED]]
         shown = ", ".join(named) + (", …" if len(nothing) > NAMED else "")
         notes.append(f"{several} left out, {what}: {shown}.")
-    if config.family is None and (n := sum(bool(item.text and item.text.second) for item in items)):
-        notes.append(f"This encoder reads one text at a time: {_several(n, 'second part')} left out.")
+    n_pairs = sum(bool(item.text and item.text.second) for item in items)
+    if n_pairs and not state.reads_pairs(name):
+        notes.append(f"This encoder reads one text at a time: {_several(n_pairs, 'second part')} left out.")
     return given, notes, lengths
 
 

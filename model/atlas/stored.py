@@ -261,8 +261,8 @@ def read_rows(path: Path) -> Table | None:
 
 
 def against_file(other: str) -> str:
-    """What the comparison with the checkpoint `other` is called."""
-    return f"against-{other}.json"
+    """What the comparison with the checkpoint `other` is called; of a name such as `hub:owner/name` it is one file, in no folder."""
+    return f"against-{other.replace('/', '-')}.json"
 
 
 def read_against(path: Path) -> Against | None:
