@@ -20,7 +20,8 @@ from model.measures import heads
 from model.measures.words import view
 from model.record import AttentionRecord, ForwardRecord
 from model.seeds import seed_of
-from model.text import Encoded, encode
+from model.text import Encoded, encode, knows_characters_alone
+from model.text import with_spaces_between as with_spaces
 from viz.palette import ColourScale, WeightScale, weight_scale
 
 if TYPE_CHECKING:  # it draws, and needs what stands here
@@ -126,6 +127,31 @@ def left_out(name: Checkpoint, given: Input) -> str:
         return ""
     tokens = "token" if encoded.n_left_out == 1 else f"{encoded.n_left_out:,} tokens"
     return f"{'first' if encoded.from_start else 'last'} {tokens}"
+
+
+def unknown(name: Checkpoint, given: Input) -> str:
+    """How many tokens of a text the vocabulary lacks, such as "14 of 49 tokens are unknown to this tokenizer"; "" where none."""
+    if not isinstance(given, Text) or not (n := (encoded := encoded_text(name, given)).n_unknown):
+        return ""
+    tokens, are = "token" if encoded.n_read == 1 else "tokens", "is" if n == 1 else "are"
+    return f"{n:,} of {encoded.n_read:,} {tokens} {are} unknown to this tokenizer"
+
+
+def with_spaces_between(name: Checkpoint, given: Text) -> Text | None:
+    """The text with its characters separated, where that makes more of it known to an encoder of characters; else None."""
+    if not _knows_characters_alone(name):
+        return None
+    tokenizer = loaded(name).tokenizer
+    parts = (part and with_spaces(tokenizer, part) for part in (given.text, given.second))
+    separated = Text(*parts)
+    before, after = (encoded_text(name, each) for each in (given, separated))
+    fewer = after.n_unknown * before.n_read < before.n_unknown * after.n_read
+    return separated if fewer else None
+
+
+@cached
+def _knows_characters_alone(name: Checkpoint) -> bool:
+    return knows_characters_alone(loaded(name).tokenizer)
 
 
 @cached

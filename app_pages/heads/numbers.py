@@ -29,6 +29,7 @@ from model.inputs import Input
 from model.measures.roles import Role, roles, roles_for
 from model.measures.statistics import statistics
 from model.record import AttentionRecord, ForwardRecord
+from viz.numbers import percent
 
 HERE, OVER = "this input", "data set"
 BACKWARD = 3  # forwards that a forward with gradients and its backward take, about
@@ -41,6 +42,7 @@ class Numbers:
     spreads: Mapping[str, Spread]  # the same over a data set; empty where nothing is stored
     data: str  # such as "256 MNIST test digits", in Markdown
     samples: Mapping[str, int]  # of what was measured on fewer of them, on how many
+    unknown: float  # share of the tokens of the data set that the vocabulary lacks
     first: str  # which of the two is compared and gives names, `HERE` or `OVER`
 
     @property
@@ -64,9 +66,10 @@ def choose_numbers(chosen: Selection) -> Numbers:
     spreads = (
         {} if stored is None else {k: each for k, each in stored.spreads.items() if each.mean.shape == shape}
     )
-    first, data, samples = HERE, "", {}
+    first, data, samples, unknown = HERE, "", {}, 0.0
     if spreads:
         data, samples = plain(over(stored.source)), stored.source.samples
+        unknown = stored.source.unknown or 0.0
         with chosen.controls:
             first = address.row(
                 "Numbers of",
@@ -76,11 +79,15 @@ def choose_numbers(chosen: Selection) -> Numbers:
                 help=f"The data set is {data}.",
             )
     here = of_input(chosen) | (effects(chosen, stored) if chosen.opened is None else {})
-    return Numbers(record=chosen.record, here=here, spreads=spreads, data=data, samples=samples, first=first)
+    of_data = {"data": data, "samples": samples, "unknown": unknown}
+    return Numbers(record=chosen.record, here=here, spreads=spreads, first=first, **of_data)
 
 
 def say_source(chosen: Selection, numbers: Numbers) -> None:
-    """Why there are no numbers over a data set, where there are none."""
+    """Why there are no numbers over a data set, where there are none; and how much of its texts was unknown."""
+    if numbers.unknown:
+        share = percent(numbers.unknown, below="<")
+        st.caption(f"Of the tokens of {numbers.data}, {share} are unknown to this tokenizer.")
     if chosen.opened is not None:
         st.caption("A record holds one input, so these are the numbers of that input alone.")
     elif numbers.spreads and not {"importance", "zero"} <= set(numbers.spreads):

@@ -287,7 +287,8 @@ def read_against(path: Path) -> Against | None:
 
 def write_against(path: Path, made: Against) -> None:
     values = asdict(made)
-    del values["source"]["samples"]
+    for name in ("samples", "unknown"):  # which are of tables
+        del values["source"][name]
     parts = (f"{json.dumps(name)}: {_written(value)}" for name, value in values.items())
     json_schema.replace(path, "{" + ",\n ".join(parts) + "}\n")
 
