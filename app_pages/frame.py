@@ -32,8 +32,8 @@ _QUERIES = _term("queries", "A query is the token that looks: a row of a map.")
 _KEYS = _term("keys", "A key is a token that is looked at: a column of a map.")
 _LAYER_NORM = _term(
     "LayerNorm",
-    "It gives every vector the same mean and spread. Pre-LN: before attention and feed-forward; post-LN: "
-    "after each addition.",
+    "It brings the numbers of every vector to mean 0 and spread 1, and then applies a learned gain and shift. Pre-LN: "
+    "before attention and feed-forward; post-LN: after each addition.",
 )
 # By the groups of the navigation; the name of a page's folder is its address.
 GROUPS = {

@@ -55,16 +55,21 @@ def _listed(names: Sequence[str]) -> str:
 def explained(choice: MaskChoice, record: ForwardRecord) -> str:
     """What a mask of this kind forbids, and what to click; holds no token of the input."""
     is_text, n_layers = record.unit == "token", record.config.n_layers
-    everywhere = choice.layers is None and choice.heads is None
+    everywhere = all(
+        some is None or len(set(some)) == count
+        for some, count in ((choice.layers, n_layers), (choice.heads, record.config.n_heads))
+    )
     match choice.kind:
         case "keys":
             apart = ""
             if record.has_class_token and not is_text:
                 apart = " The class token has no patch: block it in the box."
+            unread = f"No {record.unit} reads from a blocked one any more"
+            if not everywhere:
+                unread = f"In the chosen layers and heads no {record.unit} reads from a blocked one; the others still do"
             return (
                 f"Click a {record.unit} to block it as a key for every query; a second click unblocks "
-                f"it.{apart} No token reads from a blocked one any more; its own vector is still computed, "
-                "layer by layer."
+                f"it.{apart} {unread}. A blocked {record.unit} is not taken out: the encoder still computes its state."
             )
         case "cells":
             return "A blocked cell forbids one query one key. A click blocks it, a second one unblocks it."

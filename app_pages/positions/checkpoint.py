@@ -87,7 +87,7 @@ def _grid(name: str, record: ForwardRecord, query: int) -> None:
         f"Mean cosine similarity of patches side by side **{short(means.beside)}**, one above the other "
         f"**{short(means.above)}**, of all other pairs **{short(means.others)}**."
     )
-    found = "was learned from digits" if means.neighbours_alike else "is not visible here"
+    found = "was learned in training" if means.neighbours_alike else "is not visible here"
     learned = f"The table is a plain list that does not say which patches touch: the grid {found}."
     computed = "These sinusoids count the patches as one long row: that they lie in a grid is not in them."
     why = learned if record.config.positions == "learned" else computed

@@ -103,13 +103,19 @@ def _what_is_permuted(record: ForwardRecord) -> str:
     stay = list(dict.fromkeys(record.tokens[at] for at in record.at(*STAY)))
     if stay:
         what += f"; {' and '.join(map(plain, stay))} {'stay' if len(stay) > 1 else 'stays'}"
+    permuted = (
+        r"What is permuted is the content: at position $i$ stands $x_{\pi(i)} + p_i$, so each position keeps its "
+        f"vector. That is the same as {what}."
+    )
+    if record.config.has_distance_bias:
+        return (
+            f"{permuted} Even without position vectors the order counts in this encoder: it also adds a bias to each "
+            "score that depends on how far apart query and key are, and that bias stays."
+        )
     return (
-        r"What is permuted is the content: at place $i$ stands $x_{\pi(i)} + p_i$, so each place keeps its "
-        "position "
-        f"vector. That is the same as {what}. Without positions nothing tells one place from another: "
-        "attention, feed-forward and norm treat all places alike, so the order of rows and columns is all "
-        "that can change. The small deviations that remain are rounding: the sums are taken in another "
-        "order."
+        f"{permuted} Without positions nothing tells one position from another: attention, feed-forward and norm "
+        "treat all alike, so the order of rows and columns is all that can change. The small differences that "
+        "remain are rounding: the sums are taken in another order."
     )
 
 

@@ -206,9 +206,10 @@ def _curves(name: str, films: dict[str, Film], probe: int, measure: str, moment:
 def _formation(films: Iterable[str], probe: int) -> None:
     st.markdown("#### When did each head form?")
     st.caption(
-        "The first step from which a head stays less than half as far from its final pattern on this input "
-        "as at the start. Distance: mean over queries of the Jensen-Shannon divergence of the patterns' "
-        "rows."
+        "For each head, a training step: from then on its pattern on this input stays less than half as far from the "
+        "last recorded one as the first recorded one was. Distance: mean over queries of the Jensen-Shannon "
+        "divergence of the patterns' rows. The last recording was made just before the last training step, so the "
+        "encoder on the other pages is one step further."
     )
     steps = {name: formed(name, probe) for name in films}
     first, last = min(of.min() for of in steps.values()), max(of.max() for of in steps.values())

@@ -92,7 +92,7 @@ _ALL = (
         says="how much of what speaks for the class has come from token j of the input to i",
         source="Chefer et al. 2021",
         caution="Their generic method. Shown is R − I, divided by the largest number of the layer. What speaks against the "
-        "class is left out. What counts for the answer is the last layer, at the position that is classified.",
+        "class is left out. What counts for the answer is the last layer, in the rows that are pooled for it: that of the class token, or all.",
         needs="gradients",
         sums_to_1=False,
     ),

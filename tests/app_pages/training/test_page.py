@@ -78,6 +78,12 @@ def test_an_accuracy_that_was_not_measured_is_not_drawn_as_one(open_app: Open, c
     assert "Where the line has a gap, accuracy was not measured." in shown
 
 
+def test_heads_are_held_against_the_last_recording_and_not_the_stored_weights(open_app: Open) -> None:
+    shown = text(open_app(PAGE, kind="Digit"))
+    assert "less than half as far from the last recorded one as the first recorded one was" in shown
+    assert "made just before the last training step" in shown
+
+
 def test_without_a_film_the_page_says_so(open_app: Open) -> None:
     assert "There is no film of imdb-pre-ln and imdb-post-ln." in text(open_app(PAGE))
 
