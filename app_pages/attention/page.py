@@ -33,7 +33,7 @@ part = HEAD
 with chosen.view:
     if through.lens.has_heads:
         part = address.row(
-            "Show",
+            "Of the heads of this layer",
             (HEAD, MEAN, MAXIMUM),
             key="part",
             help="The chosen head, or at each cell the mean or the maximum over all heads of its layer.",

@@ -7,7 +7,7 @@ import streamlit as st
 
 from model.lenses import ATTENTION, Lens
 from model.record import AttentionRecord, Positions
-from viz.attention.token_label import visible
+from viz.heatmap import position_labels
 from viz.numbers import written
 
 MOST = 8
@@ -16,18 +16,19 @@ MOST = 8
 def strongest_keys(record: AttentionRecord, weights: np.ndarray, query: int, lens: Lens) -> None:
     """The largest of `weights` [key], and how much of the row they hold."""
     order = np.argsort(-weights, kind="stable")[:MOST].tolist()
+    keys, queries = _names(record.attended), _names(record)
     rows = "".join(
-        f"<tr><td>{escape(_name(record.attended, key))}</td><td>{written(float(weights[key]), '.3f')}</td></tr>"
+        f"<tr><td>{escape(keys[key])}</td><td>{written(float(weights[key]), '.3f')}</td></tr>"
         for key in order
     )
     held = written(float(weights[order].sum()), ".3f")
     what = " attends to" if lens.name == ATTENTION else f": {lens.quantity}"
     every = "" if len(order) == len(weights) else f"<tr><td>together</td><td>{held}</td></tr>"
     st.html(
-        f'<table class="strongest"><caption>{escape(_name(record, query))}{what}</caption>{rows}{every}</table>'
+        f'<table class="strongest"><caption>{escape(queries[query])}{what}</caption>{rows}{every}</table>'
     )
 
 
-def _name(read: Positions, position: int) -> str:
-    token = visible(read.tokens[position])
-    return f"{read.number(position)} {token}" if read.tokens.count(read.tokens[position]) > 1 else token
+def _names(read: Positions) -> list[str]:
+    """As beside the matrix: a token that occurs more than once carries its position."""
+    return position_labels(read.tokens, [read.number(position) for position in range(len(read.tokens))])

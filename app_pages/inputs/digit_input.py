@@ -28,7 +28,7 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
     """
     picture = st.container(width="content", key="picture")
     number = st.container(width="content")
-    with st.popover("Choose or draw", key="digits"):
+    with st.popover("Choose or draw a digit", key="digits"):
         look = {"width": "stretch", "label_visibility": "collapsed"}
         config = state.config_of(checkpoint)
         coloured = config is not None and config.n_channels == 3

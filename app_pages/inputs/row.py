@@ -199,15 +199,15 @@ def _describe(loaded: Loaded) -> None:
         )
         if figures := measured(loaded.history):
             st.caption("Accuracy, with its standard error:")
-            st.dataframe([_right(each) for each in figures], hide_index=True, width=440)
+            st.dataframe([_accuracy(each) for each in figures], hide_index=True, width=440)
         else:
             st.caption("Its accuracy was not measured.")
         st.caption(_ENCODER)
 
 
-def _right(figures: dict) -> dict[str, str]:
+def _accuracy(figures: dict) -> dict[str, str]:
     p, n = figures["accuracy"], figures["n"]
-    return {"of": f"{n:,} {figures['data']}", "right": with_error(p, standard_error(p, n))}
+    return {"judged on": f"{n:,} {figures['data']}", "correct": with_error(p, standard_error(p, n))}
 
 
 def _several(n: int, what: str) -> str:

@@ -19,7 +19,7 @@ from viz.numbers import written
 @pytest.mark.parametrize("text", [TEXT, "film not great x y z"])
 def test_the_knock_out_is_said_in_numbers(open_compare: Open, text: str) -> None:
     app = open_compare(text=text, checkpoint="imdb-pre-ln", compare_part="Knock-out")
-    assert "masked out of the keys" in words(app)
+    assert "hidden from every query" in words(app)
     asked = int(state.record("imdb-pre-ln", text).logits.argmax())
     for name in ("imdb-pre-ln", "imdb-post-ln"):
         record = state.record(name, text)

@@ -25,7 +25,10 @@ def test_what_a_checkpoint_is(open_app: Open) -> None:
     lines = facts(app)
     assert lines[1:] == ["post-LN, 2 layers × 2 heads", "runs on CPU"]
     (right,) = (table.value for table in app.dataframe)
-    assert right.to_dict("list") == {"of": ["10,000 MNIST test digits"], "right": ["99.5 ± 0.1\u2009%"]}
+    assert right.to_dict("list") == {
+        "judged on": ["10,000 MNIST test digits"],
+        "correct": ["99.5 ± 0.1\u2009%"],
+    }
     # patches 16·8+8, class token 8, positions 5·8; a layer: q, k 2·(8·6+6), v 8·10+10, output 10·8+8,
     # norms 4·8, feed-forward 2·8·16+16+8; classifier 8·10+10
     layer = 2 * (8 * 6 + 6) + 8 * 10 + 10 + 10 * 8 + 8 + 4 * 8 + 2 * 8 * 16 + 16 + 8

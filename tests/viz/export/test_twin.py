@@ -102,7 +102,7 @@ def test_names_are_left_out_where_there_is_no_room():
 def test_the_legend_says_what_plotlys_says():
     drawn = svg(attention_heatmap(PATTERN, TOKENS, scale=WeightScale(0.5, "0 to the maximum")))
     assert ">attention weight, 0 to the maximum<" in drawn.replace("</tspan>", "<")
-    assert "evenly spread: 1/4 = 0.25" in drawn
+    assert "same weight for all: 1/4 = 0.25" in drawn
     assert ">▲</text>" in drawn
     assert ">0.5</text>" in drawn
 
