@@ -15,6 +15,7 @@ from app_pages.inputs.text_input import text_input
 from app_pages.widgets.bar import bar
 from app_pages.widgets.head_choice import OTHER_KIND
 from app_pages.widgets.spelling import PLACEMENTS, plain
+from model import checkpoint
 from model.checkpoint import Loaded
 from model.history import measured, standard_error
 from model.inputs import Input
@@ -35,6 +36,11 @@ _ENCODER = (
     "post-LN: after each of the two additions."
 )
 
+# By words in the name of a data set.
+_DATA = {
+    "SST": "SST is the Stanford Sentiment Treebank: single sentences from film reviews.",
+    "of our own": "Sentences of our own were written for this project; in each a word like “not” or “never” decides.",
+}
 NO_NUMBERS = (
     "cannot be shown with this input, choose another one: its activations are too large for float32, and what was computed "
     "from them is no number."
@@ -194,15 +200,28 @@ def _describe(loaded: Loaded) -> None:
         st.caption(
             f"{loaded.n_parameters:,} parameters  \n{PLACEMENTS[config.norm_placement]}, "
             f"{_several(config.n_layers, 'layer')} × {_several(config.n_heads, 'head')}  \n"
+            + _seed(loaded.name)
             + (f"reference accuracy: {plain(published)}  \n" if published else "")
             + f"runs on {loaded.device.type.upper()}"
         )
         if figures := measured(loaded.history):
             st.caption("Accuracy, with its standard error:")
             st.dataframe([_accuracy(each) for each in figures], hide_index=True, width=440)
+            if said := [
+                what for name, what in _DATA.items() if any(name in each["data"] for each in figures)
+            ]:
+                st.caption(" ".join(said))
         else:
             st.caption("Its accuracy was not measured.")
         st.caption(_ENCODER)
+
+
+def _seed(name: str) -> str:
+    """A line about the seed, where there are encoders that differ in nothing else; "" where there are none."""
+    alike = by_seed(checkpoint.available()).get(seed_of(name)[0], ())
+    if len(alike) < 2 or name not in alike:
+        return ""
+    return f"seed {seed_of(name)[1]}: one of {len(alike)} encoders that differ only in the random numbers of their training  \n"
 
 
 def _accuracy(figures: dict) -> dict[str, str]:

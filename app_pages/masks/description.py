@@ -25,15 +25,15 @@ def without_or_with(choice: MaskChoice, record: ForwardRecord) -> str:
 def _what(choice: MaskChoice, record: ForwardRecord) -> str | None:
     """None where the choice masks nothing."""
     n, is_text = len(record), record.unit == "token"
-    named = [f"“{token}”" if is_text else token for token in record.tokens]
+    names = [named(record, position) for position in range(n)]
     match choice.kind:
         case "keys" if len(choice.keys) > AT_MOST:
             return f"Without {len(choice.keys)} of the {n} {'tokens' if is_text else 'positions'}"
         case "keys" if choice.keys:
-            return f"Without {_listed([named[key] for key in choice.keys])}"
+            return f"Without {_listed([names[key] for key in choice.keys])}"
         case "cells" if len(choice.cells) == 1:
             ((query, key),) = choice.cells
-            return f"Where {named[query]} does not see {named[key]}"
+            return f"Where {names[query]} does not see {names[key]}"
         case "cells" if choice.cells:
             return f"Without {len(choice.cells)} of the {n * n:,} cells"
         case "causal":
@@ -46,6 +46,14 @@ def _what(choice: MaskChoice, record: ForwardRecord) -> str | None:
         case "padding" if choice.n_padding:
             return f"With the last {choice.n_padding} patches masked as padding"
     return None
+
+
+def named(record: ForwardRecord, position: int) -> str:
+    """A token in quotation marks, with its position where it occurs more than once; a patch as it is called."""
+    token = record.tokens[position]
+    if record.unit != "token":
+        return token
+    return f"“{token}”" if record.tokens.count(token) == 1 else f"“{token}” at position {position}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -81,8 +81,15 @@ def test_the_label_is_a_class_whatever_that_is_called(open_app: Open, checkpoint
     assert len(verdicts) > 2
 
 
-def test_nobody_knows_whether_the_answer_to_a_text_is_right(open_app: Open) -> None:
-    assert not open_app().metric[0].delta
+def test_of_an_example_it_is_known_whether_it_is_read_correctly_and_of_what_is_typed_not(
+    open_app: Open,
+) -> None:
+    answers = {"I expected to be bored, but I was not bored for a single minute.": "positive"}
+    answers["The film is not good."] = "negative"
+    for text, answer in answers.items():
+        metric = open_app(text=text).metric[0]
+        assert metric.delta == ("correct" if metric.value == answer else f"wrong, it is {answer}")
+    assert not open_app(text="The film is not good").metric[0].delta
 
 
 def test_a_typed_mask_is_filled(open_app: Open) -> None:

@@ -50,6 +50,7 @@ def test_checkpoints_of_several_seeds_stand_once_with_a_box_for_the_seed(
     options = app.selectbox(key="checkpoint").options
     assert [name for name in options if name.startswith("small")] == ["small-pre-ln-seed1"]
     assert app.selectbox(key="checkpoint").value == "small-pre-ln-seed1"
+    assert "seed 1: one of 2 encoders that differ only in the random numbers of their training" in facts(app)
     app.selectbox(key="seed").set_value("small-pre-ln-seed0").run()
     assert not app.exception
     assert app.session_state["checkpoint"] == "small-pre-ln-seed0"

@@ -84,3 +84,9 @@ def test_a_blocked_token_is_unread_only_where_the_mask_holds(text: ForwardRecord
         said = explained(replace(blocked, **some), text)
         assert everywhere not in said
         assert "In the chosen layers and heads no token reads from a blocked one; the others still do" in said
+
+
+def test_of_a_repeated_token_it_is_said_which_one_is_blocked() -> None:
+    record = capture(tiny.loaded(tiny.TEXT), "not great not")
+    assert without_or_with(MaskChoice(kind="keys", keys=(3,)), record) == "Without “not” at position 3"
+    assert without_or_with(MaskChoice(kind="keys", keys=(2,)), record) == "Without “great”"
