@@ -47,7 +47,7 @@ GROUPS = {
         "inside_a_head": Title(
             "Inside a head",
             "Where does this number come from?",
-            "One token's way through a block of the encoder, number by number, and why it is built so.",
+            "One token's path through one layer of the encoder, number by number, and why the layer is built so.",
         ),
         "heads": Title(
             "Heads",
@@ -59,7 +59,7 @@ GROUPS = {
     "try": {
         "masks": Title(
             "Masks",
-            "What if it could not see that?",
+            "What if it could not see a word?",
             f"Hide tokens from the {_HEADS}: see what they attend to instead, and whether the prediction changes.",
         ),
         "positions": Title(
@@ -99,9 +99,9 @@ GROUPS = {
         ),
         "reading": Title(
             "Reading",
-            "Where in the papers is this?",
-            "Section by section through the papers, with a link to the place in the app that shows each on "
-            "real numbers.",
+            "Where do I begin, and where is this in the papers?",
+            "Two guided tours of about an hour, and then the papers section by section: each step has a link to the page "
+            "that shows it on real numbers.",
         ),
     },
     "your own": {

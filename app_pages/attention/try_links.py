@@ -64,7 +64,7 @@ def _hidden_word(chosen: state.HeadSelection) -> None:
     if found:
         *_, text, position = max(found, key=lambda each: each[:2])
         address.take("text", text.text)
-        address.take("masks_kind", "Block keys")
+        address.take("masks_kind", "Block tokens")
         address.take("query", 0)
         block_in(state.record(chosen.checkpoint, text), position)
         go_to("masks")
@@ -84,7 +84,7 @@ def _two_norms(_chosen: state.HeadSelection) -> None:
         "digit": digit,
         "checkpoint": (pair or names or (None,))[0],
         "query": 0,
-        "compare_what": "two checkpoints",
+        "compare_what": "two encoders",
         "compare_part": "Heads",
     }.items():
         address.take(key, value)

@@ -28,7 +28,7 @@ def choose_config() -> ModelConfig | None:
             key="cost_from",
             on_change=lambda: load(address.held("cost_from")),
             width=190,
-            help="A preset, or a row of the published variations. Then change what you like.",
+            help="A preset, or a row of table 3 of the paper. Then change what you like.",
         )
         start = STARTS[name]
         sizes = {

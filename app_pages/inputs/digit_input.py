@@ -14,7 +14,7 @@ from model.measures.difficulty import called_differently, hardest_first
 from viz.image_gallery import image_gallery
 
 TEST_DIGITS, DRAW, PICTURE = "Test digits", "Draw", "Picture"
-AS_THEY_COME, HARDEST, DISAGREE = "as they come", "hardest first", "where the two checkpoints disagree"
+AS_THEY_COME, HARDEST, DISAGREE = "as they come", "hardest first", "where the two encoders disagree"
 COLUMNS = 5
 PAGE = 3 * COLUMNS
 SIDE = 44  # pixels of the picture in the row

@@ -98,18 +98,18 @@ def choose_input(
 def _need_encoder(name: str | None, kind: str, given: Input | None, about: DeltaGenerator) -> None:
     """Ends the page where there is no encoder, or nothing that it could read."""
     if name is None:
-        stop(f"There is no checkpoint for this input: none in `checkpoints/` takes a {kind.lower()}.")
+        stop(f"There is no encoder for this input: none in `checkpoints/` reads a {kind.lower()}.")
     try:
         loaded = state.loaded(name)
         with about:
             _describe(loaded)
         n_read = state.encoded_text(name, given).n_read if kind == state.TEXT and given else None
     except (ValueError, OSError) as error:
-        stop(f"The checkpoint {name} cannot be used, choose another one: {plain(str(error))}.")
+        stop(f"The encoder {name} cannot be used, choose another one: {plain(str(error))}.")
     if given is None or n_read == 0:
         stop(INVITATION[kind])
     if not state.record(name, given).is_finite:
-        stop(f"The checkpoint {plain(name)} {NO_NUMBERS}")
+        stop(f"The encoder {plain(name)} {NO_NUMBERS}")
     own.say_on_cpu(name)
     if left_out := state.left_out(name, given):
         st.caption(f"The text is too long for the encoder, which leaves out the {left_out}.")
@@ -154,7 +154,7 @@ def _choose_encoder(kind: str) -> str | None:
     shown = [held if held in names else names[0] for names in seeds.values()]
     look = {"label_visibility": "collapsed"}
     # Not by a shorter name: the address holds what stands in the box, and must say the seed.
-    name = address.box("Checkpoint", shown, key="checkpoint", gone=_alike, width=190, **look)
+    name = address.box("Encoder", shown, key="checkpoint", gone=_alike, width=190, **look)
     if name is not None and len(names := seeds[seed_of(name)[0]]) > 1:
         st.session_state["seed"] = name
         st.selectbox(

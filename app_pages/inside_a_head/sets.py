@@ -41,9 +41,9 @@ def set_to_set(chosen: HeadSelection) -> None:
     with st.container(horizontal=True, gap="large", key="totals"):
         for each in (NONE, CAUSAL):
             st.metric(
-                f"Largest deviation, {each}",
+                f"Largest difference of the two sides, {each}",
                 written(found[each].largest_difference, ".2g"),
-                f"{written(found[each].largest_difference / size, '.2g')} times the largest output"
+                f"{written(found[each].largest_difference / size, '.2g')} of the largest output"
                 if size
                 else None,
                 delta_color="off",

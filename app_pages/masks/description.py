@@ -80,7 +80,7 @@ def explained(choice: MaskChoice, record: ForwardRecord) -> str:
                 f"it.{apart} {unread}. A blocked {record.unit} is not taken out: the encoder still computes its state."
             )
         case "cells":
-            return "A blocked cell forbids one query one key. A click blocks it, a second one unblocks it."
+            return "A cell is a pair of a query (row) and a key (column); where it is blocked, that query does not see that key. A click blocks it, a second one unblocks it."
         case "causal" if record.has_class_token and everywhere:
             return (
                 "A query attends to itself and to the positions before it. The class token is first and "

@@ -1,4 +1,4 @@
-"""What the checkpoint really adds: its own table of positions, and how long its vectors are beside the content."""
+"""What the encoder really adds: its own table of positions, and how long its vectors are beside the content."""
 
 import math
 
@@ -109,7 +109,7 @@ def _lengths(chosen: Selection, record: ForwardRecord) -> None:
     without, ratio = lengths.ratios
     mean = f"Over the {len(record)} positions of this input, the mean length of the content is"
     root = r"$\sqrt{d_\text{model}}$"
-    trained, other, what = without, ratio, f"with a factor {root}, which this checkpoint was trained without,"
+    trained, other, what = without, ratio, f"with a factor {root}, which this encoder was trained without,"
     if is_scaled:
         trained, other, what = ratio, without, f"without the factor {root}"
     st.markdown(

@@ -94,7 +94,7 @@ def test_a_history_of_nonsense_is_refused_in_one_sentence(open_app: Open, checkp
     assert not app.exception
     (said,) = (said.value for said in app.info)
     assert said.startswith(
-        "The checkpoint mnist-pre-ln cannot be used, choose another one: mnist-pre-ln/history.json"
+        "The encoder mnist-pre-ln cannot be used, choose another one: mnist-pre-ln/history.json"
     )
 
 

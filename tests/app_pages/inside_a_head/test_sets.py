@@ -13,11 +13,11 @@ from tests.model.imports.folders import build
 
 Open = Callable[..., AppTest]
 
-PART = {"text": "not great film", "inside": "Sets"}
+PART = {"text": "not great film", "inside": "Order of tokens"}
 
 
 def deviations(app: AppTest) -> dict[str, str]:
-    return {metric.label: metric.value for metric in app.metric if "deviation" in metric.label}
+    return {metric.label: metric.value for metric in app.metric if "difference" in metric.label}
 
 
 def annotations(app: AppTest) -> list[str]:

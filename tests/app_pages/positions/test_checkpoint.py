@@ -18,7 +18,7 @@ from viz.numbers import short
 
 Open = Callable[..., AppTest]
 
-PAGE, PART = "app_pages/positions/page.py", "This checkpoint"
+PAGE, PART = "app_pages/positions/page.py", "This encoder"
 TEXT = "not great film"
 
 

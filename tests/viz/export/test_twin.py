@@ -134,7 +134,7 @@ def test_of_a_map_that_is_zoomed_the_part_in_sight_is_drawn():
 def test_panels_have_their_names_and_the_sign_between_them():
     views = twin(EVERY["permutation"]).laid_out(300)["hconcat"]
     titles = [each["title"]["text"] for each in views]
-    assert titles == ["Attention(P X)   =", "P   ·", "Attention(X)", "left − right"]
+    assert titles == ["Attention(P X)   =", "P   ·", "Attention(X)", "difference"]
 
 
 def test_names_cannot_end_the_expression_that_holds_them():
