@@ -250,13 +250,13 @@ def write(path: Path, content: Content) -> None:
 
 def read_rows(path: Path) -> Table | None:
     """A file of one of the names in `ROWS`; columns of `LATER` that it lacks are empty. None where there is none; raises ValueError, in one sentence, where it is damaged."""
-    kinds = ROWS[path.name]
-    if (found := read_table(path, kinds)) is None:
+    kinds, later_kinds = ROWS[path.name], LATER.get(path.name, {})
+    if (found := read_table(path, kinds, later_kinds)) is None:
         return None
     source, columns = found
     missing = [None] * len(next(iter(columns.values())))
     known = {name: columns[name] for name in kinds}
-    later = {name: columns.get(name, missing) for name in LATER.get(path.name, ())}
+    later = {name: columns.get(name, missing) for name in later_kinds}
     return Table(source=source, rows=pd.DataFrame(known | later))
 
 

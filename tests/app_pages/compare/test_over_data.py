@@ -70,7 +70,7 @@ def test_heads_can_be_paired_on_this_input(open_compare: Open) -> None:
     partner = matching(distance_matrix(*(state.record(name, TEXT).pattern for name in (PRE, POST))))[0]
     assert "**L0 H0** of {} ↔ **L{} H{}** of {}".format(PRE, *divmod(int(partner), 2), POST) in words(app)
     assert "smallest on this input" in captions(app)
-    assert "5.0\N{THIN SPACE}% of the pairs are those of all of them" in captions(
+    assert "5.0\N{THIN SPACE}% of the pairs (mean) are the same as over all of them" in captions(
         app
     )  # (0 + 1 + 2 + 3) / (4 · 30)
 

@@ -81,7 +81,7 @@ def test_without_another_checkpoint_two_inputs_remain(open_compare: Open, checkp
     (checkpoints / "imdb-pre-ln").rename(checkpoints.parent / "elsewhere")
     app = open_compare(checkpoint="imdb-post-ln")
     assert titles(app) == []
-    assert app.info[0].value.startswith("No other checkpoint takes a text")
+    assert app.info[0].value.startswith("No other encoder reads a text")
     app.segmented_control(key="compare_what").set_value("two inputs").run()
     assert [metric.label for metric in app.metric] == ["first text", "second text"]
 

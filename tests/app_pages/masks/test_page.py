@@ -281,7 +281,7 @@ def test_heads_that_the_next_encoder_lacks_become_its_last(open_masks: Open, che
 
 @pytest.mark.parametrize(
     ("kind", "remedy"),
-    [("Block tokens", ": block a key above."), ("Block pairs", ": block a cell above."), ("None", ".")],
+    [("Block tokens", ": block a token above."), ("Block pairs", ": block a pair above."), ("None", ".")],
 )
 def test_a_mask_of_nothing_says_what_there_is_to_do(open_masks: Open, kind: str, remedy: str) -> None:
     app = open_masks(masks_kind=kind, masks_part="Ways of masking")
