@@ -28,7 +28,7 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
     """
     picture = st.container(width="content", key="picture")
     number = st.container(width="content")
-    with st.popover("Choose or draw a digit", key="digits"):
+    with st.popover("Choose or draw", key="digits"):
         look = {"width": "stretch", "label_visibility": "collapsed"}
         config = state.config_of(checkpoint)
         coloured = config is not None and config.n_channels == 3
@@ -47,7 +47,7 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
                     *("Test digit number", 0, len(images) - 1),
                     key="digit",
                     icon=":material/tag:",  # a # before it: the number of the picture, and not what it shows
-                    width=150,  # of less, its two buttons are hidden
+                    width=140,  # of less, its two buttons are hidden
                     label_visibility="collapsed",
                 )
             _gallery(images, labels, chosen, checkpoint)

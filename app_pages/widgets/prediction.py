@@ -10,7 +10,7 @@ from model.record import ForwardRecord
 from viz.numbers import percent, written
 
 LIKELIEST = 3  # of many classes so many are shown
-_BAR = 96  # pixels of a bar that stands for 100 %
+_BAR = 52  # pixels of a bar that stands for 100 %
 
 
 def prediction(record: ForwardRecord, label: int | None, *, title: str = "") -> None:
