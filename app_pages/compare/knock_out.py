@@ -97,7 +97,8 @@ def _in_words(side: Side, kind: Kind, answers: np.ndarray, change: np.ndarray, a
     before = float(record.probabilities[record.class_names.index(asked)])
     flips = len(answers) - one_class(answers, record.class_names.index(side.said)).kept
     unit = "tokens" if side.is_text else "positions"
-    others = f"{flips} of {len(answers)} {unit}, each alone, change" if flips else "No single one changes"
+    changes = "changes" if flips == 1 else "each change"
+    others = f"{flips} of {len(answers)} {unit}, taken alone, {changes}" if flips else "No single one changes"
     return (
         f"**{side.title}**: P({plain(asked)}) is {percent(before, 2)}; without {token} it is "
         f"{percent(answers[most, record.class_names.index(asked)], 2)}, the largest change "

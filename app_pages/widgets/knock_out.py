@@ -35,7 +35,7 @@ def choose_kind(*checkpoints: Checkpoint) -> Kind:
     """Of those that all of these encoders have."""
     there = [kinds(state.loaded(each)) for each in checkpoints]
     names = [name for name, kind in NAMES.items() if all(kind in each for each in there)]
-    return NAMES[address.row("Hide a token", names, key="knock_out", help=HELP)]
+    return NAMES[address.row("How a token is hidden", names, key="knock_out", help=HELP)]
 
 
 def knock_out_answers(

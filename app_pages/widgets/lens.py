@@ -108,7 +108,7 @@ class Through:
         return kept[key]
 
 
-def choose_lens(chosen: state.Selection, *others: Checkpoint, width: int = 215) -> Through:
+def choose_lens(chosen: state.Selection, *others: Checkpoint, width: int = 250) -> Through:
     """The box, in the bar of the page; `others` are encoders on the same page, seen through the same lens."""
     with chosen.controls:
         if chosen.opened is not None and chosen.record.keys is not None:

@@ -79,7 +79,9 @@ def _words(name: str, found: Description) -> str:
     lines = [" · ".join(escape(each) for each in facts if each), *map(escape, found.notes)]
     if found.left_out:
         several = "1 tensor" if len(found.left_out) == 1 else f"{len(found.left_out):,} tensors"
-        lines.append(f"{several} of the file not needed here: {escape(_few(found.left_out))}")
+        lines.append(
+            f"{several} of the file {'is' if len(found.left_out) == 1 else 'are'} not needed here: {escape(_few(found.left_out))}"
+        )
     wrong = f'<p class="wrong">{escape(_ended(found.problem))}</p>' if found.problem else ""
     told = "".join(f"<p>{line}</p>" for line in lines if line)
     return f'<div class="encoder"><b>{escape(shown(name))}</b>{told}{wrong}</div>'

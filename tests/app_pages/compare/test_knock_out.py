@@ -34,7 +34,10 @@ def test_the_knock_out_is_said_in_numbers(open_compare: Open, text: str) -> None
             f"(position {strongest}) it is {100 * without[strongest]:.2f}\u2009%, the largest change "
             f"({written(moved[strongest], '+.2f')} in log-odds). "
         ) in line
-        others = f"{flips} of {len(record)} tokens, each alone, change" if flips else "No single one changes"
+        changes = "changes" if flips == 1 else "each change"
+        others = (
+            f"{flips} of {len(record)} tokens, taken alone, {changes}" if flips else "No single one changes"
+        )
         assert line.endswith(f"{others} the answer.")
 
 
