@@ -180,8 +180,21 @@ def sentences() -> dict[str, str]:
 
 @cached
 def _sentences() -> dict[str, str]:
-    listed = json.loads((digits.EXAMPLES / "sentences.json").read_text(encoding="utf-8"))
-    return {str(sentence["title"]): str(sentence["text"]) for sentence in listed}
+    return {str(sentence["title"]): str(sentence["text"]) for sentence in _examples()}
+
+
+@cached
+def _examples() -> list[dict]:
+    return json.loads((digits.EXAMPLES / "sentences.json").read_text(encoding="utf-8"))
+
+
+def correct_class(name: Checkpoint, given: Input) -> int | None:
+    """Of one of `sentences` the class that a person would choose; None for other inputs, and where it is none of the encoder's."""
+    config = loaded(name).config
+    if not config.chooses or not isinstance(given, Text) or given.text not in sentences().values():
+        return None
+    answer = next((each.get("answer") for each in _examples() if each["text"] == given.text), None)
+    return config.class_names.index(answer) if answer in config.class_names else None
 
 
 def checkpoints(kind: str) -> list[str]:

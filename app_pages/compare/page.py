@@ -1,4 +1,4 @@
-"""Side by side: two checkpoints on one input, or two inputs on one checkpoint."""
+"""Side by side: two encoders on one input, or two inputs in one encoder."""
 
 import streamlit as st
 

@@ -22,6 +22,13 @@ from viz.numbers import percent, written
 HERE = Path(__file__).parent
 SIGNS = 160  # of a text that are sent to the browser
 SIDE = 36  # pixels of a thumbnail
+# Headings of what makes an input hard.
+_NUMBERS = {
+    "loss": "loss, nats",
+    "entropy": "uncertainty (entropy, nats)",
+    "loss or entropy": "loss, or uncertainty (entropy), nats",
+    "distance": "distance",
+}
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _table = st.components.v2.component(
     "many_inputs",
@@ -56,7 +63,7 @@ def _head(items: Sequence[Item], outcome: Outcome) -> list[str]:
     answer = "most similar" if outcome.surprise == "distance" else "answer"
     what = "input" if items[0].text is not None else "picture"
     label = ["label"] if outcome.n_labelled else []
-    number = [outcome.surprise if outcome.surprise == "distance" else f"{outcome.surprise}, nats"]
+    number = [_NUMBERS.get(outcome.surprise, outcome.surprise)]
     unknown = ["unknown tokens"] if outcome.has_unknown else []
     return ["", what, *unknown, answer, *label, *(number if outcome.surprise else [])]
 

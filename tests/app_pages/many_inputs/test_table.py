@@ -40,7 +40,7 @@ def test_a_row_says_what_was_given_and_what_was_answered() -> None:
     assert (second["right"], second["label"]) == (None, "@x")
     assert third["probability"] == ">99.9\u2009%"
     assert len(third["name"]) == SIGNS + 1
-    assert _head(ITEMS, FOUND) == ["", "input", "answer", "label", "loss or entropy, nats"]
+    assert _head(ITEMS, FOUND) == ["", "input", "answer", "label", "loss, or uncertainty (entropy), nats"]
 
 
 def test_the_share_of_unknown_tokens_has_a_column_where_there_are_some() -> None:
