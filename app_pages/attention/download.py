@@ -79,7 +79,7 @@ def _large_record(chosen: state.HeadSelection) -> None:
         st.caption(f"Files of up to {most_mb()} MB can be opened here again. {_OF_HALF}")
         held = "attention" * part.attention_alone, "half" * part.half
         name = file_name(_name(chosen), *filter(None, held), suffix="npz")
-        _button("Download", partial(content, chosen, part), name, "record", help=_HELP)
+        _button("Download", partial(content, chosen, part), name, "record")
 
 
 def _parts(record: AttentionRecord) -> list[Part]:
@@ -94,7 +94,7 @@ def _size(record: AttentionRecord, part: Part) -> int:
     return n_bytes(attention_alone(record) if part.attention_alone else record, half=part.half)
 
 
-def _button(label: str, made: Callable[[], bytes], name: str, key: str, *, help: str) -> None:
+def _button(label: str, made: Callable[[], bytes], name: str, key: str, *, help: str | None = None) -> None:
     look = {"on_click": "ignore", "type": "tertiary", "icon": ":material/download:"}
     kind = MIME.get(name.rpartition(".")[2], "application/octet-stream")
     st.download_button(label, made, name, kind, key=f"download_{key}", help=help, **look)
