@@ -1,6 +1,7 @@
 """One claim: what it says and who said so, what is measured here, the verdict, and a link to the live figure."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -25,10 +26,8 @@ def row(claim: Claim, measured: Sequence[Measurement]) -> None:
         if about:
             lines = [Line(_label(each), each.seeds, each.pre, each.post, each.across) for each in about]
             reference = getattr(claim.rule, "than", None)
-            show(
-                seed_strip(lines, title=claim.says, log=claim.log, reference=reference),
-                key=f"claim_{claim.key}",
-            )
+            draw = partial(seed_strip, lines, title=claim.says, log=claim.log, reference=reference)
+            show(draw(), key=f"claim_{claim.key}", in_file=partial(draw, axis=claim.figure))
         else:
             st.caption("Not measured: there were no such encoders.")
     with verdict:

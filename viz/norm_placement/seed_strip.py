@@ -15,7 +15,7 @@ ACROSS = "pre-LN against post-LN"
 
 _STEP = 40  # pixels a line, as all lengths here
 _TEXT, _DOTS = 9, {"pre-LN": 22, "post-LN": 29, ACROSS: 25.5}  # within a line
-_AXIS = 24
+_AXIS, _ALONE = 24, 56  # below the lines; for the legend and the title of the axis
 _REFERENCE = "reference"
 
 
@@ -33,9 +33,17 @@ class Line(NamedTuple):
 
 
 def seed_strip(
-    lines: Sequence[Line], *, title: str, log: bool = False, reference: float | None = None
+    lines: Sequence[Line],
+    *,
+    title: str,
+    log: bool = False,
+    reference: float | None = None,
+    axis: str = "",
 ) -> VegaFigure:
     """All lines on one axis, which is logarithmic with `log`; `reference` is a value that it is about.
+
+    Where it stands by itself, without `placement_key` and the words beside it, `axis` says what is measured, and the figure
+    names its colours.
 
     Raises ValueError where seeds and values of a line differ in number.
     """
@@ -61,26 +69,32 @@ def seed_strip(
         "y": [number * _STEP + _TEXT for number in range(len(lines))],
     }
     at = [] if reference is None else [reference]
-    return _form(log).of(
+    across = any(line.across is not None for line in lines)
+    axis_title = f"{axis} (grey: {ACROSS})" if axis and across else axis
+    return _form(log, axis_title).of(
         {name: [row[place] for row in rows] for place, name in enumerate(columns)},
         values={"bottom": height},
         frames={"texts": texts, _REFERENCE: {"value": at}},
-        height=height + _AXIS,
+        height=height + _AXIS + _ALONE * bool(axis),
         description=f"{title}: a dot a seed, by placement of the norm.",
     )
 
 
 @form
-def _form(log: bool) -> alt.LayerChart:
+def _form(log: bool, axis: str) -> alt.LayerChart:
     scale = (
         alt.Scale(type="log", nice=False, padding=14)
         if log
         else alt.Scale(zero=False, nice=False, padding=14)
     )
-    ticks = alt.Axis(title=None, tickCount=5, labelOverlap=True, format="~g", grid=True, gridOpacity=0.4)
+    ticks = alt.Axis(
+        title=axis or None, tickCount=5, labelOverlap=True, format="~g", grid=True, gridOpacity=0.4
+    )
     x = alt.X("value:Q", scale=scale, axis=ticks)
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[value("bottom"), 0], nice=False, zero=False))
-    channels = {name: channel.legend(None) for name, channel in variant_channels(PLACEMENTS).items()}
+    channels = variant_channels(PLACEMENTS)
+    if not axis:
+        channels = {name: channel.legend(None) for name, channel in channels.items()}
     tooltip = [tip("measured:N"), tip("variant:N", title="placement"), tip("seed:N"), tip("value:Q", ".4g")]
     base = alt.Chart(data()).encode(x=x, y=y)
     of_one = base.transform_filter(f"datum.variant != '{ACROSS}'")
