@@ -85,6 +85,11 @@ def positions(read: Positions) -> dict[str, Any]:
     return {field.name: getattr(read, field.name) for field in fields(Positions)}
 
 
+def attention_alone(record: AttentionRecord) -> AttentionRecord:
+    """Of any record the weights, the mask and what stands at the positions."""
+    return AttentionRecord(pattern=record.pattern, mask=record.mask, keys=record.keys, **positions(record))
+
+
 def check_weights(pattern: np.ndarray) -> None:
     """Raises ValueError where a number is no attention weight."""
     if not np.isfinite(pattern).all():

@@ -4,6 +4,9 @@ The file holds the record's arrays by their names, `tokens` and `roles` (of cros
 well), `patch_grid` and `picture` where a picture was read, and as JSON the `settings`: what was read, through which
 encoder, changed how, and by which version of the project. A file with `pattern` and `tokens` alone, from wherever, is
 read as an `AttentionRecord`. Needs neither torch nor an encoder.
+
+A file in half precision is half as large, and its numbers are rounded: by 0.05 % at most, or by 3e-8 where they are smaller
+than 6e-5. The record that is read from it is float32 as any other, and its settings say `"precision": "half"`.
 """
 
 import json
@@ -38,6 +41,9 @@ OPTIONAL = ("token_logits",)  # of some encoders
 LABELS = ("tokens", "queries", "roles", "keys", "key_roles")
 WANTED = (*AXES, *LABELS, "patch_grid", "picture", "numbers", "settings")
 LARGEST_SETTINGS = 2**20  # characters
+HALF = "half"  # the setting `precision` of what was in a file in half precision
+_OF_TEXTS = 2**15  # bytes that tokens and settings may take
+_LARGEST_HALF = float(np.finfo(np.float16).max)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +51,7 @@ class RecordFile:
     """What a file holds: a `ForwardRecord`, or where there is less than that in it the attention alone."""
 
     record: AttentionRecord
-    settings: dict[str, Any]  # {} where the file comes from elsewhere
+    settings: dict[str, Any]  # what a file from elsewhere does not have
     picture: np.ndarray | None  # uint8 of [height, width] or [height, width, 3]
 
 
@@ -66,11 +72,18 @@ def dump(
     settings: Mapping[str, Any],
     picture: np.ndarray | None = None,
     kind: str = ".npz",
+    *,
+    half: bool = False,
 ) -> bytes:
-    """The content of such a file. Raises as `save` does."""
-    whole = isinstance(record, ForwardRecord)
-    arrays = {name: getattr(record, name) for name in (AXES if whole else ("pattern", "mask"))}
-    arrays = {name: values for name, values in arrays.items() if values is not None}
+    """The content of such a file, with numbers in `half` precision or as they are.
+
+    Raises as `save` does, and ValueError where half precision has no such large numbers (`fits_half`).
+    """
+    arrays = _arrays(record)
+    if half and not fits_half(record):
+        raise ValueError(f"it holds numbers above {_LARGEST_HALF:,.0f}, which half precision does not have")
+    if half:
+        arrays = {name: it.astype(np.float16) if it.dtype.kind == "f" else it for name, it in arrays.items()}
     texts = {"tokens": list(record.tokens), "roles": list(record.roles)}
     if record.keys is not None:
         texts |= {"keys": list(record.keys.tokens), "key_roles": list(record.keys.roles)}
@@ -93,6 +106,26 @@ def dump(
     return write_arrays(arrays, texts, kind)
 
 
+def n_bytes(record: AttentionRecord, *, half: bool = False) -> int:
+    """About how large its file is, rather more than less: numbers are not compressed, masks shrink to next to nothing."""
+    sizes = {name: values.size for name, values in _arrays(record).items()}
+    mask = sizes.pop("mask")
+    return sum(sizes.values()) * (2 if half else 4) + mask // 100 + _OF_TEXTS
+
+
+def fits_half(record: AttentionRecord) -> bool:
+    """Whether half precision has numbers as large as those of the record."""
+    floats = (values for values in _arrays(record).values() if values.dtype.kind == "f" and values.size)
+    return all(max(values.max(), -values.min()) <= _LARGEST_HALF for values in floats)
+
+
+def _arrays(record: AttentionRecord) -> dict[str, np.ndarray]:
+    """By the names of `AXES`, those that the record has."""
+    names = AXES if isinstance(record, ForwardRecord) else ("pattern", "mask")
+    arrays = {name: getattr(record, name) for name in names}
+    return {name: values for name, values in arrays.items() if values is not None}
+
+
 def read(path: str | Path) -> AttentionRecord:
     """The record in that file: a `ForwardRecord` where it was one. Raises as `read_file` does."""
     return read_file(path).record
@@ -113,6 +146,8 @@ def from_bytes(content: bytes, name: str) -> RecordFile:
     contents = read_arrays(content, name, WANTED)
     with refused(name):
         settings = _settings(contents)
+        if "pattern" in contents.arrays and contents.arrays["pattern"].dtype == np.float16:
+            settings["precision"] = HALF
         picture = contents.arrays.get("picture")
         picture = None if picture is None else check_picture(picture)
         return RecordFile(record=_record(contents, settings, picture), settings=settings, picture=picture)

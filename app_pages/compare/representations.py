@@ -9,8 +9,8 @@ from app_pages import state
 from app_pages.cache import Checkpoint, cached
 from app_pages.compare.seeds import cka_beside_seeds
 from app_pages.widgets.contrast import Side
-from app_pages.widgets.in_steps import in_steps
 from app_pages.widgets.show import show
+from app_pages.widgets.stoppable import in_steps
 from model.inputs import Text
 from model.measures import similarity
 from model.measures.stream import residual_stream
@@ -45,7 +45,8 @@ def representations(_chosen: state.Selection, first: Side, second: Side) -> None
             + ("The two texts only add their tokens." if of_text else "The two digits are not used here.")
         )
     reads = [partial(_states, side.checkpoint, example) for side in (first, second) for example in examples]
-    in_steps(reads, "Reading the states of the examples …")  # from here on they are cached
+    what = ("representations", first.checkpoint, second.checkpoint, examples)
+    in_steps(reads, "Reading the states of the examples …", what)  # from here on they are cached
     found, by_chance, n = _cka(first.checkpoint, second.checkpoint, examples)
     chart = stage_similarity(
         found,

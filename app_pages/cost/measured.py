@@ -10,6 +10,7 @@ from app_pages import address
 from app_pages.widgets.bar import bar
 from app_pages.widgets.beside import beside
 from app_pages.widgets.show import show
+from app_pages.widgets.stoppable import begin_anew, progress, stopped_at
 from model.theory import layers
 from viz.cost.length_scaling import length_scaling
 
@@ -24,8 +25,18 @@ def measured() -> None:
         d = int(address.row("Width d", WIDTHS, key="cost_d"))
         r = int(address.row("Window r", WINDOWS, key="cost_r", help=_SEEN))
         k = int(address.row("Kernel k", KERNELS, key="cost_k", help=_SPANNED))
-        if st.button("Measure", type="primary", icon=":material/timer:", key="cost_measure"):
-            st.session_state["cost_measured"] = ((d, r, k), _measure(d, r, k))
+        what = ("layers", d, r, k)
+        is_wanted = st.button(
+            "Measure",
+            type="primary",
+            icon=":material/timer:",
+            key="cost_measure",
+            on_click=partial(begin_anew, what),
+        )
+        if is_wanted:
+            with progress("Measuring …", what) as move:
+                times = layers.milliseconds(LENGTHS, d, radius=r // 2, kernel=k, rounds=ROUNDS, progress=move)
+            st.session_state["cost_measured"] = ((d, r, k), times)
     known, times = st.session_state.get("cost_measured", (None, None))
     if known != (d, r, k):
         times = None
@@ -38,7 +49,12 @@ def measured() -> None:
     with timed:
         st.markdown("**Measured**: time of one pass on this machine")
         if times is None:
-            st.info("Not measured yet for these sizes: press Measure.", icon=":material/timer:")
+            was = (
+                "Not measured yet for these sizes"
+                if stopped_at(what) is None
+                else "The measurement was stopped"
+            )
+            st.info(f"{was}: press Measure.", icon=":material/timer:")
         else:
             lines = {name: (fit.lengths, fit.values) for name, fit in fits.items()}
             figure = length_scaling(LENGTHS, times, quantity="time (ms)", fits=lines)
@@ -58,14 +74,6 @@ def measured() -> None:
         f"{LENGTHS[len(LENGTHS) // 2]:,} to {LENGTHS[-1]:,} (dashed), where the fixed cost of a call weighs "
         "least; after ± stands the standard error of the slope."
     )
-
-
-def _measure(d: int, r: int, k: int) -> dict[str, np.ndarray]:
-    bar = st.progress(0.0, "Measuring …")
-    tell = partial(bar.progress, text="Measuring …")
-    times = layers.milliseconds(LENGTHS, d, radius=r // 2, kernel=k, rounds=ROUNDS, progress=tell)
-    bar.empty()
-    return times
 
 
 def _operations(d: int, r: int, k: int) -> dict[str, list[int]]:

@@ -11,7 +11,6 @@ from app_pages.heads.effects import (
     each_part,
     followed,
     forwards_of_heads,
-    is_done,
     wanted,
     what_changes,
 )
@@ -22,6 +21,7 @@ from app_pages.widgets.contrast import Side, beside, difference, predictions, si
 from app_pages.widgets.head_choice import choose_query, overview_of
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.show import clickable, show
+from app_pages.widgets.stoppable import until_done
 from model.ablation import ablated
 from model.atlas.stored import Heads
 from model.measures.changes import change, log_odds
@@ -153,8 +153,8 @@ def _alone(
     label = f"Take away each of the {record.pattern.shape[0] * record.pattern.shape[1]} heads in turn"
     effects = np.full((record.pattern.shape[0], record.pattern.shape[1] + 2), np.nan)
     if wanted(what, name, given, forwards_of_heads(record), label, "ablate_all"):
-        effects = changes(record, each_part(name, given, vectors))
-        is_done(what)
+        with until_done(what):
+            effects = changes(record, each_part(name, given, vectors))
     spread = None if stored is None else stored.spreads.get("zero" if means is None else "mean")
     over_data = None
     if spread is not None and spread.mean.shape == record.pattern.shape[:2]:

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 import numpy as np
-import streamlit as st
 
 from app_pages.cache import Checkpoint, cached, loaded, of
 from app_pages.state import record
-from app_pages.widgets.in_steps import as_they_come
+from app_pages.widgets import stoppable
 from app_pages.widgets.knock_out import about, is_quick
+from app_pages.widgets.stoppable import as_they_come
 from model.ablation import Means, ablated, ablated_heads
 from model.each_head import Answers
 from model.inputs import Input
@@ -18,7 +18,6 @@ from model.probabilities import probabilities
 from model.record import ForwardRecord
 
 POOLED = "pooled state (cosine distance)"  # what changes where there are no classes
-_MEMORY = "heads_asked"  # in the session: what was worked out to its end
 
 Vectors = tuple[tuple[tuple[float, ...], ...], ...]  # [layer, head, d_v]: can stand in the cache's key
 
@@ -58,14 +57,16 @@ def each_part(name: Checkpoint, given: Input, means: Vectors | None) -> np.ndarr
 def each_head(name: Checkpoint, given: Input, means: Vectors | None) -> np.ndarray:
     """Answers [layer, head, answer] with each head alone ablated, and a bar where that takes longer."""
     steps = ablated_heads(loaded(name), given, "zero" if means is None else _array(means))
-    return _together(name, steps, "Taking away one head after the other …")
+    return _together(name, steps, "Taking away one head after the other …", ("heads", name, given, means))
 
 
 @cached
 def each_head_patched(name: Checkpoint, given: Input, source: Input) -> np.ndarray:
     """Answers [layer, head, answer] with each head alone as it is for `source`."""
     steps = patched_heads(loaded(name), given, source)
-    return _together(name, steps, "Patching in one head after the other …")
+    return _together(
+        name, steps, "Patching in one head after the other …", ("heads patched", name, given, source)
+    )
 
 
 @cached
@@ -75,8 +76,8 @@ def each_position_patched(name: Checkpoint, given: Input, source: Input) -> np.n
     n_stages, n = len(before.stages), len(before)
     found = None
     steps = patched_positions(loaded(name), given, source)
-    said = "Patching in one position after the other …"
-    for part in as_they_come(steps, lambda part: len(part.positions) / (n_stages * n), said):
+    text, what = "Patching in one position after the other …", ("positions patched", name, given, source)
+    for part in as_they_come(steps, lambda part: len(part.positions) / (n_stages * n), text, what):
         if found is None:
             found = np.full((n_stages, n, part.answers.shape[-1]), np.nan, np.float32)
         found[part.stage, part.positions] = part.answers
@@ -95,25 +96,17 @@ def forwards_of_positions(before: ForwardRecord) -> int:
 
 
 def wanted(what: tuple, name: Checkpoint, given: Input, n_forwards: int, label: str, key: str) -> bool:
-    """Whether to work `what` out now: it takes half a second or less, was done before, or the button here is pressed."""
-    if is_quick(name, given, n_forwards) or what in st.session_state.get(_MEMORY, ()):
-        return True
-    place = st.empty()
-    if not place.button(f"{label}, {about(name, given, n_forwards)}", key=key, icon=":material/timer:"):
-        return False
-    place.empty()
-    return True
+    """Whether to work `what` out now: so many forwards take half a second or less, it was done before, or the button here is
+    pressed. What is done afterwards stands inside `until_done(what)`.
+    """
+    is_short = is_quick(name, given, n_forwards)
+    return stoppable.wanted(what, f"{label}, {about(name, given, n_forwards)}", key, is_short=is_short)
 
 
-def is_done(what: tuple) -> None:
-    """Only what was done to its end is drawn again by itself: a run that was ended on the way leaves the button."""
-    st.session_state[_MEMORY] = {*st.session_state.get(_MEMORY, ()), what}
-
-
-def _together(name: Checkpoint, steps: Iterator[Answers], text: str) -> np.ndarray:
+def _together(name: Checkpoint, steps: Iterator[Answers], text: str, what: tuple) -> np.ndarray:
     config, found = loaded(name).config, None
     for layer, heads, answers in as_they_come(
-        steps, lambda part: len(part.heads) / (config.n_layers * config.n_heads), text
+        steps, lambda part: len(part.heads) / (config.n_layers * config.n_heads), text, what
     ):
         if found is None:
             found = np.empty((config.n_layers, config.n_heads, answers.shape[-1]), np.float32)

@@ -16,11 +16,11 @@ from app_pages.heads.effects import (
     each_head,
     followed,
     forwards_of_heads,
-    is_done,
     wanted,
 )
 from app_pages.state import Selection, record
 from app_pages.widgets.spelling import plain
+from app_pages.widgets.stoppable import until_done
 from model.atlas.source import Spread
 from model.atlas.stored import Heads
 from model.checkpoint import available, read_config
@@ -175,11 +175,11 @@ def effects(chosen: Selection, stored: Heads | None) -> dict[str, np.ndarray]:
     label = f"Measure what each of the {before.pattern.shape[0] * before.pattern.shape[1]} heads is worth on this input"
     if not wanted(what, name, given, n_forwards, label, "heads_effects"):
         return {}
-    found = {"importance": of(importance, name, (given,))[0]}
-    found["zero"] = np.abs(changes(before, each_head(name, given, None)))
-    if means is not None:
-        found["mean"] = np.abs(changes(before, each_head(name, given, as_vectors(means))))
-    is_done(what)
+    with until_done(what):
+        found = {"importance": of(importance, name, (given,))[0]}
+        found["zero"] = np.abs(changes(before, each_head(name, given, None)))
+        if means is not None:
+            found["mean"] = np.abs(changes(before, each_head(name, given, as_vectors(means))))
     return found
 
 

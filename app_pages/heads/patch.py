@@ -15,7 +15,6 @@ from app_pages.heads.effects import (
     followed,
     forwards_of_heads,
     forwards_of_positions,
-    is_done,
     wanted,
     what_changes,
 )
@@ -26,6 +25,7 @@ from app_pages.widgets.contrast import Side, beside, predictions, similarity, te
 from app_pages.widgets.head_choice import clickable_heads, take_query
 from app_pages.widgets.show import clickable
 from app_pages.widgets.spelling import plain
+from app_pages.widgets.stoppable import until_done
 from model.inputs import Input, Text
 from model.measures.changes import log_odds
 from model.patching import Pairs, paired
@@ -132,8 +132,8 @@ def _heads(chosen: HeadSelection, before: ForwardRecord, source: Input) -> None:
         what, name, given, forwards_of_heads(before), f"Patch {n_heads} heads in turn", "patch_all"
     ):
         return
-    effects = changes(before, each_head_patched(name, given, source))
-    is_done(what)
+    with until_done(what):
+        effects = changes(before, each_head_patched(name, given, source))
     head = chosen.layer, chosen.head
     title = [what_changes(before)]
     figure = head_grid(effects, selected=head, title=title, signed=followed(before) is not None)
@@ -152,8 +152,8 @@ def _positions(chosen: HeadSelection, before: ForwardRecord, source: Input) -> N
     label = f"Patch {len(before)} positions at {len(before.stages)} stages"
     if not wanted(what, name, given, forwards_of_positions(before), label, "patch_states"):
         return
-    effects = changes(before, each_position_patched(name, given, source))
-    is_done(what)
+    with until_done(what):
+        effects = changes(before, each_position_patched(name, given, source))
     query = address.held("query", 0)
     query = query if isinstance(query, int) and query < len(before) else 0
     signed = followed(before) is not None

@@ -15,7 +15,7 @@ from model.inputs import Picture
 from model.measures.heads import odd_rows, summary
 from model.measures.words import view
 from model.record import AttentionRecord, ForwardRecord
-from model.record_file import from_bytes
+from model.record_file import HALF, from_bytes
 from viz.numbers import written
 
 LARGEST = 200  # MB of an upload: of MiniLM at 512 tokens, a record is 180 MB
@@ -45,6 +45,19 @@ class Opened:
             return None
         blank = np.zeros([8 * side for side in self.record.patch_grid], np.uint8)
         return Picture.of(blank if self.picture is None else self.picture)
+
+    @property
+    def holds(self) -> str:
+        """What the file lacks of a whole record in single precision, and what follows from that; "" where it lacks nothing."""
+        said = []
+        if not isinstance(self.record, ForwardRecord):
+            alone = f"The record holds attention and {self.record.units} alone"
+            said.append(f"{alone}: there is no prediction, and no state or score, to show.")
+        if self.settings.get("precision") == HALF:
+            said.append(
+                "The numbers were saved in half precision: they, and the measures made of them, are right to about three digits."
+            )
+        return " ".join(said)
 
     @property
     def odd_rows(self) -> str:
@@ -103,6 +116,11 @@ def record_input() -> Opened | None:
     return found
 
 
+def most_mb() -> int:
+    """The megabytes of the largest file that can be opened, as the server was started."""
+    return min(LARGEST, st.get_option("server.maxUploadSize"))
+
+
 def invite() -> None:
     """Where nothing is open: how to open something."""
     with st.container(key="open_record", width=640):
@@ -110,7 +128,7 @@ def invite() -> None:
 
 
 def _upload() -> None:
-    number, at_most = st.session_state.get("uploads", 0), min(LARGEST, st.get_option("server.maxUploadSize"))
+    number, at_most = st.session_state.get("uploads", 0), most_mb()
     st.file_uploader(
         "Open a record file",
         ["npz", "safetensors"],
@@ -158,8 +176,8 @@ def _describe(found: Opened) -> None:
     ]
     if isinstance(weights := found.settings.get("weights_sha256"), str):
         lines.append(f"weights (SHA-256): {as_code(weights[:16])}")
-    if not isinstance(found.record, ForwardRecord):
-        lines.append("attention only: no states and no prediction")
+    if found.holds:
+        lines.append(found.holds)
     st.caption("  \n".join(lines))
     name, text = said["checkpoint"], said["text"]
     if isinstance(text, str) and isinstance(name, str) and _is_here(name, weights):

@@ -125,8 +125,8 @@ def _of_record(opened: Opened | None, records: bool) -> Input | None:
     if opened is None:
         invite()
         st.stop()
-    if odd := opened.odd_rows:
-        st.caption(odd)
+    for said in filter(None, (opened.holds, opened.odd_rows)):
+        st.caption(said)
     return opened.given
 
 

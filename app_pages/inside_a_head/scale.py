@@ -1,5 +1,7 @@
 """Why scores are divided by sqrt(d_k): on random vectors, on the encoder's own, and with a temperature on top."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -14,6 +16,7 @@ from app_pages.widgets.bar import bar
 from app_pages.widgets.beside import beside
 from app_pages.widgets.head_choice import choose_head, clickable_heads
 from app_pages.widgets.show import show
+from app_pages.widgets.stoppable import in_steps
 from model.inputs import Input
 from model.theory import scaling
 from viz.inside.dot_product_distribution import dot_product_distribution
@@ -120,8 +123,7 @@ def _by_hand() -> None:
 def _own_vectors(chosen: HeadSelection) -> None:
     record = state.record(chosen.checkpoint, chosen.given)
     layer, head, d_k = chosen.layer, chosen.head, record.config.d_k
-    with st.spinner("Measuring every head …"):
-        heads = of_heads(chosen.checkpoint, chosen.given)
+    heads = of_heads(chosen.checkpoint, chosen.given)
     own = heads[(heads["layer"] == layer) & (heads["head"] == head)].iloc[0]
     products = scaling.head_products(record.q[layer, head], record.k[layer, head])[record.mask[layer, head]]
     places = [*beside("own_products", "own_variance"), *beside("own_entropy", "own_gradient")]
@@ -169,4 +171,8 @@ over_widths = cached(scaling.over_widths)
 @cached
 def of_heads(name: Checkpoint, given: Input) -> pd.DataFrame:
     record = state.record(name, given)
-    return scaling.of_heads(record.q, record.k, record.mask)
+    q, k, mask = record.q, record.k, record.mask
+    calls = [partial(scaling.of_heads, q[[at]], k[[at]], mask[[at]]) for at in range(len(q))]
+    layers = in_steps(calls, "Measuring every head …", ("scale", name, given))
+    found = [layer.assign(layer=at) for at, layer in enumerate(layers)]
+    return pd.concat(found, ignore_index=True)

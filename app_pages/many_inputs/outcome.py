@@ -9,7 +9,7 @@ import numpy as np
 from app_pages import cache, state
 from app_pages.cache import Checkpoint
 from app_pages.inputs.several import Item
-from app_pages.widgets.in_steps import in_steps
+from app_pages.widgets.stoppable import in_steps
 from model.answers import answers, token_answers
 from model.config import ModelConfig
 from model.evaluate import class_of
@@ -184,7 +184,7 @@ def _lines(
 def _parts(make: Callable, name: str, inputs: list[Input]) -> list:
     parts = [tuple(inputs[start : start + AT_ONCE]) for start in range(0, len(inputs), AT_ONCE)]
     steps = [partial(cache.of, make, name, part) for part in parts]
-    return in_steps(steps, f"Reading {len(inputs):,} inputs …")
+    return in_steps(steps, f"Reading {len(inputs):,} inputs …", ("many inputs", name, tuple(inputs)))
 
 
 def _each(make: Callable, name: str, inputs: list[Input], places: list[int]) -> np.ndarray:

@@ -1,6 +1,7 @@
 """One claim: what it says and who said so, what is measured here, the verdict, and a link to the live figure."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -50,8 +51,9 @@ def _strip(claim: Claim, about: Sequence[Measurement]) -> None:
         for measurement in about
     ]
     reference = getattr(claim.rule, "than", None)
-    figure = seed_strip(lines, title=claim.says, axis=claim.axis, log=claim.log, reference=reference)
-    show(figure, key=f"claim_{claim.key}")
+    options = {"title": claim.says, "axis": claim.axis, "log": claim.log, "reference": reference}
+    in_file = partial(seed_strip, lines, **options, legend=True)
+    show(seed_strip(lines, **options), key=f"claim_{claim.key}", in_file=in_file)
 
 
 def _examples(claim: Claim, about: Sequence[Measurement]) -> str:

@@ -1,5 +1,7 @@
 """Experiments on the current input: its content in another order, its positions left out, or shifted."""
 
+from functools import partial
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -11,6 +13,7 @@ from app_pages.state import HeadSelection
 from app_pages.widgets.contrast import answers_under, side_of
 from app_pages.widgets.show import clickable, show
 from app_pages.widgets.spelling import plain
+from app_pages.widgets.stoppable import in_steps
 from model.inputs import Input
 from model.intervention import repositioned
 from model.measures.changes import changes_of_class, largest_change, one_class
@@ -54,9 +57,9 @@ def _shuffle(chosen: HeadSelection, record: ForwardRecord, bar: DeltaGenerator) 
         st.button("Next order", key="positions_try_next", icon=":material/shuffle:", on_click=_next_seed)
         zeroed = address.row("In both orders", (WITH, WITHOUT), key="positions_try_with") == WITHOUT
     order = shuffled(record.roles, seed)
-    deviations = [
-        _deviation_once_back(chosen.checkpoint, chosen.given, order, without) for without in (False, True)
-    ]
+    name, given = chosen.checkpoint, chosen.given
+    calls = [partial(_deviation_once_back, name, given, order, without) for without in (False, True)]
+    deviations = in_steps(calls, "Reading the input in this order …", ("order", name, given, order))
     stays = order == tuple(range(len(record)))
     remark = ", no positions" if zeroed else ""
     changed = repositioned(order=order, zeroed=zeroed)

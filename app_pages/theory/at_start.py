@@ -56,7 +56,8 @@ def at_start(setting: FreshSetting, variants: list[str], deepest: int, n_seeds: 
         n_seeds,
         measure=lambda variant, seed: measured(setting, variant, deepest, seed),
         draw=draw,
-        what="Untrained encoders measured",
+        text="Untrained encoders measured",
+        what=("at the start", setting, tuple(variants), deepest, n_seeds),
         bar=progress,
     )
 

@@ -50,7 +50,8 @@ def first_steps(setting: FreshSetting, variants: list[str], n_layers: int, n_see
         n_seeds,
         measure=lambda variant, seed: measured(setting, variant, n_layers, seed=seed, **steps),
         draw=draw,
-        what=f"Encoders trained for {n_steps} steps",
+        text=f"Encoders trained for {n_steps} steps",
+        what=("first steps", setting, tuple(variants), n_layers, n_seeds, *steps.values()),
         bar=progress,
     )
 

@@ -1,6 +1,6 @@
 """Measuring seed by seed while somebody looks: a bar where there is something to wait for, figures as they grow."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from time import monotonic
 from typing import NamedTuple, TypeVar
 
@@ -8,9 +8,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.widgets.show import show
+from app_pages.widgets.stoppable import progress, say_stopped, stopped_at
 from viz.figure import VegaFigure
 
-PATIENCE = 0.4  # seconds without a bar: what lies in the cache is there sooner
 REDRAW_AFTER = 1.0  # seconds
 
 Measured = TypeVar("Measured")
@@ -41,22 +41,37 @@ def over_seeds(
     *,
     measure: Callable[[str, int], Measured],
     draw: Callable[[dict[str, list[Measured]], bool], None],
-    what: str,
+    text: str,
+    what: Hashable,
     bar: DeltaGenerator,
 ) -> None:
     """Calls `measure(variant, seed)`, and `draw` with what there is by variant, each with the same seeds, and whether that is all.
 
-    `bar` is an empty place in which a line beginning with `what` says how many are done.
+    `bar` is an empty place in which a line beginning with `text` says how many are done. Where the reader stopped this, the
+    seeds that were done for all variants are drawn: `measure` is cached. `what` is as in `stoppable`.
     """
-    found: dict[str, list[Measured]] = {variant: [] for variant in variants}
     n_all = n_seeds * len(variants)
-    begun, drawn = monotonic(), -REDRAW_AFTER
+    if (share := stopped_at(what)) is not None:
+        say_stopped(text, what, bar)
+        _measure(variants, round(share * n_all) // len(variants), measure, draw, lambda _: None)
+        return
+    with progress(text, what, bar) as move:
+        _measure(variants, n_seeds, measure, draw, lambda n: move(n / n_all, f"{text}: {n} of {n_all}"))
+
+
+def _measure(
+    variants: Sequence[str],
+    n_seeds: int,
+    measure: Callable[[str, int], Measured],
+    draw: Callable[[dict[str, list[Measured]], bool], None],
+    tell: Callable[[int], None],
+) -> None:
+    found: dict[str, list[Measured]] = {variant: [] for variant in variants}
+    drawn = -REDRAW_AFTER
     for seed in range(n_seeds):
         for number, variant in enumerate(variants, start=seed * len(variants)):
-            if monotonic() - begun > PATIENCE:
-                bar.progress(number / n_all, f"{what}: {number} of {n_all}")
+            tell(number)
             found[variant].append(measure(variant, seed))
         if seed == n_seeds - 1 or monotonic() - drawn > REDRAW_AFTER:
             draw(found, seed == n_seeds - 1)
             drawn = monotonic()
-    bar.empty()

@@ -17,8 +17,8 @@ from app_pages import state
 from app_pages.cache import Checkpoint, of
 from app_pages.widgets.beside import beside as side_by_side
 from app_pages.widgets.head_choice import take_query
-from app_pages.widgets.in_steps import in_steps
 from app_pages.widgets.prediction import prediction
+from app_pages.widgets.stoppable import in_steps
 from model.inputs import Input
 from model.intervention import Intervention
 from model.measures.changes import change
@@ -85,7 +85,8 @@ def answers_under(chosen: Side | state.Selection, changes: Iterable[Intervention
     read = partial(of, probabilities, chosen.checkpoint, (chosen.given,))
     first = partial(read, parts[0], spinner=text)  # before the first one is done, there is no bar
     steps = [first, *(partial(read, part) for part in parts[1:])]
-    return np.concatenate(in_steps(steps, text), axis=1)[0]
+    what = ("answers", chosen.checkpoint, chosen.given, changes)
+    return np.concatenate(in_steps(steps, text, what), axis=1)[0]
 
 
 def beside(row: str, n: int = 2) -> list[DeltaGenerator]:

@@ -4,6 +4,7 @@ The menu is drawn only while it is open, a choice in it does not run the page ag
 downloaded. A closed one costs 0.2 ms of a run; as a fragment of its own, which would open without a run, it costs 0.8 ms.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -25,13 +26,13 @@ _HEAD = {"attention", "inside_a_head", "masks"}
 _MEMORY = "exported"  # in the session: what was chosen last, by the kind of choice
 
 
-def download(figure: Figure, key: str) -> None:
-    """The button, in the container where it stands; `key` is that of the figure."""
+def download(figure: Figure | Callable[[], Figure], key: str) -> None:
+    """The button, in the container where it stands; `key` is that of the figure, which can be made when it is asked for."""
     label = f"Download the figure: {key.replace('_', ' ')}"
     look = {"icon": ":material/download:", "type": "tertiary", "on_change": "rerun"}
     with st.popover(label, key=f"file_of_{key}", **look) as behind:
         if behind.open:
-            _choose(figure, key)
+            _choose(figure() if callable(figure) else figure, key)
 
 
 @st.fragment

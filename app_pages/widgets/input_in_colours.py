@@ -40,7 +40,7 @@ def input_in_colours(
 
     `chosen` is what a click changes, the query unless said. Keys that are not `allowed` [key] (False) are struck
     out or hatched. A long text scrolls in so many pixels of `height`; where a figure beside it has the same colours,
-    it does without its `legend`. `notes` say what was done to the weights of a text.
+    it does without its `legend`, which its file has. `notes` say what was done to the weights of a text.
     Where `record` is a view, `whole` is what it is a view of, which knows how the encoder sees the picture.
     """
     draw = partial(clickable, key=key, chosen=query if chosen is None else chosen)
@@ -48,12 +48,14 @@ def input_in_colours(
         look = {"scale": scale, "allowed": allowed, "legend": legend, "notes": notes}
         at = query if record.keys is None else None
         strip = token_strip(record.attended, weights, query=at, **look)
+        in_file = partial(token_strip, record.attended, weights, query=at, **look | {"legend": True})
         selection = "token" if allowed is None else "key"
         with st.container(height=height if len(record) > LONG else "content", border=False):
             if record.keys is None:
-                draw(strip, selection=selection, take=lambda token: take(int(token["position"])))
+                taken = {"selection": selection, "take": lambda token: take(int(token["position"]))}
+                draw(strip, **taken, in_file=in_file)
             else:
-                show(strip, key=key)
+                show(strip, key=key, in_file=in_file)
         return
     first, grid = record.first_patch, record.patch_grid
     look = {

@@ -8,7 +8,7 @@ import streamlit as st
 
 from app_pages import address, state
 from app_pages.cache import Checkpoint, cached, loaded
-from app_pages.widgets.in_steps import in_steps
+from app_pages.widgets.stoppable import in_steps
 from model.config import ModelConfig
 from model.inputs import Input
 from model.lenses import (
@@ -172,9 +172,8 @@ def _seen(name: Checkpoint, given: Input, lens: str, class_number: int | None) -
 def _zero_values(name: Checkpoint, given: Input) -> None:
     """Before `_seen`, and with a bar over it: of a large encoder and a long text it takes minutes."""
     parts = steps(loaded(name).config, len(state.record(name, given)))
-    in_steps(
-        [partial(_changes, name, given, *part) for part in parts], "Leaving out one value after another …"
-    )
+    calls = [partial(_changes, name, given, *part) for part in parts]
+    in_steps(calls, "Leaving out one value after another …", ("value zeroing", name, given))
 
 
 @cached

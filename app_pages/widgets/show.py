@@ -13,8 +13,17 @@ LABEL = 14  # pixels, of the axes of figures that grow with the window: to be re
 BY_CLICK = "by a click"
 
 
-def show(figure: Figure, *, key: str | None, width: str | int = "stretch", height: str = "content") -> None:
+def show(
+    figure: Figure,
+    *,
+    key: str | None,
+    width: str | int = "stretch",
+    height: str = "content",
+    in_file: Callable[[], Figure] | None = None,
+) -> None:
     """Places a figure where the page is now; one by Plotly can `height="stretch"` over the container it stands in.
+
+    `in_file` makes what its file shows, where the page says something beside the figure that the file would lack.
 
     With the `key` None it is one that this run draws anew in a moment, and has no way to a file.
     """
@@ -30,7 +39,7 @@ def show(figure: Figure, *, key: str | None, width: str | int = "stretch", heigh
         else:
             st.vega_lite_chart(_with_data(figure), key=key, width=width)
         if key:
-            download(figure, key)
+            download(in_file or figure, key)
 
 
 def clickable(
@@ -42,8 +51,9 @@ def clickable(
     take: Callable[[dict], None],
     width: str | int = "stretch",
     is_figure: bool = True,
+    in_file: Callable[[], Figure] | None = None,
 ) -> None:
-    """As `show`; a click on a mark calls `take` with the fields of its point selection `selection`.
+    """As `show`, with `in_file` as there; a click on a mark calls `take` with the fields of its point selection `selection`.
 
     Streamlit reports a click only where it changes the chart's selection: once something else was `chosen`
     elsewhere, a second click on the same mark would be lost. The chart is then put up anew, with an empty
@@ -66,7 +76,7 @@ def clickable(
         options = {"key": chart_key, "selection_mode": selection, "width": width}
         st.vega_lite_chart(_with_data(figure), on_select=callback(chart_key, clicked), **options)
         if is_figure:
-            download(figure, key)
+            download(in_file or figure, key)
 
 
 def _with_data(figure: VegaFigure) -> dict:

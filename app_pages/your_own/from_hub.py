@@ -3,6 +3,7 @@
 import streamlit as st
 
 from app_pages.widgets.spelling import plain, sentence
+from app_pages.widgets.stoppable import begin_anew, progress, stopped_at
 from app_pages.your_own.found import look_again
 from app_pages.your_own.words import WITH_HUB, heading
 
@@ -21,27 +22,35 @@ def from_hub(is_allowed: bool) -> None:
         )
         asked = st.form_submit_button("Download")
     if asked:
+        begin_anew(_what(said))
         _download(said)
+    elif stopped_at(_what(said)) is not None:
+        st.info("The download was stopped before its end. Download goes on with it.")
     if found := st.session_state.get(_SAID):
         st.success(
             f"{found} was downloaded. Open it in the list of the Hugging Face cache.", icon=":material/check:"
         )
 
 
+def _what(said: str) -> tuple[str, str]:
+    return "download", said
+
+
 def _download(said: str) -> None:
     from model import hub  # as late as this: it takes a third of a second
 
     st.session_state.pop(_SAID, None)
-    bar = st.progress(0.0, "Asking the Hub …")
-
-    def report(file: str, done: int, total: int) -> None:
-        if total:
-            bar.progress(min(done / total, 1.0), f"{file}: {done / hub.MB:,.0f} of {total / hub.MB:,.0f} MB")
-
+    place = st.empty()
+    place.progress(0.0, "Asking the Hub …")
     try:
-        st.session_state[_SAID] = hub.download(*hub.called(said), report=report)
+        with progress("Downloading", _what(said), place) as move:
+
+            def report(file: str, done: int, total: int) -> None:
+                if total:
+                    move(done / total, f"{file}: {done / hub.MB:,.0f} of {total / hub.MB:,.0f} MB")
+
+            st.session_state[_SAID] = hub.download(*hub.called(said), report=report)
     except ValueError as error:
-        bar.empty()
         st.error(plain(sentence(error)))
         return
     look_again()

@@ -9,10 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.arrays_file import KINDS
-from model.bare import from_arrays
+from model.bare import attention_alone, from_arrays
 from model.capture import capture
+from model.measures.heads import odd_rows, summary
 from model.record import AttentionRecord, ForwardRecord
-from model.record_file import AXES, OPTIONAL, dump, from_bytes, read, read_file, save
+from model.record_file import (
+    AXES,
+    HALF,
+    OPTIONAL,
+    dump,
+    fits_half,
+    from_bytes,
+    n_bytes,
+    read,
+    read_file,
+    save,
+)
 from model.version import VERSION
 from tests.model import tiny
 
@@ -72,6 +84,55 @@ def test_attention_alone_comes_back(kind: str) -> None:
     assert_same(view, from_bytes(dump(view, {}, kind=kind), f"a{kind}").record)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@tiny.encoders
+def test_half_precision_rounds_each_number_by_as_much_as_it_says(loaded, given_input, kind: str) -> None:
+    saved = capture(loaded, given_input)
+    found = from_bytes(dump(saved, {}, kind=kind, half=True), f"a{kind}")
+    assert type(found.record) is ForwardRecord
+    assert found.settings["precision"] == HALF
+    for name in AXES:
+        before, after = getattr(saved, name), getattr(found.record, name)
+        if before is None:
+            assert after is None
+        elif name == "mask":
+            np.testing.assert_array_equal(after, before)
+        else:
+            assert after.dtype == np.float32
+            np.testing.assert_allclose(after, before, rtol=2**-11, atol=2**-25, err_msg=name)
+            assert before.size < 10 or not np.array_equal(after, before)
+    assert not len(odd_rows(found.record.pattern, found.record.mask))
+    np.testing.assert_allclose(found.record.probabilities, saved.probabilities, atol=2e-3)
+    for name, values in summary(saved).items():
+        np.testing.assert_allclose(summary(found.record)[name], values, rtol=1e-3, atol=1e-4, err_msg=name)
+
+
+def test_what_was_rounded_says_so_after_it_was_saved_again(record) -> None:
+    once = from_bytes(dump(record, {}, half=True), "a.npz")
+    again = from_bytes(dump(once.record, once.settings), "a.npz")
+    assert_same(once.record, again.record)
+    assert again.settings["precision"] == HALF
+    assert "precision" not in from_bytes(dump(record, {}), "a.npz").settings
+
+
+def test_numbers_too_large_for_half_precision_are_refused(record) -> None:
+    large = replace(record, scores=record.scores * np.float32(1e7))
+    assert fits_half(record)
+    assert not fits_half(large)
+    assert fits_half(attention_alone(large))
+    with pytest.raises(ValueError, match="above 65,504, which half precision does not have"):
+        dump(large, {}, half=True)
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_the_size_that_is_said_is_that_of_the_file(half: bool) -> None:
+    saved = capture(tiny.loaded(replace(tiny.TEXT, n_positions=200)), " ".join(["film"] * 190))
+    for record in (saved, attention_alone(saved)):
+        size = len(dump(record, {}, half=half))
+        assert size <= n_bytes(record, half=half) <= size + 2**17
+    assert n_bytes(attention_alone(saved)) < n_bytes(saved)
+
+
 def test_the_arrays_have_the_records_names(record, tmp_path: Path) -> None:
     save(record, tmp_path / "a.npz", {})
     with np.load(tmp_path / "a.npz") as file:
@@ -86,7 +147,7 @@ def test_a_file_of_somebody_else_needs_no_more_than_pattern_and_tokens(tmp_path:
     assert type(found.record) is AttentionRecord
     assert found.record.tokens == TOKENS
     assert found.record.mask.all()
-    assert found.settings == {}
+    assert found.settings == {"precision": HALF}
     np.savez(tmp_path / "b.npz", pattern=PATTERN[..., :2], queries=TOKENS, keys=TOKENS[:2])
     assert read(tmp_path / "b.npz").attended.tokens == TOKENS[:2]
 

@@ -93,14 +93,19 @@ def _form(
         "x": alt.X("head:O", title=None, scale=band, axis=None if by_layer else head_axis("H", orient="top")),
         "y": alt.Y("layer:O", title=None, scale=band, axis=head_axis("L", orient="left")),
     }
-    side = {"width": step - _GAP, "height": step - _GAP, "aspect": False, "smooth": smooth}
+    # In full screen Streamlit stretches the chart: maps and frames grow with it, and stay square.
+    side = {each: alt.expr("round(min(bandwidth('x'), bandwidth('y')))") for each in ("width", "height")}
     # Read aloud or under the pointer, a picture would be its whole address.
-    pictures = alt.Chart(data("pictures")).mark_image(**side, aria=False, tooltip=None)
+    pictures = alt.Chart(data("pictures")).mark_image(
+        **side, aspect=False, smooth=smooth, aria=False, tooltip=None
+    )
     pictures = pictures.transform_calculate(url=CHOOSE).encode(**places, url="url:N")
     if even is not None:  # the pictures bring their colours with them: this is their legend
         pictures = pictures.encode(color=attention_colour("0 to 1", even, what=what))
     # On top and clear: the pointer on a picture is the pointer on its head.
-    cover = alt.Chart(data()).mark_rect(fill="transparent", cursor="pointer" if clickable else "default")
+    cover = alt.Chart(data()).mark_rect(
+        **side, fill="transparent", cursor="pointer" if clickable else "default"
+    )
     said = [alt.Tooltip(field=name, type="quantitative", format=".3~g") for name in measures]
     tooltip = [tip("name:N", title="layer" if by_layer else "head"), *said]
     cover = framed(cover, (4, 0.5)).encode(**places, description="name:N", tooltip=tooltip)

@@ -33,6 +33,7 @@ _SETTINGS = {
     "text": "Text",
     "second_part": "Second part",
     "intervention": "Intervention",
+    "precision": "Precision of the record",
     "version": "Version of Attention Loupe",
     "weights_sha256": "SHA-256 of the weights",
 }

@@ -15,7 +15,7 @@ ACROSS = "pre-LN against post-LN"
 
 _STEP = 40  # pixels a line, as all lengths here
 _TEXT, _DOTS = 9, {"pre-LN": 22, "post-LN": 29, ACROSS: 25.5}  # within a line
-_AXIS = 42  # ticks and title
+_AXIS, _LEGEND = 42, 32  # below the lines: ticks and title; the names of the colours
 _REFERENCE = "reference"
 
 
@@ -33,11 +33,18 @@ class Line(NamedTuple):
 
 
 def seed_strip(
-    lines: Sequence[Line], *, title: str, axis: str, log: bool = False, reference: float | None = None
+    lines: Sequence[Line],
+    *,
+    title: str,
+    axis: str,
+    log: bool = False,
+    reference: float | None = None,
+    legend: bool = False,
 ) -> VegaFigure:
     """All lines on one axis, which is logarithmic with `log`; `reference` is a value that it is about.
 
-    `title` is what the figure shows, for whoever cannot see it; `axis` is written below the axis.
+    `title` is what the figure shows, for whoever cannot see it; `axis` is written below the axis. With `legend` the figure
+    names its colours itself, for where it stands without `placement_key`.
 
     Raises ValueError where seeds and values of a line differ in number.
     """
@@ -63,17 +70,18 @@ def seed_strip(
         "y": [number * _STEP + _TEXT for number in range(len(lines))],
     }
     at = [] if reference is None else [reference]
-    return _form(log, axis).of(
+    across = any(line.across is not None for line in lines)
+    return _form(log, f"{axis} (grey: {ACROSS})" if legend and across else axis, legend).of(
         {name: [row[place] for row in rows] for place, name in enumerate(columns)},
         values={"bottom": height},
         frames={"texts": texts, _REFERENCE: {"value": at}},
-        height=height + _AXIS,
+        height=height + _AXIS + _LEGEND * legend,
         description=f"{title}: a dot a seed, by placement of the norm.",
     )
 
 
 @form
-def _form(log: bool, axis: str) -> alt.LayerChart:
+def _form(log: bool, axis: str, legend: bool) -> alt.LayerChart:
     scale = (
         alt.Scale(type="log", nice=False, padding=14)
         if log
@@ -88,7 +96,9 @@ def _form(log: bool, axis: str) -> alt.LayerChart:
 
     x = along("value")
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[value("bottom"), 0], nice=False, zero=False))
-    channels = {name: channel.legend(None) for name, channel in variant_channels(PLACEMENTS).items()}
+    channels = variant_channels(PLACEMENTS)
+    if not legend:
+        channels = {name: channel.legend(None) for name, channel in channels.items()}
     tooltip = [tip("measured:N"), tip("variant:N", title="placement"), tip("seed:N"), tip("value:Q", ".4g")]
     base = alt.Chart(data()).encode(x=x, y=y)
     of_one = base.transform_filter(f"datum.variant != '{ACROSS}'")

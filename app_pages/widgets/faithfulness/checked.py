@@ -5,13 +5,13 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import streamlit as st
 
 from app_pages import state
 from app_pages.cache import of
+from app_pages.widgets import stoppable
 from app_pages.widgets.contrast import Side
-from app_pages.widgets.in_steps import in_steps
 from app_pages.widgets.knock_out import about, is_quick, knock_out_answers
+from app_pages.widgets.stoppable import in_steps, until_done
 from model.knock_out import Kind, compared, falls
 from model.measures.faithfulness import (
     FEWEST,
@@ -28,8 +28,6 @@ from model.measures.faithfulness import (
     verdict,
 )
 from model.record import ForwardRecord
-
-_MEMORY = "checked"  # in the session: what was asked for and is done
 
 
 class Curves(NamedTuple):
@@ -71,11 +69,10 @@ def check(chosen: Side | state.Selection, pattern: np.ndarray, kind: Kind, *, ke
     label = (
         f"Check this map by knocking out {len(positions)} {record.units}, {about(name, given, n_forwards)}"
     )
-    is_short = is_quick(name, given, n_forwards)
-    if not _wanted(what, is_short, label, key):
+    if not stoppable.wanted(what, label, key, is_short=is_quick(name, given, n_forwards)):
         return None
-    answers = knock_out_answers(chosen, [(at,) for at in positions], kind)
-    _is_done(what, is_short)
+    with until_done(what):
+        answers = knock_out_answers(chosen, [(at,) for at in positions], kind)
     classified = state.loaded(name).config.pooling == "class"
     scores = scores_under(pattern, record, classified=classified)[list(positions)]
     effect = falls(record, answers)
@@ -96,12 +93,13 @@ def with_curves(chosen: Side | state.Selection, checked: Checked, *, key: str, w
     n_forwards = (N_ORDERS + 3) * len(counts)
     label = f"Draw the curves of this map, {about(name, given, n_forwards)}"
     is_short = is_quick(name, given, n_forwards + _forwards(by_score))
-    if not _wanted(what, is_short, label, key):
+    if not stoppable.wanted(what, label, key, is_short=is_short):
         return checked
     orders = (*random_orders(checked.positions), by_score, by_score[::-1], by_effect)
     calls = [partial(of, deletion, name, given, (order,), kind) for order in orders]
-    drawn = np.concatenate(in_steps(calls, "Taking away more and more, in this order and in random ones …"))
-    _is_done(what, is_short)
+    text = "Taking away more and more, in this order and in random ones …"
+    with until_done(what):
+        drawn = np.concatenate(in_steps(calls, text, what))
     own, reverse, perfect = drawn[N_ORDERS:]
     return checked._replace(curves=Curves(counts, own, reverse[::-1], perfect, drawn[:N_ORDERS]))
 
@@ -109,19 +107,3 @@ def with_curves(chosen: Side | state.Selection, checked: Checked, *, key: str, w
 def _forwards(positions: Sequence[int]) -> int:
     """Of the knock-outs, of uniform and permuted attention, and of none of these."""
     return len(positions) + N_PERMUTATIONS + 2
-
-
-def _wanted(what: tuple, is_short: bool, label: str, key: str) -> bool:
-    if is_short or what in st.session_state.get(_MEMORY, ()):
-        return True
-    place = st.empty()
-    pressed = place.button(label, key=key, icon=":material/timer:")
-    if pressed:  # from here on the bar stands in its place
-        place.empty()
-    return pressed
-
-
-def _is_done(what: tuple, is_short: bool) -> None:
-    """Only what was done to its end is drawn again by itself: a run that was ended on the way leaves the button."""
-    if not is_short:
-        st.session_state[_MEMORY] = {*st.session_state.get(_MEMORY, ()), what}

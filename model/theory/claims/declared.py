@@ -102,7 +102,7 @@ CLAIMS = (
         measured="Norm of the gradient of all parameters as one vector, measured like the row above.",
         axis="gradient of all parameters",
         rule=Larger("post"),
-        link=("training", {"training": "histories"} | _TEXT),
+        link=("training", {"training": "Training history"} | _TEXT),
         log=True,
     ),
     Claim(
@@ -193,7 +193,7 @@ CLAIMS = (
         "sooner. The claim: it is larger in post-LN. Both placements see the same batches at the same rate.",
         axis="mean loss while learning (nats)",
         rule=Larger("post"),
-        link=("training", {"training": "histories"} | _TEXT),
+        link=("training", {"training": "Training history"} | _TEXT),
     ),
     Claim(
         key="stream",
@@ -230,7 +230,7 @@ CLAIMS = (
         "training, on held-out examples, with the loss of the classifier. Below 1: early layers have more.",
         axis="gradient, last layer / first (dashed: equal)",
         rule=Beyond("pre", 1.0, above=False),
-        link=("training", {"training": "film", "training_curves": "gradient norms", "kind": "Digit"}),
+        link=("training", {"training": "Recording", "training_curves": "gradient norms", "kind": "Digit"}),
         log=True,
     ),
     Claim(

@@ -7,13 +7,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages import state
+from app_pages.attention import download as module
 from app_pages.attention.as_words import View
-from app_pages.attention.download import content, page
+from app_pages.attention.download import ALL_HALF, ATTENTION, ATTENTION_HALF, content, page
 from app_pages.inputs.record_input import OPENED, Opened
 from model.bare import from_arrays
 from model.checkpoint import weights_hash
 from model.inputs import Picture
-from model.record_file import from_bytes
+from model.record import AttentionRecord, ForwardRecord
+from model.record_file import from_bytes, n_bytes
 from model.version import VERSION
 
 Open = Callable[..., AppTest]
@@ -39,6 +41,43 @@ def test_the_record_comes_with_settings_version_and_the_weights_hash(open_app: O
     }
 
 
+def open_popover(app: AppTest) -> AppTest:
+    """As a click on the button does."""
+    app.session_state["large_record"] = True
+    return app.run()
+
+
+def test_a_record_too_large_to_be_opened_again_is_offered_in_parts(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_app(text="not great", checkpoint="imdb-pre-ln")
+    most = n_bytes(selection(app).record, half=True)
+    monkeypatch.setattr(module, "MB", 1)
+    monkeypatch.setattr(module, "most_mb", lambda: most)
+    (choice,) = open_popover(app).radio
+    assert choice.value == ALL_HALF
+    sizes = [int(label.split(": ")[1].split()[0]) for label in choice.options]
+    assert (len(sizes), sizes) == (4, sorted(sizes, reverse=True))
+    assert ["too large" in label for label in choice.options] == [size > most for size in sizes]
+
+
+def test_a_record_that_can_be_opened_again_is_saved_whole(open_app: Open) -> None:
+    assert not open_popover(open_app(text="a film", checkpoint="imdb-pre-ln")).radio
+
+
+def test_the_parts_of_a_record(open_app: Open) -> None:
+    chosen = selection(open_app(text="not great", checkpoint="imdb-pre-ln"))
+    whole = from_bytes(content(chosen), "a.npz").record
+    half, alone, both = (
+        from_bytes(content(chosen, part), "a.npz") for part in (ALL_HALF, ATTENTION, ATTENTION_HALF)
+    )
+    assert type(half.record) is ForwardRecord
+    assert type(alone.record) is type(both.record) is AttentionRecord
+    assert alone.record.pattern.tobytes() == whole.pattern.tobytes()
+    assert alone.record.tokens == both.record.tokens == whole.tokens
+    assert both.record.pattern.tobytes() == half.record.pattern.tobytes() != whole.pattern.tobytes()
+
+
 def test_the_picture_comes_with_its_record(open_app: Open) -> None:
     chosen = selection(open_app(kind="Digit", digit="3"))
     assert isinstance(chosen.given, Picture)
@@ -57,7 +96,7 @@ def data(chosen: state.Selection, *notes: str) -> dict:
 def test_the_offline_page_says_what_was_read_and_what_is_shown(open_app: Open) -> None:
     found = data(selection(open_app(text="not great", checkpoint="imdb-post-ln")), "hidden: [CLS]")
     said = dict(found["settings"])
-    assert (said["Text"], said["Checkpoint"], said["Shown"]) == ("not great", "imdb-post-ln", "hidden: [CLS]")
+    assert (said["Text"], said["Encoder"], said["Shown"]) == ("not great", "imdb-post-ln", "hidden: [CLS]")
     assert said["SHA-256 of the weights"] == weights_hash("imdb-post-ln")
     assert said["Version of Attention Loupe"] == VERSION
     assert found["chosen"] == [1, 2, 3]

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from app_pages import state
 from app_pages.inputs.record_input import OPENED, Opened, open_record
 from app_pages.inputs.row import NEEDS_ENCODER, NO_ENCODER
-from model.bare import from_arrays
+from model.bare import attention_alone, from_arrays
 from model.inputs import Picture, Text
 from model.record_file import dump, from_bytes
 from model.settings import settings
@@ -212,3 +212,27 @@ def test_a_record_can_be_closed(open_app: Open) -> None:
     app.button(key="close_record").click().run()
     assert not app.exception
     assert OPENED not in app.session_state
+
+
+@pytest.mark.parametrize(
+    ("half", "alone", "said"),
+    [
+        (False, False, ""),
+        (True, False, "saved in half precision: they, and the measures made of them, are right to"),
+        (False, True, "holds attention and tokens alone: there is no prediction"),
+        (True, True, "to show. The numbers were saved in half precision"),
+    ],
+)
+@pytest.mark.parametrize("page", [None, "app_pages/heads/page.py"])
+def test_a_record_says_what_it_holds(
+    open_app: Open, half: bool, alone: bool, said: str, page: str | None
+) -> None:
+    record = state.record("imdb-pre-ln", Text(TEXT))
+    app = show(open_app, opened(dump(attention_alone(record) if alone else record, {}, half=half)), page)
+    assert not app.exception
+    captions = [
+        each.value
+        for each in app.caption
+        if each.value.startswith(("The record holds", "The numbers were saved"))
+    ]
+    assert [said in each for each in captions] == [True] * bool(said)

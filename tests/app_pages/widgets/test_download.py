@@ -47,6 +47,30 @@ def test_a_closed_one_draws_nothing(made: dict) -> None:
     assert not app.segmented_control
 
 
+def page_with_a_legend_beside_it() -> None:
+    import numpy as np
+
+    from app_pages.widgets.show import show
+    from viz.attention.token_heatmaps import attention_heatmap
+
+    def draw(title: str):
+        return attention_heatmap(np.eye(2, dtype=np.float32), ["a", "b"], title=title)
+
+    show(draw("on the page"), key="matrix", in_file=lambda: draw("in the file"))
+
+
+def test_a_file_can_say_what_stands_beside_the_figure_on_the_page(made: dict) -> None:
+    app = AppTest.from_function(page_with_a_legend_beside_it)
+    app.session_state["file_of_matrix"] = True
+    app.session_state["file_of_matrix_kind"] = "svg"
+    app.run()
+    assert not app.exception
+    assert "on the page" in app.get("plotly_chart")[0].proto.spec
+    content = made["data"]().decode()
+    assert "in the file" in content
+    assert "on the page" not in content
+
+
 @pytest.mark.parametrize(
     ("kind", "begins"), [("png", b"\x89PNG"), ("svg", b"<svg"), ("csv", b"row,a,b"), ("parquet", b"PAR1")]
 )

@@ -4,6 +4,7 @@ import pytest
 from tests.viz.picture import pixels
 from tests.viz.scene import drawn, whole
 from viz.attention.head_overview import head_overview
+from viz.figure import VegaFigure
 from viz.palette import ACCENT, WeightScale
 
 
@@ -32,6 +33,14 @@ def test_layers_are_rows_and_heads_are_columns_of_square_tiles(n_layers, n_heads
     assert pictures[1]["x"] > pictures[0]["x"]
     assert pictures[n_heads]["y"] > pictures[0]["y"]
     assert all(picture["width"] == picture["height"] >= 38 for picture in pictures)
+
+
+def test_in_a_chart_that_is_stretched_the_maps_grow_and_stay_square():
+    chart = overview(2, 2)
+    usual, _ = drawn(chart)
+    pictures, _ = drawn(VegaFigure(chart.specification | {"width": 900, "height": 500}, chart.frames))
+    assert {(it["width"], it["height"]) for it in pictures} == {(pictures[0]["width"],) * 2}
+    assert pictures[0]["width"] > 2 * usual[0]["width"]
 
 
 def test_neighbouring_tiles_leave_a_gap():

@@ -1,6 +1,7 @@
 import pytest
 
-from tests.viz.scene import drawn
+from tests.viz.scene import drawn, scene
+from viz.figure import VegaFigure
 from viz.norm_placement.seed_strip import ACROSS, Line, placement_key, seed_strip
 from viz.theory.placements import variant_channels
 
@@ -39,6 +40,26 @@ def test_dots_are_drawn_in_the_colours_of_both_placements():
     ):
         fills = {item.get("fill") for items in drawn(figure, width=500) for item in items}
         assert of_both <= fills
+
+
+def test_where_it_stands_alone_it_names_its_colours():
+    line = Line("heads", (0, 1), (0.1,), (0.2,), (0.3, 0.3, 0.4, 0.5))
+    alone = texts(seed_strip(LINES, **TITLES, legend=True))
+    assert {"pre-LN", "post-LN", "length of the states · larger →"} <= alone
+    across = texts(seed_strip([line], **TITLES, legend=True))
+    assert f"length of the states (grey: {ACROSS}) · larger →" in across
+    assert not {"pre-LN", "post-LN"} & texts(seed_strip(LINES, **TITLES))
+
+
+def texts(figure: VegaFigure) -> set[str]:
+    """All that is written in it, axes and legends too."""
+    found, left = set(), [scene(figure, width=500)]
+    while left:
+        part = left.pop()
+        left += part.get("items", [])
+        if isinstance(text := part.get("text"), str):
+            found.add(text)
+    return found
 
 
 def test_a_reference_is_drawn_where_there_is_one():

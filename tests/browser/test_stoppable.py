@@ -1,0 +1,39 @@
+"""Slow work is stopped by a click while it runs, and goes on by another one."""
+
+import re
+from urllib.parse import urlencode
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.watching import ready
+
+LONG = " ".join(["a long slow story that made me laugh and cry"] * 38)  # about 380 tokens: seconds of work
+
+
+def open_long(page: Page, where: str, **query: str) -> None:
+    page.goto(f"/{where}?{urlencode({'checkpoint': 'imdb-pre-ln', 'text': LONG, **query})}")
+
+
+def test_a_lens_is_stopped_and_goes_on(page: Page) -> None:
+    open_long(page, "", lens="value zeroing")
+    page.locator(".stButton button").filter(has_text="Stop").click()
+    stopped = page.get_by_text(re.compile(r"Leaving out one value after another: stopped at [1-9]"))
+    expect(stopped).to_be_visible()
+    ready(page)
+    expect(page.get_by_test_id("stProgress")).to_have_count(0)
+    expect(page.locator(".st-key-overview")).to_have_count(0)
+    page.get_by_role("button", name="Continue").click()
+    expect(page.locator(".st-key-overview").locator("svg, canvas").first).to_be_visible()
+    ready(page)
+    expect(stopped).to_have_count(0)
+
+
+def test_work_behind_a_button_is_stopped_and_the_button_comes_back(page: Page) -> None:
+    open_long(page, "heads", heads_part="Patch", patch_text=LONG.replace("laugh", "yawn", 1))
+    begin = page.get_by_role("button", name=re.compile(r"^(timer )?Patch \d+ positions"))
+    begin.click()
+    page.locator(".stButton button").filter(has_text="Stop").click()
+    expect(page.get_by_text("Stopped before its end.")).to_be_visible()
+    ready(page)
+    expect(begin).to_be_visible()
+    expect(page.get_by_test_id("stProgress")).to_have_count(0)
