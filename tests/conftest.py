@@ -3,7 +3,7 @@
 import gc
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cache as once
 from pathlib import Path
@@ -23,6 +23,7 @@ from model import checkpoint
 from model.checkpoint import Loaded
 from model.digits import examples
 from model.train.film import join, shot
+from tests.first_run import run_at
 from tests.model import tiny
 from viz import figure
 
@@ -105,16 +106,26 @@ def checkpoints(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture
 def open_app(checkpoints: Path) -> Callable[..., AppTest]:  # noqa: ARG001
-    """`open_app(page, kind="Digit")` is the app after its first run, as `page` with `?kind=Digit` opens it."""
+    """`open_app(page, kind="Digit")` is the app after its first run, as `page` with `?kind=Digit` opens it.
 
-    def opened(page: str | None = None, **query: str) -> AppTest:
+    A key or an option that is not there is an error, unless the key is in `forgiven`. `session` is what the session holds
+    beforehand.
+    """
+
+    def opened(
+        page: str | None = None,
+        *,
+        forgiven: Collection[str] = (),
+        session: Mapping[str, object] | None = None,
+        **query: str,
+    ) -> AppTest:
         app = AppTest.from_file(str(APP), default_timeout=120)
         if page is not None:
             # `switch_page` knows a page with a `url_path` of its own only after a first run, which costs as
             # much as the page itself.
             app._page_hash = calc_hash(Path(page).parent.name)
-        for key, value in query.items():
-            app.query_params[key] = value
-        return app.run()
+        for key, value in (session or {}).items():
+            app.session_state[key] = value
+        return run_at(app, query, forgiven=forgiven)
 
     return opened

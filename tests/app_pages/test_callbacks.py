@@ -16,7 +16,7 @@ STATES = [  # of every page and part whose figures can be clicked
     ("attention", {}),
     ("attention", {"view": "lines", "lens": "rollout"}),
     ("inside_a_head", {}),
-    ("inside_a_head", {"inside": "Temperature"}),
+    ("inside_a_head", {"inside": "Why √d_k", "inside_scale": "temperature"}),
     ("heads", {}),
     ("heads", {"heads_part": "Ablate"}),
     ("heads", {"heads_part": "Patch"}),

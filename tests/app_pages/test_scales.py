@@ -20,7 +20,7 @@ HEAT = {"inside": "Why √d_k", "inside_scale": "temperature", "inside_temperatu
 MATRICES = {"compare_view": "all weights"}
 PAGES = [
     ("attention", {}, 2),  # the text or the digit, and the matrix
-    ("masks", {"masks_kind": "causal"}, 2),
+    ("masks", {"masks_kind": "Local window"}, 2),
     ("positions", {"positions": "Experiments"}, 4),
     ("inside_a_head", HEAT, 2),
     ("compare", {}, 2),

@@ -27,7 +27,7 @@ def selection(app: AppTest) -> state.Selection:
 
 
 def test_the_record_comes_with_settings_version_and_the_weights_hash(open_app: Open) -> None:
-    chosen = selection(open_app(text="not great", checkpoint="imdb-post-ln", words="true"))
+    chosen = selection(open_app(text="not films", checkpoint="imdb-post-ln", words="true"))
     found = from_bytes(content(chosen), "a.npz")
     expected = state.record("imdb-post-ln", chosen.given)
     assert found.record.pattern.tobytes() == expected.pattern.tobytes()
@@ -35,7 +35,7 @@ def test_the_record_comes_with_settings_version_and_the_weights_hash(open_app: O
     said = {name: found.settings[name] for name in ("checkpoint", "text", "version", "weights_sha256")}
     assert said == {
         "checkpoint": "imdb-post-ln",
-        "text": "not great",
+        "text": "not films",
         "version": VERSION,
         "weights_sha256": weights_hash("imdb-post-ln"),
     }

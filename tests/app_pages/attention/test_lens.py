@@ -1,6 +1,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +23,12 @@ from tests.model import tiny
 Open = Callable[..., AppTest]
 
 TEXT = "not great film"
-CHOSEN = {"checkpoint": "imdb-post-ln", "layer": "1", "head": "1"}
+CHOSEN = {"checkpoint": "imdb-post-ln", "layer": "1"}
+
+
+def through_lens(lens: str, **query: str) -> dict[str, str]:
+    """What an address says: with the second head, where the lens has heads."""
+    return {"lens": lens, "layer": "1", **query} | ({"head": "1"} if LENSES[lens].has_heads else {})
 
 
 def expected(lens: str, given: object, name: str = "imdb-post-ln", number: int | None = None) -> np.ndarray:
@@ -32,7 +38,7 @@ def expected(lens: str, given: object, name: str = "imdb-post-ln", number: int |
 
 @pytest.mark.parametrize("lens", LENSES)
 def test_the_address_restores_the_lens(open_app: Open, lens: str) -> None:
-    app = open_app(text=TEXT, lens=lens, **CHOSEN)
+    app = open_app(text=TEXT, **through_lens(lens, **CHOSEN))
     assert app.selectbox(key="lens").value == lens
     np.testing.assert_allclose(weights(shown(app)), expected(lens, TEXT), rtol=1e-5)
     title = shown(app)["data"][0]["colorbar"]["title"]["text"]
@@ -62,13 +68,13 @@ def test_every_lens_without_classes(open_app: Open, checkpoints: Path, lens: str
 
 @pytest.mark.parametrize("lens", LENSES)
 def test_every_lens_of_a_digit(open_app: Open, lens: str) -> None:
-    app = open_app(kind="Digit", checkpoint="mnist-post-ln", layer="1", head="1", lens=lens)
+    app = open_app(kind="Digit", checkpoint="mnist-post-ln", **through_lens(lens))
     given = app.session_state["selection"].given
     np.testing.assert_allclose(weights(shown(app)), expected(lens, given, "mnist-post-ln"), rtol=1e-5)
 
 
 def test_a_lens_without_heads_leaves_the_head_that_was_chosen(open_app: Open) -> None:
-    app = open_app(text=TEXT, lens="rollout", **CHOSEN)
+    app = open_app(text=TEXT, lens="rollout", head="1", **CHOSEN, forgiven=["head"])
     assert app.selectbox(key="no_head").disabled
     assert "**L1**" in " ".join(said.value for said in app.markdown)
     assert described(app, "Share of the attention of 2 layers; L1 is chosen")["tables"]
@@ -84,7 +90,7 @@ def test_a_click_chooses_a_layer_where_there_are_no_heads(
 ) -> None:
     clicks, taken = {}, {}
     monkeypatch.setattr(head_choice, "clickable", lambda _, key, take, **__: clicks.update({key: take}))
-    assert not open_app(text=TEXT, lens=lens, **CHOSEN).exception
+    assert not open_app(text=TEXT, **through_lens(lens, **CHOSEN)).exception
     monkeypatch.setattr(address, "take", taken.__setitem__)
     clicks["overview"]({"layer": 0.0, "head": 0.0})
     assert taken == ({"layer": 0, "head": 0} if LENSES[lens].has_heads else {"layer": 0})
@@ -93,7 +99,7 @@ def test_a_click_chooses_a_layer_where_there_are_no_heads(
 @pytest.mark.parametrize(("name", "number"), [("negative", 0), ("positive", 1)])
 def test_the_relevance_is_for_the_chosen_class(open_app: Open, name: str, number: int) -> None:
     lens = "gradient × attention"
-    app = open_app(text=TEXT, lens=lens, lens_class=name, **CHOSEN)
+    app = open_app(text=TEXT, lens_class=name, **through_lens(lens, **CHOSEN))
     np.testing.assert_allclose(weights(shown(app)), expected(lens, TEXT, number=number), rtol=1e-5)
     assert f"lens: {lens}, of the class {name}" in shown(app)["layout"]["xaxis"]["title"]["text"]
 
@@ -116,7 +122,7 @@ def test_words_are_merged_behind_the_lens(open_app: Open) -> None:
 
 def test_what_rows_were_divided_by_stands_beside(open_app: Open) -> None:
     def said(lens: str) -> str:
-        app = open_app(text=TEXT, lens=lens, **CHOSEN)
+        app = open_app(text=TEXT, **through_lens(lens, **CHOSEN))
         return next(line.value for line in app.markdown if line.value.startswith("**L1"))
 
     assert "Before each row is divided by its sum" in said("norm-weighted")
@@ -130,16 +136,15 @@ def test_long_work_goes_in_steps(open_app: Open, monkeypatch: pytest.MonkeyPatch
     assert asked[0] == (2, "Leaving out one value after another …")
 
 
-def opened(open_app: Open, record: object, **query: str) -> AppTest:
-    app = open_app(kind="Record", **query)
-    app.session_state[OPENED] = Opened(name="mine.npz", record=record, settings={}, picture=None)
-    return app.run()
+def opened(open_app: Open, record: object, **query: Any) -> AppTest:
+    made = Opened(name="mine.npz", record=record, settings={}, picture=None)
+    return open_app(session={OPENED: made}, kind="Record", **query)
 
 
 def test_a_record_has_the_lenses_that_need_no_encoder(open_app: Open) -> None:
     pattern = np.random.default_rng(0).dirichlet(np.ones(3), (2, 2, 3)).astype(np.float32)
     record = from_arrays(pattern, ["a", "b", "c"])
-    app = opened(open_app, record, lens="value zeroing")
+    app = opened(open_app, record, lens="value zeroing", forgiven=["lens"])
     assert app.selectbox(key="lens").options == ["attention", "rollout"]
     assert app.selectbox(key="lens").value == "attention"
     assert any("The other lenses need the encoder" in said.value for said in app.markdown)
@@ -149,7 +154,7 @@ def test_a_record_has_the_lenses_that_need_no_encoder(open_app: Open) -> None:
 
 def test_attention_between_two_inputs_has_no_other_lens(open_app: Open) -> None:
     record = from_arrays(np.full((1, 1, 2, 3), 1 / 3), ["a", "b"], keys=["x", "y", "z"])
-    app = opened(open_app, record, lens="rollout")
+    app = opened(open_app, record, lens="rollout", forgiven=["lens"])
     assert not app.exception
     assert all(box.key != "lens" for box in app.selectbox)
 

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -6,4 +7,4 @@ from streamlit.testing.v1 import AppTest
 
 @pytest.fixture
 def open_compare(open_app: Callable[..., AppTest]) -> Callable[..., AppTest]:
-    return lambda **query: open_app("app_pages/compare/page.py", **query)
+    return partial(open_app, "app_pages/compare/page.py")

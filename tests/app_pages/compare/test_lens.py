@@ -12,13 +12,12 @@ Open = Callable[..., AppTest]
 
 SIDES = ("imdb-pre-ln", "imdb-post-ln")
 TEXT = "not great film"
-BY_NUMBER = {
-    "checkpoint": SIDES[0],
-    "compare_pairing": "of the same number",
-    "layer": "1",
-    "head": "1",
-    "text": TEXT,
-}
+
+
+def by_number(lens: str) -> dict[str, str]:
+    """What an address says: the same layer on both sides, and the same head where the lens has heads."""
+    look = {"checkpoint": SIDES[0], "layer": "1", "text": TEXT, "lens": lens}
+    return look | ({"compare_pairing": "of the same number", "head": "1"} if LENSES[lens].has_heads else {})
 
 
 def expected(lens: str, name: str) -> np.ndarray:
@@ -27,7 +26,7 @@ def expected(lens: str, name: str) -> np.ndarray:
 
 @pytest.mark.parametrize("lens", LENSES)
 def test_both_sides_are_seen_through_it(open_compare: Open, lens: str) -> None:
-    app = open_compare(lens=lens, compare_view="all weights", **BY_NUMBER)
+    app = open_compare(compare_view="all weights", **by_number(lens))
     for number, name in zip(("first", "second"), SIDES, strict=True):
         figure = shown(app, f"matrix_{number}")
         np.testing.assert_allclose(weights(figure), expected(lens, name), rtol=1e-5)
@@ -38,7 +37,7 @@ def test_both_sides_are_seen_through_it(open_compare: Open, lens: str) -> None:
 
 @pytest.mark.parametrize("lens", LENSES)
 def test_the_difference_is_that_of_what_is_shown(open_compare: Open, lens: str) -> None:
-    app = open_compare(lens=lens, compare_part="Difference", **BY_NUMBER)
+    app = open_compare(compare_part="Difference", **by_number(lens))
     difference = expected(lens, SIDES[1]) - expected(lens, SIDES[0])
     np.testing.assert_allclose(weights(shown(app, "difference")), difference, atol=1e-6)
     title = shown(app, "difference")["layout"]["title"]["text"]
@@ -46,7 +45,7 @@ def test_the_difference_is_that_of_what_is_shown(open_compare: Open, lens: str) 
 
 
 def test_layers_are_paired_by_number(open_compare: Open) -> None:
-    app = open_compare(lens="rollout", **BY_NUMBER)
+    app = open_compare(**by_number("rollout"))
     assert not app.exception
     assert any("layers are paired by number" in said.value for said in app.markdown)
     assert app.segmented_control(key="compare_view").options == ["one query", "all weights"]
@@ -55,8 +54,7 @@ def test_layers_are_paired_by_number(open_compare: Open) -> None:
 
 def test_two_encoders_with_the_same_classes_share_the_chosen_one(open_compare: Open) -> None:
     lens = "gradient × attention"
-    look = {"compare_view": "all weights", "lens": lens, "lens_class": "negative"}
-    app = open_compare(**BY_NUMBER, **look)
+    app = open_compare(compare_view="all weights", lens_class="negative", **by_number(lens))
     for number, name in zip(("first", "second"), SIDES, strict=True):
         made = through(lens, state.loaded(name), TEXT, 0).pattern[1, 0]
         np.testing.assert_allclose(weights(shown(app, f"matrix_{number}")), made, rtol=1e-5)

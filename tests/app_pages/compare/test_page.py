@@ -133,12 +133,12 @@ def test_what_a_second_text_is_too_long_for_is_said(open_compare: Open) -> None:
 
 
 def test_nonsense_in_the_address_falls_back(open_compare: Open) -> None:
-    app = open_compare(
-        compare_what="x", compare_with="y", compare_part="z", compare_pairing="w", compare_view="v"
-    )
+    nonsense = {f"compare_{key}": "x" for key in ("what", "with", "part", "pairing", "view")}
+    app = open_compare(**nonsense, forgiven=nonsense)
     assert [metric.label for metric in app.metric] == ["imdb-pre-ln", "imdb-post-ln"]
     assert not app.exception
-    assert not open_compare(kind="Digit", compare_what="two inputs", compare_digit="x").exception
+    two = {"kind": "Digit", "compare_what": "two inputs"}
+    assert not open_compare(**two, compare_digit="x", forgiven=["compare_digit"]).exception
 
 
 def test_without_classes_two_inputs_have_a_cosine_similarity(open_compare: Open, checkpoints: Path) -> None:
@@ -226,7 +226,7 @@ def test_other_patches_are_not_matched_nor_subtracted(open_compare: Open, checkp
     assert app.warning[0].value.startswith("Paired by number, since a matching needs the same keys")
     assert not any("mean distance" in said for said in descriptions(app))
     for part in ("Heads", "Knock-out", "Stream", "Representations"):
-        assert not open_compare(compare_part=part, query="r1c0", **query).exception
+        assert not open_compare(compare_part=part, **query).exception
     app = open_compare(query="r1c0", **query)
     assert "no counterpart here" in captions(app)
 

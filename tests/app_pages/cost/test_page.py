@@ -87,8 +87,10 @@ def test_sizes_that_contradict_each_other_get_one_sentence(
 
 def test_nonsense_in_the_link_falls_back(open_app: Open) -> None:
     nonsense = {"cost_from": "x", "cost_d_model": "-4", "cost_n_layers": "many", "cost_d_ff": "9999999"}
-    assert metrics(open_app(PAGE, **nonsense, cost_show="?")) == metrics(open_app(PAGE))
-    app = open_app(PAGE, cost_show=LAYERS, cost_d="0", cost_r="even", cost_k="")
+    nonsense |= {"cost_show": "?"}
+    assert metrics(open_app(PAGE, **nonsense, forgiven=nonsense)) == metrics(open_app(PAGE))
+    nonsense = {"cost_d": "0", "cost_r": "even", "cost_k": ""}
+    app = open_app(PAGE, cost_show=LAYERS, **nonsense, forgiven=nonsense)
     assert not app.exception
     assert app.table
 

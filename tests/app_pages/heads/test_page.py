@@ -256,13 +256,9 @@ def test_a_head_without_examples_says_so(open_app: Open, store_examples: Callabl
 
 def opened(open_app: Open, **query: str) -> AppTest:
     pattern = np.random.default_rng(0).dirichlet(np.ones(3), (2, 3, 3)).astype(np.float32)
-    app = open_app(PAGE, kind="Record", **query)
-    app.session_state[OPENED] = Opened(
-        name="a.npz", record=from_arrays(pattern, ("[CLS]", "film", "[SEP]")), settings={}, picture=None
-    )
-    for key, value in query.items():
-        app.query_params[key] = value
-    return app.run()
+    record = from_arrays(pattern, ("[CLS]", "film", "[SEP]"))
+    made = Opened(name="a.npz", record=record, settings={}, picture=None)
+    return open_app(PAGE, session={OPENED: made}, kind="Record", **query)
 
 
 def test_a_record_shows_its_own_numbers(open_app: Open) -> None:

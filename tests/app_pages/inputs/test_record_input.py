@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,13 +27,9 @@ def opened(content: bytes, name: str = "a.npz") -> Opened:
     return Opened(name=name, record=found.record, settings=found.settings, picture=found.picture)
 
 
-def show(open_app: Open, what: Opened, page: str | None = None, **query: str) -> AppTest:
+def show(open_app: Open, what: Opened, page: str | None = None, **query: Any) -> AppTest:
     """The app in a session in which that was opened."""
-    app = open_app(page, kind="Record")
-    app.session_state[OPENED] = what
-    for key, value in query.items():
-        app.query_params[key] = value
-    return app.run()
+    return open_app(page, session={OPENED: what}, kind="Record", **query)
 
 
 def saved(given: Text | Picture, name: str) -> bytes:

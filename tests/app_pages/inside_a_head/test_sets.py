@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.theory.layers import KINDS
-from model.theory.sets import order_of
+from model.theory.sets import KINDS, order_of
 from tests.model.imports.folders import build
 
 Open = Callable[..., AppTest]
@@ -53,7 +52,7 @@ def test_the_order_that_changes_nothing(opened: Open) -> None:
 
 @pytest.mark.parametrize("query", [{"inside_seed": "-5"}, {"inside_order": "best"}, {"inside_mask": ""}])
 def test_nonsense_in_the_address_is_as_if_it_were_not_there(opened: Open, query: dict[str, str]) -> None:
-    assert deviations(opened(**query)) == deviations(opened())
+    assert deviations(opened(**query, forgiven=query)) == deviations(opened())
 
 
 def test_a_bias_by_distance_is_said_to_make_the_order_count(opened: Open, checkpoints: Path) -> None:

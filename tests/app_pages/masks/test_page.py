@@ -52,11 +52,14 @@ def given(app: AppTest) -> tuple[str, state.Input]:
     ("kind", "part"),
     [*((kind, PARTS[0]) for kind in KINDS), *product(("Block tokens", "Padding"), PARTS[1:])],
 )
-@pytest.mark.parametrize("what", [{}, {"kind": "Digit", "checkpoint": "mnist-post-ln"}])
+@pytest.mark.parametrize(
+    "what",
+    [{"query": "2 great"}, {"query": "r0c1", "kind": "Digit", "checkpoint": "mnist-post-ln"}],
+    ids=["text", "digit"],
+)
 def test_every_kind_and_every_part(open_masks: Open, what: dict, kind: str, part: str) -> None:
-    app = open_masks(
-        masks_kind=kind, masks_part=part, masks_keys="1.3", masks_cells="0-1.2-2", query="2", **what
-    )
+    blocked = {"Block tokens": {"masks_keys": "1.3"}, "Block pairs": {"masks_cells": "0-1.2-2"}}
+    app = open_masks(masks_kind=kind, masks_part=part, **blocked.get(kind, {}), **what)
     assert sentence(app)
     assert app.segmented_control(key="masks_kind").value == kind
 
@@ -128,18 +131,39 @@ def test_the_box_of_cells_is_of_the_chosen_query(open_masks: Open) -> None:
 
 
 @pytest.mark.parametrize(
+    ("kind", "nonsense"),
+    [
+        ("Local window", {"masks_radius": "-7"}),
+        ("Padding", {"masks_padding": "1e9"}),
+        ("Causal", {"masks_layers": "L9", "masks_heads": "all", "masks_part": "nowhere"}),
+    ],
+)
+def test_nonsense_in_the_address_falls_back(open_masks: Open, kind: str, nonsense: dict) -> None:
+    found = sentence(open_masks(masks_kind=kind, **nonsense, forgiven=nonsense))
+    assert found == sentence(open_masks(masks_kind=kind))
+
+
+def test_a_kind_of_mask_that_there_is_not_is_the_first(open_masks: Open) -> None:
+    app = open_masks(masks_kind="sideways", forgiven=["masks_kind"])
+    assert sentence(app)
+    assert app.segmented_control(key="masks_kind").value == "Block tokens"
+
+
+def test_a_finite_number_that_there_is_not_is_the_first(open_masks: Open) -> None:
+    part = {"masks_kind": "Causal", "masks_part": "Ways of masking"}
+    app = open_masks(**part, masks_number="0", forgiven=["masks_number"])
+    assert sentence(app) == sentence(open_masks(**part))
+
+
+@pytest.mark.parametrize(
     "nonsense",
     [
         {"masks_keys": "99.x.-1"},
         {"masks_kind": "Block pairs", "masks_cells": "1.2-.-3.999-1"},
-        {"masks_kind": "sideways"},
-        {"masks_kind": "Local window", "masks_radius": "-7"},
-        {"masks_kind": "Padding", "masks_padding": "1e9"},
-        {"masks_layers": "L9", "masks_heads": "all", "masks_part": "nowhere", "masks_number": "0"},
     ],
 )
-def test_nonsense_in_the_address_falls_back(open_masks: Open, nonsense: dict) -> None:
-    assert sentence(open_masks(**nonsense))
+def test_cells_that_there_are_not_are_not_blocked(open_masks: Open, nonsense: dict) -> None:
+    assert "Nothing is masked" in sentence(open_masks(**nonsense))
 
 
 def test_in_another_text_nothing_is_blocked(open_masks: Open) -> None:

@@ -101,7 +101,8 @@ def test_one_token_alone(open_app: Open, checkpoints: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["Text", "Digit"])
 def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_part: Open, kind: str) -> None:
-    app = open_part(kind=kind, positions_own="<b>", positions_own_range="most")
+    nonsense = {"positions_own": "<b>", "positions_own_range": "most"}
+    app = open_part(kind=kind, **nonsense, forgiven=nonsense)
     assert app.segmented_control(key="positions_own").value == (
         "lengths" if kind == "Text" else "patch by patch"
     )

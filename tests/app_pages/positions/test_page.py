@@ -62,7 +62,7 @@ def test_every_part_draws_a_figure(open_positions: Open, part: str, kind: str) -
     ],
 )
 def test_nonsense_in_the_address(open_app: Open, key: str, nonsense: str, default: object) -> None:
-    app = open_app(PAGE, **{key: nonsense})
+    app = open_app(PAGE, **{key: nonsense}, forgiven=[key])
     assert not app.exception
     assert app.get_by_key(key).value == default
 
@@ -88,8 +88,8 @@ def test_a_table_as_small_as_on_a_blackboard(open_positions: Open) -> None:
     ]
     np.testing.assert_allclose(numbers(shown(app, "positions_table")["data"][0]), by_hand, atol=5e-5)
     assert "Position 4 as 2 clocks" in said(app)
-    for part in ("Dot products", "Shift"):
-        assert said(open_positions(part, **small))
+    assert said(open_positions("Dot products", **small))
+    assert said(open_positions("Shift", positions_d_model="4"))
 
 
 def test_the_wavelengths_are_said(open_positions: Open) -> None:
@@ -180,7 +180,13 @@ def test_the_maps_add_up(open_positions: Open) -> None:
 def test_one_matrix_for_queries_and_keys_leaves_no_other(open_positions: Open, checkpoints: Path) -> None:
     config = replace(tiny.TEXT, shared_qkv=True, embedding_norm=True)
     checkpoint.save(checkpoints / "shared", tiny.build(config), {}, tiny.tokenizer(config.n_positions))
-    app = open_positions("Add or concatenate", text=TEXT, checkpoint="shared", positions_w2="another, W_K")
+    app = open_positions(
+        "Add or concatenate",
+        text=TEXT,
+        checkpoint="shared",
+        positions_w2="another, W_K",
+        forgiven=["positions_w2"],
+    )
     assert app.segmented_control(key="positions_w2").options == ["the same, W_Q"]
     assert "In shared one matrix serves as $W_Q$, $W_K$ and $W_V$" in said(app)
     assert "not the same as adding" not in said(app)

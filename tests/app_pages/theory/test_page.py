@@ -152,7 +152,7 @@ def test_nonsense_in_the_address_falls_back(open_app: Open) -> None:
     nonsense = {
         f"theory_{key}": "7e" for key in ("depth", "seeds", "width", "heads", "start", "gain", "part")
     }
-    app = open_app(PAGE, **nonsense, theory_variants="sandwich")
+    app = open_app(PAGE, **nonsense, theory_variants="sandwich", forgiven=[*nonsense, "theory_variants"])
     assert len(charts(app)) == 3
     assert app.slider(key="theory_depth").value == 12
 

@@ -133,7 +133,7 @@ def test_a_link_may_name_the_second_of_two(open_app: Open) -> None:
 )
 @pytest.mark.parametrize("page", ["attention", "training"])
 def test_a_name_that_is_gone_is_said(open_app: Open, name: str, why: str, page: str) -> None:
-    app = open_app(f"app_pages/{page}/page.py", checkpoint=name)
+    app = open_app(f"app_pages/{page}/page.py", checkpoint=name, forgiven=["checkpoint"])
     assert not app.exception
     (said,) = app.warning
     assert said.value == f"{name} cannot be opened: {why}. imdb-pre-ln is shown instead."

@@ -225,13 +225,15 @@ def test_a_lens_without_heads_is_one_map_a_layer(checkpoints: Path) -> None:
 
 
 def test_a_record_from_a_file_has_no_encoder_to_ask(open_app: Open) -> None:
-    app = show(open_app, opened(saved(Text(TEXT), "imdb-pre-ln")), faithful="true")
+    app = show(open_app, opened(saved(Text(TEXT), "imdb-pre-ln")), faithful="true", forgiven=["faithful"])
     assert not said(app)
     assert words.NO_ENCODER in [caption.value for caption in app.caption]
 
 
 def test_each_side_of_a_comparison_has_its_line(open_app: Open) -> None:
-    app = open_app("app_pages/compare/page.py", text=TEXT, checkpoint="imdb-pre-ln", compare_pairing="number")
+    app = open_app(
+        "app_pages/compare/page.py", text=TEXT, checkpoint="imdb-pre-ln", compare_pairing="of the same number"
+    )
     found = said(app)
     assert len(found) == 2
     value = f"{expected('imdb-pre-ln', TEXT, 0, 0):.2f}".replace("-", "−")

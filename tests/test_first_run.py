@@ -1,0 +1,53 @@
+"""An address in a test that opens something that is not there is noticed."""
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+Open = Callable[..., AppTest]
+MASKS, COST = (f"app_pages/{name}/page.py" for name in ("masks", "cost"))
+
+
+@pytest.mark.parametrize(
+    ("page", "query"),
+    [
+        (None, {"layer": "1", "head": "0", "query": "2 film", "part": "this head"}),
+        (None, {"view": "lines", "all_queries": "false"}),
+        (None, {"kind": "Digit", "digit": "7", "text": "of another kind"}),
+        (None, {"text": ""}),
+        (MASKS, {"masks_kind": "Local window", "masks_radius": "2"}),
+        (MASKS, {"masks_keys": "1.2"}),
+        (COST, {"text": "no page of texts"}),
+    ],
+)
+def test_what_is_there_is_opened(open_app: Open, page: str | None, query: dict[str, str]) -> None:
+    assert not open_app(page, **{"text": "great film"} | query).exception
+
+
+@pytest.mark.parametrize(
+    ("page", "query", "wrong"),
+    [
+        (None, {"layer": "1", "lair": "1"}, ["lair"]),
+        (None, {"layer": "9", "part": "median", "head": ""}, ["head", "layer", "part"]),
+        (None, {"scale": ""}, ["scale"]),
+        (None, {"checkpoint": "nothing"}, ["checkpoint"]),
+        (None, {"seed": "1"}, ["seed"]),  # a widget's key, and none of the address
+        (None, {"masks_kind": "Causal"}, ["masks_kind"]),
+        (MASKS, {"masks_kind": "causal"}, ["masks_kind"]),
+        (MASKS, {"masks_kind": "Local window", "masks_radius": "99"}, ["masks_radius"]),
+        (COST, {"cost_show": "unpublished variations"}, ["cost_show"]),
+    ],
+)
+def test_what_is_not_there_is_an_error(
+    open_app: Open, page: str | None, query: dict[str, str], wrong: list[str]
+) -> None:
+    with pytest.raises(AssertionError) as raised:
+        open_app(page, **query)
+    assert str(raised.value).startswith(f"of {query}, the page cannot read {wrong}")
+    assert not open_app(page, **query, forgiven=wrong).exception
+
+
+def test_what_is_forgiven_must_be_wrong(open_app: Open) -> None:
+    with pytest.raises(AssertionError):
+        open_app(layer="1", forgiven=["layer"])
