@@ -23,9 +23,13 @@ def strongest_keys(record: AttentionRecord, weights: np.ndarray, query: int, len
     )
     held = written(float(weights[order].sum()), ".3f")
     what = " attends to" if lens.name == ATTENTION else f": {lens.quantity}"
-    every = "" if len(order) == len(weights) else f"<tr><td>together</td><td>{held}</td></tr>"
+    total = (
+        ""
+        if len(order) == len(weights)
+        else f"<tr><td><small>sum of these {MOST}</small></td><td>{held}</td></tr>"
+    )
     st.html(
-        f'<table class="strongest"><caption>{escape(queries[query])}{what}</caption>{rows}{every}</table>'
+        f'<table class="strongest"><caption>“{escape(queries[query])}”{what}</caption>{rows}{total}</table>'
     )
 
 

@@ -12,6 +12,7 @@ from app_pages.inputs.digit_input import digit_input
 from app_pages.inputs.record_input import Opened, invite, record_input
 from app_pages.inputs.several import right_class, stepper
 from app_pages.inputs.text_input import text_input
+from app_pages.inputs.unknown_tokens import say_unknown
 from app_pages.widgets.bar import bar
 from app_pages.widgets.head_choice import OTHER_KIND
 from app_pages.widgets.spelling import PLACEMENTS, plain
@@ -72,9 +73,10 @@ def choose_input(
         given = _of_record(opened, records)
     else:
         with place:
-            config = state.config_of(name)
-            imported = config is not None and config.family is not None
-            given, label = text_input(in_two_parts=imported) if kind == state.TEXT else digit_input(name)
+            if kind == state.TEXT:
+                given, label = text_input(name)
+            else:
+                given, label = digit_input(name)
             label = state.label_for(name, label)
             label = right_class(kind, name, given) if label is None else label
         with place:
@@ -113,6 +115,7 @@ def _need_encoder(name: str | None, kind: str, given: Input | None, about: Delta
     own.say_on_cpu(name)
     if left_out := state.left_out(name, given):
         st.caption(f"The text is too long for the encoder, which leaves out the {left_out}.")
+    say_unknown(name, given)
 
 
 def _of_record(opened: Opened | None, records: bool) -> Input | None:

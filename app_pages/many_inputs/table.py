@@ -64,7 +64,8 @@ def _head(items: Sequence[Item], outcome: Outcome) -> list[str]:
     what = "input" if items[0].text is not None else "picture"
     label = ["label"] if outcome.n_labelled else []
     number = [_NUMBERS.get(outcome.surprise, outcome.surprise)]
-    return ["", what, answer, *label, *(number if outcome.surprise else [])]
+    unknown = ["unknown tokens"] if outcome.has_unknown else []
+    return ["", what, *unknown, answer, *label, *(number if outcome.surprise else [])]
 
 
 def _row(item: Item, outcome: Outcome, line: Line) -> dict:
@@ -80,6 +81,8 @@ def _row(item: Item, outcome: Outcome, line: Line) -> dict:
     }
     if line.left_out:
         row["note"] = f"{line.left_out:,} token{'s' * (line.left_out != 1)} left out"
+    if outcome.has_unknown:
+        row["unknown"] = percent(line.unknown, below="<")
     if outcome.n_labelled:
         row["right"] = line.right
         row["label"] = item.label if line.label is None else outcome.classes[line.label]
@@ -122,6 +125,8 @@ def as_csv(items: Sequence[Item], outcome: Outcome, lines: Sequence[Line]) -> by
         if any(item.text.second for item in given):
             columns["second"] = [_as_text(item.text.second or "") for item in given]
         columns["tokens_left_out"] = [line.left_out for line in lines]
+        if outcome.has_unknown:
+            columns["share_of_unknown_tokens"] = [line.unknown for line in lines]
     columns["answer"] = [_as_text(line.said) for line in lines]
     columns["probability"] = [line.probability for line in lines]
     columns["label"] = [_as_text(item.label) for item in given]

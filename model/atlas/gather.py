@@ -11,14 +11,27 @@ from ..measures.statistics import STATISTICS
 from ..version import VERSION
 from . import strongest, watching
 from .causal import Ablation, Faithfulness, Importance, lens_rows
-from .examples import Examples, classes, examples_to_show
-from .measured import Measure, Statistics, spreads_of
+from .examples import Examples, examples_to_show
+from .measured import TOKENS, Measure, Statistics, spreads_of
 from .moments import Arrays, Moments, from_arrays
 from .progress import Progress
-from .pruned import pruned
+from .pruned import Labelled, pruned, split
 from .run import Engine, local, run
 from .source import Source, Spread
-from .stored import EXAMPLES, FAITHFULNESS, HEADS, LAYERS, PRUNING, Content, Heads, Layers, Table, write
+from .stored import (
+    CHOOSING,
+    EXAMPLES,
+    FAITHFULNESS,
+    HEADS,
+    JUDGING,
+    LAYERS,
+    PRUNING,
+    Content,
+    Heads,
+    Layers,
+    Table,
+    write,
+)
 from .strongest import Strongest
 
 # what can be chosen besides the statistics
@@ -50,7 +63,7 @@ def gather(
     wanted = wanted or Wanted()
     sample = examples.limited(wanted.sample)
     # what is refused is refused before the hours, not after them
-    labels = _labels(loaded, sample) if "pruning" in wanted.extra else []
+    to_prune = _to_prune(loaded, examples, wanted.sample) if "pruning" in wanted.extra else None
     passes = _Passes(loaded, out, command, engine)
     heads, layers = _statistics(passes.source(examples), passes.measured(Statistics(), examples))
     files: dict[str, Content] = {LAYERS: layers}
@@ -59,10 +72,11 @@ def gather(
         more |= passes.measured(Importance(), sample)
     if "ablation" in wanted.extra:
         more |= passes.measured(Ablation.by(heads.z), sample)
-    if "pruning" in wanted.extra:
-        progress = passes.progress("pruning", sample, means=heads.z.tolist())
-        rows = pruned(loaded, [given for _, given in sample], labels, heads.z, progress)
-        files[PRUNING] = Table(source=passes.source(sample), rows=rows)
+    if to_prune is not None:
+        counts = {name: len(part.labels) for name, part in zip((CHOOSING, JUDGING), to_prune, strict=True)}
+        progress = passes.progress("pruning", examples, means=heads.z.tolist(), **counts)
+        rows = pruned(loaded, *to_prune, heads.z, progress)
+        files[PRUNING] = Table(source=replace(passes.source(examples), samples=counts), rows=rows)
     if "faithfulness" in wanted.extra:
         rows = lens_rows(passes.measured(Faithfulness(), sample))
         files[FAITHFULNESS] = Table(source=passes.source(sample), rows=rows)
@@ -111,12 +125,21 @@ class _Passes:
 
 
 def _statistics(source: Source, found: Arrays) -> tuple[Heads, Layers]:
+    source = replace(source, unknown=_unknown(found))
     by_name = spreads_of(found, watching.HEADS)
     spreads, samples = _spreads({name: by_name[name] for name in STATISTICS if name in by_name}, source.n)
     z = spreads_of(found, watching.Z)[""].mean.astype(np.float32)
     curves, _ = _spreads(spreads_of(found, watching.CURVES), source.n)
     heads = Heads(source=replace(source, samples=samples), spreads=spreads, z=z)
     return heads, Layers(source=source, curves=curves)
+
+
+def _unknown(found: Arrays) -> float | None:
+    """The share of unknown tokens in all texts together; None for pictures."""
+    if (counts := from_arrays(found).get(TOKENS)) is None:
+        return None
+    n_read, n_unknown = counts.mean.tolist()
+    return n_unknown / n_read if n_read else 0.0
 
 
 def _with_more(heads: Heads, more: Mapping[str, Moments], n: int) -> Heads:
@@ -128,12 +151,12 @@ def _with_more(heads: Heads, more: Mapping[str, Moments], n: int) -> Heads:
     )
 
 
-def _labels(loaded: Loaded, sample: Examples) -> list[int]:
+def _to_prune(loaded: Loaded, examples: Examples, sample: int) -> tuple[Labelled, Labelled]:
     if not loaded.config.chooses:
         raise ValueError(
             f"{loaded.name} does not choose one of several classes: nothing is right or wrong to prune by"
         )
-    return classes(loaded, sample)
+    return split(loaded, examples, sample)
 
 
 def _spreads(many: Mapping[str, Moments], n: int) -> tuple[dict[str, Spread], dict[str, int]]:

@@ -32,6 +32,10 @@ from .tables import COUNTED, NUMBER, NUMBERS, WORD, Column, read_table, write_ta
 
 HEADS, LAYERS, EXAMPLES = "heads.parquet", "layers.parquet", "examples.parquet"
 PRUNING, FAITHFULNESS = "pruning.parquet", "faithfulness.parquet"
+CHOOSING, JUDGING = (
+    "choosing",
+    "judging",
+)  # in the samples of pruning: how many examples choose a head, and judge
 MEAN, SD, MEANS_OF_Z = "_mean", "_sd", "z"
 DIGITS = 5  # significant ones, in JSON
 MOST_HEADS = 2**14
@@ -163,7 +167,9 @@ OF_FAITHFULNESS = {
 _TOLD = dict.fromkeys(("told", "too_few", "unmoved", "no_sooner"), COUNTED)
 
 ROWS = {EXAMPLES: OF_EXAMPLES, PRUNING: OF_PRUNING, FAITHFULNESS: OF_FAITHFULNESS}
-LATER = {FAITHFULNESS: _TOLD}  # columns that older tables lack
+# Since accuracy is judged by all that do not choose: older tables were judged by as many as choose.
+_TURNED = dict.fromkeys(("turned_wrong", "turned_right"), COUNTED)
+LATER = {FAITHFULNESS: _TOLD, PRUNING: _TURNED}  # columns that older tables lack
 Content = Heads | Layers | Table
 
 
@@ -261,8 +267,8 @@ def read_rows(path: Path) -> Table | None:
 
 
 def against_file(other: str) -> str:
-    """What the comparison with the checkpoint `other` is called."""
-    return f"against-{other}.json"
+    """What the comparison with the checkpoint `other` is called; of a name such as `hub:owner/name` it is one file, in no folder."""
+    return f"against-{other.replace('/', '-')}.json"
 
 
 def read_against(path: Path) -> Against | None:
@@ -287,7 +293,8 @@ def read_against(path: Path) -> Against | None:
 
 def write_against(path: Path, made: Against) -> None:
     values = asdict(made)
-    del values["source"]["samples"]
+    for name in ("samples", "unknown"):  # which are of tables
+        del values["source"][name]
     parts = (f"{json.dumps(name)}: {_written(value)}" for name, value in values.items())
     json_schema.replace(path, "{" + ",\n ".join(parts) + "}\n")
 
