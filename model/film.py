@@ -82,7 +82,7 @@ def read_film(loaded: Loaded) -> Film | None:
             probes=tuple(_probe(loaded, arrays, *named) for named in enumerate(loaded.history["probes"])),
         )
     except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise ValueError(f"the film of {loaded.name} does not fit its history: {error}") from error
+        raise ValueError(f"the recording of {loaded.name} does not fit its history: {error}") from error
 
 
 def _probe(loaded: Loaded, arrays: dict[str, np.ndarray], number: int, name: str) -> Probe:

@@ -194,7 +194,7 @@ def test_without_any_checkpoint_the_page_says_so(open_app: Open, checkpoints: Pa
         config.unlink()
     app = open_app()
     assert not app.exception
-    assert app.info[0].value.startswith("There is no checkpoint for this input")
+    assert app.info[0].value.startswith("There is no encoder for this input")
 
 
 def test_the_other_kind_of_input_keeps_the_norm_placement_and_forgets_the_query(open_app: Open) -> None:

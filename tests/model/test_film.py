@@ -84,7 +84,7 @@ def test_a_film_of_no_input_gives_one_sentence(filmed):
 )
 def test_a_damaged_film_gives_one_sentence(filmed, content):
     (filmed / "film.safetensors.gz").write_bytes(content)
-    with pytest.raises(ValueError, match=r"film") as caught:
+    with pytest.raises(ValueError, match=r"film|recording") as caught:
         read_film(checkpoint.load(filmed, "cpu"))
     assert "\n" not in str(caught.value)
 
@@ -155,5 +155,5 @@ def test_a_film_of_another_shape_gives_one_sentence(filmed, name, array):
     arrays = checkpoint.film_arrays(filmed) | {name: array}
     content = serialize({key: torch.from_numpy(value.copy()) for key, value in arrays.items()})
     (filmed / "film.safetensors.gz").write_bytes(gzip.compress(content))
-    with pytest.raises(ValueError, match=rf"the film of tiny does not fit its history: {name} is "):
+    with pytest.raises(ValueError, match=rf"the recording of tiny does not fit its history: {name} is "):
         read_film(checkpoint.load(filmed, "cpu"))

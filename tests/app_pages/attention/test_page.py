@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -66,6 +67,10 @@ def test_the_answer_and_whether_it_is_right(open_app: Open) -> None:
     said = str(probabilities.argmax())
     assert app.metric[0].value == said
     assert app.metric[0].delta == ("correct" if said == "2" else "wrong, it is 2")
+    (answer,) = (block.proto.body for block in app.get("html") if 'class="answer"' in block.proto.body)
+    _, second, third = probabilities.argsort(kind="stable")[::-1][:3]
+    others = re.findall(r'<span class="other">(\d): ', answer)  # "0 0.5 %" read as 00.5 %
+    assert others == [str(second), str(third)]
 
 
 def test_the_label_is_a_class_whatever_that_is_called(open_app: Open, checkpoints: Path) -> None:
