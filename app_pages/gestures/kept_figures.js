@@ -6,7 +6,8 @@
 // place, and the place keeps its height, until the next figure stands there.
 
 const CHART = ":is(.stVegaLiteChart, .stPlotlyChart):not([data-retained] *)"; // Streamlit hides what it only retains
-const AFTER = 1000; // milliseconds after a press or a run in which figures may still be drawn; then they are let be
+const ANSWER = 10000; // milliseconds in which the run that a press asks for has begun, on a server that has much to do
+const AFTER = 1000; // milliseconds after a run in which its figures are drawn; those that were not are then let be
 const STEADY = 2; // frames in a row in which a figure must stand there: Plotly changes its size between two
 
 export default function () {
@@ -14,23 +15,25 @@ export default function () {
   const main = document.querySelector("[data-testid=stMain]");
   if (app === null || main === null) return;
   const places = new Map(); // of each figure: its container, how it was, and the picture where that is shown
-  let until = 0; // when to stop looking; 0 where nothing is expected
+  let frame = 0; // the one asked for next; 0 where nothing is expected
+  let until = 0; // when to stop looking
   const isRunning = () => app.dataset.testScriptState !== "notRunning";
   const look = (inFrame) => places.forEach((kept, place) => check(place, kept, places, isRunning(), inFrame));
 
   const begin = () => {
     for (const chart of main.querySelectorAll(CHART)) remember(chart, places);
-    if (until === 0) requestAnimationFrame(everyFrame);
-    until = performance.now() + AFTER;
+    until = performance.now() + ANSWER;
+    frame ||= requestAnimationFrame(everyFrame);
   };
   const everyFrame = () => {
     if (isRunning()) until = performance.now() + AFTER;
     if (performance.now() > until) return end();
     look(true);
-    requestAnimationFrame(everyFrame);
+    frame = requestAnimationFrame(everyFrame);
   };
   const end = () => {
-    until = 0;
+    cancelAnimationFrame(frame);
+    frame = 0;
     places.forEach(release);
     places.clear();
   };
@@ -42,27 +45,33 @@ export default function () {
   content.observe(main, { childList: true, subtree: true });
   const presses = ["pointerdown", "pointerup", "keydown", "change"];
   presses.forEach((name) => window.addEventListener(name, press, true));
+  window.addEventListener("resize", end);
   return () => {
     presses.forEach((name) => window.removeEventListener(name, press, true));
+    window.removeEventListener("resize", end);
     content.disconnect();
     end();
   };
 }
 
+/** At a press: from here on the place of the figure is no lower than it is now. */
 function remember(chart, places) {
   const place = chart.closest(".stVerticalBlock");
-  const box = chart.getBoundingClientRect();
   if (place === null || places.get(place)?.picture || !isDrawn(chart)) return;
   if (place.querySelectorAll(CHART).length > 1) return; // not the place of one figure
+  const box = chart.getBoundingClientRect();
   const around = place.getBoundingClientRect();
-  const inSight = box.bottom > 0 && box.top < window.innerHeight;
+  const isInSight = box.bottom > 0 && box.top < window.innerHeight;
   places.set(place, {
-    height: around.height,
-    from: { left: box.left - around.left, top: box.top - around.top, width: box.width, height: box.height },
-    copy: inSight ? copied(chart) : null,
+    left: box.left - around.left,
+    top: box.top - around.top,
+    width: box.width,
+    height: box.height,
+    copy: isInSight ? copied(chart) : null,
     picture: null,
-    frames: 0,
+    frames: 0, // in which the next figure has stood there
   });
+  place.style.minHeight = `${around.height}px`;
 }
 
 function check(place, kept, places, isRunning, inFrame) {
@@ -73,26 +82,24 @@ function check(place, kept, places, isRunning, inFrame) {
     places.delete(place);
   } else if (charts.length === 0 || !isDrawn(charts[0])) {
     kept.frames = 0;
-    if (kept.picture === null) hold(kept, place);
+    if (kept.picture === null) show(kept, place);
   } else if (inFrame && kept.picture !== null && ++kept.frames >= STEADY) {
     release(kept, place);
+    remember(charts[0], places); // a run may draw a figure more than once
   }
 }
 
-function hold(kept, place) {
+function show(kept, place) {
   kept.picture = document.createElement("div");
   kept.picture.className = "kept-figure";
   kept.picture.setAttribute("aria-hidden", "true");
-  const { left, top, width, height } = kept.from;
-  Object.assign(kept.picture.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
+  for (const side of ["left", "top", "width", "height"]) kept.picture.style[side] = `${kept[side]}px`;
   if (kept.copy !== null) kept.picture.append(kept.copy);
-  place.style.minHeight = `${kept.height}px`;
   place.append(kept.picture);
 }
 
 function release(kept, place) {
-  if (kept.picture === null) return;
-  kept.picture.remove();
+  kept.picture?.remove();
   kept.picture = null;
   place.style.minHeight = "";
 }

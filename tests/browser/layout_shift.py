@@ -195,5 +195,5 @@ GESTURES = {
         "/inside_a_head?head=1", ".st-key-inside_input", _token_of_sentence, _to_sentence
     ),
     "Theory: one curve more": Gesture("/theory", PAGE, _deep_norm),
-    "Digit: the first stroke": Gesture("/?kind=Digit&source=Draw", ".st-key-canvas canvas", _stroke, _open_panel),
+    "Digit: the first stroke": Gesture("/?kind=Digit&source=Draw", ".st-key-canvas", _stroke, _open_panel),
 }
