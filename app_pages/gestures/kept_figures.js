@@ -76,8 +76,9 @@ function remember(chart, places) {
 
 function check(place, kept, places, isRunning, inFrame) {
   const charts = place.querySelectorAll(CHART);
+  if (charts.length > 1) return; // the one that goes is still there
   const isGone = charts.length === 0 && !isRunning;
-  if (!place.isConnected || isGone || charts.length > 1) {
+  if (!place.isConnected || isGone) {
     release(kept, place);
     places.delete(place);
   } else if (charts.length === 0 || !isDrawn(charts[0])) {
