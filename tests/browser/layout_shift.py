@@ -22,7 +22,7 @@ WINDOW = {"width": 1280, "height": 800}
 # `recording` holds shifts and, frame by frame, the box of the largest element that the selector finds.
 RECORDER = """
     window.recording = null;
-    const place = (node) => {
+    const containerOf = (node) => {
         const element = node?.nodeType === Node.TEXT_NODE ? node.parentElement : node;
         const block = element?.closest?.("[class*=st-key-]");
         return block ? [...block.classList].find((name) => name.startsWith("st-key-")).slice(7) : "page";
@@ -34,7 +34,7 @@ RECORDER = """
             recording.shift += entry.value;
             for (const { node, previousRect, currentRect } of entry.sources) {
                 const by = Math.hypot(currentRect.x - previousRect.x, currentRect.y - previousRect.y);
-                const name = place(node);
+                const name = containerOf(node);
                 recording.where[name] = Math.max(recording.where[name] ?? 0, Math.round(by));
             }
         }
@@ -47,18 +47,17 @@ RECORDER = """
     window.record = (selector) => {
         const begun = performance.now();
         const { x, y, height } = largest(selector);
-        const mine = { begun, changed: begun, shift: 0, where: {}, moved: 0, least: height, from: { x, y, height } };
+        const mine = { begun, changed: begun, shift: 0, where: {}, moved: 0, least: height, height };
         let last = JSON.stringify([x, y, height]);
         const look = () => {
             if (recording !== mine) return;
             const now = largest(selector);
             if (now.height) mine.moved = Math.max(mine.moved, Math.hypot(now.x - x, now.y - y));
             mine.least = Math.min(mine.least, now.height);
-            mine.to = { x: now.x, y: now.y, height: now.height };
-            const said = JSON.stringify([now.x, now.y, now.height]);
+            const box = JSON.stringify([now.x, now.y, now.height]);
             const running = document.querySelector("[data-testid=stApp][data-test-script-state=running]");
-            if (said !== last || running) mine.changed = performance.now();
-            last = said;
+            if (box !== last || running) mine.changed = performance.now();
+            last = box;
             requestAnimationFrame(look);
         };
         recording = mine;
@@ -87,7 +86,7 @@ def recorded(page: Page, selector: str) -> Iterator[Movement]:
     page.wait_for_function(f"performance.now() - recording.changed > {QUIET}")
     made = page.evaluate("recording")
     movement.shift, movement.where, movement.moved = made["shift"], made["where"], made["moved"]
-    movement.lost = 1 - made["least"] / made["from"]["height"]
+    movement.lost = 1 - made["least"] / made["height"]
     page.evaluate("recording = null")
 
 
@@ -98,15 +97,16 @@ class Gesture:
     address: str
     watched: str
     do: Callable[[Page], None]
-    before: Callable[[Page], None] = lambda page: None
+    before: Callable[[Page], None] | None = None
 
     def measure(self, page: Page) -> Movement:
         page.add_init_script(f"{{{RECORDER}}}")
         page.set_viewport_size(WINDOW)
         page.goto(self.address)
         ready(page)
-        self.before(page)
-        ready(page)
+        if self.before:
+            self.before(page)
+            ready(page)
         still(page, self.watched)
         with recorded(page, self.watched) as movement:
             self.do(page)
@@ -115,7 +115,7 @@ class Gesture:
 
 def still(page: Page, selector: str) -> None:
     """Waits until what the selector finds is there and has stood still for a while."""
-    page.locator(selector).first.wait_for(state="attached")
+    page.locator(selector).first.wait_for()
     with recorded(page, selector):
         pass
 
