@@ -7,7 +7,8 @@
 
 const CHART = ":is(.stVegaLiteChart, .stPlotlyChart):not([data-retained] *)"; // Streamlit hides what it only retains
 const ANSWER = 10000; // milliseconds in which the run that a press asks for has begun, on a server that has much to do
-const AFTER = 1000; // milliseconds after a run in which its figures are drawn; those that were not are then let be
+const AFTER = 1000; // milliseconds after a run in which figures begin to be replaced
+const DRAWN = 5000; // milliseconds more in which those that were taken away are drawn; then they are let be
 const STEADY = 2; // frames in a row in which a figure must stand there: Plotly changes its size between two
 
 export default function () {
@@ -27,7 +28,8 @@ export default function () {
   };
   const everyFrame = () => {
     if (isRunning()) until = performance.now() + AFTER;
-    if (performance.now() > until) return end();
+    const isShowing = [...places.values()].some((kept) => kept.picture !== null);
+    if (performance.now() > until + (isShowing ? DRAWN : 0)) return end();
     look(true);
     frame = requestAnimationFrame(everyFrame);
   };
