@@ -11,7 +11,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from app_pages import address, options
 from app_pages.callbacks import only_of_this_page
-from app_pages.gestures import copy_link
+from app_pages.gestures import copy_link, keep_figures
 
 
 class Title(NamedTuple):
@@ -134,6 +134,7 @@ def draw() -> None:
     page = st.navigation(list(pages.values()), position="hidden")
     for style in sorted((Path(__file__).parent / "styles").glob("*.css")):
         st.html(style)
+    keep_figures()
     address.opened_bare()
     _navigation(pages, page)
     if (to := st.session_state.pop("go_to", None)) is not None:

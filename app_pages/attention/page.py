@@ -49,7 +49,7 @@ with chosen.controls:
     query = choose_query(record)
     view = address.row("Weights as", VIEWS, key="view") if record.unit == "token" else MATRIX
 if chosen.opened is None:
-    try_links(chosen, query)
+    try_links(chosen)
     masked_tokens(chosen)
     token_answers(chosen.record)
 about_lens(chosen, through.lens)

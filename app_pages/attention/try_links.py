@@ -10,24 +10,21 @@ import streamlit as st
 from app_pages import address, state
 from app_pages.callbacks import callback
 from app_pages.frame import go_to
+from app_pages.inputs import drawing
 from app_pages.inputs.digit_input import DISAGREE, TEST_DIGITS, ordered
+from app_pages.inputs.row import alike
+from app_pages.inputs.text_input import FIRST
 from app_pages.masks.controls import block_in
 from app_pages.widgets.head_choice import take_head, take_query
 from app_pages.widgets.telling import telling_position
 from model.inputs import Text
 from model.measures.looks import most_telling_head
 
-OPENED = (
-    "opened_with"  # in the session: what was chosen when the app was opened without any choice in its address
-)
 MASK = "[MASK]"
 
 
-def try_links(chosen: state.HeadSelection, query: int) -> None:
-    """Draws nothing once the user has changed something, or where a link opened the app."""
-    now = chosen.checkpoint, chosen.given, chosen.layer, chosen.head, query
-    if not address.opened_bare() or st.session_state.setdefault(OPENED, now) != now:
-        return
+def try_links(chosen: state.HeadSelection) -> None:
+    """The row stays when one of them was used, or anything else was chosen: without it all figures would move up."""
     links = {
         "a head that finds the next token": _next_token,
         "hide a word and see the answer change": _hidden_word,
@@ -42,7 +39,7 @@ def try_links(chosen: state.HeadSelection, query: int) -> None:
 
 
 def _next_token(chosen: state.HeadSelection) -> None:
-    record = state.record(chosen.checkpoint, chosen.given)
+    record = state.record(*_with_a_text(chosen))
     take_head(*most_telling_head(record))
     take_query(len(record) // 3)
     address.take("view", "lines")
@@ -53,11 +50,12 @@ def _hidden_word(chosen: state.HeadSelection) -> None:
     """The first example that is read correctly and whose answer turns when one of its words is hidden, or else the one
     that moves most."""
     found = []
+    checkpoint, _ = _with_a_text(chosen)
     for text in map(Text, state.sentences().values()):
-        record = state.record(chosen.checkpoint, text)
-        if record.at("mask") or (telling := telling_position(chosen.checkpoint, text)) is None:
+        record = state.record(checkpoint, text)
+        if record.at("mask") or (telling := telling_position(checkpoint, text)) is None:
             continue
-        is_read = state.correct_class(chosen.checkpoint, text) == record.logits.argmax()
+        is_read = state.correct_class(checkpoint, text) == record.logits.argmax()
         found.append((telling.turns and is_read, telling.change, text, telling.position))
         if telling.turns and is_read:
             break
@@ -66,7 +64,7 @@ def _hidden_word(chosen: state.HeadSelection) -> None:
         address.take("text", text.text)
         address.take("masks_kind", "Block tokens")
         address.take("query", 0)
-        block_in(state.record(chosen.checkpoint, text), position)
+        block_in(state.record(checkpoint, text), position)
         go_to("masks")
 
 
@@ -91,7 +89,20 @@ def _two_norms(_chosen: state.HeadSelection) -> None:
     go_to("compare")
 
 
-def _guess(_chosen: state.HeadSelection) -> None:
+def _guess(chosen: state.HeadSelection) -> None:
+    _with_a_text(chosen)
     masked = (text for text in state.sentences().values() if MASK in text)
     if (text := next(masked, None)) is not None:
         address.take("text", text)
+
+
+def _with_a_text(chosen: state.HeadSelection) -> tuple[str, Text]:
+    """The encoder and the text that are chosen. In place of a digit, the first example is, in an encoder of texts."""
+    if isinstance(chosen.given, Text):
+        return chosen.checkpoint, chosen.given
+    checkpoint = alike(chosen.checkpoint, state.checkpoints(state.TEXT))
+    text = Text(next(iter(state.sentences().values()), FIRST))
+    for key, value in {"kind": state.TEXT, "checkpoint": checkpoint, "text": text.text}.items():
+        address.take(key, value)
+    drawing.leave()
+    return checkpoint, text

@@ -1,4 +1,5 @@
-"""What Streamlit has no widget for: copying the address, arrow keys on head maps, a click on a row of a matrix."""
+"""What Streamlit has no widget for: copying the address, arrow keys on head maps, a click on a row of a matrix, and figures
+that stay in sight until the next ones are drawn."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ _link = st.components.v2.component(
 )
 _arrows = st.components.v2.component("arrow_keys", js=(HERE / "arrow_keys.js").read_text(encoding="utf-8"))
 _rows = st.components.v2.component("row_clicks", js=(HERE / "row_clicks.js").read_text(encoding="utf-8"))
+_kept = st.components.v2.component("kept_figures", js=(HERE / "kept_figures.js").read_text(encoding="utf-8"))
 STEPS = {"ArrowLeft": (0, -1), "ArrowRight": (0, 1), "ArrowUp": (-1, 0), "ArrowDown": (1, 0)}
 
 
@@ -54,3 +56,9 @@ def row_clicks(place: str, n: int, take: Callable[[int], None]) -> None:
 
     with st.container(key=f"gesture_{key}"):
         _rows(key=key, data={"place": place, "n": n}, on_row_change=callback(key, clicked))
+
+
+def keep_figures() -> None:
+    """Once a page: what stands below a figure stays where it is while the figure is drawn anew, and the figure in sight."""
+    with st.container(key="gesture_kept_figures"):
+        _kept(key="kept_figures")

@@ -7,6 +7,7 @@ import streamlit as st
 
 from app_pages import address, state
 from app_pages.inputs import drawing
+from app_pages.inputs.drawing.code import BLANK
 from app_pages.inputs.own_picture import own_picture
 from app_pages.widgets.show import clickable
 from model.inputs import Picture
@@ -52,10 +53,11 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
                 )
             _gallery(images, labels, chosen, checkpoint)
             image, label = images[chosen], int(labels[chosen])
-    if image is None or not image.any():
+    is_blank = image is None or not image.any()
+    with picture:  # black until something is drawn: it takes the same room, and the row stays where it is
+        st.image(BLANK if is_blank else image, width=SIDE, output_format="PNG")
+    if is_blank:
         return None, None
-    with picture:
-        st.image(image, width=SIDE, output_format="PNG")
     return Picture.of(image), label
 
 

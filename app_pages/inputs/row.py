@@ -157,7 +157,7 @@ def _choose_encoder(kind: str) -> str | None:
     shown = [held if held in names else names[0] for names in seeds.values()]
     look = {"label_visibility": "collapsed"}
     # Not by a shorter name: the address holds what stands in the box, and must say the seed.
-    name = address.box("Encoder", shown, key="checkpoint", gone=_alike, width=190, **look)
+    name = address.box("Encoder", shown, key="checkpoint", gone=alike, width=190, **look)
     if name is not None and len(names := seeds[seed_of(name)[0]]) > 1:
         st.session_state["seed"] = name
         st.selectbox(
@@ -184,7 +184,7 @@ def _change_kind() -> None:
     drawing.leave()
 
 
-def _alike(held: str | None, names: Sequence[str]) -> str | None:
+def alike(held: str | None, names: Sequence[str]) -> str | None:
     """After a change of the input kind, the checkpoint with the same norm placement, or else the first."""
     alike = [name for name in names if held and _after_kind(name) == _after_kind(held)]
     return next(iter([*alike, *names]), None)

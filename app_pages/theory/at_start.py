@@ -6,7 +6,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app_pages import address
 from app_pages.cache import cached
 from app_pages.theory import claims
-from app_pages.theory.over_seeds import beside_its_words, over_seeds
+from app_pages.theory.over_seeds import BesideItsWords, over_seeds, progress_of_seeds
 from model.theory.fresh import FreshSetting
 from model.theory.placement import AtStart, depths_to, lemma_2, of_seeds, one_seed
 from viz.theory.placements import hidden_norms, last_layer_gradient, layer_gradients
@@ -18,10 +18,10 @@ measured = cached(one_seed)
 
 def at_start(setting: FreshSetting, variants: list[str], deepest: int, n_seeds: int) -> None:
     """Three figures of everything measured so far, drawn anew while more seeds come in."""
-    progress = st.empty()
+    progress = progress_of_seeds()
     st.markdown("**The last layer's gradient over depth**")
-    last = beside_its_words("last")
-    assumptions = st.empty()
+    last = BesideItsWords("last")
+    concentration = _assumptions(setting)
     st.markdown("**The gradient layer by layer**")
     kind = address.row(
         "Averaged over the sequences",
@@ -30,17 +30,18 @@ def at_start(setting: FreshSetting, variants: list[str], deepest: int, n_seeds: 
         help="Each sequence has a loss, and so a gradient. Either their norms are averaged, or the gradients "
         "themselves before the norm is taken, as in figure 3 of Xiong et al.",
     )
-    by_layer = beside_its_words("layers")
+    by_layer = BesideItsWords("layers")
     st.markdown("**Hidden norms**")
-    hidden = beside_its_words("hidden")
+    hidden = BesideItsWords("hidden")
 
     def draw(found: dict[str, list[list[AtStart]]], done: bool) -> None:
+        nonlocal concentration
         depths, lemma = depths_to(deepest), lemma_2(deepest, setting.d_model)
         sweeps = {variant: of_seeds(by_seed) for variant, by_seed in found.items()}
         norms = {variant: sweep.last_gradient for variant, sweep in sweeps.items()}
         last.draw(last_layer_gradient(norms, depths), claims.last_layer(norms, depths), done=done)
         excess = {variant: sweep.excess for variant, sweep in sweeps.items()}
-        _assumptions(setting, excess, assumptions.container())
+        concentration = concentration.markdown(f":material/help: {claims.concentration(excess)}")
 
         norms = {
             variant: sweep.gradient if kind == MEAN_OF_NORMS else sweep.mean_gradient
@@ -62,11 +63,13 @@ def at_start(setting: FreshSetting, variants: list[str], deepest: int, n_seeds: 
     )
 
 
-def _assumptions(setting: FreshSetting, excess: dict[str, float], place: DeltaGenerator) -> None:
+def _assumptions(setting: FreshSetting) -> DeltaGenerator:
+    """What Theorem 1 assumes; returns the place for the assumption that is measured."""
     assumed = claims.assumptions(setting)
     n_met = f"{sum(assumed.values())} of {len(assumed)} hold for these encoders, two more are left open"
-    with place.expander(f"What Theorem 1 assumes: {n_met}", icon=":material/rule:"):
+    with st.expander(f"What Theorem 1 assumes: {n_met}", icon=":material/rule:"):
         for said, met in assumed.items():
             st.markdown(f":material/{'check' if met else 'close'}: {said}{'' if met else ': **not met**'}")
-        st.markdown(f":material/help: {claims.concentration(excess)}")
+        measured_one = st.container()
         st.markdown(":material/help: The derivatives of the loss are bounded: assumed, not checked here.")
+    return measured_one

@@ -7,7 +7,7 @@ import streamlit as st
 
 from app_pages import address
 from app_pages.cache import cached
-from app_pages.theory.over_seeds import beside_its_words, over_seeds
+from app_pages.theory.over_seeds import BesideItsWords, over_seeds, progress_of_seeds
 from app_pages.widgets.bar import bar
 from model.theory.early_update import after_first_and_last, model_update
 from model.theory.fresh import FreshSetting
@@ -37,9 +37,9 @@ def first_steps(setting: FreshSetting, variants: list[str], n_layers: int, n_see
         warmup = address.row("Warm-up", (NONE, TEN_STEPS), key="theory_warmup")
         scale = address.row("Axis", (LINEAR, LOG), key="theory_update_axis")
     steps = {"learning_rate": rate, "warmup": 10 if warmup == TEN_STEPS else 0, "n_steps": n_steps}
+    progress = progress_of_seeds()
     st.markdown("**The update of the model over its first steps**")
-    progress = st.empty()
-    place = beside_its_words("updates")
+    place = BesideItsWords("updates")
 
     def draw(found: dict[str, list[np.ndarray]], done: bool) -> None:
         updates = {variant: np.array(by_seed) for variant, by_seed in found.items()}

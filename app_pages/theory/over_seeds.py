@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Hashable, Sequence
 from time import monotonic
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages.widgets.show import show
+from app_pages.widgets.show import Redrawn
 from app_pages.widgets.stoppable import progress, say_stopped, stopped_at
 from viz.figure import VegaFigure
 
@@ -16,23 +16,27 @@ REDRAW_AFTER = 1.0  # seconds
 Measured = TypeVar("Measured")
 
 
-class Places(NamedTuple):
-    """For one thing each, which can be drawn anew while numbers come in."""
+class BesideItsWords:
+    """A figure and what is to be said of it, side by side, or below each other in a narrow window.
 
-    figure: DeltaGenerator
-    words: DeltaGenerator
-    key: str
+    Both can be drawn anew while numbers come in; what stands there from the run before stays until they first are.
+    """
+
+    def __init__(self, key: str) -> None:
+        with st.container(horizontal=True, gap="medium"):
+            with st.container(key=f"figure_{key}"):
+                self._figure = Redrawn(f"theory_{key}")
+            self._words = st.container(key=f"words_{key}")
 
     def draw(self, figure: VegaFigure, words: str, *, done: bool) -> None:
-        with self.figure:
-            show(figure, key=f"theory_{self.key}" if done else None)
-        self.words.markdown(words)
+        self._figure.draw(figure, done=done)
+        self._words = self._words.markdown(words)
 
 
-def beside_its_words(key: str) -> Places:
-    """A figure and what is to be said of it: side by side, or below each other in a narrow window."""
-    with st.container(horizontal=True, gap="medium"):
-        return Places(*(st.container(key=f"{part}_{key}").empty() for part in ("figure", "words")), key)
+def progress_of_seeds() -> DeltaGenerator:
+    """An empty place for a bar, at the right, above what follows: it takes no room and so moves nothing."""
+    with st.container(key="progress_of_seeds"):
+        return st.empty()
 
 
 def over_seeds(

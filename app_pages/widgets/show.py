@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.callbacks import callback
 from app_pages.widgets.download import download
@@ -40,6 +41,23 @@ def show(
             st.vega_lite_chart(_with_data(figure), key=key, width=width)
         if key:
             download(in_file or figure, key)
+
+
+class Redrawn:
+    """A figure that one run draws several times, where this was made. It is first drawn over the one of the run before,
+    which so stays in sight until then: an `st.empty` would take it away at once."""
+
+    def __init__(self, key: str) -> None:
+        self._key = key
+        self._frame = st.container(key=f"shown_{key}", gap=None)
+        self._place: DeltaGenerator = self._frame
+
+    def draw(self, figure: VegaFigure, *, done: bool) -> None:
+        """When it is `done`, with a way to a file."""
+        self._place = self._place.vega_lite_chart(_with_data(figure), width="stretch")
+        if done:
+            with self._frame:
+                download(figure, self._key)
 
 
 def clickable(

@@ -10,12 +10,13 @@ HARMLESS = re.compile(r"/_stcore/(health|host-config)$")
 
 
 def ready(page: Page) -> None:
-    """Waits until the script has run and the parts of the page that load late have come.
+    """Waits until the script has run, the parts of the page that load late have come, and figures are drawn that changed.
 
     A click starts the next run only after a moment: wait with `expect` for what the click changes.
     """
     page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
+    expect(page.locator(".kept-figure")).to_have_count(0)
 
 
 class Complaints(list[str]):

@@ -13,7 +13,8 @@ HERE = Path(__file__).parent
 LARGEST = 10  # MB of an upload
 canvas = st.components.v2.component(
     "drawing",
-    html='<canvas width="28" height="28" role="img" aria-label="Draw a digit here with mouse, pen or finger">',
+    html='<canvas width="28" height="28" role="img" aria-label="Draw a digit here with mouse, pen or finger"></canvas>'
+    '<span aria-hidden="true">Draw a digit here</span>',
     css=(HERE / "canvas.css").read_text(encoding="utf-8"),
     js=(HERE / "canvas.js").read_text(encoding="utf-8"),
 )

@@ -76,4 +76,5 @@ function paint(canvas, ink) {
     image.data.set([grey, grey, grey, 255], pixel * 4);
   });
   canvas.getContext("2d").putImageData(image, 0, 0);
+  canvas.nextElementSibling.hidden = ink.some((strength) => strength > 0);
 }

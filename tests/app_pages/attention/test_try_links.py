@@ -25,15 +25,32 @@ def is_telling(name: str, text: Text) -> bool:
     return is_read and telling is not None and telling.turns
 
 
-def test_they_stand_until_something_was_changed(open_app: Open) -> None:
+def test_they_stay_when_something_was_chosen(open_app: Open) -> None:
     app = open_app()
     assert len(links(app)) == 4
     app.button(key="step_right").click().run()
-    assert not links(app)
+    assert len(links(app)) == 4
 
 
-def test_a_link_that_was_sent_opens_without_them(open_app: Open) -> None:
-    assert not links(open_app(text="great film"))
+def test_they_stand_where_a_link_was_opened(open_app: Open) -> None:
+    assert len(links(open_app(text="great film"))) == 4
+
+
+@pytest.mark.parametrize("number", [0, 3])
+def test_from_a_digit_they_lead_to_a_text_and_an_encoder_of_texts(open_app: Open, number: int) -> None:
+    app = open_app(kind="Digit", checkpoint="mnist-post-ln").button(key=f"try_{number}").click().run()
+    assert not app.exception
+    selection = app.session_state["selection"]
+    assert isinstance(selection.given, Text)
+    assert selection.checkpoint == "imdb-post-ln"
+
+
+def test_from_a_digit_a_word_is_hidden_in_a_text(open_app: Open) -> None:
+    app = open_app(kind="Digit").button(key="try_1").click().run()
+    assert not app.exception
+    selection = app.session_state["selection"]
+    telling = telling_position(selection.checkpoint, selection.given)
+    assert app.multiselect(key="masks_positions").value == [telling.position]
 
 
 def test_a_head_that_finds_the_next_token(open_app: Open) -> None:

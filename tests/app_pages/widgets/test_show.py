@@ -1,4 +1,5 @@
 import io
+import json
 import re
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -102,6 +103,27 @@ def put_up(figure: object) -> None:
     from app_pages.widgets.show import show
 
     show(figure, key="shown", height="stretch")
+
+
+def draw_twice(first: object, second: object) -> None:
+    import streamlit as st
+
+    from app_pages.widgets.show import Redrawn
+
+    drawn = Redrawn("growing")
+    st.text("below")
+    drawn.draw(first, done=False)
+    drawn.draw(second, done=True)
+
+
+def test_a_figure_that_is_drawn_again_takes_the_place_of_the_first_and_can_then_be_downloaded() -> None:
+    one, other = KINDS["overview"](), KINDS["board"]()
+    app = AppTest.from_function(draw_twice, args=(one, other)).run()
+    assert not app.exception
+    (chart,) = app.get("vega_lite_chart")
+    assert isinstance(other, VegaFigure)
+    assert json.loads(chart.proto.spec)["description"] == other.description
+    assert len(app.get("popover")) == 1
 
 
 def as_svg(figure: Figure) -> str:

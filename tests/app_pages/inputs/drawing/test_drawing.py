@@ -101,6 +101,14 @@ def test_the_buttons(open_app: Open) -> None:
     assert app.button(key="clear").disabled
 
 
+def test_a_picture_stands_in_the_row_before_and_after_something_is_drawn(open_app: Open) -> None:
+    blank, drawn = (
+        open_app(kind="Digit", source="Draw", **code).get("image")
+        for code in ({}, {"drawing": to_code(LOPSIDED)})
+    )
+    assert len(blank) == len(drawn) == 1
+
+
 def test_the_drawing_outlives_a_change_of_the_page(open_app: Open) -> None:
     app = open_app(kind="Digit", source="Draw", drawing=to_code(LOPSIDED))
     del app.query_params["drawing"]  # as Streamlit does

@@ -1,0 +1,45 @@
+"""Nothing jumps while somebody uses a page: `python -m benchmarks.layout_shift` prints the same numbers as a table."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.layout_shift import GESTURES, Gesture
+from tests.browser.watching import ready
+
+SHIFT = 0.05  # half of what is said to be good
+PIXELS = 3  # Chromium does not count less either
+SHARE = 0.05
+
+
+@pytest.mark.parametrize("gesture", GESTURES.values(), ids=GESTURES)
+def test_a_gesture_moves_nothing(page: Page, gesture: Gesture) -> None:
+    movement = gesture.measure(page)
+    assert movement.shift <= SHIFT, movement.where
+    assert movement.moved <= PIXELS
+    assert movement.lost <= SHARE
+
+
+def test_a_figure_that_goes_for_good_leaves_nothing_behind(page: Page) -> None:
+    page.goto("/?text=a+great+film")
+    ready(page)
+    expect(page.locator(".st-key-shown_matrix .nsewdrag")).to_be_visible()
+    page.get_by_role("radio", name="lines").click()
+    expect(page.locator(".st-key-lines svg.marks")).to_be_visible()
+    expect(page.locator(".kept-figure")).to_have_count(0)
+    expect(page.locator(".st-key-shown_matrix")).to_have_count(0)
+
+
+def test_a_figure_that_becomes_lower_gives_its_room_back(page: Page) -> None:
+    page.goto("/?text=" + "a+great+film+" * 8)
+    ready(page)
+    strip = page.locator(".st-key-strip")
+    expect(strip.locator("svg.marks")).to_be_visible()
+    before = strip.bounding_box()["height"]
+    box = page.get_by_role("textbox", name="Text")
+    box.fill("a film")
+    box.press("Control+Enter")
+    expect(page).to_have_url(re.compile(r"[?&]text=a\+film(&|$)"))
+    page.wait_for_function(f"document.querySelector('.st-key-strip').clientHeight < {before}")
+    expect(page.locator(".kept-figure")).to_have_count(0)
