@@ -13,7 +13,6 @@ import streamlit as st
 from app_pages.callbacks import callback
 
 
-
 def _component(name: str, **parts: str) -> Callable[..., Any]:
     script = (HERE / f"{name}.js").read_text(encoding="utf-8")
     return st.components.v2.component(name, js=script, **parts)
