@@ -48,9 +48,12 @@ def _second_part() -> str | None:
     return text if text.strip() else None
 
 
-def text_box(label: str, first: str, *, key: str, at_most: int = LONGEST) -> str:
-    """Two lines high, and as high as the text while one writes in it."""
-    with st.container(key=f"text_{key}"):
+def text_box(label: str, first: str, *, key: str, at_most: int = LONGEST, by_line: bool = False) -> str:
+    """Two lines high, and as high as the text while one writes in it.
+
+    Enter applies what was typed and Shift+Enter breaks the line; where the text is read `by_line`, Enter breaks it.
+    """
+    with st.container(key=f"text_{'by_line_' if by_line else ''}{key}"):
         return address.text(
             label, first, key=key, max_chars=at_most, height="content", label_visibility="collapsed"
         )
