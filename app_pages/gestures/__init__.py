@@ -39,7 +39,7 @@ def copy_link() -> None:
 def every_page(page: str) -> None:
     """What holds on every page; `page` opens at its top, or at the figure that the address names.
 
-    A figure is named by the key of a container that holds it, or its heading: `?figure=key`.
+    `?figure=key` names it by how the key of the container that holds it begins, or that of its heading.
     """
     with st.container(key="gesture_every_page"):
         for name, component in _on_every_page.items():

@@ -6,7 +6,7 @@
 let shown = null; // the page, and the figure in its address
 let path = null;
 let returned = null; // the step of the history to which the reader went back
-let target = null; // pixels from the top, or the key of a figure; null once the reader has moved
+let target = null; // pixels from the top, or how the key of a figure begins; null once the reader has moved
 
 const scrolled = () => document.querySelector("[data-testid=stMain]");
 const step = () => `scroll ${window.navigation?.currentEntry?.key ?? location.pathname + location.search}`;
@@ -24,7 +24,7 @@ function place() {
 }
 
 function toFigure() {
-  const figure = document.querySelector(`.st-key-${CSS.escape(target)}`);
+  const figure = scrolled().querySelector(`[class*="st-key-${CSS.escape(target)}"]`);
   if (figure === null) return false;
   const covered = document.querySelector(".st-key-navigation")?.getBoundingClientRect().bottom ?? 0;
   scrolled().scrollTop += figure.getBoundingClientRect().top - covered;

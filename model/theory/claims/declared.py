@@ -13,7 +13,8 @@ from .verdict import Beyond, FurtherThanSeeds, Larger, Outcome, Rule, together
 START, LEARNING, TRAINED = "At the start", "While learning", "After training"
 XIONG = "Xiong et al. 2020"
 
-Link = tuple[str, dict[str, str]]  # a page by its folder, and what its address holds
+# A page by its folder, and what its address holds: `figure` says where on it.
+Link = tuple[str, dict[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,7 @@ class Claim:
 
 _TEXT = {"kind": "Text", "checkpoint": "sentences-pre-ln-seed0", "compare_with": "sentences-post-ln-seed0"}
 _AT_START = {"theory_part": "before training"}
+_AS_TRAINED = _AT_START | {"theory_start": "Xavier", "theory_ff": "4 d"}
 
 CLAIMS = (
     Claim(
@@ -57,7 +59,7 @@ CLAIMS = (
         measured="Slope of log ‖∂ℒ/∂W²‖ of the last feed-forward over log L, the number of layers. For norms "
         "that follow the theorem's bounds it is −0.5 in pre-LN and 0 in post-LN.",
         rule=Larger("post"),
-        link=("theory", _AT_START),
+        link=("theory", _AT_START | {"figure": "theory_last"}),
     ),
     Claim(
         key="last",
@@ -68,7 +70,7 @@ CLAIMS = (
         measured="‖∂ℒ/∂W²‖ at the second matrix of the last feed-forward, mean over batches of 32. ℒ is the loss of the "
         "classifier; the encoders are fresh, of the shape of the trained ones.",
         rule=Larger("post"),
-        link=("theory", _AT_START | {"theory_start": "Xavier", "theory_ff": "4 d"}),
+        link=("theory", _AS_TRAINED | {"figure": "theory_last"}),
         log=True,
     ),
     Claim(
@@ -78,7 +80,7 @@ CLAIMS = (
         figure="gradient of all parameters",
         measured="Norm of the gradient of all parameters as one vector, measured like the row above.",
         rule=Larger("post"),
-        link=("training", {"training": "histories"} | _TEXT),
+        link=("training", {"training": "histories", "figure": "shown_history_gradient_norm"} | _TEXT),
         log=True,
     ),
     Claim(
@@ -90,7 +92,7 @@ CLAIMS = (
         measured="Norm of the gradient of the last block's parameters, divided by that of the first block's. Above 1: it "
         "grows. Xiong et al. measured it in translation models of 6 + 6 layers.",
         rule=Beyond("post", 1.0),
-        link=("theory", _AT_START | {"theory_start": "Xavier", "theory_ff": "4 d"}),
+        link=("theory", _AS_TRAINED | {"figure": "theory_by_layer"}),
         log=True,
     ),
     Claim(
@@ -111,6 +113,7 @@ CLAIMS = (
                 "theory_ff": "4 d",
                 "theory_depth": "18",
                 "theory_seeds": "3",
+                "figure": "theory_updates",
             },
         ),
     ),
@@ -124,7 +127,7 @@ CLAIMS = (
         "diverged counts as guessing. The claim: post-LN gains more.",
         rule=Larger("post"),
         depends_on="the learning rate",
-        link=("theory", {"theory_part": "learning rate and warm-up"}),
+        link=("theory", {"theory_part": "learning rate and warm-up", "figure": "theory_stored_runs"}),
     ),
     Claim(
         key="rate",
@@ -135,7 +138,7 @@ CLAIMS = (
         measured="The largest of the rates 0.001, 0.003, 0.01 and 0.03 at which a run of 120 steps with 30 of warm-up "
         "reaches 30 % of the digits (guessing gives 10 %).",
         rule=Larger("pre"),
-        link=("theory", {"theory_part": "learning rate and warm-up"}),
+        link=("theory", {"theory_part": "learning rate and warm-up", "figure": "theory_stored_runs"}),
         log=True,
     ),
     Claim(
@@ -148,7 +151,7 @@ CLAIMS = (
         "sooner. The claim: it is larger in post-LN. Both placements see the same batches at the same rate.",
         rule=Larger("post"),
         depends_on="the encoders and what they learn",
-        link=("training", {"training": "histories"} | _TEXT),
+        link=("training", {"training": "histories", "figure": "shown_history_loss"} | _TEXT),
     ),
     Claim(
         key="stream",
@@ -159,7 +162,7 @@ CLAIMS = (
         measured="Mean ‖x‖ after the last block divided by that after the first. In the theory's setting x is "
         "the state of the lemma, in post-LN the one before the norm.",
         rule=Larger("pre"),
-        link=("compare", _TEXT | {"compare_part": "Stream"}),
+        link=("compare", _TEXT | {"compare_part": "Stream", "figure": "shown_stream_mean"}),
         log=True,
     ),
     Claim(
@@ -171,7 +174,10 @@ CLAIMS = (
         measured="‖F‖ / (‖x‖ + ‖F‖), mean over sublayers, positions and examples: F is what a sublayer adds, x what it is "
         "added to. Liu et al. measure shares of the variance; this measure is ours.",
         rule=Larger("post"),
-        link=("compare", _TEXT | {"compare_part": "Stream", "compare_stream": "shares"}),
+        link=(
+            "compare",
+            _TEXT | {"compare_part": "Stream", "compare_stream": "shares", "figure": "shown_stream_shares"},
+        ),
     ),
     Claim(
         key="early_layers",
@@ -182,7 +188,10 @@ CLAIMS = (
         measured="Norm of the gradient of the last block's parameters divided by that of the first block's, at the end of "
         "training, on held-out examples, with the loss of the classifier. Below 1: early layers have more.",
         rule=Beyond("pre", 1.0, above=False),
-        link=("training", {"training": "film", "training_curves": "gradients", "kind": "Digit"}),
+        link=(
+            "training",
+            {"training": "film", "training_curves": "gradient norms", "kind": "Digit", "figure": "shown_curves"},
+        ),
         log=True,
     ),
     Claim(
@@ -193,7 +202,7 @@ CLAIMS = (
         measured="Entropy of the attention, 0 (one key) to 1 (all keys alike), mean over heads, queries and "
         "examples.",
         rule=Larger("pre"),
-        link=("attention", _TEXT),
+        link=("attention", _TEXT | {"figure": "overview"}),
     ),
     Claim(
         key="roles",
@@ -203,7 +212,11 @@ CLAIMS = (
         measured="Mean head distance (Jensen-Shannon, in nats) of matched heads; the matching has the smallest "
         "sum of distances. Grey: a pre-LN and a post-LN encoder; in colour: two seeds of one.",
         rule=FurtherThanSeeds(),
-        link=("compare", _TEXT | {"compare_part": "Heads", "compare_view": "distances"}),
+        link=(
+            "compare",
+            _TEXT
+            | {"compare_part": "Heads", "compare_view": "distances of all heads", "figure": "distances"},
+        ),
     ),
     Claim(
         key="accuracy",
