@@ -39,12 +39,22 @@ def arrive(page: str) -> None:
     """Before anything is drawn: the page that this run is of.
 
     Going to another page, the browser leaves out of the address what stands in a closed popover. Widgets that are drawn for
-    the first time there are set to what they hold, and so written into the address again.
+    the first time there are set to what they hold, and so written into the address again. A link wins over what is held:
+    its values are those that were not in the address of the page before.
     """
     arrived = st.session_state["arrived"] = st.session_state.get("page") != page
     st.session_state["page"] = page
     if arrived:
         _put_back().update(_codes())
+        before = st.session_state.get("address", {})
+        for key in st.query_params:
+            if st.query_params.get_all(key) != before.get(key):
+                st.session_state.pop(key, None)
+
+
+def leave() -> None:
+    """After everything is drawn: keeps what the address holds."""
+    st.session_state["address"] = {key: st.query_params.get_all(key) for key in st.query_params}
 
 
 def opened_bare() -> bool:

@@ -151,6 +151,7 @@ def draw() -> None:
         with only_of_this_page():
             run_module(f"app_pages.{here}.page")
     finally:
+        address.leave()
         DRAWN.set()
 
 

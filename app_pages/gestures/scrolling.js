@@ -52,7 +52,11 @@ function goBack() {
   if (path === location.pathname) place();
 }
 
-const move = () => (target = null);
+function move() {
+  if (target === null) return;
+  target = null;
+  save();
+}
 const scroll = () => target === null && save();
 const add = (event) => event.navigationType === "push" && save(); // a step on the same page begins where the last one was
 

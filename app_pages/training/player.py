@@ -204,7 +204,8 @@ def _curves(name: str, films: dict[str, Film], probe: int, measure: str, moment:
 
 
 def _formation(films: Iterable[str], probe: int) -> None:
-    st.markdown("#### When did each head form?")
+    with st.container(key="formation_heading"):
+        st.markdown("#### When did each head form?")
     st.caption(
         "The first step from which a head stays less than half as far from its final pattern on this input "
         "as at the start. Distance: mean over queries of the Jensen-Shannon divergence of the patterns' "

@@ -1,12 +1,17 @@
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.theory.claims.declared import CLAIMS
+from model.theory import placement
+from model.theory.claims.declared import CLAIMS, Claim
 from model.theory.claims.stored import CLAIMS as STORED
 from model.theory.claims.stored import COMMAND, write
+from model.theory.warmup import RUNS, write_runs
+from tests.app_pages.links import passed_over
+from tests.app_pages.theory.test_page import RUN
 from tests.model.theory.claims.invented import invented, of_every_claim
 
 Open = Callable[..., AppTest]
@@ -48,6 +53,21 @@ def test_every_claim_has_its_row(open_app: Open, checkpoints: Path) -> None:
     assert "in one of 10 comparisons" in text  # what chance alone would do
     assert "Not counted (too few seeds): 1 of 2" in text
     assert text.count("Standard error of each: up to ") == 1
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.key)
+def test_the_link_of_a_claim_opens_its_figure(
+    open_app: Open, checkpoints: Path, monkeypatch: pytest.MonkeyPatch, claim: Claim
+) -> None:
+    for pre, name in (("pre", "sentences-pre-ln-seed0"), ("post", "sentences-post-ln-seed0")):
+        shutil.copytree(checkpoints / f"imdb-{pre}-ln", checkpoints / name)
+    write_runs(checkpoints / RUNS, [RUN])
+    monkeypatch.setattr(placement, "N_SEQUENCES", 4)
+    page, query = claim.link
+    smaller = {"theory_depth": "4", "theory_seeds": "2"} if page == "theory" else {}
+    app = open_app(f"app_pages/{page}/page.py", **query | smaller)
+    assert not app.exception
+    assert passed_over(app, {key: [value] for key, value in (query | smaller).items()}) is None
 
 
 def test_a_claim_that_nobody_measured_says_so(open_app: Open, checkpoints: Path) -> None:
