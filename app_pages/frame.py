@@ -144,8 +144,10 @@ def draw() -> None:
     for problem in options.OPTIONS.problems:
         st.warning(problem, icon=":material/terminal:")
     from app_pages import own  # here, for it imports torch: meanwhile the frame already stands
+    from app_pages.inputs.text_input import keep_text
 
     own.arrive()
+    keep_text()
     try:
         # Not `page.run()`: the widgets of a page that runs itself begin anew on the next one, and what was chosen is lost.
         with only_of_this_page():

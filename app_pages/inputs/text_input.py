@@ -38,6 +38,12 @@ def text_input(*, in_two_parts: bool = False) -> tuple[Text | None, None]:
     return (Text(text, second) if text.strip() else None), None
 
 
+def keep_text() -> None:
+    """Of a link to a page that reads none, such as Cost: the next page that does finds it."""
+    if st.session_state["arrived"] and (text := st.query_params.get("text")):
+        address.take("text", text[:LONGEST])
+
+
 def _second_part() -> str | None:
     with st.popover("Pair", key="second_part", help="A second text, for encoders of sentence pairs."):
         text = text_box("Second part", "", key="second")

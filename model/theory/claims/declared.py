@@ -45,7 +45,8 @@ class Claim:
         return self.rule.outcome(measured)
 
 
-_TEXT = {"kind": "Text", "checkpoint": "sentences-pre-ln-seed0", "compare_with": "sentences-post-ln-seed0"}
+_TEXT = {"kind": "Text", "checkpoint": "sentences-pre-ln-seed0"}
+_PAIR = _TEXT | {"compare_with": "sentences-post-ln-seed0"}
 _AT_START = {"theory_part": "before training"}
 _AS_TRAINED = _AT_START | {"theory_start": "Xavier", "theory_ff": "4 d"}
 
@@ -162,7 +163,7 @@ CLAIMS = (
         measured="Mean ‖x‖ after the last block divided by that after the first. In the theory's setting x is "
         "the state of the lemma, in post-LN the one before the norm.",
         rule=Larger("pre"),
-        link=("compare", _TEXT | {"compare_part": "Stream", "figure": "shown_stream_mean"}),
+        link=("compare", _PAIR | {"compare_part": "Stream", "figure": "shown_stream_mean"}),
         log=True,
     ),
     Claim(
@@ -176,7 +177,7 @@ CLAIMS = (
         rule=Larger("post"),
         link=(
             "compare",
-            _TEXT | {"compare_part": "Stream", "compare_stream": "shares", "figure": "shown_stream_shares"},
+            _PAIR | {"compare_part": "Stream", "compare_stream": "shares", "figure": "shown_stream_shares"},
         ),
     ),
     Claim(
@@ -190,7 +191,12 @@ CLAIMS = (
         rule=Beyond("pre", 1.0, above=False),
         link=(
             "training",
-            {"training": "film", "training_curves": "gradient norms", "kind": "Digit", "figure": "shown_curves"},
+            {
+                "training": "film",
+                "training_curves": "gradient norms",
+                "kind": "Digit",
+                "figure": "shown_curves",
+            },
         ),
         log=True,
     ),
@@ -214,7 +220,7 @@ CLAIMS = (
         rule=FurtherThanSeeds(),
         link=(
             "compare",
-            _TEXT
+            _PAIR
             | {"compare_part": "Heads", "compare_view": "distances of all heads", "figure": "distances"},
         ),
     ),
@@ -226,6 +232,6 @@ CLAIMS = (
         figure="accuracy",
         measured="Share of held-out examples classified correctly. Takase et al. measured text generation.",
         rule=Larger("post"),
-        link=("compare", _TEXT),
+        link=("compare", _PAIR),
     ),
 )

@@ -11,7 +11,7 @@ from model.theory.claims.stored import CLAIMS as STORED
 from model.theory.claims.stored import COMMAND, write
 from model.theory.warmup import RUNS, write_runs
 from tests.app_pages.links import passed_over
-from tests.app_pages.theory.test_page import RUN
+from tests.app_pages.theory.test_page import RUN, WARM_UP
 from tests.model.theory.claims.invented import invented, of_every_claim
 
 Open = Callable[..., AppTest]
@@ -64,7 +64,8 @@ def test_the_link_of_a_claim_opens_its_figure(
     write_runs(checkpoints / RUNS, [RUN])
     monkeypatch.setattr(placement, "N_SEQUENCES", 4)
     page, query = claim.link
-    smaller = {"theory_depth": "4", "theory_seeds": "2"} if page == "theory" else {}
+    has_runs = page == "theory" and query["theory_part"] == WARM_UP
+    smaller = {"theory_depth": "4", "theory_seeds": "2"} if page == "theory" and not has_runs else {}
     app = open_app(f"app_pages/{page}/page.py", **query | smaller)
     assert not app.exception
     assert passed_over(app, {key: [value] for key, value in (query | smaller).items()}) is None

@@ -38,6 +38,10 @@ def broken(open_app: Open, link: Link) -> str | None:
         return f"{link.address} fails: {app.exception[0].message}"
     if problem := passed_over(app, link.query):
         return f"{link.address}: {problem}"
+    if dropped := link.query.keys() - set(
+        app.query_params
+    ):  # another step of the history, to which Back would return
+        return f"{link.address}: {', '.join(dropped)} stands for what is chosen to begin with"
     if not any(plain(link.promise) in plain(said) for said in words(app)):
         return f"{link.address} shows nowhere: {link.promise}"
     return None
@@ -68,8 +72,12 @@ def test_every_link_shows_what_it_promises(open_app: Open, page: str) -> None:
         Link("/cost?cost_show=unpublished%20variations", "Every number with its formula"),
         Link("/cost?cost_show=published%20variations", "Every number with its formula"),
         Link("/cost?figure=price", "Every number with its formula"),
+        Link(
+            "/positions?positions_offset=5&positions=Shift",
+            "There is no t in it: one matrix serves all positions",
+        ),
     ],
-    ids=["promise", "key", "value", "another part", "figure"],
+    ids=["promise", "key", "value", "another part", "figure", "to begin with"],
 )
 def test_a_link_that_leads_astray_is_noticed(open_app: Open, link: Link) -> None:
     assert broken(open_app, link)

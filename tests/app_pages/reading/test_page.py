@@ -49,7 +49,7 @@ def test_the_reader_s_own_sentence_goes_into_the_links_and_the_address_of_the_gu
     app.text_area(key="text").set_value("A quiet film.").run()
     app.switch_page(PAGE).run()
     assert "text=A%20quiet%20film." in shown(app)
-    assert app.query_params["reading_text"] == ["A quiet film."]
+    assert app.query_params["reading_text"] == "A quiet film."
 
 
 def test_the_guide_finds_the_reader_s_sentence_in_its_address_and_hands_it_on(open_app: Open) -> None:
