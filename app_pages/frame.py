@@ -85,7 +85,8 @@ GROUPS = {
         "theory": Title(
             "Theory",
             f"Why should the place of the {_LAYER_NORM} matter?",
-            "Untrained encoders, measured while you watch, beside what papers prove about them.",
+            "Gradients and lengths before any training and in its first steps, computed while you wait, beside what "
+            "papers prove.",
         ),
         "training": Title(
             "Training",

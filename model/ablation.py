@@ -64,12 +64,13 @@ def ablated(
     positions: Sequence[int] = (),
     means: Means | None = None,
 ) -> Intervention:
-    """All of these at once: the output z of `heads`, (layer, head) each, what attention puts out in whole `layers`,
-    and what the feed-forward does in some, is zero; `positions` are masked out of the keys, in all layers and heads.
+    """All of these at once: the output z of `heads`, (layer, head) each, and of all heads in whole `layers`, is replaced;
+    what the feed-forward of `feed_forwards` puts out is made zero; `positions` are masked out of the keys, in all layers
+    and heads.
 
-    Without `means`, heads and layers are made zero, a layer with the bias of its W_O; with them, each of their heads
-    puts out its mean, and W_O's bias stays. Feed-forwards are made zero either way. Raises IndexError where the means
-    lack a head.
+    In the place of z stand zeros, or each head's row of `means`. What W_O makes of that goes on into the stream, its bias
+    included, so that a whole layer is the same as all of its heads. Of a feed-forward nothing goes on, not even its
+    second bias, with `means` or without. Raises IndexError where the means lack a head.
     """
     of_layer: dict[int, set[int]] = {}
     for layer, head in heads:
@@ -81,7 +82,7 @@ def ablated(
         for layer, some in sorted(of_layer.items())
     ]
     if means is None:
-        replacements += [(f"blocks.{layer}.attention_out", Zeroed()) for layer in sorted(set(layers))]
+        replacements += [(f"blocks.{layer}.attention.z", Zeroed()) for layer in sorted(set(layers))]
     replacements += [(f"blocks.{layer}.feed_forward_out", Zeroed()) for layer in sorted(set(feed_forwards))]
     changed = Intervention(replacements=tuple(replacements))
     return changed + without_keys(*sorted(set(positions))) if positions else changed

@@ -1,12 +1,13 @@
 """Heads taken away one after the other, always the one that is missed least: how many may go?"""
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64
 from torch import Tensor
 
 from .ablation import How, ablated
@@ -18,17 +19,36 @@ from .importance import check_labels
 from .inputs import InputLike, prepare
 from .probabilities import of_one_length, read_answer
 
-POINT = 0.01  # of accuracy
-
 
 class Step(NamedTuple):
-    """What is right once `step` heads have gone, of which this was the last; none had, at step 0."""
+    """How well the encoder answers once `step` heads have gone, of which this was the last; none had, at step 0."""
 
     step: int
     layer: int | None
     head: int | None
     accuracy: float  # share of the inputs, from 0 to 1
     loss: float  # mean cross-entropy in nats
+    n: int  # inputs that were judged
+    turned_wrong: int  # of those, answers that were right at step 0 and are not now
+    turned_right: int  # and the other way round
+
+    @property
+    def change(self) -> float:
+        """Of the accuracy since step 0."""
+        return (self.turned_right - self.turned_wrong) / self.n
+
+    @property
+    def error(self) -> float:
+        """Standard error of `change`, which is a mean of -1, 0 and 1 over the inputs; NaN of fewer than two."""
+        if self.n < 2:
+            return math.nan
+        turned, net = self.turned_right + self.turned_wrong, self.turned_right - self.turned_wrong
+        return math.sqrt(max(turned - net**2 / self.n, 0) / (self.n - 1) / self.n)
+
+    @property
+    def loses(self) -> bool:
+        """Whether the accuracy is lower than at step 0 by more than the standard error of that difference."""
+        return -self.change > self.error + 1e-12  # one answer of n alone is as much as its error
 
 
 def greedy(
@@ -44,7 +64,7 @@ def greedy(
 
     At each step all that are left are tried, on all `inputs`, and the one goes without which the mean loss is least;
     of equal ones the first. Accuracy and loss are of the same inputs, or of others that are `judged`: those that
-    chose a head flatter the choice. Steps come as they are found. With heads `removed` already, in this order, it goes
+    chose a head flatter the choice, so what is reported should be of others. Steps come as they are found. With heads `removed` already, in this order, it goes
     on with the next one; without, it begins with step 0.
     Raises ValueError where labels are no classes of the encoder, one an input, or where there is no input.
     """
@@ -52,27 +72,44 @@ def greedy(
     means = None if isinstance(how, str) else how
     gone = list(removed)
     judge = chosen_by if judged is None else _Data(loaded, *judged)
+    before, loss = judge.answers((), means)
     if not gone:
-        yield Step(0, None, None, *judge.figures((), means))
+        yield _step(0, None, before, before, loss)
     every = [
         (layer, head) for layer in range(loaded.config.n_layers) for head in range(loaded.config.n_heads)
     ]
     while left := [each for each in every if each not in gone]:
         losses = chosen_by.losses_without_each(gone, left, means)
-        layer, head = left[int(losses.argmin())]
-        gone.append((layer, head))
-        yield Step(len(gone), layer, head, *judge.figures(gone, means))
+        gone.append(left[int(losses.argmin())])
+        yield _step(len(gone), gone[-1], before, *judge.answers(gone, means))
 
 
-def may_go(steps: Sequence[Step], lost: float = POINT) -> int:
-    """How many heads go before the accuracy is, for the first time, more than `lost` below that of step 0.
+def _step(
+    step: int,
+    gone: HeadName | None,
+    before: Bool[np.ndarray, " input"],
+    right: Bool[np.ndarray, " input"],
+    loss: float,
+) -> Step:
+    return Step(
+        step,
+        *(gone or (None, None)),
+        accuracy=float(right.mean()),
+        loss=loss,
+        n=len(right),
+        turned_wrong=int((before & ~right).sum()),
+        turned_right=int((~before & right).sum()),
+    )
+
+
+def may_go(steps: Sequence[Step]) -> int:
+    """How many heads go before accuracy, for the first time, `loses`; whatever comes after.
 
     Raises ValueError where the steps do not begin with 0.
     """
     if not steps or steps[0].step != 0:
         raise ValueError("what may go is counted from step 0, before the first head goes")
-    least = steps[0].accuracy - lost - 1e-9  # 0.9 - 0.01 is not all of 0.89
-    return next((each.step - 1 for each in steps if each.accuracy < least), steps[-1].step)
+    return next((each.step - 1 for each in steps if each.loses), steps[-1].step)
 
 
 class _Data:
@@ -88,17 +125,19 @@ class _Data:
         self.batches = [torch.cat([prepared[row] for row in some]) for some in rows]
         self.labels = [torch.tensor([int(labels[row]) for row in some]) for some in rows]
 
-    def figures(self, gone: Sequence[HeadName], means: np.ndarray | None) -> tuple[float, float]:
-        """Accuracy and mean loss without the heads that are `gone`."""
-        right = loss = 0.0
+    def answers(
+        self, gone: Sequence[HeadName], means: np.ndarray | None
+    ) -> tuple[Bool[np.ndarray, " input"], float]:
+        """Which inputs are answered rightly without the heads that are `gone`, in an order of its own, and the mean loss."""
+        right: list[Tensor] = []
+        loss = 0.0
         with torch.inference_mode(), evaluating(self.model), self._without(gone, means):
             for batch, labels in zip(self.batches, self.labels, strict=True):
                 states = self.model.pass_blocks(self.model.embed(batch), self.model.full_mask(batch, None))
                 answers = read_answer(self.model, states, batch).cpu()
-                right += (answers.argmax(dim=-1) == labels).sum().item()
+                right.append(answers.argmax(dim=-1) == labels)
                 loss += _loss(answers, labels).sum().item()
-        n = sum(map(len, self.labels))
-        return right / n, loss / n
+        return torch.cat(right).numpy(), loss / sum(map(len, self.labels))
 
     def losses_without_each(
         self, gone: Sequence[HeadName], left: Sequence[HeadName], means: np.ndarray | None

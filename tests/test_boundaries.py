@@ -42,7 +42,6 @@ NEVER_LOADS = {
 # Whatever unpickles runs code that came with the data; the encoder here is our own.
 NOWHERE = {"pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve", "torch.load", "transformers"}
 KEYWORDS_NOWHERE = {"allow_pickle", "use_container_width"}
-MOST_LINES = 350
 
 
 def files(*suffixes: str) -> list[Path]:
@@ -155,13 +154,6 @@ def test_forbidden_sees(source: str, found: set[str]) -> None:
 
 # What requirements-dev.txt has besides: commands, and plugins of pytest.
 NOT_IMPORTED = {"pytest-xdist", "beartype", "ruff", "mypy", "pip-audit", "setuptools"}
-
-
-def test_no_source_file_is_long() -> None:
-    lengths = {
-        path: len((ROOT / path).read_text().splitlines()) for path in files(".py", ".js", ".css", ".html")
-    }
-    assert not {str(path): length for path, length in lengths.items() if length > MOST_LINES}
 
 
 def test_the_requirements_are_what_is_imported() -> None:

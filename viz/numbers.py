@@ -64,6 +64,17 @@ def powers_of_ten(values: Iterable[float]) -> list[float]:
     ]
 
 
+def one_two_five(values: Iterable[float]) -> list[float]:
+    """Ticks of a logarithmic axis over less than a few powers of ten: 0.1, 0.2, 0.5, 1, ... around all values, which are above 0."""
+    values = list(values)
+    if not values:
+        return []
+    ticks = [digit * power for power in powers_of_ten(values) for digit in (1, 2, 5)]
+    first = max((n for n, tick in enumerate(ticks) if tick <= min(values)), default=0)
+    last = min((n for n, tick in enumerate(ticks) if tick >= max(values)), default=len(ticks) - 1)
+    return ticks[first : last + 1]
+
+
 def _parts(value: float, form: str) -> tuple[str, int]:
     """The digits, without a sign where all are 0, and the power of ten behind them, 0 where none is written."""
     digits, _, power = f"{value:{form}}".partition("e")

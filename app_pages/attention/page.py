@@ -60,7 +60,7 @@ with st.container(horizontal=True, gap="medium"):
     with st.container(key="detail"):
         if part == HEAD:
             pattern = record.pattern[layer, head]
-            say_what_it_looks_at(chosen, record, number_beside(through, chosen))
+            say_what_it_looks_at(chosen, shown, number_beside(through, chosen))
         else:
             pattern = over_heads(record.pattern[layer], part)
             st.markdown(f"**L{layer}, {part} over its heads**")

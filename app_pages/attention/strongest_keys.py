@@ -6,8 +6,8 @@ import numpy as np
 import streamlit as st
 
 from model.lenses import ATTENTION, Lens
-from model.record import AttentionRecord, Positions
-from viz.attention.token_label import visible
+from model.record import AttentionRecord
+from viz.heatmap import position_labels
 from viz.numbers import written
 
 MOST = 8
@@ -15,19 +15,18 @@ MOST = 8
 
 def strongest_keys(record: AttentionRecord, weights: np.ndarray, query: int, lens: Lens) -> None:
     """The largest of `weights` [key], and how much of the row they hold."""
+    names = position_labels(record.attended.tokens, record.attended.numbers)
+    name = position_labels(record.tokens, record.numbers)[query]
     order = np.argsort(-weights, kind="stable")[:MOST].tolist()
     rows = "".join(
-        f"<tr><td>{escape(_name(record.attended, key))}</td><td>{written(float(weights[key]), '.3f')}</td></tr>"
+        f"<tr><td>{escape(names[key])}</td><td>{written(float(weights[key]), '.3f')}</td></tr>"
         for key in order
     )
     held = written(float(weights[order].sum()), ".3f")
     what = " attends to" if lens.name == ATTENTION else f": {lens.quantity}"
-    every = "" if len(order) == len(weights) else f"<tr><td>together</td><td>{held}</td></tr>"
-    st.html(
-        f'<table class="strongest"><caption>{escape(_name(record, query))}{what}</caption>{rows}{every}</table>'
+    every = (
+        ""
+        if len(order) == len(weights)
+        else f"<tr><td><small>sum of these {MOST}</small></td><td>{held}</td></tr>"
     )
-
-
-def _name(read: Positions, position: int) -> str:
-    token = visible(read.tokens[position])
-    return f"{read.number(position)} {token}" if read.tokens.count(read.tokens[position]) > 1 else token
+    st.html(f'<table class="strongest"><caption>“{escape(name)}”{what}</caption>{rows}{every}</table>')

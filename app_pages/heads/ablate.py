@@ -38,7 +38,7 @@ NO_PROOF = "One input is no proof that a head is redundant."
 AT_MOST = 4  # parts that are named one by one
 _HOW = (
     "What stands in the place of a head's output z: zeros, or its mean over the data set, which leaves out only what "
-    "differs between inputs. Feed-forwards are always made zero."
+    "differs between inputs. The bias of W_O stays. What a feed-forward puts out is always made zero, its bias included."
 )
 
 
@@ -83,7 +83,7 @@ def _choose_parts(record: ForwardRecord, gone: Away) -> None:
     """A list of all that can be taken away, and the ways back."""
     n_layers, n_heads, *_ = record.pattern.shape
     names = {("h", layer, head): f"L{layer} H{head}" for layer in range(n_layers) for head in range(n_heads)}
-    names |= {("a", layer): f"L{layer} attention" for layer in range(n_layers)}
+    names |= {("a", layer): f"L{layer}, all heads" for layer in range(n_layers)}
     names |= {("f", layer): f"L{layer} feed-forward" for layer in range(n_layers)}
     names |= {("p", at): label for at, label in enumerate(record.labels)}
     st.session_state["ablate_parts"] = sorted(gone.parts, key=str)
@@ -111,15 +111,17 @@ def _without(gone: Away, record: ForwardRecord) -> str:
     """The beginning of a sentence; plain text."""
     token = "“{}”" if record.unit == "token" else "{}"
     names = [f"L{layer} H{head}" for layer, head in gone.heads]
-    names += [f"the attention of L{layer}" for layer in gone.layers]
+    names += [f"all heads of L{layer}" for layer in gone.layers]
     names += [f"the feed-forward of L{layer}" for layer in gone.feed_forwards]
     names += [token.format(record.tokens[at]) for at in gone.positions]
     if len(names) > AT_MOST:
-        counts = ((len(gone.heads), "head"), (len(gone.layers), "layer's attention"))
-        counts += ((len(gone.feed_forwards), "feed-forward"), (len(gone.positions), record.unit))
-        plural = {"layer's attention": "layers' attention"}
-        names = [f"{n} {what if n == 1 else plural.get(what, f'{what}s')}" for n, what in counts if n]
-        names = [each.replace("patchs", "patches") for each in names]
+        counts = (
+            (len(gone.heads), "head", "heads"),
+            (len(gone.layers), "whole layer of heads", "whole layers of heads"),
+        )
+        counts += ((len(gone.feed_forwards), "feed-forward", "feed-forwards"),)
+        counts += ((len(gone.positions), record.unit, record.units),)
+        names = [f"{n} {one if n == 1 else many}" for n, one, many in counts if n]
     return "Without " + " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
@@ -173,7 +175,8 @@ def _alone(
     figure = ablation_grid(effects, out, what=what_changes(record), signed=signed, over=over_data)
     clickable(figure, key="ablate_grid", chosen=gone, selection="part", take=take, width="content")
     st.caption(
-        f"{ATTENTION}: all heads of the layer; {FEED_FORWARD}: its feed-forward. Framed: taken away now. "
+        f"{ATTENTION}: all heads of the layer at once (the bias of W_O stays); {FEED_FORWARD}: all that the layer's "
+        "feed-forward puts out, its bias included. Framed: taken away now. "
         f"{NO_PROOF} {_over_data(chosen, stored, spread)}"
     )
 
@@ -208,8 +211,8 @@ def _input(chosen: HeadSelection, after: Side, gone: Away, query: int) -> None:
         allowed=allowed,
     )
     st.caption(
-        f"Colours: what the query attends to in L{at[0]} H{at[1]}, after. Nobody attends to a {unit} that is taken away; "
-        "its own state stays in the stream."
+        f"Colours: what the query attends to in L{at[0]} H{at[1]}, after. No query attends to a {unit} that is taken "
+        "away; its own state stays in the residual stream."
     )
 
 

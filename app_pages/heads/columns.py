@@ -1,4 +1,4 @@
-"""The numbers of a head: what each is called on screen, its formula, and how it is written."""
+"""The numbers of a head: what each is called on screen, what it says in words, its formula, and how it is written."""
 
 from dataclasses import dataclass
 
@@ -8,6 +8,7 @@ from viz.numbers import written
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
     title: str
+    words: str  # plain text
     formula: str  # Markdown
     form: str = ".2f"
     is_share: bool = True  # from 0 to 1; else a bar reaches to the largest of the column
@@ -17,50 +18,77 @@ class Column:
 
 
 _SHARE = r"$\sum A_{ij} D_{ij} / \sum A_{ij}$"
-# By the names of `model.measures.statistics`, and of what becomes of the answer without a head, in the order in which they stand.
+# By the names of `model.measures.statistics`, and of what becomes of the answer without a head, in the order in which they
+# stand. What depends on the input is filled in: its {units}, the {answer} whose change counts, and the {loss}.
 COLUMNS = {
     "entropy": Column(
         title="entropy",
+        words="how evenly a query spreads its weight: 0 is all on one key, 1 the same on each",
         formula=r"mean over queries of $H_i / \ln n_i$, $H_i = -\sum_j A_{ij} \ln A_{ij}$, with $n_i$ the number of keys that "
-        "query $i$ may attend to. 0: all weight on one key; 1: the same weight on each",
+        "query $i$ may attend to",
     ),
     "confidence": Column(
         title="confidence",
+        words="the largest weight that a query gives, on average",
         formula=r"mean of $\max_j A_{ij}$ over the queries that are no special tokens (Voita et al. 2019)",
     ),
     "distance": Column(
         title="distance",
-        formula=r"mean over queries of $\sum_j A_{ij} \, \mathrm{dist}(i, j)$",
+        words="how many {units} away the keys are, on average",
+        formula=r"mean over queries of $\sum_j A_{ij} \, \mathrm{dist}(i, j)$, in {units}",
         form=".1f",
         is_share=False,
     ),
     "previous": Column(
-        title="previous", formula=f"{_SHARE} with $D_{{ij}} = 1$ at the key before the query, else 0"
+        title="previous",
+        words="share of the weight on the token before the query",
+        formula=f"{_SHARE} with $D_{{ij}} = 1$ at the key before the query, else 0",
     ),
-    "next": Column(title="next", formula="the same with the key after the query"),
-    "same": Column(title="same", formula=f"{_SHARE} with $D_{{ij}} = 1$ where query and key are one, else 0"),
-    "first": Column(title="first", formula=f"{_SHARE} with $D_{{ij}} = 1$ at the first token, else 0"),
-    "separator": Column(title="separator", formula="the same with all separators"),
+    "next": Column(
+        title="next",
+        words="share of the weight on the token after the query",
+        formula="the same with the key after the query",
+    ),
+    "same": Column(
+        title="same",
+        words="share of the weight on the query itself",
+        formula=f"{_SHARE} with $D_{{ij}} = 1$ where query and key are one, else 0",
+    ),
+    "first": Column(
+        title="first",
+        words="share of the weight on the first token, which often stands for the whole input",
+        formula=f"{_SHARE} with $D_{{ij}} = 1$ at the first token, else 0",
+    ),
+    "separator": Column(
+        title="separator",
+        words="share of the weight on the separators, which mark the end",
+        formula="the same with all separators",
+    ),
     "sink": Column(
         title="sink",
+        words="share of the weight on the one key that gets most of it",
         formula=r"$\max_j \frac{1}{n} \sum_i A_{ij}$, the largest weight that one key gets on average. Gu et al. 2024 count a "
         "sink where it is over 0.3, in causal models; here the key need not be the first",
     ),
     "importance": Column(
         title="importance",
-        formula=r"$\left| z^{\top} \, \partial L / \partial z \right|$, how fast the loss $L$ changes when the output $z$ of the "
-        "head is scaled down a little (Michel et al. 2019): a first-order estimate, to be compared with true ablation",
+        words="how much the head's output matters for the answer, estimated without taking it away",
+        formula=r"$\left| z^{\top} \, \partial L / \partial z \right|$, how fast the loss $L$, {loss}, changes when the output "
+        "$z$ of the head is scaled down a little (Michel et al. 2019): a first-order estimate, to be compared with true "
+        "ablation",
         form=".2g",
         is_share=False,
     ),
     "zero": Column(
         title="zeroed",
-        formula="{change} with zeros in the place of the output $z$ of the head",
+        words="how much the answer changes when the head puts out zeros",
+        formula="{answer} with zeros in the place of the output $z$ of the head",
         form=".2g",
         is_share=False,
     ),
     "mean": Column(
         title="mean-ablated",
+        words="how much the answer changes when the head puts out its mean over the data set",
         formula="the same with the mean of $z$ over the data set in its place",
         form=".2g",
         is_share=False,

@@ -45,7 +45,7 @@ def as_vectors(means: Means) -> Vectors:
 
 @cached
 def each_part(name: Checkpoint, given: Input, means: Vectors | None) -> np.ndarray:
-    """Answers [layer, head, then all attention, then feed-forward, answer] with each part alone ablated."""
+    """Answers [layer, head, then all heads, then feed-forward, answer] with each part alone ablated."""
     heads = each_head(name, given, means)
     config, vectors = loaded(name).config, _array(means)
     wholes = [ablated(layers=(layer,), means=vectors) for layer in range(config.n_layers)]

@@ -1,6 +1,8 @@
 """What a head likes: where over a data set its weights are largest, in context."""
 
+from collections.abc import Mapping
 from html import escape
+from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
@@ -14,7 +16,8 @@ from app_pages.inputs.digit_input import take_digit
 from app_pages.widgets.head_choice import take_query
 from app_pages.widgets.show import clickable
 from app_pages.widgets.spelling import plain
-from model.atlas.examples import DIGITS
+from model.atlas.examples import DIGITS, OWN_NAME, own_texts
+from model.atlas.source import Source
 from viz.heads.digit_examples import digit_examples
 from viz.numbers import written
 
@@ -36,11 +39,12 @@ def examples(chosen: state.HeadSelection) -> None:
         return
     is_text = chosen.record.patch_grid is None
     st.caption(
-        f"The largest weights of this head between {'words' if is_text else 'patches'} over {plain(over(stored.source, MEASURE))}, "
-        "one an example: the framed query attends to the filled key. Special tokens are left out."
+        f"The largest weights that this head gives between two {'words' if is_text else 'patches'}, over "
+        f"{plain(over(stored.source, MEASURE))}, at most one from each: the framed query attends to the filled key. Special "
+        "tokens are left out."
     )
     if is_text:
-        _texts(rows)
+        _texts(chosen, rows, stored.source)
     elif stored.source.data == DIGITS:
         _digits(chosen, rows)
     else:
@@ -49,13 +53,23 @@ def examples(chosen: state.HeadSelection) -> None:
         )
 
 
-def _texts(rows: pd.DataFrame) -> None:
-    lines = "".join(_line(row) for row in rows.itertuples())
-    head = "<thead><tr><th>weight</th><th>in context</th><th>example</th></tr></thead>"
+def _texts(chosen: state.HeadSelection, rows: pd.DataFrame, source: Source) -> None:
+    of_own = own_texts() if source.data == OWN_NAME else {}
+    lines = "".join(_line(row, _opening(chosen, row, of_own)) for row in rows.itertuples())
+    head = "<thead><tr><th>weight</th><th>in context</th><th>number in the data</th></tr></thead>"
     st.html(f'<table class="liked">{head}<tbody>{lines}</tbody></table>')
 
 
-def _line(row: object) -> str:
+def _opening(chosen: state.HeadSelection, row: object, texts: Mapping[int, str]) -> str:
+    """The number of the example; where its text is known, with a link to this head and query on it."""
+    if row.number not in texts:
+        return f"{row.number:,}"
+    at = {"kind": state.TEXT, "text": texts[row.number], "checkpoint": chosen.checkpoint}
+    at |= {"layer": row.layer, "head": row.head, "query": f"{row.query} {row.query_token}"}
+    return f'<a href="./?{escape(urlencode(at))}" title="open in Attention">{row.number:,}</a>'
+
+
+def _line(row: object, number: str) -> str:
     query, key = (
         f'<{tag} title="{said}">{escape(token)}</{tag}>'
         for tag, said, token in (("b", "query", row.query_token), ("mark", "key", row.key_token))
@@ -66,7 +80,7 @@ def _line(row: object) -> str:
         first, last = (query, key) if row.query < row.key else (key, query)
         words = f"{first}{escape(row.between)}{last}"
     text = f"{escape(row.before)}{words}{escape(row.after)}"
-    return f'<tr><td>{written(row.weight, ".2f")}</td><td dir="auto">{text}</td><td>{row.number:,}</td></tr>'
+    return f'<tr><td>{written(row.weight, ".2f")}</td><td dir="auto">{text}</td><td>{number}</td></tr>'
 
 
 def _digits(chosen: state.HeadSelection, rows: pd.DataFrame) -> None:

@@ -5,6 +5,7 @@ import streamlit as st
 from app_pages import state
 from app_pages.frame import go_to
 from app_pages.widgets.roles import named
+from model.measures.roles import too_few
 
 PLACES = {"attention": "Open in Attention", "inside_a_head": "Step by step"}
 
@@ -12,12 +13,16 @@ PLACES = {"attention": "Open in Attention", "inside_a_head": "Step by step"}
 def say_head(chosen: state.HeadSelection) -> None:
     called = named(chosen)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="head_line"):
-        name = f"**L{chosen.layer} H{chosen.head}**" + (
-            f" · {called.whole}" if called.whole else " :gray[has none of the roles]"
-        )
+        name = f"**L{chosen.layer} H{chosen.head}**"
+        name += f" · {called.whole}" if called.whole else f" :gray[{_nameless(chosen)}]"
         st.markdown(name, help=called.help, width="content")
         places = ["attention"] if chosen.opened is not None else PLACES
         for place in places:
             st.button(
                 f"{PLACES[place]} →", type="tertiary", key=f"heads_to_{place}", on_click=go_to, args=(place,)
             )
+
+
+def _nameless(chosen: state.HeadSelection) -> str:
+    read = chosen.record.attended
+    return f"has no role: {len(read)} {read.units} are too few" if too_few(read) else "has none of the roles"

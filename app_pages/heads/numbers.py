@@ -26,8 +26,8 @@ from model.atlas.stored import Heads
 from model.checkpoint import available, read_config
 from model.importance import importance
 from model.inputs import Input
-from model.measures.roles import Role, roles, roles_for
-from model.measures.statistics import statistics
+from model.measures.roles import ON_ONE_INPUT, Role, roles, roles_for
+from model.measures.statistics import by_chance, statistics
 from model.record import AttentionRecord, ForwardRecord
 
 HERE, OVER = "this input", "data set"
@@ -41,6 +41,7 @@ class Numbers:
     spreads: Mapping[str, Spread]  # the same over a data set; empty where nothing is stored
     data: str  # such as "256 MNIST test digits", in Markdown
     samples: Mapping[str, int]  # of what was measured on fewer of them, on how many
+    chance: Mapping[str, np.ndarray] | None  # what even weights would give here; None over a data set
     first: str  # which of the two is compared and gives names, `HERE` or `OVER`
 
     @property
@@ -54,7 +55,7 @@ class Numbers:
         return self.record.pattern.shape[:2]
 
     def roles(self, layer: int, head: int) -> tuple[Role, ...]:
-        return roles(self.record, self.values, layer, head)
+        return roles(self.record, self.values, layer, head, self.chance)
 
 
 def choose_numbers(chosen: Selection) -> Numbers:
@@ -76,7 +77,15 @@ def choose_numbers(chosen: Selection) -> Numbers:
                 help=f"The data set is {data}.",
             )
     here = of_input(chosen) | (effects(chosen, stored) if chosen.opened is None else {})
-    return Numbers(record=chosen.record, here=here, spreads=spreads, data=data, samples=samples, first=first)
+    return Numbers(
+        record=chosen.record,
+        here=here,
+        spreads=spreads,
+        data=data,
+        samples=samples,
+        chance=by_chance(chosen.record) if first == HERE else None,
+        first=first,
+    )
 
 
 def say_source(chosen: Selection, numbers: Numbers) -> None:
@@ -86,39 +95,57 @@ def say_source(chosen: Selection, numbers: Numbers) -> None:
     elif numbers.spreads and not {"importance", "zero"} <= set(numbers.spreads):
         st.caption(f"What a head is worth: {how_to_measure(chosen.checkpoint, '--with importance,ablation')}")
     elif numbers.samples:
-        fewer = [f"{COLUMNS[name].title} {n:,}" for name, n in numbers.samples.items() if name in COLUMNS]
-        st.caption(f"On fewer examples of the data set: {', '.join(fewer)}.")
+        names: dict[int, list[str]] = {}
+        for name, n in numbers.samples.items():
+            if name in COLUMNS:
+                names.setdefault(n, []).append(COLUMNS[name].title)
+        fewer = [f"{n:,} of them: {', '.join(titles)}" for n, titles in names.items()]
+        st.caption(f"Not measured on all of the data set, but on {'; on '.join(fewer)}.")
     elif not numbers.spreads:
         st.caption(f"These are the numbers of this input alone. {how_to_measure(chosen.checkpoint)}")
 
 
 def explained(numbers: Numbers) -> None:
-    """The formula of each column, and the rule of each role."""
+    """Each column in words and as a formula, and the rule of each role."""
     with st.expander("What the numbers mean", icon=":material/function:"):
         st.markdown("$A_{ij}$ is the attention weight of query $i$ on key $j$.")
         st.markdown(
-            "\n".join(f"- **{COLUMNS[name].title}**: {_formula(numbers, name)}." for name in numbers.values)
+            "\n".join(
+                f"- **{COLUMNS[name].title}**: {in_words(numbers, name)}. :gray[{_formula(numbers, name)}.]"
+                for name in numbers.values
+            )
         )
         st.markdown(
-            "Roles are names for what these numbers say, each by a rule of this app's own thresholds:"
+            f"Roles are names for what these numbers say, each by a rule of this app's own thresholds; {ON_ONE_INPUT}:"
         )
         st.markdown("\n".join(f"- **{role.name}**: {role.rule}." for role in roles_for(numbers.record)))
 
 
+def in_words(numbers: Numbers, name: str) -> str:
+    """What the column says; plain text."""
+    return COLUMNS[name].words.replace("{units}", numbers.record.units)
+
+
 def _formula(numbers: Numbers, name: str) -> str:
-    change, record = "cosine distance of the pooled state", numbers.record
+    answer, record = "cosine distance of the pooled state", numbers.record
+    loss = r"here $\ln |p|$ of the pooled state $p$"
     if isinstance(record, ForwardRecord) and (at := followed(record)) is not None:
-        change = f"size of the change of the log-odds of {plain(record.class_names[at])}"
-    said = COLUMNS[name].formula.replace("{change}", change)
-    return f"{said}, in {record.units}" if name == "distance" else said
+        answer = f"size of the change of the log-odds of {plain(record.class_names[at])}"
+        loss = "here the cross-entropy with the predicted class (Michel et al. take the right one)"
+    said = COLUMNS[name].formula.replace("{answer}", answer).replace("{loss}", loss)
+    return said.replace("{units}", record.units)
 
 
 def how_to_measure(name: str, *options: str) -> str:
     """What stores the missing numbers; an encoder from elsewhere is named by its folder, which is the reader's to know."""
+    missing = "this was not measured" if options else "nothing is stored"
+    return f"Over a data set {missing} for this encoder: `{command(name, *options)}` measures it."
+
+
+def command(name: str, *options: str) -> str:
     words = ["python -m model.atlas", name if name in available() else "FOLDER"]
     words += ["--data FILE.csv"] if read_config(name).is_text else []
-    missing = "this was not measured" if options else "nothing is stored"
-    return f"Over a data set {missing} for this encoder: `{' '.join([*words, *options])}` measures it."
+    return " ".join([*words, *options])
 
 
 def of_input(chosen: Selection) -> dict[str, np.ndarray]:

@@ -53,7 +53,7 @@ def patch(chosen: HeadSelection) -> None:
     except ValueError as error:
         st.info(f"The second input cannot be read: {plain(str(error))}.", icon=":material/info:")
         return
-    names = ("first text", "second text") if before.unit == "token" else ("first digit", "second digit")
+    names = tuple(f"{which} {_kind(before)}" for which in ("first", "second"))
     sides = [
         Side(title=name, checkpoint=chosen.checkpoint, given=given, label=right, record=record)
         for name, given, right, record in zip(
@@ -71,6 +71,10 @@ def patch(chosen: HeadSelection) -> None:
         "A part that carries what tells the two inputs apart moves the answer towards that of the second. "
         f"One pair of inputs is no proof of what a head does in others. {_said_of_pairs(before, other, pairs)}"
     )
+
+
+def _kind(record: ForwardRecord) -> str:
+    return "text" if record.unit == "token" else "digit"
 
 
 def _second(chosen: HeadSelection) -> tuple[Input | None, int | None]:
@@ -99,7 +103,7 @@ def _in_words(before: ForwardRecord, other: ForwardRecord) -> str:
     one, then = (float(log_odds(each.probabilities, at)) for each in (before, other))
     return (
         f"The log-odds of {before.class_names[at]} are {written(one, '+.2f')} for the first and {written(then, '+.2f')} for the "
-        f"second: a patch that carried all of the difference would change them by {written(then - one, '+.2f')}."
+        f"second: a patch that moved the answer all the way there would change them by {written(then - one, '+.2f')}."
     )
 
 
@@ -117,7 +121,7 @@ def _said_of_pairs(before: ForwardRecord, other: ForwardRecord, pairs: Pairs) ->
 
 
 def _heads(chosen: HeadSelection, before: ForwardRecord, source: Input) -> None:
-    st.markdown("**Each head's output from the second**")
+    st.markdown(f"**Each head's output z, taken from the second {_kind(before)}**")
     name, given, what = (
         chosen.checkpoint,
         chosen.given,
@@ -136,13 +140,13 @@ def _heads(chosen: HeadSelection, before: ForwardRecord, source: Input) -> None:
     clickable_heads(figure, key="patch_heads", chosen=head)
     most = np.unravel_index(int(np.abs(effects).argmax()), effects.shape)
     st.caption(
-        f"z of one head at all positions. Largest: L{most[0]} H{most[1]} ({written(float(effects[most]), '+.2g')}). "
+        f"Each cell: one head puts out, at all positions, what it does for the second {_kind(before)}. Largest change: L{most[0]} H{most[1]} ({written(float(effects[most]), '+.2g')}). "
         "A click chooses the head."
     )
 
 
 def _positions(chosen: HeadSelection, before: ForwardRecord, source: Input) -> None:
-    st.markdown("**Each state of the residual stream from the second**")
+    st.markdown(f"**Each state of the residual stream, taken from the second {_kind(before)}**")
     name, given = chosen.checkpoint, chosen.given
     what = ("patch positions", name, given, source)
     label = f"Patch {len(before)} positions at {len(before.stages)} stages"
@@ -164,5 +168,6 @@ def _positions(chosen: HeadSelection, before: ForwardRecord, source: Input) -> N
         take=lambda cell: take_query(cell["position"]),
     )
     st.caption(
-        "Stages from the first, one position at a time; mid: behind attention, post: behind the feed-forward."
+        f"Each cell: at one stage, one position has the state that its partner has in the second {_kind(before)}. mid: behind "
+        "attention; post: behind the feed-forward."
     )

@@ -1,18 +1,22 @@
 """How many heads may go: the greedy pruning curve over a data set, pre-LN beside post-LN."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from app_pages import address, state
 from app_pages.atlas import over, pruning_of
-from app_pages.heads.numbers import how_to_measure
+from app_pages.heads.numbers import command, how_to_measure
 from app_pages.state import HeadSelection
 from app_pages.widgets.head_choice import take_head
 from app_pages.widgets.show import clickable
-from model.atlas.stored import Table
+from app_pages.widgets.spelling import plain
+from model.atlas.stored import CHOOSING, JUDGING, Table
 from model.pruning import Step, may_go
 from viz.heads.pruning_curve import Curve, pruning_curve
+from viz.numbers import percent, with_error, written
 
 MEASURE = "pruning"
 NAMES = {"zero": "zeros", "mean": "means"}
@@ -42,7 +46,7 @@ def prune(chosen: HeadSelection) -> None:
     steps = {name: _steps(table, how) for name, table in stored.items()}
     drawn = {name: each for name, each in steps.items() if each}
     for name, each in drawn.items():
-        st.markdown(_in_words(name, each))
+        st.markdown(_in_words(name, stored[name], each))
     figure = pruning_curve({name: _curve(name, each) for name, each in drawn.items()})
 
     def take(step: dict) -> None:
@@ -52,20 +56,41 @@ def prune(chosen: HeadSelection) -> None:
 
     clickable(figure, key="prune_curve", chosen=(chosen.layer, chosen.head), selection="step", take=take)
     st.caption(
-        "At each step every remaining head is removed on trial, and the one whose removal raises the mean loss least goes for "
-        "good. Two heads that are each dispensable may not be so together. Dashed: how many may go. "
-        f"Measured on {', '.join(dict.fromkeys(over(each.source, MEASURE) for each in stored.values()))}: half of them "
-        "choose the head, accuracy is of the other half. "
+        "At each step every remaining head is tried, and the one without which the mean loss is least is removed. Two heads that "
+        f"are each dispensable may not be so together. {_judged_by(stored.values())} ± is the standard error of the change, "
+        "which compares the answers to the same examples; a loss shows where it is larger than that, and what is smaller, up "
+        "or down, may be chance. Dashed: the last step before a loss shows. "
         f"A click on a point of {chosen.checkpoint} chooses the head."
     )
     for name in missing:
         st.caption(f"{name}: {how_to_measure(name, f'--with {MEASURE}')}")
 
 
+def _judged_by(tables: Iterable[Table]) -> str:
+    """Which examples chose the heads, and which judged; nothing of files that do not say it."""
+    said = [
+        f"{source.samples[CHOOSING]:,} of {plain(over(source))} choose the head; accuracy is of "
+        f"{source.samples[JUDGING]:,} others."
+        for source in (table.source for table in tables)
+        if JUDGING in source.samples
+    ]
+    return " ".join(dict.fromkeys(said))
+
+
 def _steps(table: Table, how: str) -> list[Step]:
     rows = table.rows[table.rows["how"] == next(name for name, said in NAMES.items() if said == how)]
+    n = table.source.samples.get(JUDGING, 0)
     return [
-        Step(int(row.step), _whole(row.layer), _whole(row.head), float(row.accuracy), float(row.loss))
+        Step(
+            step=int(row.step),
+            layer=_whole(row.layer),
+            head=_whole(row.head),
+            accuracy=float(row.accuracy),
+            loss=float(row.loss),
+            n=n,
+            turned_wrong=_whole(row.turned_wrong) or 0,
+            turned_right=_whole(row.turned_right) or 0,
+        )
         for row in rows.sort_values("step").itertuples()
     ]
 
@@ -74,21 +99,59 @@ def _whole(value: float | None) -> int | None:
     return None if pd.isna(value) else int(value)
 
 
-def _in_words(name: str, steps: list[Step]) -> str:
-    n, last = len(steps) - 1, may_go(steps)
-    first, end = steps[0].accuracy, steps[last].accuracy
-    which = " ".join(f"L{each.layer} H{each.head}," for each in steps[1 : last + 1]).rstrip(",")
-    said = (
-        f"**{name}**: {last} of {n} heads may go before a point of accuracy is lost ({first:.1%} → {end:.1%})"
+def _in_words(name: str, table: Table, steps: list[Step]) -> str:
+    """How many heads may go, what the next one costs, and what half of them do."""
+    if not steps[0].n:
+        return _of_older_file(name, table, steps[0])
+    last, half = may_go(steps), len(steps) // 2
+    at_half = f" With {half} gone: {_accuracy(steps, half)}."
+    judged = f"**{name}**, judged on {over(table.source, JUDGING)}"
+    heads = ", ".join(_name(step) for step in steps[1 : last + 1])
+    if last == steps[-1].step:
+        return (
+            f"{judged}: all {last} heads may go without a loss that shows, {_accuracy(steps, last)}: {heads}."
+        )
+    after = f"{_accuracy(steps, last + 1)} ({_name(steps[last + 1])})"
+    if not last:
+        return f"{judged}: a loss shows as soon as the first head is gone, {after}.{at_half}"
+    return (
+        f"{judged}: {last} of {steps[-1].step} heads may go before a loss shows, {_accuracy(steps, last)}: {heads}. With one "
+        f"more gone, {after}.{at_half}"
     )
-    return f"{said}: {which}." if which else f"{said}."
+
+
+def _of_older_file(name: str, table: Table, first: Step) -> str:
+    """It does not say which answers turned, and so not whether a change is more than chance."""
+    n = table.source.n // 2
+    error = np.sqrt(first.accuracy * (1 - first.accuracy) / n)
+    return (
+        f"**{name}**: its file is an older one, judged on {n} examples only, too few to say how many heads may go: "
+        f"{with_error(first.accuracy, error)} are right with all heads. "
+        f"`{command(name, f'--with {MEASURE}')}` measures it anew."
+    )
+
+
+def _name(step: Step) -> str:
+    return "" if step.layer is None else f"L{step.layer} H{step.head}"
+
+
+def _accuracy(steps: list[Step], at: int) -> str:
+    first, end = percent(steps[0].accuracy), percent(steps[at].accuracy)
+    return f"accuracy {first} → {end}, a change of {_change(steps[at])}"
+
+
+def _change(step: Step) -> str:
+    if not step.n:
+        return ""
+    return f"{written(100 * step.change, '+.1f')} ± {written(100 * step.error, '.1f')} points"
 
 
 def _curve(name: str, steps: list[Step]) -> Curve:
     return Curve(
         state.config_of(name).norm_placement,
-        ["" if each.layer is None else f"L{each.layer} H{each.head}" for each in steps],
-        np.array([each.accuracy for each in steps]),
-        np.array([each.loss for each in steps]),
-        may_go(steps),
+        [_name(step) for step in steps],
+        np.array([step.accuracy for step in steps]),
+        np.array([step.loss for step in steps]),
+        [_change(step) for step in steps],
+        may_go(steps) if steps[0].n else None,
     )

@@ -39,6 +39,7 @@ function headOf({ head }, scroll) {
     cell.setAttribute("aria-sort", sorted);
     if (name === "roles") {
       cell.textContent = title;
+      cell.title = explained;
       continue;
     }
     const button = cell.appendChild(document.createElement("button"));

@@ -15,7 +15,7 @@ import streamlit as st
 from app_pages import address, state
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.head_line import say_head
-from app_pages.heads.numbers import HERE, Numbers, choose_numbers, explained, say_source
+from app_pages.heads.numbers import HERE, Numbers, choose_numbers, explained, in_words, say_source
 from app_pages.widgets.head_choice import take_head
 from model.measures.roles import Role, roles_for
 
@@ -159,8 +159,16 @@ def _heading(numbers: Numbers, sort: str) -> list[dict]:
         how = {name: "ascending", f"-{name}": "descending"}.get(sort, "none")
         return {"name": name, "title": title, "explained": explained, "sorted": how}
 
-    cells = [cell(name, COLUMNS[name].title, f"Sort by {COLUMNS[name].title}") for name in numbers.values]
-    return [cell("head", "head", "In order"), cell("roles", "role", ""), *cells]
+    cells = [
+        cell(name, COLUMNS[name].title, f"{_capital(in_words(numbers, name))}. Click to sort.")
+        for name in numbers.values
+    ]
+    roles = cell("roles", "role", "What the head is called after what it does. Point at a name for its rule.")
+    return [cell("head", "head", "Layer and head. Click to sort."), roles, *cells]
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _rows(numbers: Numbers, rows: Sequence[Head], chosen: tuple[int, int]) -> list[dict]:

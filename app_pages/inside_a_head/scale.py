@@ -47,7 +47,7 @@ def _random_vectors(controls: DeltaGenerator) -> None:
     with controls:
         d_k = address.slider(
             "d_k",
-            *(1, WIDTHS[-1], 64),
+            *(1, WIDTHS[-1], 256),  # of less, the gradient is hardly smaller without the scale
             key="inside_d_k",
             width=240,
             help="How many components a query and a key have.",
@@ -64,8 +64,9 @@ def _random_vectors(controls: DeltaGenerator) -> None:
                 step=0.05,
                 width=340,
             )
+    _by_hand()
     factor, variance = d_k**-power, scaling.variance(d_k, power)
-    found = over_widths((d_k,), (power,)).iloc[0]
+    found, unscaled = (over_widths((d_k,), (p,)).iloc[0] for p in (power, 0.0))
     measured = over_widths(WIDTHS, tuple(sorted({0.0, 0.5, 1.0, power})))
     places = [*beside("products", "variance"), *beside("entropy", "gradient")]
     with places[0]:
@@ -88,9 +89,9 @@ def _random_vectors(controls: DeltaGenerator) -> None:
     )
     st.markdown(
         f"At $d_k = {d_k}$ with this scale a query's weights have entropy **{found['entropy']:.2f}** of 1, and the "
-        f"gradient through the softmax, ${GRADIENT}$, has a median of **{written(found['gradient'], '.3g')}**."
+        f"gradient through the softmax, ${GRADIENT}$, has a median of **{written(found['gradient'], '.3g')}**; without a scale they are "
+        f"{unscaled['entropy']:.2f} and {written(unscaled['gradient'], '.3g')}."
     )
-    _by_hand()
     n = scaling.N_KEYS
     st.caption(
         f"Components of q and k are independent standard normal numbers; each query has {n} keys, and "

@@ -1,50 +1,36 @@
 """Norm placement: what is claimed of pre-LN and post-LN, who claims it, and what it comes to in the encoders here."""
 
-from pathlib import Path
-
 import streamlit as st
 
-from app_pages.cache import cached
 from app_pages.norm_placement.row import WIDTHS, row
 from app_pages.widgets.show import show
 from app_pages.widgets.spelling import sentence
-from model import checkpoint
+from app_pages.widgets.verdicts import LEGEND, TEST, stored_measurements
 from model.theory.claims.conflicts import conflicts
 from model.theory.claims.declared import CLAIMS
-from model.theory.claims.stored import CLAIMS as STORED
-from model.theory.claims.stored import COMMAND, Measurement, read
-from model.theory.claims.verdict import FEWEST_SEEDS, by_chance
+from model.theory.claims.stored import COMMAND, Measurement
 from viz.norm_placement.seed_strip import placement_key
-
-
-@cached
-def _read(path: Path, _changed: int) -> list[Measurement]:
-    """`_changed` is when the file was, in ns: what is measured while the app runs is read too."""
-    return read(path)
 
 
 def _stored() -> list[Measurement]:
     """Stops the page, with a sentence that says why, where there is nothing to show."""
-    path = checkpoint.CHECKPOINTS / STORED
     try:
-        found = _read(path, path.stat().st_mtime_ns if path.exists() else 0)
+        measured = stored_measurements()
     except (ValueError, OSError) as error:
         st.info(f"{sentence(error)} `{COMMAND}` writes it again.", icon=":material/info:")
         st.stop()
-    if not found:
+    if not measured:
         st.info(f"Nothing is measured yet: run `{COMMAND}`.", icon=":material/info:")
         st.stop()
-    return found
+    return measured
 
 
 measured = _stored()
 st.markdown(
-    f"Three seeds are few. Even if the place of the norm changed nothing, all {FEWEST_SEEDS} encoders of "
-    f"one kind would lie on one side of the other {FEWEST_SEEDS} in one of "
-    f"{1 / by_chance(FEWEST_SEEDS):.0f} comparisons: some differences here are chance.",
-    help="A claim holds where every pair with the same seed agrees, and the means of the two placements are further apart than any "
-    f"two seeds of one placement. With fewer than {FEWEST_SEEDS} seeds it is shown but not counted.",
+    "**pre-LN**: the norm stands before attention and before the feed-forward layer, and the residual stream itself is never "
+    "normalised. **post-LN**: the norm stands after each addition, and normalises the stream."
 )
+st.markdown(LEGEND, help=TEST)
 with st.container(key="claims"):
     heads = st.columns(WIDTHS, gap="medium", vertical_alignment="bottom")
     heads[0].markdown("**Claim**")
@@ -56,10 +42,12 @@ with st.container(key="claims"):
         for claim in (claim for claim in CLAIMS if claim.when == when):
             row(claim, measured)
 
-if found := conflicts(measured):
-    st.subheader("Where two of our figures seem to contradict each other", divider="gray")
-    for because in dict.fromkeys(each.because for each in found):
-        one, other = st.columns(2, gap="medium")
-        one.markdown("\n\n".join(each.seems for each in found if each.because == because))
-        other.markdown(because)
+if contradictions := conflicts(measured):
+    st.subheader("Numbers above that seem to contradict each other, and why they do not", divider="gray")
+    for because in dict.fromkeys(conflict.because for conflict in contradictions):
+        seeming, reason = st.columns(2, gap="medium")
+        seeming.markdown(
+            "\n\n".join(conflict.seems for conflict in contradictions if conflict.because == because)
+        )
+        reason.markdown(because)
 st.caption(f"Measured by `{COMMAND}`; the verdicts are computed from the stored values.")

@@ -4,72 +4,73 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from app_pages.frame import GROUPS
 from app_pages.widgets.show import show
+from app_pages.widgets.verdicts import verdict_lines
 from model.history import standard_error
 from model.theory.claims.declared import Claim
 from model.theory.claims.stored import Measurement
-from model.theory.claims.verdict import Outcome, apart, spread
 from viz.norm_placement.seed_strip import Line, seed_strip
-from viz.numbers import percent, written
+from viz.numbers import percent
 
-WIDTHS = (3.2, 5, 2.8)  # claim, figure, verdict
+WIDTHS = (3.2, 5, 3.2)  # claim, figure, verdict
 
 
 def row(claim: Claim, measured: Sequence[Measurement]) -> None:
     about = claim.of(measured)
-    said, figure, verdict = st.columns(WIDTHS, gap="medium")
-    with said:
+    words, figure, verdict = st.columns(WIDTHS, gap="medium")
+    with words:
         st.markdown(claim.says, help=claim.measured)
         st.caption(claim.by or "Our own question; we know of no paper that claims it.")
     with figure:
         if about:
-            lines = [Line(_label(each), each.seeds, each.pre, each.post, each.across) for each in about]
-            reference = getattr(claim.rule, "than", None)
-            show(
-                seed_strip(lines, title=claim.says, log=claim.log, reference=reference),
-                key=f"claim_{claim.key}",
-            )
+            _strip(claim, about)
         else:
             st.caption("Not measured: there were no such encoders.")
     with verdict:
-        st.markdown(f"**{_capital(claim.verdict(measured))}**")
+        st.markdown(verdict_lines(claim.judged(measured), claim.rule))
         if about:
             st.caption(_examples(claim, about))
         page, keys = claim.link
         st.page_link(
-            f"app_pages/{page}/page.py", label="figure", icon=":material/arrow_forward:", icon_position="right",
-            query_params=keys,
+            f"app_pages/{page}/page.py", label=f"See it in {_page_name(page)}", icon=":material/arrow_forward:",
+            icon_position="right", query_params=keys,
         )  # fmt: skip
 
 
-def _label(measured: Measurement) -> str:
-    seeds, between = spread(measured), written(apart(measured), ".2g")
-    if measured.across is not None:
-        said = f"{between} across"
-        return f"{measured.where}: {said}" + (f", seeds up to {written(seeds, '.2g')} apart" if seeds else "")
-    said = f"{measured.where}: {between} apart"
-    return said + (", one seed" if seeds is None else f", seeds up to {written(seeds, '.2g')} apart")
+def _strip(claim: Claim, about: Sequence[Measurement]) -> None:
+    lines = [
+        Line(
+            f"{measurement.where}, {_seeds(len(measurement.seeds))}",
+            measurement.seeds,
+            measurement.pre,
+            measurement.post,
+            measurement.across,
+        )
+        for measurement in about
+    ]
+    reference = getattr(claim.rule, "than", None)
+    figure = seed_strip(lines, title=claim.says, axis=claim.axis, log=claim.log, reference=reference)
+    show(figure, key=f"claim_{claim.key}")
 
 
 def _examples(claim: Claim, about: Sequence[Measurement]) -> str:
-    """On how many examples and seeds, and how many of the measurements have enough seeds to count."""
-    told = dict.fromkeys(f"{each.n:,} {each.of}, {_seeds(len(each.seeds))}" for each in about)
-    few = sum(claim.outcome(each) is Outcome.TOO_FEW for each in about)
-    without = f" Not counted (too few seeds): {few} of {len(about)}." if few else ""
-    return f"{'; '.join(told)}.{without}{_errors(claim, about)}"
-
-
-def _errors(claim: Claim, about: Sequence[Measurement]) -> str:
-    """Of shares that are right: how far chance in the choice of examples takes each."""
+    """How many examples each value is measured on, and how far chance in their choice takes a share that is right."""
+    kinds = dict.fromkeys(f"{measurement.n:,} {measurement.of}" for measurement in about)
+    text = f"Each value: {' or '.join(kinds)}."
     if claim.figure != "accuracy":
-        return ""
-    largest = max(standard_error(share, each.n) for each in about for share in (*each.pre, *each.post))
-    return f" Standard error of each: up to {percent(largest)}."
+        return text
+    largest = max(
+        standard_error(share, measurement.n)
+        for measurement in about
+        for share in (*measurement.pre, *measurement.post)
+    )
+    return f"{text} Standard error: up to {percent(largest)}."
+
+
+def _page_name(folder: str) -> str:
+    return next(titles[folder].name for titles in GROUPS.values() if folder in titles)
 
 
 def _seeds(n: int) -> str:
     return "1 seed" if n == 1 else f"{n} seeds"
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]

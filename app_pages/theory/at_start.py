@@ -12,7 +12,7 @@ from model.theory.fresh import FreshSetting
 from model.theory.placement import AtStart, depths_to, lemma_2, of_seeds, one_seed
 from viz.theory.placements import hidden_norms, last_layer_gradient, layer_gradients
 
-MEAN_OF_NORMS, NORM_OF_MEAN = "mean of the norms", "norm of the mean"
+MEAN_OF_NORMS, NORM_OF_MEAN = "norms first, then their mean", "mean first, then its norm"
 
 measured = cached(one_seed)
 
@@ -25,7 +25,7 @@ def at_start(setting: FreshSetting, variants: list[str], deepest: int, n_seeds: 
     assumptions = st.empty()
     heading("The gradient layer by layer", key="theory_by_layer")
     kind = address.row(
-        "Over the sequences",
+        "Averaged over the sequences",
         (MEAN_OF_NORMS, NORM_OF_MEAN),
         key="theory_over",
         help="Each sequence has a loss, and so a gradient. Either their norms are averaged, or the gradients "
@@ -57,15 +57,15 @@ def at_start(setting: FreshSetting, variants: list[str], deepest: int, n_seeds: 
         n_seeds,
         measure=lambda variant, seed: measured(setting, variant, deepest, seed),
         draw=draw,
-        what="Fresh encoders measured",
+        what="Untrained encoders measured",
         bar=progress,
     )
 
 
 def _assumptions(setting: FreshSetting, excess: dict[str, float], place: DeltaGenerator) -> None:
     assumed = claims.assumptions(setting)
-    n_met = f"{sum(assumed.values())} of {len(assumed)} assumptions met, two left open"
-    with place.expander(f"The setting of Theorem 1, with W_Q = W_K = 0: {n_met}", icon=":material/rule:"):
+    n_met = f"{sum(assumed.values())} of {len(assumed)} hold for these encoders, two more are left open"
+    with place.expander(f"What Theorem 1 assumes: {n_met}", icon=":material/rule:"):
         for said, met in assumed.items():
             st.markdown(f":material/{'check' if met else 'close'}: {said}{'' if met else ': **not met**'}")
         st.markdown(f":material/help: {claims.concentration(excess)}")

@@ -1,4 +1,4 @@
-"""What is said beside the figures of fresh encoders: what papers prove or measured, and what was measured here."""
+"""What is said beside the figures of untrained encoders: what papers prove or measured, and what was measured here."""
 
 from collections.abc import Mapping, Sequence
 
@@ -27,8 +27,8 @@ What others measured, each elsewhere:
   without warm-up they vanish after a large first update.
 """
 NOT_REPRODUCED = (
-    "**Not reproduced here**: in post-LN the gradient does not grow with the layer. The likely reasons: figure 3 is of a "
-    "translation model, whose encoder gets its gradient through a decoder, and of text, not of random vectors."
+    "**Not reproduced here**: in post-LN the gradient does not grow with the layer. A likely reason: figure 3 is of a "
+    "translation model, whose encoder gets its gradient through a decoder."
 )
 HIDDEN = r"""
 Mean over positions of $\|x\|^2$. Xiong et al. 2020, Lemma 2, for pre-LN after $l$ layers:
@@ -49,7 +49,7 @@ def last_layer(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> str:
     for variant, by_seed in norms.items():
         mean, least, largest = (written(slope, "+.2f") for slope in placement.slopes(depths, by_seed))
         lines.append(f"| {variant} | **{mean}** | {least} to {largest} |")
-    fitted = f"Least squares through the logarithms, L = {depths[0]} to {depths[-1]}:"
+    fitted = f"Slope of the straight line that fits the points best on these axes, L = {depths[0]} to {depths[-1]}:"
     return "\n".join([LAST, fitted, "", *lines])
 
 

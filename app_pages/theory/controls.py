@@ -11,7 +11,8 @@ FORMULAS = {
     "post-LN": r"$\mathrm{LN}(x + F(x))$ (Vaswani et al. 2017)",
     "DeepNorm": r"$\mathrm{LN}(\alpha x + F(x))$, $\alpha = (2L)^{1/4}$, feed-forward, $V$ and $O$ times $(8L)^{-1/4}$ "
     "at the start (Wang et al. 2022)",
-    "B2T": r"$h = \mathrm{LN}(x + F(x))$, then $\mathrm{LN}(x + h + F(h))$ (Takase et al. 2022)",
+    "B2T": r"$h = \mathrm{LN}(x + F(x))$, then $\mathrm{LN}(x + h + F(h))$: the input $x$ goes past the first norm, “bottom "
+    "to top” (Takase et al. 2022)",
     "pre-LN without residual": r"$F(\mathrm{LN}(x))$",
     "post-LN without residual": r"$\mathrm{LN}(F(x))$",
 }

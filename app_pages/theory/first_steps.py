@@ -21,9 +21,9 @@ UPDATE = r"""
 $\|F(x, \theta_t) - F(x, \theta_0)\|$, where $F$ is the output of the last layer and $\theta_t$ the
 weights after $t$ steps of Adam on digits: mean over the positions of 16 held-out digits.
 
-Wang et al. 2022 (DeepNet, section 3) hold that exploding gradients are not the root of post-LN's instability, and
-that this update is, which explodes at the very beginning of training. Warm-up and a smaller initialisation reduce
-it; DeepNorm is designed to bound it.
+Wang et al. 2022 (DeepNet, section 3): post-LN is unstable in training not because its gradients explode, but because
+the very first steps change the output too much. Warm-up, and smaller weights at the start, make this change smaller;
+DeepNorm is built to keep it below a bound.
 """
 
 measured = cached(model_update)
@@ -51,7 +51,7 @@ def first_steps(setting: FreshSetting, variants: list[str], n_layers: int, n_see
         n_seeds,
         measure=lambda variant, seed: measured(setting, variant, n_layers, seed=seed, **steps),
         draw=draw,
-        what=f"Fresh encoders trained for {n_steps} steps",
+        what=f"Encoders trained for {n_steps} steps",
         bar=progress,
     )
 

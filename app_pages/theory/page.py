@@ -1,16 +1,16 @@
-"""Theory: pre-LN against post-LN on fresh encoders, measured while one looks."""
+"""Theory: pre-LN against post-LN in untrained encoders, measured while one looks."""
 
 import streamlit as st
 
 from app_pages.theory.at_start import at_start
 from app_pages.theory.controls import choose_depth, choose_seeds, choose_setting, choose_variants, formulas
 from app_pages.theory.first_steps import first_steps
-from app_pages.theory.warm_up import live_grid, stored_grid
+from app_pages.theory.warm_up import live_grid, over_seeds_of_small_encoders, stored_grid
 from app_pages.widgets.bar import bar, parts
 
 AT_START, FIRST_STEPS, WARM_UP = "before training", "first steps", "learning rate and warm-up"
 
-part = parts((AT_START, FIRST_STEPS, WARM_UP), key="theory_part", label="Fresh encoders")
+part = parts((AT_START, FIRST_STEPS, WARM_UP), key="theory_part", label="Untrained encoders")
 controls, more = bar("controls")
 with controls:
     variants = choose_variants()
@@ -22,6 +22,7 @@ if part != WARM_UP:
 
 if part == WARM_UP:
     stored_grid()
+    over_seeds_of_small_encoders()
 if not variants:
     st.info("Choose at least one placement of the norm.")
 elif part == AT_START:

@@ -9,7 +9,9 @@ from app_pages.theory.warmup_runs import Grid, draw_grids, draw_losses, places, 
 from app_pages.widgets.bar import bar
 from app_pages.widgets.show import heading
 from app_pages.widgets.spelling import plain
+from app_pages.widgets.verdicts import stored_measurements, verdict_lines
 from model.theory import warmup
+from model.theory.claims.declared import CLAIMS
 from model.theory.fresh import FreshSetting
 from model.theory.warmup import WarmupRun
 
@@ -26,7 +28,7 @@ trained = cached(warmup.run)
 
 def live_grid(variants: list[str]) -> None:
     """One run after the other, until all are done or somebody stops it; what is done stays."""
-    heading("Small, run here and now", key="theory_live_runs")
+    heading("Short runs of small encoders, made when you press Start", key="theory_live_runs")
     with bar("runs")[0]:
         n_layers = address.select_slider("Layers", LAYERS, 6, key="theory_grid_layers", width=210)
         n_steps = address.select_slider("Steps a run", STEPS, 60, key="theory_grid_steps", width=230)
@@ -69,11 +71,26 @@ def live_grid(variants: list[str]) -> None:
 
 def stored_grid() -> None:
     """Longer runs at the checkpoints' size, where they come with the project."""
-    heading("Longer, at the checkpoints' size, stored", key="theory_stored_runs")
+    heading("Longer runs of both digit encoders at full size, stored", key="theory_stored_runs")
     try:
         stored_runs(key="theory_stored")
     except ValueError as error:
         st.info(f"The stored runs cannot be shown: {plain(str(error))}.")
+
+
+def over_seeds_of_small_encoders() -> None:
+    """What Norm placement says of warm-up, in the same words."""
+    try:
+        measured = stored_measurements()
+    except (ValueError, OSError):
+        return  # Norm placement says what is wrong with the file
+    claims = [claim for claim in CLAIMS if claim.key in ("warm_up", "warm_up_gain") and claim.of(measured)]
+    if not claims:
+        return
+    st.markdown("**With more seeds: what [Norm placement](norm_placement) makes of it**")
+    for column, claim in zip(st.columns(len(claims), gap="medium"), claims, strict=True):
+        column.markdown(f"*{claim.says}*", help=claim.measured)
+        column.markdown(verdict_lines(claim.judged(measured), claim.rule))
 
 
 def _trained(cell: Cell) -> WarmupRun:

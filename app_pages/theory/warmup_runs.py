@@ -45,8 +45,8 @@ def stored_runs(*, key: str) -> None:
         f"{len(runs)} runs of {lengths} steps each, of both digit encoders at their full size. The learning "
         f"rate rises linearly over the warm-up and then stays; batches are of {BATCH_SIZE_STORED}; "
         "everything else is as in the recipe of the checkpoints. Final loss: mean of the last "
-        f"{LAST_STEPS_STORED} steps; guessing gives ln 10 = {GUESSING:.2f}. One seed; [Norm placement](norm_placement) "
-        "has short runs of three."
+        f"{LAST_STEPS_STORED} steps; guessing gives ln 10 = {GUESSING:.2f}. One seed: what "
+        "several seeds show stands below."
     )
     rates, warmups = sorted({run.learning_rate for run in runs}), sorted({run.warmup for run in runs})
     draw_grids(grid, places(grid, key=key), rates=rates, warmups=warmups, key=key)

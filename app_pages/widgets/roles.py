@@ -8,7 +8,6 @@ from app_pages import state
 from app_pages.atlas import heads_of, over
 from app_pages.widgets.spelling import plain
 from model.measures.roles import Role, roles, roles_on
-from model.record import AttentionRecord
 
 
 class Called(NamedTuple):
@@ -46,22 +45,21 @@ def say_roles(chosen: state.HeadSelection) -> None:
         st.markdown(f":gray[{called.short}]", help=called.help, width="content")
 
 
-def named(chosen: state.HeadSelection, record: AttentionRecord | None = None) -> Called:
-    """`record` is a view of the input; else the whole of it counts."""
-    record, layer, head = chosen.record if record is None else record, chosen.layer, chosen.head
-    here = roles_on(record, layer, head)
-    mostly, data = _over_data(chosen, record)
+def named(chosen: state.HeadSelection) -> Called:
+    """By the whole input, whatever a view of it hides."""
+    here = roles_on(chosen.record, chosen.layer, chosen.head)
+    mostly, data = _over_data(chosen)
     rules = "; ".join(f"**{role.name}**: {role.rule}" for role in dict.fromkeys((*here, *mostly)))
     return Called(_and(here), _and(mostly), data, rules)
 
 
-def _over_data(chosen: state.HeadSelection, record: AttentionRecord) -> tuple[tuple[Role, ...], str]:
+def _over_data(chosen: state.HeadSelection) -> tuple[tuple[Role, ...], str]:
     """Those by the means over the data set, and what that is; "" where nothing is stored."""
     stored = heads_of(chosen.checkpoint) if chosen.opened is None else None
-    if stored is None or stored.z.shape[:2] != record.pattern.shape[:2]:
+    if stored is None or stored.z.shape[:2] != chosen.record.pattern.shape[:2]:
         return (), ""
     means = {name: spread.mean for name, spread in stored.spreads.items()}
-    return roles(record, means, chosen.layer, chosen.head), plain(over(stored.source))
+    return roles(chosen.record, means, chosen.layer, chosen.head), plain(over(stored.source))
 
 
 def _and(found: tuple[Role, ...]) -> str:

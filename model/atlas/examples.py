@@ -135,17 +135,17 @@ def examples_to_show(loaded: Loaded) -> Examples:
     return Examples(name=OWN_NAME if own else DIGITS, csv=None, own=own)
 
 
-def classes(loaded: Loaded, examples: Examples) -> list[int]:
-    """The class of each example by its number among the encoder's.
+def with_classes(loaded: Loaded, examples: Examples) -> list[tuple[int, Input, int]]:
+    """Number, input and class, by its number among the encoder's, of each example.
 
     Raises ValueError, in one sentence, where the data have no labels, or one is no class of the encoder.
     """
     found = []
-    for number, _, label in examples._chosen():
+    for number, given, label in examples._chosen():
         if label is None:
             raise ValueError(f"{examples.name} lacks the column label")
         try:
-            found.append(class_of(label, loaded.config.class_names))
+            found.append((number, given, class_of(label, loaded.config.class_names)))
         except ValueError as error:
             raise ValueError(f"example {number}: {error}") from error
     return found
@@ -167,6 +167,11 @@ def _own() -> Iterator[tuple[Text, None]]:
     texts = [each["text"] for each in json.loads(sentences.read_text(encoding="utf-8"))]
     texts += pd.read_csv(judged, dtype=str, keep_default_na=False).text.tolist()
     return ((Text(text), None) for text in dict.fromkeys(texts))
+
+
+def own_texts() -> dict[int, str]:
+    """The sentences that come with the project, by their numbers, from 1."""
+    return {number: text.text for number, (text, _) in enumerate(_own(), 1)}
 
 
 def _texts(csv: Path) -> Iterator[tuple[Text, str | None]]:

@@ -11,14 +11,27 @@ from ..measures.statistics import STATISTICS
 from ..version import VERSION
 from . import strongest, watching
 from .causal import Ablation, Faithfulness, Importance, lens_rows
-from .examples import Examples, classes, examples_to_show
+from .examples import Examples, examples_to_show
 from .measured import Measure, Statistics, spreads_of
 from .moments import Arrays, Moments, from_arrays
 from .progress import Progress
-from .pruned import pruned
+from .pruned import Labelled, pruned, split
 from .run import Engine, local, run
 from .source import Source, Spread
-from .stored import EXAMPLES, FAITHFULNESS, HEADS, LAYERS, PRUNING, Content, Heads, Layers, Table, write
+from .stored import (
+    CHOOSING,
+    EXAMPLES,
+    FAITHFULNESS,
+    HEADS,
+    JUDGING,
+    LAYERS,
+    PRUNING,
+    Content,
+    Heads,
+    Layers,
+    Table,
+    write,
+)
 from .strongest import Strongest
 
 # what can be chosen besides the statistics
@@ -50,7 +63,7 @@ def gather(
     wanted = wanted or Wanted()
     sample = examples.limited(wanted.sample)
     # what is refused is refused before the hours, not after them
-    labels = _labels(loaded, sample) if "pruning" in wanted.extra else []
+    to_prune = _to_prune(loaded, examples, wanted.sample) if "pruning" in wanted.extra else None
     passes = _Passes(loaded, out, command, engine)
     heads, layers = _statistics(passes.source(examples), passes.measured(Statistics(), examples))
     files: dict[str, Content] = {LAYERS: layers}
@@ -59,10 +72,11 @@ def gather(
         more |= passes.measured(Importance(), sample)
     if "ablation" in wanted.extra:
         more |= passes.measured(Ablation.by(heads.z), sample)
-    if "pruning" in wanted.extra:
-        progress = passes.progress("pruning", sample, means=heads.z.tolist())
-        rows = pruned(loaded, [given for _, given in sample], labels, heads.z, progress)
-        files[PRUNING] = Table(source=passes.source(sample), rows=rows)
+    if to_prune is not None:
+        counts = {name: len(part.labels) for name, part in zip((CHOOSING, JUDGING), to_prune, strict=True)}
+        progress = passes.progress("pruning", examples, means=heads.z.tolist(), **counts)
+        rows = pruned(loaded, *to_prune, heads.z, progress)
+        files[PRUNING] = Table(source=replace(passes.source(examples), samples=counts), rows=rows)
     if "faithfulness" in wanted.extra:
         rows = lens_rows(passes.measured(Faithfulness(), sample))
         files[FAITHFULNESS] = Table(source=passes.source(sample), rows=rows)
@@ -128,12 +142,12 @@ def _with_more(heads: Heads, more: Mapping[str, Moments], n: int) -> Heads:
     )
 
 
-def _labels(loaded: Loaded, sample: Examples) -> list[int]:
+def _to_prune(loaded: Loaded, examples: Examples, sample: int) -> tuple[Labelled, Labelled]:
     if not loaded.config.chooses:
         raise ValueError(
             f"{loaded.name} does not choose one of several classes: nothing is right or wrong to prune by"
         )
-    return classes(loaded, sample)
+    return split(loaded, examples, sample)
 
 
 def _spreads(many: Mapping[str, Moments], n: int) -> tuple[dict[str, Spread], dict[str, int]]:

@@ -1,6 +1,7 @@
 """How many heads may go, over a data set: `model.pruning.greedy`, whose steps are stored as they come."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,22 +11,42 @@ from ..ablation import How
 from ..checkpoint import Loaded
 from ..inputs import InputLike
 from ..pruning import greedy
+from .examples import Examples, with_classes
 from .progress import Progress
 
-COLUMNS = ("layer", "head", "accuracy", "loss")
+COLUMNS = ("layer", "head", "accuracy", "loss", "turned_wrong", "turned_right")
+JUDGES = 2000  # examples at most: the standard error of an accuracy of 90 % is then 0.7 points
 NOBODY = -1.0  # in the place of a layer and a head at step 0
 
 
+class Labelled(NamedTuple):
+    inputs: Sequence[InputLike]
+    labels: Sequence[int]
+
+
+def split(loaded: Loaded, examples: Examples, sample: int) -> tuple[Labelled, Labelled]:
+    """Those that choose which head goes, every second of a `sample` of the examples, and those that judge.
+
+    Of the examples that choose nothing all judge, or `JUDGES` at equal distances. Raises ValueError, in one sentence,
+    where a label is missing or no class of the encoder.
+    """
+    choosing = with_classes(loaded, examples.limited(sample))[::2]
+    chose = {number for number, *_ in choosing}
+    judging = with_classes(loaded, examples.limited(JUDGES + len(choosing)))
+    judging = [example for example in judging if example[0] not in chose]
+    n = min(len(judging), JUDGES)
+    return _labelled(choosing), _labelled([judging[at * len(judging) // n] for at in range(n)])
+
+
+def _labelled(examples: list[tuple[int, InputLike, int]]) -> Labelled:
+    return Labelled([given for _, given, _ in examples], [label for *_, label in examples])
+
+
 def pruned(
-    loaded: Loaded,
-    inputs: Sequence[InputLike],
-    labels: Sequence[int],
-    means: np.ndarray,
-    progress: Progress,
+    loaded: Loaded, choosing: Labelled, judging: Labelled, means: np.ndarray, progress: Progress
 ) -> pd.DataFrame:
     """With the columns of `model.atlas.stored.OF_PRUNING`: once with zeros in the place of heads, once with their means.
 
-    Every second input, from the first on, chooses which head goes; accuracy and loss are of the others.
     Raises ValueError as `greedy` does.
     """
     ways: dict[str, How] = {"zero": "zero", "mean": means.astype(np.float32)}
@@ -44,10 +65,9 @@ def pruned(
             if not rows or len(gone) < n_heads:
                 # with no step yet, or only step 0, it begins again
                 rows = rows if gone else []
-                judged = inputs[1::2], labels[1::2]
-                for step in greedy(loaded, inputs[::2], labels[::2], how, removed=gone, judged=judged):
+                for step in greedy(loaded, *choosing, how, removed=gone, judged=judging):
                     at = (NOBODY, NOBODY) if step.layer is None else (step.layer, step.head)
-                    rows.append([*at, step.accuracy, step.loss])
+                    rows.append([*at, step.accuracy, step.loss, step.turned_wrong, step.turned_right])
                     found[name] = np.array(rows, np.float64)
                     progress.save(sum(map(len, found.values())), found)
                     bar.update(1)
@@ -61,5 +81,6 @@ def pruned(
 
 
 def _row(row: list[float]) -> list[float | int | None]:
-    layer, head, *figures = row
-    return [None if each == NOBODY else int(each) for each in (layer, head)] + figures
+    layer, head, accuracy, loss, *turned = row
+    at = [None if each == NOBODY else int(each) for each in (layer, head)]
+    return [*at, accuracy, loss, *map(int, turned)]

@@ -32,6 +32,10 @@ from .tables import COUNTED, NUMBER, NUMBERS, WORD, Column, read_table, write_ta
 
 HEADS, LAYERS, EXAMPLES = "heads.parquet", "layers.parquet", "examples.parquet"
 PRUNING, FAITHFULNESS = "pruning.parquet", "faithfulness.parquet"
+CHOOSING, JUDGING = (
+    "choosing",
+    "judging",
+)  # in the samples of pruning: how many examples choose a head, and judge
 MEAN, SD, MEANS_OF_Z = "_mean", "_sd", "z"
 DIGITS = 5  # significant ones, in JSON
 MOST_HEADS = 2**14
@@ -163,7 +167,9 @@ OF_FAITHFULNESS = {
 _TOLD = dict.fromkeys(("told", "too_few", "unmoved", "no_sooner"), COUNTED)
 
 ROWS = {EXAMPLES: OF_EXAMPLES, PRUNING: OF_PRUNING, FAITHFULNESS: OF_FAITHFULNESS}
-LATER = {FAITHFULNESS: _TOLD}  # columns that older tables lack
+# Since accuracy is judged by all that do not choose: older tables were judged by as many as choose.
+_TURNED = dict.fromkeys(("turned_wrong", "turned_right"), COUNTED)
+LATER = {FAITHFULNESS: _TOLD, PRUNING: _TURNED}  # columns that older tables lack
 Content = Heads | Layers | Table
 
 
@@ -250,13 +256,13 @@ def write(path: Path, content: Content) -> None:
 
 def read_rows(path: Path) -> Table | None:
     """A file of one of the names in `ROWS`; columns of `LATER` that it lacks are empty. None where there is none; raises ValueError, in one sentence, where it is damaged."""
-    kinds = ROWS[path.name]
-    if (found := read_table(path, kinds)) is None:
+    kinds, later_kinds = ROWS[path.name], LATER.get(path.name, {})
+    if (found := read_table(path, kinds, later_kinds)) is None:
         return None
     source, columns = found
     missing = [None] * len(next(iter(columns.values())))
     known = {name: columns[name] for name in kinds}
-    later = {name: columns.get(name, missing) for name in LATER.get(path.name, ())}
+    later = {name: columns.get(name, missing) for name in later_kinds}
     return Table(source=source, rows=pd.DataFrame(known | later))
 
 

@@ -58,20 +58,26 @@ def write_table(path: Path, source: Source, columns: Mapping[str, tuple[pa.DataT
         writer.add_key_value_metadata({KEY: json.dumps(asdict(source), ensure_ascii=False).encode()})
 
 
-def read_table(path: Path, needed: Mapping[str, pa.DataType]) -> tuple[Source, dict[str, list]] | None:
-    """Source and columns, of which those in `needed` must be there and all others are numbers; None where there is no file.
+def read_table(
+    path: Path, needed: Mapping[str, pa.DataType], later: Mapping[str, pa.DataType] | None = None
+) -> tuple[Source, dict[str, list]] | None:
+    """Source and columns; None where there is no file.
+
+    The columns in `needed` must be there, those in `later` may, and all others are numbers.
 
     Raises ValueError, in one sentence, where the file is damaged, too large, or holds something else.
     """
     try:
-        return _read(path, needed)
+        return _read(path, needed, later or {})
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
         raise ValueError(f"{path.parent.name}/{path.name} cannot be read: {why(error)}") from error
 
 
-def _read(path: Path, needed: Mapping[str, pa.DataType]) -> tuple[Source, dict[str, list]]:
+def _read(
+    path: Path, needed: Mapping[str, pa.DataType], later: Mapping[str, pa.DataType]
+) -> tuple[Source, dict[str, list]]:
     content = io.BytesIO(content_of(path, LARGEST_FILE))
     file = pq.ParquetFile(content, arrow_extensions_enabled=False)
     found, schema = file.metadata, file.schema_arrow
@@ -83,7 +89,7 @@ def _read(path: Path, needed: Mapping[str, pa.DataType]) -> tuple[Source, dict[s
     unpacked = sum(group.total_byte_size for group in groups) + 4 * sum(part.num_values for part in parts)
     if found.num_rows > MOST_ROWS or len(schema) > MOST_COLUMNS or not 0 <= unpacked <= LARGEST_TABLE:
         raise ValueError(f"{found.num_rows:,} rows of {len(schema)} columns are more than an atlas has")
-    _check_columns(schema, needed)
+    _check_columns(schema, needed, later)
     if KEY not in (known := found.metadata or {}):
         raise ValueError("it does not say where it comes from")
     source = json.loads(known[KEY])
@@ -103,13 +109,16 @@ def _read(path: Path, needed: Mapping[str, pa.DataType]) -> tuple[Source, dict[s
     return made, columns
 
 
-def _check_columns(schema: pa.Schema, needed: Mapping[str, pa.DataType]) -> None:
+def _check_columns(
+    schema: pa.Schema, needed: Mapping[str, pa.DataType], later: Mapping[str, pa.DataType]
+) -> None:
     if len(set(schema.names)) < len(schema):
         raise ValueError("two of its columns have one name")
     if missing := sorted(set(needed) - set(schema.names)):
         raise ValueError(f"it lacks the column {missing[0]}")
+    kinds = {**later, **needed}
     for field in schema:
-        expected = needed.get(field.name, NUMBER)
+        expected = kinds.get(field.name, NUMBER)
         # what a list calls its items differs between writers
         same = field.type == expected or (
             pa.types.is_list(expected)

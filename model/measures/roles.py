@@ -1,24 +1,35 @@
 """Names for heads that do one thing, and the rule that gave each: thresholds on `model.measures.statistics`.
 
-The same rules read the numbers of one input, or their means over a data set. Clark et al. 2019 (section 3) speak of heads
-that put more than half of their attention on the token before, on the next one or on the separator, on average; Voita
-et al. 2019 call a head positional whose largest weight is at one neighbour for 90 % of the tokens, and ask
-this of the largest weight alone. Here the share of the weight decides, as with Clark et al.
+The same rules read the numbers of one input, or their means over a data set. On one input a role needs more than chance
+besides: even weights put 78, 52 and 31 % on a token and its neighbours in texts of 3, 5 and 9 tokens, so a share counts
+from twice what even weights over the same keys would give, and below `FEWEST` positions there are no roles.
+
+Clark et al. 2019 (section 3) speak of heads that put more than half of their attention on the token before, on the next
+one or on the separator, on average; Voita et al. 2019 call a head positional whose largest weight is at one neighbour for
+90 % of the tokens, and ask this of the largest weight alone. Here the share of the weight decides, as with Clark et al.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
 
 from ..record import AttentionRecord, Positions
-from .statistics import statistics
+from .statistics import by_chance, of_one_head, statistics
 
 HALF = 0.5  # Clark et al. 2019
 SINK = 0.3  # Gu et al. 2024
 UNIFORM = 0.9  # of the entropy of even weights: over 64 keys as much as even weights over 42 of them have
 NEAR = 1.5  # patches: the eight around a patch are 1 or √2 from it
+FEWEST = 8  # positions of one input: in less, a few words decide what a head looks like
+TWICE = 2  # what even weights over the same keys would give, on one input
+ON_ONE_INPUT = (
+    f"on one input, of at least {FEWEST} positions, it also needs {TWICE} times the share (of distances: half the distance) "
+    "that even weights over the same keys would give"
+)
+
+_AROUND = ("previous", "next", "same")
 
 Numbers = Mapping[
     str, float
@@ -29,22 +40,30 @@ Numbers = Mapping[
 class Role:
     name: str
     rule: str  # in words
-    holds: Callable[[Numbers], bool]
+    # of the numbers of a head, and of what even weights would give, empty where that is not asked
+    holds: Callable[[Numbers, Numbers], bool]
 
 
 def _half_on(name: str, statistic: str, what: str) -> Role:
     return Role(
         name=name,
         rule=f"at least half of its weight is on {what}",
-        holds=lambda numbers: numbers.get(statistic, 0) >= HALF,
+        holds=lambda numbers, chance: (
+            numbers.get(statistic, 0) >= max(HALF, TWICE * chance.get(statistic, 0))
+        ),
     )
 
 
-def _near(numbers: Numbers) -> bool:
-    if "previous" in numbers:
-        near = [numbers[name] for name in ("previous", "next", "same")]
-        return sum(near) >= HALF > max(near)
-    return numbers.get("distance", np.inf) <= NEAR * (1 - numbers.get("first", 0)) and not _to_first(numbers)
+def _near(numbers: Numbers, chance: Numbers) -> bool:
+    near = [numbers.get(name, 0) for name in _AROUND]
+    return sum(near) >= max(HALF, TWICE * sum(chance.get(name, 0) for name in _AROUND)) and max(near) < HALF
+
+
+def _near_patches(numbers: Numbers, chance: Numbers) -> bool:
+    if _to_first(numbers):
+        return False
+    by_chance = chance.get("distance", np.inf) / (1 - chance.get("first", 0))
+    return numbers.get("distance", np.inf) <= min(NEAR, by_chance / TWICE) * (1 - numbers.get("first", 0))
 
 
 def _to_first(numbers: Numbers) -> bool:
@@ -55,9 +74,9 @@ def _even(numbers: Numbers) -> bool:
     return numbers.get("entropy", 0) >= UNIFORM
 
 
-def _sink(numbers: Numbers) -> bool:
+def _sink(numbers: Numbers, chance: Numbers) -> bool:
     other = _even(numbers) or _to_first(numbers) or numbers.get("separator", 0) >= HALF
-    return numbers.get("sink", 0) > SINK and not other
+    return numbers.get("sink", 0) > max(SINK, TWICE * chance.get("sink", 0)) and not other
 
 
 _NEIGHBOURS = (
@@ -79,7 +98,7 @@ _LOCAL_PATCH = Role(
     name="local head",
     rule=f"what it gives to patches is on average at most {NEAR} patches away (the eight around a patch are 1 to 1.4 away), "
     "and less than half goes to the class token",
-    holds=_near,
+    holds=_near_patches,
 )
 _SINK = Role(
     name="sink head",
@@ -90,7 +109,7 @@ _SINK = Role(
 _UNIFORM = Role(
     name="uniform head",
     rule=f"its entropy is at least {UNIFORM} of that of even weights",
-    holds=_even,
+    holds=lambda numbers, _: _even(numbers),
 )
 
 
@@ -104,16 +123,34 @@ def roles_for(record: Positions) -> tuple[Role, ...]:
 
 
 def roles(
-    record: Positions, numbers: Mapping[str, Float[np.ndarray, "layer head"]], layer: int, head: int
+    record: Positions,
+    numbers: Mapping[str, Float[np.ndarray, "layer head"]],
+    layer: int,
+    head: int,
+    chance: Mapping[str, Float[np.ndarray, "#layer #head"]] | None = None,
 ) -> tuple[Role, ...]:
-    """Those of one head by its `numbers`, of this input or as means over inputs of this kind; often none."""
+    """Those of one head by its `numbers`; often none.
+
+    Without `chance` the numbers are means over inputs of this kind. With it, `model.measures.statistics.by_chance` of
+    the record, they are those of the record.
+    """
+    if chance is not None and too_few(record):
+        return ()
     of_head = {name: float(values[layer, head]) for name, values in numbers.items()}
-    return tuple(role for role in roles_for(record) if role.holds(of_head))
+    even = {
+        name: float(np.broadcast_to(values, numbers[name].shape)[layer, head])
+        for name, values in (chance or {}).items()
+        if name in numbers
+    }
+    return tuple(role for role in roles_for(record) if role.holds(of_head, even))
+
+
+def too_few(read: Positions) -> bool:
+    """Whether the input is too short to call a head anything."""
+    return len(getattr(read, "attended", read)) < FEWEST
 
 
 def roles_on(record: AttentionRecord, layer: int, head: int) -> tuple[Role, ...]:
     """Those of one head on one input, computed for that head alone."""
-    one = np.s_[layer : layer + 1, head : head + 1]
-    parts = {field.name: getattr(record, field.name) for field in fields(AttentionRecord)}
-    alone = AttentionRecord(**parts | {"pattern": record.pattern[one], "mask": record.mask[one]})
-    return roles(alone, statistics(alone), 0, 0)
+    alone = of_one_head(record, layer, head)
+    return roles(alone, statistics(alone), 0, 0, by_chance(alone))

@@ -14,6 +14,8 @@ With A the pattern [query, key] of a head, whose rows sum to 1 over the keys tha
 What an input does not have is left out, and where rows do not sum to 1 so is all that is defined on such rows.
 """
 
+from dataclasses import fields
+
 import numpy as np
 from jaxtyping import Float
 
@@ -44,13 +46,53 @@ def looked_at(record: AttentionRecord) -> dict[str, Float[np.ndarray, "layer hea
     return _looked_at(record, _received(record.pattern))
 
 
+def of_one_head(record: AttentionRecord, layer: int, head: int) -> AttentionRecord:
+    """The same with that head alone, as layer 0 and head 0."""
+    one = np.s_[layer : layer + 1, head : head + 1]
+    return _with_weights(record, record.pattern[one], record.mask[one])
+
+
+def by_chance(record: AttentionRecord) -> dict[str, Float[np.ndarray, "#layer #head"]]:
+    """What `statistics` would be if every query gave the same weight to each key that its mask allows.
+
+    One layer and head stand for all where all have one mask.
+    """
+    mask = record.mask
+    if (mask == mask[:1, :1]).all():
+        mask = mask[:1, :1]
+    pattern = mask / np.maximum(mask.sum(axis=-1, keepdims=True), 1)
+    return statistics(_with_weights(record, pattern.astype(np.float32), mask))
+
+
+def elsewhere(record: AttentionRecord) -> Float[np.ndarray, "layer head"]:
+    """The share of the weight that is in none of `looked_at`, whose shares may overlap; of a head without any weight 0."""
+    counted = np.zeros(record.pattern.shape[-2:], bool)
+    for offset in _offsets(record).values():
+        counted |= np.eye(*counted.shape, k=offset, dtype=bool)
+    if (first := first_token(record.attended)) is not None:
+        counted[:, first] = True
+    counted[:, record.attended.at("separator")] = True
+    whole = record.pattern.sum(axis=(-2, -1))
+    rest = record.pattern[..., ~counted].sum(axis=-1)
+    return np.asarray(rest / np.where(whole > 0, whole, 1))
+
+
+def _with_weights(record: AttentionRecord, pattern: np.ndarray, mask: np.ndarray) -> AttentionRecord:
+    parts = {field.name: getattr(record, field.name) for field in fields(AttentionRecord)}
+    return AttentionRecord(**parts | {"pattern": pattern, "mask": mask})
+
+
+def _offsets(record: AttentionRecord) -> dict[str, int]:
+    """How many positions after the query these keys stand."""
+    if record.keys is not None:
+        return {}
+    return {"previous": -1, "next": 1, "same": 0} if record.unit == "token" else {"same": 0}
+
+
 def _looked_at(
     record: AttentionRecord, received: Float[np.ndarray, "layer head key"]
 ) -> dict[str, Float[np.ndarray, "layer head"]]:
-    parts = {}
-    if record.keys is None:
-        offsets = {"previous": -1, "next": 1, "same": 0} if record.unit == "token" else {"same": 0}
-        parts = {name: _on_diagonal(record.pattern, offset) for name, offset in offsets.items()}
+    parts = {name: _on_diagonal(record.pattern, offset) for name, offset in _offsets(record).items()}
     if (first := first_token(record.attended)) is not None:
         parts["first"] = received[..., first]
     if separators := record.attended.at("separator"):

@@ -10,6 +10,7 @@ from model import probabilities as batching
 from model.ablation import ablate_heads, ablated
 from model.capture import activations, capture
 from model.checkpoint import Loaded, load
+from model.digits import examples
 from model.hooks import watch
 from model.intervention import Intervention, without_keys
 from model.probabilities import probabilities
@@ -197,10 +198,34 @@ def test_a_set_of_everything_is_done_together(text_loaded):
     assert not z[1].any()
     assert z_before[1].any()
     assert not seen["blocks.1.attention.z"].any()
-    assert not seen["blocks.1.attention_out"].any()
+    b_o = text_loaded.model.blocks[1].attention.w_o.bias.detach()
+    assert (seen["blocks.1.attention_out"] == b_o).all()
     assert not seen["blocks.0.feed_forward_out"].any()
     assert seen["blocks.1.feed_forward_out"].any()
     assert not seen["blocks.0.attention.pattern"][..., [1, 2]].any()
+
+
+@pytest.mark.parametrize("placement", ["pre", "post"])
+@pytest.mark.parametrize("means", [None, means_of(tiny.loaded(TEXT))], ids=["zero", "mean"])
+def test_a_whole_layer_is_all_of_its_heads(placement, means):
+    """The bias of W_O stays either way."""
+    loaded = tiny.loaded(replace(TEXT, norm_placement=placement, final_norm=placement == "pre"))
+    assert loaded.model.blocks[0].attention.w_o.bias.any()
+    for layer in range(2):
+        heads = ablated(heads=[(layer, 0), (layer, 1)], means=means)
+        for whole in (ablated(layers=[layer], means=means), ablated([(layer, 1)], [layer], means=means)):
+            found, expected = (capture(loaded, SENTENCE, each).logits for each in (whole, heads))
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_a_digit_that_needs_no_attention_in_the_first_layer_stays_what_it_is():
+    """Without the bias of W_O as well, which is no attention, it was read as a 7."""
+    loaded = load("mnist-pre-ln", "cpu")
+    image = examples()[0][249]
+    changed = (ablated(), ablated(layers=[0]), ablated(heads=[(0, head) for head in range(4)]))
+    before, whole, heads = probabilities(loaded, [image], changed)[0]
+    assert before.argmax() == whole.argmax() == 2
+    np.testing.assert_allclose(whole, heads, atol=1e-6)
 
 
 def test_heads_and_layers_at_their_means(text_loaded):

@@ -15,8 +15,8 @@ TEXTS = ["not great film", "film", "great [PAD] film", "a b c", "great film grea
 LABELS = [0, 1, 1, 0, 1, 0]
 
 
-def figures(loaded: Loaded, gone: set[tuple[int, int]], means: np.ndarray | None) -> tuple[float, float]:
-    """Accuracy and loss from a forward for each text, with the heads replaced by watchers of its own."""
+def answers(loaded: Loaded, gone: set[tuple[int, int]], means: np.ndarray | None) -> tuple[np.ndarray, float]:
+    """Which are right, and the mean loss, from a forward for each text, with the heads replaced by watchers of its own."""
 
     def watcher(layer: int):
         def replaced(z: torch.Tensor) -> torch.Tensor:
@@ -35,23 +35,31 @@ def figures(loaded: Loaded, gone: set[tuple[int, int]], means: np.ndarray | None
             logits = loaded.model(ids)[0].double()
             right.append(int(logits.argmax()) == label)
             losses.append(-logits.log_softmax(dim=-1)[label].item())
-    return float(np.mean(right)), float(np.mean(losses))
+    return np.array(right), float(np.mean(losses))
 
 
 def plainly(loaded: Loaded, means: np.ndarray | None) -> list[Step]:
     every = [(layer, head) for layer in range(2) for head in range(2)]
-    steps, gone = [Step(0, None, None, *figures(loaded, set(), means))], set()
+    before, loss = answers(loaded, set(), means)
+    steps, gone = [Step(0, None, None, before.mean(), loss, len(TEXTS), 0, 0)], set()
     while len(gone) < len(every):
         left = [each for each in every if each not in gone]
-        best = min(left, key=lambda each: figures(loaded, {*gone, each}, means)[1])
+        best = min(left, key=lambda each: answers(loaded, {*gone, each}, means)[1])
         gone.add(best)
-        steps.append(Step(len(gone), *best, *figures(loaded, gone, means)))
+        right, loss = answers(loaded, gone, means)
+        turned = int((before & ~right).sum()), int((right & ~before).sum())
+        steps.append(Step(len(gone), *best, right.mean(), loss, len(TEXTS), *turned))
     return steps
 
 
 def compare(found: list[Step], expected: list[Step]) -> None:
     assert [each[:3] for each in found] == [each[:3] for each in expected]
     np.testing.assert_allclose([e[3:] for e in found], [e[3:] for e in expected], rtol=1e-4, atol=1e-6)
+
+
+def step(wrong: int, right: int, n: int = 100, number: int = 1) -> Step:
+    """After 90 of 100 answers were right, so many turned wrong, and so many right."""
+    return Step(number, 0, 0, 0.9 + (right - wrong) / n, 0.5, n, wrong, right)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -104,14 +112,52 @@ def test_a_head_that_puts_out_nothing_costs_nothing_when_it_goes(seed):
     np.testing.assert_allclose(steps[at][3:], steps[at - 1][3:], rtol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "right", "n"), [(9, 4, 100), (0, 3, 50), (7, 7, 40), (0, 0, 30), (5, 0, 5)]
+)
+def test_the_standard_error_is_that_of_paired_differences(wrong, right, n):
+    differences = np.repeat([-1.0, 1.0, 0.0], [wrong, right, n - wrong - right])
+    made = step(wrong, right, n)
+    assert made.change == pytest.approx(differences.mean())
+    assert made.error == pytest.approx(differences.std(ddof=1) / np.sqrt(n))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "loses"),
+    [(0, 0, False), (1, 0, False), (3, 2, False), (9, 6, False), (9, 4, True), (4, 0, True), (0, 9, False)],
+)
+def test_a_loss_is_one_beyond_its_standard_error(wrong, right, loses):
+    assert step(wrong, right).loses == loses
+
+
+def test_one_input_tells_no_loss():
+    assert np.isnan(step(1, 0, 1).error)
+    assert not step(1, 0, 1).loses
+
+
 def test_how_many_may_go():
-    accuracies = [0.90, 0.91, 0.89, 0.885, 0.90]
-    steps = [Step(at, 0, at, accuracy, 0.5) for at, accuracy in enumerate(accuracies)]
-    assert may_go(steps) == 2  # 0.89 is a point less and no more; at 0.885 it is more, whatever comes after
-    assert may_go(steps, lost=0.02) == 4
-    assert may_go(steps, lost=0.0) == 1
+    turned = [(0, 0), (0, 2), (3, 2), (9, 4), (0, 0)]
+    steps = [step(*each, number=number) for number, each in enumerate(turned)]
+    assert may_go(steps) == 2  # whatever comes after
+    assert may_go(steps[:3]) == 2
+    assert may_go([steps[0], *(step(9, 4, number=at) for at in (1, 2))]) == 0
     with pytest.raises(ValueError, match="step 0"):
         may_go(steps[1:])
+
+
+def test_answers_that_turned_are_counted_one_by_one(text_loaded):
+    """Also where the run goes on after some heads: against step 0, which is then not given out."""
+    means = 3 * np.random.default_rng(0).normal(size=(2, 2, 4)).astype(np.float32)
+    whole = list(greedy(text_loaded, TEXTS, LABELS, means))
+    assert (whole[0].turned_wrong, whole[0].turned_right) == (0, 0)
+    for each in whole:
+        assert each.n == len(TEXTS)
+        assert each.accuracy == pytest.approx(whole[0].accuracy + each.change)
+    again = greedy(
+        text_loaded, TEXTS, LABELS, means, removed=[(each.layer, each.head) for each in whole[1:3]]
+    )
+    assert [each[5:] for each in again] == [each[5:] for each in whole[3:]]
+    assert any(each.turned_wrong or each.turned_right for each in whole)
 
 
 def test_what_has_no_label_or_no_input_is_refused(text_loaded):

@@ -14,6 +14,7 @@ from viz.head_grids import entropy_change
 from viz.inside.dot_product_distribution import dot_product_distribution
 from viz.masks.attention_shift import attention_shift
 from viz.masks.cell_board import cell_board
+from viz.norm_placement.seed_strip import seed_strip
 from viz.positions.position_curves import error_curves, norm_curves, offset_curve, shift_curve
 from viz.positions.position_heatmaps import learned_positions, pairs_of_positions, sinusoid_table
 from viz.positions.position_similarities import position_similarity_map
@@ -90,6 +91,7 @@ def layers_of(chart):
         (wave_curves(TWO, EVEN, np.arange(2), EVEN, position=0), "position t", "value, from −1 to 1"),
         (layer_gradients({"pre-LN": ONE}), "layer", "‖∂ℒ/∂W²‖ of the layer"),
         (last_layer_gradient({"pre-LN": ONE}, [1, 2]), "layers L", "‖∂ℒ/∂W²‖ of the last layer"),
+        (seed_strip((), title="a claim", axis="gradient"), "gradient · larger →", None),
         (hidden_norms({"pre-LN": ONE}, np.ones((3, 2))), "layers passed, l", "mean of ‖x‖²"),
         (model_updates({"pre-LN": ONE}), "step t", "‖F(x, θₜ) − F(x, θ₀)‖"),
         (loss_curves({0: ([0], [1.0])}, highest=2, title="a"), "step", "loss of the batch (nats)"),

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from viz.numbers import abbreviated, in_tex, percent, powers_of_ten, short, with_error, written
+from viz.numbers import abbreviated, in_tex, one_two_five, percent, powers_of_ten, short, with_error, written
 
 THIN = "\u2009"
 
@@ -113,6 +113,20 @@ def test_ticks_enclose_the_values():
     assert powers_of_ten([0.02, 300.0]) == [0.01, 0.1, 1, 10, 100, 1000]
     assert powers_of_ten([1.0]) == [1]
     assert powers_of_ten([]) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "ticks"),
+    [
+        ([0.13, 1.3], [0.1, 0.2, 0.5, 1, 2]),
+        ([2.0, 2.0], [2]),
+        ([0.3, 5.0], [0.2, 0.5, 1, 2, 5]),
+        ([6.0], [5, 10]),
+        ([], []),
+    ],
+)
+def test_ticks_of_a_logarithmic_axis_enclose_the_values(values, ticks):
+    assert one_two_five(values) == pytest.approx(ticks)
 
 
 def test_a_share_comes_with_its_error():

@@ -1,4 +1,4 @@
-"""What each head, each layer's attention and each feed-forward is worth by itself: layers down, parts across."""
+"""What each head, all heads of each layer and each feed-forward is worth by itself: layers down, parts across."""
 
 import altair as alt
 import numpy as np
@@ -17,7 +17,7 @@ _WIDTH, _NARROWEST, _WIDEST, _HEIGHT = 560, 38, 58, 34
 def ablation_grid(
     effects: np.ndarray, away: np.ndarray, *, what: str, signed: bool, over: np.ndarray | None = None
 ) -> VegaFigure:
-    """Effects [layer, head, then all attention, then feed-forward], what each changes of `what` when it alone is taken away.
+    """Effects [layer, head, then all heads, then feed-forward], what each changes of `what` when it alone is taken away.
 
     Those that are `away` now (True) are framed. `signed` effects are coloured symmetrically about 0. `over` holds the same
     over a data set, NaN where it is not known, for the tooltip. A click sets the point selection `part`, fields `layer`,
@@ -56,7 +56,7 @@ def ablation_grid(
         values={"largest": end},
         width=step * n_columns,
         height=_HEIGHT * n_layers,
-        description=f"{what} without each of {n_layers} layers of {n_columns - 2} heads, without each layer's attention and "
+        description=f"{what} without each of {n_layers} layers of {n_columns - 2} heads, without all heads of each layer and "
         f"without each feed-forward; {int(away.sum())} of them are taken away.",
     )
 

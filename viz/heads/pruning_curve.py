@@ -23,23 +23,25 @@ class Curve(NamedTuple):
     heads: Sequence[str]  # which went at each step, such as "L0 H3"; "" at step 0
     accuracy: np.ndarray  # [step], from 0 to 1
     loss: np.ndarray  # [step], nats
-    may_go: int  # heads, before a point is lost
+    change: Sequence[str]  # of the accuracy since step 0, in words; "" where that is not known
+    may_go: int | None  # heads, before a loss shows; None where that is not known
 
 
 def pruning_curve(encoders: Mapping[str, Curve]) -> VegaFigure:
-    """Accuracy over the number of heads removed, by the name of the encoder; a dashed upright line at each one's `may_go`.
+    """Accuracy over the number of heads removed, by the name of the encoder; a dashed upright line at each one's `may_go`, if it has one.
 
     A click on a point sets the point selection `step`, fields `encoder` and `went`.
     """
     rows = [
-        (name, step, head, accuracy, loss)
+        (name, step, head, accuracy, loss, change)
         for name, each in encoders.items()
-        for step, (head, accuracy, loss) in enumerate(
-            zip(each.heads, each.accuracy.tolist(), each.loss.tolist(), strict=True)
+        for step, (head, accuracy, loss, change) in enumerate(
+            zip(each.heads, each.accuracy.tolist(), each.loss.tolist(), each.change, strict=True)
         )
     ]
-    frame = pd.DataFrame(rows, columns=["encoder", "step", "went", "accuracy", "loss"])
-    ends = {"encoder": list(encoders), "step": [each.may_go for each in encoders.values()]}
+    frame = pd.DataFrame(rows, columns=["encoder", "step", "went", "accuracy", "loss", "change"])
+    known = {name: each.may_go for name, each in encoders.items() if each.may_go is not None}
+    ends = {"encoder": list(known), "step": list(known.values())}
     placements = tuple(each.placement for each in encoders.values())
     return _form(tuple(encoders), placements).of(
         frame,
@@ -56,7 +58,7 @@ def _form(names: tuple[str, ...], placements: tuple[str, ...]) -> alt.LayerChart
     x = alt.X("step:Q", title="heads removed", axis=WHOLE, scale=alt.Scale(nice=False))
     y = alt.Y(
         "accuracy:Q",
-        title="right",
+        title="accuracy",
         scale=alt.Scale(domain=[value("least"), 1], nice=False),
         axis=alt.Axis(format=".0%", labelExpr=THIN_PERCENT),
     )
@@ -69,7 +71,8 @@ def _form(names: tuple[str, ...], placements: tuple[str, ...]) -> alt.LayerChart
             tip("encoder:N"),
             tip("step:Q", title="heads removed"),
             tip("went:N", title="the last of them"),
-            tip("accuracy:Q", ".2%", "right"),
+            tip("accuracy:Q", ".2%", "accuracy"),
+            tip("change:N", title="change since step 0"),
             tip("loss:Q", ".4f", "mean loss, nats"),
         ],
         line={"strokeWidth": 2},

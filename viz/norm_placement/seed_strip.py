@@ -15,7 +15,7 @@ ACROSS = "pre-LN against post-LN"
 
 _STEP = 40  # pixels a line, as all lengths here
 _TEXT, _DOTS = 9, {"pre-LN": 22, "post-LN": 29, ACROSS: 25.5}  # within a line
-_AXIS = 24
+_AXIS = 42  # ticks and title
 _REFERENCE = "reference"
 
 
@@ -33,9 +33,11 @@ class Line(NamedTuple):
 
 
 def seed_strip(
-    lines: Sequence[Line], *, title: str, log: bool = False, reference: float | None = None
+    lines: Sequence[Line], *, title: str, axis: str, log: bool = False, reference: float | None = None
 ) -> VegaFigure:
     """All lines on one axis, which is logarithmic with `log`; `reference` is a value that it is about.
+
+    `title` is what the figure shows, for whoever cannot see it; `axis` is written below the axis.
 
     Raises ValueError where seeds and values of a line differ in number.
     """
@@ -61,7 +63,7 @@ def seed_strip(
         "y": [number * _STEP + _TEXT for number in range(len(lines))],
     }
     at = [] if reference is None else [reference]
-    return _form(log).of(
+    return _form(log, axis).of(
         {name: [row[place] for row in rows] for place, name in enumerate(columns)},
         values={"bottom": height},
         frames={"texts": texts, _REFERENCE: {"value": at}},
@@ -71,14 +73,20 @@ def seed_strip(
 
 
 @form
-def _form(log: bool) -> alt.LayerChart:
+def _form(log: bool, axis: str) -> alt.LayerChart:
     scale = (
         alt.Scale(type="log", nice=False, padding=14)
         if log
         else alt.Scale(zero=False, nice=False, padding=14)
     )
-    ticks = alt.Axis(title=None, tickCount=5, labelOverlap=True, format="~g", grid=True, gridOpacity=0.4)
-    x = alt.X("value:Q", scale=scale, axis=ticks)
+    ticks = alt.Axis(
+        titleAnchor="end", tickCount=5, labelOverlap=True, format="~g", grid=True, gridOpacity=0.4
+    )
+
+    def along(field: str) -> alt.X:
+        return alt.X(f"{field}:Q", title=f"{axis} · larger →", scale=scale, axis=ticks)
+
+    x = along("value")
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[value("bottom"), 0], nice=False, zero=False))
     channels = {name: channel.legend(None) for name, channel in variant_channels(PLACEMENTS).items()}
     tooltip = [tip("measured:N"), tip("variant:N", title="placement"), tip("seed:N"), tip("value:Q", ".4g")]
@@ -87,7 +95,7 @@ def _form(log: bool) -> alt.LayerChart:
     extents = (
         of_one.transform_aggregate(least="min(value)", largest="max(value)", groupby=["variant", "y"])
         .mark_rule(strokeWidth=3, opacity=0.4)
-        .encode(x=alt.X("least:Q", scale=scale, axis=ticks), x2="largest:Q", color=channels["color"])
+        .encode(x=along("least"), x2="largest:Q", color=channels["color"])
     )
     look = {"filled": True, "opacity": 0.9, "size": 60}
     dots = of_one.mark_point(**look).encode(color=channels["color"], shape=channels["shape"], tooltip=tooltip)

@@ -1,5 +1,6 @@
 """Placements of the norm compared over depth, layers or steps: the mean over seeds as a line, all seeds in a band."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
@@ -9,6 +10,7 @@ import pandas as pd
 
 from ..curves import by_kind, curves
 from ..figure import VegaFigure, data, form, need_shape, tip, value
+from ..numbers import one_two_five
 from ..palette import NEUTRAL, PLACEMENTS, SHAPES
 from ..theme import FIT, INK
 
@@ -110,10 +112,18 @@ def seed_spread(
             "ticks": list(positions)[:: max(1, -(-len(positions) // 9))],
             "first": ends[0],
             "last": ends[-1],
+            **(_upwards(frame, guided or {}) if y_scale == "log" else {}),
         },
         frames={"guides": said} if guides else None,
         description=f"{what}, a line a placement of the norm.",
     )
+
+
+def _upwards(frame: pd.DataFrame, guided: Mapping[str, np.ndarray]) -> dict[str, list[float]]:
+    """Ticks of a logarithmic y axis, which ends at the first and the last of them."""
+    return {
+        "y_ticks": one_two_five(itertools.chain(frame["least"], frame["largest"], *guided.values())) or [1, 2]
+    }
 
 
 def spread(values: Mapping[str, np.ndarray], positions: Sequence[int]) -> pd.DataFrame:
@@ -137,10 +147,14 @@ def _form(
         scale=alt.Scale(type=x_scale, domain=[value("first"), value("last")], nice=False, padding=12),
         axis=alt.Axis(values=value("ticks"), format="d", labelOverlap=True),
     )
-    reach = {"nice": False, "padding": 12} if y_scale == "log" else {"zero": True}
+    scale, axis = alt.Scale(zero=True), {}
+    if y_scale == "log":  # Vega alone writes no number above 1 where the curves end below 2
+        ends = [alt.expr("y_ticks[0]"), alt.expr("y_ticks[length(y_ticks) - 1]")]
+        scale = alt.Scale(type="log", domain=ends, nice=False)
+        axis = {"axis": alt.Axis(values=value("y_ticks"), format="~g")}
 
     def up(field: str) -> alt.Y:
-        return alt.Y(f"{field}:Q", title=y, scale=alt.Scale(type=y_scale, **reach))
+        return alt.Y(f"{field}:Q", title=y, scale=scale, **axis)
 
     channels = variant_channels(variants)
     band = alt.Chart(data()).mark_area(opacity=0.18).encode(x=along, y=up("least"), y2="largest:Q")

@@ -1,8 +1,12 @@
-"""Where two of our own figures seem to contradict each other, and why they do not: told where the numbers do so."""
+"""Where two of our own figures seem to contradict each other, and why they do not.
+
+A contradiction is told only where the numbers of every seed show it, and with how many seeds these are.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ...history import standard_error
 from .declared import CLAIMS, XIONG, Claim
 from .families import WHERE
 from .stored import Measurement
@@ -20,19 +24,17 @@ class Conflict(NamedTuple):
 
 
 def conflicts(measured: Sequence[Measurement]) -> list[Conflict]:
-    found: list[Conflict] = []
-    for tell in (_one_matrix, _moments, _warmup_steps, _theory_and_training, _sooner, _optimizers):
-        found += tell(measured)
-    return found
+    return [conflict for look_for in _KINDS for conflict in look_for(measured)]
 
 
 def _one_matrix(measured: Sequence[Measurement]) -> Iterator[Conflict]:
     for last in _of(measured, "gradient of the last layer"):
         for whole in _of(measured, "gradient of all parameters", last.where):
-            if _more(last) != _more(whole):
+            larger_last, larger_whole = _larger(last), _larger(whole)
+            if larger_last and larger_whole and larger_last != larger_whole:
                 yield Conflict(
-                    f"In {last.where}, the gradient of the last layer is larger under {_more(last)} "
-                    f"({_both(last)}), and that of all parameters under {_more(whole)} ({_both(whole)}).",
+                    f"In {last.where} ({_seeds(last)}), the gradient of the last layer is larger in {larger_last} "
+                    f"({_both(last)}), and that of all parameters in {larger_whole} ({_both(whole)}).",
                     f"The theorem of {XIONG} is about one matrix, at the end of the last block. The norm over all "
                     "parameters counts every block and the embedding too, and says nothing about that matrix.",
                 )
@@ -40,17 +42,17 @@ def _one_matrix(measured: Sequence[Measurement]) -> Iterator[Conflict]:
 
 def _moments(measured: Sequence[Measurement]) -> Iterator[Conflict]:
     for trained in _of(measured, "gradient, trained"):
-        for fresh in _of(measured, "gradient, fresh", f"{trained.where}, fresh"):
+        for untrained in _of(measured, "gradient, fresh", f"{trained.where}, untrained"):
             for name, before, after in (
-                ("pre-LN", fresh.pre, trained.pre),
-                ("post-LN", fresh.post, trained.post),
+                ("pre-LN", untrained.pre, trained.pre),
+                ("post-LN", untrained.post, trained.post),
             ):
-                if (mean(before) > 1) != (mean(after) > 1):
-                    late, early = ("late", "early") if mean(before) > 1 else ("early", "late")
+                if {_side_of(1.0, before), _side_of(1.0, after)} == {-1, 1}:
+                    late, early = ("late", "early") if before[0] > 1 else ("early", "late")
                     yield Conflict(
-                        f"In {trained.where} with {name}, {late} layers have the larger gradient at the "
-                        f"start, {early} ones at the end (last block to first: {mean(before):.2g}, then "
-                        f"{mean(after):.2g}).",
+                        f"In {trained.where} with {name}, {late} layers have the larger gradient at the start "
+                        f"({_seeds(untrained)}), {early} ones at the end ({_seeds(trained)}). Last block to first: "
+                        f"{mean(before):.2g}, then {mean(after):.2g}.",
                         "Papers measured it at different moments: at the start (Xiong et al. 2020), or "
                         "during pretraining (Shleifer et al. 2021). Here training reverses the order.",
                     )
@@ -78,27 +80,28 @@ def _warmup_steps(measured: Sequence[Measurement]) -> Iterator[Conflict]:
 
 
 def _theory_and_training(measured: Sequence[Measurement]) -> Iterator[Conflict]:
-    for each in _of(measured, "stream growth", source="trained"):
-        if not each.where.endswith("fresh") and abs(mean(each.post) - 1) > FLAT:
+    for growth in _of(measured, "stream growth", source="trained"):
+        grows_or_shrinks = _side_of(1 + FLAT, growth.post) == 1 or _side_of(1 - FLAT, growth.post) == -1
+        if not growth.where.endswith("untrained") and grows_or_shrinks:
             yield Conflict(
-                f"Post-LN normalises the stream itself, and yet in the trained {each.where} the stream "
-                f"after the last block is {mean(each.post):.2f} times as long as after the first.",
-                "Lemma 2 is about fresh encoders, in which each norm gives all vectors one length. The "
+                f"Post-LN normalises the stream itself, and yet in the trained {growth.where} ({_seeds(growth)}) "
+                f"the stream after the last block is {mean(growth.post):.2f} times as long as after the first.",
+                "Lemma 2 is about untrained encoders, in which each norm gives all vectors one length. The "
                 "norms' γ is learned, and differs from block to block.",
             )
 
 
 def _sooner(measured: Sequence[Measurement]) -> Iterator[Conflict]:
-    for speed in _of(measured, "loss while learning"):
-        for end in _of(measured, "accuracy", speed.where):
-            sooner = "pre-LN" if _more(speed) == "post-LN" else "post-LN"
-            if sooner != _more(end):
+    for loss in _of(measured, "loss while learning"):
+        for accuracy in _of(measured, "accuracy", loss.where):
+            slower, better = _larger(loss), _larger(accuracy, by=_chance(accuracy))
+            if slower and slower == better:
+                faster = "pre-LN" if slower == "post-LN" else "post-LN"
                 yield Conflict(
-                    f"In {speed.where}, {sooner} learns faster and {_more(end)} classifies more examples "
-                    "correctly in the end.",
+                    f"In {loss.where} ({_seeds(loss)}), {faster} learns faster and {better} classifies more "
+                    "examples correctly in the end.",
                     "The first is measured over the first phase of the run, the second after all of them, "
-                    "when the rate has fallen to zero. Look at the verdicts: either difference may be "
-                    "chance.",
+                    "when the rate has fallen to zero.",
                 )
 
 
@@ -108,31 +111,30 @@ def _optimizers(measured: Sequence[Measurement]) -> Iterator[Conflict]:
     other: list[Claim] = []
     used: set[tuple[str | None, str | None]] = set()
     for claim in CLAIMS:
-        by_where = {each.where: each for each in claim.of(measured)}
+        by_where = {judgement.measured.where: judgement for judgement in claim.judged(measured)}
         small, reviews = (by_where.get(WHERE[name]) for name in ("sentences", "imdb"))
-        if not small or not reviews or not reviews.optimizer or small.optimizer == reviews.optimizer:
+        if not small or not reviews or small.outcome not in _CLEAR or small.measured.across is not None:
             continue
-        if small.across is None and claim.outcome(small) in (Outcome.HOLDS, Outcome.OPPOSITE):
-            used.add((small.optimizer, reviews.optimizer))
-            (same if _side(claim, small) == _side(claim, reviews) else other).append(claim)
-    for small, reviews in used:
+        optimizers = (small.measured.optimizer, reviews.measured.optimizer)
+        if optimizers[1] and optimizers[0] != optimizers[1]:
+            used.add(optimizers)
+            agree = claim.rule.side(small.measured) == claim.rule.side(reviews.measured)
+            (same if agree else other).append(claim)
+    for small_optimizer, reviews_optimizer in used:
         if other:
             listed = " ".join(f"“{claim.says}”" for claim in other)
             yield Conflict(
-                f"The review encoders and the small text encoders disagree on: {listed}",
-                f"The papers, and the small text encoders here, used Adam ({_spelt(small)}); the review "
-                f"encoders are larger, were trained for longer, with {_spelt(reviews)}. One pair cannot "
-                f"tell which of these is the cause. {len(same)} of {len(same) + len(other)} clear figures "
-                "agree.",
+                f"The review encoders (one seed) and the small text encoders disagree on: {listed}",
+                f"The papers, and the small text encoders here, used Adam ({_spelt(small_optimizer)}); the review "
+                "encoders are larger, were trained for longer, with "
+                f"{_spelt(reviews_optimizer)}. One pair cannot tell which of these is the cause. Of the "
+                f"{len(same) + len(other)} figures on which all small text encoders agree, {len(same)} point "
+                "to the same side in the review encoders.",
             )
 
 
-def _side(claim: Claim, measured: Measurement) -> bool:
-    """On which side of what the claim compares with the means are."""
-    than, of = getattr(claim.rule, "than", None), getattr(claim.rule, "of", None)
-    if than is None:
-        return mean(measured.pre) > mean(measured.post)
-    return mean(measured.pre if of == "pre" else measured.post) > than
+_KINDS = (_one_matrix, _moments, _warmup_steps, _theory_and_training, _sooner, _optimizers)
+_CLEAR = (Outcome.HOLDS, Outcome.OPPOSITE, Outcome.AGREE, Outcome.AGREE_ON_OPPOSITE)
 
 
 def _spelt(optimizer: str | None) -> str:
@@ -147,14 +149,36 @@ def _of(
     measured: Sequence[Measurement], figure: str, where: str | None = None, source: str | None = None
 ) -> list[Measurement]:
     return [
-        each
-        for each in measured
-        if each.figure == figure and where in (None, each.where) and source in (None, each.source)
+        measurement
+        for measurement in measured
+        if measurement.figure == figure
+        and where in (None, measurement.where)
+        and source in (None, measurement.source)
     ]
 
 
-def _more(measured: Measurement) -> str:
-    return "pre-LN" if mean(measured.pre) > mean(measured.post) else "post-LN"
+def _larger(measured: Measurement, *, by: float = 0.0) -> str | None:
+    """The placement whose figure is larger, by more than `by`, in every pair; None where there is none."""
+    differences = [pre - post for pre, post in zip(measured.pre, measured.post, strict=True)]
+    if min(differences) > by:
+        return "pre-LN"
+    return "post-LN" if max(differences) < -by else None
+
+
+def _side_of(bound: float, values: Sequence[float]) -> int:
+    """1 where all values are above the bound, −1 where all are below it, 0 otherwise."""
+    return (min(values) > bound) - (max(values) < bound)
+
+
+def _chance(accuracy: Measurement) -> float:
+    """The standard error of the difference between two accuracies, by the choice of the examples."""
+    shares = (*accuracy.pre, *accuracy.post)
+    return 2**0.5 * max(standard_error(share, accuracy.n) for share in shares)
+
+
+def _seeds(measured: Measurement) -> str:
+    n = len(measured.seeds)
+    return "one seed" if n == 1 else f"all {n} seeds"
 
 
 def _both(measured: Measurement) -> str:

@@ -1,9 +1,10 @@
-"""What is measured of trained encoders, and of fresh ones of their shape: numbers by seed."""
+"""What is measured of trained encoders, and of untrained ones of their shape: numbers by seed."""
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,6 +23,7 @@ from ...train.film import gradient_norm
 from ...transformer import Transformer
 from .families import N_EXAMPLES, Examples, Family, batches, families, held_out
 from .stored import Measurement
+from .untrained import SEEDS
 
 N_MATCHED = 100  # examples over which head distances are averaged
 GRADIENT_BATCH = 32
@@ -39,54 +41,59 @@ def measure_trained(folder: Path) -> Iterator[Measurement]:
 def of_family(family: Family, examples: Examples) -> Iterator[Measurement]:
     """All figures of one family; those for which nothing was recorded are left out."""
     some = examples.some(N_EXAMPLES)
+    yield from _at_start(family, some)
 
-    def trained(loaded: Loaded, _: int) -> Numbers:
+    def trained(loaded: Loaded) -> Numbers:
         return inside(loaded, some) | {"gradient, trained": gradient(loaded, some).ratio}
 
-    def at_start(loaded: Loaded, seed: int) -> Numbers:
-        fresh = _fresh(loaded, seed)
-        found = gradient(fresh, some)
-        return {
-            "stream growth": inside(fresh, some)["stream growth"],
-            "gradient of the last layer": found.last,
-            "gradient of all parameters": found.whole,
-            "gradient, fresh": found.ratio,
-        }
-
-    def right(loaded: Loaded, _: int) -> Numbers:
+    def right(loaded: Loaded) -> Numbers:
         return {"accuracy": accuracy(loaded, examples)}
 
-    def learned(loaded: Loaded, _: int) -> Numbers:
+    def learned(loaded: Loaded) -> Numbers:
         return {"loss while learning": float(np.mean(_first_phase(loaded)))}
 
-    yield from _values(family, len(some.inputs), examples.of, at_start, fresh=True)
     if n_logged := min(len(_first_phase(loaded)) for loaded in (*family.pre, *family.post)):
-        yield from _values(family, n_logged, "logged steps", learned)
-    yield from _values(family, len(some.inputs), examples.of, trained)
-    yield from _values(family, len(examples.inputs), examples.of, right)
+        yield from _trained(family, learned, n=n_logged, of="logged steps")
+    yield from _trained(family, trained, n=len(some.inputs), of=examples.of)
+    yield from _trained(family, right, n=len(examples.inputs), of=examples.of)
     yield distances(family, examples.some(N_MATCHED))
 
 
-def _values(
-    family: Family, n: int, of: str, measure: Callable[[Loaded, int], Numbers], *, fresh: bool = False
+def _at_start(family: Family, examples: Examples) -> Iterator[Measurement]:
+    """Of untrained encoders of the family's shape: they cost little, so there are more seeds of them."""
+
+    def numbers(trained: Loaded, seed: int) -> Numbers:
+        untrained = _untrained(trained, seed)
+        norms = gradient(untrained, examples)
+        return {
+            "stream growth": inside(untrained, examples)["stream growth"],
+            "gradient of the last layer": norms.last,
+            "gradient of all parameters": norms.whole,
+            "gradient, fresh": norms.ratio,
+        }
+
+    pre, post = ([numbers(encoders[0], seed) for seed in SEEDS] for encoders in (family.pre, family.post))
+    options = {"n": len(examples.inputs), "of": examples.of, "seeds": SEEDS}
+    yield from _by_figure(pre, post, where=f"{family.where}, untrained", **options)
+
+
+def _trained(
+    family: Family, measure: Callable[[Loaded], Numbers], *, n: int, of: str
 ) -> Iterator[Measurement]:
-    """A measurement for each figure that `measure` returns for an encoder and its seed."""
-    pre, post = (
-        [measure(loaded, seed) for loaded, seed in zip(encoders, family.seeds, strict=True)]
-        for encoders in (family.pre, family.post)
-    )
+    """Of the family's encoders as they are."""
+    pre, post = ([measure(loaded) for loaded in encoders] for encoders in (family.pre, family.post))
+    options = {"n": n, "of": of, "seeds": family.seeds, "optimizer": family.optimizer}
+    yield from _by_figure(pre, post, where=family.where, **options)
+
+
+def _by_figure(pre: Sequence[Numbers], post: Sequence[Numbers], **options: Any) -> Iterator[Measurement]:
+    """A measurement for each figure; `pre` and `post` are by seed."""
     for figure in pre[0]:
-        yield Measurement(
-            figure=figure,
-            source="trained",
-            where=f"{family.where}, fresh" if fresh else family.where,
-            n=n,
-            of=of,
-            seeds=family.seeds,
-            pre=tuple(each[figure] for each in pre),
-            post=tuple(each[figure] for each in post),
-            optimizer=None if fresh else family.optimizer,
-        )
+        values = {
+            name: tuple(numbers[figure] for numbers in by_seed)
+            for name, by_seed in (("pre", pre), ("post", post))
+        }
+        yield Measurement(figure=figure, source="trained", **options, **values)
 
 
 # Of one encoder
@@ -168,7 +175,7 @@ def _padded(loaded: Loaded, inputs: tuple) -> Tensor:
     return torch.nn.utils.rnn.pad_sequence(prepared, batch_first=True, padding_value=loaded.config.padding_id)
 
 
-def _fresh(loaded: Loaded, seed: int) -> Loaded:
+def _untrained(loaded: Loaded, seed: int) -> Loaded:
     """An untrained encoder of the same configuration; both placements begin with the same matrices."""
     with torch_seed(seed):
         return replace(loaded, model=Transformer(loaded.config).eval())

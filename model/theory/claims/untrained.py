@@ -1,4 +1,4 @@
-"""What is measured of fresh encoders and of short runs: it needs no checkpoint, and no data but the digits that come along."""
+"""What is measured of untrained encoders and of short runs: it needs no checkpoint, and no data but the digits that come along."""
 
 import itertools
 from collections.abc import Callable, Iterator
@@ -15,15 +15,18 @@ from ..placement import N_SEQUENCES, AtStart, depths_to, one_seed, slopes
 from ..training import N_HELD_OUT
 from ..warmup import RUNS, WarmupRun, read_runs
 from .stored import Measurement
+from .verdict import LEARNED
 
-SEEDS = (0, 1, 2)
+# Decided before anything was measured of them: 16 seeds, with which a mean difference as large as the standard
+# deviation of the pairs is found in 95 % of cases; and the cells below. The seeds 0, 1 and 2 had suggested the
+# questions, so they do not answer them.
+SEEDS = tuple(range(100, 116))
 VARIANTS = ("pre-LN", "post-LN")
 DEEPEST = 12
 DEPTHS, RATE, STEPS = (6, 18), 1e-4, 10  # of the early update
 # Of the short runs
 SMALL = FreshSetting(d_model=32, n_heads=4, expansion=2, initialisation="Xavier")
 RATES, N_WARMUP, RUN_STEPS, LAYERS = (1e-3, 3e-3, 1e-2, 3e-2), 30, 120, 6
-LEARNED = 0.3  # accuracy of a run that got somewhere; to guess gives 0.1
 
 Values = list[tuple[float, ...]]  # of pre-LN and of post-LN, each by seed
 
@@ -50,7 +53,7 @@ def start_in_theory() -> Iterator[Measurement]:
         """Of lengths, where the lemma has squares; of the last block over the first."""
         return float(np.sqrt(by_depth[-1].hidden[-1] / by_depth[-1].hidden[0]))
 
-    where = f"fresh, in the theory's setting, {DEEPEST} layers"
+    where = f"untrained, as the theory assumes, {DEEPEST} layers"
     for figure, of_one in {"slope of the last gradient": slope, "stream growth": growth}.items():
         values = [tuple(of_one(each) for each in found[variant]) for variant in VARIANTS]
         yield _measurement(figure, where, N_SEQUENCES, "random sequences", *values)
@@ -64,7 +67,7 @@ def early_update(n_layers: int) -> Measurement:
         return float(model_update(XAVIER, variant, n_layers, seed=seed, **steps)[-1])
 
     values = _by_seed(moved)
-    return _measurement("early update", f"fresh, {n_layers} layers", N_PROBES, "test digits", *values)
+    return _measurement("early update", f"untrained, {n_layers} layers", N_PROBES, "test digits", *values)
 
 
 def short_runs() -> Iterator[Measurement]:
@@ -80,14 +83,14 @@ def short_runs() -> Iterator[Measurement]:
             _by_seed(lambda variant, seed, rate=rate, n=n: reached[variant, seed, rate, n])
             for n in (0, N_WARMUP)
         )
-        yield from _of_warmup(f"small, rate {rate:g}", N_WARMUP, with_warmup, without, SEEDS, "fresh")
+        yield from _of_warmup(f"small encoders, rate {rate:g}", with_warmup, without, SEEDS, "fresh")
 
     def tolerated(variant: str, seed: int) -> float:
         """A third of the smallest rate where no run got anywhere."""
         got = [rate for rate in RATES if reached[variant, seed, rate, N_WARMUP] >= LEARNED]
         return max(got, default=RATES[0] / 3)
 
-    where = f"small, {LAYERS} layers, Adam"
+    where = f"small encoders, {LAYERS} layers"
     yield _measurement("largest learning rate", where, N_HELD_OUT, "test digits", *_by_seed(tolerated))
 
 
@@ -103,14 +106,15 @@ def stored_runs() -> Iterator[Measurement]:
             [(reached.get((placement, rate, n)),) for placement in ("pre", "post")] for n in (n_warmup, 0)
         )
         if (None,) not in (*with_warmup, *without):
-            found = _of_warmup(f"full size, rate {rate:g}", n_warmup, with_warmup, without, (0,), "runs")
+            where = f"full size, rate {rate:g}, {n_warmup} steps of warm-up"
+            found = _of_warmup(where, with_warmup, without, (0,), "runs")
             # a claim takes the longest warm-up; the others are told of where they say something else
             is_longest = n_warmup == max(warmups)
             yield from (each for each in found if is_longest or each.figure != "gain by warm-up")
 
 
 def _of_warmup(
-    which: str, n_warmup: int, with_warmup: Values, without: Values, seeds: tuple[int, ...], source: str
+    where: str, with_warmup: Values, without: Values, seeds: tuple[int, ...], source: str
 ) -> Iterator[Measurement]:
     """What warm-up gains, and what was reached with and without: values of pre-LN and of post-LN."""
     n, of = (N_HELD_OUT, "test digits") if source == "fresh" else (N_JUDGED, "held-out digits")
@@ -118,11 +122,10 @@ def _of_warmup(
         tuple(one - other for one, other in zip(*both, strict=True))
         for both in zip(with_warmup, without, strict=True)
     ]
-    told = f"{which}, {n_warmup} steps of warm-up"
-    for figure, where, (pre, post) in (
-        ("gain by warm-up", told, gains),
-        ("reached with warm-up", told, with_warmup),
-        ("reached without warm-up", told, without),
+    for figure, (pre, post) in (
+        ("gain by warm-up", gains),
+        ("reached with warm-up", with_warmup),
+        ("reached without warm-up", without),
     ):
         values = {"seeds": seeds, "pre": pre, "post": post}
         yield Measurement(figure=figure, source=source, where=where, n=n, of=of, **values)

@@ -61,7 +61,7 @@ def test_each_part_alone_has_its_effect(open_ablate: Open) -> None:
     for layer, head in np.ndindex(2, 2):
         (expected,) = changes_of_class(record, heads[layer, head][None], at)
         assert rows.loc[f"L{layer} H{head}", "value"] == pytest.approx(expected, rel=1e-4, abs=1e-6)
-    wholes = [ablated(layers=(1,)), ablated(feed_forwards=(0,))]
+    wholes = [ablated(heads=((1, 0), (1, 1))), ablated(feed_forwards=(0,))]
     expected = changes_of_class(record, probabilities(loaded, [TEXT], wholes)[0], at)
     found = rows.loc[["L1 attn", "L0 FF"], "value"]
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
@@ -75,7 +75,7 @@ def test_a_link_restores_what_is_taken_away(open_ablate: Open) -> None:
     after = capture(loaded, TEXT, ablated(((0, 1),), (1,), (0,), (2,)))
     rows = grid(app)
     assert set(rows.index[rows["away"]]) == {"L0 H1", "L1 attn", "L0 FF"}
-    assert headline(app).count("L0 H1, the attention of L1, the feed-forward of L0 and “great”") == 1
+    assert headline(app).count("L0 H1, all heads of L1, the feed-forward of L0 and “great”") == 1
     (change,) = changes_of_class(record, after.probabilities[None], int(record.logits.argmax()))
     assert f"a change of {change:+.2f}".replace("-", "−") in captions(app)
 
@@ -89,7 +89,7 @@ def test_what_is_not_there_is_passed_over(open_ablate: Open) -> None:
 
 def test_many_parts_are_counted(open_ablate: Open) -> None:
     app = open_ablate(ablated="h0-0.h0-1.h1-0.h1-1.a0.p1.p2")
-    assert "Without 4 heads, 1 layer's attention and 2 tokens" in headline(app).replace("&#x27;", "'")
+    assert "Without 4 heads, 1 whole layer of heads and 2 tokens" in headline(app)
 
 
 def test_what_was_can_be_had_back(open_ablate: Open) -> None:

@@ -1,6 +1,10 @@
 import json
+import re
 from collections.abc import Callable
+from dataclasses import replace
+from html import unescape
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
@@ -14,6 +18,7 @@ from app_pages.inputs.row import NEEDS_ENCODER
 from app_pages.widgets import knock_out
 from model import checkpoint
 from model.ablation import ablate_heads
+from model.atlas.examples import OWN_NAME, own_texts
 from model.atlas.stored import HEADS
 from model.bare import from_arrays
 from model.capture import capture
@@ -24,6 +29,7 @@ from model.measures.roles import roles_on
 from model.measures.statistics import statistics
 from tests.app_pages.charts import described
 from tests.app_pages.charts import table as table_of
+from tests.model import tiny
 
 Open = Callable[..., AppTest]
 PAGE = "app_pages/heads/page.py"
@@ -144,12 +150,21 @@ def test_a_head_opens_elsewhere_as_it_was_chosen(open_app: Open) -> None:
 
 def test_over_a_data_set_a_head_may_be_called_otherwise(open_app: Open, store_heads: Callable) -> None:
     store_heads("imdb-pre-ln", same=np.full((2, 2), 0.9))
-    app = open_app(PAGE, text=TEXT)
+    text = "not great film x y z"
+    app = open_app(PAGE, text=text)
     assert not app.exception
-    found = roles_on(state.record("imdb-pre-ln", Text(TEXT)), 0, 0)
+    found = roles_on(state.record("imdb-pre-ln", Text(text)), 0, 0)
     here = ", ".join(role.name for role in found)
     (line,) = [each.value for each in app.markdown if each.value.startswith("**L0 H0**")]
     assert line == f"**L0 H0** · {here} here; over 40 sentences of our own: same-token head"
+
+
+def test_of_a_short_text_no_head_has_a_role(open_app: Open) -> None:
+    """5 tokens with [CLS] and [SEP]: even weights would be "local" there."""
+    app = open_app(PAGE, text=TEXT)
+    (line,) = [each.value for each in app.markdown if each.value.startswith("**L0 H0**")]
+    assert line == "**L0 H0** :gray[has no role: 5 tokens are too few]"
+    assert not any(row["roles"] for row in rows(app).values())
 
 
 # Scatter
@@ -190,6 +205,25 @@ def test_an_example_stands_in_its_context(open_app: Open, store_examples: Callab
     assert "1,234" in first
     assert 'a &lt;b&gt;<b title="query">&lt;i&gt;</b> <mark title="key">great</mark> film' in first
     assert "40 sentences of our own" in said(app)
+
+
+def test_an_example_of_our_own_opens_on_the_page_attention(open_app: Open, store_examples: Callable) -> None:
+    numbered = {"number": 3, "query": 2, "query_token": "expected", "layer": 1}
+    store_examples("imdb-pre-ln", OWN_NAME, numbered)
+    app = open_app(PAGE, text=TEXT, heads_part="Examples", layer="1")
+    (html,) = [each.proto.body for each in app.get("html") if 'class="liked"' in each.proto.body]
+    (address,) = re.findall(r'<a href="\./\?([^"]+)" title="open in Attention">3</a>', html)
+    assert parse_qs(unescape(address)) == {
+        "kind": ["Text"],
+        "text": [own_texts()[3]],
+        "checkpoint": ["imdb-pre-ln"],
+        "layer": ["1"],
+        "head": ["0"],
+        "query": ["2 expected"],
+    }
+    store_examples("imdb-pre-ln", "texts", numbered)
+    app = open_app(PAGE, text=TEXT, heads_part="Examples", layer="1")
+    assert not any("<a " in each.proto.body for each in app.get("html") if "liked" in each.proto.body)
 
 
 def test_a_key_before_its_query_comes_first(open_app: Open, store_examples: Callable) -> None:
@@ -263,13 +297,37 @@ def test_beside_where_a_head_looks_stands_what_it_is_worth(open_app: Open, store
         assert shown == expected
 
 
+def test_each_column_says_what_it_is_in_words_and_then_as_a_formula(open_app: Open) -> None:
+    app = open_app(PAGE, text=TEXT)
+    heads = {cell["name"]: cell["explained"] for cell in drawn(app)["head"]}
+    assert heads["distance"] == "How many tokens away the keys are, on average. Click to sort."
+    assert all(heads.values())
+    assert not any(sign in explained for explained in heads.values() for sign in ("$", "\\", "{"))
+    (listed,) = (each.value for each in app.markdown if each.value.startswith("- **entropy**"))
+    lines = dict(zip(columns(app), listed.splitlines(), strict=True))
+    for name, line in lines.items():
+        words = heads[name].removesuffix(". Click to sort.")
+        assert line.lower().startswith(f"- **{COLUMNS[name].title}**: {words.lower()}. :gray[")
+    assert "the cross-entropy with the predicted class" in lines["importance"]
+    assert "log-odds of" in lines["zero"]
+
+
+def test_an_encoder_without_classes_has_another_loss(open_app: Open, checkpoints: Path) -> None:
+    made = tiny.loaded(replace(tiny.TEXT, class_names=()))
+    checkpoint.save(checkpoints / "states", made.model, {}, made.tokenizer)
+    app = open_app(PAGE, text=TEXT, checkpoint="states")
+    (listed,) = (each.value for each in app.markdown if each.value.startswith("- **entropy**"))
+    assert "$\\ln |p|$ of the pooled state" in listed
+    assert "cross-entropy" not in listed
+
+
 def test_over_the_data_set_too_and_on_how_many_examples(open_app: Open, store_heads: Callable) -> None:
     worth = {name: np.full((2, 2), value) for name, value in (("importance", 0.5), ("zero", 2.0))}
     store_heads("imdb-pre-ln", **worth)
     app = open_app(PAGE, text=TEXT, heads_of="data set")
     assert columns(app)[-2:] == ["importance", "zero"]
     assert [cell["shown"] for cell in rows(app)["L0 H0"]["cells"][-2:]] == ["0.5 ± 0.05", "2 ± 0.05"]
-    assert "On fewer examples of the data set: next 30." in said(app)
+    assert "Not measured on all of the data set, but on 30 of them: next." in said(app)
 
 
 def test_where_it_takes_long_a_button_measures_it(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:

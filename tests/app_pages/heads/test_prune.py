@@ -1,4 +1,5 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -12,6 +13,7 @@ from tests.app_pages.heads.conftest import source
 Open = Callable[..., AppTest]
 PAGE = "app_pages/heads/page.py"
 ORDER = ((None, None), (0, 1), (1, 0), (1, 1), (0, 0))
+Turned = Sequence[tuple[int, int]]
 LOSSES = (0.3, 0.3, 0.4, 0.6, 0.9)
 
 
@@ -21,49 +23,75 @@ def open_prune(open_app: Open) -> Open:
     return lambda **query: open_app(PAGE, **given | query)
 
 
-def way(how: str, accuracies: tuple[float, ...]) -> pd.DataFrame:
-    """The heads in that order, with what is right at each step."""
+def way(how: str, turned: Turned | None) -> pd.DataFrame:
+    """The heads in that order, with how many answers turned wrong and right at each step, of 900 of 1000; None: not told."""
+    wrong, right = zip(*(turned or [(0, 0)] * len(ORDER)), strict=True)
     return pd.DataFrame(
         {
             "how": how,
             "step": range(len(ORDER)),
             "layer": [layer for layer, _ in ORDER],
             "head": [head for _, head in ORDER],
-            "accuracy": accuracies,
+            "accuracy": [0.9 + (many - few) / 1000 for few, many in zip(wrong, right, strict=True)],
             "loss": LOSSES,
+            "turned_wrong": wrong if turned else None,
+            "turned_right": right if turned else None,
         }
     )
 
 
-def write(folder: Path, name: str, **ways: tuple[float, ...]) -> None:
+def write(folder: Path, name: str, **ways: Turned | None) -> None:
     rows = pd.concat([way(how, each) for how, each in ways.items()])
-    write_rows(folder / name / PRUNING, Table(source=source(name), rows=rows))
+    older = None in ways.values()
+    made = replace(source(name), n=256 if older else 1128)
+    made = replace(made, samples={} if older else {"choosing": 128, "judging": 1000})
+    write_rows(folder / name / PRUNING, Table(source=made, rows=rows))
 
 
 def said(app: AppTest) -> str:
     assert not app.exception
-    return " ".join(each.value for each in (*app.markdown, *app.caption, *app.info))
+    values = (each.value for each in (*app.markdown, *app.caption, *app.info))
+    return " ".join(values).replace("\u2009", " ")
 
 
 def test_both_placements_and_how_many_may_go(open_prune: Open, checkpoints: Path) -> None:
-    write(checkpoints, "imdb-pre-ln", zero=(0.9, 0.9, 0.893, 0.8, 0.5))
-    write(checkpoints, "imdb-post-ln", zero=(0.88, 0.86, 0.7, 0.6, 0.5))
+    write(checkpoints, "imdb-pre-ln", zero=[(0, 0), (9, 12), (12, 9), (40, 10), (90, 10)])
+    write(checkpoints, "imdb-post-ln", zero=[(0, 0), (20, 5), (40, 5), (60, 5), (90, 5)])
     app = open_prune()
-    assert "**imdb-pre-ln**: 2 of 4 heads may go before a point of accuracy is lost (90.0" in said(app)
-    assert "L0 H1, L1 H0." in said(app)
-    assert "**imdb-post-ln**: 0 of 4 heads may go" in said(app)
+    assert (
+        "**imdb-pre-ln**, judged on 1,000 sentences of our own: 2 of 4 heads may go before a loss shows, accuracy 90.0 % → "
+        "89.7 %, a change of −0.3 ± 0.5 points: L0 H1, L1 H0. With one more gone, accuracy 90.0 % → 87.0 %, a change of "
+        "−3.0 ± 0.7 points (L1 H1). With 2 gone: accuracy 90.0 % → 89.7 %, a change of −0.3 ± 0.5 points."
+    ) in said(app)
+    assert (
+        "**imdb-post-ln**, judged on 1,000 sentences of our own: a loss shows as soon as the first head is gone, accuracy 90.0 % → "
+        "88.5 %, a change of −1.5 ± 0.5 points (L0 H1). With 2 gone: accuracy 90.0 % → 86.5 %, a change of −3.5 ± 0.7 points."
+    ) in said(app)
+    assert "128 of 1,128 sentences of our own choose the head; accuracy is of 1,000 others." in said(app)
     rows = table_of(app, "Accuracy of", "encoder", "step", "accuracy")
     assert rows["encoder"].nunique() == 2
     assert rows["went"].tolist()[:3] == ["", "L0 H1", "L1 H0"]
-    assert "40 sentences of our own" in said(app)
+    assert rows["change"].tolist()[1] == "+0.3 ± 0.5 points"
 
 
 def test_zeros_or_means(open_prune: Open, checkpoints: Path) -> None:
-    write(checkpoints, "imdb-pre-ln", zero=(0.9,) * 5, mean=(0.9, 0.9, 0.9, 0.9, 0.5))
+    nothing = [(0, 0)] * 5
+    write(checkpoints, "imdb-pre-ln", zero=nothing, mean=[*nothing[:4], (400, 0)])
     app = open_prune(prune_how="means")
-    assert "3 of 4 heads" in said(app)
+    assert "3 of 4 heads may go" in said(app)
     assert "imdb-post-ln: " in said(app)  # which was not measured
-    assert "4 of 4 heads" in said(open_prune())
+    assert "all 4 heads may go without a loss that shows" in said(open_prune())
+
+
+def test_an_older_file_was_judged_by_too_few(open_prune: Open, checkpoints: Path) -> None:
+    """It does not say which answers turned, so nothing is said of how many heads may go."""
+    write(checkpoints, "imdb-pre-ln", zero=None)
+    app = open_prune()
+    assert "judged on 128 examples only" in said(app)
+    assert "90.0 ± 2.7 % are right with all heads" in said(app)
+    assert "`python -m model.atlas imdb-pre-ln --data FILE.csv --with pruning` measures it anew." in said(app)
+    assert "may go before" not in said(app)
+    assert table_of(app, "Accuracy of", "encoder", "step", "accuracy")["change"].tolist() == [""] * 5
 
 
 def test_without_a_file_it_says_how_to_make_one(open_prune: Open) -> None:

@@ -1,6 +1,7 @@
 """Why sqrt(d_k), on random vectors and on the checkpoint's own."""
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -26,7 +27,7 @@ def said(app: AppTest) -> str:
 
 def test_random_vectors_to_begin_with(opened: Open) -> None:
     app = opened()
-    assert "c = 0.125" in said(app)
+    assert "c = 0.0625" in said(app)
     assert "c^2 d_k = 1$" in said(app)
     assert {
         "Variance of scaled dot products",
@@ -76,6 +77,19 @@ def test_the_numbers_are_those_of_the_record(opened: Open) -> None:
     app = opened(inside_scale="this checkpoint", checkpoint="imdb-pre-ln", layer="1")
     scores = state.record("imdb-pre-ln", TEXT).scores[1, 0].astype(float)
     assert f"variance **{scores.var() * 4:.3g}**" in said(app)
+
+
+def test_the_page_opens_where_one_sees_what_the_scale_is_for(opened: Open) -> None:
+    """Without it the gradient is less than half as large; and the example stands above the figures."""
+    app = opened()
+    with_scale, without = (
+        float(found)
+        for found in re.search(
+            r"a median of \*\*(\S+)\*\*; without a scale they are \S+ and (\S+)\.", said(app)
+        ).groups()
+    )
+    assert without < with_scale / 2
+    assert said(app).index("By hand") < said(app).index("With the scale")
 
 
 def test_two_scores_by_hand(opened: Open) -> None:

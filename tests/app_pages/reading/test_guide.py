@@ -10,6 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.reading.guide import GUIDE, Link, links, opening_here, papers
 from model.theory import placement
+from model.theory.claims.declared import CLAIMS
+from model.theory.claims.stored import CLAIMS as CLAIMS_FILE
+from model.theory.claims.stored import read
 from model.theory.warmup import RUNS, write_runs
 from tests.app_pages.links import passed_over
 from tests.app_pages.theory.test_page import RUN, SMALL
@@ -134,3 +137,22 @@ def test_links_keep_the_reader_s_own_sentence_or_say_beside_them_what_they_need_
 def test_links_keep_their_promise_with_another_sentence(open_app: Open, page: str) -> None:
     others = (Link(link.with_text("A quiet film."), link.promise) for link in LINKS if link.page == page)
     assert [said for link in others if "quiet" in link.address and (said := broken(open_app, link))] == []
+
+
+def test_what_the_guide_says_of_warm_up_is_what_was_measured() -> None:
+    """The sentences of "3.2 and 4: warm-up", rate by rate."""
+    measured = read(GUIDE.parents[1] / "checkpoints" / CLAIMS_FILE)
+
+    def outcomes(key: str) -> dict[str, str]:
+        (claim,) = (claim for claim in CLAIMS if claim.key == key)
+        judgements = claim.judged([measurement for measurement in measured if measurement.source == "fresh"])
+        return {
+            judgement.measured.where.rpartition(" ")[2]: judgement.outcome.name for judgement in judgements
+        }
+
+    untold = {"0.01": "LEFT_OUT", "0.03": "LEFT_OUT"}
+    assert outcomes("warm_up") == {"0.001": "OPPOSITE", "0.003": "NOT_SHOWN"} | untold
+    assert outcomes("warm_up_gain") == {"0.001": "NOT_SHOWN", "0.003": "HOLDS"} | untold
+    told = " ".join(TEXT.split())
+    assert "post-LN gains more from 30 steps of warm-up than pre-LN at a rate of 0.003" in told
+    assert "at 0.001 it learns without them too; at 0.01 and 0.03 it does not learn with them either" in told

@@ -8,10 +8,12 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.theory import claims, warm_up
 from model.theory import placement
+from model.theory.claims.stored import CLAIMS, write
 from model.theory.early_update import model_update
 from model.theory.fresh import FreshSetting
 from model.theory.placement import depths_to, slopes
 from model.theory.warmup import RUNS, WarmupRun, write_runs
+from tests.model.theory.claims.invented import invented
 
 Open = Callable[..., AppTest]
 
@@ -62,7 +64,7 @@ def test_a_fresh_start_shows_three_figures_of_five_seeds_and_the_theorem_s_setti
     assert len(charts(app)) == 3
     assert app.pills(key="theory_variants").value == ["pre-LN", "post-LN"]
     assert app.slider(key="theory_seeds").value == 5
-    assert app.expander[0].label.count("6 of 6 assumptions met")
+    assert app.expander[0].label.count("6 of 6 hold for these encoders")
     assert "L = 2 to 12" in said(app)
 
 
@@ -106,13 +108,13 @@ def test_one_depth_has_no_slope(open_app: Open) -> None:
 
 def test_an_assumption_that_is_not_met_is_named(open_app: Open) -> None:
     app = open_app(PAGE, theory_start="Xavier", theory_ff="4 d", **SMALL)
-    assert app.expander[0].label.count("3 of 6 assumptions met")
+    assert app.expander[0].label.count("3 of 6 hold for these encoders")
     assert said(app).count("**not met**") == 3
 
 
 @pytest.mark.parametrize("kind", ["gradient", "mean_gradient"])
 def test_gradients_by_layer_are_averaged_as_chosen(open_app: Open, kind: str) -> None:
-    over = {"gradient": "mean of the norms", "mean_gradient": "norm of the mean"}[kind]
+    over = {"gradient": "norms first, then their mean", "mean_gradient": "mean first, then its norm"}[kind]
     app = open_app(PAGE, theory_over=over, **SMALL | {"theory_seeds": "1"})
     found = getattr(placement.at_start(FreshSetting(d_model=32), "pre-LN", 4, 0), kind)
     assert f"| pre-LN | {found[0]:.3g} | {found[-1]:.3g} |" in said(app)
@@ -120,7 +122,9 @@ def test_gradients_by_layer_are_averaged_as_chosen(open_app: Open, kind: str) ->
 
 def test_where_a_cited_figure_does_not_come_the_page_says_so() -> None:
     falls, grows = np.array([[2.0, 1.0], [3.0, 1.0]]), np.array([[1.0, 2.0], [1.0, 3.0]])
-    assert "Not reproduced here" in claims.by_layer({"pre-LN": grows, "post-LN": falls})
+    remark = claims.by_layer({"pre-LN": grows, "post-LN": falls})
+    assert "Not reproduced here" in remark
+    assert "random vectors" not in remark  # encoders that read text do not show it either
     assert "Not reproduced here" not in claims.by_layer({"pre-LN": falls, "post-LN": grows})
 
 
@@ -139,7 +143,7 @@ def test_nothing_is_measured_twice(open_app: Open, monkeypatch: pytest.MonkeyPat
     app = open_app(PAGE, **SMALL)
     measured = []
     monkeypatch.setattr(placement, "at_start", lambda *key: measured.append(key))
-    app.segmented_control(key="theory_over").set_value("norm of the mean").run()
+    app.segmented_control(key="theory_over").set_value("mean first, then its norm").run()
     assert len(charts(app)) == 3
     assert not measured
 
@@ -215,6 +219,29 @@ def test_stored_runs_are_shown_and_diverged_ones_in_words(open_app: Open, checkp
     assert "**Diverged**" in said(app)
     assert "0.01 with warm-up 0" in said(app)
     assert any("300 steps" in caption.value for caption in app.caption)
+
+
+def test_warm_up_is_judged_here_as_on_norm_placement(open_app: Open, checkpoints: Path) -> None:
+    rate = {"where": "rate 1", "source": "fresh"}
+    write(
+        checkpoints / CLAIMS,
+        [
+            invented((0.6,) * 16, (0.5,) * 16, figure="reached with warm-up", **rate),
+            invented((0.6,) * 16, (0.1,) * 16, figure="reached without warm-up", **rate),
+            invented((0.0,) * 16, (0.4,) * 16, figure="gain by warm-up", **rate),
+        ],
+    )
+    theory, norm_placement = (
+        said(open_app(f"app_pages/{page}/page.py", **query))
+        for page, query in (("theory", {"theory_part": WARM_UP}), ("norm_placement", {}))
+    )
+    for verdict in ("rate 1 (16 of 16 seeds, p", "rate 1 (16 of 16 pairs, p"):
+        assert verdict in theory
+        assert verdict in norm_placement
+
+
+def test_without_judged_claims_nothing_is_said_of_them(open_app: Open) -> None:
+    assert "With more seeds" not in said(open_app(PAGE, theory_part=WARM_UP))
 
 
 def test_a_damaged_file_of_stored_runs_is_said_in_a_sentence(open_app: Open, checkpoints: Path) -> None:

@@ -9,7 +9,7 @@ from model.inputs import Text
 from model.measures.roles import roles_on
 
 Open = Callable[..., AppTest]
-TEXT = "not great film"
+TEXT = "not great film x y z"
 
 
 def of_head(layer: int, head: int) -> list:

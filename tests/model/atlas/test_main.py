@@ -78,8 +78,9 @@ def test_everything_at_once_and_on_how_many_examples(monkeypatch, csv, tmp_path)
     assert {"importance", "zero", "mean"} < set(heads.spreads)
     of_heads = (heads.source.n, read_rows(tmp_path / "out" / EXAMPLES).source.n)
     assert all(n > 2 for n in of_heads)
-    for name in (PRUNING, FAITHFULNESS):
-        assert read_rows(tmp_path / "out" / name).source.n == 2
+    assert read_rows(tmp_path / "out" / FAITHFULNESS).source.n == 2
+    pruning = read_rows(tmp_path / "out" / PRUNING).source
+    assert (pruning.n, dict(pruning.samples)) == (3, {"choosing": 1, "judging": 2})
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from model.atlas import tables
 from model.atlas.source import Spread
 from model.atlas.stored import (
     EXAMPLES,
+    FAITHFULNESS,
     HEADS,
     LAYERS,
     ROWS,
@@ -24,6 +25,7 @@ from model.atlas.stored import (
     write,
     write_against,
 )
+from model.atlas.tables import write_table
 from tests.model.atlas import invented
 from tests.model.atlas.invented import against, heads, layers
 
@@ -68,6 +70,30 @@ def test_rows_are_read_as_written(tmp_path):
     assert found.source == made.source
     expected = made.rows[list(ROWS[EXAMPLES])].astype({"weight": np.float32})
     pd.testing.assert_frame_equal(found.rows, expected, check_dtype=False)
+
+
+def test_columns_that_came_later_may_be_missing(tmp_path):
+    old = pd.DataFrame(
+        {
+            "lens": "rollout",
+            "layer": 0,
+            "head": None,
+            "spearman_mean": 0.5,
+            "spearman_sd": 0.25,
+            "share": 0.5,
+            "n": 30,
+        },
+        index=[0],
+    )
+    write_table(
+        tmp_path / FAITHFULNESS,
+        examples().source,
+        {name: (kind, old[name].tolist()) for name, kind in ROWS[FAITHFULNESS].items()},
+    )
+    assert read_rows(tmp_path / FAITHFULNESS).rows["told"].isna().all()
+    new = Table(source=examples().source, rows=old.assign(told=20, too_few=4, unmoved=3, no_sooner=3))
+    write(tmp_path / FAITHFULNESS, new)
+    pd.testing.assert_frame_equal(read_rows(tmp_path / FAITHFULNESS).rows, new.rows, check_dtype=False)
 
 
 def test_pandas_reads_them_too(tmp_path):

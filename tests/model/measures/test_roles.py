@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from model.bare import from_arrays
 from model.capture import capture
 from model.measures.roles import roles, roles_for, roles_on
-from model.measures.statistics import statistics
+from model.measures.statistics import by_chance, statistics
 from tests.model import tiny
 
 N = 9
@@ -14,7 +16,7 @@ SPECIAL = ("[CLS]", *"bcdefgh", "[SEP]")
 
 def named(pattern: np.ndarray, **more: object) -> list[str]:
     record = from_arrays(np.asarray(pattern, np.float32)[None, None], **more)
-    return [role.name for role in roles(record, statistics(record), 0, 0)]
+    return [role.name for role in roles(record, statistics(record), 0, 0, by_chance(record))]
 
 
 def diagonal(offset: int) -> np.ndarray:
@@ -68,10 +70,45 @@ def patches(pattern: np.ndarray) -> list[str]:
 
 def test_patches_have_names_of_their_own() -> None:
     assert patches(np.eye(9)) == ["same-patch head", "local head"]
-    beside = np.eye(9)[[1, 2, 1, 4, 5, 4, 7, 8, 7]]
-    assert patches(beside) == ["local head"]
+    beside = np.eye(25)[np.arange(25) + np.where(np.arange(25) % 5 == 4, -1, 1)]
+    assert named(beside, patch_grid=(5, 5)) == ["local head"]
     assert patches(np.eye(9)[[8, 7, 6, 5, 3, 3, 2, 1, 0]]) == []
     assert patches(np.full((9, 9), 1 / 9))[-1] == "uniform head"
+
+
+@pytest.mark.parametrize("n", range(2, 13))
+@pytest.mark.parametrize("causal", [False, True])
+def test_even_weights_are_not_local_and_have_no_sink_however_short_the_text(n, causal) -> None:
+    """Of 5 tokens they put 52 % on a query and its neighbours, and of 8 causal ones 34 % on the first."""
+    mask = np.tri(n, dtype=bool) if causal else np.ones((n, n), bool)
+    even = mask / mask.sum(axis=-1, keepdims=True)
+    found = named(even, tokens=tuple("abcdefghijkl"[:n]), mask=mask[None, None])
+    # a query with a single key counts as entropy 0, so causal ones are even from 10 tokens on
+    assert found == (["uniform head"] if n >= (10 if causal else 8) else [])
+
+
+@pytest.mark.parametrize("n", [3, 5, 7])
+def test_a_short_text_says_nothing_of_a_head(n) -> None:
+    assert named(np.eye(n), tokens=tuple("abcdefg"[:n])) == []
+
+
+def test_a_share_counts_from_twice_what_even_weights_would_give() -> None:
+    """Over 9 tokens those put 31 % around the query: 58 % is more than half, and no name yet; over 18 it is one."""
+
+    def around(n: int, share: float) -> np.ndarray:
+        near = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) <= 1
+        near, far = (each / each.sum(axis=-1, keepdims=True) for each in (near, ~near))
+        return share * near + (1 - share) * far
+
+    assert "local head" not in named(around(9, 0.58), tokens=tuple("abcdefghi"))
+    assert "local head" in named(around(9, 0.66), tokens=tuple("abcdefghi"))
+    assert "local head" in named(around(18, 0.58), tokens=tuple("abcdefghijklmnopqr"))
+
+
+def test_in_a_small_grid_no_patch_is_far() -> None:
+    """Of 3 by 3 patches, even weights are 1.4 away on average."""
+    beside = np.eye(9)[[1, 2, 1, 4, 5, 4, 7, 8, 7]]
+    assert patches(beside) == []
 
 
 def test_a_head_for_the_class_token_is_not_local_though_that_token_has_no_place() -> None:
@@ -101,11 +138,13 @@ def test_every_name_is_given_once_and_says_its_rule() -> None:
         assert len({role.name for role in listed}) == len({role.rule for role in listed}) == len(listed)
 
 
-@pytest.mark.parametrize("config", [tiny.TEXT, tiny.DIGIT], ids=["text", "digit"])
+@pytest.mark.parametrize(
+    "config", [tiny.TEXT, replace(tiny.DIGIT, image_size=12, n_positions=10)], ids=["text", "digit"]
+)
 def test_one_head_alone_is_called_what_it_is_called_among_all(config) -> None:
-    given = "not great films" if config.is_text else np.eye(8, dtype=np.uint8) * 255
+    given = "not great films x y z a" if config.is_text else np.eye(12, dtype=np.uint8) * 255
     record = capture(tiny.loaded(config), given)
-    numbers = statistics(record)
-    found = {at: roles(record, numbers, *at) for at in np.ndindex(record.pattern.shape[:2])}
+    numbers, chance = statistics(record), by_chance(record)
+    found = {at: roles(record, numbers, *at, chance) for at in np.ndindex(record.pattern.shape[:2])}
     assert any(found.values())
     assert found == {at: roles_on(record, *at) for at in found}

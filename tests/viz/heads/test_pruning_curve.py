@@ -4,8 +4,17 @@ from tests.viz.scene import whole
 from viz.heads.pruning_curve import Curve, pruning_curve
 from viz.palette import POST_LN, PRE_LN
 
-PRE = Curve("pre", ("", "L0 H1", "L1 H0"), np.array([0.9, 0.9, 0.52]), np.array([0.3, 0.31, 0.9]), 1)
-POST = Curve("post", ("", "L1 H1", "L0 H0"), np.array([0.88, 0.88, 0.875]), np.array([0.3, 0.3, 0.4]), 2)
+PRE = Curve(
+    "pre",
+    ("", "L0 H1", "L1 H0"),
+    np.array([0.9, 0.9, 0.52]),
+    np.array([0.3, 0.31, 0.9]),
+    ("", "", "−38 points"),
+    1,
+)
+POST = Curve(
+    "post", ("", "L1 H1", "L0 H0"), np.array([0.88, 0.88, 0.875]), np.array([0.3, 0.3, 0.4]), ("",) * 3, 2
+)
 
 
 def test_a_row_an_encoder_and_step():
@@ -36,3 +45,9 @@ def test_the_axis_begins_below_the_least():
         each["value"] for each in pruning_curve({"a": PRE}).specification["params"] if each["name"] == "least"
     ]
     assert least == 0.5
+
+
+def test_where_nobody_knows_how_many_may_go_nothing_is_marked():
+    made = pruning_curve({"a-pre-ln": PRE._replace(may_go=None), "a-post-ln": POST})
+    assert made.frames["may_go"]["encoder"].tolist() == ["a-post-ln"]
+    assert not len(pruning_curve({"a-pre-ln": PRE._replace(may_go=None)}).frames["may_go"])

@@ -4,6 +4,7 @@ from tests.viz.scene import drawn
 from viz.norm_placement.seed_strip import ACROSS, Line, placement_key, seed_strip
 from viz.theory.placements import variant_channels
 
+TITLES = {"title": "a claim", "axis": "length of the states"}
 LINES = (
     Line("texts: 1.0 apart", (0, 1), (1.0, 1.5), (2.0, 2.5)),
     Line("digits: 0.3 apart", (0,), (1.25,), (1.5,)),
@@ -11,7 +12,7 @@ LINES = (
 
 
 def test_a_dot_a_seed_below_what_is_written_of_the_line():
-    figure = seed_strip(LINES, title="a claim")
+    figure = seed_strip(LINES, **TITLES)
     frame = figure.frame
     assert frame["value"].tolist() == [1.0, 1.5, 2.0, 2.5, 1.25, 1.5]
     assert frame["seed"].tolist() == ["seed 0", "seed 1"] * 2 + ["seed 0"] * 2
@@ -24,7 +25,7 @@ def test_a_dot_a_seed_below_what_is_written_of_the_line():
 
 def test_distances_between_two_encoders_have_a_mark_of_their_own():
     line = Line("heads", (0, 1), (0.1,), (0.2,), (0.3, 0.3, 0.4, 0.5))
-    frame = seed_strip([line], title="a claim").frame
+    frame = seed_strip([line], **TITLES).frame
     assert frame["variant"].value_counts().to_dict() == {"pre-LN": 1, "post-LN": 1, ACROSS: 4}
 
 
@@ -32,8 +33,8 @@ def test_dots_are_drawn_in_the_colours_of_both_placements():
     line = Line("heads", (0, 1), (0.1,), (0.2,), (0.3, 0.3, 0.4, 0.5))
     of_both = set(variant_channels(("pre-LN", "post-LN"))["color"].to_dict()["scale"]["range"])
     for figure in (
-        seed_strip(LINES, title="a claim"),
-        seed_strip([line], title="a claim", log=True),
+        seed_strip(LINES, **TITLES),
+        seed_strip([line], **TITLES, log=True),
         placement_key(),
     ):
         fills = {item.get("fill") for items in drawn(figure, width=500) for item in items}
@@ -41,15 +42,13 @@ def test_dots_are_drawn_in_the_colours_of_both_placements():
 
 
 def test_a_reference_is_drawn_where_there_is_one():
-    assert seed_strip(LINES, title="a claim", reference=1.0, log=True).frames["reference"][
-        "value"
-    ].tolist() == [1.0]
-    assert seed_strip(LINES, title="a claim").frames["reference"].empty
+    assert seed_strip(LINES, **TITLES, reference=1.0, log=True).frames["reference"]["value"].tolist() == [1.0]
+    assert seed_strip(LINES, **TITLES).frames["reference"].empty
 
 
 def test_values_need_their_seeds():
     with pytest.raises(ValueError, match="post"):
-        seed_strip([Line("texts", (0, 1), (1.0, 2.0), (1.0,))], title="a claim")
+        seed_strip([Line("texts", (0, 1), (1.0, 2.0), (1.0,))], **TITLES)
 
 
 def test_the_key_names_both_placements():

@@ -150,6 +150,16 @@ def test_both_axes_are_logarithmic_and_a_flat_curve_is_flat():
     assert pre[2]["y"] - pre[1]["y"] == pytest.approx(pre[1]["y"] - pre[0]["y"])
 
 
+def test_a_logarithmic_axis_has_a_number_above_the_highest_curve():
+    """Post-LN lies above 1, and Vega alone wrote nothing above 1."""
+    norms = {"pre-LN": np.array([[0.9, 0.14]]), "post-LN": np.array([[1.2, 1.3]])}
+    figure = last_layer_gradient(norms, (2, 12))
+    (ticks,) = (each["value"] for each in whole(figure)["params"] if each["name"] == "y_ticks")
+    assert ticks == pytest.approx([0.1, 0.2, 0.5, 1, 2])
+    *_, points = drawn(figure, width=500)
+    assert all(0 < point["y"] < 340 for point in points)  # inside the axis
+
+
 def test_layers_count_from_0():
     figure = layer_gradients({"pre-LN": np.array([[3.0, 2.0, 1.0]])})
     *_, points = drawn(figure, width=500)

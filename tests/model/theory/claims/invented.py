@@ -13,12 +13,15 @@ def invented(pre, post, *, across=None, **told) -> Measurement:
 
 def of_every_claim() -> list[Measurement]:
     """One of three seeds and one of a single pair for each figure."""
-    found = []
+    measurements = []
     for claim in CLAIMS:
         told = {"figure": claim.figure, "source": claim.source or "trained"}
         if isinstance(claim.rule, FurtherThanSeeds):
-            found.append(invented((0.1,) * 3, (0.2,) * 3, across=(0.3,) * 9, **told))
+            measurements.append(invented((0.1,) * 3, (0.2,) * 3, across=(0.3,) * 9, **told))
         else:
-            found.append(invented((1.1, 1.2, 1.3), (2.1, 2.2, 2.4), **told))
-            found.append(invented((1.5,), (1.6,), where="others", **told))
-    return found
+            measurements.append(invented((1.1, 1.2, 1.3), (2.1, 2.2, 2.4), **told))
+            measurements.append(invented((1.5,), (1.6,), where="others", **told))
+        for where in ("encoders", "others") if claim.learns_in else ():
+            told["figure"] = claim.learns_in[0]
+            measurements.append(invented((0.9,) * 3, (0.8,) * 3, where=where, **told))
+    return measurements

@@ -9,6 +9,7 @@ from model.digits import examples as digits
 from model.measures.heads import mean_entropy
 from model.measures.stream import mean_norms, sublayer_shares
 from model.probabilities import probabilities
+from model.theory.claims import trained
 from model.theory.claims.families import Examples, batches, families
 from model.theory.claims.trained import accuracy, gradient, inside, measure_trained
 from tests.model import tiny
@@ -44,6 +45,7 @@ def family(tmp_path, monkeypatch):
     pd.DataFrame(rows, columns=columns).to_csv(tmp_path / "sst.csv", index=False)
     monkeypatch.setattr(checkpoint, "CHECKPOINTS", tmp_path / "checkpoints")
     images, labels = (values[:20] for values in digits())
+    monkeypatch.setattr(trained, "SEEDS", (5, 6, 7))
     monkeypatch.setattr("model.theory.claims.families.examples", lambda: (images, labels))
     return tmp_path
 
@@ -63,8 +65,9 @@ def test_every_figure_of_every_family(family):
         *("stream growth", "share of sublayers", "entropy", "gradient, trained"),
         *("accuracy", "loss while learning", "distance of heads"),
     }
-    fresh = [each for each in found if each.where.endswith("fresh")]
+    fresh = [each for each in found if each.where.endswith("untrained")]
     assert len(fresh) == 8
+    assert {each.seeds for each in fresh} == {(5, 6, 7)}
     (learned,) = (each for each in found if each.figure == "loss while learning")
     assert (learned.pre, learned.n) == ((2.5, 2.5), 2)  # the first phase, and digits logged none
     (judged,) = (each for each in found if each.figure == "accuracy" and "text" in each.where)
@@ -75,8 +78,10 @@ def test_every_figure_of_every_family(family):
 
 def test_fresh_encoders_of_one_seed_begin_alike(family):
     found = {(each.figure, each.where): each for each in measure_trained(family)}
-    growth = found["stream growth", "small text encoders, fresh"]
-    assert growth.post == pytest.approx((1.0, 1.0), abs=1e-3)  # norms that nobody trained give one length
+    growth = found["stream growth", "small text encoders, untrained"]
+    assert growth.post == pytest.approx(
+        (1.0, 1.0, 1.0), abs=1e-3
+    )  # norms that nobody trained give one length
     assert growth.pre[0] != growth.pre[1]
 
 
