@@ -68,9 +68,7 @@ def test_a_link_wins_over_what_was_chosen_before_even_where_it_is_what_stands_th
     page.goto("/training?training=histories&kind=Digit")
     ready(page)
     page.locator(".st-key-navigation").get_by_role("link", name="Norm placement", exact=True).click()
-    claim = "Under pre-LN the gradient is larger in early layers than in late ones."
-    row = page.get_by_test_id("stHorizontalBlock").filter(has_text=claim)
-    row.get_by_role("link", name="figure").click()
+    page.locator(".st-key-claims a[href*='training=film']").click()
     expect(page.get_by_role("radio", name="film", exact=True)).to_be_checked()
 
 

@@ -7,6 +7,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.watching import ready
 
 TOP = "document.querySelector('[data-testid=stMain]').scrollTop"
+HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
 WINDOW = {"width": 1280, "height": 800}
 
 
@@ -17,7 +18,7 @@ def test_a_page_opens_at_its_top_and_back_where_one_was(page: Page) -> None:
     down = wheel(page, 700)
     link(page, "Norm placement").click()
     expect(page.get_by_role("heading", name="Norm placement")).to_be_in_viewport()
-    expect(page.get_by_role("link", name="figure").last).to_be_visible()
+    expect(page.locator(".st-key-claims a").last).to_be_visible()
     ready(page)
     assert page.evaluate(TOP) == 0
     further_down = wheel(page, 1500)
@@ -25,25 +26,27 @@ def test_a_page_opens_at_its_top_and_back_where_one_was(page: Page) -> None:
     expect(page.get_by_text("A counter of waves.")).to_be_attached()
     at(page, down)
     page.go_forward()
-    expect(page.get_by_role("link", name="figure").last).to_be_visible()
+    expect(page.locator(".st-key-claims a").last).to_be_visible()
     at(page, further_down)
     page.reload()
-    expect(page.get_by_role("link", name="figure").last).to_be_visible()
+    expect(page.locator(".st-key-claims a").last).to_be_visible()
     at(page, further_down)
 
 
-def test_the_reader_can_scroll_while_a_page_is_still_drawn(page: Page) -> None:
+def test_a_page_that_is_laid_out_once_more_stays_where_the_reader_has_scrolled_to(page: Page) -> None:
     page.set_viewport_size(WINDOW)
     page.goto("/norm_placement")
     ready(page)
-    wheel(page, 1500)
+    down = wheel(page, 1500)
     page.reload()
-    expect(page.get_by_role("link", name="figure").first).to_be_visible()
+    expect(page.locator(".st-key-claims a").last).to_be_visible()
+    at(page, down)
     page.mouse.move(*middle())
     page.mouse.wheel(0, -5000)
     at(page, 0)
-    page.set_viewport_size({**WINDOW, "width": 1000})  # everything is laid out once more
-    expect(page.get_by_role("link", name="figure").last).to_be_visible()
+    before = page.evaluate(HEIGHT)
+    page.set_viewport_size({**WINDOW, "width": 900})
+    page.wait_for_function(f"{HEIGHT} != {before}")
     at(page, 0)
 
 
@@ -52,14 +55,13 @@ def test_the_figure_of_a_claim_opens_at_its_heading_whatever_was_chosen_on_its_p
     page.goto("/theory?theory_part=first+steps&theory_depth=4&theory_seeds=2")
     ready(page)
     link(page, "Norm placement").click()
-    claim = "Under post-LN the gradient grows from layer to layer towards the output."
-    row = page.get_by_test_id("stHorizontalBlock").filter(has_text=claim)
-    row.get_by_role("link", name="figure").click()
+    figure = page.locator(".st-key-claims a[href*='figure=theory_by_layer']")
+    figure.click()
     expect(page).to_have_url(re.compile("/theory"))
     heading = page.get_by_text("The gradient layer by layer", exact=True)
     below_the_navigation(page, heading)
     page.go_back()
-    expect(row).to_be_in_viewport()
+    expect(figure).to_be_in_viewport()
 
 
 def test_a_step_that_the_guide_promises_is_unfolded_alone_and_in_sight(page: Page) -> None:
