@@ -281,7 +281,7 @@ def is_on_cpu_instead(name: str) -> bool:
     return name in _on_cpu
 
 
-@cached(spinner="Reading the checkpoint …")
+@cached(spinner="Reading the encoder …")
 def loaded(name: Checkpoint) -> Loaded:
     """Raises as `model.checkpoint.load` does."""
     if name not in _on_cpu:

@@ -32,8 +32,8 @@ _QUERIES = _term("queries", "A query is the token that looks: a row of a map.")
 _KEYS = _term("keys", "A key is a token that is looked at: a column of a map.")
 _LAYER_NORM = _term(
     "LayerNorm",
-    "It gives every vector the same mean and spread. Pre-LN: before attention and feed-forward; post-LN: "
-    "after each addition.",
+    "It brings the numbers of every vector to mean 0 and spread 1, and then applies a learned gain and shift. Pre-LN: "
+    "before attention and feed-forward; post-LN: after each addition.",
 )
 # By the groups of the navigation; the name of a page's folder is its address.
 GROUPS = {
@@ -47,7 +47,7 @@ GROUPS = {
         "inside_a_head": Title(
             "Inside a head",
             "Where does this number come from?",
-            "One token's way through a block of the encoder, number by number, and why it is built so.",
+            "One token's path through one layer of the encoder, number by number, and why the layer is built so.",
         ),
         "heads": Title(
             "Heads",
@@ -59,7 +59,7 @@ GROUPS = {
     "try": {
         "masks": Title(
             "Masks",
-            "What if it could not see that?",
+            "What if it could not see a word?",
             f"Hide tokens from the {_HEADS}: see what they attend to instead, and whether the prediction changes.",
         ),
         "positions": Title(
@@ -100,9 +100,9 @@ GROUPS = {
         ),
         "reading": Title(
             "Reading",
-            "Where in the papers is this?",
-            "Section by section through the papers, with a link to the place in the app that shows each on "
-            "real numbers.",
+            "Where do I begin, and where is this in the papers?",
+            "Two guided tours of about an hour, and then the papers section by section: each step has a link to the page "
+            "that shows it on real numbers.",
         ),
     },
     "your own": {

@@ -31,7 +31,7 @@ class Options:
 def read(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
     """An option overrides its variable. One that cannot be used is left out, and a sentence says so."""
     parser = ArgumentParser(APP, add_help=False, allow_abbrev=False, exit_on_error=False)
-    parser.add_argument("--models", default=environment.get("LOUPE_MODELS", ""))
+    parser.add_argument("--models", default=environment.get(places.VARIABLE, ""))
     parser.add_argument("--hub", action="store_true")
     parser.add_argument("--uploads", default=environment.get("LOUPE_UPLOADS_MB", "0") or "0")
     problems = []

@@ -87,7 +87,7 @@ def arrive() -> None:
             gone[name] = why
             continue
         open_(name)
-        with st.spinner("Reading the checkpoint …"):  # its files are hashed, once
+        with st.spinner("Reading the encoder …"):  # its files are hashed, once
             _take_kind(name)
     if gone:
         st.session_state[_GONE] = gone

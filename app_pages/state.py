@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app_pages import own
 from app_pages.cache import Checkpoint, cached, loaded, of
-from model import checkpoint, digits
+from model import checkpoint, digits, inputs
 from model.capture import capture
 from model.config import DIGITS, ModelConfig
 from model.inputs import Input, Text
@@ -20,7 +20,8 @@ from model.measures import heads
 from model.measures.words import view
 from model.record import AttentionRecord, ForwardRecord
 from model.seeds import seed_of
-from model.text import Encoded, encode
+from model.text import Encoded, encode, knows_characters_alone
+from model.text import with_spaces_between as with_spaces
 from viz.palette import ColourScale, WeightScale, weight_scale
 
 if TYPE_CHECKING:  # it draws, and needs what stands here
@@ -110,12 +111,47 @@ def encoded_text(name: Checkpoint, given: Text) -> Encoded:
     return encode(encoder.tokenizer, given.text, encoder.config.padding_id, given.second)
 
 
+def reads_pairs(name: Checkpoint) -> bool:
+    """Whether the encoder reads a second text behind the first; not where it cannot be opened."""
+    if (config := config_of(name)) is None or config.family is None:
+        return False  # known without its weights
+    try:
+        return inputs.reads_pairs(loaded(name))
+    except (ValueError, OSError):
+        return False
+
+
 def left_out(name: Checkpoint, given: Input) -> str:
     """Which tokens of a text are too many for the encoder's positions, such as "first 5 tokens"; "" where none."""
     if not isinstance(given, Text) or not (encoded := encoded_text(name, given)).n_left_out:
         return ""
     tokens = "token" if encoded.n_left_out == 1 else f"{encoded.n_left_out:,} tokens"
     return f"{'first' if encoded.from_start else 'last'} {tokens}"
+
+
+def unknown(name: Checkpoint, given: Input) -> str:
+    """How many tokens of a text the vocabulary lacks, such as "14 of 49 tokens are unknown to this tokenizer"; "" where none."""
+    if not isinstance(given, Text) or not (n := (encoded := encoded_text(name, given)).n_unknown):
+        return ""
+    tokens, are = "token" if encoded.n_read == 1 else "tokens", "is" if n == 1 else "are"
+    return f"{n:,} of {encoded.n_read:,} {tokens} {are} unknown to this tokenizer"
+
+
+def with_spaces_between(name: Checkpoint, given: Text) -> Text | None:
+    """The text with its characters separated, where that makes more of it known to an encoder of characters; else None."""
+    if not _knows_characters_alone(name):
+        return None
+    tokenizer = loaded(name).tokenizer
+    parts = (part and with_spaces(tokenizer, part) for part in (given.text, given.second))
+    separated = Text(*parts)
+    before, after = (encoded_text(name, each) for each in (given, separated))
+    fewer = after.n_unknown * before.n_read < before.n_unknown * after.n_read
+    return separated if fewer else None
+
+
+@cached
+def _knows_characters_alone(name: Checkpoint) -> bool:
+    return knows_characters_alone(loaded(name).tokenizer)
 
 
 @cached
@@ -144,8 +180,21 @@ def sentences() -> dict[str, str]:
 
 @cached
 def _sentences() -> dict[str, str]:
-    listed = json.loads((digits.EXAMPLES / "sentences.json").read_text(encoding="utf-8"))
-    return {str(sentence["title"]): str(sentence["text"]) for sentence in listed}
+    return {str(sentence["title"]): str(sentence["text"]) for sentence in _examples()}
+
+
+@cached
+def _examples() -> list[dict]:
+    return json.loads((digits.EXAMPLES / "sentences.json").read_text(encoding="utf-8"))
+
+
+def correct_class(name: Checkpoint, given: Input) -> int | None:
+    """Of one of `sentences` the class that a person would choose; None for other inputs, and where it is none of the encoder's."""
+    config = loaded(name).config
+    if not config.chooses or not isinstance(given, Text) or given.text not in sentences().values():
+        return None
+    answer = next((each.get("answer") for each in _examples() if each["text"] == given.text), None)
+    return config.class_names.index(answer) if answer in config.class_names else None
 
 
 def checkpoints(kind: str) -> list[str]:

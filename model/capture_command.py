@@ -1,7 +1,7 @@
 """Writes a record file: `python -m model.capture CHECKPOINT --text "..." --out FILE.npz`, or `--image FILE`.
 
 Encoders of sentence pairs read `--second "..."` after the text.
-CHECKPOINT is the name of one that comes with the project, or a folder. What goes wrong is one sentence, and exit code 2.
+CHECKPOINT is a name as in the app or the path of a folder. What goes wrong is one sentence, and exit code 2.
 """
 
 import argparse
@@ -10,12 +10,12 @@ from pathlib import Path
 
 from .arrays_file import KINDS
 from .capture import capture
-from .checkpoint import load
-from .command import in_one_sentence
-from .inputs import Text
+from .command import CHECKPOINT, in_one_sentence, load_checkpoint
+from .inputs import Text, prepare
 from .picture_file import read_picture
 from .record_file import save
 from .settings import settings
+from .text import Encoded
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         prog=f"python -m {program}", description="Writes everything that one forward pass computes."
     )
-    parser.add_argument("checkpoint", help="a checkpoint's name or folder")
+    parser.add_argument("checkpoint", help=CHECKPOINT)
     given = parser.add_mutually_exclusive_group(required=True)
     given.add_argument("--text", help="what the encoder reads")
     parser.add_argument("--second", metavar="TEXT", help="the second text, for encoders of sentence pairs")
@@ -33,13 +33,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--device", default="auto")
     asked = parser.parse_args(arguments)
-    with in_one_sentence(program, 2):
+    with in_one_sentence(program):
         if asked.out.suffix.lower() not in KINDS:
             raise ValueError(f"--out must end in {' or '.join(KINDS)}, got {asked.out.name}")
         if asked.second is not None and asked.text is None:
             raise ValueError("--second goes with --text")
-        loaded = load(asked.checkpoint, asked.device)
+        if asked.second is not None and not asked.second.strip():
+            raise ValueError("--second is empty")
+        loaded = load_checkpoint(asked.checkpoint, asked.device)
         read = Text(asked.text, asked.second) if asked.image is None else read_picture(asked.image)
+        _, positions = prepare(loaded, read)
+        if isinstance(positions, Encoded) and not positions.n_read:
+            raise ValueError(f"{loaded.name} finds no token in this text")
         record = capture(loaded, read)
         save(record, asked.out, settings(loaded, read), None if asked.image is None else read)
     layers, heads, n, _ = record.pattern.shape

@@ -132,12 +132,7 @@ def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
         with _refused(folder, "cannot be read", ValueError, RuntimeError):
             model, tokenizer = imports.open_encoder(folder)
         return Loaded(
-            name=name,
-            model=model.to(device),
-            tokenizer=tokenizer,
-            history={},
-            device=device,
-            folder=folder,
+            name=name, model=model.to(device), tokenizer=tokenizer, history={}, device=device, folder=folder
         )
     config = read_config(folder)
     return Loaded(
@@ -258,6 +253,8 @@ def _found(name_or_path: str | Path) -> tuple[str, Path]:
     try:
         folder = places.find(name, CHECKPOINTS)
     except FileNotFoundError:
+        if name.startswith((places.HUB, places.PACKAGE, places.MODELS, places.UPLOAD)):
+            raise  # no path: the sentence says what is missing
         folder = Path(name_or_path)
         name = folder.name
     for standing in (folder, _old(folder)):

@@ -1,33 +1,44 @@
-"""What all commands share: an error ends them with one sentence on stderr, never with a traceback."""
+"""What all commands share: encoders go by the names that they have in the app, and an error is one sentence, never a traceback."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from . import places
+from .checkpoint import Loaded, load
 from .device import OutOfMemory
 
+REFUSED = 2  # the exit code, as argparse has it for an option that it cannot read
 GPU_TOO_SMALL = "the memory of the GPU is too small for this; --device cpu takes the CPU"
+CHECKPOINT = (
+    "the name of an encoder that comes with the project, or one as in the app: below the folder LOUPE_MODELS, or hub:owner/name; "
+    "or the path of its folder"
+)
+
+
+def load_checkpoint(name_or_path: str, device: str) -> Loaded:
+    """As `model.checkpoint.load`, with the names below `LOUPE_MODELS` as well, as the app has them.
+
+    Raises as `load` and `places.use` do.
+    """
+    places.use_variable(os.environ)
+    return load(name_or_path, device)
 
 
 @contextmanager
-def in_one_sentence(program: str, code: int = 1) -> Iterator[None]:
-    """Around the body of a command: a ValueError, an OSError or a GPU without memory becomes one sentence and exit `code`."""
+def in_one_sentence(program: str) -> Iterator[None]:
+    """Around the body of a command: a ValueError, an OSError or a GPU without memory becomes one sentence on stderr and exit code 2."""
     try:
         yield
     except OutOfMemory:
-        said = GPU_TOO_SMALL
+        sentence = GPU_TOO_SMALL
     except OSError as error:
-        said = (
-            f"{error.strerror}: {error.filename}"
-            if error.strerror and error.filename
-            else error.strerror or str(error)
-        )
+        reason, file = error.strerror, error.filename
+        sentence = f"{reason}: {file}" if reason and file else reason or str(error)
     except ValueError as error:
-        said = str(error)
+        sentence = str(error)
     else:
         return
-    sentence = f"{program}: {' '.join(said.split())}"
-    if code == 1:
-        sys.exit(sentence)
-    print(sentence, file=sys.stderr)
-    sys.exit(code)
+    print(f"{program}: {' '.join(sentence.split())}", file=sys.stderr)
+    sys.exit(REFUSED)

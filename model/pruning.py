@@ -19,6 +19,8 @@ from .importance import check_labels
 from .inputs import InputLike, prepare
 from .probabilities import of_one_length, read_answer
 
+BAND = 2.0  # standard errors; below it a difference may be chance
+
 
 class Step(NamedTuple):
     """How well the encoder answers once `step` heads have gone, of which this was the last; none had, at step 0."""
@@ -47,8 +49,8 @@ class Step(NamedTuple):
 
     @property
     def loses(self) -> bool:
-        """Whether the accuracy is lower than at step 0 by more than the standard error of that difference."""
-        return -self.change > self.error + 1e-12  # one answer of n alone is as much as its error
+        """Whether the accuracy is lower than at step 0 by more than BAND standard errors of that difference."""
+        return -self.change > BAND * self.error
 
 
 def greedy(
@@ -103,7 +105,7 @@ def _step(
 
 
 def may_go(steps: Sequence[Step]) -> int:
-    """How many heads go before accuracy, for the first time, `loses`; whatever comes after.
+    """How many heads are gone before accuracy is, for the first time, clearly lower (`Step.loses`); whatever comes after.
 
     Raises ValueError where the steps do not begin with 0.
     """

@@ -1,6 +1,7 @@
 """Text to token ids and back, through the `tokenizers` library."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from .record import Positions, Role
 
 PADDING, UNKNOWN, CLASS, SEPARATOR, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
 SPECIAL_TOKENS = (PADDING, UNKNOWN, CLASS, SEPARATOR, MASK)
+NEARLY_ALL = 0.9
 MOST_GROWTH = 20  # of a text, in characters; Unicode's normal forms make up to 18 of one
 SHORT = 50  # characters: a shorter text may grow as one of these
 BREAKS = normalizers.Replace("<br />", " ")  # the reviews' own line breaks
@@ -37,6 +39,11 @@ class Encoded(Positions):
     n_read: int  # without special tokens
     n_left_out: int
     from_start: bool  # whether the left-out tokens are the text's first ones, or else its last
+
+    @property
+    def n_unknown(self) -> int:
+        """Of the `n_read` tokens, those that stand for what the vocabulary does not have."""
+        return len(self.at("unknown"))
 
 
 def encode(
@@ -120,6 +127,20 @@ def _roles(tokenizer: Tokenizer, encoding: Encoding, prefix: str, padding_id: in
         or ("continuation" if word == last or token.removeprefix(prefix) not in ("", token) else "word")
         for at, token, word, last in zip(*read, before, strict=False)
     )
+
+
+def knows_characters_alone(tokenizer: Tokenizer) -> bool:
+    """Whether nearly all entries of the vocabulary are one character, as for proteins: such a tokenizer may expect spaces between them."""
+    special = {token.content for token in tokenizer.get_added_tokens_decoder().values() if token.special}
+    entries = set(tokenizer.get_vocab()) - special - {getattr(tokenizer.model, "unk_token", None)}
+    return bool(entries) and sum(len(entry) == 1 for entry in entries) >= NEARLY_ALL * len(entries)
+
+
+def with_spaces_between(tokenizer: Tokenizer, text: str) -> str:
+    """The characters of the text with a space between them; special tokens that were typed, such as [MASK], stay whole."""
+    special = (token.content for token in tokenizer.get_added_tokens_decoder().values() if token.special)
+    longest_first = sorted(special, key=len, reverse=True)
+    return " ".join(re.findall("|".join([*map(re.escape, longest_first), r"\S"]), text))
 
 
 def train_tokenizer(texts: Iterable[str], vocab_size: int, n_positions: int) -> Tokenizer:

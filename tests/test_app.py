@@ -65,7 +65,7 @@ def test_other_pages_need_no_input(open_app: Open, page: str) -> None:
     assert not [box for box in app.text_area if box.key == "text"]
     assert not any("Type a sentence" in info.value for info in app.info)
     charts = app.get("vega_lite_chart") or app.get("plotly_chart")
-    assert charts if "training" not in page else "There is no film of imdb-pre-ln" in app.info[0].value
+    assert charts if "training" not in page else "There is no recording of imdb-pre-ln" in app.info[0].value
 
 
 def test_the_address_brings_back_what_was_chosen(open_app: Open) -> None:
@@ -178,7 +178,7 @@ def test_a_damaged_checkpoint_gives_one_sentence_and_another_can_be_chosen(
     app = open_app(checkpoint="imdb-post-ln")
     assert not app.exception
     assert len(app.info) == 1
-    assert app.info[0].value.startswith("The checkpoint imdb-post-ln cannot be used")
+    assert app.info[0].value.startswith("The encoder imdb-post-ln cannot be used")
     app.selectbox(key="checkpoint").select("imdb-pre-ln").run()
     assert not app.info
     assert prediction(app)

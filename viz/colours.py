@@ -65,11 +65,11 @@ def legend_lines(reach: str, even: str, what: str = WEIGHT) -> list[str]:
 
 
 def evenly(n_keys: int, whose: str = "", *, shares: bool = True) -> str:
-    """What each key gets where attention is spread evenly over so many; "" where that says nothing, as it does where
-    weights are no `shares` of their row. `whose` keys they are."""
+    """What each key gets where so many have the same weight; "" where that says nothing, as it does where weights are
+    no `shares` of their row. `whose` says which keys they are."""
     if n_keys < 2 or not shares:
         return ""
-    return f"evenly spread{whose and f' over {whose}'}: 1/{n_keys} = {1 / n_keys:.2g}"
+    return f"same weight for all{whose and f' {whose}'}: 1/{n_keys} = {1 / n_keys:.2g}"
 
 
 def weight_values(scale: WeightScale, n_keys: int) -> dict[str, float]:

@@ -123,7 +123,7 @@ def permutation(
             _of_output(output_of_reordered, texts[order], "Attention(P X)"),
             _of_p(order),
             _of_output(output, texts, "Attention(X)"),
-            _of_output(difference, texts[order], "left − right"),
+            _of_output(difference, texts[order], "difference"),
         ],
         places=_PLACES,
         across=[
@@ -201,5 +201,5 @@ def _titles(sign: str) -> list[dict]:
         heading("P", middle[1], 15, 4),
         heading("<b>·</b>", times, 22, 4),
         heading("Attention(X)", middle[2], 15, 4),
-        heading("left − right", middle[3], 15, 4),
+        heading("difference", middle[3], 15, 4),
     ]

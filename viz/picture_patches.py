@@ -53,10 +53,10 @@ def knock_out_patches(
     query: int | None,
     limit: float,
     what: str,
-    how: str = "masked out of the keys",
+    how: str = "from every query",
 ) -> VegaFigure:
-    """An image over the change [patch] of `what` with each patch knocked out, as `how` says; purple falls, gold rises, to ±`limit`."""
-    said = f"The picture over the change of {what} with each of {len(change)} patches {how}"
+    """An image over the change [patch] of `what` with each patch hidden, as `how` says; purple falls, gold rises, to ±`limit`."""
+    said = f"The picture over the change of {what} with each of {len(change)} patches hidden ({how})"
     grid = (query, patch_grid, _SMALL_SIDE)
     return _patches(
         _changes(what), image, "change", change, *grid, coloured={"largest": limit}, description=said

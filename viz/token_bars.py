@@ -53,7 +53,7 @@ def knock_out_bars(
     query: int | None,
     limit: float,
     what: str,
-    how: str = "masked out of the keys",
+    how: str = "from every query",
 ) -> VegaFigure:
     """Changes [position] of a probability, from -`limit` to `limit`; purple where it falls, gold where it rises.
 
@@ -72,7 +72,7 @@ def knock_out_bars(
     return _changes(what, len(tokens) <= _NAMED).of(
         frame,
         values={"limit": limit, "now_and_then": list(frame["name"][::25])},
-        description=f"Change of {what} with each of {len(tokens)} tokens {how}",
+        description=f"Change of {what} with each of {len(tokens)} tokens hidden ({how})",
     )
 
 

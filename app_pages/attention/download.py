@@ -30,11 +30,17 @@ def downloads(chosen: state.HeadSelection, seen: View, query: int) -> None:
     """The record, and the page's view of it, `seen`, as a page of its own."""
     with st.container(horizontal=True, gap="small", key="downloads"):
         _button(
-            "Record", partial(content, chosen), file_name(_name(chosen), suffix="npz"), "record", help=_HELP
+            "Save record",
+            partial(content, chosen),
+            file_name(_name(chosen), suffix="npz"),
+            "record",
+            help=_HELP,
         )
         at = (chosen.layer, chosen.head, query)
         made = partial(page, chosen, seen, at)
-        _button("Offline page", made, file_name(_name(chosen), "heads", suffix="html"), "view", help=_PAGE)
+        _button(
+            "Save as web page", made, file_name(_name(chosen), "heads", suffix="html"), "view", help=_PAGE
+        )
 
 
 def _button(label: str, made: Callable[[], bytes], name: str, key: str, *, help: str) -> None:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app_pages import address
+from app_pages import address, state
 from app_pages.attention.as_words import choose_view
 from app_pages.attention.detail import MATRIX, VIEWS, picture_detail, text_detail
 from app_pages.attention.download import downloads
@@ -25,7 +25,10 @@ HEAD, MEAN, MAXIMUM = "this head", "mean", "maximum"
 chosen = choose_input(records=True)
 if isinstance(chosen.record, ForwardRecord):
     with chosen.answer:
-        prediction(chosen.record, chosen.label)
+        label = chosen.label
+        if label is None and chosen.opened is None:
+            label = state.correct_class(chosen.checkpoint, chosen.given)
+        prediction(chosen.record, label)
 through = choose_lens(chosen)
 chosen = choose_head(chosen, stepped=True, with_roles=False, lens=through.lens)
 layer, head = chosen.layer, chosen.head
@@ -33,7 +36,7 @@ part = HEAD
 with chosen.view:
     if through.lens.has_heads:
         part = address.row(
-            "Show",
+            "Of the heads of this layer",
             (HEAD, MEAN, MAXIMUM),
             key="part",
             help="The chosen head, or at each cell the mean or the maximum over all heads of its layer.",

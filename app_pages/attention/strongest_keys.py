@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from model.lenses import ATTENTION, Lens
-from model.record import AttentionRecord
+from model.record import AttentionRecord, Positions
 from viz.heatmap import position_labels
 from viz.numbers import written
 
@@ -15,18 +15,24 @@ MOST = 8
 
 def strongest_keys(record: AttentionRecord, weights: np.ndarray, query: int, lens: Lens) -> None:
     """The largest of `weights` [key], and how much of the row they hold."""
-    names = position_labels(record.attended.tokens, record.attended.numbers)
-    name = position_labels(record.tokens, record.numbers)[query]
     order = np.argsort(-weights, kind="stable")[:MOST].tolist()
+    keys, queries = _names(record.attended), _names(record)
     rows = "".join(
-        f"<tr><td>{escape(names[key])}</td><td>{written(float(weights[key]), '.3f')}</td></tr>"
+        f"<tr><td>{escape(keys[key])}</td><td>{written(float(weights[key]), '.3f')}</td></tr>"
         for key in order
     )
     held = written(float(weights[order].sum()), ".3f")
     what = " attends to" if lens.name == ATTENTION else f": {lens.quantity}"
-    every = (
+    total = (
         ""
         if len(order) == len(weights)
         else f"<tr><td><small>sum of these {MOST}</small></td><td>{held}</td></tr>"
     )
-    st.html(f'<table class="strongest"><caption>“{escape(name)}”{what}</caption>{rows}{every}</table>')
+    st.html(
+        f'<table class="strongest"><caption>“{escape(queries[query])}”{what}</caption>{rows}{total}</table>'
+    )
+
+
+def _names(read: Positions) -> list[str]:
+    """As beside the matrix: a token that occurs more than once carries its position."""
+    return position_labels(read.tokens, [read.number(position) for position in range(len(read.tokens))])

@@ -50,18 +50,21 @@ def _next_token(chosen: state.HeadSelection) -> None:
 
 
 def _hidden_word(chosen: state.HeadSelection) -> None:
-    """The first example whose answer turns when one of its words is hidden, or else the one that moves most."""
+    """The first example that is read correctly and whose answer turns when one of its words is hidden, or else the one
+    that moves most."""
     found = []
     for text in map(Text, state.sentences().values()):
-        masked = state.record(chosen.checkpoint, text).at("mask")
-        if not masked and (telling := telling_position(chosen.checkpoint, text)) is not None:
-            found.append((telling.turns, telling.change, text, telling.position))
-            if telling.turns:
-                break
+        record = state.record(chosen.checkpoint, text)
+        if record.at("mask") or (telling := telling_position(chosen.checkpoint, text)) is None:
+            continue
+        is_read = state.correct_class(chosen.checkpoint, text) == record.logits.argmax()
+        found.append((telling.turns and is_read, telling.change, text, telling.position))
+        if telling.turns and is_read:
+            break
     if found:
         *_, text, position = max(found, key=lambda each: each[:2])
         address.take("text", text.text)
-        address.take("masks_kind", "Block keys")
+        address.take("masks_kind", "Block tokens")
         address.take("query", 0)
         block_in(state.record(chosen.checkpoint, text), position)
         go_to("masks")
@@ -81,7 +84,7 @@ def _two_norms(_chosen: state.HeadSelection) -> None:
         "digit": digit,
         "checkpoint": (pair or names or (None,))[0],
         "query": 0,
-        "compare_what": "two checkpoints",
+        "compare_what": "two encoders",
         "compare_part": "Heads",
     }.items():
         address.take(key, value)

@@ -21,7 +21,6 @@ def cross_attention(chosen: state.HeadSelection, first: Side, second: Side) -> N
     with st.container(key="matrix_first_place"):
         figure = cross_heatmap(pattern, first.record.tokens, second.record.tokens, query=query, scale=scale)
         show(figure, key="cross", height="stretch")
-    biased = first.record.config.family and first.record.config.family.n_relative_buckets
     st.latex(
         r"A = \mathrm{softmax}\!\left( \frac{Q_1 K_2^{\top}}{\sqrt{d_k}} \right), \qquad \mathrm{out} = A V_2"
     )
@@ -32,7 +31,7 @@ def cross_attention(chosen: state.HeadSelection, first: Side, second: Side) -> N
         "not a skill."
         + (
             " The relative position bias that it adds to its scores is left out: between two texts there are no relative positions."
-            if biased
+            if first.record.config.has_distance_bias
             else ""
         )
     )

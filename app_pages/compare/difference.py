@@ -65,7 +65,7 @@ def _tables(
     """Values [layer, head], whether they have a sign, their digits, and the lines of the title."""
     tables = {}
     if pairing.matrix is not None:
-        tables["distance"] = pairing.distances, False, 3, ["head distance", "nats, below ln 2"]
+        tables["distance"] = pairing.distances, False, 3, ["head distance", "nats: 0 alike, 0.69 most apart"]
     before, after = (measures for _, measures in maps)
     for measure, values in before.items():
         same_grid = first.record.patch_grid == second.record.patch_grid

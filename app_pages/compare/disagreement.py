@@ -1,4 +1,4 @@
-"""The way to a digit on which two checkpoints disagree."""
+"""The way to a digit on which two encoders disagree."""
 
 import streamlit as st
 

@@ -28,8 +28,8 @@ from viz.token_bars import knock_out_bars
 
 FIRST_SAYS, SECOND_SAYS = "what the first says", "what the second says"
 _DONE: dict[Kind, str] = {
-    "keys": "Each {unit} in turn is masked out of the keys, in all layers and heads: no query attends to it, but its own "
-    "state stays in the stream.",
+    "keys": "Each {unit} in turn is hidden from every query, in all layers and heads: none attends to it, but its own "
+    "state stays in the residual stream.",
     "mask": "In place of each {unit} in turn the encoder reads [MASK].",
     "unknown": "In place of each {unit} in turn the encoder reads [UNK].",
     "grey": "Each pixel of one {unit} after the other becomes the mean of the picture.",
@@ -41,11 +41,11 @@ def knock_out(chosen: state.Selection, first: Side, second: Side) -> None:
     sides = (first, second)
     classes = list(dict.fromkeys(side.said for side in sides if side.said is not None))
     measured = (
-        r"Drawn: change of the log-odds of the class, $\ln \frac{P}{1 - P}$: near 0 or 1 a probability "
+        r"Shown is the change of the log-odds of the class, $\ln \frac{P}{1 - P}$: near 0 or 1 a probability "
         "hardly moves, even when the logits do."
     )
     if not classes:
-        measured = "Measured: cosine distance of the pooled state from what it was."
+        measured = "Shown is the cosine distance of the pooled state from what it was."
     done = st.container()
     with chosen.controls:
         kind = choose_kind(first.checkpoint, second.checkpoint)
@@ -97,7 +97,8 @@ def _in_words(side: Side, kind: Kind, answers: np.ndarray, change: np.ndarray, a
     before = float(record.probabilities[record.class_names.index(asked)])
     flips = len(answers) - one_class(answers, record.class_names.index(side.said)).kept
     unit = "tokens" if side.is_text else "positions"
-    others = f"{flips} of {len(answers)} {unit}, each alone, change" if flips else "No single one changes"
+    changes = "changes" if flips == 1 else "each change"
+    others = f"{flips} of {len(answers)} {unit}, taken alone, {changes}" if flips else "No single one changes"
     return (
         f"**{side.title}**: P({plain(asked)}) is {percent(before, 2)}; without {token} it is "
         f"{percent(answers[most, record.class_names.index(asked)], 2)}, the largest change "

@@ -1,4 +1,4 @@
-"""Side by side: two checkpoints on one input, or two inputs on one checkpoint."""
+"""Side by side: two encoders on one input, or two inputs in one encoder."""
 
 import streamlit as st
 
@@ -12,11 +12,13 @@ from app_pages.compare.representations import representations
 from app_pages.compare.sides import choose_sides, choose_what
 from app_pages.compare.stream import stream
 from app_pages.inputs.row import choose_input, stop
+from app_pages.inputs.unknown_tokens import say_unknown
 from app_pages.widgets.bar import bar, parts
 from app_pages.widgets.contrast import predictions, similarity, tell
 from app_pages.widgets.head_choice import choose_head
 from app_pages.widgets.lens import about_lens, choose_lens
 from app_pages.widgets.recipe import recipes
+from app_pages.widgets.spelling import plain
 
 HEADS, DIFFERENCE = "Heads", "Difference"
 CROSS = "Cross-attention"
@@ -50,6 +52,10 @@ of_one = second.checkpoint == first.checkpoint
 if left_out and left_out != state.left_out(first.checkpoint, first.given):
     what = "The second text" if of_one else f"For {second.checkpoint} the text"
     st.caption(f"{what} is too long for the encoder, which leaves out the {left_out}.")
+if of_one:
+    say_unknown(second.checkpoint, second.given, where="In the second text ", key="compare_text")
+elif unknown := state.unknown(second.checkpoint, second.given):
+    st.caption(f"{plain(second.checkpoint)}: {unknown}.")
 if not of_one:
     own.say_on_cpu(second.checkpoint)
 predictions(first, second, key="probabilities")

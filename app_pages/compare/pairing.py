@@ -14,7 +14,7 @@ from model.measures.matching import Head, Pairing, as_over, by_distance, by_numb
 from model.record import ForwardRecord
 from viz.numbers import percent
 
-ON_INPUT, BY_NUMBER = "on this input", "by number"
+ON_INPUT, BY_NUMBER = "alike on this input", "of the same number"
 
 LISTED = 8  # heads by name; of 144, most may be without a partner
 
@@ -31,13 +31,14 @@ def pair_heads(first: Side, second: Side) -> Pairing:
     if first.checkpoint == second.checkpoint:
         return by_number(*shapes, matrix)
     stored = against(first.checkpoint, second.checkpoint)
-    over_many = [f"over {stored.source.n:,} examples"] if stored else []
+    over_many = [f"alike over {stored.source.n:,} examples"] if stored else []
     how = address.row(
-        "Heads paired",
+        "Pair heads",
         (*over_many, ON_INPUT, BY_NUMBER),
         key="compare_pairing",
-        help="Matched: the pairs with the smallest sum of head distances, as a mean over many examples or on this input. "
-        "Or by number.",
+        help="Two encoders number their heads in any order, so a head is set beside the one that looks most like it: the "
+        "pairs whose head distances have the smallest sum, as a mean over many examples or on this input. Or beside the "
+        "head of the same number.",
     )
     if how == BY_NUMBER:
         return by_number(*shapes, matrix)
@@ -152,15 +153,15 @@ def _distance(pairing: Pairing, head: Head, stored: Against | None) -> str:
 
 
 def _how_matched(pairing: Pairing, stored: Against | None) -> str:
-    least = "The pairs are a matching: of all ways to pair the heads, the one whose head distances add up to the least"
+    least = "Heads are numbered in any order, so each is paired with one that looks alike: the sum of all head distances is smallest"
     if stored is None or pairing.n_examples == 1:
-        said = f"{least} on this input. Another input may pair them otherwise."
+        said = f"{least} on this input. On another input the pairs may be others."
     else:
         said = (
-            f"{least} on average over {over(stored.source)}. Two halves of these, each matched alone, agree on "
+            f"{least} on average over {over(stored.source)}. Two halves of these, each paired alone, agree on "
             f"{stored.halves} of {pairing.n_pairs} pairs."
         )
     if stored is not None:
         share = percent(stored.persisting)
-        said += f" Matched on one of the examples alone, {share} of the pairs are those of all of them."
+        said += f" On a single example, {share} of the pairs (mean) are the same as over all of them."
     return said

@@ -1,4 +1,4 @@
-"""How alike two checkpoints represent many examples: linear CKA, stage by stage."""
+"""How alike two encoders represent many examples: linear CKA, stage by stage."""
 
 from functools import partial
 
@@ -22,7 +22,7 @@ N_DIGITS, AT_ONCE = 300, 50
 def representations(_chosen: state.Selection, first: Side, second: Side) -> None:
     st.markdown(
         r"**Linear CKA**: $\lVert Y^\top X \rVert_F^2 \,/\, (\lVert X^\top X \rVert_F \, \lVert Y^\top Y "
-        r"\rVert_F)$, with the states of all examples at a stage of either checkpoint as the centred rows "
+        r"\rVert_F)$, with the states of all examples at a stage of either encoder as the centred rows "
         "of $X$ and $Y$. 1: equal up to rotation and scale (Kornblith et al. 2019). States are those "
         "carried in the stream (mid: after attention, post: after feed-forward), before the norm at the "
         "end of pre-LN."
@@ -41,7 +41,7 @@ def representations(_chosen: state.Selection, first: Side, second: Side) -> None
     of_one = first.checkpoint == second.checkpoint
     if of_one:
         st.caption(
-            "One checkpoint compared with itself: which of its stages are alike. "
+            "One encoder compared with itself: which of its stages are alike. "
             + ("The two texts only add their tokens." if of_text else "The two digits are not used here.")
         )
     reads = [partial(_states, side.checkpoint, example) for side in (first, second) for example in examples]

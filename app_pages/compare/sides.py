@@ -1,4 +1,4 @@
-"""The two sides of a comparison: two checkpoints on one input, or one checkpoint on two inputs."""
+"""The two sides of a comparison: two encoders on one input, or one encoder on two inputs."""
 
 import re
 from dataclasses import replace
@@ -10,7 +10,7 @@ from app_pages.inputs.text_input import text_box
 from app_pages.widgets.contrast import Side, side_of
 from model.inputs import Text
 
-CHECKPOINTS, INPUTS = "two checkpoints", "two inputs"
+ENCODERS, INPUTS = "two encoders", "two inputs"
 SECOND_TEXT = "The film is not bad at all."
 _PAIRS = (
     *(("not", "very"), ("never", "always"), ("good", "bad"), ("great", "awful"), ("beautifully", "badly")),
@@ -27,9 +27,9 @@ TITLES = {state.TEXT: ("first text", "second text"), state.DIGIT: ("first digit"
 
 
 def choose_what() -> str:
-    """Whether two checkpoints or two inputs are compared."""
+    """Whether two encoders or two inputs are compared."""
     look = {"label_visibility": "collapsed", "on_change": _one_word_changed}
-    return address.row("Compare", (CHECKPOINTS, INPUTS), key="compare_what", **look)
+    return address.row("Compare", (ENCODERS, INPUTS), key="compare_what", **look)
 
 
 def _one_word_changed() -> None:
@@ -50,7 +50,7 @@ def one_word_changed(text: str) -> str:
 def choose_sides(chosen: state.Selection, what: str) -> tuple[Side, Side] | str:
     """The sides, the first as the input row has it; or why there are none, in one sentence."""
     kind = state.TEXT if isinstance(chosen.given, Text) else state.DIGIT
-    if what == CHECKPOINTS:
+    if what == ENCODERS:
         with chosen.answer:
             titles = chosen.checkpoint, _other_checkpoint(chosen.checkpoint, kind)
         second = replace(chosen, checkpoint=titles[1])
@@ -63,9 +63,7 @@ def choose_sides(chosen: state.Selection, what: str) -> tuple[Side, Side] | str:
             given, label = _second_text() if kind == state.TEXT else second_digit("compare_digit")
         second = replace(chosen, given=given, label=state.label_for(chosen.checkpoint, label))
     if titles[1] is None:
-        return (
-            f"No other checkpoint takes a {kind.lower()}; two inputs can be compared on {chosen.checkpoint}."
-        )
+        return f"No other encoder reads a {kind.lower()}; two inputs can be compared in {chosen.checkpoint}."
     if second.given is None:
         return "Type a second text above to compare it with the first."
     try:

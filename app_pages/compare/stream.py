@@ -24,8 +24,8 @@ def stream(chosen: state.Selection, first: Side, second: Side) -> None:
     parts = {
         "norms": _norms,
         "shares": _shares,
-        "logits by layer": _logits,
-        "token uniformity": _uniformity,
+        "answer by layer": _logits,
+        "spread of the tokens": _uniformity,
         "entropy of the heads": _entropy,
         "cosines": _cosines,
     }
@@ -107,7 +107,7 @@ def _checked(side: Side) -> str:
 def _uniformity(sides: tuple[Side, Side]) -> None:
     st.markdown(
         r"$\lVert X - \mathbf{1} \bar{x}^\top \rVert_F / \lVert X \rVert_F$ with $\bar{x}$ the mean state: "
-        "0 if all tokens were alike. Dong et al. 2021 prove that attention alone drives the tokens "
+        "0 if all tokens were alike (token uniformity). Dong et al. 2021 prove that attention alone drives the tokens "
         "together, and that skip connections and feed-forward layers hold them apart (they measure in "
         "another norm)."
     )

@@ -28,7 +28,7 @@ def totals(config: ModelConfig) -> None:
         st.metric("Parameters", f"{cost.n_parameters(config):,}", width="content")
         st.metric(f"Multiply-adds, n = {n:,}", f"{cost.n_multiply_adds(config):,}", width="content")
         st.metric(
-            "Attention weights, L·h·n²",
+            "Attention weights: layers × heads × n²",
             f"{weights:,}",
             width="content",
             help=f"In float32 that is {cost.pattern_megabytes(config):,.1f} MB if every pattern is kept.",
@@ -46,8 +46,8 @@ def by_part(config: ModelConfig) -> None:
             show(part_bars(names, counts, of=number.replace("_", "-")), key=f"cost_{number}")
     st.markdown(
         f"Only the scores and the weighted sum grow with $n^2$. At $n$ = **{cost.balance(config):,.0f}** "
-        "they need as many multiply-adds as the linear maps of their layer; at smaller $n$ the maps need "
-        "more."
+        "they need as many multiply-adds as the products with the layer's weight matrices ($W_Q$, $W_K$, $W_V$, $W_O$ and "
+        "the feed-forward); at smaller $n$ these need more."
     )
     st.latex(r"L\,n^2\,h\,(d_k+d_v) = L\,n\,d\,\big(h\,(2d_k+d_v) + h\,d_v + 2\,d_{ff}\big)")
     with st.expander("Every number with its formula", icon=":material/function:", expanded=True):

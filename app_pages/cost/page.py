@@ -8,7 +8,7 @@ from app_pages.cost.published import published
 from app_pages.cost.sizes import choose_config, described
 from app_pages.widgets.bar import parts
 
-PARTS, PUBLISHED, LAYERS = "an encoder, part by part", "published variations", "four kinds of layer, measured"
+PARTS, PUBLISHED, LAYERS = "An encoder, part by part", "Table 3 of the paper", "Four kinds of layer, measured"
 
 part = parts((PARTS, PUBLISHED, LAYERS), key="cost_show")
 if part == LAYERS:

@@ -11,7 +11,7 @@ from model.theory.cost import n_parameters
 from model.theory.variations import COLUMNS, variations
 
 _HEADINGS = {"steps": "steps", "PPL": "PPL dev", "BLEU": "BLEU dev", "params": "params ×10⁶"}
-_OWN = "encoder half"
+_OWN = "encoder alone"
 _LOADED = "rgba(22, 163, 74, 0.16)"  # ACCENT, seen through on light and dark
 _WIDTHS = dict(zip(COLUMNS, (36, 68, 52, 36, 46, 46, 62, 48, 56, 70, 76, 92), strict=True))
 
@@ -19,7 +19,7 @@ _WIDTHS = dict(zip(COLUMNS, (36, 68, 52, 36, 46, 46, 62, 48, 56, 70, 76, 92), st
 def published() -> None:
     st.markdown(
         '**Variations on the Transformer**, table 3 of "Attention Is All You Need" (Vaswani et al. 2017), with '
-        "the parameters of each row's encoder half, counted. Click a row to load it into the boxes above."
+        "the parameters that the encoder of each row has without its decoder, counted. Click a row to load it into the boxes above."
     )
     loaded = address.held("cost_from")
     key = f"cost_table_{loaded}"  # a table for each start, or a cell that was clicked long ago would stay chosen
@@ -35,14 +35,14 @@ def published() -> None:
         },
         on_select=lambda: _take_row(key),
         selection_mode="single-cell",
-        alt="Table 3 of the paper with the parameters of each row's encoder half.",
+        alt="Table 3 of the paper with the parameters of each row's encoder alone.",
     )
     n = variations()[0].config.n_positions
     st.caption(
         'As printed, where "unlisted values are identical to those of the base model" and "all metrics are on the '
         'English-to-German translation development set, newstest2013"; (E) is "positional embedding instead of '
         'sinusoids". The params of the paper are those of the whole Transformer, encoder and decoder. The encoder '
-        "half here has an embedding of 37,000 tokens (the paper says about as many) and a bias in every linear map; "
+        "alone has an embedding here of 37,000 tokens (the paper says about as many) and a bias in every linear map; "
         f"for (E) it learns {n} positions, a number that the paper does not print."
     )
 

@@ -17,6 +17,13 @@ _SIZES = {"d_model": 64, "n_layers": 1, "n_heads": 1, "d_k": 8, "d_v": 8, "d_ff"
 _OF_TEXT = _SIZES | {"vocab_size": 1000, "n_positions": 64}
 _OF_IMAGES = _SIZES | {"image_size": 4, "patch_size": 1}  # these two make the positions
 _LABELS = {"n_positions": "positions n"}
+# Pixels of boxes, by the room that label and number need: 2¹⁸, the largest number, has six digits.
+_WIDTHS = {
+    "d_model": 125,
+    "d_k": 105,
+    "d_v": 105,
+    **dict.fromkeys(("vocab_size", "n_positions", "image_size", "patch_size"), 140),
+}
 
 
 def choose_config() -> ModelConfig | None:
@@ -28,7 +35,7 @@ def choose_config() -> ModelConfig | None:
             key="cost_from",
             on_change=lambda: load(address.held("cost_from")),
             width=190,
-            help="A preset, or a row of the published variations. Then change what you like.",
+            help="A preset, or a row of table 3 of the paper. Then change what you like.",
         )
         start = STARTS[name]
         sizes = {
@@ -36,7 +43,7 @@ def choose_config() -> ModelConfig | None:
                 *(_LABELS.get(size, size), 1, LARGEST, getattr(start, size)),
                 step=step,
                 key=f"cost_{size}",
-                width=112,
+                width=_WIDTHS.get(size, 112),
             )
             for size, step in boxes(start).items()
         }

@@ -29,6 +29,7 @@ from model.inputs import Input
 from model.measures.roles import ON_ONE_INPUT, Role, roles, roles_for
 from model.measures.statistics import by_chance, statistics
 from model.record import AttentionRecord, ForwardRecord
+from viz.numbers import percent
 
 HERE, OVER = "this input", "data set"
 BACKWARD = 3  # forwards that a forward with gradients and its backward take, about
@@ -42,6 +43,7 @@ class Numbers:
     data: str  # such as "256 MNIST test digits", in Markdown
     samples: Mapping[str, int]  # of what was measured on fewer of them, on how many
     chance: Mapping[str, np.ndarray] | None  # what even weights would give here; None over a data set
+    unknown: float  # share of the tokens of the data set that the vocabulary lacks
     first: str  # which of the two is compared and gives names, `HERE` or `OVER`
 
     @property
@@ -65,9 +67,10 @@ def choose_numbers(chosen: Selection) -> Numbers:
     spreads = (
         {} if stored is None else {k: each for k, each in stored.spreads.items() if each.mean.shape == shape}
     )
-    first, data, samples = HERE, "", {}
+    first, data, samples, unknown = HERE, "", {}, 0.0
     if spreads:
         data, samples = plain(over(stored.source)), stored.source.samples
+        unknown = stored.source.unknown or 0.0
         with chosen.controls:
             first = address.row(
                 "Numbers of",
@@ -84,12 +87,16 @@ def choose_numbers(chosen: Selection) -> Numbers:
         data=data,
         samples=samples,
         chance=by_chance(chosen.record) if first == HERE else None,
+        unknown=unknown,
         first=first,
     )
 
 
 def say_source(chosen: Selection, numbers: Numbers) -> None:
-    """Why there are no numbers over a data set, where there are none."""
+    """Why there are no numbers over a data set, where there are none; and how much of its texts was unknown."""
+    if numbers.unknown:
+        share = percent(numbers.unknown, below="<")
+        st.caption(f"Of the tokens of {numbers.data}, {share} are unknown to this tokenizer.")
     if chosen.opened is not None:
         st.caption("A record holds one input, so these are the numbers of that input alone.")
     elif numbers.spreads and not {"importance", "zero"} <= set(numbers.spreads):

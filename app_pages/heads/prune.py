@@ -1,4 +1,4 @@
-"""How many heads may go: the greedy pruning curve over a data set, pre-LN beside post-LN."""
+"""What is left without some heads: the greedy pruning curve over a data set, pre-LN beside post-LN."""
 
 from collections.abc import Iterable
 
@@ -58,8 +58,8 @@ def prune(chosen: HeadSelection) -> None:
     st.caption(
         "At each step every remaining head is tried, and the one without which the mean loss is least is removed. Two heads that "
         f"are each dispensable may not be so together. {_judged_by(stored.values())} ± is the standard error of the change, "
-        "which compares the answers to the same examples; a loss shows where it is larger than that, and what is smaller, up "
-        "or down, may be chance. Dashed: the last step before a loss shows. "
+        "which compares the answers to the same examples; accuracy counts as lower where it fell by more than two of them; "
+        "less, up or down, may be chance. Dashed: the last step before it is lower. "
         f"A click on a point of {chosen.checkpoint} chooses the head."
     )
     for name in missing:
@@ -100,23 +100,21 @@ def _whole(value: float | None) -> int | None:
 
 
 def _in_words(name: str, table: Table, steps: list[Step]) -> str:
-    """How many heads may go, what the next one costs, and what half of them do."""
+    """With how many heads gone accuracy is not clearly lower, what the next one costs, and what half of them do."""
     if not steps[0].n:
         return _of_older_file(name, table, steps[0])
     last, half = may_go(steps), len(steps) // 2
-    at_half = f" With {half} gone: {_accuracy(steps, half)}."
+    at_half = "" if half == last else f" With {half} gone: {_accuracy(steps, half)}."
     judged = f"**{name}**, judged on {over(table.source, JUDGING)}"
     heads = ", ".join(_name(step) for step in steps[1 : last + 1])
     if last == steps[-1].step:
-        return (
-            f"{judged}: all {last} heads may go without a loss that shows, {_accuracy(steps, last)}: {heads}."
-        )
+        return f"{judged}: accuracy is not clearly lower even with all {last} heads gone, {_accuracy(steps, last)}: {heads}."
     after = f"{_accuracy(steps, last + 1)} ({_name(steps[last + 1])})"
     if not last:
-        return f"{judged}: a loss shows as soon as the first head is gone, {after}.{at_half}"
+        return f"{judged}: accuracy is lower as soon as the first head is gone, {after}.{at_half}"
     return (
-        f"{judged}: {last} of {steps[-1].step} heads may go before a loss shows, {_accuracy(steps, last)}: {heads}. With one "
-        f"more gone, {after}.{at_half}"
+        f"{judged}: with {last} of {steps[-1].step} heads gone accuracy is not clearly lower, {_accuracy(steps, last)}: {heads}. With one "
+        f"more gone it is, {after}.{at_half}"
     )
 
 
@@ -125,7 +123,7 @@ def _of_older_file(name: str, table: Table, first: Step) -> str:
     n = table.source.n // 2
     error = np.sqrt(first.accuracy * (1 - first.accuracy) / n)
     return (
-        f"**{name}**: its file is an older one, judged on {n} examples only, too few to say how many heads may go: "
+        f"**{name}**: its file is an older one, judged on {n} examples only, too few to say from how many heads on accuracy is lower: "
         f"{with_error(first.accuracy, error)} are right with all heads. "
         f"`{command(name, f'--with {MEASURE}')}` measures it anew."
     )

@@ -14,7 +14,7 @@ from model.measures.difficulty import called_differently, hardest_first
 from viz.image_gallery import image_gallery
 
 TEST_DIGITS, DRAW, PICTURE = "Test digits", "Draw", "Picture"
-AS_THEY_COME, HARDEST, DISAGREE = "as they come", "hardest first", "where the two checkpoints disagree"
+AS_THEY_COME, HARDEST, DISAGREE = "as they come", "hardest first", "where the two encoders disagree"
 COLUMNS = 5
 PAGE = 3 * COLUMNS
 SIDE = 44  # pixels of the picture in the row
@@ -46,7 +46,8 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
                 chosen = address.number(
                     *("Test digit number", 0, len(images) - 1),
                     key="digit",
-                    width=121,  # of less, its two buttons are hidden
+                    icon=":material/tag:",  # a # before it: the number of the picture, and not what it shows
+                    width=140,  # of less, its two buttons are hidden
                     label_visibility="collapsed",
                 )
             _gallery(images, labels, chosen, checkpoint)
@@ -67,7 +68,8 @@ def second_digit(key: str) -> tuple[Picture | None, int | None]:
     number = address.number(
         *("Second digit, test digit number", 0, len(images) - 1, SECOND),
         key=key,
-        width=130,
+        icon=":material/tag:",
+        width=160,
         label_visibility="collapsed",
     )
     with picture:

@@ -12,9 +12,11 @@ from app_pages.inputs.digit_input import digit_input
 from app_pages.inputs.record_input import Opened, invite, record_input
 from app_pages.inputs.several import right_class, stepper
 from app_pages.inputs.text_input import text_input
+from app_pages.inputs.unknown_tokens import say_unknown
 from app_pages.widgets.bar import bar
 from app_pages.widgets.head_choice import OTHER_KIND
 from app_pages.widgets.spelling import PLACEMENTS, plain
+from model import checkpoint
 from model.checkpoint import Loaded
 from model.history import measured, standard_error
 from model.inputs import Input
@@ -35,6 +37,11 @@ _ENCODER = (
     "post-LN: after each of the two additions."
 )
 
+# By words in the name of a data set.
+_DATA = {
+    "SST": "SST is the Stanford Sentiment Treebank: single sentences from film reviews.",
+    "of our own": "Sentences of our own were written for this project; in each a word like “not” or “never” decides.",
+}
 NO_NUMBERS = (
     "cannot be shown with this input, choose another one: its activations are too large for float32, and what was computed "
     "from them is no number."
@@ -66,9 +73,10 @@ def choose_input(
         given = _of_record(opened, records)
     else:
         with place:
-            config = state.config_of(name)
-            imported = config is not None and config.family is not None
-            given, label = text_input(in_two_parts=imported) if kind == state.TEXT else digit_input(name)
+            if kind == state.TEXT:
+                given, label = text_input(name)
+            else:
+                given, label = digit_input(name)
             label = state.label_for(name, label)
             label = right_class(kind, name, given) if label is None else label
         with place:
@@ -92,21 +100,22 @@ def choose_input(
 def _need_encoder(name: str | None, kind: str, given: Input | None, about: DeltaGenerator) -> None:
     """Ends the page where there is no encoder, or nothing that it could read."""
     if name is None:
-        stop(f"There is no checkpoint for this input: none in `checkpoints/` takes a {kind.lower()}.")
+        stop(f"There is no encoder for this input: none in `checkpoints/` reads a {kind.lower()}.")
     try:
         loaded = state.loaded(name)
         with about:
             _describe(loaded)
         n_read = state.encoded_text(name, given).n_read if kind == state.TEXT and given else None
     except (ValueError, OSError) as error:
-        stop(f"The checkpoint {name} cannot be used, choose another one: {plain(str(error))}.")
+        stop(f"The encoder {name} cannot be used, choose another one: {plain(str(error))}.")
     if given is None or n_read == 0:
         stop(INVITATION[kind])
     if not state.record(name, given).is_finite:
-        stop(f"The checkpoint {plain(name)} {NO_NUMBERS}")
+        stop(f"The encoder {plain(name)} {NO_NUMBERS}")
     own.say_on_cpu(name)
     if left_out := state.left_out(name, given):
         st.caption(f"The text is too long for the encoder, which leaves out the {left_out}.")
+    say_unknown(name, given)
 
 
 def _of_record(opened: Opened | None, records: bool) -> Input | None:
@@ -148,7 +157,7 @@ def _choose_encoder(kind: str) -> str | None:
     shown = [held if held in names else names[0] for names in seeds.values()]
     look = {"label_visibility": "collapsed"}
     # Not by a shorter name: the address holds what stands in the box, and must say the seed.
-    name = address.box("Checkpoint", shown, key="checkpoint", gone=_alike, width=190, **look)
+    name = address.box("Encoder", shown, key="checkpoint", gone=_alike, width=190, **look)
     if name is not None and len(names := seeds[seed_of(name)[0]]) > 1:
         st.session_state["seed"] = name
         st.selectbox(
@@ -194,20 +203,33 @@ def _describe(loaded: Loaded) -> None:
         st.caption(
             f"{loaded.n_parameters:,} parameters  \n{PLACEMENTS[config.norm_placement]}, "
             f"{_several(config.n_layers, 'layer')} × {_several(config.n_heads, 'head')}  \n"
+            + _seed(loaded.name)
             + (f"reference accuracy: {plain(published)}  \n" if published else "")
             + f"runs on {loaded.device.type.upper()}"
         )
         if figures := measured(loaded.history):
             st.caption("Accuracy, with its standard error:")
-            st.dataframe([_right(each) for each in figures], hide_index=True, width=440)
+            st.dataframe([_accuracy(each) for each in figures], hide_index=True, width=440)
+            if said := [
+                what for name, what in _DATA.items() if any(name in each["data"] for each in figures)
+            ]:
+                st.caption(" ".join(said))
         else:
             st.caption("Its accuracy was not measured.")
         st.caption(_ENCODER)
 
 
-def _right(figures: dict) -> dict[str, str]:
+def _seed(name: str) -> str:
+    """A line about the seed, where there are encoders that differ in nothing else; "" where there are none."""
+    alike = by_seed(checkpoint.available()).get(seed_of(name)[0], ())
+    if len(alike) < 2 or name not in alike:
+        return ""
+    return f"seed {seed_of(name)[1]}: one of {len(alike)} encoders that differ only in the random numbers of their training  \n"
+
+
+def _accuracy(figures: dict) -> dict[str, str]:
     p, n = figures["accuracy"], figures["n"]
-    return {"of": f"{n:,} {figures['data']}", "right": with_error(p, standard_error(p, n))}
+    return {"judged on": f"{n:,} {figures['data']}", "correct": with_error(p, standard_error(p, n))}
 
 
 def _several(n: int, what: str) -> str:

@@ -34,10 +34,10 @@ class Item:
     digit: int | None = None  # the number of a test digit
     colours: Picture | None = None
 
-    def given(self, config: ModelConfig) -> Input | None:
+    def given(self, config: ModelConfig, *, reads_pairs: bool) -> Input | None:
         """What the encoder is given; None where it cannot take it."""
         if self.text is not None:
-            return self.text if config.family is not None else replace(self.text, second=None)
+            return self.text if reads_pairs else replace(self.text, second=None)
         if self.digit is not None:
             return Picture.of(state.test_digits()[0][self.digit])
         if config.n_channels == 3:
@@ -109,7 +109,7 @@ def right_class(kind: str, name: str | None, given: Input | None) -> int | None:
     if listed is None or number is None or config is None or not config.chooses:
         return None
     item = listed.items[number]
-    if not item.label or given is None or given != item.given(config):
+    if not item.label or given is None or given != item.given(config, reads_pairs=state.reads_pairs(name)):
         return None
     try:
         return class_of(item.label, config.class_names)
@@ -124,7 +124,11 @@ def stepper(kind: str, name: str | None, given: Input | None) -> None:
     if listed is None or config is None or number not in order:
         return
     place, n = order.index(number), len(order)
-    changed = "" if given == listed.items[number].given(config) else ", changed"
+    changed = (
+        ""
+        if given == listed.items[number].given(config, reads_pairs=state.reads_pairs(name))
+        else ", changed"
+    )
     look = {"type": "tertiary", "on_click": open_item}
     with st.container(horizontal=True, gap=None, vertical_alignment="center", width="content", key="stepper"):
         for key, sign, what, to in (

@@ -12,8 +12,8 @@ FIRST = "The film is not bad at all."  # where there are no examples
 AT_MOST = f"The text box takes at most {LONGEST:,} characters."
 
 
-def text_input(*, in_two_parts: bool = False) -> tuple[Text | None, None]:
-    """The text, None where it is empty. The box is what counts; an example only fills it.
+def text_input(name: str | None) -> tuple[Text | None, None]:
+    """The text for the encoder of that name, None where it is empty. The box is what counts; an example only fills it.
 
     Encoders that were trained on pairs read a second text behind the first, where there is one.
     """
@@ -32,7 +32,7 @@ def text_input(*, in_two_parts: bool = False) -> tuple[Text | None, None]:
         width=160,
         label_visibility="collapsed",
     )
-    second = _second_part() if in_two_parts else None
+    second = _second_part() if name is not None and state.reads_pairs(name) else None
     if len(text) == LONGEST:  # of a longer one in the address, Streamlit takes the beginning
         st.caption(AT_MOST)
     return (Text(text, second) if text.strip() else None), None

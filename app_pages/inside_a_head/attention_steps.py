@@ -60,7 +60,7 @@ def products(view: View) -> None:
     chart = vector_rows(pair, what="component of q and k", totals={}, total=" ")
     show(chart, key="inside_rows_pair")
     st.markdown(
-        "Multiplied component by component, a row a key; the framed row is the product of the two above. "
+        "Multiplied component by component, one row for each key; the framed row is the product of the two above. "
         "Gold raises the sum, purple lowers it. A click on a row chooses the key."
     )
     chart = vector_rows(

@@ -21,9 +21,9 @@ from viz.numbers import in_tex, short, written
 
 FIRST = "0.5, -3, 8.5\n-1, 2, 5\n4, 4, 1"
 MOST_ROWS, MOST_NUMBERS, LARGEST = 6, 8, 1e6
-ATTENTION, FEED_FORWARD = "of the attention", "of the feed-forward layer"
-_VECTORS = "Numbers with commas or spaces between them. The first line is worked out; all of them are the batch below."
-MISPRINTED = {(0.5, -3, 8.5): 2, (-1, 2, 5): 2}  # vectors of slides, and the σ that stands there
+ATTENTION, FEED_FORWARD = "LayerNorm of the attention", "LayerNorm of the feed-forward layer"
+_VECTORS = "Numbers with commas or spaces between them. The first line is computed step by step; all lines together are the batch below."
+MISPRINTED = {(0.5, -3, 8.5): 2, (-1, 2, 5): 2}  # vectors of lecture slides, and the σ that is printed there
 _WRITTEN = 4  # terms of a sum that are written out
 
 
@@ -85,7 +85,7 @@ def _corrected(vector: np.ndarray) -> str:
         normalise(vector[None], "features").deviation,
     )
     return (
-        f"Slides in circulation give σ = {MISPRINTED[tuple(vector)]} for ({numbers}): it is "
+        f"({numbers}) is often printed with σ = {MISPRINTED[tuple(vector)]}; by the formula σ is "
         f"{short(deviation.item())}."
     )
 
@@ -115,7 +115,7 @@ def _own(chosen: HeadSelection, query: int, sublayer: str) -> None:
 
 def _bars(whose: str, x: np.ndarray, standardised: np.ndarray, reading: str) -> None:
     """A vector before and after its norm."""
-    show(norm_bars(x, title="x", reading="green: mean, one σ to either side"), key=f"inside_{whose}_x")
+    show(norm_bars(x, title="x", reading="line: mean; band: one σ to either side"), key=f"inside_{whose}_x")
     show(norm_bars(standardised, title="(x − μ) / σ", reading=reading), key=f"inside_{whose}_z")
 
 
@@ -128,7 +128,7 @@ def _where(norm_placement: str, sublayer: str) -> str:
 
 def _batch(values: np.ndarray) -> None:
     """The same numbers, normalised either way."""
-    st.markdown("#### The same numbers, averaged the other way")
+    st.markdown("#### LayerNorm beside batch normalisation, on the same numbers")
     for over, place in zip(("features", "batch"), beside("features", "batch"), strict=True):
         found = normalise(values, over)
         with place:

@@ -1,4 +1,4 @@
-"""Inside a head: one query's way through a block, number by number, and why it is built so."""
+"""Inside a head: one query's path through a layer, number by number, and why it is built so."""
 
 from app_pages.inputs.row import choose_input
 from app_pages.inside_a_head.layer_norm import layer_norm
@@ -12,6 +12,6 @@ PARTS = {
     "Step by step": lambda: step_by_step(choose_head(choose_input(), stepped=True)),
     "Why √d_k": why_the_scale,
     "LayerNorm": lambda: layer_norm(choose_head(choose_input(), with_colours=False)),
-    "Sets": lambda: set_to_set(choose_head(choose_input(), with_colours=False)),
+    "Order of tokens": lambda: set_to_set(choose_head(choose_input(), with_colours=False)),
 }
 PARTS[parts(PARTS, key="inside")]()

@@ -1,4 +1,4 @@
-"""Why scores are divided by sqrt(d_k): on random vectors, on the checkpoint's own, and with a temperature on top."""
+"""Why scores are divided by sqrt(d_k): on random vectors, on the encoder's own, and with a temperature on top."""
 
 import numpy as np
 import pandas as pd
@@ -21,9 +21,9 @@ from viz.inside.head_points import variance_of_heads, with_and_without
 from viz.inside.width_curves import scale_name, width_curves
 from viz.numbers import in_tex, written
 
-RANDOM, CHECKPOINT, TEMPERATURE = "random vectors", "this checkpoint", "temperature"
+RANDOM, CHECKPOINT, TEMPERATURE = "random vectors", "this encoder", "temperature"
 WIDTHS = tuple(2**power for power in range(10))  # 1 to 512
-SCALES = {"1/√d_k": 0.5, "1": 0.0, "1/d_k": 1.0, "free": None}  # powers p of d_k^-p
+SCALES = {"1/√d_k": 0.5, "1": 0.0, "1/d_k": 1.0, "another power": None}  # powers p of d_k^-p
 GRADIENT = r"\lVert \mathrm{diag}(a) - a\,a^{\top} \rVert_F"
 
 
@@ -31,7 +31,7 @@ def why_the_scale() -> None:
     above = st.container()  # for the input, which random vectors do not need
     places = controls, _ = bar("controls")
     with controls:
-        part = address.row("Experiment on", (RANDOM, CHECKPOINT, TEMPERATURE), key="inside_scale")
+        part = address.row("Try it with", (RANDOM, CHECKPOINT, TEMPERATURE), key="inside_scale")
     if part == RANDOM:
         _random_vectors(controls)
         return

@@ -41,9 +41,9 @@ def set_to_set(chosen: HeadSelection) -> None:
     with st.container(horizontal=True, gap="large", key="totals"):
         for each in (NONE, CAUSAL):
             st.metric(
-                f"Largest deviation, {each}",
+                f"Largest difference of the two sides, {each}",
                 written(found[each].largest_difference, ".2g"),
-                f"{written(found[each].largest_difference / size, '.2g')} times the largest output"
+                f"{written(found[each].largest_difference / size, '.2g')} of the largest output"
                 if size
                 else None,
                 delta_color="off",
@@ -52,12 +52,21 @@ def set_to_set(chosen: HeadSelection) -> None:
             )
     where = seen.row_of(query)
     moved = f"moves from row {query} to row {where}" if where != query else f"keeps its row {query}"
-    if mask == NONE:
+    has_bias = record.config.has_distance_bias
+    if mask == NONE and seen.holds:
         st.markdown(
             f"The framed token {moved} and takes its output along unchanged: each row is a weighted mean "
-            "over the same set of vectors, whichever order they stand in. Any deviation is rounding: sums "
+            "over the same set of vectors, whichever order they stand in. Any difference is rounding: sums "
             "in another order round differently."
         )
+    elif mask == NONE and has_bias:
+        st.markdown(
+            f"The framed token {moved}, and its output changes: this encoder adds a bias to each score that depends "
+            "on how far apart query and key are, and in another order they are at other distances. So its "
+            "attention does not read a set."
+        )
+    elif mask == NONE:
+        st.markdown(f"The framed token {moved}, and its output changes by more than rounding.")
     elif seen.holds:
         st.markdown(
             f"The framed token {moved}. In this order every row's output stays the same, even with the mask."
@@ -71,8 +80,9 @@ def set_to_set(chosen: HeadSelection) -> None:
             "does not move with the vectors, and the equation fails."
         )
     st.latex(r"\mathrm{Attention}(PX) = P\,\mathrm{Attention}(X)")
+    without_bias = "Without its bias by distance the equation would hold, " if has_bias else ""
     st.markdown(
-        r"since softmax works row by row: $\mathrm{softmax}((PQ)(PK)^{\top})\,PV = "
+        without_bias + r"since softmax works row by row: $\mathrm{softmax}((PQ)(PK)^{\top})\,PV = "
         r"P\,\mathrm{softmax}(QK^{\top})\,P^{\top} P\,V = P\,\mathrm{softmax}(QK^{\top})\,V$"
     )
     st.caption(

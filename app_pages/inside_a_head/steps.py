@@ -83,9 +83,8 @@ def step_by_step(chosen: HeadSelection) -> None:
             width="content",
         )
     st.caption(
-        f"{view.head}, query {as_code(view.name(query))}. Every step follows in double precision from the "
-        f"block's input and weights, recomputed within {within(max(apart.values()))} of the encoder's own "
-        "values."
+        f"{view.head}, query {as_code(view.name(query))}. Every step is computed anew in double precision from "
+        f"the layer's input and weights; largest difference from the encoder's own numbers: {within(max(apart.values()))}."
     )
 
 
@@ -100,7 +99,9 @@ def _step(view: View, name: str, number: int) -> bool:
         with unfolded:
             step.draw(view)
             if name in view.steps.apart:
-                st.caption(f"Recomputed within {within(view.steps.apart[name])}.")
+                st.caption(
+                    f"Largest difference from the encoder's own numbers: {within(view.steps.apart[name])}."
+                )
             elif name.startswith("add_"):
                 st.caption("The encoder keeps this sum only after the norm: the next step compares both.")
     return unfolded.open

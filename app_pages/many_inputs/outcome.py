@@ -17,6 +17,7 @@ from model.inputs import Input, Text
 from model.measures.difficulty import hardest_first
 from model.measures.surprise import entropies, entropies_of_each, losses, most_alike
 from model.probabilities import probabilities
+from model.text import Encoded
 from viz.attention.token_label import visible
 from viz.numbers import percent, written
 
@@ -37,6 +38,7 @@ class Line:
     nearest: int | None = None  # the number of the input whose state is most like this one's
     surprise: float = np.nan
     left_out: int = 0  # tokens
+    unknown: float = 0.0  # share of the tokens that the vocabulary lacks
 
     @property
     def right(self) -> bool | None:
@@ -58,6 +60,10 @@ class Outcome:
         return [self.lines[at] for at in hardest_first(np.arange(len(values)), [values])]
 
     @property
+    def has_unknown(self) -> bool:
+        return any(line.unknown for line in self.lines)
+
+    @property
     def n_labelled(self) -> int:
         return sum(line.label is not None for line in self.lines)
 
@@ -70,8 +76,8 @@ class Outcome:
 def outcome(name: Checkpoint, items: tuple[Item, ...]) -> Outcome:
     """Read by the encoder of that name; a bar tells how far it is. What it cannot take is counted in the notes."""
     config = state.loaded(name).config
-    given, notes, left_out = _readable(name, items, config)
-    numbers = sorted(given, key=lambda number: (left_out.get(number, (0, 0))[1], number))
+    given, notes, encoded = _readable(name, items, config)
+    numbers = sorted(given, key=lambda number: (len(encoded.get(number, ())), number))
     # By length: inputs of one length share a batch.
     inputs = [given[number] for number in numbers]
     back = {number: at for at, number in enumerate(numbers)}
@@ -82,7 +88,8 @@ def outcome(name: Checkpoint, items: tuple[Item, ...]) -> Outcome:
     made = tuple(
         Line(
             number=number,
-            left_out=left_out.get(number, (0, 0))[0],
+            left_out=encoded[number].n_left_out if config.is_text else 0,
+            unknown=encoded[number].n_unknown / encoded[number].n_read if config.is_text else 0.0,
             **line,
         )
         for number, line in zip(in_list, lines, strict=True)
@@ -102,15 +109,14 @@ def outcome(name: Checkpoint, items: tuple[Item, ...]) -> Outcome:
 
 def _readable(
     name: str, items: Sequence[Item], config: ModelConfig
-) -> tuple[dict[int, Input], list[str], dict[int, tuple[int, int]]]:
-    """By number the inputs that the encoder takes; notes; of texts how many tokens are left out, and the length."""
-    given, lengths, nothing = {}, {}, []
+) -> tuple[dict[int, Input], list[str], dict[int, Encoded]]:
+    """By number the inputs that the encoder takes; notes; by number the tokens of texts."""
+    given, tokens, nothing = {}, {}, []
     for number, item in enumerate(items):
-        found = item.given(config)
+        found = item.given(config, reads_pairs=state.reads_pairs(name))
         if isinstance(found, Text):
-            encoded = state.encoded_text(name, found)
-            found = found if encoded.n_read else None
-            lengths[number] = encoded.n_left_out, len(encoded)
+            tokens[number] = state.encoded_text(name, found)
+            found = found if tokens[number].n_read else None
         if found is None:
             nothing.append(number)
         else:
@@ -122,9 +128,10 @@ def _readable(
         named = [items[number].name or f"number {number + 1:,}" for number in nothing[:NAMED]]
         shown = ", ".join(named) + (", …" if len(nothing) > NAMED else "")
         notes.append(f"{several} left out, {what}: {shown}.")
-    if config.family is None and (n := sum(bool(item.text and item.text.second) for item in items)):
-        notes.append(f"This encoder reads one text at a time: {_several(n, 'second part')} left out.")
-    return given, notes, lengths
+    n_pairs = sum(bool(item.text and item.text.second) for item in items)
+    if n_pairs and not state.reads_pairs(name):
+        notes.append(f"This encoder reads one text at a time: {_several(n_pairs, 'second part')} left out.")
+    return given, notes, tokens
 
 
 def _labels(items: Sequence[Item], numbers: list[int], config: ModelConfig) -> tuple[list[int], list[str]]:

@@ -17,7 +17,7 @@ from app_pages.widgets.spelling import plain
 from model.history import standard_error
 from viz.numbers import percent, with_error
 
-AS_GIVEN, SURPRISING = "as given", "surprising first"
+AS_GIVEN, SURPRISING = "as given", "hardest first"
 
 
 def summary(listed: Listed, found: Outcome) -> None:
@@ -76,7 +76,7 @@ if name is None:
 try:
     state.loaded(name)
 except (ValueError, OSError) as error:
-    stop(f"The checkpoint {name} cannot be used, choose another one: {plain(str(error))}.")
+    stop(f"The encoder {name} cannot be used, choose another one: {plain(str(error))}.")
 own.say_on_cpu(name)
 if (listed := several.held(kind)) is None:
     with st.container(width=820):

@@ -59,6 +59,7 @@ function rowOf(row, data, scroll) {
   name.dir = "auto";
   name.textContent = row.name;
   if (row.note) input.appendChild(Object.assign(document.createElement("small"), { textContent: row.note }));
+  if ("unknown" in row) cellOf(line, "unknown", row.unknown);
   const answer = cellOf(line, "answer", row.said);
   if (row.probability) {
     answer.appendChild(Object.assign(document.createElement("small"), { textContent: row.probability }));

@@ -22,6 +22,13 @@ from viz.numbers import percent, written
 HERE = Path(__file__).parent
 SIGNS = 160  # of a text that are sent to the browser
 SIDE = 36  # pixels of a thumbnail
+# Headings of what makes an input hard.
+_NUMBERS = {
+    "loss": "loss, nats",
+    "entropy": "uncertainty (entropy, nats)",
+    "loss or entropy": "loss, or uncertainty (entropy), nats",
+    "distance": "distance",
+}
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _table = st.components.v2.component(
     "many_inputs",
@@ -56,8 +63,9 @@ def _head(items: Sequence[Item], outcome: Outcome) -> list[str]:
     answer = "most similar" if outcome.surprise == "distance" else "answer"
     what = "input" if items[0].text is not None else "picture"
     label = ["label"] if outcome.n_labelled else []
-    number = [outcome.surprise if outcome.surprise == "distance" else f"{outcome.surprise}, nats"]
-    return ["", what, answer, *label, *(number if outcome.surprise else [])]
+    number = [_NUMBERS.get(outcome.surprise, outcome.surprise)]
+    unknown = ["unknown tokens"] if outcome.has_unknown else []
+    return ["", what, *unknown, answer, *label, *(number if outcome.surprise else [])]
 
 
 def _row(item: Item, outcome: Outcome, line: Line) -> dict:
@@ -73,6 +81,8 @@ def _row(item: Item, outcome: Outcome, line: Line) -> dict:
     }
     if line.left_out:
         row["note"] = f"{line.left_out:,} token{'s' * (line.left_out != 1)} left out"
+    if outcome.has_unknown:
+        row["unknown"] = percent(line.unknown, below="<")
     if outcome.n_labelled:
         row["right"] = line.right
         row["label"] = item.label if line.label is None else outcome.classes[line.label]
@@ -115,6 +125,8 @@ def as_csv(items: Sequence[Item], outcome: Outcome, lines: Sequence[Line]) -> by
         if any(item.text.second for item in given):
             columns["second"] = [_as_text(item.text.second or "") for item in given]
         columns["tokens_left_out"] = [line.left_out for line in lines]
+        if outcome.has_unknown:
+            columns["share_of_unknown_tokens"] = [line.unknown for line in lines]
     columns["answer"] = [_as_text(line.said) for line in lines]
     columns["probability"] = [line.probability for line in lines]
     columns["label"] = [_as_text(item.label) for item in given]

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from app_pages import address
+from app_pages.masks.description import named
 from app_pages.state import HeadSelection
 from app_pages.widgets.contrast import beside, share, tell
 from app_pages.widgets.head_choice import clickable_heads
@@ -52,14 +53,14 @@ def _lost(chosen: HeadSelection, before: ForwardRecord, after: ForwardRecord, qu
         if masking:
             said = f"No key is masked for {who} in all heads of this layer, but some are in {masking} of {len(in_heads)}."
     else:
-        said = _in_words(who, lost(rows[0], allowed), after.tokens)
+        said = _in_words(who, lost(rows[0], allowed), after)
     tell(said)
     show(attention_shift(*rows, after.tokens, allowed=allowed), key="masks_shift")
 
 
-def _in_words(who: str, found: Lost, tokens: tuple[str, ...]) -> str:
+def _in_words(who: str, found: Lost, record: ForwardRecord) -> str:
     """How much went to keys that are masked now in all of the heads, and to which of them most."""
     most = list(zip(found.keys, found.weights, strict=True))[:NAMED]
-    named = ", ".join(f"“{tokens[key]}” {share(weight, 1)}" for key, weight in most)
+    names = ", ".join(f"{named(record, key)} {share(weight, 1)}" for key, weight in most)
     more = " and others" if len(found.keys) > len(most) else ""
-    return f"{who.capitalize()} loses keys that had {share(found.total, 1)} of its attention: {named}{more}."
+    return f"{who.capitalize()} cannot look any more where {share(found.total, 1)} of its attention went: {names}{more}."

@@ -11,11 +11,11 @@ from model.intervention import Kind, MaskChoice
 from model.record import ForwardRecord
 
 KINDS: dict[str, Kind] = {
-    "Block keys": "keys",
-    "Block cells": "cells",
+    "Block tokens": "keys",
+    "Block pairs": "cells",
     "Causal": "causal",
     "Local window": "window",
-    "Key padding": "padding",
+    "Padding": "padding",
     "None": "none",
 }
 MOST_PADDING = 32  # tokens

@@ -25,15 +25,15 @@ def without_or_with(choice: MaskChoice, record: ForwardRecord) -> str:
 def _what(choice: MaskChoice, record: ForwardRecord) -> str | None:
     """None where the choice masks nothing."""
     n, is_text = len(record), record.unit == "token"
-    named = [f"“{token}”" if is_text else token for token in record.tokens]
+    names = [named(record, position) for position in range(n)]
     match choice.kind:
         case "keys" if len(choice.keys) > AT_MOST:
             return f"Without {len(choice.keys)} of the {n} {'tokens' if is_text else 'positions'}"
         case "keys" if choice.keys:
-            return f"Without {_listed([named[key] for key in choice.keys])}"
+            return f"Without {_listed([names[key] for key in choice.keys])}"
         case "cells" if len(choice.cells) == 1:
             ((query, key),) = choice.cells
-            return f"Where {named[query]} does not see {named[key]}"
+            return f"Where {names[query]} does not see {names[key]}"
         case "cells" if choice.cells:
             return f"Without {len(choice.cells)} of the {n * n:,} cells"
         case "causal":
@@ -48,6 +48,14 @@ def _what(choice: MaskChoice, record: ForwardRecord) -> str | None:
     return None
 
 
+def named(record: ForwardRecord, position: int) -> str:
+    """A token in quotation marks, with its position where it occurs more than once; a patch as it is called."""
+    token = record.tokens[position]
+    if record.unit != "token":
+        return token
+    return f"“{token}”" if record.tokens.count(token) == 1 else f"“{token}” at position {position}"
+
+
 def _listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
@@ -55,19 +63,24 @@ def _listed(names: Sequence[str]) -> str:
 def explained(choice: MaskChoice, record: ForwardRecord) -> str:
     """What a mask of this kind forbids, and what to click; holds no token of the input."""
     is_text, n_layers = record.unit == "token", record.config.n_layers
-    everywhere = choice.layers is None and choice.heads is None
+    everywhere = all(
+        some is None or len(set(some)) == count
+        for some, count in ((choice.layers, n_layers), (choice.heads, record.config.n_heads))
+    )
     match choice.kind:
         case "keys":
             apart = ""
             if record.has_class_token and not is_text:
                 apart = " The class token has no patch: block it in the box."
+            unread = f"No {record.unit} reads from a blocked one any more"
+            if not everywhere:
+                unread = f"In the chosen layers and heads no {record.unit} reads from a blocked one; the others still do"
             return (
                 f"Click a {record.unit} to block it as a key for every query; a second click unblocks "
-                f"it.{apart} No token reads from a blocked one any more; its own vector is still computed, "
-                "layer by layer."
+                f"it.{apart} {unread}. A blocked {record.unit} is not taken out: the encoder still computes its state."
             )
         case "cells":
-            return "A blocked cell forbids one query one key. A click blocks it, a second one unblocks it."
+            return "A cell is a pair of a query (row) and a key (column); where it is blocked, that query does not see that key. A click blocks it, a second one unblocks it."
         case "causal" if record.has_class_token and everywhere:
             return (
                 "A query attends to itself and to the positions before it. The class token is first and "

@@ -20,12 +20,15 @@ from model.record import ForwardRecord
 from viz.numbers import percent, written
 from viz.token_bars import row_sums
 
-_REMEDIES = {"keys": ": block a key above", "cells": ": block a cell above"}
+_REMEDIES = {"keys": ": block a token above", "cells": ": block a pair above"}
 NUMBERS = {"−1e9": -1e9, "−1e4": -1e4, "−10": -10.0}
 ZEROED = r"$A_{ij} \cdot 0$ after the softmax"
 # How a mask is applied, and whether the finite number is put in.
 METHODS: dict[str, tuple[Method, bool]] = {
-    r"this encoder: lowest float32 instead of $s_{ij}$, empty rows to 0": ("encoder", False),
+    r"this encoder: the lowest float32 number instead of $s_{ij}$; a row without keys becomes 0": (
+        "encoder",
+        False,
+    ),
     r"$-\infty$ instead of $s_{ij}$": ("replaced", False),
     r"$c$ instead of $s_{ij}$": ("replaced", True),
     r"$s_{ij} + c$": ("added", True),
@@ -48,7 +51,7 @@ def methods(
 ) -> None:
     """`unmasked` has the positions of `after`, which is under the mask."""
     number = address.row(
-        "The finite number c",
+        "Finite number c in place of −∞",
         NUMBERS,
         key="masks_number",
         help="In half precision, which ends at −65,504, −1e9 itself becomes −∞.",

@@ -1,4 +1,4 @@
-"""What the checkpoint really adds: its own table of positions, and how long its vectors are beside the content."""
+"""What the encoder really adds: its own table of positions, and how long its vectors are beside the content."""
 
 import math
 
@@ -87,7 +87,7 @@ def _grid(name: str, record: ForwardRecord, query: int) -> None:
         f"Mean cosine similarity of patches side by side **{short(means.beside)}**, one above the other "
         f"**{short(means.above)}**, of all other pairs **{short(means.others)}**."
     )
-    found = "was learned from digits" if means.neighbours_alike else "is not visible here"
+    found = "was learned in training" if means.neighbours_alike else "is not visible here"
     learned = f"The table is a plain list that does not say which patches touch: the grid {found}."
     computed = "These sinusoids count the patches as one long row: that they lie in a grid is not in them."
     why = learned if record.config.positions == "learned" else computed
@@ -109,7 +109,7 @@ def _lengths(chosen: Selection, record: ForwardRecord) -> None:
     without, ratio = lengths.ratios
     mean = f"Over the {len(record)} positions of this input, the mean length of the content is"
     root = r"$\sqrt{d_\text{model}}$"
-    trained, other, what = without, ratio, f"with a factor {root}, which this checkpoint was trained without,"
+    trained, other, what = without, ratio, f"with a factor {root}, which this encoder was trained without,"
     if is_scaled:
         trained, other, what = ratio, without, f"without the factor {root}"
     st.markdown(

@@ -84,14 +84,14 @@ def _look_up(name: Checkpoint, given: Input, query: int) -> None:
     )
     st.latex(rf"\mathrm{{onehot}}({found.id}) \, E = E_{{{found.id}}}")
     st.caption(
-        f"A vector of {n:,} numbers, 1 at place {found.id:,} and 0 elsewhere, times $E$ picks the same row: largest difference "
+        f"A vector of {n:,} numbers, 1 at number {found.id:,} and 0 elsewhere, times $E$ picks the same row: largest difference "
         f"{written(apart, '.1g')}. The lookup saves the multiplication by zeros."
     )
 
 
 def _with_words() -> bool:
     return address.toggle(
-        f"{N_WORDS} words around",
+        f"Add {N_WORDS} words of the vocabulary",
         key="positions_map_words",
         help="The first entries of the vocabulary that begin a word, of three letters or more. Frequent ones were "
         "entered first; where the vocabulary is of pieces, some are only beginnings of words. "

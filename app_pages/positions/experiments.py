@@ -52,7 +52,7 @@ def _shuffle(chosen: HeadSelection, record: ForwardRecord, bar: DeltaGenerator) 
             help="Each seed is another order.",
         )
         st.button("Next order", key="positions_try_next", icon=":material/shuffle:", on_click=_next_seed)
-        zeroed = address.row("Both times", (WITH, WITHOUT), key="positions_try_with") == WITHOUT
+        zeroed = address.row("In both orders", (WITH, WITHOUT), key="positions_try_with") == WITHOUT
     order = shuffled(record.roles, seed)
     deviations = [
         _deviation_once_back(chosen.checkpoint, chosen.given, order, without) for without in (False, True)
@@ -103,13 +103,19 @@ def _what_is_permuted(record: ForwardRecord) -> str:
     stay = list(dict.fromkeys(record.tokens[at] for at in record.at(*STAY)))
     if stay:
         what += f"; {' and '.join(map(plain, stay))} {'stay' if len(stay) > 1 else 'stays'}"
+    permuted = (
+        r"What is permuted is the content: at position $i$ stands $x_{\pi(i)} + p_i$, so each position keeps its "
+        f"vector. That is the same as {what}."
+    )
+    if record.config.has_distance_bias:
+        return (
+            f"{permuted} Even without position vectors the order counts in this encoder: it also adds a bias to each "
+            "score that depends on how far apart query and key are, and that bias stays."
+        )
     return (
-        r"What is permuted is the content: at place $i$ stands $x_{\pi(i)} + p_i$, so each place keeps its "
-        "position "
-        f"vector. That is the same as {what}. Without positions nothing tells one place from another: "
-        "attention, feed-forward and norm treat all places alike, so the order of rows and columns is all "
-        "that can change. The small deviations that remain are rounding: the sums are taken in another "
-        "order."
+        f"{permuted} Without positions nothing tells one position from another: attention, feed-forward and norm "
+        "treat all alike, so the order of rows and columns is all that can change. The small differences that "
+        "remain are rounding: the sums are taken in another order."
     )
 
 
@@ -165,7 +171,7 @@ def _leave_out(chosen: HeadSelection, record: ForwardRecord, _bar: DeltaGenerato
     st.markdown(_largest_change(record, after.record))
     st.caption(
         "Zeros are added in place of the position vectors; every weight stays as it was trained, with positions. "
-        "So this shows what this checkpoint lacks without them, not what an encoder trained without any would do."
+        "So this shows what this encoder lacks without them, not what an encoder trained without any would do."
     )
 
 
@@ -215,17 +221,17 @@ def _what_is_shifted(record: ForwardRecord, k: int) -> str:
         last = k + len(record) - 1
         beyond = f" The table ends at {config.n_positions - 1}; what lies beyond was never met in training."
         return (
-            rf"Place $t$ gets $p_{{t+k}}$: the input stands at positions {k} to {last}. The dot products of the "
+            rf"Position $t$ gets $p_{{t+k}}$: the input stands at positions {k} to {last}. The dot products of the "
             "position vectors with each other depend on offsets alone and stay what they were; the vectors do not."
             + (beyond if last >= config.n_positions else "")
         )
     if record.patch_grid is None:
         return (
-            rf"Place $t$ gets $p_{{t+k}}$ of the learned table, which begins again after its last row, "
+            rf"Position $t$ gets $p_{{t+k}}$ of the learned table, which begins again after its last row, "
             f"{config.n_positions - 1}."
         )
     return (
-        "Each patch gets the learned position of the patch $k$ places on, row by row: "
+        "Each patch gets the learned position of the patch that comes $k$ later, row by row: "
         f"{record.patch_grid[1]} is a whole row, and the last ones get those at the beginning. A class "
         "token keeps its own."
     )

@@ -1,4 +1,4 @@
-"""Positions: how an encoder knows where a token stands. The theory of sinusoids, and what the checkpoint does."""
+"""Positions: how an encoder knows where a token stands. The theory of sinusoids, and what the encoder does."""
 
 from app_pages.inputs.row import choose_input
 from app_pages.positions.adding import adding
@@ -15,8 +15,8 @@ PARTS = {
     "Sinusoids": sinusoids,
     "Dot products": products,
     "Shift": shift,
-    "Adding": lambda: adding(choose_head(choose_input(), with_colours=False)),
-    "This checkpoint": lambda: checkpoint_positions(choose_input()),
+    "Add or concatenate": lambda: adding(choose_head(choose_input(), with_colours=False)),
+    "This encoder": lambda: checkpoint_positions(choose_input()),
     "Experiments": lambda: position_experiments(choose_head(choose_input())),
     "Embeddings": lambda: embedding_map(choose_input()),
 }

@@ -31,7 +31,7 @@ def sinusoids() -> None:
         )
     st.caption(
         "Vaswani et al. 2017, section 3.5. $\\omega_k$ is a frequency, $\\lambda_k$ its wavelength in positions. "
-        "The base is 10000; a formula in circulation prints 1000, and the code beside it has 10000."
+        "Some copies of the formula print 1000 in place of 10000."
     )
     _table_and_waves(rows, t)
     _counter(rows, t)
@@ -41,7 +41,7 @@ def _clocks(t: int, d_model: int) -> None:
     wavelengths = theory.wavelengths(d_model)
     some = f"{AT_MOST} of them are drawn, evenly spaced; " if len(wavelengths) > AT_MOST else ""
     st.markdown(
-        f"**Position {t} as {len(wavelengths)} clocks.** Each pair is the tip of a hand that points to "
+        f"**Position {t} as {len(wavelengths)} clocks.** Each pair of dimensions, 2k and 2k + 1, is the tip of a hand that points to "
         rf"$(\sin \omega_k t, \cos \omega_k t)$ and goes round once in $\lambda_k$ positions; {some}"
         f"the fastest needs {wavelengths[0]:.2f} positions, the slowest {wavelengths[-1]:,.0f}."
     )
@@ -86,7 +86,7 @@ def _name(dimension: int, d_model: int) -> str:
 def _counter(rows: np.ndarray, t: int) -> None:
     n, d_model = rows.shape
     st.markdown(
-        "**A counter of waves.** Written in binary, $t$ changes its lowest digit at every step, and each "
+        "**Like a binary counter.** Written in binary, $t$ changes its lowest digit at every step, and each "
         "further digit half as often as the one before; a table of sines does the same, smoothly. Bit $j$ is 1 "
         r"exactly where $\sin\left(2\pi\,(t + \frac12) / 2^{j+1}\right)$ is negative, so a digit is the sign of a "
         "wave. Beside the bits: the sines whose wavelengths are nearest to the periods 8, 16, 32, …; the shortest "

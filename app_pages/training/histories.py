@@ -44,7 +44,7 @@ def histories(names: tuple[str, ...], controls: DeltaGenerator) -> None:
             title = f"{title}, mean of {n:,} logged batches"
         elif n > 1:
             by_name = {name: table[::n] for name, table in by_name.items()}
-            title = f"{title}, one of {n:,} entries"
+            title = f"{title}, 1 entry in {n:,} drawn"
         if value == "accuracy":
             by_name = {name: _with_errors(table, found[name]) for name, table in by_name.items()}
         table = pd.concat([table.assign(run=name) for name, table in by_name.items()])

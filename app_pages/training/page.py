@@ -9,7 +9,7 @@ from app_pages.training.player import player
 from app_pages.widgets.bar import bar, parts
 from app_pages.widgets.spelling import plain
 
-FILM, HISTORIES = "film", "histories"
+FILM, HISTORIES = "Recording", "Training history"
 _OTHERS = "The encoders of this project brought recordings of their training along: choose one of them above."
 
 

@@ -40,7 +40,7 @@ _CLIPPED = (
 
 def film(name: Checkpoint) -> Film | None:
     """Raises ValueError, in one sentence, where it is damaged."""
-    return cache.of(read_film, name, spinner="Reading the film …")
+    return cache.of(read_film, name, spinner="Reading the recording …")
 
 
 @cached(spinner="Following every head …")
@@ -53,7 +53,7 @@ def player(names: tuple[str, ...], controls: DeltaGenerator, more: DeltaGenerato
     """Raises ValueError where a film is damaged."""
     films = {name: found for name in names if (found := film(name)) is not None}
     if missing := [name for name in names if name not in films]:
-        st.info(f"There is no film of {' and '.join(missing)}.")
+        st.info(f"There is no recording of {' and '.join(missing)}.")
     if not films:
         return
     first = next(iter(films.values()))
@@ -127,7 +127,7 @@ def _moment(n: int, playing: bool) -> int:
             args=(n,),
         )
         return address.slider(
-            "Moment of training",
+            "Recorded moment",
             *(0, n - 1, 0),
             key="moment",
             help="The moments that were recorded: close together at the start of the run, further and further apart later.",
@@ -143,7 +143,7 @@ def _play_or_pause(n: int) -> None:
 def _when(shown: Film, moment: int) -> str:
     task, accuracy = shown.tasks[shown.phase[moment]], shown.accuracy[moment]
     return (
-        f"step {shown.at[moment]:,} of {shown.n_steps:,}, learning {plain(task)}; "
+        f"training step {shown.at[moment]:,} of {shown.n_steps:,}, task “{plain(task)}”; "
         f"accuracy on {judged_on(shown.tasks)} {_accuracy(task, float(accuracy))}"
     )
 
@@ -185,7 +185,7 @@ def _curves(name: str, films: dict[str, Film], probe: int, measure: str, moment:
         y_title=title,
         runs=_colours(tuple(films)),
         line_title=line,
-        x_title="moment of training",
+        x_title="recorded moment",
         at=moment,
         breaks=shown.phase_starts,
         log_y=log_y,
@@ -195,9 +195,7 @@ def _curves(name: str, films: dict[str, Film], probe: int, measure: str, moment:
     if measure == GRADIENTS and shown.is_clipped:
         said += _CLIPPED
     if measure == ACCURACY and len(shown.tasks) > 1:
-        said += (
-            f"Accuracy on the task of the moment: {in_words(shown.tasks)}. A thin line marks a new phase. "
-        )
+        said += f"Accuracy on the task of the moment: {in_words(shown.tasks)} (explained below). A thin line marks a new phase. "
     if measure == ACCURACY and np.isnan(values).any():
         said += "Where the line has a gap, accuracy was not measured."
     st.caption(said)
@@ -207,9 +205,10 @@ def _formation(films: Iterable[str], probe: int) -> None:
     with st.container(key="formation_heading"):
         st.markdown("#### When did each head form?")
     st.caption(
-        "The first step from which a head stays less than half as far from its final pattern on this input "
-        "as at the start. Distance: mean over queries of the Jensen-Shannon divergence of the patterns' "
-        "rows."
+        "For each head, a training step: from then on its pattern on this input stays less than half as far from the "
+        "last recorded one as the first recorded one was. Distance: mean over queries of the Jensen-Shannon "
+        "divergence of the patterns' rows. The last recording was made just before the last training step, so the "
+        "encoder on the other pages is one step further."
     )
     steps = {name: formed(name, probe) for name in films}
     first, last = min(of.min() for of in steps.values()), max(of.max() for of in steps.values())

@@ -60,11 +60,11 @@ def explain(tasks: Iterable[str]) -> None:
     """An entry each, folded; nothing where none is known."""
     known = [task for task in dict.fromkeys(tasks) if task in TASKS]
     if known:
-        with st.expander("What was learned"):
+        with st.expander("What the tasks are"):
             st.markdown("\n".join(f"- **{task}**: {TASKS[task]}" for task in known))
 
 
 def in_words(tasks: Sequence[str]) -> str:
     """What was learned, one after the other."""
     phases = [(task, len(list(same))) for task, same in groupby(tasks)]
-    return "; then ".join(task if n == 1 else f"{task} ({n} phases)" for task, n in phases)
+    return ", then ".join(f"“{task}”" if n == 1 else f"“{task}” ({n} phases)" for task, n in phases)

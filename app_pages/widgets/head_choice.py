@@ -120,7 +120,7 @@ def choose_scale() -> ColourScale:
         "Up to 1, a colour means the same weight in every map; up to its own maximum, a map shows faint "
         "weights. Maps that are compared share one scale."
     )
-    return SCALES[address.row("Colours from 0", SCALES, key="scale", help=said)]
+    return SCALES[address.row("Colour scale from weight 0", SCALES, key="scale", help=said)]
 
 
 def choose_query(record: AttentionRecord) -> int:
@@ -158,7 +158,10 @@ def _about(record: AttentionRecord) -> list[str]:
         said[record.tokens[0]] += ": the classifier reads its row of the last layer"
     if record.continuing_prefix and record.at("continuation"):
         said[f"{record.continuing_prefix}…"] = "goes on with the word before it"
-    return [f"{as_code(token)} {what}." for token, what in said.items()]
+    about = [f"{as_code(token)} {what}." for token, what in said.items()]
+    if record.patch_grid is not None:
+        about.append("`r3c4` is the patch in row 3 and column 4 of the grid, counted from 0.")
+    return about
 
 
 def take_query(position: float) -> None:

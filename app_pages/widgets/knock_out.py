@@ -15,16 +15,16 @@ from model.theory.cost import n_multiply_adds
 
 # As the address holds them, and as a caption goes on with them.
 NAMES: dict[str, Kind] = {
-    "masked out of the keys": "keys",
-    "read as [MASK]": "mask",
-    "read as [UNK]": "unknown",
+    "from every query": "keys",
+    "behind [MASK]": "mask",
+    "behind [UNK]": "unknown",
     "greyed": "grey",
 }
 SAID = {kind: name for name, kind in NAMES.items()}
 HELP = (
-    "What a knock-out does. Masked out of the keys: no query attends to the position, in all layers and heads, while its "
-    "own state stays in the stream. Read as [MASK] or [UNK]: the encoder reads that token there. Greyed: each pixel of "
-    "the patch is the mean of the picture. They do not agree."
+    "How one token or patch is hidden (a knock-out). From every query: none attends to it, in all layers and heads, while "
+    "its own state stays in the residual stream. Behind [MASK] or [UNK]: the encoder reads that token in its place. "
+    "Greyed: each pixel of the patch is the mean of the picture. The results differ."
 )
 # Multiply-adds that are done in about half a second: on one core 9 to 40 · 10⁹ a second were measured, by encoder.
 AT_ONCE = 5e9
@@ -35,7 +35,7 @@ def choose_kind(*checkpoints: Checkpoint) -> Kind:
     """Of those that all of these encoders have."""
     there = [kinds(state.loaded(each)) for each in checkpoints]
     names = [name for name, kind in NAMES.items() if all(kind in each for each in there)]
-    return NAMES[address.row("Knock-out", names, key="knock_out", help=HELP)]
+    return NAMES[address.row("How a token is hidden", names, key="knock_out", help=HELP)]
 
 
 def knock_out_answers(

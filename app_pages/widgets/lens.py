@@ -32,6 +32,12 @@ from model.record import AttentionRecord
 
 PREDICTED = "predicted"
 Seen = tuple[AttentionRecord, dict[str, np.ndarray]]  # a record, and the measures [layer, head] of its maps
+_LENSES = (
+    "What a map shows. Attention: the weights themselves. Norm-weighted: each weight times the length of what it passes on. "
+    "Residual and LayerNorm: the same for a whole layer, with what the token keeps of itself. Value zeroing: how much the "
+    "state changes when one value is left out. Rollout, and value zeroing rolled out: the layers multiplied, back to the "
+    "input. Gradient × attention: what raises the score of a class."
+)
 _NEED_ENCODER = (
     "The other lenses need the encoder and its input, which a record does not contain: choose Text or Digit."
 )
@@ -102,13 +108,13 @@ class Through:
         return kept[key]
 
 
-def choose_lens(chosen: state.Selection, *others: Checkpoint, width: int = 215) -> Through:
+def choose_lens(chosen: state.Selection, *others: Checkpoint, width: int = 250) -> Through:
     """The box, in the bar of the page; `others` are encoders on the same page, seen through the same lens."""
     with chosen.controls:
         if chosen.opened is not None and chosen.record.keys is not None:
             return Through()  # nothing but the weights can be shown
         names = LENSES if chosen.opened is None else (ATTENTION, ROLLOUT)
-        lens = LENSES[address.box("Lens", names, key="lens", width=width)]
+        lens = LENSES[address.box("Lens", names, key="lens", width=width, help=_LENSES)]
         if lens.name != RELEVANCE:
             return Through(lens=lens)
         configs = [loaded(name).config for name in (chosen.checkpoint, *others)]
@@ -140,11 +146,13 @@ def number_beside(through_it: Through, chosen: state.HeadSelection) -> str:
         lengths = _handed_over(name, given)
         most = lengths[layer].max()
         return (
-            f"Before division rows sum to {lengths[layer, chosen.head]:.3g}; in this layer up to {most:.3g}."
+            f"Before each row is divided by its sum, these sums are {lengths[layer, chosen.head]:.3g}; "
+            f"{most:.3g} in the head of this layer that adds most."
         )
     if through_it.lens.name == WITH_RESIDUAL:
         ratio = _mixing_ratio(name, given)[layer]
-        return f"Mixing ratio: {ratio[read(chosen.record)].mean():.3f}."
+        from_others = ratio[read(chosen.record)].mean()
+        return f"Mixing ratio {from_others:.3f}: so much of the new state comes from other tokens, the rest from the token itself."
     return ""
 
 

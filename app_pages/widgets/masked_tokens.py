@@ -20,8 +20,9 @@ def masked_tokens(selection: state.Selection) -> None:
         st.caption(f"This encoder was not trained to fill in {as_code(name)}.")
         return
     found = cache.of(guesses, selection.checkpoint, selection.given)
-    for position in hidden[:_MOST]:
+    for number, position in enumerate(hidden[:_MOST], 1):
         words = ", ".join(f"{as_code(guess.token)} {percent(guess.probability)}" for guess in found[position])
-        st.markdown(f"In place of **{plain(name)}**, position {position}: {words}")
+        which = f" number {number}" if len(hidden) > 1 else ""
+        st.markdown(f"In place of **{plain(name)}**{which}: {words}")
     if len(hidden) > _MOST:
         st.caption(f"The other {len(hidden) - _MOST:,} masked tokens are not listed.")

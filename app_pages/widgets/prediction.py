@@ -10,11 +10,11 @@ from model.record import ForwardRecord
 from viz.numbers import percent, written
 
 LIKELIEST = 3  # of many classes so many are shown
-_BAR = 96  # pixels of a bar that stands for 100 %
+_BAR = 52  # pixels of a bar that stands for 100 %
 
 
 def prediction(record: ForwardRecord, label: int | None, *, title: str = "") -> None:
-    """The most probable class, whether it is the right one where `label` says which that is, and how probable.
+    """The most probable class, whether it is the correct one where `label` says which that is, and how probable.
 
     With more than two classes also those that come next. An encoder may answer otherwise: with numbers, with a yes or
     no for each class, with a class for each token, or with nothing but its state; then this says so.
@@ -24,7 +24,9 @@ def prediction(record: ForwardRecord, label: int | None, *, title: str = "") -> 
         return
     values = record.probabilities
     said = int(values.argmax())
-    verdict = None if label is None else "right" if label == said else f"wrong, it is {_name(record, label)}"
+    verdict = (
+        None if label is None else "correct" if label == said else f"wrong, it is {_name(record, label)}"
+    )
     with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
         st.metric(
             title or "Prediction",
@@ -68,7 +70,7 @@ def _bars(record: ForwardRecord) -> str:
     texts = [percent(min(float(values[at]), one_below), below="<", above=">") for at in order]
     first = float(values[order[0]])
     others = "".join(
-        f'<span class="other">{escape(_name(record, at))} {text}</span>'
+        f'<span class="other">{escape(_name(record, at))}: {text}</span>'
         for at, text in zip(order[1:], texts[1:], strict=True)
     )
     every = ", ".join(f"{_name(record, at)} {value:.4f}" for at, value in enumerate(values.tolist()))

@@ -79,7 +79,9 @@ def _words(name: str, found: Description) -> str:
     lines = [" · ".join(escape(each) for each in facts if each), *map(escape, found.notes)]
     if found.left_out:
         several = "1 tensor" if len(found.left_out) == 1 else f"{len(found.left_out):,} tensors"
-        lines.append(f"{several} stored but not used: {escape(_few(found.left_out))}")
+        lines.append(
+            f"{several} of the file {'is' if len(found.left_out) == 1 else 'are'} not needed here: {escape(_few(found.left_out))}"
+        )
     wrong = f'<p class="wrong">{escape(_ended(found.problem))}</p>' if found.problem else ""
     told = "".join(f"<p>{line}</p>" for line in lines if line)
     return f'<div class="encoder"><b>{escape(shown(name))}</b>{told}{wrong}</div>'
@@ -99,7 +101,7 @@ def _details(found: Description) -> None:
     )
     st.html(f'<table class="encoder">{table}</table>', width=560)
     if found.left_out:
-        st.caption("Stored but not used:")
+        st.caption("In the file, but not needed here:")
         st.code("\n".join(found.left_out[:200]), language=None, height=160)
 
 

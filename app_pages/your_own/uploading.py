@@ -45,7 +45,7 @@ def uploading(at_most_mb: int) -> None:
         asked = st.form_submit_button("Use these files")
     if a_file < at_most_mb:
         st.caption(
-            f"Larger files also need the server's own option `--server.maxUploadSize {at_most_mb}`, before the `--`."
+            f"Larger files also need the server's own option `--server.maxUploadSize {at_most_mb}`; in the start command it stands to the left of the lone `--`."
         )
     if asked:
         _take(files or [], at_most_mb * MB)

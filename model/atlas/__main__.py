@@ -18,8 +18,8 @@ from pathlib import Path
 
 import torch
 
-from ..checkpoint import Loaded, load
-from ..command import in_one_sentence
+from ..checkpoint import Loaded
+from ..command import CHECKPOINT, in_one_sentence, load_checkpoint
 from .against import compare
 from .examples import examples_for
 from .gather import EXTRA, SAMPLE, Wanted, gather
@@ -33,7 +33,7 @@ def main() -> None:
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
     try:
         with in_one_sentence("model.atlas"):
-            for path in measure(load(arguments.checkpoint, arguments.device), arguments):
+            for path in measure(load_checkpoint(arguments.checkpoint, arguments.device), arguments):
                 print(path)
     except KeyboardInterrupt:
         sys.exit("model.atlas: ended; the same command goes on from here")
@@ -42,14 +42,14 @@ def main() -> None:
 def measure(loaded: Loaded, arguments: argparse.Namespace) -> list[Path]:
     """The files that were written. Raises ValueError as `gather` and `compare` do."""
     out = arguments.out or loaded.folder
-    command = _command(loaded, arguments)
     if arguments.against:
         examples = examples_for(loaded, arguments.data, arguments.limit or SAMPLE, arguments.name)
-        other = load(arguments.against, arguments.device)
+        other = load_checkpoint(arguments.against, arguments.device)
         path = out / against_file(other.name)
-        write_against(path, compare(loaded, other, examples, command))
+        write_against(path, compare(loaded, other, examples, _command(loaded, arguments, other)))
         return [path]
     examples = examples_for(loaded, arguments.data, arguments.limit, arguments.name)
+    command = _command(loaded, arguments)
     wanted = Wanted(extra=arguments.extra, sample=arguments.sample, show_data=arguments.show_data)
     with _engine(arguments) as engine:
         return gather(loaded, examples, out, command, wanted, engine)
@@ -61,13 +61,13 @@ def _engine(arguments: argparse.Namespace) -> AbstractContextManager[Engine]:
     return on_ray(arguments.address, arguments.workers)
 
 
-def _command(loaded: Loaded, arguments: argparse.Namespace) -> str:
+def _command(loaded: Loaded, arguments: argparse.Namespace, other: Loaded | None = None) -> str:
     """As it can be given again, without the places of this machine's files."""
     said = ["python -m model.atlas", loaded.name]
     said += ["--data", arguments.data.name] if arguments.data else []
     said += ["--limit", str(arguments.limit)] if arguments.limit else []
-    if arguments.against:
-        return " ".join([*said, "--against", Path(arguments.against).name])
+    if other is not None:
+        return " ".join([*said, "--against", other.name])
     said += (
         ["--with", ",".join(arguments.extra), "--sample", str(arguments.sample)] if arguments.extra else []
     )
@@ -82,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("checkpoint", metavar="CHECKPOINT", help="a checkpoint's folder or name")
+    add("checkpoint", metavar="CHECKPOINT", help=CHECKPOINT)
     add("--data", type=Path, metavar="FILE.csv", help="texts; without it the MNIST test digits")
     add("--name", help="what the data are called on screen; else the file's name")
     add(

@@ -12,7 +12,7 @@ from ..version import VERSION
 from . import strongest, watching
 from .causal import Ablation, Faithfulness, Importance, lens_rows
 from .examples import Examples, examples_to_show
-from .measured import Measure, Statistics, spreads_of
+from .measured import TOKENS, Measure, Statistics, spreads_of
 from .moments import Arrays, Moments, from_arrays
 from .progress import Progress
 from .pruned import Labelled, pruned, split
@@ -125,12 +125,21 @@ class _Passes:
 
 
 def _statistics(source: Source, found: Arrays) -> tuple[Heads, Layers]:
+    source = replace(source, unknown=_unknown(found))
     by_name = spreads_of(found, watching.HEADS)
     spreads, samples = _spreads({name: by_name[name] for name in STATISTICS if name in by_name}, source.n)
     z = spreads_of(found, watching.Z)[""].mean.astype(np.float32)
     curves, _ = _spreads(spreads_of(found, watching.CURVES), source.n)
     heads = Heads(source=replace(source, samples=samples), spreads=spreads, z=z)
     return heads, Layers(source=source, curves=curves)
+
+
+def _unknown(found: Arrays) -> float | None:
+    """The share of unknown tokens in all texts together; None for pictures."""
+    if (counts := from_arrays(found).get(TOKENS)) is None:
+        return None
+    n_read, n_unknown = counts.mean.tolist()
+    return n_unknown / n_read if n_read else 0.0
 
 
 def _with_more(heads: Heads, more: Mapping[str, Moments], n: int) -> Heads:

@@ -1,20 +1,23 @@
 """What is measured of a shard of examples: a value that can be sent to another process, and merged with what others made."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 import torch
 
 from ..checkpoint import Loaded
 from ..inputs import prepare
 from ..record import Positions
+from ..text import Encoded
 from .examples import Shard
-from .moments import Arrays, from_arrays, merge, to_arrays
+from .moments import Arrays, Moments, from_arrays, merge, to_arrays
 from .watching import one_length, watched
 
 Step = Callable[[int], object]  # told how many examples are done
+TOKENS = "tokens"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +47,8 @@ class OfMoments(Measure):
 
 @dataclass(frozen=True, kw_only=True)
 class Statistics(OfMoments):
-    """`model.atlas.watching.watched` of all heads and layers: one forward an example."""
+    """`model.atlas.watching.watched` of all heads and layers: one forward an example; and `TOKENS`, of texts [2]: how many
+    tokens were read, and how many of them the vocabulary lacks."""
 
     name: ClassVar[str] = "statistics"
     shard: int = 1024
@@ -52,9 +56,14 @@ class Statistics(OfMoments):
     def of(self, loaded: Loaded, shard: Shard, step: Step) -> Arrays:
         total: dict = {}
         for _, inputs, positions in batches(loaded, shard):
-            merge(total, watched(loaded, inputs, positions))
+            merge(total, watched(loaded, inputs, positions) | _counted(positions))
             step(len(positions))
         return to_arrays(total)
+
+
+def _counted(positions: Sequence[Positions]) -> dict[str, Moments]:
+    counts = [[each.n_read, each.n_unknown] for each in positions if isinstance(each, Encoded)]
+    return {TOKENS: Moments.of(np.array(counts, float))} if counts else {}
 
 
 def batches(loaded: Loaded, shard: Shard) -> Iterator[tuple[list[int], torch.Tensor, list[Positions]]]:

@@ -17,6 +17,7 @@ class Source:
     n: int  # examples
     weights: tuple[str, ...]  # hash of the weights of each encoder (`model.checkpoint.weights_hash`)
     samples: Mapping[str, int] = field(default_factory=dict)  # examples of what was measured on fewer
+    unknown: float | None = None  # share of the tokens that the vocabulary lacks; None where nobody counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -267,8 +267,8 @@ def read_rows(path: Path) -> Table | None:
 
 
 def against_file(other: str) -> str:
-    """What the comparison with the checkpoint `other` is called."""
-    return f"against-{other}.json"
+    """What the comparison with the checkpoint `other` is called; of a name such as `hub:owner/name` it is one file, in no folder."""
+    return f"against-{other.replace('/', '-')}.json"
 
 
 def read_against(path: Path) -> Against | None:
@@ -293,7 +293,8 @@ def read_against(path: Path) -> Against | None:
 
 def write_against(path: Path, made: Against) -> None:
     values = asdict(made)
-    del values["source"]["samples"]
+    for name in ("samples", "unknown"):  # which are of tables
+        del values["source"][name]
     parts = (f"{json.dumps(name)}: {_written(value)}" for name, value in values.items())
     json_schema.replace(path, "{" + ",\n ".join(parts) + "}\n")
 

@@ -40,7 +40,8 @@ _SOURCE = {
     "weights": _HASHES,
     "samples": {"type": "object", "additionalProperties": COUNT},
 }
-_SCHEMA = Draft202012Validator(object_of(_SOURCE, **_SOURCE))
+_SHARE = {"type": "number", "minimum": 0, "maximum": 1}
+_SCHEMA = Draft202012Validator(object_of(_SOURCE, **_SOURCE, unknown=_SHARE))
 
 
 def write_table(path: Path, source: Source, columns: Mapping[str, tuple[pa.DataType, Column]]) -> None:
@@ -55,7 +56,8 @@ def write_table(path: Path, source: Source, columns: Mapping[str, tuple[pa.DataT
         pq.ParquetWriter(beside, table.schema, compression="zstd", **small) as writer,
     ):
         writer.write_table(table)
-        writer.add_key_value_metadata({KEY: json.dumps(asdict(source), ensure_ascii=False).encode()})
+        known = {name: value for name, value in asdict(source).items() if value is not None}
+        writer.add_key_value_metadata({KEY: json.dumps(known, ensure_ascii=False).encode()})
 
 
 def read_table(
@@ -101,6 +103,7 @@ def _read(
         _check_values(name, values, schema.field(name).type)
     names = ("command", "data", "sha256")
     made = Source(
+        unknown=source.get("unknown"),
         n=int(source["n"]),
         weights=tuple(source["weights"]),
         samples={str(name): int(n) for name, n in source["samples"].items()},

@@ -70,7 +70,7 @@ def _summary(found: Found) -> tuple[tuple[str, str], ...]:
         ("parameters", f"{n_parameters:,}"),
         ("input", reads),
         ("output", "; ".join(_answers(config))),
-        ("memory", f"{max(1, _megabytes(config, n_parameters)):,.0f} MB at its longest input"),
+        ("memory", f"{max(1, _megabytes(config, n_parameters)):,.0f} MB of memory with its longest input"),
     )
 
 

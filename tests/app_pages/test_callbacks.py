@@ -22,7 +22,7 @@ STATES = [  # of every page and part whose figures can be clicked
     ("heads", {"heads_part": "Patch"}),
     ("masks", {}),
     ("masks", {"masks_part": "Ways of masking"}),
-    ("positions", {"positions": "This checkpoint"}),
+    ("positions", {"positions": "This encoder"}),
     ("positions", {"positions": "Experiments"}),
     ("compare", {}),
     ("compare", {"compare_part": "Knock-out"}),

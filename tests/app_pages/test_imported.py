@@ -22,22 +22,22 @@ OTHERS = (
 EVERY = [
     ("attention", {}),
     ("attention", {"part": "mean"}),
-    *(("inside_a_head", {"inside": part}) for part in ("Step by step", "Why √d_k", "LayerNorm", "Sets")),
+    *(
+        ("inside_a_head", {"inside": part})
+        for part in ("Step by step", "Why √d_k", "LayerNorm", "Order of tokens")
+    ),
     ("inside_a_head", {"inside": "Why √d_k", "inside_scale": "temperature"}),
     *(("masks", {"masks_part": part}) for part in ("What follows", "Ways of masking", "4 × 4 by hand")),
     ("masks", {"mask": "local window"}),
     *(
         ("positions", {"positions": part})
-        for part in ("Adding", "This checkpoint", "Embeddings", "Experiments")
+        for part in ("Add or concatenate", "This encoder", "Embeddings", "Experiments")
     ),
-    *(
-        ("positions", {"positions": "This checkpoint", "positions_own": it})
-        for it in ("lengths", "all pairs")
-    ),
+    *(("positions", {"positions": "This encoder", "positions_own": it}) for it in ("lengths", "all pairs")),
     *(("compare", {"compare_part": it}) for it in ("Heads", "Difference", "Knock-out")),
     *(
         ("compare", {"compare_part": "Stream", "compare_stream": it})
-        for it in ("norms", "shares", "logits by layer")
+        for it in ("norms", "shares", "answer by layer")
     ),
     *(
         ("compare", {"compare_what": "two inputs", "compare_part": it})

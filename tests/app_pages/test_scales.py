@@ -64,7 +64,7 @@ def test_what_is_compared_shares_a_maximum_too(
 
 
 def test_the_maximum_is_that_of_the_larger_side(open_app: Open) -> None:
-    query = {"checkpoint": "imdb-pre-ln", "compare_pairing": "by number", "scale": OWN}
+    query = {"checkpoint": "imdb-pre-ln", "compare_pairing": "of the same number", "scale": OWN}
     found = reaches(open_app("app_pages/compare/page.py", text=TEXT, **query, **MATRICES))
     names = ("imdb-pre-ln", "imdb-post-ln")
     largest = max(float(state.record(name, TEXT).pattern[0, 0].max()) for name in names)

@@ -12,14 +12,11 @@ from tests.model import tiny
 
 Open = Callable[..., AppTest]
 
-STREAM = ("norms", "shares", "token uniformity", "cosines")
+STREAM = ("norms", "shares", "spread of the tokens", "cosines")
 PARTS = [
     *(("attention", {"part": part}) for part in ("this head", "mean")),
-    *(("positions", {"positions": part}) for part in ("Adding", "This checkpoint", "Embeddings")),
-    *(
-        ("positions", {"positions": "This checkpoint", "positions_own": own})
-        for own in ("lengths", "all pairs")
-    ),
+    *(("positions", {"positions": part}) for part in ("Add or concatenate", "This encoder", "Embeddings")),
+    *(("positions", {"positions": "This encoder", "positions_own": own}) for own in ("lengths", "all pairs")),
     ("heads", {"heads_part": "Scatter"}),
     *(("compare", {"compare_part": part}) for part in ("Heads", "Difference", "Representations")),
     *(("compare", {"compare_part": "Stream", "compare_stream": part}) for part in STREAM),
@@ -51,7 +48,7 @@ def test_every_part_draws_its_figures(
 
 
 def test_there_are_no_logits_to_read_off_the_stream(open_headless: Open) -> None:
-    app = open_headless("compare", compare_part="Stream", compare_stream="logits by layer")
+    app = open_headless("compare", compare_part="Stream", compare_stream="answer by layer")
     assert not app.exception
     assert [said.value for said in app.info] == [
         f"imdb-{ending}-ln has no classes, and so no logits." for ending in ("pre", "post")
@@ -63,7 +60,7 @@ def test_beside_an_encoder_with_classes_the_logits_of_that_one_are_drawn(
 ) -> None:
     loaded = tiny.loaded(tiny.TEXT)
     checkpoint.save(checkpoints / "imdb-pre-ln", loaded.model, {}, loaded.tokenizer)
-    app = open_headless("compare", compare_part="Stream", compare_stream="logits by layer")
+    app = open_headless("compare", compare_part="Stream", compare_stream="answer by layer")
     assert not app.exception
     assert [said.value for said in app.info] == ["imdb-post-ln has no classes, and so no logits."]
     (said,) = (caption.value for caption in app.caption if "any other class is grey" in caption.value)

@@ -43,7 +43,7 @@ def test_the_offline_page_opens_from_disk(
     page.goto(TEXT)
     ready(page)
     with page.expect_download() as found:
-        page.get_by_role("button", name="Offline page").click()
+        page.get_by_role("button", name="Save as web page").click()
     assert found.value.suggested_filename == "imdb-pre-ln-heads.html"
     found.value.save_as(tmp_path / "page.html")
     with (

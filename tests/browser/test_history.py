@@ -65,11 +65,11 @@ def test_a_link_of_the_guide_is_one_step_and_keeps_the_sentence_of_the_reader(pa
 def test_a_link_wins_over_what_was_chosen_before_even_where_it_is_what_stands_there_at_first(
     page: Page,
 ) -> None:
-    page.goto("/training?training=histories&kind=Digit")
+    page.goto("/training?training=Training+history&kind=Digit")
     ready(page)
     page.locator(".st-key-navigation").get_by_role("link", name="Norm placement", exact=True).click()
-    page.locator(".st-key-claims a[href*='training=film']").click()
-    expect(page.get_by_role("radio", name="film", exact=True)).to_be_checked()
+    page.locator(".st-key-claims a[href*='training=Recording']").click()
+    expect(page.get_by_role("radio", name="Recording", exact=True)).to_be_checked()
 
 
 def chosen(page: Page, layer: str, head: str) -> None:

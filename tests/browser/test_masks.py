@@ -25,7 +25,7 @@ def test_cells_patches_and_parts_are_in_the_address(page: Page) -> None:
     ready(page)
     press(page, mark(page, "masks_patches", "r2c3"))
     expect(page.get_by_text("Without r2c3, the prediction")).to_be_visible()
-    page.locator(".st-key-masks_kind").get_by_text("Block cells").click()
+    page.locator(".st-key-masks_kind").get_by_text("Block pairs").click()
     press(page, mark(page, "masks_board", "0 [CLS] to 18 r2c3"))
     expect(page.get_by_text("Where [CLS] does not see r2c3, the prediction")).to_be_visible()
     page.locator(".st-key-masks_part").get_by_text("Ways of masking").click()

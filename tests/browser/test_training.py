@@ -16,5 +16,5 @@ def test_the_film_plays_and_pauses(page: Page) -> None:
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_role("button", name="Play")).to_be_visible()
     expect(page.get_by_text("step 0 of")).to_have_count(0)
-    page.get_by_role("slider", name="Moment of training").press("End")
+    page.get_by_role("slider", name="Recorded moment").press("End")
     expect(page.get_by_text(re.compile(r"step 12,319 of 12,320")).first).to_be_visible()

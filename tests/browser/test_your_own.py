@@ -49,7 +49,7 @@ def test_a_folder_is_opened_and_its_address_opens_it_again(page: Page) -> None:
     heads(page)
     page.goto(page.url)
     heads(page)
-    expect(page.get_by_role("combobox", name="Checkpoint")).to_have_value("team/my-encoder")
+    expect(page.get_by_role("combobox", name="Encoder")).to_have_value("team/my-encoder")
 
 
 def test_files_are_uploaded_and_their_encoder_is_opened(page: Page) -> None:

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from model import places
 from model.capture import capture
 from model.capture_command import main
 from model.checkpoint import load
-from model.inputs import Text
 from model.record_file import read_file
 from tests.full_disk import FULL, full_after
+from tests.model.imports.folders import build
+from tests.refused import refused
 
 
 @pytest.mark.parametrize("name", ["a.npz", "a.safetensors"])
@@ -34,18 +36,43 @@ def test_a_picture_becomes_a_record_file(digit: Path, tmp_path: Path) -> None:  
     assert found.record.pattern.tobytes() == capture(load("digit"), pixels).pattern.tobytes()
 
 
-def test_a_second_part_is_read_behind_the_text(text: Path, tmp_path: Path) -> None:
-    main([str(text), "--text", "a film", "--second", "not great", "--out", str(tmp_path / "a.npz")])
-    found = read_file(tmp_path / "a.npz")
-    assert found.record.tokens == capture(load("text"), Text("a film", "not great")).tokens
-    assert {"not", "great"} <= set(found.record.tokens)
-    assert found.settings["second_part"] == "not great"
+def test_a_second_part_is_read_behind_the_text(tmp_path: Path) -> None:
+    build(tmp_path / "pairs", "BertForSequenceClassification")
+    out = tmp_path / "a.npz"
+    main([str(tmp_path / "pairs"), "--text", "the film", "--second", "a story", "--out", str(out)])
+    found = read_file(out)
+    assert found.record.tokens == ("[CLS]", "the", "film", "[SEP]", "a", "story", "[SEP]")
+    assert found.settings["second_part"] == "a story"
+
+
+def test_a_second_part_for_an_encoder_of_one_text_is_refused(text: Path, tmp_path: Path, capsys) -> None:
+    with refused(capsys, "^model.capture: text reads one text, got two"):
+        main([str(text), "--text", "a film", "--second", "not great", "--out", str(tmp_path / "a.npz")])
+    assert not (tmp_path / "a.npz").exists()
+
+
+def test_the_names_of_the_app_are_those_of_the_command(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(tmp_path / "models" / "team" / "mine", "BertForSequenceClassification")
+    assert home.is_dir()
+    monkeypatch.setattr(places, "_root", None)
+    monkeypatch.setenv("LOUPE_MODELS", str(tmp_path / "models"))
+    main(["team/mine", "--text", "the film", "--out", str(tmp_path / "a.npz")])
+    assert read_file(tmp_path / "a.npz").settings["checkpoint"] == "team/mine"
 
 
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
         (["nothing", "--text", "a", "--out", "a.npz"], "no checkpoint 'nothing'"),
+        (
+            ["hub:nobody/nothing", "--text", "a", "--out", "a.npz"],
+            "nobody/nothing is not in the Hugging Face cache",
+        ),
+        (["text", "--text", "", "--out", "a.npz"], "text finds no token in this text"),
+        (["text", "--text", " \n", "--out", "a.npz"], "text finds no token in this text"),
+        (["text", "--text", "a", "--second", " ", "--out", "a.npz"], "--second is empty"),
         (["digit", "--image", "a.png", "--second", "b", "--out", "a.npz"], "--second goes with --text"),
         (["text", "--text", "a", "--out", "a.pt"], "--out must end in"),
         (["text", "--text", "a", "--out", "missing/a.npz"], "No such file or directory"),

@@ -1,6 +1,7 @@
 """The command that measures a checkpoint."""
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -23,6 +24,7 @@ from model.text import train_tokenizer, train_word_tokenizer
 from model.transformer import Transformer
 from tests.full_disk import FULL, full_after
 from tests.model import tiny
+from tests.refused import refused
 from tests.tolerance import rounding
 
 ROOT = Path(__file__).parents[2]
@@ -223,7 +225,7 @@ def test_an_encoder_of_other_classes_than_the_digits_is_refused(few_digits, tmp_
 def test_command_refuses_in_one_sentence_without_traceback(tmp_path):
     arguments = [sys.executable, "-m", "model.evaluate", str(tmp_path / "nothing")]
     done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr.startswith("model.evaluate: no checkpoint")
 
 
@@ -231,20 +233,36 @@ def test_command_refuses_in_one_sentence_without_traceback(tmp_path):
 def test_figures_that_cannot_be_recorded_are_said_and_end_in_one_sentence(digit_folder, capsys, monkeypatch):
     before = {path.name: path.read_bytes() for path in digit_folder.iterdir()}
     monkeypatch.setattr(sys, "argv", ["model.evaluate", str(digit_folder), "--record", "x" * 500])
-    with (
-        full_after(100),
-        pytest.raises(SystemExit, match=f"^model.evaluate: {FULL}: .*predictions.safetensors$"),
-    ):
+    with full_after(100), pytest.raises(SystemExit) as ended:
         module.main()
-    assert json.loads(capsys.readouterr().out)["n"] == 70
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["n"] == 70
+    assert re.fullmatch(f"model.evaluate: {FULL}: .*predictions.safetensors\n", shown.err)
+    assert ended.value.code == 2
     assert {path.name: path.read_bytes() for path in digit_folder.iterdir()} == before
 
 
-def test_a_gpu_that_is_too_small_is_said_in_one_sentence(digit_folder, monkeypatch):
+@pytest.mark.usefixtures("few_digits")
+def test_the_names_of_the_app_are_those_of_the_command(digit_folder, capsys, monkeypatch):
+    monkeypatch.setattr("model.places._root", None)
+    monkeypatch.setenv("LOUPE_MODELS", str(digit_folder.parent))
+    monkeypatch.setattr(sys, "argv", ["model.evaluate", "digits"])
+    module.main()
+    assert json.loads(capsys.readouterr().out)["checkpoint"] == "digits"
+
+
+def test_a_models_folder_that_is_not_there_is_said(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("LOUPE_MODELS", str(tmp_path / "nowhere"))
+    monkeypatch.setattr(sys, "argv", ["model.evaluate", "mnist-pre-ln"])
+    with refused(capsys, r"^model\.evaluate: the models folder, nowhere, cannot be read$"):
+        module.main()
+
+
+def test_a_gpu_that_is_too_small_is_said_in_one_sentence(digit_folder, monkeypatch, capsys):
     def evaluate(*_):
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
     monkeypatch.setattr(module, "evaluate", evaluate)
     monkeypatch.setattr(sys, "argv", ["model.evaluate", str(digit_folder)])
-    with pytest.raises(SystemExit, match=r"^model\.evaluate: the memory of the GPU is too small for this"):
+    with refused(capsys, r"^model\.evaluate: the memory of the GPU is too small for this"):
         module.main()

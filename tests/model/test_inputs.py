@@ -5,8 +5,10 @@ import pytest
 import torch
 
 from model.capture import capture
-from model.inputs import Picture, Text, as_input, prepare
+from model.checkpoint import load
+from model.inputs import Picture, Text, as_input, prepare, reads_pairs
 from tests.model import tiny
+from tests.model.imports.folders import build
 from tests.model.tiny import DIGIT, TEXT
 
 COLOUR = replace(DIGIT, n_channels=3)
@@ -117,6 +119,19 @@ def test_a_picture_of_any_size_is_resized(coloured):
     white = np.full((5, 17, 3), 255, np.uint8)
     assert torch.equal(prepare(tiny.loaded(COLOUR), white)[0], torch.ones(1, 3, 8, 8))
     assert prepare(tiny.loaded(DIGIT), coloured[:3])[0].shape == (1, 8, 8)
+
+
+def test_two_texts_are_for_encoders_of_pairs(tmp_path):
+    build(tmp_path / "pairs", "BertModel")
+    pairs = load(tmp_path / "pairs")
+    assert reads_pairs(pairs)
+    tokens = ("[CLS]", "the", "film", "[SEP]", "a", "story", "[SEP]")
+    assert prepare(pairs, Text("the film", "a story"))[1].tokens == tokens
+    pairs.tokenizer.post_processor = tiny.tokenizer(40).post_processor  # without a form for two texts
+    for loaded in (pairs, tiny.loaded(TEXT)):
+        assert not reads_pairs(loaded)
+        with pytest.raises(ValueError, match=f"^{loaded.name} reads one text, got two"):
+            prepare(loaded, Text("the film", "a story"))
 
 
 def test_a_text_without_a_token_is_refused():

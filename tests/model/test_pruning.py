@@ -124,9 +124,9 @@ def test_the_standard_error_is_that_of_paired_differences(wrong, right, n):
 
 @pytest.mark.parametrize(
     ("wrong", "right", "loses"),
-    [(0, 0, False), (1, 0, False), (3, 2, False), (9, 6, False), (9, 4, True), (4, 0, True), (0, 9, False)],
+    [(0, 0, False), (1, 0, False), (3, 2, False), (9, 4, False), (12, 2, True), (5, 0, True), (0, 9, False)],
 )
-def test_a_loss_is_one_beyond_its_standard_error(wrong, right, loses):
+def test_a_loss_is_one_beyond_two_standard_errors(wrong, right, loses):
     assert step(wrong, right).loses == loses
 
 
@@ -136,11 +136,11 @@ def test_one_input_tells_no_loss():
 
 
 def test_how_many_may_go():
-    turned = [(0, 0), (0, 2), (3, 2), (9, 4), (0, 0)]
+    turned = [(0, 0), (0, 2), (9, 4), (12, 2), (0, 0)]
     steps = [step(*each, number=number) for number, each in enumerate(turned)]
     assert may_go(steps) == 2  # whatever comes after
     assert may_go(steps[:3]) == 2
-    assert may_go([steps[0], *(step(9, 4, number=at) for at in (1, 2))]) == 0
+    assert may_go([steps[0], *(step(12, 2, number=index) for index in (1, 2))]) == 0
     with pytest.raises(ValueError, match="step 0"):
         may_go(steps[1:])
 

@@ -4,8 +4,15 @@ from tokenizers.models import BPE, WordLevel, WordPiece
 from tokenizers.pre_tokenizers import WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 
-from model.text import encode, train_tokenizer, train_word_tokenizer, with_contractions
-from tests.model.tiny import tokenizer
+from model.text import (
+    encode,
+    knows_characters_alone,
+    train_tokenizer,
+    train_word_tokenizer,
+    with_contractions,
+    with_spaces_between,
+)
+from tests.model.tiny import amino_acids, tokenizer
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +42,43 @@ def test_what_exceeds_the_positions_is_left_out_and_counted(words, text, n_left_
     assert encoded.tokens == ("[CLS]", "film", "film", "film", "film", "[SEP]")
     assert encoded.n_left_out == n_left_out
     assert not encoded.from_start
+
+
+@pytest.mark.parametrize(
+    ("text", "n_unknown", "n_read"),
+    [
+        ("great film", 0, 2),
+        ("☃ film ☃", 2, 3),
+        ("☃ film [MASK] not ☃ ☃", 1, 4),  # what is left out does not count
+        ("", 0, 0),
+    ],
+)
+def test_unknown_tokens_are_counted_among_those_that_are_read(words, text, n_unknown, n_read):
+    encoded = encode(words, text)
+    assert (encoded.n_unknown, encoded.n_read) == (n_unknown, n_read)
+
+
+@pytest.mark.parametrize(
+    ("made", "alone"),
+    [
+        (amino_acids(9), True),
+        (tokenizer(9), False),  # letters, their continuations and words
+        (Tokenizer(WordLevel({"[UNK]": 0, "a": 1, "b": 2, "c": 3, "cd": 4}, unk_token="[UNK]")), False),
+        (Tokenizer(WordLevel({"[UNK]": 0}, unk_token="[UNK]")), False),
+    ],
+    ids=["proteins", "text", "one of four is longer", "nothing"],
+)
+def test_a_vocabulary_of_characters_is_known_by_its_entries(made, alone):
+    assert knows_characters_alone(made) is alone
+
+
+def test_special_tokens_stay_whole_where_characters_are_separated():
+    made = amino_acids(20)
+    assert encode(made, "MKL[MASK]V\nA").n_unknown == 1
+    separated = with_spaces_between(made, "MKL[MASK]V\nA")
+    assert separated == "M K L [MASK] V A"
+    assert encode(made, separated).n_unknown == 0
+    assert with_spaces_between(made, separated) == separated
 
 
 def test_a_trained_tokenizer_leaves_out_the_beginning():

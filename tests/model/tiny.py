@@ -87,6 +87,21 @@ def tokenizer(n_positions: int) -> Tokenizer:
     return made
 
 
+AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
+
+
+def amino_acids(n_positions: int) -> Tokenizer:
+    """Of an encoder of proteins: it knows single letters, and takes a word of several for one unknown token."""
+    ids = {piece: index for index, piece in enumerate((*SPECIAL_TOKENS, *AMINO_ACIDS))}
+    made = Tokenizer(WordPiece(ids, unk_token=UNKNOWN))
+    made.add_special_tokens([PADDING, UNKNOWN, CLASS, SEPARATOR, MASK])
+    made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    ends = [(name, ids[name]) for name in (CLASS, SEPARATOR)]
+    made.post_processor = TemplateProcessing(single=f"{CLASS} $A {SEPARATOR}", special_tokens=ends)
+    made.enable_truncation(n_positions)
+    return made
+
+
 # For what two ways of computing the same should differ by: sums of a few dozen float32 near 1, over a few layers.
 CLOSE = {"rtol": 1e-4, "atol": 1e-5}
 _SENTENCE = "great film not a x y"

@@ -46,11 +46,11 @@ def legend(reach, even):
 
 def test_the_legend_says_where_the_scale_ends_and_what_its_mark_is():
     said = legend("0 to 1", evenly(13))
-    assert said["title"] == ["attention weight, 0 to 1", f"{EVEN} evenly spread: 1/13 = 0.077"]
+    assert said["title"] == ["attention weight, 0 to 1", f"{EVEN} same weight for all: 1/13 = 0.077"]
     assert legend_lines("0 to 1", "") == ["attention weight, 0 to 1"]
     assert legend_lines("0 to 1", "", "relevance") == ["relevance, 0 to 1"]
     assert evenly(4, shares=False) == ""
-    assert evenly(4, "the allowed keys") == "evenly spread over the allowed keys: 1/4 = 0.25"
+    assert evenly(4, "the allowed keys") == "same weight for all the allowed keys: 1/4 = 0.25"
 
 
 @pytest.mark.parametrize("n_keys", [0, 1])

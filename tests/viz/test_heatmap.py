@@ -101,4 +101,4 @@ def test_the_bar_of_weights_marks_the_evenly_spread_one(largest, n_keys, ticks):
     assert dict(zip(scale["colorbar"]["tickvals"], scale["colorbar"]["ticktext"], strict=True)) == ticks
     lines = scale["colorbar"]["title"]["text"].split("<br>")
     assert lines[0] == "attention weight, 0 to it"
-    assert lines[1:] == ([f"▲ evenly spread: 1/{n_keys} = {1 / n_keys:.2g}"] if n_keys else [])
+    assert lines[1:] == ([f"▲ same weight for all: 1/{n_keys} = {1 / n_keys:.2g}"] if n_keys else [])

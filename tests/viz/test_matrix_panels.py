@@ -72,7 +72,7 @@ def test_the_sign_says_whether_it_holds(holds, sign):
         "P",
         "<b>·</b>",
         "Attention(X)",
-        "left − right",
+        "difference",
     ]
 
 

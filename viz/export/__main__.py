@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--head", type=int, nargs=2, metavar=("L", "H"), help="one head, from 0")
     parser.add_argument("--query", type=int, default=None, help="the query position whose row is highlighted")
-    parser.add_argument("--theme", choices=("light", "dark"), default="light", help="of a picture")
+    parser.add_argument("--theme", choices=("light", "dark"), help="of a picture; light unless given")
     parser.add_argument("--width-cm", type=float, help="of a picture")
     parser.add_argument("--font-pt", type=float, help="font size in a picture")
     parser.add_argument("--transparent", action="store_true", help="a picture without background")
@@ -56,6 +56,10 @@ def made(asked: argparse.Namespace) -> bytes:
     kind = asked.out.suffix.lower().removeprefix(".")
     if kind not in KINDS:
         raise ValueError(f"--out must end in .{', .'.join(KINDS)}, got {asked.out.name}")
+    if kind == "html" and (unused := [option for option, value in _of_pictures(asked).items() if value]):
+        raise ValueError(
+            f"{', '.join(unused)} can be set for .{' and .'.join(PICTURES)}: a page takes its size and its theme from the browser"
+        )
     read = _of_model("record_file").read_file(asked.record)
     record = read.record
     layer, head = asked.head or (0, 0)
@@ -72,8 +76,18 @@ def made(asked: argparse.Namespace) -> bytes:
         look = {"settings": read.settings, "picture": picture, "chosen": (layer, head, query)}
         return html(view_of(record, title=title, **look))
     dpi = {"dpi": PAPER_DPI} if asked.width_cm else {}
-    look = Look(asked.theme, asked.width_cm, asked.font_pt, asked.transparent, **dpi)
+    look = Look(asked.theme or "light", asked.width_cm, asked.font_pt, asked.transparent, **dpi)
     return file(_figure(record, asked.head, asked.query), kind, look)
+
+
+def _of_pictures(asked: argparse.Namespace) -> dict[str, object]:
+    """The options that change how a picture looks; a page has none of them."""
+    return {
+        "--theme": asked.theme,
+        "--width-cm": asked.width_cm is not None,
+        "--font-pt": asked.font_pt is not None,
+        "--transparent": asked.transparent,
+    }
 
 
 def _figure(record: Any, head: Sequence[int] | None, query: int | None) -> Figure:

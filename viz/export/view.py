@@ -29,7 +29,7 @@ _EFFORT = 3  # of gzip, of 9: more takes three times as long and saves 4 %
 _HERE = Path(__file__).parent / "page"
 _SIDE = 336  # pixels of a picture
 _SETTINGS = {
-    "checkpoint": "Checkpoint",
+    "checkpoint": "Encoder",
     "text": "Text",
     "second_part": "Second part",
     "intervention": "Intervention",

@@ -24,7 +24,7 @@ class Curve(NamedTuple):
     accuracy: np.ndarray  # [step], from 0 to 1
     loss: np.ndarray  # [step], nats
     change: Sequence[str]  # of the accuracy since step 0, in words; "" where that is not known
-    may_go: int | None  # heads, before a loss shows; None where that is not known
+    may_go: int | None  # heads gone, before accuracy is lower; None where that is not known
 
 
 def pruning_curve(encoders: Mapping[str, Curve]) -> VegaFigure:

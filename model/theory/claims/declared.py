@@ -105,7 +105,7 @@ CLAIMS = (
         measured="Norm of the gradient of all parameters as one vector, measured like the row above.",
         axis="gradient of all parameters",
         rule=Larger("post"),
-        link=("training", {"training": "histories", "figure": "shown_history_gradient_norm"} | _TEXT),
+        link=("training", {"training": "Training history", "figure": "shown_history_gradient_norm"} | _TEXT),
         log=True,
     ),
     Claim(
@@ -197,7 +197,7 @@ CLAIMS = (
         "sooner. The claim: it is larger in post-LN. Both placements see the same batches at the same rate.",
         axis="mean loss while learning (nats)",
         rule=Larger("post"),
-        link=("training", {"training": "histories", "figure": "shown_history_loss"} | _TEXT),
+        link=("training", {"training": "Training history", "figure": "shown_history_loss"} | _TEXT),
     ),
     Claim(
         key="stream",
@@ -240,7 +240,7 @@ CLAIMS = (
         link=(
             "training",
             {
-                "training": "film",
+                "training": "Recording",
                 "training_curves": "gradient norms",
                 "kind": "Digit",
                 "figure": "shown_curves",

@@ -83,4 +83,4 @@ def test_the_offline_page_of_attention_from_elsewhere(open_app: Open) -> None:
 def test_the_button_is_on_the_page(open_app: Open) -> None:
     app = open_app(text="not great", checkpoint="imdb-post-ln")
     labels = [button.proto.label for button in app.get("download_button")]
-    assert labels == ["Record", "Offline page"]
+    assert labels == ["Save record", "Save as web page"]

@@ -37,7 +37,7 @@ def test_the_address_restores_the_lens(open_app: Open, lens: str) -> None:
     np.testing.assert_allclose(weights(shown(app)), expected(lens, TEXT), rtol=1e-5)
     title = shown(app)["data"][0]["colorbar"]["title"]["text"]
     assert title.startswith(f"{LENSES[lens].quantity}, 0 to 1")
-    assert ("evenly spread" in title) == LENSES[lens].sums_to_1
+    assert ("same weight for all" in title) == LENSES[lens].sums_to_1
     (about,) = (said.value for said in app.markdown if LENSES[lens].formula in said.value)
     assert LENSES[lens].source in about
 
@@ -119,8 +119,8 @@ def test_what_rows_were_divided_by_stands_beside(open_app: Open) -> None:
         app = open_app(text=TEXT, lens=lens, **CHOSEN)
         return next(line.value for line in app.markdown if line.value.startswith("**L1"))
 
-    assert "Before division rows sum to" in said("norm-weighted")
-    assert "Mixing ratio: 0." in said("residual and LayerNorm")
+    assert "Before each row is divided by its sum" in said("norm-weighted")
+    assert "Mixing ratio 0." in said("residual and LayerNorm")
 
 
 def test_long_work_goes_in_steps(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,8 +173,8 @@ def test_the_offline_page_says_the_lens(open_app: Open, monkeypatch: pytest.Monk
         lambda label, content, *_args, **_options: made.update({label: content}),
     )
     open_app(text=TEXT, lens="rollout", **CHOSEN)
-    assert made["Offline page"].func is page
-    content = made["Offline page"]().decode()
+    assert made["Save as web page"].func is page
+    content = made["Save as web page"]().decode()
     assert "lens: rollout" in content
     assert '"what": "share of the attention"' in content
 
@@ -189,4 +189,4 @@ def test_the_map_of_another_class_is_not_checked_against_the_answer(open_app: Op
         app = open_app(lens_class=name, **look)
         assert not app.exception
         assert (unchecked in [caption.value for caption in app.caption]) == is_unchecked
-        assert any("Agreement with token knock-out" in line.value for line in app.markdown) != is_unchecked
+        assert any("hang on what this map shows?" in line.value for line in app.markdown) != is_unchecked

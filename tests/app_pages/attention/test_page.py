@@ -65,7 +65,7 @@ def test_the_answer_and_whether_it_is_right(open_app: Open) -> None:
     ).probabilities
     said = str(probabilities.argmax())
     assert app.metric[0].value == said
-    assert app.metric[0].delta == ("right" if said == "2" else "wrong, it is 2")
+    assert app.metric[0].delta == ("correct" if said == "2" else "wrong, it is 2")
 
 
 def test_the_label_is_a_class_whatever_that_is_called(open_app: Open, checkpoints: Path) -> None:
@@ -76,21 +76,28 @@ def test_the_label_is_a_class_whatever_that_is_called(open_app: Open, checkpoint
     for digit in range(12):
         metric = open_app(kind="Digit", checkpoint="in-words", digit=str(digit)).metric[0]
         label = names[state.test_digits()[1][digit]]
-        assert metric.delta == ("right" if metric.value == label else f"wrong, it is {label}")
+        assert metric.delta == ("correct" if metric.value == label else f"wrong, it is {label}")
         verdicts.add(metric.delta)
     assert len(verdicts) > 2
 
 
-def test_nobody_knows_whether_the_answer_to_a_text_is_right(open_app: Open) -> None:
-    assert not open_app().metric[0].delta
+def test_of_an_example_it_is_known_whether_it_is_read_correctly_and_of_what_is_typed_not(
+    open_app: Open,
+) -> None:
+    answers = {"I expected to be bored, but I was not bored for a single minute.": "positive"}
+    answers["The film is not good."] = "negative"
+    for text, answer in answers.items():
+        metric = open_app(text=text).metric[0]
+        assert metric.delta == ("correct" if metric.value == answer else f"wrong, it is {answer}")
+    assert not open_app(text="The film is not good").metric[0].delta
 
 
 def test_a_typed_mask_is_filled(open_app: Open) -> None:
     app = open_app(text="not [MASK] film", checkpoint="imdb-pre-ln")
     assert not app.exception
-    ((place, found),) = guesses(state.loaded("imdb-pre-ln"), "not [MASK] film").items()
+    (found,) = guesses(state.loaded("imdb-pre-ln"), "not [MASK] film").values()
     (line,) = (block.value for block in app.markdown if "In place of" in block.value)
-    assert f"position {place}" in line
+    assert line.startswith("In place of **\\[MASK\\]**: ")
     assert f"`{found[0].token}` {100 * found[0].probability:.1f}\u2009%" in line
 
 
@@ -108,7 +115,10 @@ def test_without_a_mask_nothing_is_filled(open_app: Open) -> None:
 def test_of_many_masks_the_first_are_listed_and_the_others_counted(open_app: Open) -> None:
     app = open_app(text="[MASK] " * 8, checkpoint="imdb-pre-ln")
     assert not app.exception
-    assert len([block for block in app.markdown if "In place of" in block.value]) == 5
+    said = [block.value for block in app.markdown if "In place of" in block.value]
+    assert [line.partition(":")[0] for line in said] == [
+        f"In place of **\\[MASK\\]** number {number}" for number in range(1, 6)
+    ]
     assert "The other 3 masked tokens are not listed." in [caption.value for caption in app.caption]
 
 

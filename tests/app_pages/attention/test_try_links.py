@@ -1,8 +1,11 @@
 from collections.abc import Callable
+from types import SimpleNamespace
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages import state
+from app_pages import cache, state
+from app_pages.attention import try_links
 from app_pages.widgets.telling import telling_position
 from model.inputs import Text
 from model.measures.looks import most_telling_head
@@ -13,6 +16,13 @@ Open = Callable[..., AppTest]
 def links(app: AppTest) -> list[str]:
     assert not app.exception
     return [button.label for button in app.button if str(button.key).startswith("try_")]
+
+
+def is_telling(name: str, text: Text) -> bool:
+    """Whether it is read correctly, and answered otherwise without one of its words."""
+    telling = telling_position(name, text)
+    is_read = state.correct_class(name, text) == state.record(name, text).logits.argmax()
+    return is_read and telling is not None and telling.turns
 
 
 def test_they_stand_until_something_was_changed(open_app: Open) -> None:
@@ -44,8 +54,21 @@ def test_a_hidden_word_that_turns_the_answer_if_any_does(open_app: Open) -> None
         telling_position(selection.checkpoint, selection.given).position
     ]
     texts = [Text(text) for text in state.sentences().values() if "[MASK]" not in text]
-    found = [each for text in texts if (each := telling_position(selection.checkpoint, text))]
-    assert telling_position(selection.checkpoint, selection.given).turns == any(each.turns for each in found)
+    assert is_telling(selection.checkpoint, selection.given) == any(
+        is_telling(selection.checkpoint, text) for text in texts
+    )
+
+
+@pytest.mark.parametrize("name", ["imdb-pre-ln", "imdb-post-ln"])
+def test_the_shipped_encoders_read_that_example_correctly(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """The first one whose answer turns is read wrongly: it would teach the opposite of what a "not" does."""
+    shown = {}
+    monkeypatch.setattr(try_links.address, "take", shown.__setitem__)
+    monkeypatch.setattr(try_links, "block_in", lambda record, key: shown.update(word=record.tokens[key]))
+    monkeypatch.setattr(try_links, "go_to", lambda page: shown.update(page=page))
+    cache.clear()
+    try_links._hidden_word(SimpleNamespace(checkpoint=name))
+    assert (shown["text"], shown["word"]) == ("The film is not good.", "not")
 
 
 def test_one_digit_under_two_norms(open_app: Open) -> None:

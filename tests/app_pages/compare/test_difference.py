@@ -13,7 +13,11 @@ from tests.tolerance import rounding
 Open = Callable[..., AppTest]
 
 PAGE = "app_pages/compare/page.py"
-BY_NUMBER = {"checkpoint": "imdb-pre-ln", "compare_part": "Difference", "compare_pairing": "by number"}
+BY_NUMBER = {
+    "checkpoint": "imdb-pre-ln",
+    "compare_part": "Difference",
+    "compare_pairing": "of the same number",
+}
 TEXT = "not great film"
 
 

@@ -19,7 +19,7 @@ from viz.numbers import written
 @pytest.mark.parametrize("text", [TEXT, "film not great x y z"])
 def test_the_knock_out_is_said_in_numbers(open_compare: Open, text: str) -> None:
     app = open_compare(text=text, checkpoint="imdb-pre-ln", compare_part="Knock-out")
-    assert "masked out of the keys" in words(app)
+    assert "hidden from every query" in words(app)
     asked = int(state.record("imdb-pre-ln", text).logits.argmax())
     for name in ("imdb-pre-ln", "imdb-post-ln"):
         record = state.record(name, text)
@@ -34,7 +34,10 @@ def test_the_knock_out_is_said_in_numbers(open_compare: Open, text: str) -> None
             f"(position {strongest}) it is {100 * without[strongest]:.2f}\u2009%, the largest change "
             f"({written(moved[strongest], '+.2f')} in log-odds). "
         ) in line
-        others = f"{flips} of {len(record)} tokens, each alone, change" if flips else "No single one changes"
+        changes = "changes" if flips == 1 else "each change"
+        others = (
+            f"{flips} of {len(record)} tokens, taken alone, {changes}" if flips else "No single one changes"
+        )
         assert line.endswith(f"{others} the answer.")
 
 

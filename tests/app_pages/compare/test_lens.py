@@ -12,7 +12,13 @@ Open = Callable[..., AppTest]
 
 SIDES = ("imdb-pre-ln", "imdb-post-ln")
 TEXT = "not great film"
-BY_NUMBER = {"checkpoint": SIDES[0], "compare_pairing": "by number", "layer": "1", "head": "1", "text": TEXT}
+BY_NUMBER = {
+    "checkpoint": SIDES[0],
+    "compare_pairing": "of the same number",
+    "layer": "1",
+    "head": "1",
+    "text": TEXT,
+}
 
 
 def expected(lens: str, name: str) -> np.ndarray:

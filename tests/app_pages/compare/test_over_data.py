@@ -51,9 +51,9 @@ def put_seeds(folder: Path) -> None:
 def test_heads_are_paired_over_the_data(open_compare: Open, first: str, second: str) -> None:
     app = open_compare(text=TEXT, checkpoint=first, layer="0", head="1")
     assert app.segmented_control(key="compare_pairing").options == [
-        "over 30 examples",
-        "on this input",
-        "by number",
+        "alike over 30 examples",
+        "alike on this input",
+        "of the same number",
     ]
     assert f"**L0 H1** of {first} ↔ **L1 H0** of {second}" in words(app)
     here = distance_matrix(*(state.record(name, TEXT).pattern for name in (first, second)))[1, 2]
@@ -66,11 +66,11 @@ def test_heads_are_paired_over_the_data(open_compare: Open, first: str, second: 
 
 @pytest.mark.usefixtures("stored")
 def test_heads_can_be_paired_on_this_input(open_compare: Open) -> None:
-    app = open_compare(text=TEXT, checkpoint=PRE, layer="0", head="0", compare_pairing="on this input")
+    app = open_compare(text=TEXT, checkpoint=PRE, layer="0", head="0", compare_pairing="alike on this input")
     partner = matching(distance_matrix(*(state.record(name, TEXT).pattern for name in (PRE, POST))))[0]
     assert "**L0 H0** of {} ↔ **L{} H{}** of {}".format(PRE, *divmod(int(partner), 2), POST) in words(app)
-    assert "least on this input" in captions(app)
-    assert "5.0\N{THIN SPACE}% of the pairs are those of all of them" in captions(
+    assert "smallest on this input" in captions(app)
+    assert "5.0\N{THIN SPACE}% of the pairs (mean) are the same as over all of them" in captions(
         app
     )  # (0 + 1 + 2 + 3) / (4 · 30)
 
@@ -88,7 +88,10 @@ def test_what_is_of_other_weights_is_not_used(open_compare: Open, stored: Path) 
     save(stored / "mine", made.model, {}, made.tokenizer)
     (stored / "mine" / "model.safetensors").replace(stored / PRE / "model.safetensors")
     app = open_compare(text=TEXT, checkpoint=PRE)
-    assert app.segmented_control(key="compare_pairing").options == ["on this input", "by number"]
+    assert app.segmented_control(key="compare_pairing").options == [
+        "alike on this input",
+        "of the same number",
+    ]
     assert "standard deviation" not in captions(app)
 
 
@@ -96,7 +99,10 @@ def test_a_damaged_file_is_one_sentence(open_compare: Open, stored: Path) -> Non
     (stored / PRE / against_file(POST)).write_text("{")
     app = open_compare(text=TEXT, checkpoint=PRE)
     assert f"{PRE}/against-{POST}.json cannot be read" in captions(app)
-    assert app.segmented_control(key="compare_pairing").options == ["on this input", "by number"]
+    assert app.segmented_control(key="compare_pairing").options == [
+        "alike on this input",
+        "of the same number",
+    ]
 
 
 # The stream
@@ -104,7 +110,7 @@ def test_a_damaged_file_is_one_sentence(open_compare: Open, stored: Path) -> Non
 
 @pytest.mark.usefixtures("stored")
 @pytest.mark.parametrize(
-    "shown", ["norms", "shares", "logits by layer", "token uniformity", "entropy of the heads"]
+    "shown", ["norms", "shares", "answer by layer", "spread of the tokens", "entropy of the heads"]
 )
 def test_a_band_lies_behind_the_stream(open_compare: Open, shown: str) -> None:
     app = open_compare(checkpoint=PRE, compare_part="Stream", compare_stream=shown)

@@ -81,7 +81,7 @@ def test_without_another_checkpoint_two_inputs_remain(open_compare: Open, checkp
     (checkpoints / "imdb-pre-ln").rename(checkpoints.parent / "elsewhere")
     app = open_compare(checkpoint="imdb-post-ln")
     assert titles(app) == []
-    assert app.info[0].value.startswith("No other checkpoint takes a text")
+    assert app.info[0].value.startswith("No other encoder reads a text")
     app.segmented_control(key="compare_what").set_value("two inputs").run()
     assert [metric.label for metric in app.metric] == ["first text", "second text"]
 
@@ -167,7 +167,7 @@ def test_a_matched_head_stands_beside_its_partner(open_compare: Open, head: int)
     other = "L{} H{}".format(*divmod(int(matched()[2 + head]), 2))
     assert titles(app) == [f"imdb-pre-ln L1 H{head}", f"imdb-post-ln {other}"]
     assert f"**L1 H{head}** of imdb-pre-ln ↔ **{other}** of imdb-post-ln" in words(app)
-    assert "are a matching" in captions(app)
+    assert "each is paired with one that looks alike" in captions(app)
     assert not app.warning
 
 
@@ -176,7 +176,7 @@ def test_heads_of_one_number_come_with_a_warning(open_compare: Open) -> None:
         text=TEXT,
         checkpoint="imdb-pre-ln",
         layer="1",
-        compare_pairing="by number",
+        compare_pairing="of the same number",
         compare_view="all weights",
     )
     assert titles(app) == ["imdb-pre-ln L1 H0", "imdb-post-ln L1 H0"]
@@ -208,11 +208,11 @@ def test_heads_beyond_those_of_the_other_stay_alone(open_compare: Open, checkpoi
     put(checkpoints, "imdb-pre-ln", replace(tiny.TEXT, n_layers=3))
     app = open_compare(checkpoint="imdb-post-ln")
     assert "Without a partner in imdb-pre-ln: L" in captions(app)
-    app = open_compare(checkpoint="imdb-pre-ln", compare_pairing="by number", layer="2")
+    app = open_compare(checkpoint="imdb-pre-ln", compare_pairing="of the same number", layer="2")
     assert "**L2 H0** of imdb-pre-ln has no partner in imdb-post-ln" in words(app)
     assert app.info[0].value == "imdb-post-ln has no partner for L2 H0."
     app = open_compare(
-        checkpoint="imdb-pre-ln", compare_pairing="by number", layer="2", compare_part="Difference"
+        checkpoint="imdb-pre-ln", compare_pairing="of the same number", layer="2", compare_part="Difference"
     )
     assert titles(app) == []
 

@@ -18,8 +18,8 @@ from tests.model import tiny
     [
         ("norms", "mean length of the states, over 5 stages"),
         ("shares", "share of the sublayer, over 4 stages"),
-        ("logits by layer", "{}-pre-ln: logits of"),
-        ("token uniformity", "relative distance from the mean state, over 5 stages"),
+        ("answer by layer", "{}-pre-ln: logits of"),
+        ("spread of the tokens", "relative distance from the mean state, over 5 stages"),
         ("cosines", "mean cosine of 5 stages"),
     ],
 )
@@ -30,13 +30,13 @@ def test_the_stream_of_both(open_compare: Open, kind: str, shown: str, begins: s
 
 
 def test_the_last_logits_are_checked(open_compare: Open) -> None:
-    said = captions(open_compare(compare_part="Stream", compare_stream="logits by layer"))
+    said = captions(open_compare(compare_part="Stream", compare_stream="answer by layer"))
     assert "Checked: no final norm, the last stage gives the true logits" in said
     assert "Checked: through the final norm, the last stage gives the true logits" in said
 
 
 def test_one_answer_of_both_sides_is_said_once(open_compare: Open) -> None:
-    query = {"checkpoint": "imdb-pre-ln", "compare_part": "Stream", "compare_stream": "logits by layer"}
+    query = {"checkpoint": "imdb-pre-ln", "compare_part": "Stream", "compare_stream": "answer by layer"}
     said = captions(open_compare(compare_what="two inputs", text=TEXT, compare_text=TEXT, **query))
     record = state.record("imdb-pre-ln", TEXT)
     assert f"Both predict **{record.class_names[record.logits.argmax()]}**" in said
@@ -44,7 +44,7 @@ def test_one_answer_of_both_sides_is_said_once(open_compare: Open) -> None:
 
 def test_the_stream_of_encoders_of_other_depth(open_compare: Open, checkpoints: Path) -> None:
     put(checkpoints, "imdb-pre-ln", replace(tiny.TEXT, n_layers=3))
-    for shown in ("norms", "shares", "logits by layer", "token uniformity", "cosines"):
+    for shown in ("norms", "shares", "answer by layer", "spread of the tokens", "cosines"):
         assert not open_compare(compare_part="Stream", compare_stream=shown).exception
 
 

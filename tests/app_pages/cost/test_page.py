@@ -16,7 +16,7 @@ from tests.app_pages.charts import table
 
 Open = Callable[..., AppTest]
 PAGE = "app_pages/cost/page.py"
-PUBLISHED, LAYERS = "published variations", "four kinds of layer, measured"
+PUBLISHED, LAYERS = "Table 3 of the paper", "Four kinds of layer, measured"
 
 
 def metrics(app: AppTest) -> list[str]:
@@ -109,7 +109,7 @@ def test_the_published_table_is_shown_with_our_count(open_app: Open) -> None:
     app = open_app(PAGE, cost_show=PUBLISHED)
     table = app.dataframe[0].value
     assert len(table) == len(variations())
-    assert table["encoder half"].tolist() == [cost.n_parameters(row.config) for row in variations()]
+    assert table["encoder alone"].tolist() == [cost.n_parameters(row.config) for row in variations()]
     assert table["params ×10⁶"].tolist()[-1] == "213"
     assert metrics(app)
 

@@ -1,6 +1,7 @@
 """An atlas of the tiny encoders, with numbers that a test can tell apart."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,14 +25,16 @@ def source(name: str, data: str = "sentences of our own", **samples: int) -> Sou
 
 @pytest.fixture
 def store_heads(checkpoints: Path) -> Callable[..., None]:
-    """`store_heads(name, next=values)`: means over 40 sentences, all alike but those that are given."""
+    """`store_heads(name, next=values)`: means over 40 sentences, all alike but those that are given; `unknown` is the share of
+    unknown tokens."""
 
-    def stored(name: str, **values: np.ndarray) -> None:
+    def stored(name: str, *, unknown: float | None = None, **values: np.ndarray) -> None:
         means = MEANS | (OF_TEXT if name.startswith("imdb") else {})
         of_all = {each: np.full(SHAPE, value) for each, value in means.items()} | values
         spreads = {each: Spread(mean=value, sd=np.full(SHAPE, 0.05)) for each, value in of_all.items()}
         z = np.zeros((*SHAPE, checkpoint.read_config(name).d_v), np.float32)
-        write_heads(checkpoints / name / HEADS, Heads(source=source(name, next=30), spreads=spreads, z=z))
+        of = replace(source(name, next=30), unknown=unknown)
+        write_heads(checkpoints / name / HEADS, Heads(source=of, spreads=spreads, z=z))
 
     return stored
 

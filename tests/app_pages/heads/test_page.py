@@ -330,6 +330,19 @@ def test_over_the_data_set_too_and_on_how_many_examples(open_app: Open, store_he
     assert "Not measured on all of the data set, but on 30 of them: next." in said(app)
 
 
+@pytest.mark.parametrize(
+    ("unknown", "expected"), [(None, ""), (0.0, ""), (0.123, "12.3\u2009%"), (1e-5, "<0.1\u2009%")]
+)
+def test_unknown_tokens_of_the_data_set_are_said(
+    open_app: Open, store_heads: Callable, unknown: float | None, expected: str
+) -> None:
+    store_heads("imdb-pre-ln", unknown=unknown)
+    sentence = f"Of the tokens of 40 sentences of our own, {expected} are unknown to this tokenizer."
+    app = open_app(PAGE, text=TEXT)
+    assert (sentence in said(app)) == bool(expected)
+    assert ("unknown" in said(app)) == bool(expected)
+
+
 def test_where_it_takes_long_a_button_measures_it(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(knock_out, "AT_ONCE", 0)
     app = open_app(PAGE, text=TEXT)

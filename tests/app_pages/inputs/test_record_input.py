@@ -52,7 +52,7 @@ def test_a_page_that_needs_an_encoder_says_so(open_app: Open, page: str) -> None
     app = show(open_app, opened(dump(from_arrays(PATTERN, TOKENS), {})), f"app_pages/{page}/page.py")
     assert not app.exception
     if page == "positions":
-        app.segmented_control(key="positions").set_value("This checkpoint").run()
+        app.segmented_control(key="positions").set_value("This encoder").run()
         assert not app.exception
     assert [said.value for said in app.info] == [NEEDS_ENCODER]
 

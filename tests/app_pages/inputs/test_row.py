@@ -25,7 +25,10 @@ def test_what_a_checkpoint_is(open_app: Open) -> None:
     lines = facts(app)
     assert lines[1:] == ["post-LN, 2 layers × 2 heads", "runs on CPU"]
     (right,) = (table.value for table in app.dataframe)
-    assert right.to_dict("list") == {"of": ["10,000 MNIST test digits"], "right": ["99.5 ± 0.1\u2009%"]}
+    assert right.to_dict("list") == {
+        "judged on": ["10,000 MNIST test digits"],
+        "correct": ["99.5 ± 0.1\u2009%"],
+    }
     # patches 16·8+8, class token 8, positions 5·8; a layer: q, k 2·(8·6+6), v 8·10+10, output 10·8+8,
     # norms 4·8, feed-forward 2·8·16+16+8; classifier 8·10+10
     layer = 2 * (8 * 6 + 6) + 8 * 10 + 10 + 10 * 8 + 8 + 4 * 8 + 2 * 8 * 16 + 16 + 8
@@ -47,6 +50,7 @@ def test_checkpoints_of_several_seeds_stand_once_with_a_box_for_the_seed(
     options = app.selectbox(key="checkpoint").options
     assert [name for name in options if name.startswith("small")] == ["small-pre-ln-seed1"]
     assert app.selectbox(key="checkpoint").value == "small-pre-ln-seed1"
+    assert "seed 1: one of 2 encoders that differ only in the random numbers of their training" in facts(app)
     app.selectbox(key="seed").set_value("small-pre-ln-seed0").run()
     assert not app.exception
     assert app.session_state["checkpoint"] == "small-pre-ln-seed0"
@@ -90,7 +94,7 @@ def test_a_history_of_nonsense_is_refused_in_one_sentence(open_app: Open, checkp
     assert not app.exception
     (said,) = (said.value for said in app.info)
     assert said.startswith(
-        "The checkpoint mnist-pre-ln cannot be used, choose another one: mnist-pre-ln/history.json"
+        "The encoder mnist-pre-ln cannot be used, choose another one: mnist-pre-ln/history.json"
     )
 
 

@@ -49,8 +49,8 @@ def test_a_text_is_opened_with_its_second_part(session: dict, monkeypatch: pytes
 
 def test_only_encoders_of_pairs_are_given_the_second_part() -> None:
     item = Item(text=Text("a", "b"))
-    assert item.given(tiny.TEXT) == Text("a")
-    assert item.given(OF_PAIRS) == Text("a", "b")
+    assert item.given(tiny.TEXT, reads_pairs=False) == Text("a")
+    assert item.given(tiny.TEXT, reads_pairs=True) == Text("a", "b")
 
 
 def test_a_picture_is_opened_as_the_encoder_takes_it(session: dict, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,7 +58,7 @@ def test_a_picture_is_opened_as_the_encoder_takes_it(session: dict, monkeypatch:
     hold("Digit", Listed(items=(item, Item(digit=12, label="3"))))
     use(monkeypatch, tiny.DIGIT)
     assert open_item("Digit", 0, "any") == {"source": DRAW, "drawing": to_code(DRAWING)}
-    np.testing.assert_array_equal(item.given(tiny.DIGIT).array, DRAWING)
+    np.testing.assert_array_equal(item.given(tiny.DIGIT, reads_pairs=False).array, DRAWING)
     assert session["drawing"] == to_code(DRAWING)
     assert open_item("Digit", 1, "any") == {"source": TEST_DIGITS, "digit": "12"}
     assert session["digit"] == 12
@@ -66,7 +66,7 @@ def test_a_picture_is_opened_as_the_encoder_takes_it(session: dict, monkeypatch:
     use(monkeypatch, COLOURED)
     assert open_item("Digit", 0, "any") == {"source": PICTURE}
     np.testing.assert_array_equal(session[HELD], PHOTO)
-    assert item.given(COLOURED) == Picture.of(PHOTO)
+    assert item.given(COLOURED, reads_pairs=False) == Picture.of(PHOTO)
 
 
 @pytest.mark.usefixtures("session")

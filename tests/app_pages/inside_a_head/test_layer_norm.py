@@ -31,9 +31,13 @@ def test_the_example_is_worked_with_the_population_formula(opened: Open) -> None
 
 def test_the_deviations_that_slides_give_are_put_right(opened: Open) -> None:
     for text in (said(opened()), said(opened(inside_vectors="-1 2 5\n0.5 -3 8.5"))):
-        assert "σ = 2 for (0.5, −3, 8.5): it is 4.81." in text  # the root of (1.5² + 5² + 6.5²) / 3
-        assert "σ = 2 for (−1, 2, 5): it is 2.45." in text  # the root of (3² + 0² + 3²) / 3
-    assert "Slides" not in said(opened(inside_vectors="1 2 3"))
+        assert (
+            "(0.5, −3, 8.5) is often printed with σ = 2; by the formula σ is 4.81." in text
+        )  # the root of (1.5² + 5² + 6.5²) / 3
+        assert (
+            "(−1, 2, 5) is often printed with σ = 2; by the formula σ is 2.45." in text
+        )  # the root of (3² + 0² + 3²) / 3
+    assert "often printed" not in said(opened(inside_vectors="1 2 3"))
 
 
 def test_other_numbers_come_from_the_address(opened: Open) -> None:
@@ -93,13 +97,13 @@ def test_a_batch_of_one_leaves_batch_normalisation_nothing(opened: Open) -> None
 
 
 @pytest.mark.parametrize("placement", ["pre", "post"])
-@pytest.mark.parametrize("norm", ["of the attention", "of the feed-forward layer"])
+@pytest.mark.parametrize("norm", ["LayerNorm of the attention", "LayerNorm of the feed-forward layer"])
 def test_the_tokens_own_numbers(opened: Open, placement: str, norm: str) -> None:
     name = f"imdb-{placement}-ln"
     app = opened(checkpoint=name, layer="1", query="2 great", inside_norm=norm)
     steps = steps_of(name, TEXT, 1, 0, 2)
     of_attention = steps.norm_attention
-    used = of_attention if norm == "of the attention" else steps.norm_feed_forward
+    used = of_attention if norm == "LayerNorm of the attention" else steps.norm_feed_forward
     assert f"= {used.mean:.4g}$" in said(app)
     assert (
         f"`great`, {'the residual stream' if placement == 'post' else 'the residual stream on its way'}"

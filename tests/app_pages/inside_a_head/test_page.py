@@ -43,8 +43,8 @@ def said(app: AppTest) -> list[str]:
 
 
 def bound(text: str) -> float:
-    """The number in "within 3 × 10⁻⁷."."""
-    digits, power = re.search(r"within (\d)(?: × 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?", text).groups()
+    """The number in "the encoder's own numbers: 3 × 10⁻⁷."."""
+    digits, power = re.search(r"own numbers: (\d)(?: × 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?", text).groups()
     return float(digits) * 10.0 ** int((power or "0").translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")))
 
 
@@ -57,7 +57,7 @@ def test_every_step_can_be_opened_and_stands_in_the_order_of_the_placement(
     assert len(app.expander) == len(order)
     norm = [number for number, step in enumerate(app.expander) if "LayerNorm" in step.label]
     assert norm == [order.index("norm_attention"), order.index("norm_feed_forward")]
-    bounds = [text for text in said(app) if "ecomputed within" in text]
+    bounds = [text for text in said(app) if "from the encoder's own" in text]
     unseen = {"input", "mask"} | (set() if "pre" in name else {"add_attention", "add_feed_forward"})
     assert len(bounds) == 1 + len(set(order) - unseen)
     assert all(bound(text) < 1e-4 for text in bounds)
@@ -169,7 +169,7 @@ def test_a_block_with_other_steps_gives_one_sentence(open_inside: Open, checkpoi
     assert app.info[0].value.startswith("The steps are those of pre-LN and post-LN blocks")
 
 
-@pytest.mark.parametrize("part", ["Step by step", "Why √d_k", "LayerNorm", "Sets"])
+@pytest.mark.parametrize("part", ["Step by step", "Why √d_k", "LayerNorm", "Order of tokens"])
 @pytest.mark.parametrize("kind", ["Text", "Digit"])
 def test_every_part_takes_every_kind_of_input(open_inside: Open, part: str, kind: str) -> None:
     app = open_inside(kind=kind, inside=part)
@@ -178,7 +178,7 @@ def test_every_part_takes_every_kind_of_input(open_inside: Open, part: str, kind
     assert app.segmented_control(key="inside").value == part
 
 
-@pytest.mark.parametrize("part", ["Step by step", "Why √d_k", "LayerNorm", "Sets"])
+@pytest.mark.parametrize("part", ["Step by step", "Why √d_k", "LayerNorm", "Order of tokens"])
 def test_an_encoder_without_classes_opens_every_part(open_inside: Open, checkpoints: Path, part: str) -> None:
     encoder = tiny.loaded(replace(tiny.TEXT, class_names=()))
     checkpoint.save(checkpoints / "imdb-pre-ln", encoder.model, {}, encoder.tokenizer)
@@ -199,10 +199,10 @@ def boxes(app: AppTest) -> set[str]:
     [
         ({"inside": "Step by step"}, {"layer", "head", "scale", "query"}),
         ({"inside": "Why √d_k", "inside_scale": "random vectors"}, set()),
-        ({"inside": "Why √d_k", "inside_scale": "this checkpoint"}, {"layer", "head"}),
+        ({"inside": "Why √d_k", "inside_scale": "this encoder"}, {"layer", "head"}),
         ({"inside": "Why √d_k", "inside_scale": "temperature"}, {"layer", "head", "scale", "query"}),
         ({"inside": "LayerNorm"}, {"layer", "head", "query"}),
-        ({"inside": "Sets"}, {"layer", "head", "query"}),
+        ({"inside": "Order of tokens"}, {"layer", "head", "query"}),
     ],
 )
 def test_what_a_part_does_not_need_is_not_asked(open_inside: Open, part: dict, needed: set[str]) -> None:
@@ -212,6 +212,6 @@ def test_what_a_part_does_not_need_is_not_asked(open_inside: Open, part: dict, n
 def test_the_choice_of_a_head_outlasts_a_part_without_one(open_inside: Open) -> None:
     app = open_inside(**given("imdb-pre-ln"), query="2 great")
     app.segmented_control(key="inside").set_value("Why √d_k").run()
-    app.segmented_control(key="inside").set_value("Sets").run()
+    app.segmented_control(key="inside").set_value("Order of tokens").run()
     assert not app.exception
     assert [app.selectbox(key=key).value for key in ("layer", "head", "query")] == [1, 1, 2]

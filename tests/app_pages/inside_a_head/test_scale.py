@@ -41,7 +41,7 @@ def test_random_vectors_to_begin_with(opened: Open) -> None:
     [
         ({"inside_d_k": "256", "inside_factor": "1"}, "c^2 d_k = 256$"),
         ({"inside_d_k": "256", "inside_factor": "1/d_k"}, "c^2 d_k = 0.00391$"),
-        ({"inside_d_k": "16", "inside_factor": "free", "inside_power": "0.25"}, "c^2 d_k = 4$"),
+        ({"inside_d_k": "16", "inside_factor": "another power", "inside_power": "0.25"}, "c^2 d_k = 4$"),
     ],
 )
 def test_the_sliders_are_in_the_address(opened: Open, query: dict[str, str], expected: str) -> None:
@@ -54,19 +54,19 @@ def test_the_sliders_are_in_the_address(opened: Open, query: dict[str, str], exp
         {"inside_d_k": "0"},
         {"inside_d_k": "many"},
         {"inside_factor": "2/d_k"},
-        {"inside_factor": "free", "inside_power": "-7"},
+        {"inside_factor": "another power", "inside_power": "-7"},
         {"inside_scale": "nothing"},
         {"inside_scale": ""},
     ],
 )
 def test_nonsense_in_the_address_is_as_if_it_were_not_there(opened: Open, query: dict[str, str]) -> None:
-    sensible = {"inside_factor": "free"} if "inside_power" in query else {}
+    sensible = {"inside_factor": "another power"} if "inside_power" in query else {}
     assert said(opened(**query)) == said(opened(**sensible))
 
 
 @pytest.mark.parametrize("kind", ["Text", "Digit"])
 def test_the_checkpoints_own_vectors(opened: Open, kind: str) -> None:
-    app = opened(kind=kind, inside_scale="this checkpoint", layer="1", head="1")
+    app = opened(kind=kind, inside_scale="this encoder", layer="1", head="1")
     assert "L1 H1 on this input" in said(app)
     assert f"d_k = {4 if kind == 'Text' else 3}$" in said(app)
     found = charts(app)
@@ -74,7 +74,7 @@ def test_the_checkpoints_own_vectors(opened: Open, kind: str) -> None:
 
 
 def test_the_numbers_are_those_of_the_record(opened: Open) -> None:
-    app = opened(inside_scale="this checkpoint", checkpoint="imdb-pre-ln", layer="1")
+    app = opened(inside_scale="this encoder", checkpoint="imdb-pre-ln", layer="1")
     scores = state.record("imdb-pre-ln", TEXT).scores[1, 0].astype(float)
     assert f"variance **{scores.var() * 4:.3g}**" in said(app)
 

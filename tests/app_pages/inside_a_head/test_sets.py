@@ -2,20 +2,22 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.theory.layers import KINDS
 from model.theory.sets import order_of
+from tests.model.imports.folders import build
 
 Open = Callable[..., AppTest]
 
-PART = {"text": "not great film", "inside": "Sets"}
+PART = {"text": "not great film", "inside": "Order of tokens"}
 
 
 def deviations(app: AppTest) -> dict[str, str]:
-    return {metric.label: metric.value for metric in app.metric if "deviation" in metric.label}
+    return {metric.label: metric.value for metric in app.metric if "difference" in metric.label}
 
 
 def annotations(app: AppTest) -> list[str]:
@@ -52,3 +54,13 @@ def test_the_order_that_changes_nothing(opened: Open) -> None:
 @pytest.mark.parametrize("query", [{"inside_seed": "-5"}, {"inside_order": "best"}, {"inside_mask": ""}])
 def test_nonsense_in_the_address_is_as_if_it_were_not_there(opened: Open, query: dict[str, str]) -> None:
     assert deviations(opened(**query)) == deviations(opened())
+
+
+def test_a_bias_by_distance_is_said_to_make_the_order_count(opened: Open, checkpoints: Path) -> None:
+    build(checkpoints / "own", "MPNetModel")
+    app = opened(checkpoint="own")
+    said = "\n".join(block.value for block in app.markdown)
+    assert "<b>≠</b>" in annotations(app)
+    assert "its output changes: this encoder adds a bias to each score" in said
+    assert "Without its bias by distance the equation would hold" in said
+    assert "takes its output along unchanged" not in said

@@ -25,6 +25,12 @@ FILM = tuple(
 
 
 @pytest.mark.usefixtures("checkpoints")
+def test_of_each_text_the_share_of_unknown_tokens_is_known() -> None:
+    items = tuple(Item(text=Text(text)) for text in ("great film", "☃ film ☃ ☃", "☃"))
+    assert [line.unknown for line in outcome("imdb-pre-ln", items).lines] == [0, 0.75, 1]
+
+
+@pytest.mark.usefixtures("checkpoints")
 def test_each_line_is_what_a_forward_of_its_own_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "AT_ONCE", 2)  # several parts, and not in the order of the list
     loaded = state.loaded("imdb-pre-ln")

@@ -62,7 +62,7 @@ def test_what_is_pasted_becomes_a_table(open_list: Open) -> None:
     assert [row["name"] for row in rows] == ["great film", "not great", "<script>x</script>", "not"]
     n_right = sum(row["right"] for row in rows)
     assert f"4 inputs, {n_right} right: accuracy" in app.markdown[0].value
-    app.segmented_control(key="many_order").set_value("surprising first").run()
+    app.segmented_control(key="many_order").set_value("hardest first").run()
     losses = [float(row["surprise"]) for row in table(app)]
     assert losses == sorted(losses, reverse=True)
     app.toggle(key="many_wrong").set_value(True).run()
@@ -72,7 +72,7 @@ def test_what_is_pasted_becomes_a_table(open_list: Open) -> None:
 
 def test_the_list_is_gone_through_in_the_order_of_the_table_with_the_head_kept(open_list: Open) -> None:
     app = open_list()
-    app.segmented_control(key="many_order").set_value("surprising first").run()
+    app.segmented_control(key="many_order").set_value("hardest first").run()
     order = numbers(app)
     click(app, order[1])
     assert app.button(key="several_back").label == "2 of 4"
@@ -146,7 +146,7 @@ def test_a_damaged_checkpoint_is_one_sentence(open_app: Open, checkpoints: Path)
     (checkpoints / "imdb-pre-ln" / "model.safetensors").write_bytes(b"{")
     app = open_app(PAGE)
     assert not app.exception
-    assert app.info[0].value.startswith("The checkpoint imdb-pre-ln cannot be used")
+    assert app.info[0].value.startswith("The encoder imdb-pre-ln cannot be used")
 
 
 def test_an_encoder_without_classes_compares_its_states(open_list: Open, checkpoints: Path) -> None:

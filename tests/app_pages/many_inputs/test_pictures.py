@@ -34,7 +34,7 @@ def test_a_picture_is_kept_as_digit_and_in_colour() -> None:
     listed = from_files(given(("one.png", file(STROKE)), ("photo.jpg", file(COLOURS, "JPEG"))))
     assert [item.name for item in listed.items] == ["one.png", "photo.jpg"]
     assert not listed.notes
-    digit = listed.items[0].given(tiny.DIGIT)
+    digit = listed.items[0].given(tiny.DIGIT, reads_pairs=False)
     # as where it is drawn: the address knows 16 grey levels
     assert np.abs(digit.array.astype(int) - from_file(file(STROKE))).max() <= 8
     np.testing.assert_array_equal(digit.array, from_code(listed.items[0].drawing))
@@ -45,7 +45,7 @@ def test_a_large_picture_is_kept_smaller() -> None:
     (item,) = from_files(given(("wide.png", file(np.full((300, 1500), 9, np.uint8))))).items
     assert item.colours.shape[1] == LONGER_SIDE
     assert item.drawing == ""
-    assert item.given(tiny.DIGIT) is None
+    assert item.given(tiny.DIGIT, reads_pairs=False) is None
 
 
 def test_a_table_among_them_says_what_they_show() -> None:

@@ -1,4 +1,5 @@
 import io
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -39,7 +40,17 @@ def test_a_row_says_what_was_given_and_what_was_answered() -> None:
     assert (second["right"], second["label"]) == (None, "@x")
     assert third["probability"] == ">99.9\u2009%"
     assert len(third["name"]) == SIGNS + 1
-    assert _head(ITEMS, FOUND) == ["", "input", "answer", "label", "loss or entropy, nats"]
+    assert _head(ITEMS, FOUND) == ["", "input", "answer", "label", "loss, or uncertainty (entropy), nats"]
+
+
+def test_the_share_of_unknown_tokens_has_a_column_where_there_are_some() -> None:
+    assert "share_of_unknown_tokens" not in as_csv(ITEMS, FOUND, LINES).decode()
+    found = replace(FOUND, lines=(*LINES[:2], replace(LINES[2], unknown=0.25)))
+    assert _head(ITEMS, found) == ["", "input", "unknown tokens", "answer", "label", "loss or entropy, nats"]
+    shown = [_row(item, found, line)["unknown"] for item, line in zip(ITEMS, found.lines, strict=True)]
+    assert shown == ["0.0\u2009%", "0.0\u2009%", "25.0\u2009%"]
+    table = pd.read_csv(io.BytesIO(as_csv(ITEMS, found, found.lines)))
+    assert table["share_of_unknown_tokens"].tolist() == [0, 0, 0.25]
 
 
 def test_a_picture_travels_small() -> None:

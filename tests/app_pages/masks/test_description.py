@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -69,3 +71,22 @@ def test_how_far_windows_reach_through_the_layers(text: ForwardRecord, digit: Fo
         MaskChoice(kind="window", radius=3), text
     )
     assert "class token attends to all" in explained(MaskChoice(kind="window", radius=3), digit)
+
+
+def test_a_blocked_token_is_unread_only_where_the_mask_holds(text: ForwardRecord) -> None:
+    everywhere = "No token reads from a blocked one any more"
+    n_layers, n_heads = text.pattern.shape[:2]
+    blocked = MaskChoice(kind="keys", keys=(1,))
+    every = {"layers": tuple(range(n_layers)), "heads": tuple(range(n_heads))}
+    assert everywhere in explained(blocked, text)
+    assert everywhere in explained(replace(blocked, **every), text)
+    for some in ({"layers": (0,)}, {"heads": (1,)}):
+        said = explained(replace(blocked, **some), text)
+        assert everywhere not in said
+        assert "In the chosen layers and heads no token reads from a blocked one; the others still do" in said
+
+
+def test_of_a_repeated_token_it_is_said_which_one_is_blocked() -> None:
+    record = capture(tiny.loaded(tiny.TEXT), "not great not")
+    assert without_or_with(MaskChoice(kind="keys", keys=(3,)), record) == "Without “not” at position 3"
+    assert without_or_with(MaskChoice(kind="keys", keys=(2,)), record) == "Without “great”"

@@ -50,7 +50,7 @@ def given(app: AppTest) -> tuple[str, state.Input]:
 
 @pytest.mark.parametrize(
     ("kind", "part"),
-    [*((kind, PARTS[0]) for kind in KINDS), *product(("Block keys", "Key padding"), PARTS[1:])],
+    [*((kind, PARTS[0]) for kind in KINDS), *product(("Block tokens", "Padding"), PARTS[1:])],
 )
 @pytest.mark.parametrize("what", [{}, {"kind": "Digit", "checkpoint": "mnist-post-ln"}])
 def test_every_kind_and_every_part(open_masks: Open, what: dict, kind: str, part: str) -> None:
@@ -121,7 +121,7 @@ def test_an_answer_that_is_of_no_input_is_said_to_be_so(open_masks: Open, what: 
 
 
 def test_the_box_of_cells_is_of_the_chosen_query(open_masks: Open) -> None:
-    app = open_masks(masks_kind="Block cells", masks_cells="0-1.2-2.2-4", query="2 great")
+    app = open_masks(masks_kind="Block pairs", masks_cells="0-1.2-2.2-4", query="2 great")
     assert app.multiselect(key="masks_positions").value == [2, 4]
     app.multiselect(key="masks_positions").set_value([4]).run()
     assert app.query_params["masks_cells"] in ("0-1.2-4", ["0-1.2-4"])
@@ -131,10 +131,10 @@ def test_the_box_of_cells_is_of_the_chosen_query(open_masks: Open) -> None:
     "nonsense",
     [
         {"masks_keys": "99.x.-1"},
-        {"masks_kind": "Block cells", "masks_cells": "1.2-.-3.999-1"},
+        {"masks_kind": "Block pairs", "masks_cells": "1.2-.-3.999-1"},
         {"masks_kind": "sideways"},
         {"masks_kind": "Local window", "masks_radius": "-7"},
-        {"masks_kind": "Key padding", "masks_padding": "1e9"},
+        {"masks_kind": "Padding", "masks_padding": "1e9"},
         {"masks_layers": "L9", "masks_heads": "all", "masks_part": "nowhere", "masks_number": "0"},
     ],
 )
@@ -164,7 +164,7 @@ def test_a_mask_in_chosen_heads_alone(open_masks: Open) -> None:
 
 
 def test_padding_of_a_text_stands_beside_what_happens_without_its_mask(open_masks: Open) -> None:
-    app = open_masks(masks_kind="Key padding", masks_padding="4")
+    app = open_masks(masks_kind="Padding", masks_padding="4")
     assert [metric.label for metric in app.metric] == [
         "Without padding",
         "Padding, masked",
@@ -180,13 +180,13 @@ def test_padding_of_a_text_stands_beside_what_happens_without_its_mask(open_mask
 
 
 def test_a_text_that_fills_the_encoder_leaves_no_room_for_padding(open_masks: Open) -> None:
-    app = open_masks(text="great " * 20, masks_kind="Key padding")
+    app = open_masks(text="great " * 20, masks_kind="Padding")
     assert "Nothing is masked" in sentence(app)
     assert app.info[0].value == "No room for padding: the encoder reads 12 tokens, and this text has 12."
 
 
 def test_a_digit_has_no_padding_and_the_page_says_so(open_masks: Open) -> None:
-    app = open_masks(kind="Digit", checkpoint="mnist-pre-ln", masks_kind="Key padding", masks_padding="2")
+    app = open_masks(kind="Digit", checkpoint="mnist-pre-ln", masks_kind="Padding", masks_padding="2")
     assert any("Digits have no padding" in caption.value for caption in app.caption)
     assert "the last 2 patches" in sentence(app)
 
@@ -225,7 +225,9 @@ def test_the_ways_of_masking_in_numbers(open_masks: Open) -> None:
 
 def test_the_class_token_and_what_it_lost(open_masks: Open) -> None:
     app = open_masks(masks_keys="1", masks_part="What follows")
-    (said,) = (block.proto.body for block in app.get("html") if "loses keys" in block.proto.body)
+    (said,) = (
+        block.proto.body for block in app.get("html") if "cannot look any more where" in block.proto.body
+    )
     assert "“not”" in said
     before = state.record("imdb-pre-ln", TEXT).pattern[0, 0, 0, 1]
     assert f"{100 * before:.1f}\u2009%" in said
@@ -253,9 +255,7 @@ def test_a_key_that_some_heads_of_the_layer_mask_is_not_said_to_be_free(open_mas
     assert "No key is masked for the class token in all heads of this layer, but some are in 1 of 2." in said
 
 
-@pytest.mark.parametrize(
-    ("kind", "key"), [("Local window", "masks_radius"), ("Key padding", "masks_padding")]
-)
+@pytest.mark.parametrize(("kind", "key"), [("Local window", "masks_radius"), ("Padding", "masks_padding")])
 def test_a_choice_that_another_input_has_no_room_for(open_masks: Open, kind: str, key: str) -> None:
     app = open_masks(masks_kind=kind)
     app.slider(key=key).set_value(app.slider(key=key).max).run()
@@ -281,7 +281,7 @@ def test_heads_that_the_next_encoder_lacks_become_its_last(open_masks: Open, che
 
 @pytest.mark.parametrize(
     ("kind", "remedy"),
-    [("Block keys", ": block a key above."), ("Block cells", ": block a cell above."), ("None", ".")],
+    [("Block tokens", ": block a token above."), ("Block pairs", ": block a pair above."), ("None", ".")],
 )
 def test_a_mask_of_nothing_says_what_there_is_to_do(open_masks: Open, kind: str, remedy: str) -> None:
     app = open_masks(masks_kind=kind, masks_part="Ways of masking")
@@ -304,7 +304,7 @@ def test_the_class_token_s_weight_stands_beside_the_digit(open_masks: Open) -> N
     ("config", "query"),
     [
         (tiny.DIGIT, {"kind": "Digit", "masks_keys": "1"}),
-        (tiny.TEXT, {"masks_kind": "Key padding", "masks_padding": "2"}),
+        (tiny.TEXT, {"masks_kind": "Padding", "masks_padding": "2"}),
     ],
 )
 def test_without_classes_the_pooled_state_stands_for_the_answer(

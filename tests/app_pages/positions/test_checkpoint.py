@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 from streamlit.testing.v1 import AppTest
 from tokenizers.processors import TemplateProcessing
 
@@ -11,12 +12,13 @@ from model import checkpoint
 from model.measures.embeddings import cosine_similarities, position_table
 from tests.app_pages.charts import described, shown, table, weights
 from tests.model import tiny
+from tests.model.imports.folders import build
 from tests.tolerance import rounding
 from viz.numbers import short
 
 Open = Callable[..., AppTest]
 
-PAGE, PART = "app_pages/positions/page.py", "This checkpoint"
+PAGE, PART = "app_pages/positions/page.py", "This encoder"
 TEXT = "not great film"
 
 
@@ -111,3 +113,17 @@ def test_from_a_digit_to_a_text(open_part: Open) -> None:
     app.segmented_control(key="kind").set_value("Text").run()
     assert "adds **sinusoids**" in said(app)
     assert app.segmented_control(key="positions_own").value == "lengths"
+
+
+def test_an_imported_grid_is_not_said_to_come_from_digits(open_part: Open, checkpoints: Path) -> None:
+    build(checkpoints / "own", "ViTModel")
+    path = checkpoints / "own" / "model.safetensors"
+    weights = load_file(path)
+    name = next(name for name in weights if name.endswith("position_embeddings"))
+    rows, columns = np.divmod(np.arange(16), 4)
+    near = [np.exp(-((at[:, None] - np.arange(4)) ** 2.0)) for at in (rows, columns)]
+    weights[name][0, 1:, :8] = 10 * np.hstack(near)  # patches side by side, or one above the other, are alike
+    save_file(weights, path, metadata={"format": "pt"})
+    page = said(open_part(kind="Digit", checkpoint="own"))
+    assert "which patches touch: the grid was learned in training." in page
+    assert "digits" not in page

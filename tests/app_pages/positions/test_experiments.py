@@ -16,6 +16,7 @@ from model.order import shuffled
 from tests.app_pages.charts import described, shown, table, weights
 from tests.app_pages.positions.test_checkpoint import said
 from tests.model import tiny
+from tests.model.imports.folders import SENTENCE, build
 from viz.numbers import written as number
 
 Open = Callable[..., AppTest]
@@ -46,6 +47,17 @@ def test_without_positions_only_rounding_is_left(open_part: Open, query: dict, p
     assert with_positions > 1e-4
     assert without < 1e-5
     assert "What is permuted is the content" in said(app)
+
+
+def test_a_bias_by_distance_tells_positions_apart_without_their_vectors(
+    open_app: Open, checkpoints: Path
+) -> None:
+    build(checkpoints / "own", "MPNetModel")
+    page = said(open_app(PAGE, positions=PART, text=SENTENCE, checkpoint="own", positions_try_seed="2"))
+    (without,) = re.findall(r"with positions, \*\*\$(.*?)\$\*\* without", page)
+    assert written(without) > 1e-4
+    assert "Even without position vectors the order counts in this encoder" in page
+    assert "rounding" not in page
 
 
 def test_the_shuffled_map_is_of_the_order_with_that_seed(open_part: Open) -> None:

@@ -20,7 +20,15 @@ from tests.model import tiny
 Open = Callable[..., AppTest]
 
 PAGE = "app_pages/positions/page.py"
-PARTS = ("Sinusoids", "Dot products", "Shift", "Adding", "This checkpoint", "Experiments", "Embeddings")
+PARTS = (
+    "Sinusoids",
+    "Dot products",
+    "Shift",
+    "Add or concatenate",
+    "This encoder",
+    "Experiments",
+    "Embeddings",
+)
 TEXT = "not great film"
 
 
@@ -160,7 +168,7 @@ def test_a_narrower_table_has_fewer_frequencies(open_positions: Open) -> None:
 
 
 def test_the_maps_add_up(open_positions: Open) -> None:
-    app = open_positions("Adding", text=TEXT, checkpoint="imdb-post-ln", head="1")
+    app = open_positions("Add or concatenate", text=TEXT, checkpoint="imdb-post-ln", head="1")
     content, positions, whole = map(numbers, shown(app, "positions_sum")["data"])
     np.testing.assert_allclose(content + positions, whole, atol=1e-5)
     parts = embedding_parts(state.loaded("imdb-post-ln"), TEXT)
@@ -172,17 +180,17 @@ def test_the_maps_add_up(open_positions: Open) -> None:
 def test_one_matrix_for_queries_and_keys_leaves_no_other(open_positions: Open, checkpoints: Path) -> None:
     config = replace(tiny.TEXT, shared_qkv=True, embedding_norm=True)
     checkpoint.save(checkpoints / "shared", tiny.build(config), {}, tiny.tokenizer(config.n_positions))
-    app = open_positions("Adding", text=TEXT, checkpoint="shared", positions_w2="another, W_K")
+    app = open_positions("Add or concatenate", text=TEXT, checkpoint="shared", positions_w2="another, W_K")
     assert app.segmented_control(key="positions_w2").options == ["the same, W_Q"]
     assert "In shared one matrix serves as $W_Q$, $W_K$ and $W_V$" in said(app)
     assert "not the same as adding" not in said(app)
     assert r"What enters the first layer is $\text{LN}(x_t + p_t)$" in said(
-        open_positions("This checkpoint", text=TEXT, checkpoint="shared")
+        open_positions("This encoder", text=TEXT, checkpoint="shared")
     )
 
 
 def test_untied_weights_are_not_adding(open_positions: Open) -> None:
-    app = open_positions("Adding", text=TEXT)
+    app = open_positions("Add or concatenate", text=TEXT)
     app.segmented_control(key="positions_w2").set_value("another, W_K").run()
     assert "with untied weights it is not the same as adding" in said(app)
     content, positions, whole = map(numbers, shown(app, "positions_sum")["data"])
@@ -198,10 +206,10 @@ def test_untied_weights_are_not_adding(open_positions: Open) -> None:
     ],
 )
 def test_what_the_head_itself_reads(open_positions: Open, name: str, layer: str, words: str) -> None:
-    assert words in said(open_positions("Adding", checkpoint=name, layer=layer))
+    assert words in said(open_positions("Add or concatenate", checkpoint=name, layer=layer))
 
 
 def test_an_encoder_that_normalises_the_sum(open_positions: Open, checkpoints: Path) -> None:
     made = tiny.loaded(replace(tiny.TEXT, norm_placement="post", final_norm=False, embedding_norm=True))
     checkpoint.save(checkpoints / "mine", made.model, {}, made.tokenizer)
-    assert "after a LayerNorm" in said(open_positions("Adding", checkpoint="mine"))
+    assert "after a LayerNorm" in said(open_positions("Add or concatenate", checkpoint="mine"))

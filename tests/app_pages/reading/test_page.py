@@ -48,7 +48,7 @@ def test_the_reader_s_own_sentence_goes_into_the_links_and_the_address_of_the_gu
     app = open_app()
     app.text_area(key="text").set_value("A quiet film.").run()
     app.switch_page(PAGE).run()
-    assert "text=A%20quiet%20film." in shown(app)
+    assert "positions=Embeddings&amp;text=A%20quiet%20film." in shown(app)
     assert app.query_params["reading_text"] == "A quiet film."
 
 
@@ -62,5 +62,5 @@ def test_the_guide_finds_the_reader_s_sentence_in_its_address_and_hands_it_on(op
 def test_the_sentence_to_begin_with_is_not_in_the_links(open_app: Open) -> None:
     app = open_app()
     app.switch_page(PAGE).run()
-    assert "text=" not in shown(app)
+    assert "positions=Embeddings&amp;text=" not in shown(app)
     assert "reading_text" not in app.query_params

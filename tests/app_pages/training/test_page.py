@@ -30,8 +30,8 @@ def text(app: AppTest) -> str:
 def test_the_film_shows_both_of_a_pair_at_one_moment(open_app: Open) -> None:
     app = open_app(PAGE, kind="Digit", moment="2")
     shown = text(app)
-    assert "**mnist-pre-ln**: step 2 of 5, learning gently changed digits" in shown
-    assert "**mnist-post-ln**: step 2 of 5, learning gently changed digits" in shown
+    assert "**mnist-pre-ln**: training step 2 of 5, task “gently changed digits”" in shown
+    assert "**mnist-post-ln**: training step 2 of 5, task “gently changed digits”" in shown
     assert "test digit 3" in app.get_by_key("training_probe").options
     assert len(app.get("vega_lite_chart")) >= 6  # maps, curves and formation, of both
 
@@ -69,17 +69,29 @@ def test_an_accuracy_that_was_not_measured_is_not_drawn_as_one(open_app: Open, c
     film["accuracy"][1:3] = torch.nan
     path.write_bytes(gzip.compress(save(film)))
     shown = text(open_app(PAGE, kind="Digit", moment="1"))
-    assert "**mnist-pre-ln**: step 1 of 5, learning digits; accuracy on held-out data not measured" in shown
     assert (
-        "**mnist-post-ln**: step 1 of 5, learning digits; accuracy on held-out data 50.0 ± 2.2\u2009% of 500"
+        "**mnist-pre-ln**: training step 1 of 5, task “digits”; accuracy on held-out data not measured"
         in shown
     )
-    assert "Accuracy on the task of the moment: digits; then gently changed digits." in shown
+    assert (
+        "**mnist-post-ln**: training step 1 of 5, task “digits”; accuracy on held-out data 50.0 ± 2.2\u2009% of 500"
+        in shown
+    )
+    assert (
+        "Accuracy on the task of the moment: “digits”, then “gently changed digits” (explained below)."
+        in shown
+    )
     assert "Where the line has a gap, accuracy was not measured." in shown
 
 
+def test_heads_are_held_against_the_last_recording_and_not_the_stored_weights(open_app: Open) -> None:
+    shown = text(open_app(PAGE, kind="Digit"))
+    assert "less than half as far from the last recorded one as the first recorded one was" in shown
+    assert "made just before the last training step" in shown
+
+
 def test_without_a_film_the_page_says_so(open_app: Open) -> None:
-    assert "There is no film of imdb-pre-ln and imdb-post-ln." in text(open_app(PAGE))
+    assert "There is no recording of imdb-pre-ln and imdb-post-ln." in text(open_app(PAGE))
 
 
 def test_a_damaged_film_gives_one_sentence(open_app: Open, checkpoints) -> None:
@@ -90,9 +102,9 @@ def test_a_damaged_film_gives_one_sentence(open_app: Open, checkpoints) -> None:
 
 
 def test_histories_are_drawn_for_both(open_app: Open) -> None:
-    app = open_app(PAGE, kind="Digit", training="histories", training_log="true")
+    app = open_app(PAGE, kind="Digit", training="Training history", training_log="true")
     assert (
-        "**mnist-post-ln**: digits; then gently changed digits; 99.51 ± 0.07\u2009% of 10,000 MNIST test digits"
+        "**mnist-post-ln**: “digits”, then “gently changed digits”; 99.51 ± 0.07\u2009% of 10,000 MNIST test digits"
         in text(app)
     )
     assert len(app.get("vega_lite_chart")) == 4
@@ -106,12 +118,12 @@ def test_of_a_long_run_no_more_is_drawn_than_can_be_seen(open_app: Open, checkpo
     drawn = {}
     monkeypatch.setattr(histories, "run_curves", lambda table, *, title, **_: drawn.setdefault(title, table))
     monkeypatch.setattr(histories, "show", lambda *_, **__: None)
-    assert not open_app(PAGE, kind="Digit", training="histories", checkpoint="long").exception
+    assert not open_app(PAGE, kind="Digit", training="Training history", checkpoint="long").exception
     assert [len(table) for table in drawn.values()] == [MOST] * 4
     assert list(drawn) == [
         "training loss in nats, mean of 9 logged batches",
-        "accuracy on training digits, one of 9 entries",
-        "learning rate, one of 9 entries",
+        "accuracy on training digits, 1 entry in 9 drawn",
+        "learning rate, 1 entry in 9 drawn",
         "gradient norm, before clipping, mean of 9 logged batches",
     ]
 
@@ -119,24 +131,24 @@ def test_of_a_long_run_no_more_is_drawn_than_can_be_seen(open_app: Open, checkpo
 def test_tasks_are_explained_and_jumps_only_where_there_are_any(open_app: Open, checkpoints) -> None:
     plain, history = tiny.loaded(tiny.DIGIT), {"recipe": {"phases": [{"task": "unchanged digits"}]}}
     checkpoint.save(checkpoints / "one-phase", plain.model, history)
-    both = open_app(PAGE, kind="Digit", training="histories")
-    assert [expander.label for expander in both.expander] == ["What was learned"]
+    both = open_app(PAGE, kind="Digit", training="Training history")
+    assert [expander.label for expander in both.expander] == ["What the tasks are"]
     assert "**gently changed digits**" in text(both)
     assert "the next phase began" in text(both)
-    alone = open_app(PAGE, kind="Digit", training="histories", checkpoint="one-phase")
+    alone = open_app(PAGE, kind="Digit", training="Training history", checkpoint="one-phase")
     assert not alone.exception
     assert "the next phase began" not in text(alone)
 
 
 def test_the_page_needs_no_input(open_app: Open) -> None:
-    app = open_app(PAGE, text="", training="histories")
+    app = open_app(PAGE, text="", training="Training history")
     assert not app.text_area
     assert "**imdb-pre-ln**" in text(app)
 
 
 def test_a_phase_that_goes_on_with_another_schedule_is_not_told_as_another_task() -> None:
     assert in_words(("masked tokens", "masked tokens", "sentiment")) == (
-        "masked tokens (2 phases); then sentiment"
+        "“masked tokens” (2 phases), then “sentiment”"
     )
     assert in_words(()) == ""
 
@@ -146,7 +158,7 @@ def test_an_accuracy_on_the_way_says_of_how_many_examples_it_is(open_app: Open, 
     history = json.loads(path.read_text())
     del history["evaluations"][1]["n"]
     path.write_text(json.dumps(history))
-    app = open_app(PAGE, kind="Digit", training="histories")
+    app = open_app(PAGE, kind="Digit", training="Training history")
     assert not app.exception
     found = _with_errors(logged(history, "accuracy", "evaluations"), history)
     assert found["examples"].tolist() == ["10", "not known"]

@@ -42,12 +42,24 @@ def shards_of(monkeypatch, n: int) -> None:
     monkeypatch.setattr(module, "Statistics", partial(Statistics, shard=n))
 
 
+@pytest.mark.parametrize("shard", [1, 1024])
+def test_the_share_of_unknown_tokens_is_that_of_all_texts_together(tmp_path, monkeypatch, shard):
+    shards_of(monkeypatch, shard)
+    texts = ("great", "☃ ☃ film", "not a ☃ film")  # 3 of 8 tokens
+    (tmp_path / "texts.csv").write_text("text\n" + "\n".join(texts), encoding="utf-8")
+    loaded = stored(tmp_path, tiny.TEXT)
+    heads, layers = gather(loaded, examples_for(loaded, tmp_path / "texts.csv"), tmp_path / "out", "command")
+    for source in (read_heads(heads).source, read_layers(layers).source):
+        assert source.unknown == pytest.approx(3 / 8, rel=1e-12)
+
+
 def test_heads_and_layers_of_texts(tmp_path, csv):
     loaded = stored(tmp_path, tiny.TEXT)
     written = gather(loaded, examples_for(loaded, csv), tmp_path / "out", "command")
     assert written == [tmp_path / "out" / name for name in (HEADS, LAYERS)]
     heads, layers = read_heads(written[0]), read_layers(written[1])
     assert heads.source.weights == (weights_hash(tmp_path / "it"),)
+    assert heads.source.unknown == 0
     assert (heads.source.n, heads.source.data, heads.source.command) == (12, "texts.csv", "command")
     assert tuple(heads.spreads) == STATISTICS
     records = [capture(loaded, text) for text in TEXTS]
@@ -71,6 +83,7 @@ def test_digits_lie_in_a_grid(tmp_path):
         loaded, examples_for(loaded, None, 3), tmp_path / "out", "command", Wanted(extra=("examples",))
     )
     heads = read_heads(paths[0])
+    assert heads.source.unknown is None
     assert set(heads.spreads) == {"entropy", "confidence", "distance", "same", "first", "sink"}
     rows = read_rows(paths[2]).rows
     assert (rows.query_token.str[0] == "r").all()

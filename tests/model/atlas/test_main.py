@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from model import places
 from model.atlas.__main__ import main
 from model.atlas.stored import (
     EXAMPLES,
@@ -12,6 +13,7 @@ from model.atlas.stored import (
     HEADS,
     LAYERS,
     PRUNING,
+    against_file,
     read_against,
     read_heads,
     read_rows,
@@ -19,6 +21,7 @@ from model.atlas.stored import (
 from model.checkpoint import save, weights_hash
 from tests.full_disk import FULL, full_after
 from tests.model import tiny
+from tests.refused import refused
 
 
 def run(monkeypatch, *words) -> None:
@@ -49,6 +52,20 @@ def test_two_checkpoints(monkeypatch, home, text, csv, tmp_path):
     found = read_against(tmp_path / "out" / "against-other.json")
     assert found.source.weights == (weights_hash("text"), weights_hash("other"))
     assert found.source.command == "python -m model.atlas text --data texts.csv --against other"
+
+
+def test_the_names_of_the_app_are_those_of_the_command(monkeypatch, text, csv, tmp_path):
+    for seed, name in enumerate(("mine", "yours")):
+        made = tiny.loaded(tiny.TEXT, seed)
+        save(tmp_path / "models" / "team" / name, made.model, {}, made.tokenizer)
+    monkeypatch.setattr(places, "_root", None)
+    monkeypatch.setenv("LOUPE_MODELS", str(tmp_path / "models"))
+    run(monkeypatch, "team/mine", "--data", csv)
+    source = read_heads(tmp_path / "models" / "team" / "mine" / HEADS).source
+    assert source.command == "python -m model.atlas team/mine --data texts.csv"
+    run(monkeypatch, "text", "--data", csv, "--against", "team/yours")
+    found = read_against(text / against_file("team/yours"))
+    assert found.source.command == "python -m model.atlas text --data texts.csv --against team/yours"
 
 
 def test_digits_need_no_data(monkeypatch, digit):
@@ -91,20 +108,20 @@ def test_everything_at_once_and_on_how_many_examples(monkeypatch, csv, tmp_path)
     ],
 )
 @pytest.mark.usefixtures("text")
-def test_labels_are_refused_before_anything_is_measured(monkeypatch, tmp_path, labels, said):
+def test_labels_are_refused_before_anything_is_measured(monkeypatch, tmp_path, labels, said, capsys):
     rows = zip(("text", "great", "film", "not"), labels.split(), strict=True)
     (tmp_path / "it.csv").write_text("\n".join(map(",".join, rows)))
-    with pytest.raises(SystemExit, match=f"^model.atlas: .*{said}"):
+    with refused(capsys, f"^model.atlas: .*{said}"):
         run(
             monkeypatch, "text", "--data", tmp_path / "it.csv", "--with", "pruning", "--out", tmp_path / "out"
         )
     assert not (tmp_path / "out").exists()
 
 
-def test_without_classes_there_is_nothing_to_prune_by(monkeypatch, home, csv):
+def test_without_classes_there_is_nothing_to_prune_by(monkeypatch, home, csv, capsys):
     made = tiny.loaded(replace(tiny.TEXT, class_names=()))
     save(home / "states", made.model, {}, made.tokenizer)
-    with pytest.raises(SystemExit, match="does not choose one of several classes"):
+    with refused(capsys, "does not choose one of several classes"):
         run(monkeypatch, "states", "--data", csv, "--with", "pruning")
     run(monkeypatch, "states", "--data", csv, "--with", "importance,ablation,faithfulness", "--sample", 2)
     assert "zero" in read_heads(home / "states" / HEADS).spreads
@@ -120,10 +137,9 @@ def test_without_classes_there_is_nothing_to_prune_by(monkeypatch, home, csv):
     ],
 )
 @pytest.mark.usefixtures("text")
-def test_what_is_wrong_is_one_sentence(monkeypatch, words, said):
-    with pytest.raises(SystemExit, match=f"^model.atlas: .*{said}") as ended:
+def test_what_is_wrong_is_one_sentence(monkeypatch, words, said, capsys):
+    with refused(capsys, f"^model.atlas: .*{said}"):
         run(monkeypatch, *words)
-    assert "\n" not in str(ended.value)
 
 
 @pytest.mark.parametrize(
@@ -168,10 +184,10 @@ def test_a_checkpoint_of_other_weights_has_another_hash(home):
 
 
 @pytest.mark.parametrize("room", [0, 300, 2000])
-def test_a_full_disk_leaves_the_old_atlas_and_ends_in_one_sentence(monkeypatch, text, csv, room):
+def test_a_full_disk_leaves_the_old_atlas_and_ends_in_one_sentence(monkeypatch, text, csv, room, capsys):
     run(monkeypatch, "text", "--data", csv, "--limit", 2)
     before = {path.name: path.read_bytes() for path in text.iterdir()}
-    with full_after(room), pytest.raises(SystemExit, match=f"^model.atlas: .*{FULL}"):
+    with full_after(room), refused(capsys, f"^model.atlas: .*{FULL}"):
         run(
             monkeypatch, "text", "--data", csv, "--with", "importance,ablation,examples", "--name", "x" * 3000
         )

@@ -41,7 +41,9 @@ def test_heads_are_read_as_written(tmp_path):
     made = heads()
     spreads = {**made.spreads, "importance": invented.spread(2, 2, seed=5)}
     spreads["importance"].mean[0, 1] = np.nan
-    made = replace(made, spreads=spreads, source=replace(made.source, samples={"importance": 9}))
+    made = replace(
+        made, spreads=spreads, source=replace(made.source, samples={"importance": 9}, unknown=0.25)
+    )
     write(tmp_path / HEADS, made)
     found = read_heads(tmp_path / HEADS)
     assert found.source == made.source
@@ -170,6 +172,11 @@ def test_an_extension_type_is_not_rebuilt(tmp_path):
         read_heads(tmp_path / HEADS)
 
 
+def test_files_from_before_unknown_tokens_were_counted_are_read(tmp_path):
+    put(tmp_path / "named" / HEADS, GRID | {"z": Z})
+    assert read_heads(tmp_path / "named" / HEADS).source.unknown is None
+
+
 @pytest.mark.parametrize(
     "source",
     [
@@ -180,6 +187,8 @@ def test_an_extension_type_is_not_rebuilt(tmp_path):
         SOURCE | {"weights": []},
         SOURCE | {"weights": ["w", "v"]},
         SOURCE | {"samples": {"a": -1}},
+        SOURCE | {"unknown": 1.5},
+        SOURCE | {"unknown": "much"},
         {name: value for name, value in SOURCE.items() if name != "command"},
     ],
 )

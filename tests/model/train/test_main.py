@@ -15,6 +15,7 @@ from model.checkpoint import load
 from model.digits import examples
 from tests.full_disk import FULL, full_after
 from tests.model.train.conftest import ROOT, command, environment, run
+from tests.refused import refused
 from tests.tolerance import rounding
 
 
@@ -66,23 +67,23 @@ def test_two_processes_take_the_steps_of_one(name, data, trained, tmp_path):
     assert two["loss"] == pytest.approx(one["loss"], rel=1e-4)
 
 
-def test_state_of_another_recipe_is_refused(data, trained, run_here, tmp_path):
+def test_state_of_another_recipe_is_refused(data, trained, run_here, tmp_path, capsys):
     shutil.copytree(
         trained("mnist-pre-ln").parent / "runs" / "mnist-pre-ln-quick",
         tmp_path / "runs" / "mnist-post-ln-quick",
     )
     arguments = command("mnist-post-ln", data["mnist-post-ln"], tmp_path)
-    with pytest.raises(SystemExit, match="is of a run by another recipe; --fresh starts over"):
+    with refused(capsys, "is of a run by another recipe; --fresh starts over"):
         run_here(arguments)
 
 
-def test_a_run_that_was_killed_before_it_was_written_is_written(data, trained, run_here, tmp_path):
+def test_a_run_that_was_killed_before_it_was_written_is_written(data, trained, run_here, tmp_path, capsys):
     name = "mnist-pre-ln"
     runs = shutil.copytree(
         trained(name).parent / "runs" / f"{name}-quick", tmp_path / "runs" / f"{name}-quick"
     )
     (tmp_path / name).mkdir()  # the checkpoint that this run is to replace
-    with pytest.raises(SystemExit, match="is finished; --fresh starts over"):
+    with refused(capsys, "is finished; --fresh starts over"):
         run_here(command(name, data[name], tmp_path))
     (runs / "written").unlink()
     run_here(command(name, data[name], tmp_path))
@@ -92,7 +93,9 @@ def test_a_run_that_was_killed_before_it_was_written_is_written(data, trained, r
 
 
 @pytest.mark.parametrize("room", [0, 10_000])
-def test_on_a_full_disk_a_run_ends_in_one_sentence_and_goes_on_later(data, trained, run_here, tmp_path, room):
+def test_on_a_full_disk_a_run_ends_in_one_sentence_and_goes_on_later(
+    data, trained, run_here, tmp_path, room, capsys
+):
     name = "mnist-pre-ln"
     runs = shutil.copytree(
         trained(name).parent / "runs" / f"{name}-quick", tmp_path / "runs" / f"{name}-quick"
@@ -100,7 +103,7 @@ def test_on_a_full_disk_a_run_ends_in_one_sentence_and_goes_on_later(data, train
     (runs / "written").unlink()
     shutil.copytree(trained(name), tmp_path / name)
     before = {path.name: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    with full_after(room), pytest.raises(SystemExit, match=f"^model.train: {FULL}: {tmp_path / name}$"):
+    with full_after(room), refused(capsys, f"^model.train: {FULL}: {tmp_path / name}$"):
         run_here(command(name, data[name], tmp_path))
     assert {path.name: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
     run_here(command(name, data[name], tmp_path))

@@ -118,7 +118,7 @@ def test_one_scale_has_a_legend_and_a_scale_for_each_map_says_so():
     def legend(chart):
         return chart.specification["layer"][0]["encoding"].get("color", {}).get("legend")
 
-    assert legend(overview(n=5))["title"] == ["attention weight, 0 to 1", "▲ evenly spread: 1/5 = 0.2"]
+    assert legend(overview(n=5))["title"] == ["attention weight, 0 to 1", "▲ same weight for all: 1/5 = 0.2"]
     own = overview(1, 1, tops=np.ones((1, 1)), whose="the maximum of each pair")
     assert legend(own) is None
     assert own.specification["title"]["text"] == ["colour from 0 to the maximum of each pair"]

@@ -41,13 +41,13 @@ def test_the_colour_bar_says_how_far_the_scale_reaches_and_what_is_evenly_spread
     (trace,) = attention_heatmap(WEIGHTS, TOKENS, scale=scale).specification.data
     assert (trace.zmin, trace.zmax) == (0, scale.largest)
     assert trace.colorbar.tickvals == (0, 0.25, scale.largest)
-    said = f"attention weight, {scale.reach}<br>▲ evenly spread: 1/4 = 0.25"
+    said = f"attention weight, {scale.reach}<br>▲ same weight for all: 1/4 = 0.25"
     assert trace.colorbar.title.text == said
 
 
 def test_under_a_mask_the_keys_that_the_query_has_are_counted():
     weights, _ = attention_heatmap(WEIGHTS, TOKENS, mask=CAUSAL, query=1).specification.data
-    assert weights.colorbar.title.text.endswith("evenly spread over the allowed keys: 1/2 = 0.5")
+    assert weights.colorbar.title.text.endswith("same weight for all the allowed keys: 1/2 = 0.5")
     assert 0.5 in weights.colorbar.tickvals
 
 

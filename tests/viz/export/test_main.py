@@ -74,6 +74,9 @@ def test_attention_over_other_keys(tmp_path):
     assert export(tmp_path / "cross.npz", "cross.html")
 
 
+OF_PICTURES = "can be set for .png and .svg: a page takes its size and its theme from the browser"
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -81,6 +84,11 @@ def test_attention_over_other_keys(tmp_path):
         (["--out", "a.svg", "--head", "2", "0"], "no layer 2; the record has 2, from 0"),
         (["--out", "a.svg", "--head", "0", "-1"], "no head -1; the record has 3, from 0"),
         (["--out", "a.svg", "--head", "0", "0", "--query", "4"], "no position 4; the record has 4, from 0"),
+        (["--out", "a.html", "--width-cm", "8.5"], f"--width-cm {OF_PICTURES}"),
+        (
+            ["--out", "a.html", "--transparent", "--theme", "dark", "--font-pt", "8"],
+            f"--theme, --font-pt, --transparent {OF_PICTURES}",
+        ),
         (["--out", "a.svg", "--width-cm", "0.1"], "the width in cm goes from 2 to 100, got 0.1"),
     ],
 )

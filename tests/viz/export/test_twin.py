@@ -102,7 +102,7 @@ def test_names_are_left_out_where_there_is_no_room():
 def test_the_legend_says_what_plotlys_says():
     drawn = svg(attention_heatmap(PATTERN, TOKENS, scale=WeightScale(0.5, "0 to the maximum")))
     assert ">attention weight, 0 to the maximum<" in drawn.replace("</tspan>", "<")
-    assert "evenly spread: 1/4 = 0.25" in drawn
+    assert "same weight for all: 1/4 = 0.25" in drawn
     assert ">▲</text>" in drawn
     assert ">0.5</text>" in drawn
 
@@ -134,7 +134,7 @@ def test_of_a_map_that_is_zoomed_the_part_in_sight_is_drawn():
 def test_panels_have_their_names_and_the_sign_between_them():
     views = twin(EVERY["permutation"]).laid_out(300)["hconcat"]
     titles = [each["title"]["text"] for each in views]
-    assert titles == ["Attention(P X)   =", "P   ·", "Attention(X)", "left − right"]
+    assert titles == ["Attention(P X)   =", "P   ·", "Attention(X)", "difference"]
 
 
 def test_names_cannot_end_the_expression_that_holds_them():

@@ -17,7 +17,7 @@ WHAT = "change of the log-odds of positive (nats)"
 
 
 def figure(selected: int | None = 2):
-    look = {"kind": "masked out of the keys", "effect": WHAT, "selected": selected}
+    look = {"kind": "from every query", "effect": WHAT, "selected": selected}
     return score_effect((1, 2, 3, 5), TOKENS, SCORES, EFFECTS, **look)
 
 

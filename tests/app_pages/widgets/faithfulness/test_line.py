@@ -69,7 +69,7 @@ def test_the_line_is_always_in_sight(open_app: Open, head: tuple[int, int]) -> N
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln", layer=str(head[0]), head=str(head[1]))
     (line,) = said(app)
     value = f"{expected('imdb-pre-ln', TEXT, *head):.2f}".replace("-", "−")
-    assert f"hiding each token (masked out of the keys): **{value}** over 7 tokens." in line
+    assert f"hiding each token (from every query): **{value}** over 7 tokens." in line
     assert "Total variation of the prediction under uniform attention" in line
     assert not app.toggle(key="faithful").value
 
@@ -84,14 +84,14 @@ def test_of_a_digit(open_app: Open) -> None:
 
 
 def test_other_kinds_of_knock_out(open_app: Open) -> None:
-    app = open_app(text=TEXT, checkpoint="imdb-pre-ln", knock_out="read as [MASK]")
+    app = open_app(text=TEXT, checkpoint="imdb-pre-ln", knock_out="behind [MASK]")
     (line,) = said(app)
     value = f"{expected('imdb-pre-ln', TEXT, 0, 0, 'mask'):.2f}".replace("-", "−")
-    assert f"(read as [MASK]): **{value}** over 7 tokens" in line
+    assert f"(behind [MASK]): **{value}** over 7 tokens" in line
     assert list(app.segmented_control(key="knock_out").options) == [
-        "masked out of the keys",
-        "read as [MASK]",
-        "read as [UNK]",
+        "from every query",
+        "behind [MASK]",
+        "behind [UNK]",
     ]
 
 
@@ -100,7 +100,7 @@ def test_faithfulness_follows_from_the_exported_points_alone(open_app: Open) -> 
     (line,) = said(app)
     points = table(app, "Score of a map", "score", "effect")
     columns = (points[name].to_numpy() for name in ("position", "token", "score", "effect"))
-    figure = score_effect(*columns, kind="masked out of the keys", effect="effect", selected=None)
+    figure = score_effect(*columns, kind="from every query", effect="effect", selected=None)
     given = {"input": csv(figure), "capture_output": True, "check": True}
     found = float(subprocess.run([sys.executable, "-I", "-c", SCRIPT], **given).stdout)
     assert found == pytest.approx(expected("imdb-post-ln", TEXT, 0, 0))
@@ -199,7 +199,7 @@ def test_over_a_data_set_it_is_said_where_it_was_measured(open_app: Open, checkp
     write_rows(folder / FAITHFULNESS, table_of)
     (line,) = said(open_app(text=TEXT, checkpoint="imdb-pre-ln", layer="1"))
     assert "Of 300 films it can be told on 140; on 12\u2009% of these this map passes." in line
-    for other in ({"layer": "1", "head": "1"}, {"part": "mean"}, {"knock_out": "read as [MASK]"}):
+    for other in ({"layer": "1", "head": "1"}, {"part": "mean"}, {"knock_out": "behind [MASK]"}):
         assert "films" not in said(open_app(text=TEXT, checkpoint="imdb-pre-ln", **other))[0]
 
 
@@ -235,7 +235,7 @@ def test_each_side_of_a_comparison_has_its_line(open_app: Open) -> None:
     found = said(app)
     assert len(found) == 2
     value = f"{expected('imdb-pre-ln', TEXT, 0, 0):.2f}".replace("-", "−")
-    assert f"(masked out of the keys): **{value}** over 7 tokens" in found[0]
+    assert f"(from every query): **{value}** over 7 tokens" in found[0]
 
 
 def test_the_knock_outs_of_a_comparison_can_be_of_another_kind(open_app: Open) -> None:

@@ -36,11 +36,11 @@ def test_how_far_it_agrees_and_with_what():
     sentence = words.agreement(judged(), "keys", RECORD)
     assert sentence == (
         "Does the prediction hang on what this map shows? Rank correlation with the effect of hiding each token "
-        "(masked out of the keys): **0.31** over 24 tokens."
+        "(from every query): **0.31** over 24 tokens."
     )
     assert words.agreement(judged(-0.5), "grey", DIGIT).endswith("(greyed): **−0.50** over 24 patches.")
     assert words.agreement(judged(math.nan, n=1), "mask", RECORD).endswith(
-        "(read as [MASK]): cannot be computed over 1 token."
+        "(behind [MASK]): cannot be computed over 1 token."
     )
 
 

@@ -1,0 +1,109 @@
+"""What of a text the tokenizer does not know is said, and characters are separated where that helps."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from tokenizers import processors
+
+from app_pages.inputs.text_input import LONGEST
+from model import checkpoint
+from tests.model import tiny
+from tests.model.imports.folders import build
+
+Open = Callable[..., AppTest]
+BUTTON = "Separate the characters"
+
+
+@pytest.fixture
+def proteins(checkpoints: Path) -> str:
+    """The name of an encoder that knows single letters alone."""
+    model = tiny.build(replace(tiny.TEXT, n_positions=40))
+    checkpoint.save(checkpoints / "proteins", model, {}, tiny.amino_acids(40))
+    return "proteins"
+
+
+def sentences(app: AppTest) -> list[str]:
+    assert not app.exception
+    return [caption.value for caption in app.caption if "unknown to this tokenizer" in caption.value]
+
+
+def buttons(app: AppTest) -> list[str]:
+    return [button.label for button in app.button if button.label == BUTTON]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("great film", []),
+        ("☃ film", ["1 of 2 tokens is unknown to this tokenizer."]),
+        ("☃ ☃ film", ["2 of 3 tokens are unknown to this tokenizer."]),
+        ("☃", ["1 of 1 token is unknown to this tokenizer."]),
+    ],
+)
+def test_unknown_tokens_are_said(open_app: Open, text: str, expected: list[str]) -> None:
+    app = open_app(text=text)
+    assert sentences(app) == expected
+    assert not buttons(app)
+
+
+def test_characters_are_separated_by_one_press(open_app: Open, proteins: str) -> None:
+    app = open_app(checkpoint=proteins, text="MKV[MASK]L")
+    assert sentences(app) == ["1 of 3 tokens is unknown to this tokenizer."]
+    app.button(key="separate_text").click().run()
+    assert app.text_area(key="text").value == "M K V [MASK] L"
+    assert not sentences(app)
+    assert not buttons(app)
+
+
+def test_what_separating_does_not_mend_is_said_without_the_button(open_app: Open, proteins: str) -> None:
+    app = open_app(checkpoint=proteins, text="M K ☃")
+    assert sentences(app) == ["1 of 3 tokens is unknown to this tokenizer."]
+    assert not buttons(app)
+
+
+def test_a_text_that_grows_beyond_the_box_keeps_its_beginning(open_app: Open, proteins: str) -> None:
+    app = open_app(checkpoint=proteins, text="MK" * 1000)
+    app.button(key="separate_text").click().run()
+    assert not app.exception
+    assert app.text_area(key="text").value == ("M K " * 1000)[:LONGEST]
+
+
+def test_both_parts_are_separated(open_app: Open, checkpoints: Path) -> None:
+    build(checkpoints / "pairs", "BertForSequenceClassification", vocab_size=25)
+    made = tiny.amino_acids(40)
+    made.post_processor = pair_processor()
+    made.save(str(checkpoints / "pairs" / "tokenizer.json"))
+    app = open_app(checkpoint="pairs", text="MKV", second="LA")
+    assert sentences(app) == ["2 of 2 tokens are unknown to this tokenizer."]
+    app.button(key="separate_text").click().run()
+    assert (app.text_area(key="text").value, app.text_area(key="second").value) == ("M K V", "L A")
+    assert not sentences(app)
+
+
+def pair_processor() -> processors.TemplateProcessing:
+    return processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
+    )
+
+
+def test_each_of_two_texts_has_its_own_button(open_app: Open, proteins: str) -> None:
+    chosen = {"compare_what": "two inputs", "compare_text": "MLV", "text": "MKV"}
+    app = open_app("app_pages/compare/page.py", checkpoint=proteins, **chosen)
+    said = "1 of 1 token is unknown to this tokenizer."
+    assert sentences(app) == [said, f"In the second text {said}"]
+    app.button(key="separate_compare_text").click().run()
+    assert app.text_area(key="compare_text").value == "M L V"
+    assert app.text_area(key="text").value == "MKV"
+    assert sentences(app) == [said]
+
+
+def test_of_two_encoders_each_is_said(open_app: Open, proteins: str) -> None:
+    chosen = {"checkpoint": "imdb-pre-ln", "compare_with": proteins, "text": "great film"}
+    app = open_app("app_pages/compare/page.py", **chosen)
+    assert sentences(app) == ["proteins: 2 of 2 tokens are unknown to this tokenizer."]
+    assert not buttons(app)

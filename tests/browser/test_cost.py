@@ -1,0 +1,23 @@
+"""The boxes for the sizes of an encoder show their numbers whole."""
+
+from playwright.sync_api import Page
+
+from tests.browser.watching import ready
+
+# The numbers of the boxes that are cut off on the right, by label.
+CUT = """() => Object.fromEntries(
+    [...document.querySelectorAll('.st-key-bar_sizes input[type=number]')]
+        .filter(box => box.scrollWidth > box.clientWidth)
+        .map(box => [box.getAttribute('aria-label'), box.value]))"""
+
+
+def test_no_size_is_cut_off(page: Page) -> None:
+    """37000 tokens once read 370; the largest size that a box takes has six digits."""
+    page.goto("/cost")
+    ready(page)
+    assert page.locator(".st-key-cost_vocab_size input").input_value() == "37000"
+    assert page.evaluate(CUT) == {}
+    page.goto("/cost?cost_vocab_size=262144&cost_n_positions=262144")
+    ready(page)
+    assert page.locator(".st-key-cost_n_positions input").input_value() == "262144"
+    assert page.evaluate(CUT) == {}
