@@ -39,10 +39,22 @@ def arrive(page: str) -> None:
     """Before anything is drawn: the page that this run is of.
 
     Going to another page, the browser leaves out of the address what stands in a closed popover. Widgets that are drawn for
-    the first time there are set to what they hold, and so written into the address again.
+    the first time there are set to what they hold, and so written into the address again. A link wins over what is held:
+    its values are those that were not in the address of the page before.
     """
-    st.session_state["arrived"] = st.session_state.get("page") != page
+    arrived = st.session_state["arrived"] = st.session_state.get("page") != page
     st.session_state["page"] = page
+    if arrived:
+        _put_back().update(_codes())
+        before = st.session_state.get("address", {})
+        for key in st.query_params:
+            if st.query_params.get_all(key) != before.get(key):
+                st.session_state.pop(key, None)
+
+
+def leave() -> None:
+    """After everything is drawn: keeps what the address holds."""
+    st.session_state["address"] = {key: st.query_params.get_all(key) for key in st.query_params}
 
 
 def opened_bare() -> bool:
@@ -234,16 +246,24 @@ def _clipped(held: Any, least: float, most: float, default: Number) -> Number:
 
 
 def code(key: str) -> str:
-    """What the address holds as `key`, "" for nothing. Where a change of the page has dropped it, it is put back."""
+    """What the address holds as `key`, "" for nothing. Where a change of the page has dropped it, it is put back.
+
+    On the same page the reader has gone back, with the browser, to a view without it.
+    """
+    _codes().add(key)
     if key in st.query_params:
         st.session_state[key] = st.query_params[key]
+    elif key not in _put_back():
+        st.session_state[key] = ""
     elif st.session_state.get(key):
         st.query_params[key] = st.session_state[key]
+    _put_back().discard(key)
     return st.session_state.get(key, "")
 
 
 def take_code(key: str, value: str) -> None:
     """For callbacks: writes `value` into the address as `key`."""
+    _codes().add(key)
     st.session_state[key] = value
     if value:
         st.query_params[key] = value
@@ -254,3 +274,14 @@ def take_code(key: str, value: str) -> None:
 def leave_code(key: str) -> None:
     """For callbacks: takes `key` out of the address; its value stays in the session for later."""
     st.query_params.pop(key, None)
+    _put_back().add(key)
+
+
+def _codes() -> set[str]:
+    """The codes that the session knows."""
+    return st.session_state.setdefault("codes", set())
+
+
+def _put_back() -> set[str]:
+    """Codes that are not in the address now, but come back into it once the page asks for them."""
+    return st.session_state.setdefault("codes_put_back", set())

@@ -11,7 +11,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from app_pages import address, options
 from app_pages.callbacks import only_of_this_page
-from app_pages.gestures import copy_link, keep_figures
+from app_pages.gestures import copy_link, every_page, keep_figures
 
 
 class Title(NamedTuple):
@@ -141,17 +141,21 @@ def draw() -> None:
         st.switch_page(pages[to], query_params=st.session_state.pop("go_to_query", {}))
     here = next(name for name, each in pages.items() if each == page)
     address.arrive(here)
+    every_page(here)
     _heading(next(group[here] for group in GROUPS.values() if here in group))
     for problem in options.OPTIONS.problems:
         st.warning(problem, icon=":material/terminal:")
     from app_pages import own  # here, for it imports torch: meanwhile the frame already stands
+    from app_pages.inputs.text_input import keep_text
 
     own.arrive()
+    keep_text()
     try:
         # Not `page.run()`: the widgets of a page that runs itself begin anew on the next one, and what was chosen is lost.
         with only_of_this_page():
             run_module(f"app_pages.{here}.page")
     finally:
+        address.leave()
         DRAWN.set()
 
 

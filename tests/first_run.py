@@ -3,6 +3,7 @@
 The app itself forgives a key or an option that does not exist: it shows what it begins with.
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,10 +13,12 @@ from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.state.query_params import parse_url_param
 from streamlit.runtime.state.session_state import SessionState
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Block
 
 from app_pages import address
 
 ALONG = {"kind", "text", "checkpoint"}  # the input, which an address takes along to pages that do not read it
+FIGURE = "figure"  # at which figure the browser opens the page
 
 
 @dataclass(frozen=True)
@@ -36,10 +39,21 @@ def run_at(app: AppTest, query: Mapping[str, str], *, forgiven: Collection[str] 
     with reading() as read:
         app.run()
     if not app.exception:
+        if any(key.startswith(query.get(FIGURE, "")) for key in container_keys(app.main)):
+            read.keys.add(FIGURE)
         unread = query.keys() - read.keys - ALONG
         wrong = unread | (query.keys() & read.refused)
         assert wrong == set(forgiven), f"of {dict(query)}, the page cannot read {sorted(wrong)}"
     return app
+
+
+def container_keys(block: Block) -> Iterator[str]:
+    """Of all containers in it; what Streamlit writes before a key is left out."""
+    for child in block.children.values():
+        if isinstance(child, Block):
+            if key := re.fullmatch(r"\$\$ID-[0-9a-f]+-(.+)", getattr(child.proto, "id", "")):
+                yield key[1]
+            yield from container_keys(child)
 
 
 @contextmanager

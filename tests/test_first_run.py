@@ -18,6 +18,7 @@ MASKS, COST = (f"app_pages/{name}/page.py" for name in ("masks", "cost"))
         (None, {"text": ""}),
         (MASKS, {"masks_kind": "Local window", "masks_radius": "2"}),
         (MASKS, {"masks_keys": "1.2"}),
+        (MASKS, {"figure": "shown_"}),
         (COST, {"text": "no page of texts"}),
     ],
 )
@@ -37,6 +38,7 @@ def test_what_is_there_is_opened(open_app: Open, page: str | None, query: dict[s
         (MASKS, {"masks_kind": "causal"}, ["masks_kind"]),
         (MASKS, {"masks_kind": "Local window", "masks_radius": "99"}, ["masks_radius"]),
         (COST, {"cost_show": "unpublished variations"}, ["cost_show"]),
+        (COST, {"figure": "none"}, ["figure"]),
     ],
 )
 def test_what_is_not_there_is_an_error(

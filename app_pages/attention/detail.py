@@ -8,9 +8,9 @@ import streamlit as st
 from app_pages import address
 from app_pages.attention.strongest_keys import strongest_keys
 from app_pages.attention.window import choose_window, window
-from app_pages.gestures import row_clicks
+from app_pages.gestures import arrow_keys, row_clicks
 from app_pages.state import HeadSelection
-from app_pages.widgets.head_choice import take_query
+from app_pages.widgets.head_choice import step, take_query
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.show import clickable, show
 from app_pages.widgets.spelling import plain
@@ -91,6 +91,7 @@ def _matrix(
         show(attention_heatmap(pattern, record.tokens, **look), key="matrix", height="stretch")
         rows = range(len(record)) if shown is None else shown[0]
         row_clicks("matrix_place", len(rows), lambda row: take_query(record.number(rows[row])))
+        arrow_keys("matrix_place", step)
 
 
 def _lines(
@@ -109,3 +110,4 @@ def _lines(
         selection="token",
         take=lambda token: take_query(token["position"]),
     )
+    arrow_keys("lines", step)

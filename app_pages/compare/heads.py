@@ -10,10 +10,18 @@ from app_pages import address, state
 from app_pages.compare.over_data import against, over
 from app_pages.compare.pairing import about, about_layers, choose_furthest, lens_name, name
 from app_pages.compare.seeds import distances_beside_seeds
-from app_pages.gestures import row_clicks
+from app_pages.gestures import arrow_keys, row_clicks
 from app_pages.widgets.contrast import NUMBERS, Side, beside, same_position, take_from_second
 from app_pages.widgets.faithfulness.line import faithfulness_of_side
-from app_pages.widgets.head_choice import choose_query, maxima, overview_of, take_head, take_layer, take_query
+from app_pages.widgets.head_choice import (
+    choose_query,
+    maxima,
+    overview_of,
+    step,
+    take_head,
+    take_layer,
+    take_query,
+)
 from app_pages.widgets.input_in_colours import input_in_colours
 from app_pages.widgets.knock_out import choose_kind
 from app_pages.widgets.lens import Through
@@ -120,6 +128,7 @@ def _all_weights(
     with st.container(key=f"{key}_place"):
         show(figure, key=key, height="stretch")
         row_clicks(f"{key}_place", len(record), take)
+        arrow_keys(f"{key}_place", step)
 
 
 def _one_query(

@@ -1,23 +1,33 @@
-"""What Streamlit has no widget for: copying the address, arrow keys on head maps, a click on a row of a matrix, and figures
-that stay in sight until the next ones are drawn."""
+"""What Streamlit has no widget for, in the browser.
+
+Copying the address, arrow keys on head maps, a click on a row of a matrix; and on every page where it opens, what is a step
+of the browser's history, what Enter does in a box of text, that colour bars keep their colours, and that figures stay in
+sight until the next ones are drawn.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 from app_pages.callbacks import callback
 
+
+def _component(name: str, **parts: str) -> Callable[..., Any]:
+    script = (HERE / f"{name}.js").read_text(encoding="utf-8")
+    return st.components.v2.component(name, js=script, **parts)
+
+
 HERE = Path(__file__).parent
-_link = st.components.v2.component(
+_link = _component(
     "copy_link",
     html='<button type="button" title="Copies a link that opens this view">Copy link</button>',
     css=(HERE / "copy_link.css").read_text(encoding="utf-8"),
-    js=(HERE / "copy_link.js").read_text(encoding="utf-8"),
 )
-_arrows = st.components.v2.component("arrow_keys", js=(HERE / "arrow_keys.js").read_text(encoding="utf-8"))
-_rows = st.components.v2.component("row_clicks", js=(HERE / "row_clicks.js").read_text(encoding="utf-8"))
-_kept = st.components.v2.component("kept_figures", js=(HERE / "kept_figures.js").read_text(encoding="utf-8"))
+_arrows, _rows = _component("arrow_keys"), _component("row_clicks")
+_kept, _scrolling = _component("kept_figures"), _component("scrolling")
+_on_every_page = {name: _component(name) for name in ("history", "gradients", "enter_applies")}
 STEPS = {"ArrowLeft": (0, -1), "ArrowRight": (0, 1), "ArrowUp": (-1, 0), "ArrowDown": (1, 0)}
 
 
@@ -25,6 +35,17 @@ def copy_link() -> None:
     """A button that puts the page's address into the clipboard."""
     with st.container(width="content", key="copy_link"):
         _link(key="copy_link_button")
+
+
+def every_page(page: str) -> None:
+    """What holds on every page; `page` opens at its top, or at the figure that the address names.
+
+    `?figure=key` names it by how the key of the container that holds it begins, or that of its heading.
+    """
+    with st.container(key="gesture_every_page"):
+        for name, component in _on_every_page.items():
+            component(key=name)
+        _scrolling(key="scrolling", data={"page": page, "figure": st.query_params.get("figure", "")})
 
 
 def arrow_keys(place: str, take: Callable[[int, int], None]) -> None:

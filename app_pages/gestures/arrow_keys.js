@@ -1,14 +1,38 @@
 // Arrow keys step through heads while a head map has the focus, and nowhere else: they are for scrolling.
 
-export default function ({ data, setTriggerValue }) {
-  const place = document.querySelector(`.st-key-${data.place}`);
+let clicked = null; // the map that was clicked last; a run that puts it up anew takes the focus from it
+
+function inside(element, map) {
+  return element === document.body ? clicked === map : element.closest?.(`.st-key-${map}`) != null;
+}
+
+function focus(map) {
+  const place = document.querySelector(`.st-key-${map}`);
   if (place === null) return;
-  place.tabIndex = 0; // a click on a map gives it the focus, and so does the tabulator
+  place.tabIndex = 0;
+  place.focus({ preventScroll: true });
+}
+
+window.addEventListener("pointerdown", () => (clicked = null), true);
+
+export default function ({ data, setTriggerValue }) {
+  const map = data.place;
+  const place = document.querySelector(`.st-key-${map}`);
+  if (place !== null) place.tabIndex = 0; // the tabulator gives it the focus
   const press = (event) => {
     if (!event.key.startsWith("Arrow") || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!inside(event.target, map)) return;
     event.preventDefault();
+    if (event.target === document.body) focus(map);
     setTriggerValue("step", event.key);
   };
-  place.addEventListener("keydown", press);
-  return () => place.removeEventListener("keydown", press);
+  const click = (event) => {
+    if (!inside(event.target, map)) return;
+    clicked = map;
+    focus(map); // Plotly keeps a click from doing so
+  };
+  const listens = new AbortController();
+  window.addEventListener("keydown", press, { signal: listens.signal });
+  window.addEventListener("pointerdown", click, { capture: true, signal: listens.signal });
+  return () => listens.abort();
 }

@@ -2,7 +2,10 @@
 
 const STILL = 4; // pixels: what moves further is a zoom
 
-export default function ({ data, setTriggerValue }) {
+const listening = new WeakMap(); // by component: it is called again when the number of rows changes
+
+export default function ({ data, setTriggerValue, parentElement }) {
+  listening.get(parentElement)?.abort();
   const place = document.querySelector(`.st-key-${data.place}`);
   if (place === null) return;
   let from = null;
@@ -19,11 +22,10 @@ export default function ({ data, setTriggerValue }) {
     const row = Math.round(axis.p2l(event.clientY - drawn.top));
     if (row >= 0 && row < data.n) setTriggerValue("row", row);
   };
-  place.addEventListener("pointerdown", press, true);
+  const listens = new AbortController();
+  listening.set(parentElement, listens);
+  place.addEventListener("pointerdown", press, { capture: true, signal: listens.signal });
   // While a button is down Plotly lays a cover over the whole page, which gets what follows.
-  window.addEventListener("pointerup", release, true);
-  return () => {
-    place.removeEventListener("pointerdown", press, true);
-    window.removeEventListener("pointerup", release, true);
-  };
+  window.addEventListener("pointerup", release, { capture: true, signal: listens.signal });
+  return () => listens.abort();
 }

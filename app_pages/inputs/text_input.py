@@ -38,6 +38,12 @@ def text_input(name: str | None) -> tuple[Text | None, None]:
     return (Text(text, second) if text.strip() else None), None
 
 
+def keep_text() -> None:
+    """Of a link to a page that reads none, such as Cost: the next page that does finds it."""
+    if st.session_state["arrived"] and (text := st.query_params.get("text")):
+        address.take("text", text[:LONGEST])
+
+
 def _second_part() -> str | None:
     with st.popover("Pair", key="second_part", help="A second text, for encoders of sentence pairs."):
         text = text_box("Second part", "", key="second")
@@ -48,9 +54,12 @@ def _second_part() -> str | None:
     return text if text.strip() else None
 
 
-def text_box(label: str, first: str, *, key: str, at_most: int = LONGEST) -> str:
-    """Two lines high, and as high as the text while one writes in it."""
-    with st.container(key=f"text_{key}"):
+def text_box(label: str, first: str, *, key: str, at_most: int = LONGEST, by_line: bool = False) -> str:
+    """Two lines high, and as high as the text while one writes in it.
+
+    Enter applies what was typed and Shift+Enter breaks the line; where the text is read `by_line`, Enter breaks it.
+    """
+    with st.container(key=f"text_{'by_line_' if by_line else ''}{key}"):
         return address.text(
             label, first, key=key, max_chars=at_most, height="content", label_visibility="collapsed"
         )

@@ -34,7 +34,7 @@ def layer_norm(chosen: HeadSelection) -> None:
         sublayer = address.row(
             "Norm", (ATTENTION, FEED_FORWARD), key="inside_norm", label_visibility="collapsed"
         )
-        text = text_box("Vectors, one a line", FIRST, key="inside_vectors", at_most=400)
+        text = text_box("Vectors, one a line", FIRST, key="inside_vectors", at_most=400, by_line=True)
     with typed:
         values = _typed(text)
     with own:

@@ -7,7 +7,7 @@ from app_pages.masks.description import named
 from app_pages.state import HeadSelection
 from app_pages.widgets.contrast import beside, share, tell
 from app_pages.widgets.head_choice import clickable_heads
-from app_pages.widgets.show import show
+from app_pages.widgets.show import heading, show
 from model.measures.changes import Lost, lost
 from model.measures.heads import mean_entropy, over_heads
 from model.record import ForwardRecord
@@ -28,7 +28,7 @@ def consequences(chosen: HeadSelection, before: ForwardRecord, after: ForwardRec
 
 
 def _entropies(head: tuple[int, int], before: ForwardRecord, after: ForwardRecord) -> None:
-    st.markdown("**Entropy of every head, with the mask minus without**")
+    heading("Entropy of every head, with the mask minus without", key="masks_entropy_heading")
     entropies = (mean_entropy(record.pattern, record.mask) for record in (before, after))
     chart = entropy_change(*entropies, selected=head)
     clickable_heads(chart, key="masks_entropy", chosen=head)
@@ -41,7 +41,7 @@ def _entropies(head: tuple[int, int], before: ForwardRecord, after: ForwardRecor
 
 def _lost(chosen: HeadSelection, before: ForwardRecord, after: ForwardRecord, query: int) -> None:
     at, who = (0, "the class token") if before.has_class_token else (query, f"query {query}")
-    st.markdown(f"**What {who} attends to, before and after**")
+    heading(f"What {who} attends to, before and after", key="masks_shift_heading")
     part = address.row("In", (HEAD, MEAN), key="masks_lost")
     heads = slice(chosen.head, chosen.head + 1) if part == HEAD else slice(None)
     rows = [over_heads(record.pattern[chosen.layer, heads, at]) for record in (before, after)]

@@ -7,7 +7,7 @@ import re
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 GUIDE = Path(__file__).parents[2] / "docs" / "reading.md"
 _LINK = re.compile(r'\[([^\]]+)\]\((/\S*) "([^"]+)"\)')
@@ -25,6 +25,19 @@ class Link(NamedTuple):
     @property
     def query(self) -> dict[str, list[str]]:
         return parse_qs(urlsplit(self.address).query)
+
+    @property
+    def needs(self) -> str:
+        """What it reads instead of the reader's own sentence, "" where it reads that."""
+        if self.query.get("kind") == ["Digit"]:
+            return "a digit"
+        return "a sentence of its own" if "text" in self.query else ""
+
+    def with_text(self, text: str) -> str:
+        """Its address, which opens with that text unless it needs something else."""
+        if not text or self.needs:
+            return self.address
+        return f"{self.address}{'&' if self.query else '?'}text={quote(text)}"
 
 
 class Paper(NamedTuple):
@@ -46,15 +59,20 @@ def links(guide: str) -> tuple[Link, ...]:
     return tuple(dict.fromkeys(Link(address, promise) for _, address, promise in _LINK.findall(guide)))
 
 
-def opening_here(text: str) -> str:
-    """The text with links that open in the same window, which Streamlit grants to those in HTML alone.
+def opening_here(guide: str, text: str = "") -> str:
+    """The guide with links that open in the same window, which Streamlit grants to those in HTML alone.
 
-    They are relative to the page that shows them: the app may be served below another address.
+    They open with the reader's `text`, or say beside them what they need instead. They are relative to the page that
+    shows them: the app may be served below another address.
     """
-    return _LINK.sub(
-        lambda link: f'<a href=".{escape(link[2])}" target="_self" title="{escape(link[3])}">{link[1]}</a>',
-        text,
-    )
+
+    def opening(written: re.Match[str]) -> str:
+        link = Link(written[2], written[3])
+        beside = f" (reads {link.needs})" if link.needs else ""
+        address = escape(link.with_text(text))
+        return f'<a href=".{address}" target="_self" title="{escape(link.promise)}">{written[1]}</a>{beside}'
+
+    return _LINK.sub(opening, guide)
 
 
 def _parts(text: str, heading: str) -> dict[str, str]:

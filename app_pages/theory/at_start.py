@@ -7,6 +7,7 @@ from app_pages import address
 from app_pages.cache import cached
 from app_pages.theory import claims
 from app_pages.theory.over_seeds import BesideItsWords, over_seeds, progress_of_seeds
+from app_pages.widgets.show import heading
 from model.theory.fresh import FreshSetting
 from model.theory.placement import AtStart, depths_to, lemma_2, of_seeds, one_seed
 from viz.theory.placements import hidden_norms, last_layer_gradient, layer_gradients
@@ -19,10 +20,10 @@ measured = cached(one_seed)
 def at_start(setting: FreshSetting, variants: list[str], deepest: int, n_seeds: int) -> None:
     """Three figures of everything measured so far, drawn anew while more seeds come in."""
     progress = progress_of_seeds()
-    st.markdown("**The last layer's gradient over depth**")
+    heading("The last layer's gradient over depth", key="theory_last")
     last = BesideItsWords("last")
     concentration = _assumptions(setting)
-    st.markdown("**The gradient layer by layer**")
+    heading("The gradient layer by layer", key="theory_by_layer")
     kind = address.row(
         "Averaged over the sequences",
         (MEAN_OF_NORMS, NORM_OF_MEAN),
@@ -31,7 +32,7 @@ def at_start(setting: FreshSetting, variants: list[str], deepest: int, n_seeds: 
         "themselves before the norm is taken, as in figure 3 of Xiong et al.",
     )
     by_layer = BesideItsWords("layers")
-    st.markdown("**Hidden norms**")
+    heading("Hidden norms", key="theory_hidden")
     hidden = BesideItsWords("hidden")
 
     def draw(found: dict[str, list[list[AtStart]]], done: bool) -> None:

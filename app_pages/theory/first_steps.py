@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 
 import numpy as np
-import streamlit as st
 
 from app_pages import address
 from app_pages.cache import cached
 from app_pages.theory.over_seeds import BesideItsWords, over_seeds, progress_of_seeds
 from app_pages.widgets.bar import bar
+from app_pages.widgets.show import heading
 from model.theory.early_update import after_first_and_last, model_update
 from model.theory.fresh import FreshSetting
 from viz.theory.placements import model_updates
@@ -38,7 +38,7 @@ def first_steps(setting: FreshSetting, variants: list[str], n_layers: int, n_see
         scale = address.row("Axis", (LINEAR, LOG), key="theory_update_axis")
     steps = {"learning_rate": rate, "warmup": 10 if warmup == TEN_STEPS else 0, "n_steps": n_steps}
     progress = progress_of_seeds()
-    st.markdown("**The update of the model over its first steps**")
+    heading("The update of the model over its first steps", key="theory_updates")
     place = BesideItsWords("updates")
 
     def draw(found: dict[str, list[np.ndarray]], done: bool) -> None:

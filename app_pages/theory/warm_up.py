@@ -7,6 +7,7 @@ from app_pages import address
 from app_pages.cache import cached
 from app_pages.theory.warmup_runs import Grid, draw_grids, draw_losses, places, stored_runs
 from app_pages.widgets.bar import bar
+from app_pages.widgets.show import heading
 from app_pages.widgets.spelling import plain
 from app_pages.widgets.verdicts import stored_measurements, verdict_lines
 from model.theory import warmup
@@ -27,7 +28,7 @@ trained = cached(warmup.run)
 
 def live_grid(variants: list[str]) -> None:
     """One run after the other, until all are done or somebody stops it; what is done stays."""
-    st.markdown("**Short runs of small encoders, made when you press Start**")
+    heading("Short runs of small encoders, made when you press Start", key="theory_live_runs")
     with bar("runs")[0]:
         n_layers = address.select_slider("Layers", LAYERS, 6, key="theory_grid_layers", width=210)
         n_steps = address.select_slider("Steps a run", STEPS, 60, key="theory_grid_steps", width=230)
@@ -70,7 +71,7 @@ def live_grid(variants: list[str]) -> None:
 
 def stored_grid() -> None:
     """Longer runs at the checkpoints' size, where they come with the project."""
-    st.markdown("**Longer runs of both digit encoders at full size, stored**")
+    heading("Longer runs of both digit encoders at full size, stored", key="theory_stored_runs")
     try:
         stored_runs(key="theory_stored")
     except ValueError as error:

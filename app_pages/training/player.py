@@ -202,7 +202,8 @@ def _curves(name: str, films: dict[str, Film], probe: int, measure: str, moment:
 
 
 def _formation(films: Iterable[str], probe: int) -> None:
-    st.markdown("#### When did each head form?")
+    with st.container(key="formation_heading"):
+        st.markdown("#### When did each head form?")
     st.caption(
         "For each head, a training step: from then on its pattern on this input stays less than half as far from the "
         "last recorded one as the first recorded one was. Distance: mean over queries of the Jensen-Shannon "

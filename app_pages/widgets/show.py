@@ -14,6 +14,12 @@ LABEL = 14  # pixels, of the axes of figures that grow with the window: to be re
 BY_CLICK = "by a click"
 
 
+def heading(text: str, *, key: str) -> None:
+    """Above a figure; a link that says `?figure=key` opens the page here."""
+    with st.container(key=key):
+        st.markdown(f"**{text}**")
+
+
 def show(
     figure: Figure,
     *,

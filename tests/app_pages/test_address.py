@@ -322,8 +322,20 @@ def test_a_code_is_in_the_address_as_long_as_there_is_one(parameters: dict[str, 
 def test_a_code_that_a_change_of_the_page_dropped_is_put_back(parameters: dict[str, str]) -> None:
     address.take_code("cells", "1.4")
     parameters.clear()
+    address.arrive("another page")
     assert address.code("cells") == "1.4"
     assert parameters == {"cells": "1.4"}
+
+
+def test_a_code_that_the_reader_has_gone_back_from_is_gone(parameters: dict[str, str]) -> None:
+    address.arrive("masks")
+    assert address.code("cells") == ""
+    address.take_code("cells", "1.4")
+    assert address.code("cells") == "1.4"
+    parameters.clear()  # as the browser does on the way back
+    address.arrive("masks")
+    assert address.code("cells") == ""
+    assert parameters == {}
 
 
 def test_a_code_in_the_address_wins_over_what_is_held(parameters: dict[str, str]) -> None:
@@ -331,6 +343,7 @@ def test_a_code_in_the_address_wins_over_what_is_held(parameters: dict[str, str]
     parameters["cells"] = "2"
     assert address.code("cells") == "2"
     parameters.clear()
+    address.arrive("another page")
     assert address.code("cells") == "2"
 
 

@@ -27,6 +27,77 @@ def test_arrow_keys_step_through_heads_from_a_map_that_has_the_focus(page: Page)
     expect(page).not_to_have_url(re.compile(r"[?&]head="))  # 0, as without any choice, leaves the address
 
 
+def test_the_first_click_on_a_map_of_the_app_gives_it_the_focus(page: Page) -> None:
+    page.goto("/")
+    ready(page)
+    press(page, mark(page, "overview", "L2 H1"))
+    expect(page).to_have_url(re.compile(r"[?&]layer=2"))
+    ready(page)
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile(r"[?&]head=2"))
+
+
+def test_a_click_on_the_matrix_gives_it_the_focus(page: Page) -> None:
+    page.goto("/?text=a+great+film&layer=1")
+    ready(page)
+    cells = page.locator(".st-key-matrix .nsewdrag")
+    press(page, cells)
+    expect(page).to_have_url(re.compile(r"[?&]query=2\+great"))
+    ready(page)
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile(r"[?&]head=1"))
+    ready(page)
+    page.get_by_role("heading").first.click()
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("radio", name="lines").click()
+    expect(page).to_have_url(re.compile(r"[?&]view=lines"))
+    ready(page)
+    expect(page).to_have_url(re.compile(r"[?&]head=1"))  # from the heading no arrow steps
+
+
+def test_enter_applies_a_text_and_shift_breaks_the_line(page: Page) -> None:
+    page.goto("/?text=great+film")
+    ready(page)
+    box = page.get_by_role("textbox", name="Text")
+    box.fill("a great")
+    shown = box.evaluate(
+        "box => getComputedStyle(box.closest('.stTextArea').querySelector('[data-testid=InputInstructions] > span'), '::after').content"
+    )
+    assert "Enter applies" in shown
+    box.press("Shift+Enter")
+    box.press_sequentially("plot")
+    expect(page).to_have_url(re.compile(r"[?&]text=great\+film"))
+    box.press("Enter")
+    expect(page).to_have_url(re.compile(r"[?&]text=a\+great%0Aplot"))
+    expect(mark(page, "strip", "plot")).to_be_attached()
+    expect(box).to_have_value("a great\nplot")
+
+
+def test_enter_that_ends_the_composing_of_a_word_applies_nothing(page: Page) -> None:
+    page.goto("/?text=great+film")
+    ready(page)
+    box = page.get_by_role("textbox", name="Text")
+    box.fill("great")
+    stopped = box.evaluate(
+        """box => !box.dispatchEvent(new KeyboardEvent(
+             "keydown", { key: "Enter", keyCode: 229, isComposing: true, bubbles: true, cancelable: true }))"""
+    )
+    assert not stopped
+    box.press_sequentially(" plot")
+    box.press("Enter")
+    expect(page).to_have_url(re.compile(r"[?&]text=great\+plot"))
+
+
+def test_enter_breaks_the_line_where_a_text_is_read_by_line(page: Page) -> None:
+    page.goto("/inside_a_head?inside=LayerNorm")
+    ready(page)
+    box = page.get_by_role("textbox", name="Vectors, one a line")
+    box.fill("1 2 6")
+    box.press("Enter")
+    box.press_sequentially("3 4 8")
+    expect(box).to_have_value("1 2 6\n3 4 8")
+
+
 def test_elsewhere_arrow_keys_scroll(page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 400})
     page.goto("/?text=great+film")

@@ -17,7 +17,8 @@ from .verdict import LEARNED, Beyond, FurtherThanSeeds, Judgement, Larger, Outco
 START, LEARNING, TRAINED = "At the start", "While learning", "After training"
 XIONG = "Xiong et al. 2020"
 
-Link = tuple[str, dict[str, str]]  # a page by its folder, and what its address holds
+# A page by its folder, and what its address holds: `figure` says where on it.
+Link = tuple[str, dict[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +66,10 @@ class Claim:
         return not self.learns_in or any(median(of_seeds) >= LEARNED for of_seeds in accuracies)
 
 
-_TEXT = {"kind": "Text", "checkpoint": "sentences-pre-ln-seed0", "compare_with": "sentences-post-ln-seed0"}
+_TEXT = {"kind": "Text", "checkpoint": "sentences-pre-ln-seed0"}
+_PAIR = _TEXT | {"compare_with": "sentences-post-ln-seed0"}
 _AT_START = {"theory_part": "before training"}
+_AS_TRAINED = _AT_START | {"theory_start": "Xavier", "theory_ff": "4 d"}
 
 CLAIMS = (
     Claim(
@@ -79,7 +82,7 @@ CLAIMS = (
         "that follow the theorem's bounds it is −0.5 in pre-LN and 0 in post-LN.",
         axis="slope of the last gradient over depth",
         rule=Larger("post"),
-        link=("theory", _AT_START),
+        link=("theory", _AT_START | {"figure": "theory_last"}),
     ),
     Claim(
         key="last",
@@ -91,7 +94,7 @@ CLAIMS = (
         "classifier; the encoders are untrained, of the shape of the trained ones.",
         axis="gradient of the last layer",
         rule=Larger("post"),
-        link=("theory", _AT_START | {"theory_start": "Xavier", "theory_ff": "4 d"}),
+        link=("theory", _AS_TRAINED | {"figure": "theory_last"}),
         log=True,
     ),
     Claim(
@@ -102,7 +105,7 @@ CLAIMS = (
         measured="Norm of the gradient of all parameters as one vector, measured like the row above.",
         axis="gradient of all parameters",
         rule=Larger("post"),
-        link=("training", {"training": "Training history"} | _TEXT),
+        link=("training", {"training": "Training history", "figure": "shown_history_gradient_norm"} | _TEXT),
         log=True,
     ),
     Claim(
@@ -115,7 +118,7 @@ CLAIMS = (
         "grows. Xiong et al. measured it in translation models of 6 + 6 layers.",
         axis="gradient, last layer / first (dashed: equal)",
         rule=Beyond("post", 1.0),
-        link=("theory", _AT_START | {"theory_start": "Xavier", "theory_ff": "4 d"}),
+        link=("theory", _AS_TRAINED | {"figure": "theory_by_layer"}),
         log=True,
     ),
     Claim(
@@ -136,6 +139,7 @@ CLAIMS = (
                 "theory_ff": "4 d",
                 "theory_depth": "18",
                 "theory_seeds": "3",
+                "figure": "theory_updates",
             },
         ),
     ),
@@ -153,7 +157,7 @@ CLAIMS = (
         rule=Beyond("post", LEARNED, above=False),
         source="fresh",
         learns_in=("reached with warm-up",),
-        link=("theory", {"theory_part": "learning rate and warm-up"}),
+        link=("theory", {"theory_part": "learning rate and warm-up", "figure": "theory_stored_runs"}),
     ),
     Claim(
         key="warm_up_gain",
@@ -168,7 +172,7 @@ CLAIMS = (
         axis="accuracy gained by warm-up",
         rule=Larger("post"),
         learns_in=("reached with warm-up", "reached without warm-up"),
-        link=("theory", {"theory_part": "learning rate and warm-up"}),
+        link=("theory", {"theory_part": "learning rate and warm-up", "figure": "theory_stored_runs"}),
     ),
     Claim(
         key="rate",
@@ -180,7 +184,7 @@ CLAIMS = (
         "reaches 30 % of the digits (guessing gives 10 %).",
         axis="largest learning rate that works",
         rule=Larger("pre"),
-        link=("theory", {"theory_part": "learning rate and warm-up"}),
+        link=("theory", {"theory_part": "learning rate and warm-up", "figure": "theory_stored_runs"}),
         log=True,
     ),
     Claim(
@@ -193,7 +197,7 @@ CLAIMS = (
         "sooner. The claim: it is larger in post-LN. Both placements see the same batches at the same rate.",
         axis="mean loss while learning (nats)",
         rule=Larger("post"),
-        link=("training", {"training": "Training history"} | _TEXT),
+        link=("training", {"training": "Training history", "figure": "shown_history_loss"} | _TEXT),
     ),
     Claim(
         key="stream",
@@ -205,7 +209,7 @@ CLAIMS = (
         "is the state of the lemma, in post-LN the one before the norm.",
         axis="length of the states, last layer / first",
         rule=Larger("pre"),
-        link=("compare", _TEXT | {"compare_part": "Stream"}),
+        link=("compare", _PAIR | {"compare_part": "Stream", "figure": "shown_stream_mean"}),
         log=True,
     ),
     Claim(
@@ -218,7 +222,10 @@ CLAIMS = (
         "added to. Liu et al. measure shares of the variance; this measure is ours.",
         axis="what is added, as a share of the length",
         rule=Larger("post"),
-        link=("compare", _TEXT | {"compare_part": "Stream", "compare_stream": "shares"}),
+        link=(
+            "compare",
+            _PAIR | {"compare_part": "Stream", "compare_stream": "shares", "figure": "shown_stream_shares"},
+        ),
     ),
     Claim(
         key="early_layers",
@@ -230,7 +237,15 @@ CLAIMS = (
         "training, on held-out examples, with the loss of the classifier. Below 1: early layers have more.",
         axis="gradient, last layer / first (dashed: equal)",
         rule=Beyond("pre", 1.0, above=False),
-        link=("training", {"training": "Recording", "training_curves": "gradient norms", "kind": "Digit"}),
+        link=(
+            "training",
+            {
+                "training": "Recording",
+                "training_curves": "gradient norms",
+                "kind": "Digit",
+                "figure": "shown_curves",
+            },
+        ),
         log=True,
     ),
     Claim(
@@ -242,7 +257,7 @@ CLAIMS = (
         "examples.",
         axis="entropy of the attention, 0 to 1",
         rule=Larger("pre"),
-        link=("attention", _TEXT),
+        link=("attention", _TEXT | {"figure": "overview"}),
     ),
     Claim(
         key="roles",
@@ -253,7 +268,11 @@ CLAIMS = (
         "sum of distances. Grey: a pre-LN and a post-LN encoder; in colour: two seeds of one.",
         axis="distance between heads (nats)",
         rule=FurtherThanSeeds(),
-        link=("compare", _TEXT | {"compare_part": "Heads", "compare_view": "distances of all heads"}),
+        link=(
+            "compare",
+            _PAIR
+            | {"compare_part": "Heads", "compare_view": "distances of all heads", "figure": "distances"},
+        ),
     ),
     Claim(
         key="accuracy",
@@ -264,6 +283,6 @@ CLAIMS = (
         measured="Share of held-out examples classified correctly. Takase et al. measured text generation.",
         axis="share classified correctly",
         rule=Larger("post"),
-        link=("compare", _TEXT),
+        link=("compare", _PAIR),
     ),
 )

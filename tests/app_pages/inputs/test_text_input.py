@@ -51,3 +51,10 @@ def test_without_examples_a_sentence_stands_in_the_box(
     assert not app.exception
     assert app.text_area(key="text").value == FIRST
     assert app.selectbox(key="example").disabled
+
+
+def test_a_text_in_a_link_to_a_page_that_reads_none_is_found_by_the_next_page(open_app: Open) -> None:
+    app = open_app("app_pages/cost/page.py", text="A quiet film.")
+    app.switch_page("app_pages/attention/page.py").run()
+    assert not app.exception
+    assert app.text_area(key="text").value == "A quiet film."

@@ -1,6 +1,7 @@
 import pytest
 import streamlit as st
 
+from app_pages.address import arrive
 from app_pages.masks.blocked import CELLS, KEYS, block, blocked, toggle
 
 
@@ -50,5 +51,6 @@ def test_a_second_toggle_frees(address: dict) -> None:
 def test_what_a_change_of_the_page_dropped_is_put_back(address: dict) -> None:
     block(CELLS, [(2, 1)])
     address.clear()
+    arrive("masks")
     assert blocked(CELLS, 10) == ((2, 1),)
     assert address == {"masks_cells": "2-1"}

@@ -1,13 +1,17 @@
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.theory import placement
 from model.theory.claims.declared import CLAIMS, Claim
 from model.theory.claims.stored import CLAIMS as STORED
 from model.theory.claims.stored import COMMAND, write
+from model.theory.warmup import RUNS, write_runs
+from tests.app_pages.theory.test_page import RUN, WARM_UP
 from tests.model.theory.claims.invented import invented, of_every_claim
 
 Open = Callable[..., AppTest]
@@ -91,12 +95,17 @@ def test_a_rate_at_which_nothing_is_learned_is_left_out(open_app: Open, checkpoi
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.key)
-def test_a_link_opens_what_it_names(open_app: Open, claim: Claim) -> None:
-    """All but the encoders, of which the tests have others."""
+def test_the_link_of_a_claim_opens_its_figure(
+    open_app: Open, checkpoints: Path, monkeypatch: pytest.MonkeyPatch, claim: Claim
+) -> None:
+    for pre, name in (("pre", "sentences-pre-ln-seed0"), ("post", "sentences-post-ln-seed0")):
+        shutil.copytree(checkpoints / f"imdb-{pre}-ln", checkpoints / name)
+    write_runs(checkpoints / RUNS, [RUN])
+    monkeypatch.setattr(placement, "N_SEQUENCES", 4)
     page, query = claim.link
-    small = {"theory_depth": "2", "theory_seeds": "1"} if page == "theory" else {}
-    encoders = query.keys() & {"checkpoint", "compare_with"}
-    assert not open_app(f"app_pages/{page}/page.py", **query | small, forgiven=encoders).exception
+    has_runs = page == "theory" and query["theory_part"] == WARM_UP
+    smaller = {"theory_depth": "4", "theory_seeds": "2"} if page == "theory" and not has_runs else {}
+    assert not open_app(f"app_pages/{page}/page.py", **query | smaller).exception
 
 
 def test_a_claim_that_nobody_measured_says_so(open_app: Open, checkpoints: Path) -> None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import urljoin
+from urllib.parse import parse_qs, urljoin, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -41,6 +41,10 @@ def broken(open_app: Open, link: Link) -> str | None:
         return f"{link.address}: {error}"
     if app.exception:
         return f"{link.address} fails: {app.exception[0].message}"
+    if dropped := link.query.keys() - set(
+        app.query_params
+    ):  # another step of the history, to which Back would return
+        return f"{link.address}: {', '.join(dropped)} stands for what is chosen to begin with"
     if not any(plain(link.promise) in plain(said) for said in words(app)):
         return f"{link.address} shows nowhere: {link.promise}"
     return None
@@ -70,8 +74,13 @@ def test_every_link_shows_what_it_promises(open_app: Open, page: str) -> None:
         Link("/cost?cost_sow=published%20variations", "Every number with its formula"),
         Link("/cost?cost_show=unpublished%20variations", "Every number with its formula"),
         Link("/cost?cost_show=published%20variations", "Every number with its formula"),
+        Link("/cost?figure=price", "Every number with its formula"),
+        Link(
+            "/positions?positions_offset=5&positions=Shift",
+            "There is no t in it: one matrix serves all positions",
+        ),
     ],
-    ids=["promise", "key", "value", "another part"],
+    ids=["promise", "key", "value", "another part", "figure", "to begin with"],
 )
 def test_a_link_that_leads_astray_is_noticed(open_app: Open, link: Link) -> None:
     assert broken(open_app, link)
@@ -107,6 +116,27 @@ def test_links_of_the_page_stay_in_the_window_and_below_the_address_of_the_app()
     targets = re.findall(r'<a href="([^"]+)"', shown)
     found = {urljoin("https://some.where/loupe/reading", each.replace("&amp;", "&")) for each in targets}
     assert found == {f"https://some.where/loupe{link.address}" for link in LINKS}
+
+
+def test_links_keep_the_reader_s_own_sentence_or_say_beside_them_what_they_need_instead() -> None:
+    guide = '[One](/masks "p"), [two](/?view=lines "p"), [three](/?text=great%20film "p") and [four](/?kind=Digit "p").'
+    shown = opening_here(guide, "Is 1 & 1 = 2?")
+    addresses = [each.replace("&amp;", "&") for each in re.findall(r'<a href="([^"]+)"', shown)]
+    assert [parse_qs(urlsplit(each).query).get("text") for each in addresses] == [
+        ["Is 1 & 1 = 2?"],
+        ["Is 1 & 1 = 2?"],
+        ["great film"],
+        None,
+    ]
+    assert parse_qs(urlsplit(addresses[1]).query)["view"] == ["lines"]
+    said = re.sub("<[^>]+>", "", shown)
+    assert said == "One, two, three (reads a sentence of its own) and four (reads a digit)."
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_keep_their_promise_with_another_sentence(open_app: Open, page: str) -> None:
+    others = (Link(link.with_text("A quiet film."), link.promise) for link in LINKS if link.page == page)
+    assert [said for link in others if "quiet" in link.address and (said := broken(open_app, link))] == []
 
 
 def test_what_the_guide_says_of_warm_up_is_what_was_measured() -> None:

@@ -42,3 +42,25 @@ def test_every_place_can_be_opened(open_app: Open) -> None:
         for place in paper.places:
             app.segmented_control(key="reading_place").set_value(place).run()
             assert place in shown(app)
+
+
+def test_the_reader_s_own_sentence_goes_into_the_links_and_the_address_of_the_guide(open_app: Open) -> None:
+    app = open_app()
+    app.text_area(key="text").set_value("A quiet film.").run()
+    app.switch_page(PAGE).run()
+    assert "positions=Embeddings&amp;text=A%20quiet%20film." in shown(app)
+    assert app.query_params["reading_text"] == "A quiet film."
+
+
+def test_the_guide_finds_the_reader_s_sentence_in_its_address_and_hands_it_on(open_app: Open) -> None:
+    app = open_app(PAGE, reading_text="A quiet film.")
+    assert "text=A%20quiet%20film." in shown(app)
+    app.switch_page("app_pages/attention/page.py").run()
+    assert app.text_area(key="text").value == "A quiet film."
+
+
+def test_the_sentence_to_begin_with_is_not_in_the_links(open_app: Open) -> None:
+    app = open_app()
+    app.switch_page(PAGE).run()
+    assert "positions=Embeddings&amp;text=" not in shown(app)
+    assert "reading_text" not in app.query_params

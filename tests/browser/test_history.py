@@ -1,0 +1,78 @@
+"""One gesture is one step of the browser's history, and Back returns to the view before it."""
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.test_links import mark, press
+from tests.browser.watching import ready
+
+STEPS = "history.length"
+
+
+def test_a_click_that_chooses_layer_and_head_is_one_step_back(page: Page) -> None:
+    page.goto("/?text=great+film&layer=1&head=1")
+    ready(page)
+    before = page.evaluate(STEPS)
+    press(page, mark(page, "overview", "L2 H3"))
+    expect(page).to_have_url(re.compile(r"layer=2.*head=3|head=3.*layer=2"))
+    ready(page)
+    press(page, mark(page, "strip", "film"))
+    expect(page).to_have_url(re.compile("query=2"))
+    ready(page)
+    assert page.evaluate(STEPS) - before == 2
+    page.go_back()
+    expect(page).not_to_have_url(re.compile("query=2"))
+    chosen(page, "2", "3")
+    page.go_back()
+    chosen(page, "1", "1")
+    assert parse_qs(urlsplit(page.url).query) == {"text": ["great film"], "layer": ["1"], "head": ["1"]}
+
+
+def test_back_takes_a_blocked_cell_back(page: Page) -> None:
+    page.goto("/masks?text=great+film&masks_kind=Block+cells")
+    ready(page)
+    press(page, mark(page, "masks_board", "1 great to 2 film"))
+    expect(page).to_have_url(re.compile("masks_cells=1-2"))
+    ready(page)
+    page.go_back()
+    expect(page.locator('.st-key-masks_board [aria-label*=" 0 cells are masked"]')).to_be_attached()
+    expect(page).not_to_have_url(re.compile("masks_cells"))
+
+
+def test_a_link_of_the_guide_is_one_step_and_keeps_the_sentence_of_the_reader(page: Page) -> None:
+    page.goto("/")
+    ready(page)
+    box = page.get_by_role("textbox", name="Text")
+    box.fill("a quiet film")
+    box.press("Control+Enter")
+    expect(page).to_have_url(re.compile("text=a.quiet.film"))
+    ready(page)
+    page.locator(".st-key-navigation").get_by_role("link", name="Reading", exact=True).click()
+    for name in ("The words in another order", "Step by step"):
+        before = page.evaluate(STEPS) if name == "The words in another order" else None
+        page.get_by_role("link", name=name, exact=True).click()
+        expect(page).to_have_url(re.compile("/positions|/inside_a_head"))
+        ready(page)
+        expect(page.get_by_role("textbox", name="Text")).to_have_value("a quiet film")
+        if before is not None:
+            assert page.evaluate(STEPS) - before == 1
+        page.go_back()
+        expect(page).to_have_url(re.compile("/reading"))
+
+
+def test_a_link_wins_over_what_was_chosen_before_even_where_it_is_what_stands_there_at_first(
+    page: Page,
+) -> None:
+    page.goto("/training?training=Training+history&kind=Digit")
+    ready(page)
+    page.locator(".st-key-navigation").get_by_role("link", name="Norm placement", exact=True).click()
+    page.locator(".st-key-claims a[href*='training=Recording']").click()
+    expect(page.get_by_role("radio", name="Recording", exact=True)).to_be_checked()
+
+
+def chosen(page: Page, layer: str, head: str) -> None:
+    expect(page.get_by_role("combobox", name="Layer")).to_have_value(layer)
+    expect(page.get_by_role("combobox", name="Head", exact=True)).to_have_value(head)
+    ready(page)

@@ -1,0 +1,110 @@
+"""A page opens at its top or at the figure that its link promises, and Back where one was."""
+
+import re
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.watching import ready
+
+TOP = "document.querySelector('[data-testid=stMain]').scrollTop"
+HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
+WINDOW = {"width": 1280, "height": 800}
+
+
+def test_a_page_opens_at_its_top_and_back_where_one_was(page: Page) -> None:
+    page.set_viewport_size(WINDOW)
+    page.goto("/positions")
+    ready(page)
+    down = wheel(page, 700)
+    link(page, "Norm placement").click()
+    expect(page.get_by_role("heading", name="Norm placement")).to_be_in_viewport()
+    expect(page.locator(".st-key-claims a").last).to_be_visible()
+    ready(page)
+    assert page.evaluate(TOP) == 0
+    further_down = wheel(page, 1500)
+    page.go_back()
+    expect(page.get_by_text("A counter of waves.")).to_be_attached()
+    at(page, down)
+    page.go_forward()
+    expect(page.locator(".st-key-claims a").last).to_be_visible()
+    at(page, further_down)
+    page.reload()
+    expect(page.locator(".st-key-claims a").last).to_be_visible()
+    at(page, further_down)
+
+
+def test_a_page_that_is_laid_out_once_more_stays_where_the_reader_has_scrolled_to(page: Page) -> None:
+    page.set_viewport_size(WINDOW)
+    page.goto("/norm_placement")
+    ready(page)
+    down = wheel(page, 1500)
+    page.reload()
+    expect(page.locator(".st-key-claims a").last).to_be_visible()
+    at(page, down)
+    page.mouse.move(*middle())
+    page.mouse.wheel(0, -5000)
+    at(page, 0)
+    before = page.evaluate(HEIGHT)
+    page.set_viewport_size({**WINDOW, "width": 900})
+    page.wait_for_function(f"{HEIGHT} != {before}")
+    at(page, 0)
+
+
+def test_the_figure_of_a_claim_opens_at_its_heading_whatever_was_chosen_on_its_page(page: Page) -> None:
+    page.set_viewport_size(WINDOW)
+    page.goto("/theory?theory_part=first+steps&theory_depth=4&theory_seeds=2")
+    ready(page)
+    link(page, "Norm placement").click()
+    figure = page.locator(".st-key-claims a[href*='figure=theory_by_layer']")
+    figure.click()
+    expect(page).to_have_url(re.compile("/theory"))
+    heading = page.get_by_text("The gradient layer by layer", exact=True)
+    below_the_navigation(page, heading)
+    page.go_back()
+    expect(figure).to_be_in_viewport()
+
+
+def test_a_step_that_the_guide_promises_is_unfolded_alone_and_in_sight(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 500})
+    page.goto("/reading?reading_place=A+second+lecture%3A+where+the+LayerNorm+is+placed")
+    page.get_by_role("link", name="Post-LN", exact=True).click()
+    expect(page).to_have_url(re.compile("/inside_a_head"))
+    below_the_navigation(page, page.locator(".st-key-inside_step_norm_attention"))
+    expect(page.locator("details[open]")).to_have_count(1)
+    page.go_back()
+    expect(page.get_by_role("link", name="Post-LN", exact=True)).to_be_in_viewport()
+
+
+def link(page: Page, name: str) -> Locator:
+    return page.locator(".st-key-navigation").get_by_role("link", name=name, exact=True)
+
+
+def wheel(page: Page, pixels: int) -> float:
+    """Scrolls as the reader does, and returns how far down the page is then."""
+    page.mouse.move(*middle())
+    page.mouse.wheel(0, pixels)
+    at(page, pixels)
+    return page.evaluate(TOP)
+
+
+def middle() -> tuple[int, int]:
+    return WINDOW["width"] - 20, WINDOW["height"] // 2
+
+
+def at(page: Page, pixels: float) -> None:
+    """Waits until the page is so far down and stays there, as far as its drawing goes."""
+    ready(page)
+    page.wait_for_function(f"Math.abs({TOP} - {pixels}) <= 1")
+
+
+def below_the_navigation(page: Page, what: Locator) -> None:
+    expect(what).to_be_visible()
+    ready(page)
+    handle = what.element_handle()
+    page.wait_for_function(
+        """element => {
+          const covered = document.querySelector(".st-key-navigation").getBoundingClientRect().bottom;
+          return Math.abs(element.getBoundingClientRect().top - covered) < 40;
+        }""",
+        arg=handle,
+    )
