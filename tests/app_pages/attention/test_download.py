@@ -57,7 +57,7 @@ def data(chosen: state.Selection, *notes: str) -> dict:
 def test_the_offline_page_says_what_was_read_and_what_is_shown(open_app: Open) -> None:
     found = data(selection(open_app(text="not great", checkpoint="imdb-post-ln")), "hidden: [CLS]")
     said = dict(found["settings"])
-    assert (said["Text"], said["Checkpoint"], said["Shown"]) == ("not great", "imdb-post-ln", "hidden: [CLS]")
+    assert (said["Text"], said["Encoder"], said["Shown"]) == ("not great", "imdb-post-ln", "hidden: [CLS]")
     assert said["SHA-256 of the weights"] == weights_hash("imdb-post-ln")
     assert said["Version of Attention Loupe"] == VERSION
     assert found["chosen"] == [1, 2, 3]
