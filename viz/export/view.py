@@ -81,7 +81,7 @@ def view_of(
     """
     said = _said(settings)
     if config := getattr(record, "config", None):
-        said["Encoder"] = f"{config.n_layers} layers of {config.n_heads} heads, {config.norm_placement}-LN"
+        said["Structure"] = f"{config.n_layers} layers of {config.n_heads} heads, {config.norm_placement}-LN"
     classes = {}
     if record.has_classes:
         whole = cast("ForwardRecord", record)

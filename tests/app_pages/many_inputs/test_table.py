@@ -46,7 +46,14 @@ def test_a_row_says_what_was_given_and_what_was_answered() -> None:
 def test_the_share_of_unknown_tokens_has_a_column_where_there_are_some() -> None:
     assert "share_of_unknown_tokens" not in as_csv(ITEMS, FOUND, LINES).decode()
     found = replace(FOUND, lines=(*LINES[:2], replace(LINES[2], unknown=0.25)))
-    assert _head(ITEMS, found) == ["", "input", "unknown tokens", "answer", "label", "loss or entropy, nats"]
+    assert _head(ITEMS, found) == [
+        "",
+        "input",
+        "unknown tokens",
+        "answer",
+        "label",
+        "loss, or uncertainty (entropy), nats",
+    ]
     shown = [_row(item, found, line)["unknown"] for item, line in zip(ITEMS, found.lines, strict=True)]
     assert shown == ["0.0\u2009%", "0.0\u2009%", "25.0\u2009%"]
     table = pd.read_csv(io.BytesIO(as_csv(ITEMS, found, found.lines)))
