@@ -131,7 +131,7 @@ def test_what_rows_were_divided_by_stands_beside(open_app: Open) -> None:
 
 def test_long_work_goes_in_steps(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    monkeypatch.setattr(module, "in_steps", lambda steps, text: asked.append((len(steps), text)))
+    monkeypatch.setattr(module, "in_steps", lambda steps, text, _: asked.append((len(steps), text)))
     assert not open_app(text=TEXT, lens="value zeroing, rolled out", **CHOSEN).exception
     assert asked[0] == (2, "Leaving out one value after another …")
 
