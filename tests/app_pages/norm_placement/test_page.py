@@ -94,7 +94,8 @@ def test_a_rate_at_which_nothing_is_learned_is_left_out(open_app: Open, checkpoi
 def test_a_link_opens_what_it_names(open_app: Open, claim: Claim) -> None:
     """All but the encoders, of which the tests have others."""
     page, query = claim.link
-    small = {"theory_depth": "2", "theory_seeds": "1"} if page == "theory" else {}
+    measures = page == "theory" and query.get("theory_part") != "learning rate and warm-up"
+    small = {"theory_depth": "2", "theory_seeds": "1"} if measures else {}
     encoders = query.keys() & {"checkpoint", "compare_with"}
     assert not open_app(f"app_pages/{page}/page.py", **query | small, forgiven=encoders).exception
 
