@@ -183,7 +183,7 @@ def test_every_part_takes_every_kind_of_input(open_inside: Open, part: str, kind
     "part",
     [
         {"inside": "Step by step"},
-        {"inside": "Why √d_k", "inside_scale": "this checkpoint"},
+        {"inside": "Why √d_k", "inside_scale": "this encoder"},
         {"inside": "Why √d_k", "inside_scale": "temperature"},
         {"inside": "LayerNorm"},
         {"inside": "Order of tokens"},
