@@ -11,6 +11,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from app_pages import address, options
 from app_pages.callbacks import only_of_this_page
+from app_pages.former_links import rename_options
 from app_pages.gestures import copy_link, every_page, keep_figures
 
 
@@ -141,6 +142,7 @@ def draw() -> None:
         st.switch_page(pages[to], query_params=st.session_state.pop("go_to_query", {}))
     here = next(name for name, each in pages.items() if each == page)
     address.arrive(here)
+    rename_options()
     every_page(here)
     _heading(next(group[here] for group in GROUPS.values() if here in group))
     for problem in options.OPTIONS.problems:
