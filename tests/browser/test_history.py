@@ -31,7 +31,7 @@ def test_a_click_that_chooses_layer_and_head_is_one_step_back(page: Page) -> Non
 
 
 def test_back_takes_a_blocked_cell_back(page: Page) -> None:
-    page.goto("/masks?text=great+film&masks_kind=Block+cells")
+    page.goto("/masks?text=great+film&masks_kind=Block+pairs")
     ready(page)
     press(page, mark(page, "masks_board", "1 great to 2 film"))
     expect(page).to_have_url(re.compile("masks_cells=1-2"))
@@ -50,14 +50,15 @@ def test_a_link_of_the_guide_is_one_step_and_keeps_the_sentence_of_the_reader(pa
     expect(page).to_have_url(re.compile("text=a.quiet.film"))
     ready(page)
     page.locator(".st-key-navigation").get_by_role("link", name="Reading", exact=True).click()
+    expect(page).to_have_url(re.compile(r"/reading.*reading_text=a.quiet.film"))
+    ready(page)
+    before = page.evaluate(STEPS)
     for name in ("The words in another order", "Step by step"):
-        before = page.evaluate(STEPS) if name == "The words in another order" else None
         page.get_by_role("link", name=name, exact=True).click()
         expect(page).to_have_url(re.compile("/positions|/inside_a_head"))
-        ready(page)
         expect(page.get_by_role("textbox", name="Text")).to_have_value("a quiet film")
-        if before is not None:
-            assert page.evaluate(STEPS) - before == 1
+        ready(page)
+        assert page.evaluate(STEPS) == before + 1
         page.go_back()
         expect(page).to_have_url(re.compile("/reading"))
 

@@ -23,7 +23,7 @@ def test_a_page_opens_at_its_top_and_back_where_one_was(page: Page) -> None:
     assert page.evaluate(TOP) == 0
     further_down = wheel(page, 1500)
     page.go_back()
-    expect(page.get_by_text("A counter of waves.")).to_be_attached()
+    expect(page.get_by_role("heading", name="Positions")).to_be_attached()
     at(page, down)
     page.go_forward()
     expect(page.locator(".st-key-claims a").last).to_be_visible()
