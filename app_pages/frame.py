@@ -144,6 +144,8 @@ def draw() -> None:
     address.arrive(here)
     rename_options()
     every_page(here)
+    if (notice := st.session_state.pop("notice", None)) is not None:
+        st.toast(notice, icon=":material/info:")
     _heading(next(group[here] for group in GROUPS.values() if here in group))
     for problem in options.OPTIONS.problems:
         st.warning(problem, icon=":material/terminal:")
@@ -167,6 +169,11 @@ def go_to(name: str, **query: str) -> None:
     A control that was never drawn yet takes its value from `query` into the address, and not from the session.
     """
     st.session_state["go_to"], st.session_state["go_to_query"] = name, query
+
+
+def notify(sentence: str) -> None:
+    """For callbacks: the page that comes next says this once, for a moment."""
+    st.session_state["notice"] = sentence
 
 
 def _navigation(pages: dict[str, StreamlitPage], here: StreamlitPage) -> None:

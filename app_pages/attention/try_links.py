@@ -8,8 +8,9 @@ from functools import partial
 import streamlit as st
 
 from app_pages import address, state
+from app_pages.cache import Checkpoint
 from app_pages.callbacks import callback
-from app_pages.frame import go_to
+from app_pages.frame import go_to, notify
 from app_pages.inputs import drawing
 from app_pages.inputs.digit_input import DISAGREE, TEST_DIGITS, ordered
 from app_pages.inputs.row import alike
@@ -21,6 +22,7 @@ from model.inputs import Text
 from model.measures.looks import most_telling_head
 
 MASK = "[MASK]"
+MOST_TOKENS = 60  # of a text whose every token is hidden in turn while the reader waits
 
 
 def try_links(chosen: state.HeadSelection) -> None:
@@ -47,25 +49,57 @@ def _next_token(chosen: state.HeadSelection) -> None:
 
 
 def _hidden_word(chosen: state.HeadSelection) -> None:
-    """The first example that is read correctly and whose answer turns when one of its words is hidden, or else the one
-    that moves most."""
-    found = []
-    checkpoint, _ = _with_a_text(chosen)
+    """What the reader has typed, where its answer turns when one of its words is hidden.
+
+    Else, and said so, the first example that is read correctly and turns, or the one that moves most.
+    """
+    checkpoint, own = _with_a_text(chosen)
+    turning = _turning_position(checkpoint, own) if _is_typed(own) else None
+    text, position = (own, turning) if turning is not None else _example_that_turns(checkpoint)
+    if text is None:
+        return
+    if text != own:
+        _take_another(own, text.text, "In your text no single word turns the answer: here is an example.")
+    address.take("masks_kind", "Block tokens")
+    address.take("query", 0)
+    block_in(state.record(checkpoint, text), position)
+    go_to("masks")
+
+
+def _turning_position(checkpoint: Checkpoint, text: Text) -> int | None:
+    """The token without which the answer to this text is another one; None where there is none, or the text is long."""
+    record = state.record(checkpoint, text)
+    if record.at("mask") or len(record) > MOST_TOKENS:
+        return None
+    telling = telling_position(checkpoint, text)
+    return telling.position if telling is not None and telling.turns else None
+
+
+def _example_that_turns(checkpoint: Checkpoint) -> tuple[Text | None, int]:
+    candidates = []
     for text in map(Text, state.sentences().values()):
         record = state.record(checkpoint, text)
         if record.at("mask") or (telling := telling_position(checkpoint, text)) is None:
             continue
         is_read = state.correct_class(checkpoint, text) == record.logits.argmax()
-        found.append((telling.turns and is_read, telling.change, text, telling.position))
+        candidates.append((telling.turns and is_read, telling.change, text, telling.position))
         if telling.turns and is_read:
             break
-    if found:
-        *_, text, position = max(found, key=lambda each: each[:2])
-        address.take("text", text.text)
-        address.take("masks_kind", "Block tokens")
-        address.take("query", 0)
-        block_in(state.record(checkpoint, text), position)
-        go_to("masks")
+    if not candidates:
+        return None, 0
+    *_, text, position = max(candidates, key=lambda candidate: candidate[:2])
+    return text, position
+
+
+def _is_typed(text: Text) -> bool:
+    return text.text not in state.sentences().values()
+
+
+def _take_another(own: Text, text: str, why: str) -> None:
+    """An example comes in the place of the text; `why` is told where the reader had typed one."""
+    if _is_typed(own):
+        notify(why)
+    address.take("text", text)
 
 
 def _two_norms(_chosen: state.HeadSelection) -> None:
@@ -90,10 +124,10 @@ def _two_norms(_chosen: state.HeadSelection) -> None:
 
 
 def _guess(chosen: state.HeadSelection) -> None:
-    _with_a_text(chosen)
+    _, own = _with_a_text(chosen)
     masked = (text for text in state.sentences().values() if MASK in text)
-    if (text := next(masked, None)) is not None:
-        address.take("text", text)
+    if MASK not in own.text and (text := next(masked, None)) is not None:
+        _take_another(own, text, f"Your text hides no word behind {MASK}: here is an example that does.")
 
 
 def _with_a_text(chosen: state.HeadSelection) -> tuple[str, Text]:

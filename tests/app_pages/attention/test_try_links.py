@@ -84,7 +84,7 @@ def test_the_shipped_encoders_read_that_example_correctly(monkeypatch: pytest.Mo
     monkeypatch.setattr(try_links, "block_in", lambda record, key: shown.update(word=record.tokens[key]))
     monkeypatch.setattr(try_links, "go_to", lambda page: shown.update(page=page))
     cache.clear()
-    try_links._hidden_word(SimpleNamespace(checkpoint=name))
+    try_links._hidden_word(SimpleNamespace(checkpoint=name, given=Text("The film is not bad at all.")))
     assert (shown["text"], shown["word"]) == ("The film is not good.", "not")
 
 
@@ -102,3 +102,34 @@ def test_a_guess_of_what_is_masked(open_app: Open) -> None:
     assert not app.exception
     assert "[MASK]" in app.text_area(key="text").value
     assert any("In place of" in block.value for block in app.markdown)
+
+
+def test_a_typed_text_stays_where_one_of_its_words_turns_the_answer(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turning = SimpleNamespace(turns=True, change=2.0, position=2)
+    monkeypatch.setattr(try_links, "telling_position", lambda *_: turning)
+    app = open_app(text="great film not").button(key="try_1").click().run()
+    assert not app.exception
+    assert app.session_state["selection"].given == Text("great film not")
+    assert app.multiselect(key="masks_positions").value == [2]
+    assert not app.toast
+
+
+def test_it_is_told_that_a_typed_text_gave_way_to_an_example(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    still = SimpleNamespace(turns=False, change=0.1, position=1)
+    monkeypatch.setattr(try_links, "telling_position", lambda *_: still)
+    app = open_app(text="great film not").button(key="try_1").click().run()
+    assert app.session_state["selection"].given.text in state.sentences().values()
+    assert "no single word" in app.toast[0].value
+    app = open_app(text="great film not").button(key="try_3").click().run()
+    assert "[MASK]" in app.text_area(key="text").value
+    assert "hides no word" in app.toast[0].value
+
+
+def test_a_text_with_a_hidden_word_stays(open_app: Open) -> None:
+    app = open_app(text="great [MASK] film").button(key="try_3").click().run()
+    assert app.text_area(key="text").value == "great [MASK] film"
+    assert not app.toast
