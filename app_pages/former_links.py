@@ -29,6 +29,10 @@ RENAMED = {
     "many_order": {"surprising first": "hardest first"},
     "masks_kind": {"Block keys": "Block tokens", "Block cells": "Block pairs", "Key padding": "Padding"},
     "positions": {"Adding": "Add or concatenate", "This checkpoint": "This encoder"},
+    "theory_part": {
+        "first steps": "First steps",
+        "learning rate and warm-up": "Learning rate and warm-up",
+    },
     "theory_over": {
         "mean of the norms": "norms first, then their mean",
         "norm of the mean": "mean first, then its norm",

@@ -45,7 +45,7 @@ CASES: dict[str, tuple[str, dict, list[dict]]] = {
     "Compare, difference": ("compare", TEXT | {"compare_part": "Difference"}, HEADS),
     "Compare, stream": ("compare", TEXT | {"compare_part": "Stream"}, HEADS),
     "Compare, representations": ("compare", TEXT | {"compare_part": "Representations"}, HEADS),
-    "Theory, warm-up": ("theory", {"theory_part": "learning rate and warm-up"}, HEADS),
+    "Theory, warm-up": ("theory", {"theory_part": "Learning rate and warm-up"}, HEADS),
     "Training, film": ("training", DIGIT, [{"moment": 1 + at} for at in range(12)]),
     "Training, histories": ("training", DIGIT | {"training": "histories"}, HEADS),
     "Cost": ("cost", {}, [{"cost_d_model": 64 * (2 + at)} for at in range(12)]),

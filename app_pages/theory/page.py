@@ -8,7 +8,7 @@ from app_pages.theory.first_steps import first_steps
 from app_pages.theory.warm_up import live_grid, over_seeds_of_small_encoders, stored_grid
 from app_pages.widgets.bar import bar, parts
 
-AT_START, FIRST_STEPS, WARM_UP = "before training", "first steps", "learning rate and warm-up"
+AT_START, FIRST_STEPS, WARM_UP = "Before training", "First steps", "Learning rate and warm-up"
 
 part = parts((AT_START, FIRST_STEPS, WARM_UP), key="theory_part", label="Untrained encoders")
 controls, more = bar("controls")

@@ -52,7 +52,7 @@ def test_a_page_that_is_laid_out_once_more_stays_where_the_reader_has_scrolled_t
 
 def test_the_figure_of_a_claim_opens_at_its_heading_whatever_was_chosen_on_its_page(page: Page) -> None:
     page.set_viewport_size(WINDOW)
-    page.goto("/theory?theory_part=first+steps&theory_depth=4&theory_seeds=2")
+    page.goto("/theory?theory_part=First+steps&theory_depth=4&theory_seeds=2")
     ready(page)
     link(page, "Norm placement").click()
     figure = page.locator(".st-key-claims a[href*='figure=theory_by_layer']")

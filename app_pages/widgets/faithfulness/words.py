@@ -25,7 +25,7 @@ from model.record import ForwardRecord
 from viz.numbers import THIN, percent, with_error, written
 
 _DISTANCES = {
-    True: r"Total variation: $\frac12 \sum_c \lvert p_c - p'_c \rvert$.",
+    True: r"The shift of a prediction is its total variation: $\frac12 \sum_c \lvert p_c - p'_c \rvert$.",
     False: r"Cosine distance: $1 - \cos(x, x')$ of the pooled states.",
 }
 NO_ENCODER = (
@@ -77,15 +77,18 @@ def attention(moved: OtherAttention, record: ForwardRecord) -> str:
     """What the answer would be with other attention: about the encoder on this input, whatever map is shown."""
     mean, sd = float(np.mean(moved.permuted)), float(np.std(moved.permuted, ddof=1))
     if record.has_classes:
-        uniform, what = (
-            percent(moved.uniform, 1, below="under ", above="over "),
-            "Total variation of the prediction",
-        )
-        permuted = with_error(mean, sd)
+        uniform = percent(moved.uniform, 1, below="under ", above="over ")
+        permuted, what = with_error(mean, sd), "prediction shifts by"
     else:
-        uniform, what = written(moved.uniform, ".2g"), "Cosine distance of the pooled state"
-        permuted = f"{written(mean, '.2g')} ± {written(sd, '.1g')}"
-    return f"{what} under uniform attention {_unbroken(uniform)}, permuted {_unbroken(permuted)}."
+        uniform = written(moved.uniform, ".2g")
+        permuted, what = (
+            f"{written(mean, '.2g')} ± {written(sd, '.1g')}",
+            "pooled state turns by a cosine distance of",
+        )
+    return (
+        f"If all heads attended evenly, the {what} {_unbroken(uniform)}; with their weights in a random order, by "
+        f"{_unbroken(permuted)}."
+    )
 
 
 def uncertainty(found: Verdict) -> str:

@@ -68,7 +68,7 @@ class Claim:
 
 _TEXT = {"kind": "Text", "checkpoint": "sentences-pre-ln-seed0"}
 _PAIR = _TEXT | {"compare_with": "sentences-post-ln-seed0"}
-_AT_START = {"theory_part": "before training"}
+_AT_START = {"theory_part": "Before training"}
 _AS_TRAINED = _AT_START | {"theory_start": "Xavier", "theory_ff": "4 d"}
 
 CLAIMS = (
@@ -134,7 +134,7 @@ CLAIMS = (
         link=(
             "theory",
             {
-                "theory_part": "first steps",
+                "theory_part": "First steps",
                 "theory_start": "Xavier",
                 "theory_ff": "4 d",
                 "theory_depth": "18",
@@ -157,7 +157,7 @@ CLAIMS = (
         rule=Beyond("post", LEARNED, above=False),
         source="fresh",
         learns_in=("reached with warm-up",),
-        link=("theory", {"theory_part": "learning rate and warm-up", "figure": "theory_stored_runs"}),
+        link=("theory", {"theory_part": "Learning rate and warm-up", "figure": "theory_stored_runs"}),
     ),
     Claim(
         key="warm_up_gain",
@@ -172,7 +172,7 @@ CLAIMS = (
         axis="accuracy gained by warm-up",
         rule=Larger("post"),
         learns_in=("reached with warm-up", "reached without warm-up"),
-        link=("theory", {"theory_part": "learning rate and warm-up", "figure": "theory_stored_runs"}),
+        link=("theory", {"theory_part": "Learning rate and warm-up", "figure": "theory_stored_runs"}),
     ),
     Claim(
         key="rate",
@@ -184,7 +184,7 @@ CLAIMS = (
         "reaches 30 % of the digits (guessing gives 10 %).",
         axis="largest learning rate that works",
         rule=Larger("pre"),
-        link=("theory", {"theory_part": "learning rate and warm-up", "figure": "theory_stored_runs"}),
+        link=("theory", {"theory_part": "Learning rate and warm-up", "figure": "theory_stored_runs"}),
         log=True,
     ),
     Claim(

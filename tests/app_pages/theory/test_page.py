@@ -19,7 +19,7 @@ Open = Callable[..., AppTest]
 
 PAGE = "app_pages/theory/page.py"
 SMALL = {"theory_depth": "4", "theory_seeds": "2", "theory_width": "32"}
-STEPS, WARM_UP = "first steps", "learning rate and warm-up"
+STEPS, WARM_UP = "First steps", "Learning rate and warm-up"
 RUN = WarmupRun(
     norm_placement="pre",
     learning_rate=1e-3,

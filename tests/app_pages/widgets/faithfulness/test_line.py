@@ -70,7 +70,7 @@ def test_the_line_is_always_in_sight(open_app: Open, head: tuple[int, int]) -> N
     (line,) = said(app)
     value = f"{expected('imdb-pre-ln', TEXT, *head):.2f}".replace("-", "−")
     assert f"hiding each token (from every query): **{value}** over 7 tokens." in line
-    assert "Total variation of the prediction under uniform attention" in line
+    assert "If all heads attended evenly, the prediction shifts by" in line
     assert not app.toggle(key="faithful").value
 
 
@@ -145,7 +145,7 @@ def test_without_classes(open_app: Open, checkpoints: Path) -> None:
     checkpoint.save(checkpoints / "headless", loaded.model, {}, loaded.tokenizer)
     app = open_app(text=TEXT, checkpoint="headless", faithful="true")
     (line,) = said(app)
-    assert "Cosine distance of the pooled state under uniform attention" in line
+    assert "the pooled state turns by a cosine distance of" in line
     record = state.record("headless", TEXT)
     scores = record.pattern[0, 0].mean(axis=0)[1:]
     value = stats.spearmanr(scores, falls(record, knock_out(loaded, TEXT))).statistic

@@ -87,7 +87,9 @@ def test_where_the_perfect_map_fails_no_map_is_called_unreliable(untold):
 def test_without_classes_it_is_about_the_pooled_state():
     assert words.conclusion(judged(), HEADLESS).endswith("of this pooled state.")
     said = words.attention(OtherAttention(0.5, (0.1, 0.3)), HEADLESS)
-    assert said.startswith("Cosine distance of the pooled state under uniform attention 0.5, permuted 0.2")
+    assert said.startswith(
+        "If all heads attended evenly, the pooled state turns by a cosine distance of 0.5; with"
+    )
     assert "cosine distance" in words.rule(HEADLESS)
 
 
@@ -95,7 +97,8 @@ def test_other_attention_by_hand():
     said = words.attention(OtherAttention(0.123, (0.1, 0.3)), RECORD)
     plain = said.replace("\u00a0", " ").replace("\u202f", "\u2009")
     assert plain == (
-        "Total variation of the prediction under uniform attention 12.3\u2009%, permuted 20.0 ± 14.1\u2009%."
+        "If all heads attended evenly, the prediction shifts by 12.3\u2009%; with their weights in a random order, by "
+        "20.0 ± 14.1\u2009%."
     )
 
 
