@@ -122,11 +122,15 @@ def reads_pairs(name: Checkpoint) -> bool:
 
 
 def left_out(name: Checkpoint, given: Input) -> str:
-    """Which tokens of a text are too many for the encoder's positions, such as "first 5 tokens"; "" where none."""
+    """Which tokens of a text are too many for the encoder's positions, and why these; "" where none.
+
+    Such as "first 5 tokens: its tokenizer keeps the end".
+    """
     if not isinstance(given, Text) or not (encoded := encoded_text(name, given)).n_left_out:
         return ""
     tokens = "token" if encoded.n_left_out == 1 else f"{encoded.n_left_out:,} tokens"
-    return f"{'first' if encoded.from_start else 'last'} {tokens}"
+    side, kept = ("first", "end") if encoded.from_start else ("last", "beginning")
+    return f"{side} {tokens}: its tokenizer keeps the {kept}"
 
 
 def unknown(name: Checkpoint, given: Input) -> str:
