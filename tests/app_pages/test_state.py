@@ -31,8 +31,13 @@ def test_any_text_becomes_a_record(text: str) -> None:
 @pytest.mark.usefixtures("checkpoints")
 def test_the_tokens_beyond_the_encoder_are_named() -> None:
     # of 12 positions two are [CLS] and [SEP]
-    assert state.left_out("imdb-pre-ln", Text("great " * 15)) == "last 5 tokens: its tokenizer keeps the beginning"
-    assert state.left_out("imdb-pre-ln", Text("great " * 11)) == "last token: its tokenizer keeps the beginning"
+    assert (
+        state.left_out("imdb-pre-ln", Text("great " * 15))
+        == "last 5 tokens: its tokenizer keeps the beginning"
+    )
+    assert (
+        state.left_out("imdb-pre-ln", Text("great " * 11)) == "last token: its tokenizer keeps the beginning"
+    )
     assert state.left_out("imdb-pre-ln", Text("great")) == ""
     assert state.left_out("mnist-pre-ln", DIGIT) == ""
 

@@ -129,7 +129,10 @@ def test_an_empty_second_text_is_asked_for(open_compare: Open) -> None:
 
 def test_what_a_second_text_is_too_long_for_is_said(open_compare: Open) -> None:
     app = open_compare(compare_what="two inputs", text="not", compare_text="great " * 15)
-    assert "second text is too long for the encoder, which leaves out the last 5 tokens: its tokenizer keeps the beginning." in captions(app)
+    assert (
+        "second text is too long for the encoder, which leaves out the last 5 tokens: its tokenizer keeps the beginning."
+        in captions(app)
+    )
 
 
 def test_nonsense_in_the_address_falls_back(open_compare: Open) -> None:
