@@ -15,7 +15,7 @@ from time import sleep
 
 import streamlit as st
 
-from app_pages import frame
+from app_pages.shell import frame
 
 AT_MOST = 20  # seconds that the first page is waited for
 REST = 3  # seconds after it in which the browser draws it
@@ -29,7 +29,7 @@ async def importing_ahead(_: st.App) -> AsyncIterator[None]:
     """
     Thread(target=import_all, daemon=True).start()
     yield
-    import_module("model.uploads").delete_all()
+    import_module("model.sources.uploads").delete_all()
 
 
 def import_all() -> None:

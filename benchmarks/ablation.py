@@ -1,7 +1,7 @@
 """python -m benchmarks.ablation [--rounds 10]
 
 What it costs to take heads or tokens away, in plain forwards of the same encoder on the same input: each head alone
-(`model.ablation.ablate_heads`) beside a forward for each head, the importance of all heads, one head of another input
+(`model.experiments.ablation.ablate_heads`) beside a forward for each head, the importance of all heads, one head of another input
 in each place, and each token or patch masked out of the keys. And the time of a hundred knock-outs of a digit.
 
 Medians of interleaved rounds, in processor time of the one thread, so that other work on the machine counts little.
@@ -15,14 +15,15 @@ import numpy as np
 import torch
 
 from benchmarks.capture import CASES, an_encoder, an_input, measure, timed
-from model.ablation import ablate_heads, ablated
-from model.checkpoint import Loaded, load
-from model.digits import examples
-from model.importance import importance
+from model.capture.intervention import without_keys
+from model.checkpoint import load
+from model.experiments.ablation import ablate_heads, ablated
+from model.experiments.importance import importance
+from model.experiments.patching import patch_heads
+from model.experiments.probabilities import probabilities
 from model.inputs import InputLike
-from model.intervention import without_keys
-from model.patching import patch_heads
-from model.probabilities import probabilities
+from model.inputs.digits import examples
+from model.loaded import Loaded
 
 MEASURED = (
     "6×4 heads, width 128, 17 tokens",

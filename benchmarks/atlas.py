@@ -22,8 +22,9 @@ from model.atlas.examples import Examples, Shard, examples_for
 from model.atlas.measured import Statistics, batches
 from model.atlas.progress import Progress
 from model.atlas.run import local, run
-from model.checkpoint import Loaded, load
-from model.evaluate import evaluate
+from model.checkpoint import load
+from model.evaluate.__main__ import evaluate
+from model.loaded import Loaded
 
 
 def main() -> None:

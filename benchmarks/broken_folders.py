@@ -1,6 +1,6 @@
 """python -m benchmarks.broken_folders [--n 300] [--seed 0] [--keep DIR] [--only KIND]
 
-Opens damaged and hostile folders: small encoders of every family (`tests/model/imports/folders.py`), each changed by one of
+Opens damaged and hostile folders: small encoders of every family (`tests/model/huggingface/folders.py`), each changed by one of
 the functions of `benchmarks.mutations`. Each is found by its name below a root, described, loaded, and given a short input,
 in a process of its own, which may map 4 GB of memory and take a minute.
 
@@ -30,9 +30,10 @@ import numpy as np
 import torch
 
 from benchmarks.mutations import KINDS, Case
-from model import checkpoint, places
+from model import checkpoint
 from model.capture import capture
-from model.imports import describe
+from model.huggingface import describe
+from model.sources import locations
 
 SECRET = "THE-WORD-THAT-NOBODY-MAY-SEE"
 SENTENCE = "the film is not bad at all"
@@ -81,8 +82,8 @@ def build(home: Path) -> dict:
     """Runs in a child process, so that the memory of `transformers` is not counted."""
     from safetensors.torch import save_file
 
-    from tests.model.imports import folders, test_torch_encoder
-    from tests.model.imports.test_sentence_transformers import modules, pooling
+    from tests.model.huggingface import folders, test_torch_encoder
+    from tests.model.huggingface.test_sentence_transformers import modules, pooling
 
     for name, (architecture, _, changed) in WHOLE.items():
         folder = home / "whole" / name
@@ -133,7 +134,7 @@ def build(home: Path) -> dict:
 
 
 def _all(home: Path, arguments: argparse.Namespace) -> list[dict]:
-    places.use(home / "models")
+    locations.use(home / "models")
     patterns = {}
     for name in WHOLE:
         shutil.copytree(home / "whole" / name, home / "models" / name)
@@ -173,7 +174,7 @@ def _opened(name: str) -> dict:
     """All that the app would do with the folder, and what each step said."""
     said: dict = {}
     try:
-        folder = places.find(name, checkpoint.CHECKPOINTS)
+        folder = locations.find(name, checkpoint.CHECKPOINTS)
     except (ValueError, FileNotFoundError) as error:
         return {"said": [str(error)], "refused": "by its place"}
     found = describe(folder)

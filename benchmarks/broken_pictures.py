@@ -31,7 +31,7 @@ from app_pages.inputs.drawing.code import from_code, to_code
 from app_pages.inputs.drawing.picture import LONGER_SIDE, from_file, in_colour
 from app_pages.many_inputs.pictures import from_files
 from benchmarks.broken_folders import in_child
-from model.picture_file import read_picture
+from model.inputs.picture_file import read_picture
 
 MEMORY, SECONDS, LONGEST = 6 * 2**30, 20, 400
 WRITTEN = {

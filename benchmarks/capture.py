@@ -28,8 +28,8 @@ from tokenizers.models import WordLevel
 from torch import Tensor, nn
 
 from model.capture import capture
-from model.checkpoint import Loaded
 from model.config import ModelConfig, preset
+from model.loaded import Loaded
 from model.transformer import Attention, Transformer
 
 # Without padding there is no mask, in ours as in torch's.

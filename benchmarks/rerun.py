@@ -118,7 +118,7 @@ def work() -> None:
     from streamlit.testing.v1 import AppTest
     from streamlit.util import calc_hash
 
-    frame = import_module("app_pages.frame")
+    frame = import_module("app_pages.shell.frame")
     draw, took = frame.draw, []
 
     def timed() -> None:

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Literal, get_args, get_origin
 
-from .family import Family
+from .family_options import Family
 
 DIGITS = tuple("0123456789")
 SENTIMENTS = ("negative", "positive")

@@ -18,14 +18,14 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from app_pages import cache
+from app_pages.subject import cache
 from model import checkpoint
-from model.checkpoint import Loaded
-from model.digits import examples
+from model.inputs.digits import examples
+from model.loaded import Loaded
 from model.train.film import join, shot
 from tests.first_run import run_at
 from tests.model import tiny
-from viz import figure
+from viz.builders import figure
 
 # How long an example takes says how busy the machine is, not whether the code is right.
 settings.register_profile("unhurried", deadline=None)

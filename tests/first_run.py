@@ -15,7 +15,7 @@ from streamlit.runtime.state.session_state import SessionState
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block
 
-from app_pages import address
+from app_pages.controls import address
 
 ALONG = {"kind", "text", "checkpoint"}  # the input, which an address takes along to pages that do not read it
 FIGURE = "figure"  # at which figure the browser opens the page

@@ -241,7 +241,7 @@ def test_what_is_imported_ahead_is_looked_through_by_no_collection_of_garbage() 
     is_on, frozen, left, *modules = said.stdout.split()
     assert is_on == "True"
     assert int(frozen) > 100_000 > 1_000 > int(left)
-    assert {"torch", "plotly", "altair", "app_pages.frame", "app_pages.masks.controls"} <= set(modules)
+    assert {"torch", "plotly", "altair", "app_pages.shell.frame", "app_pages.masks.controls"} <= set(modules)
     assert not [name for name in modules if name.endswith(".page")]  # scripts, which would be drawn
 
 
@@ -251,13 +251,13 @@ def test_the_frame_stands_before_torch_is_imported() -> None:
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
     )
     modules = set(said.stdout.split())
-    assert "app_pages.frame" in modules
+    assert "app_pages.shell.frame" in modules
     assert not {"torch", "pandas", "altair", "model.checkpoint"} & modules
 
 
 def test_the_first_page_waits_for_nothing_that_others_alone_need() -> None:
     script = (
-        "import sys; from streamlit.testing.v1 import AppTest; from app_pages import frame; "
+        "import sys; from streamlit.testing.v1 import AppTest; from app_pages.shell import frame; "
         f"page = AppTest.from_file({str(ROOT / 'app.py')!r}, default_timeout=120).run(); "
         "first = [each.type for each in page.main.children.values()]; page.run(); "
         "print(first == [each.type for each in page.main.children.values()], frame.DRAWN.is_set(), len(page.metric), len(page.exception), *sys.modules)"

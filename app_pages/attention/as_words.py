@@ -4,13 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app_pages import address, state
-from app_pages.widgets.lens import Through
+from app_pages.controls import address
+from app_pages.controls.lens import Through
+from app_pages.subject import state
 from model.measures.heads import sums
-from model.measures.words import hidden_positions
+from model.measures.word_view import hidden_positions
 from model.record import AttentionRecord
-from viz.numbers import percent
-from viz.palette import WEIGHT
+from viz.builders.number_format import percent
+from viz.builders.palette import WEIGHT
 
 _WORDS = "Merges the pieces of each word: attention to a word is the sum over its pieces, attention from it their mean (Clark et al. 2019)."
 _HIDDEN = "Leaves out class token, separators and padding. The other weights are not renormalised, so rows sum to less than 1."

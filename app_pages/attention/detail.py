@@ -5,20 +5,20 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from app_pages import address
 from app_pages.attention.strongest_keys import strongest_keys
 from app_pages.attention.window import choose_window, window
-from app_pages.gestures import arrow_keys, row_clicks
-from app_pages.state import HeadSelection
-from app_pages.widgets.head_choice import step, take_query
-from app_pages.widgets.input_in_colours import input_in_colours
-from app_pages.widgets.show import clickable, show
-from app_pages.widgets.spelling import plain
+from app_pages.controls import address
+from app_pages.controls.head_choice import step, take_query
+from app_pages.shell.gestures import arrow_keys, row_clicks
+from app_pages.show.input_in_colours import input_in_colours
+from app_pages.show.markdown import plain
+from app_pages.show.show import clickable, show
+from app_pages.subject.state import HeadSelection
 from model.record import AttentionRecord
 from viz.attention.head_view import head_view
 from viz.attention.token_heatmaps import attention_heatmap
-from viz.numbers import percent
-from viz.palette import WeightScale
+from viz.builders.number_format import percent
+from viz.builders.palette import WeightScale
 
 VIEWS = MATRIX, LINES = "matrix", "lines"
 

@@ -7,19 +7,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import streamlit as st
 
-from app_pages import state
 from app_pages.attention.as_words import View
-from app_pages.cache import MB
 from app_pages.inputs.record_input import most_mb
-from model.bare import attention_alone
+from app_pages.subject import state
+from app_pages.subject.cache import MB
+from model.capture.provenance import settings
 from model.inputs import Picture, as_seen
 from model.record import AttentionRecord, ForwardRecord
-from model.record_file import dump, fits_half, n_bytes
-from model.settings import settings
+from model.record.from_arrays import attention_alone
+from model.record.record_file import dump, fits_half, n_bytes
+from viz.builders.number_format import written
 from viz.export.files import MIME
 from viz.export.text import file_name
 from viz.export.view import html, view_of
-from viz.numbers import written
 
 _HELP = (
     "Everything that this forward pass computed, as an .npz file: arrays by name, tokens, and the settings with the hash of the "

@@ -2,21 +2,22 @@
 
 import streamlit as st
 
-from app_pages import address, state
 from app_pages.attention.as_words import choose_view
 from app_pages.attention.detail import MATRIX, VIEWS, picture_detail, text_detail
 from app_pages.attention.download import downloads
-from app_pages.attention.looks_at import say_what_it_looks_at
+from app_pages.attention.head_summary import say_what_it_looks_at
+from app_pages.attention.masked_tokens import masked_tokens
+from app_pages.attention.token_answers import token_answers
 from app_pages.attention.try_links import try_links
+from app_pages.controls import address
+from app_pages.controls.head_choice import choose_head, choose_query, overview_of
+from app_pages.controls.knock_out import choose_kind
+from app_pages.controls.lens import about_lens, choose_lens, number_beside
 from app_pages.inputs.row import choose_input
-from app_pages.widgets.faithfulness.line import faithfulness
-from app_pages.widgets.head_choice import choose_head, choose_query, overview_of
-from app_pages.widgets.knock_out import choose_kind
-from app_pages.widgets.lens import about_lens, choose_lens, number_beside
-from app_pages.widgets.masked_tokens import masked_tokens
-from app_pages.widgets.measures_note import measures_note
-from app_pages.widgets.prediction import prediction
-from app_pages.widgets.token_answers import token_answers
+from app_pages.show.faithfulness.line import faithfulness
+from app_pages.show.measures_note import measures_note
+from app_pages.show.prediction import prediction
+from app_pages.subject import state
 from model.measures.heads import over_heads
 from model.record import ForwardRecord
 

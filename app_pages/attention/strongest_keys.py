@@ -7,8 +7,8 @@ import streamlit as st
 
 from model.lenses import ATTENTION, Lens
 from model.record import AttentionRecord, Positions
-from viz.heatmap import position_labels
-from viz.numbers import written
+from viz.builders.heatmap import position_labels
+from viz.builders.number_format import written
 
 MOST = 8
 

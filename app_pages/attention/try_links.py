@@ -7,19 +7,20 @@ from functools import partial
 
 import streamlit as st
 
-from app_pages import address, state
-from app_pages.cache import Checkpoint
-from app_pages.callbacks import callback
-from app_pages.frame import go_to, notify
+from app_pages.controls import address
+from app_pages.controls.head_choice import take_head, take_query
 from app_pages.inputs import drawing
 from app_pages.inputs.digit_input import DISAGREE, TEST_DIGITS, ordered
 from app_pages.inputs.row import alike
 from app_pages.inputs.text_input import FIRST
 from app_pages.masks.controls import block_in
-from app_pages.widgets.head_choice import take_head, take_query
-from app_pages.widgets.telling import telling_position
+from app_pages.shell.callbacks import callback
+from app_pages.shell.frame import go_to, notify
+from app_pages.show.most_influential_position import telling_position
+from app_pages.subject import state
+from app_pages.subject.cache import Checkpoint
 from model.inputs import Text
-from model.measures.looks import most_telling_head
+from model.measures.attended_kinds import most_telling_head
 
 MASK = "[MASK]"
 MOST_TOKENS = 60  # of a text whose every token is hidden in turn while the reader waits

@@ -9,10 +9,10 @@ import re
 import numpy as np
 import streamlit as st
 
-from app_pages import address
-from app_pages.widgets.show import clickable
+from app_pages.controls import address
+from app_pages.show.show import clickable
 from viz.attention.small_map import small_map
-from viz.palette import WeightScale
+from viz.builders.palette import WeightScale
 
 LARGE, SIDE = 64, 40  # positions: of more than the first number so many are shown, either way
 CODE = "window"

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from app_pages import state
-from app_pages.widgets.contrast import Side
-from app_pages.widgets.head_choice import choose_query
-from app_pages.widgets.show import show
-from model.measures.cross import cross_pattern
+from app_pages.controls.head_choice import choose_query
+from app_pages.show.show import show
+from app_pages.subject import state
+from app_pages.subject.two_sides import Side
+from model.measures.cross_attention import cross_pattern
 from viz.attention.token_heatmaps import cross_heatmap
 
 

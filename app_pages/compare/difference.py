@@ -5,15 +5,14 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from app_pages import state
 from app_pages.compare.pairing import about, about_layers, choose_furthest, lens_name, name, why_cells_differ
-from app_pages.widgets import contrast
-from app_pages.widgets.contrast import Side
-from app_pages.widgets.head_choice import clickable_heads
-from app_pages.widgets.lens import Seen, Through
-from app_pages.widgets.show import show
+from app_pages.controls.head_choice import clickable_heads
+from app_pages.controls.lens import Seen, Through
+from app_pages.show.show import show
+from app_pages.subject import state, two_sides
+from app_pages.subject.two_sides import Side
 from model.measures.matching import Pairing
-from viz.head_grids import head_grid
+from viz.builders.head_grids import head_grid
 
 
 def difference(
@@ -32,7 +31,7 @@ def difference(
     elif partner is not None:
         title = f"{second.title} {lens_name(partner, lens)} minus {first.title} {lens_name(head, lens)}"
         seen = (replace(side, record=record) for side, (record, _) in zip((first, second), maps, strict=True))
-        figure = contrast.difference(*seen, head, partner, title=title, notes=through.notes)
+        figure = two_sides.difference(*seen, head, partner, title=title, notes=through.notes)
         show(figure, key="difference")
     if lens.has_heads:
         about(first, second, pairing, head)

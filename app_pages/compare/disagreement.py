@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from app_pages import address, state
+from app_pages.controls import address
 from app_pages.inputs.digit_input import DISAGREE, ordered, take_digit
+from app_pages.subject import state
 
 
 def next_disagreement(one: str, other: str) -> None:

@@ -6,14 +6,11 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from app_pages import address, state
 from app_pages.compare.over_data import against, over
 from app_pages.compare.pairing import about, about_layers, choose_furthest, lens_name, name
 from app_pages.compare.seeds import distances_beside_seeds
-from app_pages.gestures import arrow_keys, row_clicks
-from app_pages.widgets.contrast import NUMBERS, Side, beside, same_position, take_from_second
-from app_pages.widgets.faithfulness.line import faithfulness_of_side
-from app_pages.widgets.head_choice import (
+from app_pages.controls import address
+from app_pages.controls.head_choice import (
     choose_query,
     maxima,
     overview_of,
@@ -22,18 +19,22 @@ from app_pages.widgets.head_choice import (
     take_layer,
     take_query,
 )
-from app_pages.widgets.input_in_colours import input_in_colours
-from app_pages.widgets.knock_out import choose_kind
-from app_pages.widgets.lens import Through
-from app_pages.widgets.measures_note import measures_note
-from app_pages.widgets.show import clickable, show
-from model.atlas.stored import Against
+from app_pages.controls.knock_out import choose_kind
+from app_pages.controls.lens import Through
+from app_pages.shell.gestures import arrow_keys, row_clicks
+from app_pages.show.faithfulness.line import faithfulness_of_side
+from app_pages.show.input_in_colours import input_in_colours
+from app_pages.show.measures_note import measures_note
+from app_pages.show.show import clickable, show
+from app_pages.subject import state
+from app_pages.subject.two_sides import NUMBERS, Side, beside, same_position, take_from_second
+from model.atlas.results import Against
 from model.measures.matching import Head, Pairing
 from model.record import AttentionRecord
 from viz.attention.token_heatmaps import attention_heatmap
+from viz.builders.palette import WeightScale
 from viz.compare.distance_heatmap import distance_heatmap
 from viz.compare.pair_spread import pair_spread
-from viz.palette import WeightScale
 
 ONE_QUERY, ALL_WEIGHTS, DISTANCES = "one query", "all weights", "distances of all heads"
 

@@ -6,25 +6,19 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from app_pages import address, state
-from app_pages.widgets.contrast import (
-    NUMBERS,
-    Side,
-    beside,
-    same_position,
-    shared_limit,
-    take_from_second,
-)
-from app_pages.widgets.head_choice import choose_query, take_query
-from app_pages.widgets.knock_out import SAID, choose_kind, knock_out_answers
-from app_pages.widgets.show import clickable
-from app_pages.widgets.spelling import as_code, plain
+from app_pages.controls import address
+from app_pages.controls.head_choice import choose_query, take_query
+from app_pages.controls.knock_out import SAID, choose_kind, knock_out_answers
+from app_pages.show.markdown import as_code, plain
+from app_pages.show.show import clickable
+from app_pages.subject import state
+from app_pages.subject.two_sides import NUMBERS, Side, beside, same_position, shared_limit, take_from_second
+from model.experiments.knock_out import Kind
 from model.inputs import as_seen
-from model.knock_out import Kind
 from model.measures.changes import changes_of_class, one_class, strongest
-from viz.numbers import percent, written
-from viz.picture_patches import knock_out_patches
-from viz.token_bars import knock_out_bars
+from viz.attention.picture_patches import knock_out_patches
+from viz.attention.token_bars import knock_out_bars
+from viz.builders.number_format import percent, written
 
 FIRST_SAYS, SECOND_SAYS = "what the first says", "what the second says"
 _DONE: dict[Kind, str] = {

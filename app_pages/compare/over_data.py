@@ -4,14 +4,14 @@ from contextlib import suppress
 
 import streamlit as st
 
-from app_pages.atlas import States, is_of, layers_of, over, states_of
-from app_pages.cache import Checkpoint, cached
-from app_pages.widgets.contrast import Side
-from app_pages.widgets.spelling import PLACEMENTS, plain
+from app_pages.show.markdown import PLACEMENTS, plain
+from app_pages.subject.cache import Checkpoint, cached
+from app_pages.subject.stored_results import States, is_of, layers_of, over, states_of
+from app_pages.subject.two_sides import Side
 from model import checkpoint
-from model.atlas.stored import Against, against_file, read_against
+from model.atlas.results import Against, against_file, read_against
+from model.checkpoint.seeds import seed_of
 from model.config import ModelConfig
-from model.seeds import seed_of
 from viz.compare.stage_curves import Band
 
 ACROSS, ONE_SEED = " against ", "one seed"

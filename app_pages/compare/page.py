@@ -2,23 +2,23 @@
 
 import streamlit as st
 
-from app_pages import own, state
 from app_pages.compare.cross_attention import cross_attention
 from app_pages.compare.difference import difference
 from app_pages.compare.heads import heads
 from app_pages.compare.knock_out import knock_out
 from app_pages.compare.pairing import pair_heads, pair_layers
+from app_pages.compare.recipe import recipes
 from app_pages.compare.representations import representations
 from app_pages.compare.sides import choose_sides, choose_what
 from app_pages.compare.stream import stream
+from app_pages.controls.control_bar import bar, parts
+from app_pages.controls.head_choice import choose_head
+from app_pages.controls.lens import about_lens, choose_lens
 from app_pages.inputs.row import choose_input, stop
 from app_pages.inputs.unknown_tokens import say_unknown
-from app_pages.widgets.bar import bar, parts
-from app_pages.widgets.contrast import predictions, similarity, tell
-from app_pages.widgets.head_choice import choose_head
-from app_pages.widgets.lens import about_lens, choose_lens
-from app_pages.widgets.recipe import recipes
-from app_pages.widgets.spelling import plain
+from app_pages.show.markdown import plain
+from app_pages.subject import session_encoders, state
+from app_pages.subject.two_sides import predictions, similarity, tell
 
 HEADS, DIFFERENCE = "Heads", "Difference"
 CROSS = "Cross-attention"
@@ -57,7 +57,7 @@ if of_one:
 elif unknown := state.unknown(second.checkpoint, second.given):
     st.caption(f"{plain(second.checkpoint)}: {unknown}.")
 if not of_one:
-    own.say_on_cpu(second.checkpoint)
+    session_encoders.say_on_cpu(second.checkpoint)
 predictions(first, second, key="probabilities")
 if not first.said and not second.said:
     if of_one:

@@ -3,16 +3,17 @@
 import numpy as np
 import streamlit as st
 
-from app_pages import address, state
-from app_pages.cache import Checkpoint, cached
 from app_pages.compare.over_data import against, over
-from app_pages.widgets.contrast import Side
-from app_pages.widgets.head_choice import take_head
-from model.atlas.stored import Against
+from app_pages.controls import address
+from app_pages.controls.head_choice import take_head
+from app_pages.subject import state
+from app_pages.subject.cache import Checkpoint, cached
+from app_pages.subject.two_sides import Side
+from model.atlas.results import Against
 from model.lenses import Lens
 from model.measures.matching import Head, Pairing, as_over, by_distance, by_number, distance_matrix
 from model.record import ForwardRecord
-from viz.numbers import percent
+from viz.builders.number_format import percent
 
 ON_INPUT, BY_NUMBER = "alike on this input", "of the same number"
 

@@ -5,15 +5,15 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from app_pages import state
-from app_pages.cache import Checkpoint, cached
 from app_pages.compare.seeds import cka_beside_seeds
-from app_pages.widgets.contrast import Side
-from app_pages.widgets.show import show
-from app_pages.widgets.stoppable import in_steps
+from app_pages.show.progress import in_steps
+from app_pages.show.show import show
+from app_pages.subject import state
+from app_pages.subject.cache import Checkpoint, cached
+from app_pages.subject.two_sides import Side
+from model.experiments import similarity
+from model.experiments.residual_stream import residual_stream
 from model.inputs import Text
-from model.measures import similarity
-from model.measures.stream import residual_stream
 from viz.compare.stage_similarity import stage_similarity
 
 N_DIGITS, AT_ONCE = 300, 50

@@ -4,14 +4,14 @@ import numpy as np
 import streamlit as st
 
 from app_pages.compare.over_data import ACROSS, ONE_SEED, against, over, seeds_beside
-from app_pages.widgets.contrast import Side
-from app_pages.widgets.show import show
-from app_pages.widgets.spelling import PLACEMENTS
-from model.atlas.stored import Against
+from app_pages.show.markdown import PLACEMENTS
+from app_pages.show.show import show
+from app_pages.subject.two_sides import Side
+from model.atlas.results import Against
+from viz.builders.number_format import written
+from viz.builders.palette import CATEGORIES, NEUTRAL
+from viz.builders.palette import PLACEMENTS as HUES
 from viz.compare.stage_curves import stage_curves
-from viz.numbers import written
-from viz.palette import CATEGORIES, NEUTRAL
-from viz.palette import PLACEMENTS as HUES
 
 _BY_NAME = {f"{said}, two seeds": HUES[placement] for placement, said in PLACEMENTS.items()}
 

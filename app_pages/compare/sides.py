@@ -3,11 +3,12 @@
 import re
 from dataclasses import replace
 
-from app_pages import address, state
 from app_pages.compare.disagreement import next_disagreement
+from app_pages.controls import address
 from app_pages.inputs.digit_input import second_digit
 from app_pages.inputs.text_input import text_box
-from app_pages.widgets.contrast import Side, side_of
+from app_pages.subject import state
+from app_pages.subject.two_sides import Side, side_of
 from model.inputs import Text
 
 ENCODERS, INPUTS = "two encoders", "two inputs"

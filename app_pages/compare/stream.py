@@ -5,19 +5,20 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from app_pages import address, cache, state
 from app_pages.compare.over_data import bands
-from app_pages.widgets.contrast import NUMBERS, Side, beside
-from app_pages.widgets.show import show
-from app_pages.widgets.spelling import plain
-from model.measures import similarity
-from model.measures import stream as measures
+from app_pages.controls import address
+from app_pages.show.markdown import plain
+from app_pages.show.show import show
+from app_pages.subject import cache, state
+from app_pages.subject.two_sides import NUMBERS, Side, beside
+from model.experiments import residual_stream as measures
+from model.experiments import similarity
 from model.measures.changes import extremes, largest_change
+from viz.builders.number_format import written
+from viz.builders.palette import CATEGORIES, side_colours
 from viz.compare.norm_heatmap import norm_heatmap
 from viz.compare.stage_curves import logit_curves, stage_curves
 from viz.compare.stage_similarity import stage_similarity
-from viz.numbers import written
-from viz.palette import CATEGORIES, side_colours
 
 
 def stream(chosen: state.Selection, first: Side, second: Side) -> None:

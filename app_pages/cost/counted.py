@@ -3,11 +3,11 @@
 import pandas as pd
 import streamlit as st
 
-from app_pages.widgets.beside import beside
-from app_pages.widgets.show import show
+from app_pages.show.beside import beside
+from app_pages.show.show import show
 from model.config import ModelConfig
 from model.theory import cost
-from viz.bars import part_bars
+from viz.builders.bars import part_bars
 
 _SYMBOLS = (
     "$d$ is d_model, $L$ n_layers, $h$ n_heads, $n$ the positions, $V$ vocab_size, $p$ patch_size, $c$ the "

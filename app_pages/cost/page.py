@@ -2,11 +2,11 @@
 
 import streamlit as st
 
+from app_pages.controls.control_bar import parts
 from app_pages.cost.counted import by_part, totals
 from app_pages.cost.measured import measured
 from app_pages.cost.published import published
 from app_pages.cost.sizes import choose_config, described
-from app_pages.widgets.bar import parts
 
 PARTS, PUBLISHED, LAYERS = "An encoder, part by part", "Table 3 of the paper", "Four kinds of layer, measured"
 

@@ -4,9 +4,9 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from app_pages import address
-from app_pages.cache import cached
+from app_pages.controls import address
 from app_pages.cost.sizes import load
+from app_pages.subject.cache import cached
 from model.theory.cost import n_parameters
 from model.theory.variations import COLUMNS, variations
 

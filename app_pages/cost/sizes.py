@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from app_pages import address
-from app_pages.widgets.bar import bar
+from app_pages.controls import address
+from app_pages.controls.control_bar import bar
 from model.config import LARGEST, ModelConfig, preset, presets
 from model.theory.variations import variations
 

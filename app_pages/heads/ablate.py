@@ -3,8 +3,9 @@
 import numpy as np
 import streamlit as st
 
-from app_pages import address, state
-from app_pages.atlas import heads_of, over
+from app_pages.controls import address
+from app_pages.controls.head_choice import choose_query, overview_of
+from app_pages.heads.ablation_code import Away, away, can_undo, forget_tokens, take_away, toggle, undo
 from app_pages.heads.effects import (
     as_vectors,
     changes,
@@ -15,22 +16,22 @@ from app_pages.heads.effects import (
     what_changes,
 )
 from app_pages.heads.numbers import how_to_measure
-from app_pages.heads.taken_away import Away, away, can_undo, forget_tokens, take_away, toggle, undo
-from app_pages.state import HeadSelection
-from app_pages.widgets.contrast import Side, beside, difference, predictions, side_of, tell, verdict
-from app_pages.widgets.head_choice import choose_query, overview_of
-from app_pages.widgets.input_in_colours import input_in_colours
-from app_pages.widgets.show import clickable, show
-from app_pages.widgets.stoppable import until_done
-from model.ablation import ablated
-from model.atlas.stored import Heads
+from app_pages.show.input_in_colours import input_in_colours
+from app_pages.show.progress import until_done
+from app_pages.show.show import clickable, show
+from app_pages.subject import state
+from app_pages.subject.state import HeadSelection
+from app_pages.subject.stored_results import heads_of, over
+from app_pages.subject.two_sides import Side, beside, difference, predictions, side_of, tell, verdict
+from model.atlas.results import Heads
+from model.experiments.ablation import ablated
 from model.measures.changes import change, log_odds
 from model.measures.heads import summary
 from model.record import ForwardRecord
 from viz.attention.token_heatmaps import attention_heatmap
+from viz.builders.number_format import written
+from viz.builders.palette import weight_scale
 from viz.heads.ablation_grid import ATTENTION, FEED_FORWARD, ablation_grid
-from viz.numbers import written
-from viz.palette import weight_scale
 
 ZERO, MEAN = "zero", "its mean"
 MEASURE = "ablation"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from viz.numbers import written
+from viz.builders.number_format import written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

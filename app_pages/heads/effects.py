@@ -4,17 +4,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from app_pages.cache import Checkpoint, cached, loaded, of
-from app_pages.state import record
-from app_pages.widgets import stoppable
-from app_pages.widgets.knock_out import about, is_quick
-from app_pages.widgets.stoppable import as_they_come
-from model.ablation import Means, ablated, ablated_heads
-from model.each_head import Answers
+from app_pages.controls.knock_out import about, is_quick
+from app_pages.show import progress
+from app_pages.show.progress import as_they_come
+from app_pages.subject.cache import Checkpoint, cached, loaded, of
+from app_pages.subject.state import record
+from model.experiments.ablation import Means, ablated, ablated_heads
+from model.experiments.one_head_changed import Answers
+from model.experiments.patching import patched_heads, patched_positions
+from model.experiments.probabilities import probabilities
 from model.inputs import Input
 from model.measures.changes import changes_of_class
-from model.patching import patched_heads, patched_positions
-from model.probabilities import probabilities
 from model.record import ForwardRecord
 
 POOLED = "pooled state (cosine distance)"  # what changes where there are no classes
@@ -100,7 +100,7 @@ def wanted(what: tuple, name: Checkpoint, given: Input, n_forwards: int, label: 
     pressed. What is done afterwards stands inside `until_done(what)`.
     """
     is_short = is_quick(name, given, n_forwards)
-    return stoppable.wanted(what, f"{label}, {about(name, given, n_forwards)}", key, is_short=is_short)
+    return progress.wanted(what, f"{label}, {about(name, given, n_forwards)}", key, is_short=is_short)
 
 
 def _together(name: Checkpoint, steps: Iterator[Answers], text: str, what: tuple) -> np.ndarray:

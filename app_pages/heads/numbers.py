@@ -6,30 +6,23 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from app_pages import address
-from app_pages.atlas import heads_of, over
-from app_pages.cache import Checkpoint, cached, of
+from app_pages.controls import address
 from app_pages.heads.columns import COLUMNS
-from app_pages.heads.effects import (
-    as_vectors,
-    changes,
-    each_head,
-    followed,
-    forwards_of_heads,
-    wanted,
-)
-from app_pages.state import Selection, record
-from app_pages.widgets.spelling import plain
-from app_pages.widgets.stoppable import until_done
+from app_pages.heads.effects import as_vectors, changes, each_head, followed, forwards_of_heads, wanted
+from app_pages.show.markdown import plain
+from app_pages.show.progress import until_done
+from app_pages.subject.cache import Checkpoint, cached, of
+from app_pages.subject.state import Selection, record
+from app_pages.subject.stored_results import heads_of, over
+from model.atlas.results import Heads
 from model.atlas.source import Spread
-from model.atlas.stored import Heads
 from model.checkpoint import available, read_config
-from model.importance import importance
+from model.experiments.importance import importance
 from model.inputs import Input
 from model.measures.roles import ON_ONE_INPUT, Role, roles, roles_for
 from model.measures.statistics import by_chance, statistics
 from model.record import AttentionRecord, ForwardRecord
-from viz.numbers import percent
+from viz.builders.number_format import percent
 
 HERE, OVER = "this input", "data set"
 BACKWARD = 3  # forwards that a forward with gradients and its backward take, about

@@ -1,5 +1,7 @@
 """Heads: what each head does, on this input and over a data set, and whether it matters."""
 
+from app_pages.controls.control_bar import parts
+from app_pages.controls.head_choice import choose_head
 from app_pages.heads.ablate import ablate
 from app_pages.heads.examples import examples
 from app_pages.heads.patch import patch
@@ -7,8 +9,6 @@ from app_pages.heads.prune import prune
 from app_pages.heads.scatter import scatter
 from app_pages.heads.table import table
 from app_pages.inputs.row import choose_input
-from app_pages.widgets.bar import parts
-from app_pages.widgets.head_choice import choose_head
 
 PARTS = {
     "Table": table,

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from app_pages import address, state
-from app_pages.cache import of
 from app_pages.compare.sides import one_word_changed
+from app_pages.controls import address
+from app_pages.controls.head_choice import clickable_heads, take_query
 from app_pages.heads.effects import (
     changes,
     each_head_patched,
@@ -20,19 +20,20 @@ from app_pages.heads.effects import (
 )
 from app_pages.inputs.digit_input import second_digit
 from app_pages.inputs.text_input import text_box
-from app_pages.state import HeadSelection
-from app_pages.widgets.contrast import Side, beside, predictions, similarity, tell
-from app_pages.widgets.head_choice import clickable_heads, take_query
-from app_pages.widgets.show import clickable
-from app_pages.widgets.spelling import plain
-from app_pages.widgets.stoppable import until_done
+from app_pages.show.markdown import plain
+from app_pages.show.progress import until_done
+from app_pages.show.show import clickable
+from app_pages.subject import state
+from app_pages.subject.cache import of
+from app_pages.subject.state import HeadSelection
+from app_pages.subject.two_sides import Side, beside, predictions, similarity, tell
+from model.experiments.patching import Pairs, paired
 from model.inputs import Input, Text
 from model.measures.changes import log_odds
-from model.patching import Pairs, paired
 from model.record import ForwardRecord
-from viz.head_grids import head_grid
+from viz.builders.head_grids import head_grid
+from viz.builders.number_format import written
 from viz.heads.stage_positions import stage_positions
-from viz.numbers import written
 
 _OF = (
     "Positions are paired: the same ones where both have the same length, else what both begin and end with, and of what is "

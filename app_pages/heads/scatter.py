@@ -3,11 +3,12 @@
 import numpy as np
 import streamlit as st
 
-from app_pages import address, state
+from app_pages.controls import address
+from app_pages.controls.head_choice import clickable_heads
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.head_line import say_head
 from app_pages.heads.numbers import HERE, choose_numbers, explained, say_source
-from app_pages.widgets.head_choice import clickable_heads
+from app_pages.subject import state
 from viz.heads.head_scatter import head_scatter
 
 

@@ -12,11 +12,12 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from app_pages import address, state
+from app_pages.controls import address
+from app_pages.controls.head_choice import take_head
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.head_line import say_head
 from app_pages.heads.numbers import HERE, Numbers, choose_numbers, explained, in_words, say_source
-from app_pages.widgets.head_choice import take_head
+from app_pages.subject import state
 from model.measures.roles import Role, roles_for
 
 FOLDER = Path(__file__).parent

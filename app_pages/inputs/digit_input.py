@@ -5,14 +5,15 @@ import math
 import numpy as np
 import streamlit as st
 
-from app_pages import address, state
+from app_pages.controls import address
 from app_pages.inputs import drawing
 from app_pages.inputs.drawing.code import BLANK
 from app_pages.inputs.own_picture import own_picture
-from app_pages.widgets.show import clickable
+from app_pages.show.show import clickable
+from app_pages.subject import state
 from model.inputs import Picture
 from model.measures.difficulty import called_differently, hardest_first
-from viz.image_gallery import image_gallery
+from viz.inputs.image_gallery import image_gallery
 
 TEST_DIGITS, DRAW, PICTURE = "Test digits", "Draw", "Picture"
 AS_THEY_COME, HARDEST, DISAGREE = "as they come", "hardest first", "where the two encoders disagree"

@@ -1,83 +1,21 @@
 """Opening a record file, or attention from elsewhere: kept until the session ends."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
 import streamlit as st
 
-from app_pages import address, state
-from app_pages.widgets.head_choice import OTHER_KIND
-from app_pages.widgets.spelling import as_code, plain
+from app_pages.controls import address
+from app_pages.show.markdown import as_code, plain
+from app_pages.subject import state
+from app_pages.subject.opened import OPENED, OTHER_KIND, Opened, opened
 from model import checkpoint
-from model.inputs import Picture
-from model.measures.heads import odd_rows, summary
-from model.measures.words import view
-from model.record import AttentionRecord, ForwardRecord
-from model.record_file import HALF, from_bytes
-from viz.numbers import written
+from model.record.record_file import from_bytes
 
 LARGEST = 200  # MB of an upload: of MiniLM at 512 tokens, a record is 180 MB
-OPENED = "opened_record"  # in the session
 LONGEST_NAME = 60
 WHAT = (
     "A record downloaded from this app or written by `python -m model.capture`, or the attention of any model: an `.npz` or "
     "`.safetensors` file with `pattern` [layer, head, query, key] and `tokens`, a string for each position. For cross-attention, "
     "`queries` and `keys` instead of `tokens`; for patches of a picture, `picture` and `patch_grid`."
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Opened:
-    """What is open in this session."""
-
-    name: str  # of the file
-    record: AttentionRecord
-    settings: Mapping[str, Any]
-    picture: np.ndarray | None
-    views: dict[tuple, tuple[AttentionRecord, dict]] = field(default_factory=dict)
-
-    @property
-    def given(self) -> Picture | None:
-        """The picture that was read, blank where the file does not hold it; None for text."""
-        if self.record.patch_grid is None:
-            return None
-        blank = np.zeros([8 * side for side in self.record.patch_grid], np.uint8)
-        return Picture.of(blank if self.picture is None else self.picture)
-
-    @property
-    def holds(self) -> str:
-        """What the file lacks of a whole record in single precision, and what follows from that; "" where it lacks nothing."""
-        said = []
-        if not isinstance(self.record, ForwardRecord):
-            alone = f"The record holds attention and {self.record.units} alone"
-            said.append(f"{alone}: there is no prediction, and no state or score, to show.")
-        if self.settings.get("precision") == HALF:
-            said.append(
-                "The numbers were saved in half precision: they, and the measures made of them, are right to about three digits."
-            )
-        return " ".join(said)
-
-    @property
-    def odd_rows(self) -> str:
-        """Which rows do not sum to 1, in a sentence; "" where all do."""
-        odd = odd_rows(self.record.pattern, self.record.mask)
-        if not len(odd):
-            return ""
-        least, most = (written(float(end), ".3g") for end in (odd.min(), odd.max()))
-        rows, sums = (
-            int(self.record.mask.any(axis=-1).sum()),
-            least if least == most else f"{least} to {most}",
-        )
-        return f"{len(odd):,} of {rows:,} rows do not sum to 1 but to {sums}. They are shown as they are."
-
-    def viewed(self, *, merged: bool, hidden: bool) -> tuple[AttentionRecord, dict[str, np.ndarray]]:
-        """The record in that view, and the measures of its heads."""
-        if (merged, hidden) not in self.views:
-            seen = view(self.record, merged=merged, hidden=hidden)
-            self.views[merged, hidden] = seen, summary(seen)
-        return self.views[merged, hidden]
 
 
 def open_record(name: str, content: bytes) -> None:
@@ -93,10 +31,6 @@ def open_record(name: str, content: bytes) -> None:
     st.session_state[OTHER_KIND] = True
     address.take("kind", state.RECORD)
     address.take("query", 0)
-
-
-def opened() -> Opened | None:
-    return st.session_state.get(OPENED)
 
 
 def record_input() -> Opened | None:

@@ -6,22 +6,23 @@ from typing import NoReturn
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages import address, own, state
+from app_pages.controls import address
+from app_pages.controls.control_bar import bar
 from app_pages.inputs import drawing
 from app_pages.inputs.digit_input import digit_input
-from app_pages.inputs.record_input import Opened, invite, record_input
-from app_pages.inputs.several import right_class, stepper
+from app_pages.inputs.input_list import right_class, stepper
+from app_pages.inputs.record_input import invite, record_input
 from app_pages.inputs.text_input import text_input
 from app_pages.inputs.unknown_tokens import say_unknown
-from app_pages.widgets.bar import bar
-from app_pages.widgets.head_choice import OTHER_KIND
-from app_pages.widgets.spelling import PLACEMENTS, plain
+from app_pages.show.markdown import PLACEMENTS, plain
+from app_pages.subject import session_encoders, state
+from app_pages.subject.opened import OTHER_KIND, Opened
 from model import checkpoint
-from model.checkpoint import Loaded
-from model.history import measured, standard_error
+from model.checkpoint.seeds import by_seed, seed_of
+from model.checkpoint.training_history import measured, standard_error
 from model.inputs import Input
-from model.seeds import by_seed, seed_of
-from viz.numbers import with_error
+from model.loaded import Loaded
+from viz.builders.number_format import with_error
 
 INVITATION = {
     state.TEXT: "Type a sentence above, or choose an example there, to see all heads.",
@@ -51,7 +52,7 @@ NO_NUMBERS = (
 def choose_input(
     places: tuple[DeltaGenerator, DeltaGenerator] | None = None, *, records: bool = False
 ) -> state.Selection:
-    """Draws the row, and below it the bar that the page fills, where it has not made one itself (`widgets.bar.bar`).
+    """Draws the row, and below it the bar that the page fills, where it has not made one itself (`controls.control_bar.bar`).
 
     A page that needs no more than attention patterns takes `records` that were opened from a file as well: only to
     such a page is one ever given. Where nothing can be read, a sentence ends the page.
@@ -65,7 +66,7 @@ def choose_input(
         about = st.container(width="content")
         answer = st.container(horizontal=True, vertical_alignment="center", width="content", key="answer")
     if kind != state.RECORD:
-        own.say_gone(name)
+        session_encoders.say_gone(name)
     opened, label = None, None
     if kind == state.RECORD:
         with place:
@@ -112,7 +113,7 @@ def _need_encoder(name: str | None, kind: str, given: Input | None, about: Delta
         stop(INVITATION[kind])
     if not state.record(name, given).is_finite:
         stop(f"The encoder {plain(name)} {NO_NUMBERS}")
-    own.say_on_cpu(name)
+    session_encoders.say_on_cpu(name)
     if left_out := state.left_out(name, given):
         st.caption(f"The text is too long for the encoder, which leaves out the {left_out}.")
     say_unknown(name, given)
@@ -135,7 +136,7 @@ def choose_encoder() -> str | None:
     if (kind := _choose_kind()) == state.RECORD:
         stop(NO_ENCODER)
     name = _choose_encoder(kind)
-    own.say_gone(name)
+    session_encoders.say_gone(name)
     return name
 
 

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from app_pages import address, state
+from app_pages.controls import address
+from app_pages.subject import state
 from model.inputs import Text
 
 # Texts travel in the page's address, two of them where two are compared. Servers refuse addresses of more than

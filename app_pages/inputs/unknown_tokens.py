@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from app_pages import address, state
-from app_pages.cache import Checkpoint
+from app_pages.controls import address
 from app_pages.inputs.text_input import LONGEST
+from app_pages.subject import state
+from app_pages.subject.cache import Checkpoint
 from model.inputs import Input, Text
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import streamlit as st
 
 from app_pages.inside_a_head.view import FEW, View
-from app_pages.widgets.input_in_colours import input_in_colours
-from app_pages.widgets.show import clickable, show
-from model.measures.stream import norms
-from viz.figure import VegaFigure
+from app_pages.show.input_in_colours import input_in_colours
+from app_pages.show.show import clickable, show
+from model.experiments.residual_stream import norms
+from viz.builders.figure import VegaFigure
+from viz.builders.number_format import in_tex, percent
 from viz.inside.value_bars import value_bars
 from viz.inside.vector_rows import vector_rows
-from viz.numbers import in_tex, percent
 
 HEIGHT = 520  # pixels, in which a figure with a row for each of many keys scrolls
 

@@ -4,10 +4,10 @@ import streamlit as st
 
 from app_pages.inside_a_head.attention_steps import rows_with_lengths
 from app_pages.inside_a_head.view import View
-from app_pages.widgets.show import show
-from model.head_steps import Norm
+from app_pages.show.show import show
+from model.experiments.head_steps import Norm
+from viz.builders.number_format import in_tex, percent
 from viz.inside.value_bars import value_bars
-from viz.numbers import in_tex, percent
 
 N_UNITS, N_CONTRIBUTIONS = 12, 6  # hidden units: the strongest, drawn as bars, and as rows
 

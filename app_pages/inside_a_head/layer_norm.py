@@ -5,19 +5,20 @@ import re
 import numpy as np
 import streamlit as st
 
-from app_pages import address, state
+from app_pages.controls import address
+from app_pages.controls.head_choice import choose_query
 from app_pages.inputs.text_input import text_box
 from app_pages.inside_a_head.view import steps_of
-from app_pages.state import HeadSelection
-from app_pages.widgets.beside import beside
-from app_pages.widgets.head_choice import choose_query
-from app_pages.widgets.show import show
-from app_pages.widgets.spelling import as_code, sentence
+from app_pages.show.beside import beside
+from app_pages.show.markdown import as_code, sentence
+from app_pages.show.show import show
+from app_pages.subject import state
+from app_pages.subject.state import HeadSelection
 from model.measures.changes import extremes
 from model.theory.layer_norm import normalise, sample_deviation
+from viz.builders.number_format import in_tex, short, written
 from viz.inside.averaged_axis import averaged_axis
 from viz.inside.norm_bars import norm_bars
-from viz.numbers import in_tex, short, written
 
 FIRST = "0.5, -3, 8.5\n-1, 2, 5\n4, 4, 1"
 MOST_ROWS, MOST_NUMBERS, LARGEST = 6, 8, 1e6

@@ -7,22 +7,23 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages import address, state
-from app_pages.cache import Checkpoint, cached
+from app_pages.controls import address
+from app_pages.controls.control_bar import bar
+from app_pages.controls.head_choice import choose_head, clickable_heads
 from app_pages.inputs.row import choose_input
 from app_pages.inside_a_head.temperature import temperature
-from app_pages.state import HeadSelection
-from app_pages.widgets.bar import bar
-from app_pages.widgets.beside import beside
-from app_pages.widgets.head_choice import choose_head, clickable_heads
-from app_pages.widgets.show import show
-from app_pages.widgets.stoppable import in_steps
+from app_pages.show.beside import beside
+from app_pages.show.progress import in_steps
+from app_pages.show.show import show
+from app_pages.subject import state
+from app_pages.subject.cache import Checkpoint, cached
+from app_pages.subject.state import HeadSelection
 from model.inputs import Input
 from model.theory import scaling
+from viz.builders.number_format import in_tex, written
 from viz.inside.dot_product_distribution import dot_product_distribution
 from viz.inside.head_points import variance_of_heads, with_and_without
 from viz.inside.width_curves import scale_name, width_curves
-from viz.numbers import in_tex, written
 
 RANDOM, CHECKPOINT, TEMPERATURE = "random vectors", "this encoder", "temperature"
 WIDTHS = tuple(2**power for power in range(10))  # 1 to 512

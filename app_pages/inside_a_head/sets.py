@@ -2,13 +2,14 @@
 
 import streamlit as st
 
-from app_pages import address, cache, state
-from app_pages.state import HeadSelection
-from app_pages.widgets.head_choice import choose_query
-from app_pages.widgets.show import show
+from app_pages.controls import address
+from app_pages.controls.head_choice import choose_query
+from app_pages.show.show import show
+from app_pages.subject import cache, state
+from app_pages.subject.state import HeadSelection
 from model.theory.sets import KINDS, order_of, reorder
-from viz.matrix_panels import permutation
-from viz.numbers import written
+from viz.builders.matrix_panels import permutation
+from viz.builders.number_format import written
 
 NONE, CAUSAL = "no mask", "causal mask"
 

@@ -7,16 +7,17 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from app_pages import address, state
+from app_pages.controls import address
+from app_pages.controls.head_choice import choose_query
 from app_pages.inside_a_head import attention_steps as attention
 from app_pages.inside_a_head import block_steps as block
 from app_pages.inside_a_head.view import View, choose_view
-from app_pages.state import HeadSelection
-from app_pages.widgets.head_choice import choose_query
-from app_pages.widgets.show import clickable
-from app_pages.widgets.spelling import PLACEMENTS, as_code, sentence
+from app_pages.show.markdown import PLACEMENTS, as_code, sentence
+from app_pages.show.show import clickable
+from app_pages.subject import state
+from app_pages.subject.state import HeadSelection
+from viz.builders.number_format import written
 from viz.inside.block_diagram import block_diagram
-from viz.numbers import written
 
 
 class Step(NamedTuple):
@@ -26,7 +27,7 @@ class Step(NamedTuple):
     draw: Callable[[View], None]
 
 
-# By the names of `model.head_steps.ORDER`, which says in what order a block takes them.
+# By the names of `model.experiments.head_steps.ORDER`, which says in what order a block takes them.
 STEPS = {
     "input": Step("x", "Residual stream x", "{n} × {d_model}", attention.stream),
     "norm_attention": Step("LayerNorm", "LayerNorm", "{d_model}", block.norm_attention),

@@ -4,13 +4,14 @@ import math
 
 import streamlit as st
 
-from app_pages import address, state
-from app_pages.state import HeadSelection
-from app_pages.widgets.contrast import Side, answers_under, predictions, side_of, tell, verdict
-from app_pages.widgets.head_choice import choose_query
-from app_pages.widgets.input_in_colours import input_in_colours
-from app_pages.widgets.show import clickable, show
-from model.intervention import at_temperature
+from app_pages.controls import address
+from app_pages.controls.head_choice import choose_query
+from app_pages.show.input_in_colours import input_in_colours
+from app_pages.show.show import clickable, show
+from app_pages.subject import state
+from app_pages.subject.state import HeadSelection
+from app_pages.subject.two_sides import Side, answers_under, predictions, side_of, tell, verdict
+from model.capture.intervention import at_temperature
 from model.measures.changes import change, changes_of_class
 from model.measures.heads import entropy
 from model.record import ForwardRecord

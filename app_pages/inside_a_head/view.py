@@ -4,13 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app_pages import address, cache, state
-from app_pages.cache import Checkpoint, cached
-from app_pages.state import HeadSelection
-from model.head_steps import HeadSteps, between, head_steps
+from app_pages.controls import address
+from app_pages.subject import cache, state
+from app_pages.subject.cache import Checkpoint, cached
+from app_pages.subject.state import HeadSelection
+from model.experiments.head_steps import HeadSteps, between, head_steps
 from model.inputs import Input
 from model.record import ForwardRecord
-from viz.attention.token_label import label
+from viz.builders.token_label import label
 
 FEW, STRONG = 24, 16  # up to so many keys all are drawn, of more the strongest
 KEY, STRONGEST = "inside_key", "strongest"
@@ -58,7 +59,7 @@ class View:
 def choose_view(chosen: HeadSelection, query: int) -> View:
     """Draws the boxes for the key, and for all keys where these are many.
 
-    Raises ValueError as `model.head_steps.head_steps` does.
+    Raises ValueError as `model.experiments.head_steps.head_steps` does.
     """
     record = state.record(chosen.checkpoint, chosen.given)
     steps = steps_of(chosen.checkpoint, chosen.given, chosen.layer, chosen.head, query)
@@ -80,7 +81,7 @@ def choose_view(chosen: HeadSelection, query: int) -> View:
 
 @cached
 def steps_of(name: Checkpoint, given: Input, layer: int, head: int, query: int) -> HeadSteps:
-    """Raises as `model.head_steps.head_steps` does."""
+    """Raises as `model.experiments.head_steps.head_steps` does."""
     seen = cache.of(between, name, given, layer)
     loaded, record = cache.loaded(name), state.record(name, given)
     return head_steps(loaded, record, seen, layer=layer, head=head, query=query)

@@ -4,18 +4,19 @@ from functools import partial
 
 import streamlit as st
 
-from app_pages import address, own, state
-from app_pages.frame import go_to
-from app_pages.inputs import several
+from app_pages.controls import address
+from app_pages.controls.control_bar import bar
+from app_pages.inputs import input_list
+from app_pages.inputs.input_list import Listed
 from app_pages.inputs.row import choose_encoder, stop
-from app_pages.inputs.several import Listed
-from app_pages.many_inputs.bring import bring, round_number
-from app_pages.many_inputs.outcome import Outcome, outcome
+from app_pages.many_inputs.enter_list import bring, round_number
+from app_pages.many_inputs.predictions import Outcome, outcome
 from app_pages.many_inputs.table import as_csv, table
-from app_pages.widgets.bar import bar
-from app_pages.widgets.spelling import plain
-from model.history import standard_error
-from viz.numbers import percent, with_error
+from app_pages.shell.frame import go_to
+from app_pages.show.markdown import plain
+from app_pages.subject import session_encoders, state
+from model.checkpoint.training_history import standard_error
+from viz.builders.number_format import percent, with_error
 
 AS_GIVEN, SURPRISING = "as given", "hardest first"
 
@@ -48,14 +49,14 @@ def show(kind: str, name: str, listed: Listed) -> None:
         only = bool(found.n_labelled) and address.toggle("wrong ones only", key="many_wrong")
     lines = found.order(surprising_first=order == SURPRISING)
     lines = [line for line in lines if line.right is False] if only else lines
-    several.in_order(kind, [line.number for line in lines])
+    input_list.in_order(kind, [line.number for line in lines])
 
     def take(number: int) -> None:
-        go_to("attention", **several.open_item(kind, number, name))
+        go_to("attention", **input_list.open_item(kind, number, name))
 
     summary(listed, found)
     if lines:
-        table(listed.items, found, lines, several.at(kind), take)
+        table(listed.items, found, lines, input_list.at(kind), take)
     else:
         st.info("None of them is wrong.", icon=":material/check:")
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -77,8 +78,8 @@ try:
     state.loaded(name)
 except (ValueError, OSError) as error:
     stop(f"The encoder {name} cannot be used, choose another one: {plain(str(error))}.")
-own.say_on_cpu(name)
-if (listed := several.held(kind)) is None:
+session_encoders.say_on_cpu(name)
+if (listed := input_list.held(kind)) is None:
     with st.container(width=820):
         bring(kind)
 else:

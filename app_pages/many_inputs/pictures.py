@@ -8,7 +8,7 @@ from PIL import Image
 
 from app_pages.inputs.drawing.code import to_code
 from app_pages.inputs.drawing.picture import from_file, in_colour
-from app_pages.inputs.several import Item, Listed
+from app_pages.inputs.input_list import Item, Listed
 from model.inputs import Picture
 
 MOST = 200  # pictures

@@ -15,9 +15,9 @@ import pandas as pd
 import streamlit as st
 from PIL import Image
 
-from app_pages.inputs.several import Item, thumbnail_of
-from app_pages.many_inputs.outcome import Line, Outcome
-from viz.numbers import percent, written
+from app_pages.inputs.input_list import Item, thumbnail_of
+from app_pages.many_inputs.predictions import Line, Outcome
+from viz.builders.number_format import percent, written
 
 HERE = Path(__file__).parent
 SIGNS = 160  # of a text that are sent to the browser

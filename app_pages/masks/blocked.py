@@ -6,7 +6,7 @@ No widget holds them, since clicks and boxes change them alike.
 import re
 from collections.abc import Iterable
 
-from app_pages import address
+from app_pages.controls import address
 
 KEYS, CELLS = "masks_keys", "masks_cells"
 Blocked = tuple[int, ...]  # a key, or the query and the key of a cell

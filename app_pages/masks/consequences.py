@@ -2,16 +2,16 @@
 
 import streamlit as st
 
-from app_pages import address
+from app_pages.controls import address
+from app_pages.controls.head_choice import clickable_heads
 from app_pages.masks.description import named
-from app_pages.state import HeadSelection
-from app_pages.widgets.contrast import beside, share, tell
-from app_pages.widgets.head_choice import clickable_heads
-from app_pages.widgets.show import heading, show
+from app_pages.show.show import heading, show
+from app_pages.subject.state import HeadSelection
+from app_pages.subject.two_sides import beside, share, tell
 from model.measures.changes import Lost, lost
 from model.measures.heads import mean_entropy, over_heads
 from model.record import ForwardRecord
-from viz.head_grids import entropy_change
+from viz.builders.head_grids import entropy_change
 from viz.masks.attention_shift import attention_shift
 
 HEAD, MEAN = "this head", "mean of the layer"

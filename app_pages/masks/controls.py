@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from app_pages import address
+from app_pages.controls import address
 from app_pages.masks.blocked import CELLS, KEYS, block, blocked
-from app_pages.state import HeadSelection, Selection
-from app_pages.widgets.telling import telling_position
+from app_pages.show.most_influential_position import telling_position
+from app_pages.subject.state import HeadSelection, Selection
+from model.capture.intervention import Kind, MaskChoice
 from model.config import ModelConfig
-from model.intervention import Kind, MaskChoice
 from model.record import ForwardRecord
 
 KINDS: dict[str, Kind] = {

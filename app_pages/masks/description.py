@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from model.intervention import MaskChoice
+from model.capture.intervention import MaskChoice
 from model.record import ForwardRecord
 
 AT_MOST = 3  # tokens that are named one by one

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from app_pages import address
-from app_pages.state import HeadSelection
-from app_pages.widgets.contrast import Side, difference
-from app_pages.widgets.show import show
+from app_pages.controls import address
+from app_pages.show.show import show
+from app_pages.subject.state import HeadSelection
+from app_pages.subject.two_sides import Side, difference
 from viz.attention.token_heatmaps import attention_heatmap, score_heatmap
 
 LEGIBLE = 64  # positions; of more, a part is shown to begin with

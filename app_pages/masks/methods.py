@@ -7,18 +7,19 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app_pages import address, state
-from app_pages.cache import Checkpoint, cached, loaded
-from app_pages.state import HeadSelection
-from app_pages.widgets.show import show
+from app_pages.controls import address
+from app_pages.show.show import show
+from app_pages.subject import state
+from app_pages.subject.cache import Checkpoint, cached, loaded
+from app_pages.subject.state import HeadSelection
 from model.capture import capture
+from model.capture.intervention import Intervention, MaskChoice, Method, masked
 from model.inputs import Input
-from model.intervention import Intervention, MaskChoice, Method, masked
 from model.measures.changes import cosine_distance, extremes, weight_on_masked
 from model.measures.heads import sums
 from model.record import ForwardRecord
-from viz.numbers import percent, written
-from viz.token_bars import row_sums
+from viz.attention.token_bars import row_sums
+from viz.builders.number_format import percent, written
 
 _REMEDIES = {"keys": ": block a token above", "cells": ": block a pair above"}
 NUMBERS = {"−1e9": -1e9, "−1e4": -1e4, "−10": -10.0}

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from app_pages import state
+from app_pages.controls.control_bar import parts
+from app_pages.controls.head_choice import choose_head, choose_query
 from app_pages.inputs.row import choose_input
 from app_pages.masks.consequences import consequences
 from app_pages.masks.controls import choose_kind, choose_mask, open_masked
@@ -11,14 +12,13 @@ from app_pages.masks.maps import maps
 from app_pages.masks.methods import methods
 from app_pages.masks.target import click_target
 from app_pages.masks.worked_example import worked_example
-from app_pages.widgets.bar import parts
-from app_pages.widgets.contrast import Side, predictions, share, side_of, tell, verdict
-from app_pages.widgets.head_choice import choose_head, choose_query
-from app_pages.widgets.prediction import prediction
-from model.intervention import MaskChoice, masked
+from app_pages.show.prediction import prediction
+from app_pages.subject import state
+from app_pages.subject.two_sides import Side, predictions, share, side_of, tell, verdict
+from model.capture.intervention import MaskChoice, masked
+from model.measures.attended_kinds import depends_on_input
 from model.measures.changes import change, largest_change
-from model.measures.looks import depends_on_input
-from viz.numbers import written
+from viz.builders.number_format import written
 
 
 def answers(before: Side, unmasked: Side, after: Side, choice: MaskChoice) -> None:

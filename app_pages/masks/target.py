@@ -5,12 +5,12 @@ A click blocks or frees where keys or cells are blocked one by one; elsewhere it
 
 import streamlit as st
 
+from app_pages.controls.head_choice import take_query
 from app_pages.masks.blocked import CELLS, KEYS, toggle
-from app_pages.state import HeadSelection
-from app_pages.widgets.head_choice import take_query
-from app_pages.widgets.input_in_colours import input_in_colours
-from app_pages.widgets.show import clickable
-from model.intervention import Kind, MaskChoice
+from app_pages.show.input_in_colours import input_in_colours
+from app_pages.show.show import clickable
+from app_pages.subject.state import HeadSelection
+from model.capture.intervention import Kind, MaskChoice
 from model.record import ForwardRecord
 from viz.masks.cell_board import cell_board
 

@@ -5,12 +5,12 @@ from collections.abc import Callable
 import numpy as np
 import streamlit as st
 
-from app_pages import state
-from app_pages.state import HeadSelection
-from app_pages.widgets.contrast import beside, tell
-from model.intervention import MaskChoice, masked
+from app_pages.subject import state
+from app_pages.subject.state import HeadSelection
+from app_pages.subject.two_sides import beside, tell
+from model.capture.intervention import MaskChoice, masked
 from model.measures.heads import normaliser
-from viz.numbers import in_tex
+from viz.builders.number_format import in_tex
 
 SIZE = 4
 SHOWN = 2  # components of a value: as many as there is room for

@@ -3,12 +3,12 @@
 import streamlit as st
 
 from app_pages.norm_placement.row import WIDTHS, row
-from app_pages.widgets.show import show
-from app_pages.widgets.spelling import sentence
-from app_pages.widgets.verdicts import LEGEND, TEST, stored_measurements
-from model.theory.claims.conflicts import conflicts
-from model.theory.claims.declared import CLAIMS
-from model.theory.claims.stored import COMMAND, Measurement
+from app_pages.show.markdown import sentence
+from app_pages.show.show import show
+from app_pages.show.verdicts import LEGEND, TEST, stored_measurements
+from model.claims.claims import CLAIMS
+from model.claims.conflicts import conflicts
+from model.claims.measurements import COMMAND, Measurement
 from viz.norm_placement.seed_strip import placement_key
 
 

@@ -5,14 +5,14 @@ from functools import partial
 
 import streamlit as st
 
-from app_pages.frame import GROUPS
-from app_pages.widgets.show import show
-from app_pages.widgets.verdicts import verdict_lines
-from model.history import standard_error
-from model.theory.claims.declared import Claim
-from model.theory.claims.stored import Measurement
+from app_pages.shell.frame import GROUPS
+from app_pages.show.show import show
+from app_pages.show.verdicts import verdict_lines
+from model.checkpoint.training_history import standard_error
+from model.claims.claims import Claim
+from model.claims.measurements import Measurement
+from viz.builders.number_format import percent
 from viz.norm_placement.seed_strip import Line, seed_strip
-from viz.numbers import percent
 
 WIDTHS = (3.2, 5, 3.2)  # claim, figure, verdict
 

@@ -2,14 +2,15 @@
 
 import streamlit as st
 
-from app_pages import address, cache, state
+from app_pages.controls import address
 from app_pages.inputs.row import stop
 from app_pages.positions.notation import scientific
-from app_pages.widgets.show import show
+from app_pages.show.show import show
+from app_pages.subject import cache, state
 from model.config import ModelConfig
-from model.measures.embeddings import embedding_parts
+from model.experiments.embeddings import embedding_parts
 from model.theory.adding import query_key_weights, sums
-from viz.matrix_panels import sum_of_maps
+from viz.builders.matrix_panels import sum_of_maps
 
 TIED, UNTIED = "the same, W_Q", "another, W_K"
 

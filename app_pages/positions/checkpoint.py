@@ -4,13 +4,14 @@ import math
 
 import streamlit as st
 
-from app_pages import address, cache, state
-from app_pages.state import Selection
-from app_pages.widgets.head_choice import choose_query, take_query
-from app_pages.widgets.show import clickable, show
-from model.measures import embeddings
+from app_pages.controls import address
+from app_pages.controls.head_choice import choose_query, take_query
+from app_pages.show.show import clickable, show
+from app_pages.subject import cache, state
+from app_pages.subject.state import Selection
+from model.experiments import embeddings
 from model.record import ForwardRecord
-from viz.numbers import short
+from viz.builders.number_format import short
 from viz.positions.position_curves import norm_curves
 from viz.positions.position_heatmaps import learned_positions, similarity_of_positions
 from viz.positions.position_similarities import position_similarity_grid, position_similarity_map

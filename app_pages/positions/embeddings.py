@@ -6,20 +6,21 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from app_pages import address, cache, state
-from app_pages.cache import Checkpoint, cached
-from app_pages.state import Selection
-from app_pages.widgets.head_choice import choose_query, take_query
-from app_pages.widgets.show import clickable, show
-from app_pages.widgets.spelling import as_code
+from app_pages.controls import address
+from app_pages.controls.head_choice import choose_query, take_query
+from app_pages.show.markdown import as_code
+from app_pages.show.show import clickable, show
+from app_pages.subject import cache, state
+from app_pages.subject.cache import Checkpoint, cached
+from app_pages.subject.state import Selection
+from model.experiments import embeddings
+from model.experiments.embeddings import Neighbour
 from model.inputs import Input
-from model.measures import embeddings
 from model.measures.changes import largest_change
-from model.measures.embeddings import Neighbour
 from model.measures.projection import Neighbourhoods, Projection, pca, t_sne
 from model.record import ForwardRecord
-from viz.bars import neighbour_bars
-from viz.numbers import percent, written
+from viz.builders.bars import neighbour_bars
+from viz.builders.number_format import percent, written
 from viz.positions.embedding_scatter import embedding_scatter
 
 PCA, TSNE = "PCA", "t-SNE"

@@ -5,22 +5,23 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages import address, state
-from app_pages.cache import Checkpoint, cached
+from app_pages.controls import address
+from app_pages.positions.before_after import consequence
 from app_pages.positions.notation import scientific
-from app_pages.positions.readings import consequence
-from app_pages.state import HeadSelection
-from app_pages.widgets.contrast import answers_under, side_of
-from app_pages.widgets.show import clickable, show
-from app_pages.widgets.spelling import plain
-from app_pages.widgets.stoppable import in_steps
+from app_pages.show.markdown import plain
+from app_pages.show.progress import in_steps
+from app_pages.show.show import clickable, show
+from app_pages.subject import state
+from app_pages.subject.cache import Checkpoint, cached
+from app_pages.subject.state import HeadSelection
+from app_pages.subject.two_sides import answers_under, side_of
+from model.capture.intervention import repositioned
+from model.experiments.shuffling import STAY, movable, restored, shuffled
 from model.inputs import Input
-from model.intervention import repositioned
 from model.measures.changes import changes_of_class, largest_change, one_class
-from model.order import STAY, movable, restored, shuffled
 from model.record import ForwardRecord
+from viz.builders.number_format import percent
 from viz.compare.stage_curves import stage_curves
-from viz.numbers import percent
 from viz.positions.position_curves import shift_curve
 from viz.positions.shuffle_strip import shuffle_strip
 

@@ -1,6 +1,6 @@
 """Numbers as they stand in formulas."""
 
-from viz.numbers import in_tex
+from viz.builders.number_format import in_tex
 
 
 def scientific(value: float) -> str:

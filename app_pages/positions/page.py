@@ -1,5 +1,7 @@
 """Positions: how an encoder knows where a token stands. The theory of sinusoids, and what the encoder does."""
 
+from app_pages.controls.control_bar import parts
+from app_pages.controls.head_choice import choose_head
 from app_pages.inputs.row import choose_input
 from app_pages.positions.adding import adding
 from app_pages.positions.checkpoint import checkpoint_positions
@@ -8,8 +10,6 @@ from app_pages.positions.experiments import position_experiments
 from app_pages.positions.products import products
 from app_pages.positions.shift import shift
 from app_pages.positions.sinusoids import sinusoids
-from app_pages.widgets.bar import parts
-from app_pages.widgets.head_choice import choose_head
 
 PARTS = {
     "Sinusoids": sinusoids,

@@ -3,13 +3,13 @@
 import numpy as np
 import streamlit as st
 
-from app_pages.cache import cached
+from app_pages.controls.control_bar import bar
 from app_pages.positions.notation import scientific
 from app_pages.positions.sizes import choose_length, choose_width
-from app_pages.widgets.bar import bar
-from app_pages.widgets.show import show
+from app_pages.show.show import show
+from app_pages.subject.cache import cached
 from model.theory import sinusoids as theory
-from viz.numbers import written
+from viz.builders.number_format import written
 from viz.positions.position_curves import offset_curve
 from viz.positions.position_heatmaps import pairs_of_positions
 

@@ -2,15 +2,15 @@
 
 import streamlit as st
 
-from app_pages import address
-from app_pages.cache import cached
+from app_pages.controls import address
+from app_pages.controls.control_bar import bar
 from app_pages.positions.notation import column, scientific
 from app_pages.positions.sizes import choose_position, choose_width
-from app_pages.widgets.bar import bar
-from app_pages.widgets.show import show
+from app_pages.show.show import show
+from app_pages.subject.cache import cached
 from model.theory import shift as theory
 from model.theory.sinusoids import frequencies, table, wavelengths
-from viz.numbers import in_tex
+from viz.builders.number_format import in_tex
 from viz.positions.position_curves import error_curves
 from viz.positions.position_heatmaps import shift_of_positions
 from viz.positions.sinusoids import clock_hands

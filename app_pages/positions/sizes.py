@@ -1,6 +1,6 @@
 """The controls that several parts about sinusoids share: the size of the table, and a position in it."""
 
-from app_pages import address
+from app_pages.controls import address
 
 WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512)
 LENGTHS = (5, 32, 64, 128, 256, 512)

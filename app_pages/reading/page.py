@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from app_pages import address, state
+from app_pages.controls import address
+from app_pages.controls.control_bar import bar
 from app_pages.inputs.text_input import FIRST
 from app_pages.reading.guide import GUIDE, opening_here, papers
-from app_pages.widgets.bar import bar
+from app_pages.subject import state
 
 WIDTH = 820  # pixels, in which a line of text can be read
 TEXT = "reading_text"

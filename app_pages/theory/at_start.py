@@ -3,11 +3,11 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages import address
-from app_pages.cache import cached
+from app_pages.controls import address
+from app_pages.show.show import heading
+from app_pages.subject.cache import cached
 from app_pages.theory import claims
 from app_pages.theory.over_seeds import BesideItsWords, over_seeds, progress_of_seeds
-from app_pages.widgets.show import heading
 from model.theory.fresh import FreshSetting
 from model.theory.placement import AtStart, depths_to, lemma_2, of_seeds, one_seed
 from viz.theory.placements import hidden_norms, last_layer_gradient, layer_gradients

@@ -6,7 +6,7 @@ import numpy as np
 
 from model.theory import placement
 from model.theory.fresh import FreshSetting
-from viz.numbers import percent, written
+from viz.builders.number_format import percent, written
 
 LAST = rf"""
 $\Big\|\dfrac{{\partial \mathcal{{L}}}}{{\partial W^{{2,L}}}}\Big\|_F$, the gradient at the second matrix of the last

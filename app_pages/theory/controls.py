@@ -1,6 +1,6 @@
 """What is compared, and at which size."""
 
-from app_pages import address
+from app_pages.controls import address
 from model.theory.fresh import VARIANTS, FreshSetting
 
 WIDTHS, HEADS, MOST_SEEDS = (32, 64, 128), (1, 2, 4, 8), 10

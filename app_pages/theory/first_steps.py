@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from app_pages import address
-from app_pages.cache import cached
+from app_pages.controls import address
+from app_pages.controls.control_bar import bar
+from app_pages.show.show import heading
+from app_pages.subject.cache import cached
 from app_pages.theory.over_seeds import BesideItsWords, over_seeds, progress_of_seeds
-from app_pages.widgets.bar import bar
-from app_pages.widgets.show import heading
 from model.theory.early_update import after_first_and_last, model_update
 from model.theory.fresh import FreshSetting
 from viz.theory.placements import model_updates

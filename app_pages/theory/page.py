@@ -2,11 +2,11 @@
 
 import streamlit as st
 
+from app_pages.controls.control_bar import bar, parts
 from app_pages.theory.at_start import at_start
 from app_pages.theory.controls import choose_depth, choose_seeds, choose_setting, choose_variants, formulas
 from app_pages.theory.first_steps import first_steps
 from app_pages.theory.warm_up import live_grid, over_seeds_of_small_encoders, stored_grid
-from app_pages.widgets.bar import bar, parts
 
 AT_START, FIRST_STEPS, WARM_UP = "Before training", "First steps", "Learning rate and warm-up"
 

@@ -6,14 +6,14 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages import address
-from app_pages.cache import cached
-from app_pages.widgets.bar import bar
-from app_pages.widgets.beside import beside
-from app_pages.widgets.show import show
-from app_pages.widgets.spelling import PLACEMENTS
+from app_pages.controls import address
+from app_pages.controls.control_bar import bar
+from app_pages.show.beside import beside
+from app_pages.show.markdown import PLACEMENTS
+from app_pages.show.show import show
+from app_pages.subject.cache import cached
 from model import checkpoint
-from model.history import standard_error
+from model.checkpoint.training_history import standard_error
 from model.theory.warmup import (
     BATCH_SIZE_STORED,
     GUESSING,
@@ -25,7 +25,7 @@ from model.theory.warmup import (
     read_runs,
     telling_rate,
 )
-from viz.numbers import percent
+from viz.builders.number_format import percent
 from viz.theory.warmup_runs import loss_curves, warmup_grid
 
 Grid = dict[str, list[WarmupRun]]  # by placement, as named on screen

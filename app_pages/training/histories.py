@@ -6,13 +6,14 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages import address, state
+from app_pages.controls import address
+from app_pages.show.markdown import plain
+from app_pages.show.show import show
+from app_pages.subject import state
 from app_pages.training.tasks import explain, in_words, judged_on
-from app_pages.widgets.show import show
-from app_pages.widgets.spelling import plain
-from model.history import logged, smoothed, standard_error, tasks
-from viz.numbers import percent, with_error
-from viz.palette import side_colours
+from model.checkpoint.training_history import logged, smoothed, standard_error, tasks
+from viz.builders.number_format import percent, with_error
+from viz.builders.palette import side_colours
 from viz.training.run_curves import run_curves
 
 SMOOTH = 8  # logged losses are of single batches: the mean over so many entries is drawn

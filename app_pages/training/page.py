@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from app_pages import own, state
+from app_pages.controls.control_bar import bar, parts
 from app_pages.inputs.row import choose_encoder
+from app_pages.show.markdown import plain
+from app_pages.subject import session_encoders, state
 from app_pages.training.histories import histories
 from app_pages.training.player import player
-from app_pages.widgets.bar import bar, parts
-from app_pages.widgets.spelling import plain
 
 FILM, HISTORIES = "Recording", "Training history"
 _OTHERS = "The encoders of this project brought recordings of their training along: choose one of them above."
@@ -26,7 +26,7 @@ with controls:
 try:
     if not names:
         st.info("There is no encoder of this kind to show.")
-    elif names[0] in own.opened() and not state.loaded(names[0]).history:
+    elif names[0] in session_encoders.opened() and not state.loaded(names[0]).history:
         st.info(f"{names[0]} comes from elsewhere: its folder does not say how it was trained. {_OTHERS}")
     elif part == FILM:
         player(names, controls, more)

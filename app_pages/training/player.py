@@ -7,20 +7,21 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages import address, cache
-from app_pages.cache import Checkpoint, cached
+from app_pages.controls import address
+from app_pages.controls.control_bar import bar
+from app_pages.controls.head_choice import choose_scale, maxima
+from app_pages.show.markdown import plain
+from app_pages.show.show import show
+from app_pages.subject import cache
+from app_pages.subject.cache import Checkpoint, cached
 from app_pages.training.tasks import GLANCES, explain, in_words, judged_on
-from app_pages.widgets.bar import bar
-from app_pages.widgets.head_choice import choose_scale, maxima
-from app_pages.widgets.show import show
-from app_pages.widgets.spelling import plain
 from model.checkpoint import read_config
-from model.film import Film, formed_at_step, read_film
-from model.history import standard_error
+from model.checkpoint.training_film import Film, formed_at_step, read_film
+from model.checkpoint.training_history import standard_error
 from viz.attention.head_overview import head_overview
-from viz.head_grids import formation_map
-from viz.numbers import percent, with_error
-from viz.palette import ColourScale, side_colours
+from viz.builders.head_grids import formation_map
+from viz.builders.number_format import percent, with_error
+from viz.builders.palette import ColourScale, side_colours
 from viz.training.run_curves import run_curves
 
 FRAME_S = 0.8  # a frame takes about 0.3 s to paint

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from app_pages.widgets.spelling import plain, sentence
-from app_pages.widgets.stoppable import begin_anew, progress, stopped_at
-from app_pages.your_own.found import look_again
+from app_pages.show.markdown import plain, sentence
+from app_pages.show.progress import begin_anew, progress, stopped_at
+from app_pages.your_own.describe import look_again
 from app_pages.your_own.words import WITH_HUB, heading
 
 _SAID = "hub_said"
@@ -37,7 +37,7 @@ def _what(said: str) -> tuple[str, str]:
 
 
 def _download(said: str) -> None:
-    from model import hub  # as late as this: it takes a third of a second
+    from model.sources import hub  # as late as this: it takes a third of a second
 
     st.session_state.pop(_SAID, None)
     place = st.empty()

@@ -2,28 +2,29 @@
 
 import streamlit as st
 
-from app_pages import options, own
+from app_pages.shell import start_options
+from app_pages.subject import session_encoders
 from app_pages.your_own import words
-from app_pages.your_own.found import in_cache, in_root, installed
+from app_pages.your_own.describe import in_cache, in_root, installed
 from app_pages.your_own.from_hub import from_hub
 from app_pages.your_own.rows import rows
 from app_pages.your_own.uploading import uploading
-from model import places
-from model.places import Listing
+from model.sources import locations
+from model.sources.names import Listing
 
-own.say_gone(None)
+session_encoders.say_gone(None)
 with st.container(horizontal=True, gap="medium", key="own"):
     here, more = st.container(key="own_here"), st.container(key="own_more")
 with here:
-    if places.has_root():
+    if locations.has_root():
         rows("In the models folder", in_root(), key="root", empty=words.EMPTY_ROOT)
-    if mine := tuple(own.uploads()):
+    if mine := tuple(session_encoders.uploads()):
         rows("Uploaded in this session", Listing(names=mine), key="uploads")
     rows("Installed with pip", installed(), key="installed", empty=words.NO_MINILM)
     rows("In the Hugging Face cache of this machine", in_cache(), key="cache", empty=words.EMPTY_CACHE)
 with more:
-    if not places.has_root():
+    if not locations.has_root():
         words.no_root()
-    uploading(options.OPTIONS.uploads_mb)
-    from_hub(options.OPTIONS.hub)
+    uploading(start_options.OPTIONS.uploads_mb)
+    from_hub(start_options.OPTIONS.hub)
 words.supported()

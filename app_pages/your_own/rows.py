@@ -5,15 +5,17 @@ from html import escape
 
 import streamlit as st
 
-from app_pages import address, own, state
-from app_pages.frame import go_to
-from app_pages.widgets.spelling import PLACEMENTS, plain
-from app_pages.your_own.found import description
+from app_pages.controls import address
+from app_pages.shell.frame import go_to
+from app_pages.show.markdown import PLACEMENTS, plain
+from app_pages.subject import session_encoders, state
+from app_pages.your_own.describe import description
 from app_pages.your_own.words import heading
-from model import checkpoint, places
-from model.imports import Description
-from model.places import Listing
-from model.uploads import UPLOAD
+from model import checkpoint
+from model.huggingface import Description
+from model.sources import locations
+from model.sources.names import Listing
+from model.sources.uploads import UPLOAD
 
 PAGE = 12
 
@@ -52,17 +54,19 @@ def _row(name: str) -> None:
         if found.summary or found.left_out:
             with st.popover("Details", type="tertiary"):
                 _details(found)
-        if name in own.opened():
+        if name in session_encoders.opened():
             st.button("Look inside", key=f"look_{name}", on_click=_look, args=(name,), type="primary")
             said = (
                 "Deletes the upload."
                 if name.startswith(UPLOAD)
                 else "Removes it from the list of encoders; its files stay."
             )
-            st.button("Remove", key=f"remove_{name}", on_click=own.remove, args=(name,), help=said)
+            st.button(
+                "Remove", key=f"remove_{name}", on_click=session_encoders.remove, args=(name,), help=said
+            )
         else:
             if name.startswith(UPLOAD):
-                st.button("Delete", key=f"remove_{name}", on_click=own.remove, args=(name,))
+                st.button("Delete", key=f"remove_{name}", on_click=session_encoders.remove, args=(name,))
             if st.button("Open", key=f"open_{name}", disabled=found.problem is not None):
                 _open(name)
 
@@ -113,14 +117,14 @@ def _open(name: str) -> None:
     except (ValueError, OSError) as error:
         st.error(f"{shown(name)} cannot be opened: {plain(_ended(str(error)))}")
         return
-    own.open_(name)
+    session_encoders.open_(name)
     _look(name)
     st.rerun()
 
 
 def _look(name: str) -> None:
     """To the first page, with this encoder chosen."""
-    kind = own.kind_of(name) or state.TEXT
+    kind = session_encoders.kind_of(name) or state.TEXT
     address.take("kind", kind)
     address.take("checkpoint", name)
     address.take("layer", 0)
@@ -129,4 +133,4 @@ def _look(name: str) -> None:
 
 
 def _as_key(name: str) -> str:
-    return "".join(sign if sign.isalnum() else "_" for sign in places.as_shown(name))
+    return "".join(sign if sign.isalnum() else "_" for sign in locations.as_shown(name))

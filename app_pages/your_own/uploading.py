@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from app_pages import own
-from app_pages.options import START
-from app_pages.widgets.spelling import plain, sentence
+from app_pages.shell.start_options import START
+from app_pages.show.markdown import plain, sentence
+from app_pages.subject import session_encoders
 from app_pages.your_own.words import CONVERT, heading
-from model.uploads import MB, upload
+from model.sources.uploads import MB, upload
 
 TYPES = ("json", "txt", "safetensors", "bin", "pt")
 WITH_UPLOADS = f"{START} --server.maxUploadSize 500 -- --uploads 500"
@@ -55,7 +55,7 @@ def _take(files: list, at_most: int) -> None:
     if not files:
         st.info("Choose the files first.", icon=":material/info:")
         return
-    room = at_most - sum(each.n_bytes for each in own.uploads().values())
+    room = at_most - sum(each.n_bytes for each in session_encoders.uploads().values())
     try:
         with st.spinner("Writing the files …"):
             made = upload(((each.name, each.getbuffer()) for each in files), room)
@@ -64,6 +64,6 @@ def _take(files: list, at_most: int) -> None:
         if "pickle" in str(error):
             st.code(CONVERT.strip(), language="python")
         return
-    own.uploaded(made)
+    session_encoders.uploaded(made)
     st.session_state[_ROUND] += 1
     st.rerun()

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from app_pages.options import START
-from model.places import MINILM_PACKAGE
+from app_pages.shell.start_options import START
+from model.sources.locations import MINILM_PACKAGE
 
 WITH_MODELS = f"{START} -- --models DIR"
 WITH_HUB = f"{START} -- --hub"

@@ -18,14 +18,14 @@ from pathlib import Path
 
 import torch
 
-from ..checkpoint import Loaded
-from ..command import CHECKPOINT, in_one_sentence, load_checkpoint
-from .against import compare
+from ..checkpoint.cli import CHECKPOINT, in_one_sentence, load_checkpoint
+from ..loaded import Loaded
 from .examples import examples_for
 from .gather import EXTRA, SAMPLE, Wanted, gather
 from .on_ray import on_ray
+from .results import against_file, write_against
 from .run import Engine, local
-from .stored import against_file, write_against
+from .two_encoders import compare
 
 
 def main() -> None:

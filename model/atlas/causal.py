@@ -9,18 +9,18 @@ import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
-from ..ablation import How, ablate_heads
 from ..capture import capture
-from ..checkpoint import Loaded
-from ..importance import importance
+from ..experiments.ablation import How, ablate_heads
+from ..experiments.faithfulness import Untold, faithfulness, scores_of
+from ..experiments.importance import importance
+from ..experiments.probabilities import probabilities
 from ..inputs import InputLike
 from ..lenses import ATTENTION, LENSES, through
+from ..loaded import Loaded
 from ..measures.changes import cosine_distance, log_odds
-from ..measures.faithfulness import Untold, faithfulness, scores_of
-from ..probabilities import probabilities
 from .examples import Shard
 from .measured import OfMoments, Step, spreads_of
-from .moments import Arrays, Moments, to_arrays
+from .running_moments import Arrays, Moments, to_arrays
 
 IMPORTANCE, ZERO, MEAN = "importance", "zero", "mean"  # the names of the columns
 CORRELATION, READABLE, COUNTED = "correlation/", "readable/", "counted/"
@@ -31,7 +31,7 @@ Effect = Float[np.ndarray, "example layer head"]
 
 @dataclass(frozen=True, kw_only=True)
 class Importance(OfMoments):
-    """`model.importance.importance` with the predicted class: a forward and a backward pass an example."""
+    """`model.experiments.importance.importance` with the predicted class: a forward and a backward pass an example."""
 
     name: ClassVar[str] = "importance"
     shard: int = 64
@@ -70,7 +70,7 @@ class Ablation(OfMoments):
 @dataclass(frozen=True, kw_only=True)
 class Faithfulness(OfMoments):
     """By lens: Spearman's correlation of its scores with knocking each token or patch out of the keys, and whether the
-    map may be read as an explanation, by the rule of `model.measures.faithfulness`, on the examples where that can be told."""
+    map may be read as an explanation, by the rule of `model.experiments.faithfulness`, on the examples where that can be told."""
 
     name: ClassVar[str] = "faithfulness"
     shard: int = 8
@@ -96,7 +96,7 @@ class Faithfulness(OfMoments):
 
 
 def lens_rows(found: Arrays) -> pd.DataFrame:
-    """With the columns of `model.atlas.stored.OF_FAITHFULNESS`: a row a lens, layer and head, lenses in their order, and
+    """With the columns of `model.atlas.results.OF_FAITHFULNESS`: a row a lens, layer and head, lenses in their order, and
     one of maps of random scores.
 
     The correlation is of the n examples on which it can be computed: not all scores, and not all effects, are the same.

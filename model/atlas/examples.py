@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from .. import digits
-from ..checkpoint import Loaded
-from ..evaluate import class_of
-from ..inputs import Input, Picture, Text
+from ..evaluate.__main__ import class_of
+from ..inputs import Input, Picture, Text, digits
+from ..loaded import Loaded
 
 LONGEST_TEXT = 10_000_000  # characters
 DIGITS = "MNIST test digits"

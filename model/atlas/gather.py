@@ -6,19 +6,17 @@ from pathlib import Path
 
 import numpy as np
 
-from ..checkpoint import Loaded, weights_hash
+from ..checkpoint import weights_hash
+from ..loaded import Loaded
 from ..measures.statistics import STATISTICS
 from ..version import VERSION
-from . import strongest, watching
+from . import batch_statistics, strongest
 from .causal import Ablation, Faithfulness, Importance, lens_rows
 from .examples import Examples, examples_to_show
 from .measured import TOKENS, Measure, Statistics, spreads_of
-from .moments import Arrays, Moments, from_arrays
 from .progress import Progress
 from .pruned import Labelled, pruned, split
-from .run import Engine, local, run
-from .source import Source, Spread
-from .stored import (
+from .results import (
     CHOOSING,
     EXAMPLES,
     FAITHFULNESS,
@@ -32,6 +30,9 @@ from .stored import (
     Table,
     write,
 )
+from .run import Engine, local, run
+from .running_moments import Arrays, Moments, from_arrays
+from .source import Source, Spread
 from .strongest import Strongest
 
 # what can be chosen besides the statistics
@@ -126,10 +127,10 @@ class _Passes:
 
 def _statistics(source: Source, found: Arrays) -> tuple[Heads, Layers]:
     source = replace(source, unknown=_unknown(found))
-    by_name = spreads_of(found, watching.HEADS)
+    by_name = spreads_of(found, batch_statistics.HEADS)
     spreads, samples = _spreads({name: by_name[name] for name in STATISTICS if name in by_name}, source.n)
-    z = spreads_of(found, watching.Z)[""].mean.astype(np.float32)
-    curves, _ = _spreads(spreads_of(found, watching.CURVES), source.n)
+    z = spreads_of(found, batch_statistics.Z)[""].mean.astype(np.float32)
+    curves, _ = _spreads(spreads_of(found, batch_statistics.CURVES), source.n)
     heads = Heads(source=replace(source, samples=samples), spreads=spreads, z=z)
     return heads, Layers(source=source, curves=curves)
 

@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 import torch
 
-from ..checkpoint import Loaded
 from ..inputs import prepare
+from ..inputs.text import Encoded
+from ..loaded import Loaded
 from ..record import Positions
-from ..text import Encoded
+from .batch_statistics import one_length, watched
 from .examples import Shard
-from .moments import Arrays, Moments, from_arrays, merge, to_arrays
-from .watching import one_length, watched
+from .running_moments import Arrays, Moments, from_arrays, merge, to_arrays
 
 Step = Callable[[int], object]  # told how many examples are done
 TOKENS = "tokens"
@@ -47,7 +47,7 @@ class OfMoments(Measure):
 
 @dataclass(frozen=True, kw_only=True)
 class Statistics(OfMoments):
-    """`model.atlas.watching.watched` of all heads and layers: one forward an example; and `TOKENS`, of texts [2]: how many
+    """`model.atlas.batch_statistics.watched` of all heads and layers: one forward an example; and `TOKENS`, of texts [2]: how many
     tokens were read, and how many of them the vocabulary lacks."""
 
     name: ClassVar[str] = "statistics"

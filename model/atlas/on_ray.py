@@ -17,12 +17,13 @@ import torch
 from safetensors.numpy import load, save
 
 from .. import checkpoint
-from ..checkpoint import Loaded, weights_hash
+from ..checkpoint import weights_hash
 from ..inputs import Input, Picture, Text
+from ..loaded import Loaded
 from .examples import Shard
 from .measured import Measure, Step
-from .moments import Arrays
 from .run import Engine
+from .running_moments import Arrays
 
 INSTALL = "pip install -r requirements-ray.txt"
 SHARDS = 32  # a worker, in memory together

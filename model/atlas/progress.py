@@ -8,8 +8,8 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from ..writing import replacing
-from .moments import Arrays
+from ..files.writing import replacing
+from .running_moments import Arrays
 
 
 class Progress:

@@ -1,4 +1,4 @@
-"""How many heads may go, over a data set: `model.pruning.greedy`, whose steps are stored as they come."""
+"""How many heads may go, over a data set: `model.experiments.pruning.greedy`, whose steps are stored as they come."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from ..ablation import How
-from ..checkpoint import Loaded
+from ..experiments.ablation import How
+from ..experiments.pruning import greedy
 from ..inputs import InputLike
-from ..pruning import greedy
+from ..loaded import Loaded
 from .examples import Examples, with_classes
 from .progress import Progress
 
@@ -45,7 +45,7 @@ def _labelled(examples: list[tuple[int, InputLike, int]]) -> Labelled:
 def pruned(
     loaded: Loaded, choosing: Labelled, judging: Labelled, means: np.ndarray, progress: Progress
 ) -> pd.DataFrame:
-    """With the columns of `model.atlas.stored.OF_PRUNING`: once with zeros in the place of heads, once with their means.
+    """With the columns of `model.atlas.results.OF_PRUNING`: once with zeros in the place of heads, once with their means.
 
     Raises ValueError as `greedy` does.
     """

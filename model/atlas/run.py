@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Iterator
 
 from tqdm import tqdm
 
-from ..checkpoint import Loaded
 from ..device import hand_back
+from ..loaded import Loaded
 from .examples import Examples, Shard
 from .measured import Measure, Step
-from .moments import Arrays
 from .progress import Progress
+from .running_moments import Arrays
 
 # From what is measured, the encoder and shards to the number of each shard and what it came to, in any order. What it
 # cannot measure raises ValueError.

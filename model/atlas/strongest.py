@@ -10,13 +10,13 @@ import torch
 from torch import Tensor
 
 from ..capture import evaluating
-from ..checkpoint import Loaded
 from ..hooks import watch
 from ..inputs import Text, prepare
+from ..loaded import Loaded
 from ..measures.statistics import NO_WORD
 from .examples import Examples, Shard
 from .measured import Measure, Step, batches
-from .moments import Arrays
+from .running_moments import Arrays
 
 CONTEXT = 80  # characters on each side
 BETWEEN = 160  # characters between query and key
@@ -80,7 +80,7 @@ class Strongest(Measure):
 
 
 def rows(loaded: Loaded, examples: Examples, found: Arrays) -> pd.DataFrame:
-    """With the columns of `model.atlas.stored.OF_EXAMPLES`, a row an example of a head, the strongest first.
+    """With the columns of `model.atlas.results.OF_EXAMPLES`, a row an example of a head, the strongest first.
 
     `before`, `between` and `after` are the text around query and key, shortened; of a picture they are empty. The examples
     are read again.

@@ -1,5 +1,6 @@
 """Lenses: other maps than the attention weights of what passes between positions, each shown as an `AttentionRecord`."""
 
+from .apply import through
 from .descriptions import (
     ATTENTION,
     LENSES,
@@ -11,7 +12,6 @@ from .descriptions import (
     WITH_RESIDUAL,
     Lens,
 )
-from .through import through
 
 __all__ = [
     "ATTENTION",

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from ..record import AttentionRecord, ForwardRecord
 from ..transformer import Block, Transformer
-from .shown import LEAST, as_record, as_shares, of_layers
+from .as_record import LEAST, as_record, as_shares, of_layers
 
 
 def norm_weighted(model: Transformer, record: ForwardRecord) -> AttentionRecord:

@@ -5,12 +5,12 @@ import torch
 from jaxtyping import Float
 
 from ..capture import activations, capture
-from ..checkpoint import Loaded
+from ..capture.intervention import Intervention
 from ..inputs import InputLike
-from ..intervention import Intervention
+from ..loaded import Loaded
 from ..record import AttentionRecord
+from .as_record import LEAST, as_record
 from .rollout import multiplied, reachable
-from .shown import LEAST, as_record
 
 
 def gradient_relevance(

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float
 
 from ..measures.heads import over_heads
 from ..record import AttentionRecord
-from .shown import as_record, as_shares, of_layers
+from .as_record import as_record, as_shares, of_layers
 
 
 def rollout(record: AttentionRecord) -> AttentionRecord:

@@ -7,14 +7,14 @@ from torch import Tensor
 from torch.nn import functional
 
 from ..capture import capture
-from ..checkpoint import Loaded
 from ..config import ModelConfig
 from ..inputs import InputLike
+from ..loaded import Loaded
 from ..record import AttentionRecord, ForwardRecord
 from ..transformer import Block, Transformer
+from .as_record import as_record, as_shares, of_layers
 from .norms import handed_over, tensor
 from .rollout import multiplied, reachable
-from .shown import as_record, as_shares, of_layers
 
 NUMBERS_AT_ONCE = 2**22  # hidden units in memory together
 MULTIPLICATIONS_A_STEP = 2**34  # of the feed-forward's second map

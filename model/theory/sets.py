@@ -13,9 +13,9 @@ import torch
 from jaxtyping import Float32, Int
 
 from ..capture import activations, evaluating
-from ..checkpoint import Loaded
 from ..hooks import watch
 from ..inputs import InputLike, prepare
+from ..loaded import Loaded
 from ..masks import causal
 
 Kind = Literal["shuffled", "reversed", "shifted by one", "first two swapped"]

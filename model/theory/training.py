@@ -10,9 +10,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from ..config import DIGITS
-from ..digits import examples
-from ..train import schedule
+from ..inputs.digits import examples
 from ..transformer import Transformer
+from . import learning_rate as schedule
 from .fresh import FreshSetting, fresh
 
 # Adam as Xiong et al. 2020 (section 3.2) and Vaswani et al. 2017 set it; no weight decay, no clipping.

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator
 
-from .. import json_schema
 from ..checkpoint import CHECKPOINTS
-from ..json_schema import COUNT, MAYBE, NUMBER, WORDS, list_of, object_of
+from ..files import json_schema
+from ..files.json_schema import COUNT, MAYBE, NUMBER, WORDS, list_of, object_of
 from .fresh import FreshSetting
 from .training import N_HELD_OUT, accuracy, digit_encoder, train, warmed_up
 

@@ -16,7 +16,7 @@ import torch
 from torch import distributed
 
 from ..checkpoint import CHECKPOINTS, save
-from ..command import in_one_sentence
+from ..checkpoint.cli import in_one_sentence
 from ..device import find_device
 from .loop import train
 from .prepare import prepare

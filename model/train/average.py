@@ -10,7 +10,7 @@ from pathlib import Path
 from torch import Tensor
 
 from ..checkpoint import film_arrays, save
-from ..command import in_one_sentence
+from ..checkpoint.cli import in_one_sentence
 from ..transformer import Transformer
 from .start import Start, as_tensors
 

@@ -6,9 +6,9 @@ from time import perf_counter
 
 import torch
 
+from ..theory.learning_rate import steps_per_epoch
 from ..transformer import Transformer
 from .recipe import Phase, Recipe
-from .schedule import steps_per_epoch
 from .step import Precision, gradients
 from .tasks import Task, device_of
 

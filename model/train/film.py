@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from ..capture import capture
-from ..checkpoint import Loaded
+from ..loaded import Loaded
 from ..measures.heads import entropy
 from ..record import ForwardRecord
 from ..transformer import Transformer

@@ -11,14 +11,14 @@ from torch.optim import Optimizer
 from tqdm import tqdm
 
 from ..capture import evaluating
-from ..checkpoint import Loaded
+from ..loaded import Loaded
+from ..theory.learning_rate import learning_rate, moments
 from ..transformer import Transformer
 from .estimate import estimate
 from .estimate import n_steps as steps_of
 from .film import shot
 from .precision import faster
 from .recipe import Phase, Recipe
-from .schedule import learning_rate, moments
 from .setting import Setting
 from .state import Progress, load_state, phase_of, save_state
 from .step import Precision, autocast, batches, gradients, rank, set_rate

@@ -5,7 +5,7 @@ from pathlib import Path
 import torch
 
 from ..config import ModelConfig
-from ..digits import examples, read_mnist, to_input, to_labels
+from ..inputs.digits import examples, read_mnist, to_input, to_labels
 from .setting import Setting
 from .sources import mnist_folder
 from .task_digits import Digits

@@ -18,8 +18,8 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from ..config import ModelConfig
-from ..text import train_tokenizer, train_word_tokenizer
-from ..writing import new_folder, replacing
+from ..files.writing import new_folder, replacing
+from ..inputs.text import train_tokenizer, train_word_tokenizer
 from .corpus import Corpus, tokenize
 from .prepare_sentences import leave, sentence_tasks, sets_held_out
 from .setting import Setting

@@ -7,7 +7,7 @@ import pandas as pd
 import torch
 from tokenizers import Tokenizer
 
-from ..writing import replacing
+from ..files.writing import replacing
 from .corpus import Corpus, tokenize
 from .edits import changed_sentences
 from .negation import JUDGED_ON, NEGATES, sentences

@@ -8,8 +8,9 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from ..checkpoint import Loaded, film_arrays, load
-from ..text import with_contractions
+from ..checkpoint import film_arrays, load
+from ..inputs.text import with_contractions
+from ..loaded import Loaded
 from ..transformer import Transformer
 from .recipe import Recipe
 from .state import Progress

@@ -14,8 +14,8 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.optim import Optimizer
 
+from ..files.writing import replacing
 from ..transformer import Transformer
-from ..writing import replacing
 from .film import Film, join
 from .step import Precision
 

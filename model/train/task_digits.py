@@ -5,10 +5,10 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from ..evaluate import classification
+from ..evaluate.__main__ import classification
+from ..theory.learning_rate import steps_per_epoch
 from ..transformer import Transformer
 from .augment import augment
-from .schedule import steps_per_epoch
 from .tasks import Batch, device_of, generator
 
 

@@ -17,16 +17,16 @@ from torch.nn.utils import clip_grad_norm_
 from tqdm import tqdm
 
 from ..checkpoint import CHECKPOINTS
-from ..command import in_one_sentence
+from ..checkpoint.cli import in_one_sentence
 from ..config import preset
 from ..device import find_device
+from ..theory.learning_rate import learning_rate
 from ..theory.warmup import BATCH_SIZE_STORED, LAST_STEPS_STORED, RUNS, WarmupRun, read_runs, write_runs
 from ..transformer import Transformer
 from .loop import evaluate
 from .precision import faster
 from .prepare import prepare
 from .recipe import recipe
-from .schedule import learning_rate
 from .setting import Setting
 from .step import PRECISIONS, Precision, autocast, batches, gradients, optimizers, set_rate
 

@@ -9,7 +9,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from model.inputs import as_seen
 from tests.app_pages.charts import table
-from tests.model.imports.folders import SENTENCE, build
+from tests.model.huggingface.folders import SENTENCE, build
 
 Open = Callable[..., AppTest]
 

@@ -8,9 +8,9 @@ import plotly.io
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages import state
+from app_pages.subject import state
 from tests.app_pages.charts import described
-from viz.palette import POST_LN, PRE_LN
+from viz.builders.palette import POST_LN, PRE_LN
 
 Open = Callable[..., AppTest]
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.test_links import mark
 from tests.browser.watching import ready
-from viz.palette import WEIGHTS
+from viz.builders.palette import WEIGHTS
 
 TOKENS = ["[CLS]", "the", "plot", "is", "thin", ",", "but", "i", "was", "never", "bored", ".", "[SEP]"]
 QUERY = 4

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from app_pages.frame import GROUPS
+from app_pages.shell.frame import GROUPS
 from tests.browser.watching import ready
 
 NAMES = [title.name for group in GROUPS.values() for title in group.values()]

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from model import checkpoint
-from model.checkpoint import Loaded, save
+from model.checkpoint import save
+from model.loaded import Loaded
 from tests.model import tiny
 from tests.model.tiny import DIGIT, TEXT, build, tokenizer
 

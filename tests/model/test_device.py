@@ -26,7 +26,7 @@ def test_a_device_that_is_not_there_is_refused_in_one_sentence(name):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("module", "threads"), [("model.capture", 3), ("app_pages.cache", 1)])
+@pytest.mark.parametrize(("module", "threads"), [("model.capture", 3), ("app_pages.subject.cache", 1)])
 def test_one_thread_is_the_servers_choice_and_not_that_of_whoever_imports_the_model(
     module: str, threads: int
 ) -> None:

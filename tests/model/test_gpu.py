@@ -15,9 +15,9 @@ if not torch.cuda.is_available():
     raise SystemExit({NO_GPU})
 from model.capture import capture
 from model.checkpoint import load
-from model.digits import examples
-from model.intervention import MaskChoice
-from model.intervention import masked
+from model.inputs.digits import examples
+from model.capture.intervention import MaskChoice
+from model.capture.intervention import masked
 for name, given in (("mnist-pre-ln", examples()[0][0]), ("imdb-post-ln", "It is not a bad film.")):
     here, there = (load(name, device) for device in ("cpu", "cuda"))
     pairs = [[capture(each, given) for each in (here, there)]]

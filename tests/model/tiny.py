@@ -10,9 +10,9 @@ from tokenizers import Tokenizer, normalizers, pre_tokenizers
 from tokenizers.models import WordPiece
 from tokenizers.processors import TemplateProcessing
 
-from model.checkpoint import Loaded
 from model.config import ModelConfig, preset
-from model.text import CLASS, MASK, PADDING, SEPARATOR, SPECIAL_TOKENS, UNKNOWN
+from model.inputs.text import CLASS, MASK, PADDING, SEPARATOR, SPECIAL_TOKENS, UNKNOWN
+from model.loaded import Loaded
 from model.transformer import Transformer
 
 TEXT = ModelConfig(

@@ -5,7 +5,7 @@ from typing import Any
 
 import vl_convert
 
-from viz.figure import VegaFigure
+from viz.builders.figure import VegaFigure
 
 
 def drawn(figure: VegaFigure, *, width: int | None = None, dark: bool = False) -> list[list[dict]]:

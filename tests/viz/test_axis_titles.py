@@ -4,13 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from viz.attention.token_bars import knock_out_bars, row_sums
 from viz.attention.token_heatmaps import attention_heatmap, difference_heatmap, score_heatmap
-from viz.bars import neighbour_bars
+from viz.builders.bars import neighbour_bars
+from viz.builders.figure import PlotlyFigure
+from viz.builders.head_grids import entropy_change
 from viz.compare.norm_heatmap import norm_heatmap
 from viz.compare.stage_curves import logit_curves, stage_curves
 from viz.cost.length_scaling import length_scaling
-from viz.figure import PlotlyFigure
-from viz.head_grids import entropy_change
 from viz.inside.dot_product_distribution import dot_product_distribution
 from viz.masks.attention_shift import attention_shift
 from viz.masks.cell_board import cell_board
@@ -21,7 +22,6 @@ from viz.positions.position_similarities import position_similarity_map
 from viz.positions.sinusoids import counter_table, wave_curves
 from viz.theory.placements import hidden_norms, last_layer_gradient, layer_gradients, model_updates
 from viz.theory.warmup_runs import loss_curves, warmup_grid
-from viz.token_bars import knock_out_bars, row_sums
 from viz.training.run_curves import run_curves
 
 ONE, TWO, EVEN, HALF = np.ones((1, 2)), ("a", "b"), np.full((2, 2), 0.5), np.full(2, 0.5)

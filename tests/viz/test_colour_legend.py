@@ -1,4 +1,4 @@
-from viz.colours import colour_legend
+from viz.builders.vega_colours import colour_legend
 
 
 def test_the_title_is_whole_and_the_ticks_are_those_given():

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import numpy as np
 
-from ..cells import framed, head_axis
-from ..colours import attention_colour, evenly
-from ..figure import VegaFigure, click_on, data, form, need_shape, tip
-from ..palette import TO_ONE, WEIGHT, WeightScale, tiles
-from ..pictures import CHOOSE
-from ..theme import lines_above
+from ..builders.cells import framed, head_axis
+from ..builders.figure import VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.palette import TO_ONE, WEIGHT, WeightScale, tiles
+from ..builders.pictures import CHOOSE
+from ..builders.theme import lines_above
+from ..builders.vega_colours import attention_colour, evenly
 
 AT_MOST = 64  # cells a side of a tile; with more positions, or fewer pixels, neighbours are pooled
 _WIDTH = 600  # pixels for all heads together, while a tile stays between the smallest and the largest

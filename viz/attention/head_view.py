@@ -7,13 +7,13 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..colours import attention_colour, evenly, weight_values
-from ..figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
-from ..palette import ACCENT, TO_ONE, WeightScale
-from ..pictures import pixel_x, pixel_y
-from ..theme import FIT, INK, lines_above
-from .token_label import FONT, label, visible
-from .token_label import width as label_width
+from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.palette import ACCENT, TO_ONE, WeightScale
+from ..builders.pictures import pixel_x, pixel_y
+from ..builders.theme import FIT, INK, lines_above
+from ..builders.token_label import FONT, label, visible
+from ..builders.token_label import width as label_width
+from ..builders.vega_colours import attention_colour, evenly, weight_values
 
 _WIDTH = 640  # pixels, where the page gives none
 _WIDEST = 900  # lines across more than that are too flat to be followed

@@ -3,9 +3,9 @@
 import altair as alt
 import numpy as np
 
-from ..figure import VegaFigure, click_on, data, form, tip
-from ..palette import ACCENT, NEUTRAL, tiles
-from ..pictures import CHOOSE, pixel_x, pixel_y, whole_picture
+from ..builders.figure import VegaFigure, click_on, data, form, tip
+from ..builders.palette import ACCENT, NEUTRAL, tiles
+from ..builders.pictures import CHOOSE, pixel_x, pixel_y, whole_picture
 
 _SIDE = 168  # pixels
 _STEPS = 12  # places that a click can choose, either way

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ..figure import PlotlyFigure, need_shape
-from ..heatmap import attention_scale, colour_scale, heatmap, position_labels
-from ..palette import ROUNDING, TO_ONE, WeightScale, largest
+from ..builders.figure import PlotlyFigure, need_shape
+from ..builders.heatmap import attention_scale, colour_scale, heatmap, position_labels
+from ..builders.palette import ROUNDING, TO_ONE, WeightScale, largest
 
 _WRITTEN = 20  # keys; in a map of more, a cell has no room for its number
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 import altair as alt
 import numpy as np
 
-from ..cells import STRONG, framed
-from ..colours import attention_colour, evenly, weight_values
-from ..figure import VegaFigure, click_on, data, form, need_shape, tip
-from ..palette import TO_ONE, WeightScale
-from ..pictures import pixel_x
-from ..theme import INK, OTHER_INK, lines_above
-from .token_label import FONT, label, visible
-from .token_label import width as label_width
+from ..builders.cells import STRONG, framed
+from ..builders.figure import VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.palette import TO_ONE, WeightScale
+from ..builders.pictures import pixel_x
+from ..builders.theme import INK, OTHER_INK, lines_above
+from ..builders.token_label import FONT, label, visible
+from ..builders.token_label import width as label_width
+from ..builders.vega_colours import attention_colour, evenly, weight_values
 
 if TYPE_CHECKING:  # the package loads torch
     from model.record import Positions

@@ -3,10 +3,10 @@
 import altair as alt
 import numpy as np
 
-from ..cells import BARE_AXIS, cells
-from ..colours import ENDS, colour_legend
-from ..figure import VegaFigure, click_on, data, form, tip, value
-from ..theme import INK
+from ..builders.cells import BARE_AXIS, cells
+from ..builders.figure import VegaFigure, click_on, data, form, tip, value
+from ..builders.theme import INK
+from ..builders.vega_colours import ENDS, colour_legend
 
 _SIDE = 540  # pixels of the longer side, while a cell stays between the smallest and the largest
 _SMALLEST, _LARGEST = 10, 26

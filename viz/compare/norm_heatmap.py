@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..figure import PlotlyFigure, need_shape
-from ..heatmap import colour_scale, heatmap, position_labels
+from ..builders.figure import PlotlyFigure, need_shape
+from ..builders.heatmap import colour_scale, heatmap, position_labels
 
 _STEP = 26  # pixels a stage
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
-from ..palette import ACCENT, EMPHASIS, NEUTRAL
+from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL
 
 _STEP, _WIDTH = 18, 400  # pixels a pair, and across
 

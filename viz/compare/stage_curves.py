@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import numpy as np
 
-from ..curves import by_kind, curves, long, stage_axis
-from ..figure import VegaFigure, data, form, need_shape, tip, value
-from ..palette import CATEGORIES, NEUTRAL, SHAPES
-from ..theme import FIT, heading
+from ..builders.curves import by_kind, curves, long, stage_axis
+from ..builders.figure import VegaFigure, data, form, need_shape, tip, value
+from ..builders.palette import CATEGORIES, NEUTRAL, SHAPES
+from ..builders.theme import FIT, heading
 
 Band = tuple[np.ndarray, np.ndarray]  # means and standard deviations [stage]
 _GAP, _LETTER = 8, 8  # pixels: from a curve to its name, and for each letter of that

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..cells import BARE_AXIS, cells, strong
-from ..colours import ENDS, SIGNED_ENDS, colour_legend
-from ..figure import VegaFigure, form, need_shape, tip, value
-from ..numbers import written
-from ..palette import NEUTRAL
-from ..theme import heading
+from ..builders.cells import BARE_AXIS, cells, strong
+from ..builders.figure import VegaFigure, form, need_shape, tip, value
+from ..builders.number_format import written
+from ..builders.palette import NEUTRAL
+from ..builders.theme import heading
+from ..builders.vega_colours import ENDS, SIGNED_ENDS, colour_legend
 
 _SMALLEST, _LARGEST = 12, 46
 _WRITTEN, _WIDE = 24, 30  # pixels that a cell needs for its number, and for one in larger letters

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import altair as alt
 
-from ..curves import Series, by_kind, curves, long
-from ..figure import VegaFigure, data, form, tip, value
-from ..numbers import powers_of_ten
-from ..palette import CATEGORIES, SHAPES
+from ..builders.curves import Series, by_kind, curves, long
+from ..builders.figure import VegaFigure, data, form, tip, value
+from ..builders.number_format import powers_of_ten
+from ..builders.palette import CATEGORIES, SHAPES
 
 
 def length_scaling(

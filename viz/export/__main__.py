@@ -15,9 +15,9 @@ import numpy as np
 
 from ..attention.head_overview import head_overview
 from ..attention.token_heatmaps import attention_heatmap, cross_heatmap
-from ..figure import Figure
+from ..builders.figure import Figure
 from .files import PICTURES, file
-from .look import Look
+from .print_size import Look
 from .view import html, view_of
 
 KINDS = ("html", *PICTURES)
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asked = parser.parse_args(arguments)
     try:
         content = made(asked)
-        with _of_model("writing").replacing(asked.out) as beside:
+        with _of_model("files.writing").replacing(asked.out) as beside:
             beside.write_bytes(content)
     except (ValueError, OSError) as error:
         said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
@@ -60,7 +60,7 @@ def made(asked: argparse.Namespace) -> bytes:
         raise ValueError(
             f"{', '.join(unused)} can be set for .{' and .'.join(PICTURES)}: a page takes its size and its theme from the browser"
         )
-    read = _of_model("record_file").read_file(asked.record)
+    read = _of_model("record.record_file").read_file(asked.record)
     record = read.record
     layer, head = asked.head or (0, 0)
     query = asked.query or 0

@@ -9,10 +9,10 @@ from typing import Any
 import vl_convert
 from PIL import Image
 
-from ..figure import Figure, PlotlyFigure, VegaFigure
-from .look import CM, LABEL, PT, Look, config
+from ..builders.figure import Figure, PlotlyFigure, VegaFigure
+from .plotly_to_vega import twin
+from .print_size import CM, LABEL, PT, Look, config
 from .text import clean, in_columns, in_fonts, wrapped
-from .twin import twin
 
 _NATURAL = 720  # pixels, of a figure that is as wide as the page that it stands on
 _SMALLEST = 120  # pixels of a plot that is to be laid out

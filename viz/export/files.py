@@ -1,8 +1,8 @@
 """Figures as files, by the name of the format."""
 
-from ..figure import Figure
+from ..builders.figure import Figure
 from .drawing import png, svg
-from .look import Look
+from .print_size import Look
 from .tables import csv, parquet
 
 MIME = {

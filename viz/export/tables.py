@@ -4,7 +4,7 @@ import io
 
 import pandas as pd
 
-from ..figure import Figure
+from ..builders.figure import Figure
 from .text import clean
 
 _PICTURES = {"on_light", "on_dark", "url"}  # columns that hold images, as long data URIs

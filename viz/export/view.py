@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..figure import need_shape
-from ..palette import ACCENT, MASKED, WEIGHT, WEIGHTS, data_uri
+from ..builders.figure import need_shape
+from ..builders.palette import ACCENT, MASKED, WEIGHT, WEIGHTS, data_uri
 from .text import clean
 
 if TYPE_CHECKING:  # the package loads torch

@@ -6,10 +6,10 @@ from typing import Literal
 import altair as alt
 import numpy as np
 
-from ..figure import VegaFigure, data, form, need_shape, tip, value
-from ..numbers import THIN_PERCENT
-from ..palette import EMPHASIS, NEUTRAL
-from ..theme import FIT, heading_with_reading
+from ..builders.figure import VegaFigure, data, form, need_shape, tip, value
+from ..builders.number_format import THIN_PERCENT
+from ..builders.palette import EMPHASIS, NEUTRAL
+from ..builders.theme import FIT, heading_with_reading
 
 MAP, RANDOM = "order of the map", "random orders"
 _TITLES = {"deletion": "Deletion", "insertion": "Insertion"}

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..attention.token_label import label, visible
-from ..figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
-from ..palette import ACCENT, EMPHASIS
-from ..theme import FIT, INK
+from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.palette import ACCENT, EMPHASIS
+from ..builders.theme import FIT, INK
+from ..builders.token_label import label, visible
 
 _NAMED = 3  # of the largest scores, and of the largest effects
 _ROOM, _LINE = 0.16, 0.06  # that a name takes, across and up, as shares of the figure

@@ -4,11 +4,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..cells import BARE_AXIS, cells, strong
-from ..colours import SIGNED_ENDS, colour_legend
-from ..figure import VegaFigure, click_on, form, need_shape, tip
-from ..numbers import written
-from ..palette import ROUNDING, largest
+from ..builders.cells import BARE_AXIS, cells, strong
+from ..builders.figure import VegaFigure, click_on, form, need_shape, tip
+from ..builders.number_format import written
+from ..builders.palette import ROUNDING, largest
+from ..builders.vega_colours import SIGNED_ENDS, colour_legend
 
 ATTENTION, FEED_FORWARD = "attn", "FF"  # the last two columns
 _WIDTH, _NARROWEST, _WIDEST, _HEIGHT = 560, 38, 58, 34

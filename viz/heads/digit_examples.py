@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..figure import VegaFigure, click_on, data, form, need_shape, tip
-from ..palette import EMPHASIS
-from ..pictures import CHOOSE, picture_ink, pixel_x, pixel_y
-from ..theme import INK
+from ..builders.figure import VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.palette import EMPHASIS
+from ..builders.pictures import CHOOSE, picture_ink, pixel_x, pixel_y
+from ..builders.theme import INK
 
 _SIDE = 112  # pixels: an MNIST digit, four times as large
 _CAPTION, _GAP = 20, 14

@@ -6,9 +6,9 @@ import altair as alt
 import numpy as np
 from PIL import ImageColor
 
-from ..figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
-from ..palette import ACCENT
-from ..theme import INK, heading
+from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.palette import ACCENT
+from ..builders.theme import INK, heading
 
 _HEIGHT = 340
 _RAMP = (

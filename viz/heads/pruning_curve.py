@@ -7,11 +7,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..curves import WHOLE, by_kind, curves
-from ..figure import VegaFigure, click_on, data, form, tip, value
-from ..numbers import THIN_PERCENT
-from ..palette import NEUTRAL, SHAPES, side_colours
-from ..theme import FIT
+from ..builders.curves import WHOLE, by_kind, curves
+from ..builders.figure import VegaFigure, click_on, data, form, tip, value
+from ..builders.number_format import THIN_PERCENT
+from ..builders.palette import NEUTRAL, SHAPES, side_colours
+from ..builders.theme import FIT
 
 HEIGHT = 300
 

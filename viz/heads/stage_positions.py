@@ -6,13 +6,13 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..attention.token_label import label, visible
-from ..cells import BARE_AXIS, cells
-from ..colours import SIGNED_ENDS, colour_legend
-from ..figure import VegaFigure, click_on, form, need_shape, tip, value
-from ..numbers import written
-from ..palette import ROUNDING, largest
-from ..theme import FIT
+from ..builders.cells import BARE_AXIS, cells
+from ..builders.figure import VegaFigure, click_on, form, need_shape, tip, value
+from ..builders.number_format import written
+from ..builders.palette import ROUNDING, largest
+from ..builders.theme import FIT
+from ..builders.token_label import label, visible
+from ..builders.vega_colours import SIGNED_ENDS, colour_legend
 
 _STEP = 22  # pixels a stage
 _NAMED = 36  # beyond so many positions their names would cover each other

@@ -5,10 +5,10 @@ from typing import Literal
 import altair as alt
 import numpy as np
 
-from ..figure import VegaFigure, data, form, need_shape, tip, value
-from ..numbers import short
-from ..palette import CATEGORIES
-from ..theme import FIT, INK, heading_with_reading
+from ..builders.figure import VegaFigure, data, form, need_shape, tip, value
+from ..builders.number_format import short
+from ..builders.palette import CATEGORIES
+from ..builders.theme import FIT, INK, heading_with_reading
 
 _ROW = 54  # pixels
 _STATISTICS = 1.1  # cells beside or below the table, for mean and deviation

@@ -6,11 +6,11 @@ from itertools import pairwise
 import altair as alt
 import pandas as pd
 
-from ..cells import framed
-from ..figure import VegaFigure, click_on, data, form
-from ..palette import CATEGORIES, NEUTRAL
-from ..pictures import pixel_x, pixel_y
-from ..theme import INK
+from ..builders.cells import framed
+from ..builders.figure import VegaFigure, click_on, data, form
+from ..builders.palette import CATEGORIES, NEUTRAL
+from ..builders.pictures import pixel_x, pixel_y
+from ..builders.theme import INK
 
 # In pixels, as all lengths here: above the first box, a box, from one to the next.
 _TOP, _BOX, _STEP = 10, 27, 39
@@ -23,7 +23,7 @@ _BY_ITSELF = ("products", "values")  # the first and the last step that every he
 def block_diagram(
     labels: Mapping[str, str], *, opened: Collection[str], head: str, placement: str
 ) -> VegaFigure:
-    """A box a step, in the order of `labels`, which are by the names of `model.head_steps.ORDER`.
+    """A box a step, in the order of `labels`, which are by the names of `model.experiments.head_steps.ORDER`.
 
     The boxes `opened` are framed; what `head` does by itself is within a dashed line. A click on a box sets the
     point selection `step`, field `step`. The chart has its own width, so give it no other.

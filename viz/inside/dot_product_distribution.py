@@ -5,11 +5,11 @@ import math
 import altair as alt
 import numpy as np
 
-from ..curves import curves
-from ..figure import VegaFigure, data, form, tip, value
-from ..numbers import percent
-from ..palette import EMPHASIS
-from ..theme import FIT, INK, heading_with_reading
+from ..builders.curves import curves
+from ..builders.figure import VegaFigure, data, form, tip, value
+from ..builders.number_format import percent
+from ..builders.palette import EMPHASIS
+from ..builders.theme import FIT, INK, heading_with_reading
 
 _BINS = 81
 

@@ -4,9 +4,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..figure import VegaFigure, click_on, data, either, form, tip, value
-from ..palette import ACCENT, EMPHASIS, NEUTRAL
-from ..theme import FIT, INK, heading_with_reading
+from ..builders.figure import VegaFigure, click_on, data, either, form, tip, value
+from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL
+from ..builders.theme import FIT, INK, heading_with_reading
 
 _HEIGHT = 230
 _OPACITY = 0.75

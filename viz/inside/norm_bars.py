@@ -4,10 +4,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..figure import VegaFigure, data, form, tip, value
-from ..numbers import short
-from ..palette import CATEGORIES, EMPHASIS
-from ..theme import FIT, INK, heading_with_reading
+from ..builders.figure import VegaFigure, data, form, tip, value
+from ..builders.number_format import short
+from ..builders.palette import CATEGORIES, EMPHASIS
+from ..builders.theme import FIT, INK, heading_with_reading
 
 _HEIGHT = 130
 _WRITTEN = 8  # so many components at most carry their value as text

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import numpy as np
 
-from ..curves import CHOSEN, curves, probability, rule
-from ..figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
-from ..palette import CATEGORIES, NEUTRAL, SHAPES
-from ..theme import FIT, INK
+from ..builders.curves import CHOSEN, curves, probability, rule
+from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.palette import CATEGORIES, NEUTRAL, SHAPES
+from ..builders.theme import FIT, INK
 
 _WORTH = 0.1  # a class that never gets so much stays grey
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import altair as alt
 import numpy as np
 
-from ..figure import VegaFigure, click_on, data, either, form, tip, value
-from ..numbers import written
-from ..palette import ACCENT, EMPHASIS, FALLS, NEUTRAL, RISES, WeightScale
-from ..theme import FIT, INK
+from ..builders.figure import VegaFigure, click_on, data, either, form, tip, value
+from ..builders.number_format import written
+from ..builders.palette import ACCENT, EMPHASIS, FALLS, NEUTRAL, RISES, WeightScale
+from ..builders.theme import FIT, INK
 from .vector_rows import names_channel
 
 _ROW, _LOW_ROW, _MANY = 24, 17, 40  # pixels a bar, and from how many on they are low

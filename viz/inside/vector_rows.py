@@ -8,11 +8,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..cells import framed
-from ..colours import SIGNED_ENDS, colour
-from ..figure import VegaFigure, click_on, data, either, form, tip, value
-from ..palette import FALLS, RISES
-from ..theme import FIT, INK
+from ..builders.cells import framed
+from ..builders.figure import VegaFigure, click_on, data, either, form, tip, value
+from ..builders.palette import FALLS, RISES
+from ..builders.theme import FIT, INK
+from ..builders.vega_colours import SIGNED_ENDS, colour
 
 NAMES = 132  # pixels for the names of rows, the same in all charts: their columns stand below each other
 _ROW, _LOW_ROW, _MANY = 26, 17, 40  # pixels a row, and from how many rows on they are low

@@ -4,11 +4,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..curves import CHOSEN, by_kind, rule
-from ..figure import VegaFigure, data, either, form, tip, value
-from ..numbers import powers_of_ten
-from ..palette import CATEGORIES, NEUTRAL
-from ..theme import FIT, heading_with_reading
+from ..builders.curves import CHOSEN, by_kind, rule
+from ..builders.figure import VegaFigure, data, either, form, tip, value
+from ..builders.number_format import powers_of_ten
+from ..builders.palette import CATEGORIES, NEUTRAL
+from ..builders.theme import FIT, heading_with_reading
 
 _NAMES = {0.0: "1", 0.5: "1/√d_k", 1.0: "1/d_k"}
 _COLOURS = {0.0: CATEGORIES[2], 0.5: CATEGORIES[0], 1.0: CATEGORIES[1]}

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..attention.token_label import label
-from ..figure import VegaFigure, data, either, form, need_shape, tip
-from ..palette import EMPHASIS, FALLS, MASKED, NEUTRAL, RISES
-from ..theme import FIT
+from ..builders.figure import VegaFigure, data, either, form, need_shape, tip
+from ..builders.palette import EMPHASIS, FALLS, MASKED, NEUTRAL, RISES
+from ..builders.theme import FIT
+from ..builders.token_label import label
 
 _ROW = 24  # pixels
 _LONGEST_TOKEN = 16  # cells

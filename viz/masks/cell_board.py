@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..colours import attention_colour, evenly, weight_values
-from ..figure import VegaFigure, click_on, data, either, form, need_shape, tip
-from ..heatmap import position_labels
-from ..palette import ACCENT, NEUTRAL, TO_ONE, WeightScale, hatching
-from ..pictures import whole_picture
+from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip
+from ..builders.heatmap import position_labels
+from ..builders.palette import ACCENT, NEUTRAL, TO_ONE, WeightScale, hatching
+from ..builders.pictures import whole_picture
+from ..builders.vega_colours import attention_colour, evenly, weight_values
 
 _SIDE = 410  # pixels of the board, while a cell stays between the smallest and the largest
 _SMALLEST, _LARGEST = 7, 34

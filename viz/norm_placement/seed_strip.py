@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import altair as alt
 
-from ..figure import VegaFigure, data, form, need_shape, tip, value
-from ..palette import NEUTRAL
-from ..theme import FIT, INK
+from ..builders.figure import VegaFigure, data, form, need_shape, tip, value
+from ..builders.palette import NEUTRAL
+from ..builders.theme import FIT, INK
 from ..theory.placements import variant_channels
 
 PLACEMENTS = ("pre-LN", "post-LN")

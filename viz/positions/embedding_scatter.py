@@ -6,12 +6,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..attention.token_label import label, visible
-from ..colours import colour_legend
-from ..figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
-from ..palette import ACCENT, NEUTRAL
-from ..pictures import CHOOSE, picture_ink
-from ..theme import FIT, INK
+from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.palette import ACCENT, NEUTRAL
+from ..builders.pictures import CHOOSE, picture_ink
+from ..builders.theme import FIT, INK
+from ..builders.token_label import label, visible
+from ..builders.vega_colours import colour_legend
 
 # Of middling lightness all along, so that the first and the last position read on white and on black.
 _ALONG = ("#0f8b8d", "#878088", "#b042d6")

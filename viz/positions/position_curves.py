@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import numpy as np
 
-from ..attention.token_label import visible
-from ..curves import CHOSEN, WHOLE, by_kind, curves, long, probability, rule
-from ..figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
-from ..palette import CATEGORIES, EMPHASIS, NEUTRAL
-from ..theme import FIT
+from ..builders.curves import CHOSEN, WHOLE, by_kind, curves, long, probability, rule
+from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.palette import CATEGORIES, EMPHASIS, NEUTRAL
+from ..builders.theme import FIT
+from ..builders.token_label import visible
 
 _THREE = (NEUTRAL, *CATEGORIES[:2])
 _POINTS = ("triangle-up", "circle", "square")

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..figure import PlotlyFigure, need_shape
-from ..heatmap import STANDOFF, colour_scale, heatmap
-from ..palette import NEUTRAL, largest
+from ..builders.figure import PlotlyFigure, need_shape
+from ..builders.heatmap import STANDOFF, colour_scale, heatmap
+from ..builders.palette import NEUTRAL, largest
 
 _ABOVE = 66  # pixels for the colour bar of a map that is one of two
 _ONE_OF_TWO = {"number": "<br>value %{z:.4f}", "height": 480, "above": _ABOVE, "square": True}

@@ -7,10 +7,10 @@ A click on a cell sets the point selection `patch`, field `patch`, counted from 
 import altair as alt
 import numpy as np
 
-from ..cells import cells, framed
-from ..colours import SIGNED_ENDS, colour, colour_legend
-from ..figure import VegaFigure, click_on, data, form, need_shape, tip
-from ..pictures import pixel_x, pixel_y
+from ..builders.cells import cells, framed
+from ..builders.figure import VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.pictures import pixel_x, pixel_y
+from ..builders.vega_colours import SIGNED_ENDS, colour, colour_legend
 
 _SIDE, _GAP = 500, 5  # pixels of all the small maps, about, and between two of them
 _MAP = 294  # pixels, of the longer side of one map

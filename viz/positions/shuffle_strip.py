@@ -6,10 +6,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..curves import probability
-from ..figure import VegaFigure, click_on, data, either, form, tip
-from ..palette import ACCENT, EMPHASIS
-from ..theme import FIT, INK
+from ..builders.curves import probability
+from ..builders.figure import VegaFigure, click_on, data, either, form, tip
+from ..builders.palette import ACCENT, EMPHASIS
+from ..builders.theme import FIT, INK
 
 _ROW = 70  # pixels
 

@@ -6,12 +6,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..cells import cells
-from ..figure import VegaFigure, data, either, form, need_shape, tip, value
-from ..palette import ACCENT, EMPHASIS, NEUTRAL
-from ..pictures import pixel_x, pixel_y
-from ..theme import FIT, INK
-from ..theme import heading as chart_title
+from ..builders.cells import cells
+from ..builders.figure import VegaFigure, data, either, form, need_shape, tip, value
+from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL
+from ..builders.pictures import pixel_x, pixel_y
+from ..builders.theme import FIT, INK
+from ..builders.theme import heading as chart_title
 
 AT_MOST = 16  # clocks in a row; of more frequencies, evenly spaced ones are drawn
 _LARGEST = 36  # pixels of a radius, as all lengths here

@@ -8,11 +8,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..curves import by_kind, curves
-from ..figure import VegaFigure, data, form, need_shape, tip, value
-from ..numbers import one_two_five
-from ..palette import NEUTRAL, PLACEMENTS, SHAPES
-from ..theme import FIT, INK
+from ..builders.curves import by_kind, curves
+from ..builders.figure import VegaFigure, data, form, need_shape, tip, value
+from ..builders.number_format import one_two_five
+from ..builders.palette import NEUTRAL, PLACEMENTS, SHAPES
+from ..builders.theme import FIT, INK
 
 _COLOURS = dict(zip(("pre-LN", "post-LN", "DeepNorm", "B2T"), PLACEMENTS.values(), strict=True))
 _SHAPES = dict(zip(_COLOURS, SHAPES, strict=False))

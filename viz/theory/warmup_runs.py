@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import numpy as np
 
-from ..cells import INK_ON_CELLS, cells, strong
-from ..curves import by_kind, curves, long
-from ..figure import VegaFigure, data, form, tip, value
-from ..numbers import percent
-from ..palette import CATEGORIES, MASKED, NEUTRAL
-from ..theme import DARK_INK, FIT
+from ..builders.cells import INK_ON_CELLS, cells, strong
+from ..builders.curves import by_kind, curves, long
+from ..builders.figure import VegaFigure, data, form, tip, value
+from ..builders.number_format import percent
+from ..builders.palette import CATEGORIES, MASKED, NEUTRAL
+from ..builders.theme import DARK_INK, FIT
 
 # The first, which is the shortest warm-up, in grey. The first three, as many as the grids here have, are apart for
 # the common kinds of colour blindness as well.

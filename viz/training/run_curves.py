@@ -6,10 +6,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..curves import by_kind, curves
-from ..figure import VegaFigure, data, either, form, tip
-from ..palette import NEUTRAL
-from ..theme import heading
+from ..builders.curves import by_kind, curves
+from ..builders.figure import VegaFigure, data, either, form, tip
+from ..builders.palette import NEUTRAL
+from ..builders.theme import heading
 
 _GAPS = "break-paths-filter-domains"  # a value that is missing interrupts the line
 _SHADES = ((180, 141, 2), (135, 125, 128), (176, 66, 214))  # first line to last

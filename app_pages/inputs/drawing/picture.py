@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from app_pages.inputs.drawing.code import BLANK, SIDE
-from model.picture_file import FORMATS, MOST_PIXELS, MOST_SIDE
+from model.inputs.picture_file import FORMATS, MOST_PIXELS, MOST_SIDE
 
 INK_SIDE = 20
 LONGER_SIDE = 1024  # encoders read some 224; what is kept of a picture counts in the memory of all sessions

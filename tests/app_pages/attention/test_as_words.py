@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages import state
+from app_pages.subject import state
 from model.inputs import Text
-from model.measures.words import view
+from model.measures.word_view import view
 from tests.app_pages.charts import described, shown, table, weights
 
 Open = Callable[..., AppTest]

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages import state
 from app_pages.attention import download as module
 from app_pages.attention.as_words import View
 from app_pages.attention.download import ALL_HALF, ATTENTION, ATTENTION_HALF, content, page
-from app_pages.inputs.record_input import OPENED, Opened
-from model.bare import from_arrays
+from app_pages.subject import state
+from app_pages.subject.opened import OPENED, Opened
 from model.checkpoint import weights_hash
 from model.inputs import Picture
 from model.record import AttentionRecord, ForwardRecord
-from model.record_file import from_bytes, n_bytes
+from model.record.from_arrays import from_arrays
+from model.record.record_file import from_bytes, n_bytes
 from model.version import VERSION
 
 Open = Callable[..., AppTest]

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages import address, state
 from app_pages.attention.download import page
-from app_pages.inputs.record_input import OPENED, Opened
-from app_pages.widgets import head_choice
-from app_pages.widgets import lens as module
-from app_pages.widgets.download import name_parts
+from app_pages.controls import address, head_choice
+from app_pages.controls import lens as module
+from app_pages.show.download import name_parts
+from app_pages.subject import state
+from app_pages.subject.opened import OPENED, Opened
 from model import checkpoint
-from model.bare import from_arrays
 from model.lenses import LENSES, through
 from model.lenses.rollout import rollout
+from model.record.from_arrays import from_arrays
 from tests.app_pages.charts import described, shown, weights
 from tests.model import tiny
 
@@ -161,7 +161,7 @@ def test_attention_between_two_inputs_has_no_other_lens(open_app: Open) -> None:
 
 def test_files_are_named_after_the_lens(monkeypatch: pytest.MonkeyPatch) -> None:
     held = {"page": "attention", "layer": 1, "head": 2, "checkpoint": "mine"}
-    monkeypatch.setattr("app_pages.address.held", lambda key, default=None: held.get(key, default))
+    monkeypatch.setattr("app_pages.controls.address.held", lambda key, default=None: held.get(key, default))
     assert name_parts("matrix") == ["attention", "", "L1-H2", "mine"]
     held["lens"] = "norm-weighted"
     assert name_parts("matrix") == ["attention", "", "norm-weighted", "L1-H2", "mine"]

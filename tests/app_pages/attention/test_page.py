@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages import state
+from app_pages.subject import state
 from model import checkpoint
-from model.masked_tokens import guesses
-from model.measures.looks import shares
+from model.experiments.masked_tokens import guesses
+from model.measures.attended_kinds import shares
 from tests.app_pages.charts import shown, weights
 from tests.model import tiny
 

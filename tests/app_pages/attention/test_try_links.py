@@ -4,11 +4,11 @@ from types import SimpleNamespace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages import cache, state
 from app_pages.attention import try_links
-from app_pages.widgets.telling import telling_position
+from app_pages.show.most_influential_position import telling_position
+from app_pages.subject import cache, state
 from model.inputs import Text
-from model.measures.looks import most_telling_head
+from model.measures.attended_kinds import most_telling_head
 
 Open = Callable[..., AppTest]
 

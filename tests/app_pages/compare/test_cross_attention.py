@@ -3,9 +3,9 @@ from collections.abc import Callable
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
-from app_pages import state
+from app_pages.subject import state
 from model.inputs import Text
-from model.measures.cross import cross_pattern
+from model.measures.cross_attention import cross_pattern
 from tests.app_pages.charts import shown, weights
 
 Open = Callable[..., AppTest]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages import address, state
-from app_pages.widgets import head_choice
+from app_pages.controls import address, head_choice
+from app_pages.subject import state
 from model.measures.heads import entropy
 from tests.app_pages.charts import table
 from tests.tolerance import rounding

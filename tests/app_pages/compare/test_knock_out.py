@@ -5,15 +5,15 @@ import numpy as np
 import pytest
 from scipy import special
 
-from app_pages import state
+from app_pages.subject import state
+from model.capture.intervention import without_keys
 from model.config import ModelConfig
+from model.experiments.probabilities import probabilities
 from model.inputs import Picture
-from model.intervention import without_keys
 from model.measures.changes import change
-from model.probabilities import probabilities
 from tests.app_pages.compare.test_page import TEXT, Open, captions, descriptions, put, words
 from tests.model import tiny
-from viz.numbers import written
+from viz.builders.number_format import written
 
 
 @pytest.mark.parametrize("text", [TEXT, "film not great x y z"])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages import state
+from app_pages.subject import state
 from model.lenses import LENSES, through
 from tests.app_pages.charts import shown, weights
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app_pages import state
+from app_pages.subject import state
+from model.atlas.results import LAYERS, against_file, write_against, write_layers
 from model.atlas.source import Spread
-from model.atlas.stored import LAYERS, against_file, write_against, write_layers
 from model.checkpoint import save, weights_hash
 from model.measures.matching import distance_matrix, matching
 from tests.app_pages.compare.test_page import TEXT, Open, captions, descriptions, words

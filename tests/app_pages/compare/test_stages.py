@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app_pages import state
+from app_pages.subject import state
 from tests.app_pages.compare.test_page import TEXT, Open, captions, descriptions, put
 from tests.model import tiny
 

@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages import state
 from app_pages.heads.ablate import NO_PROOF
-from model.ablation import ablate_heads, ablated
+from app_pages.subject import state
+from model.atlas.results import HEADS, Heads, write_heads
 from model.atlas.source import Source, Spread
-from model.atlas.stored import HEADS, Heads, write_heads
 from model.capture import capture
+from model.experiments.ablation import ablate_heads, ablated
+from model.experiments.probabilities import probabilities
 from model.measures.changes import changes_of_class
-from model.probabilities import probabilities
 from tests.app_pages.charts import table as table_of
 from tests.app_pages.charts import weights
 from tests.app_pages.heads.conftest import source
@@ -154,7 +154,7 @@ def test_digits(open_ablate: Open) -> None:
 
 
 def test_what_takes_long_waits_for_a_click(open_ablate: Open, monkeypatch) -> None:
-    monkeypatch.setattr("app_pages.widgets.knock_out.AT_ONCE", 0)
+    monkeypatch.setattr("app_pages.controls.knock_out.AT_ONCE", 0)
     app = open_ablate(text="great film not great")
     assert set(grid(app)["written"]) == {"–"}
     app.button(key="ablate_all").click().run()

@@ -10,23 +10,23 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages import state
+from app_pages.controls import knock_out
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.numbers import how_to_measure
-from app_pages.inputs.record_input import OPENED, Opened
 from app_pages.inputs.row import NEEDS_ENCODER
-from app_pages.widgets import knock_out
+from app_pages.subject import state
+from app_pages.subject.opened import OPENED, Opened
 from model import checkpoint
-from model.ablation import ablate_heads
 from model.atlas.examples import OWN_NAME, own_texts
-from model.atlas.stored import HEADS
-from model.bare import from_arrays
+from model.atlas.results import HEADS
 from model.capture import capture
-from model.importance import importance
+from model.experiments.ablation import ablate_heads
+from model.experiments.importance import importance
 from model.inputs import Picture, Text
 from model.measures.changes import changes_of_class
 from model.measures.roles import roles_on
 from model.measures.statistics import statistics
+from model.record.from_arrays import from_arrays
 from tests.app_pages.charts import described
 from tests.app_pages.charts import table as table_of
 from tests.model import tiny

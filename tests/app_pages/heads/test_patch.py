@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages import state
+from app_pages.subject import state
 from model.capture import capture
+from model.experiments.patching import patch_heads, patch_positions
 from model.measures.changes import changes_of_class
-from model.patching import patch_heads, patch_positions
 from tests.app_pages.charts import table as table_of
 
 Open = Callable[..., AppTest]

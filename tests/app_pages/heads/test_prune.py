@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.atlas.stored import PRUNING, Table, write_rows
+from model.atlas.results import PRUNING, Table, write_rows
 from tests.app_pages.charts import table as table_of
 from tests.app_pages.heads.conftest import source
 

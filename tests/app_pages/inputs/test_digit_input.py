@@ -6,9 +6,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app_pages import cache
 from app_pages.inputs.digit_input import AS_THEY_COME, DISAGREE, HARDEST, ordered, take_digit
-from model import digits
+from app_pages.subject import cache
+from model.inputs import digits
 
 Open = Callable[..., AppTest]
 

@@ -6,13 +6,14 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app_pages import state
-from app_pages.inputs.record_input import OPENED, Opened, open_record
+from app_pages.inputs.record_input import open_record
 from app_pages.inputs.row import NEEDS_ENCODER, NO_ENCODER
-from model.bare import attention_alone, from_arrays
+from app_pages.subject import state
+from app_pages.subject.opened import OPENED, Opened
+from model.capture.provenance import settings
 from model.inputs import Picture, Text
-from model.record_file import dump, from_bytes
-from model.settings import settings
+from model.record.from_arrays import attention_alone, from_arrays
+from model.record.record_file import dump, from_bytes
 from tests.app_pages.charts import described, shown, table, weights
 
 Open = Callable[..., AppTest]

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.inputs.row import INVITATION
 from model import checkpoint
-from model.text import train_word_tokenizer
+from model.inputs.text import train_word_tokenizer
 from tests.model import tiny
 
 Open = Callable[..., AppTest]

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages import cache, state
 from app_pages.inputs.text_input import FIRST, LONGEST
-from model import digits
+from app_pages.subject import cache, state
+from model.inputs import digits
 
 Open = Callable[..., AppTest]
 

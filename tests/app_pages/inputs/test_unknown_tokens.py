@@ -11,7 +11,7 @@ from tokenizers import processors
 from app_pages.inputs.text_input import LONGEST
 from model import checkpoint
 from tests.model import tiny
-from tests.model.imports.folders import build
+from tests.model.huggingface.folders import build
 
 Open = Callable[..., AppTest]
 BUTTON = "Separate the characters"

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages import state
 from app_pages.inside_a_head.layer_norm import FIRST, read_vectors
 from app_pages.inside_a_head.view import steps_of
+from app_pages.subject import state
 
 Open = Callable[..., AppTest]
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages import state
+from app_pages.subject import state
 from model import checkpoint
-from model.head_steps import ORDER
+from model.experiments.head_steps import ORDER
 from tests.app_pages.charts import table
 from tests.model import tiny
 from tests.tolerance import rounding

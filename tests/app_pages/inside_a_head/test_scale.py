@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages import state
+from app_pages.subject import state
 
 Open = Callable[..., AppTest]
 

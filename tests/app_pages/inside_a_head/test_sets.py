@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.theory.sets import KINDS, order_of
-from tests.model.imports.folders import build
+from tests.model.huggingface.folders import build
 
 Open = Callable[..., AppTest]
 

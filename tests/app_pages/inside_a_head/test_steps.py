@@ -1,7 +1,7 @@
 import pytest
 
 from app_pages.inside_a_head.steps import STEPS, within
-from model.head_steps import ORDER
+from model.experiments.head_steps import ORDER
 
 
 def test_every_step_of_a_block_can_be_drawn():

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages import state
 from app_pages.inside_a_head.temperature import TEMPERATURES, named
+from app_pages.subject import state
 from model import checkpoint
+from model.capture.intervention import at_temperature
 from model.config import ModelConfig
-from model.intervention import at_temperature
 from model.measures.heads import entropy
 from tests.app_pages.charts import described, table
 from tests.model import tiny

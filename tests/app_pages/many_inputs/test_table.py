@@ -5,8 +5,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app_pages.inputs.several import Item
-from app_pages.many_inputs.outcome import Line, Outcome
+from app_pages.inputs.input_list import Item
+from app_pages.many_inputs.predictions import Line, Outcome
 from app_pages.many_inputs.table import FORMULA, SIGNS, _head, _row, as_csv
 from model.inputs import Picture, Text
 

@@ -1,7 +1,7 @@
 import pytest
 import streamlit as st
 
-from app_pages.address import arrive
+from app_pages.controls.address import arrive
 from app_pages.masks.blocked import CELLS, KEYS, block, blocked, toggle
 
 

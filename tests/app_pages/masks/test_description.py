@@ -5,7 +5,7 @@ import pytest
 
 from app_pages.masks.description import explained, without_or_with
 from model.capture import capture
-from model.intervention import MaskChoice
+from model.capture.intervention import MaskChoice
 from model.record import ForwardRecord
 from tests.model import tiny
 

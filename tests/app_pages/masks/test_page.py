@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages import state
 from app_pages.masks.controls import KINDS
+from app_pages.subject import state
 from model import checkpoint
+from model.capture.intervention import MaskChoice, masked
 from model.config import ModelConfig
-from model.intervention import MaskChoice, masked
 from model.measures.heads import entropy
 from tests.app_pages.charts import table, weights
 from tests.model import tiny
-from viz.numbers import written
+from viz.builders.number_format import written
 
 Open = Callable[..., AppTest]
 

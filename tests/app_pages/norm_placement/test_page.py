@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.claims.claims import CLAIMS, Claim
+from model.claims.measurements import CLAIMS as STORED
+from model.claims.measurements import COMMAND, write
 from model.theory import placement
-from model.theory.claims.declared import CLAIMS, Claim
-from model.theory.claims.stored import CLAIMS as STORED
-from model.theory.claims.stored import COMMAND, write
 from model.theory.warmup import RUNS, write_runs
 from tests.app_pages.theory.test_page import RUN, WARM_UP
-from tests.model.theory.claims.invented import invented, of_every_claim
+from tests.model.claims.invented import invented, of_every_claim
 
 Open = Callable[..., AppTest]
 PAGE = "app_pages/norm_placement/page.py"

@@ -9,12 +9,12 @@ from streamlit.testing.v1 import AppTest
 from tokenizers.processors import TemplateProcessing
 
 from model import checkpoint
-from model.measures.embeddings import cosine_similarities, position_table
+from model.experiments.embeddings import cosine_similarities, position_table
 from tests.app_pages.charts import described, shown, table, weights
 from tests.model import tiny
-from tests.model.imports.folders import build
+from tests.model.huggingface.folders import build
 from tests.tolerance import rounding
-from viz.numbers import short
+from viz.builders.number_format import short
 
 Open = Callable[..., AppTest]
 

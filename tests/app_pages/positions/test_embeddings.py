@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import checkpoint
-from model.measures.embeddings import cosine_similarities, embedding_parts
+from model.experiments.embeddings import cosine_similarities, embedding_parts
 from tests.app_pages.charts import described, table
 from tests.app_pages.positions.test_checkpoint import said
 from tests.tolerance import rounding

@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages import state
+from app_pages.subject import state
 from model import checkpoint
 from model.capture import capture
+from model.capture.intervention import repositioned
 from model.config import ModelConfig
-from model.intervention import repositioned
-from model.order import shuffled
+from model.experiments.shuffling import shuffled
 from tests.app_pages.charts import described, shown, table, weights
 from tests.app_pages.positions.test_checkpoint import said
 from tests.model import tiny
-from tests.model.imports.folders import SENTENCE, build
-from viz.numbers import written as number
+from tests.model.huggingface.folders import SENTENCE, build
+from viz.builders.number_format import written as number
 
 Open = Callable[..., AppTest]
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages import state
+from app_pages.subject import state
 from model import checkpoint
-from model.measures.embeddings import embedding_parts
+from model.experiments.embeddings import embedding_parts
 from model.theory.shift import shift_matrix
 from model.theory.sinusoids import dot_products, table
 from tests.app_pages.charts import numbers, shown

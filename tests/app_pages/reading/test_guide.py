@@ -9,10 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.reading.guide import GUIDE, Link, links, opening_here, papers
+from model.claims.claims import CLAIMS
+from model.claims.measurements import CLAIMS as CLAIMS_FILE
+from model.claims.measurements import read
 from model.theory import placement
-from model.theory.claims.declared import CLAIMS
-from model.theory.claims.stored import CLAIMS as CLAIMS_FILE
-from model.theory.claims.stored import read
 from model.theory.warmup import RUNS, write_runs
 from tests.app_pages.theory.test_page import RUN, SMALL, WARM_UP
 

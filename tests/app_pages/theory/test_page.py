@@ -7,13 +7,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.theory import claims, warm_up
+from model.claims.measurements import CLAIMS, write
 from model.theory import placement
-from model.theory.claims.stored import CLAIMS, write
 from model.theory.early_update import model_update
 from model.theory.fresh import FreshSetting
 from model.theory.placement import depths_to, slopes
 from model.theory.warmup import RUNS, WarmupRun, write_runs
-from tests.model.theory.claims.invented import invented
+from tests.model.claims.invented import invented
 
 Open = Callable[..., AppTest]
 

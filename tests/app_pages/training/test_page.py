@@ -11,7 +11,7 @@ from app_pages.training import histories
 from app_pages.training.histories import MOST, _with_errors
 from app_pages.training.tasks import GLANCES, TASKS, in_words
 from model import checkpoint
-from model.history import logged
+from model.checkpoint.training_history import logged
 from model.train.task_digits import Digits
 from model.train.task_reviews import Sentiment, TrueLabels
 from model.train.task_sentences import Sentences

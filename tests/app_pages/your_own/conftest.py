@@ -6,9 +6,9 @@ import pytest
 from huggingface_hub import constants
 from streamlit.testing.v1 import AppTest
 
-from app_pages import options
-from app_pages.options import Options
-from model import places
+from app_pages.shell import start_options
+from app_pages.shell.start_options import Options
+from model.sources import locations
 
 Allow = Callable[..., None]
 
@@ -19,16 +19,16 @@ def allow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Allow]:
 
     def allowed(**given: object) -> None:
         made = Options(**given)
-        places.use(made.models)
-        monkeypatch.setattr(options, "OPTIONS", made)
+        locations.use(made.models)
+        monkeypatch.setattr(start_options, "OPTIONS", made)
 
     yield allowed
-    places.use(None)
+    locations.use(None)
 
 
 @pytest.fixture(autouse=True)
 def _no_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "MINILM_MODULE", "gt_not_there")
+    monkeypatch.setattr(locations, "MINILM_MODULE", "gt_not_there")
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.your_own import words
 from model import checkpoint
-from model.uploads import upload
+from model.sources.uploads import upload
 from tests.app_pages.your_own.conftest import Allow
 from tests.model import tiny
 from tests.model.hub_server import COMMIT, Hub, serving

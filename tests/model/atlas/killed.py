@@ -14,11 +14,12 @@ from safetensors.numpy import save_file
 
 from model.atlas.examples import Shard, examples_for
 from model.atlas.measured import Statistics, Step
-from model.atlas.moments import Arrays
 from model.atlas.on_ray import on_ray
 from model.atlas.progress import Progress
 from model.atlas.run import run
-from model.checkpoint import Loaded, load
+from model.atlas.running_moments import Arrays
+from model.checkpoint import load
+from model.loaded import Loaded
 
 
 @dataclass(frozen=True, kw_only=True)

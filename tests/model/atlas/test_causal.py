@@ -5,17 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from model.ablation import ablated
 from model.atlas.causal import CORRELATION, NOISE, Ablation, Faithfulness, Importance, lens_rows
 from model.atlas.examples import Shard
-from model.atlas.moments import Moments, from_arrays, to_arrays
+from model.atlas.running_moments import Moments, from_arrays, to_arrays
 from model.capture import capture
-from model.importance import importance
+from model.experiments.ablation import ablated
+from model.experiments.importance import importance
+from model.experiments.knock_out import compared, falls, knock_out
+from model.experiments.probabilities import probabilities
 from model.inputs import as_input
-from model.knock_out import compared, falls, knock_out
 from model.lenses import LENSES
 from model.measures.changes import cosine_distance
-from model.probabilities import probabilities
 from tests.model import tiny
 from tests.model.tiny import CLOSE
 

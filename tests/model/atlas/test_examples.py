@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from model import digits
 from model.atlas.examples import examples_for, examples_to_show, with_classes
-from model.inputs import Picture, Text
+from model.inputs import Picture, Text, digits
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import model.atlas.gather as module
 from model.atlas.examples import OWN_NAME, examples_for
 from model.atlas.gather import Wanted, gather
 from model.atlas.measured import Statistics
-from model.atlas.stored import EXAMPLES, HEADS, LAYERS, read_heads, read_layers, read_rows
+from model.atlas.results import EXAMPLES, HEADS, LAYERS, read_heads, read_layers, read_rows
 from model.capture import capture
 from model.checkpoint import load, save, weights_hash
 from model.measures.statistics import STATISTICS, statistics

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from model import places
 from model.atlas.__main__ import main
-from model.atlas.stored import (
+from model.atlas.results import (
     EXAMPLES,
     FAITHFULNESS,
     HEADS,
@@ -19,6 +18,7 @@ from model.atlas.stored import (
     read_rows,
 )
 from model.checkpoint import save, weights_hash
+from model.sources import locations
 from tests.full_disk import FULL, full_after
 from tests.model import tiny
 from tests.refused import refused
@@ -58,7 +58,7 @@ def test_the_names_of_the_app_are_those_of_the_command(monkeypatch, text, csv, t
     for seed, name in enumerate(("mine", "yours")):
         made = tiny.loaded(tiny.TEXT, seed)
         save(tmp_path / "models" / "team" / name, made.model, {}, made.tokenizer)
-    monkeypatch.setattr(places, "_root", None)
+    monkeypatch.setattr(locations, "_root", None)
     monkeypatch.setenv("LOUPE_MODELS", str(tmp_path / "models"))
     run(monkeypatch, "team/mine", "--data", csv)
     source = read_heads(tmp_path / "models" / "team" / "mine" / HEADS).source

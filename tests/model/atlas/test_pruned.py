@@ -7,8 +7,8 @@ from model.atlas import pruned as module
 from model.atlas.examples import Examples, examples_for
 from model.atlas.progress import Progress
 from model.atlas.pruned import Labelled, pruned, split
+from model.experiments.pruning import greedy
 from model.inputs import Text
-from model.pruning import greedy
 from tests.model import tiny
 
 CHOOSING = Labelled(("great film", "x y z", "a film"), (1, 1, 1))

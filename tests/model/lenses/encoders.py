@@ -7,12 +7,13 @@ import numpy as np
 import torch
 
 from model.capture import capture
-from model.checkpoint import Loaded, load
+from model.checkpoint import load
 from model.config import ModelConfig
 from model.inputs import InputLike
+from model.loaded import Loaded
 from model.record import ForwardRecord
 from tests.model import tiny
-from tests.model.imports.folders import SENTENCE, build
+from tests.model.huggingface.folders import SENTENCE, build
 
 TEXT = "not great film"
 _POST = {"norm_placement": "post", "final_norm": False}

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from model.capture import activations, capture
-from model.intervention import MaskChoice, masked, without_keys
+from model.capture.intervention import MaskChoice, masked, without_keys
 from model.lenses.norms import (
     handed_over,
     handed_over_by_head,

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 import torch
 
-from model.bare import from_arrays
 from model.capture import activations, capture
+from model.capture.intervention import MaskChoice, masked, without_keys
 from model.hooks import watch
-from model.intervention import MaskChoice, masked, without_keys
 from model.lenses.relevance import gradient_relevance, relevance, weighted
+from model.record.from_arrays import from_arrays
 from tests.model.lenses.encoders import IMPORTED, PLACEMENTS, TEXT, by_hand, read_by
 
 

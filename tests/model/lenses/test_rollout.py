@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.bare import from_arrays
 from model.capture import capture
-from model.intervention import MaskChoice, masked
+from model.capture.intervention import MaskChoice, masked
 from model.lenses.rollout import reachable, rollout
+from model.record.from_arrays import from_arrays
 from tests.model.lenses.encoders import TEXT, read_by
 
 

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from model.capture import activations, capture
+from model.capture.intervention import MaskChoice, masked, without_keys
 from model.hooks import watch
-from model.intervention import MaskChoice, masked, without_keys
 from model.lenses import value_zeroing as module
 from model.lenses.value_zeroing import (
     changes_in_layer,

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
-from model.bare import from_arrays
 from model.capture import capture
 from model.measures.heads import (
     distances,
@@ -20,6 +19,7 @@ from model.measures.heads import (
     summary,
     sums,
 )
+from model.record.from_arrays import from_arrays
 from tests.tolerance import rounding
 
 EVERYWHERE = np.ones((1, 3), bool)

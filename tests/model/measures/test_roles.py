@@ -3,10 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from model.bare import from_arrays
 from model.capture import capture
 from model.measures.roles import roles, roles_for, roles_on
 from model.measures.statistics import by_chance, statistics
+from model.record.from_arrays import from_arrays
 from tests.model import tiny
 
 N = 9

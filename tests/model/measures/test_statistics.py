@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.bare import from_arrays
 from model.capture import capture
-from model.intervention import MaskChoice, masked
+from model.capture.intervention import MaskChoice, masked
 from model.measures.statistics import STATISTICS, looked_at, statistics
-from model.measures.words import view
+from model.measures.word_view import view
 from model.record import AttentionRecord
+from model.record.from_arrays import from_arrays
 from tests.model import tiny
 from tests.tolerance import rounding
 

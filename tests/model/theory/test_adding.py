@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from model.capture import capture
-from model.measures.embeddings import embedding_parts
+from model.experiments.embeddings import embedding_parts
 from model.theory.adding import query_key_weights, sums
 from tests.model import tiny
 

@@ -7,9 +7,9 @@ import pytest
 
 from model.theory import warmup
 from model.theory.fresh import FreshSetting
+from model.theory.learning_rate import learning_rate
 from model.theory.training import accuracy, digit_encoder, train
 from model.theory.warmup import WarmupRun, end_of_scale, read_runs, run, telling_rate, write_runs
-from model.train.schedule import learning_rate
 
 SETTING = FreshSetting(d_model=16, n_heads=2, initialisation="Xavier")
 RUN = WarmupRun(

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from model import config
-from model.digits import examples
+from model.inputs.digits import examples
 from model.train import recipe
 from tests.model.train import small
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from model.checkpoint import load, save
-from model.text import train_tokenizer
+from model.inputs.text import train_tokenizer
 from model.train.average import average
 from model.train.start import Start
 from tests.model import tiny

@@ -1,6 +1,6 @@
 import numpy as np
 
-from model.text import train_tokenizer
+from model.inputs.text import train_tokenizer
 from model.train.corpus import Corpus, padded, similar_lengths, tokenize
 
 

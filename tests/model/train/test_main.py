@@ -12,7 +12,7 @@ from safetensors.torch import load as deserialize
 
 from model.capture import capture
 from model.checkpoint import load
-from model.digits import examples
+from model.inputs.digits import examples
 from tests.full_disk import FULL, full_after
 from tests.model.train.conftest import ROOT, command, environment, run
 from tests.refused import refused

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from model.checkpoint import save
-from model.text import train_tokenizer
+from model.inputs.text import train_tokenizer
 from model.train.recipe import Phase, Recipe
 from model.train.start import Start
 from model.transformer import Transformer

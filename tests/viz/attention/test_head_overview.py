@@ -4,8 +4,8 @@ import pytest
 from tests.viz.picture import pixels
 from tests.viz.scene import drawn, whole
 from viz.attention.head_overview import head_overview
-from viz.figure import VegaFigure
-from viz.palette import ACCENT, WeightScale
+from viz.builders.figure import VegaFigure
+from viz.builders.palette import ACCENT, WeightScale
 
 
 def patterns(n_layers, n_heads, n):

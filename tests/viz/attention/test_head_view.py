@@ -4,7 +4,7 @@ import pytest
 from tests.viz.scene import drawn
 from tests.viz.vision import rgb
 from viz.attention.head_view import head_view
-from viz.palette import ACCENT, WEIGHTS
+from viz.builders.palette import ACCENT, WEIGHTS
 
 TOKENS = ["[CLS]", "good", "film", "good"]
 PATTERN = np.array([[0.1, 0.6, 0.3, 0], [1, 0, 0, 0], [0.25, 0.25, 0.25, 0.25], [0, 0.5, 0, 0.5]])

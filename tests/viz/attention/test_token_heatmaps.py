@@ -3,7 +3,7 @@ import pytest
 
 from tests.viz.picture import pixels
 from viz.attention.token_heatmaps import attention_heatmap, cross_heatmap, difference_heatmap, score_heatmap
-from viz.palette import TO_ONE, WeightScale, weight_scale
+from viz.builders.palette import TO_ONE, WeightScale, weight_scale
 
 TOKENS = ("[CLS]", "so", "so", "[SEP]")
 WEIGHTS = np.array(

@@ -7,7 +7,7 @@ from model.record import Positions
 from tests.viz.scene import drawn, whole
 from tests.viz.vision import contrast, rgb
 from viz.attention.token_strip import token_strip
-from viz.palette import ACCENT, TO_ONE, WeightScale, weight_colours
+from viz.builders.palette import ACCENT, TO_ONE, WeightScale, weight_colours
 
 TEXT = "[CLS] it is not a bad film , but far from the mas ##ter ##piece i had hoped for . [SEP]"
 SENTENCE = TEXT.split()

@@ -1,8 +1,8 @@
 import numpy as np
 
 from tests.viz.scene import drawn, whole
+from viz.builders.palette import ACCENT
 from viz.compare.distance_heatmap import distance_heatmap
-from viz.palette import ACCENT
 
 DISTANCES = np.array([[0.1, 0.4, 0.2], [0.3, 0.0, 0.5]])
 

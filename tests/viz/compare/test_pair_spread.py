@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn
+from viz.builders.palette import ACCENT, EMPHASIS
 from viz.compare.pair_spread import pair_spread
-from viz.palette import ACCENT, EMPHASIS
 
 NAMES = ("L0 H0 ↔ L0 H1", "L0 H1 ↔ L1 H0", "L1 H0 ↔ L0 H0")
 HERE, MEAN, SD = np.array([0.1, 0.5, 0.2]), np.array([0.2, 0.4, 0.3]), np.array([0.3, 0.1, 0.05])

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn, scene
+from viz.builders.palette import CATEGORIES, POST_LN, PRE_LN
 from viz.compare.stage_curves import logit_curves, stage_curves
-from viz.palette import CATEGORIES, POST_LN, PRE_LN
 
 STAGES = ("embed", "L0 mid", "L0 post")
 CURVES = {"z": np.array([1.0, 2.0, 4.0]), "a": np.array([0.5, 0.0])}

@@ -10,11 +10,11 @@ from model.record import Positions
 from viz.attention.head_overview import head_overview
 from viz.attention.token_heatmaps import attention_heatmap
 from viz.attention.token_strip import token_strip
+from viz.builders.figure import data, form
+from viz.builders.theme import INK
 from viz.compare.stage_curves import stage_curves
 from viz.export.drawing import png, svg
-from viz.export.look import PAPER, Look
-from viz.figure import data, form
-from viz.theme import INK
+from viz.export.print_size import PAPER, Look
 
 SVG = "{http://www.w3.org/2000/svg}"
 HREF = "{http://www.w3.org/1999/xlink}href"

@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from model.bare import from_arrays
 from model.capture import capture
+from model.capture.provenance import settings
 from model.checkpoint import load
 from model.inputs import as_seen
-from model.record_file import save
-from model.settings import settings
+from model.record.from_arrays import from_arrays
+from model.record.record_file import save
 from tests.full_disk import FULL, full_after
 from tests.model import tiny
-from tests.model.imports.folders import build
+from tests.model.huggingface.folders import build
+from viz.builders.palette import data_uri
 from viz.export.__main__ import main
-from viz.palette import data_uri
 
 TOKENS = ["[CLS]", "a<b>", "&", "[SEP]"]
 

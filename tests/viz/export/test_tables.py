@@ -6,11 +6,11 @@ import pytest
 
 from viz.attention.head_overview import head_overview
 from viz.attention.token_heatmaps import attention_heatmap
-from viz.cells import head_cells
+from viz.builders.cells import head_cells
+from viz.builders.figure import VegaFigure
+from viz.builders.matrix_panels import sum_of_maps
 from viz.export.files import file
 from viz.export.tables import table
-from viz.figure import VegaFigure
-from viz.matrix_panels import sum_of_maps
 
 PATTERN = np.array([[0.25, 0.75], [0.5, 0.5]], np.float32)
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn
+from viz.builders.palette import EMPHASIS, NEUTRAL
 from viz.faithfulness.removal_curve import MAP, RANDOM, removal_curve
-from viz.palette import EMPHASIS, NEUTRAL
 
 CURVE = np.array([0.9, 0.4, 0.2])
 ORDERS = np.array([[0.9, 0.8, 0.2], [0.9, 0.6, 0.2]])

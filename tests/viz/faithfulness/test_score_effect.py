@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from tests.viz.scene import drawn
+from viz.builders.palette import ACCENT, EMPHASIS
 from viz.export.tables import csv as as_csv
 from viz.faithfulness.score_effect import score_effect
-from viz.palette import ACCENT, EMPHASIS
 
 TOKENS = ("film", "great", "not", "[SEP]")
 SCORES, EFFECTS = np.array([0.1, 0.4, 0.3, 0.2]), np.array([0.0, 2.0, 1.0, 3.0])

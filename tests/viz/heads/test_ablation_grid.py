@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn
+from viz.builders.palette import ACCENT
 from viz.heads.ablation_grid import ablation_grid
-from viz.palette import ACCENT
 
 EFFECTS = np.array([[0.5, -0.25, 1.0, 0.0], [0.1, 0.2, np.nan, -2.0]])  # two heads, attention, feed-forward
 AWAY = np.array([[False, True, False, False], [False, False, False, True]])

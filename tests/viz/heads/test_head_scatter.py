@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn, whole
+from viz.builders.palette import ACCENT, POST_LN, PRE_LN
 from viz.heads.head_scatter import head_scatter
-from viz.palette import ACCENT, POST_LN, PRE_LN
 
 ACROSS = np.array([[0.1, 0.4], [0.2, 0.9]])
 UP = np.array([[3.0, 1.0], [2.0, 5.0]])

@@ -1,8 +1,8 @@
 import numpy as np
 
 from tests.viz.scene import whole
+from viz.builders.palette import POST_LN, PRE_LN
 from viz.heads.pruning_curve import Curve, pruning_curve
-from viz.palette import POST_LN, PRE_LN
 
 PRE = Curve(
     "pre",

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn
+from viz.builders.palette import ACCENT
 from viz.heads.stage_positions import stage_positions
-from viz.palette import ACCENT
 
 STAGES, TOKENS = ("embed", "L0 mid"), ("the", "film", "the")
 EFFECTS = np.array([[0.5, np.nan, -1.0], [0.0, 0.25, 0.1]])

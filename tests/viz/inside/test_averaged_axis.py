@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn
+from viz.builders.palette import CATEGORIES
 from viz.inside.averaged_axis import averaged_axis
-from viz.palette import CATEGORIES
 
 VALUES = np.array([[0.5, -3.0, 8.5], [-1.0, 2.0, 5.0]])
 OUTPUT = VALUES / 10

@@ -1,9 +1,9 @@
 import pytest
 
-from model.head_steps import ORDER
+from model.experiments.head_steps import ORDER
 from tests.viz.scene import drawn, whole
+from viz.builders.palette import ACCENT
 from viz.inside.block_diagram import block_diagram
-from viz.palette import ACCENT
 
 
 def diagram(placement, opened=()):

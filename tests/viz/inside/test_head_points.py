@@ -2,8 +2,8 @@ import pandas as pd
 import pytest
 
 from tests.viz.scene import drawn, whole
+from viz.builders.palette import ACCENT
 from viz.inside.head_points import variance_of_heads, with_and_without
-from viz.palette import ACCENT
 
 HEADS = pd.DataFrame(
     {

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn
+from viz.builders.palette import EMPHASIS
 from viz.inside.norm_bars import norm_bars
-from viz.palette import EMPHASIS
 
 EXAMPLE = np.array([0.5, -3, 8.5])
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn
+from viz.builders.palette import ACCENT, CATEGORIES, NEUTRAL
 from viz.inside.temperature_curve import temperature_curve
-from viz.palette import ACCENT, CATEGORIES, NEUTRAL
 
 TEMPERATURES = (0.0, 0.1, 1.0, 10.0, math.inf)
 TWO = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4], [0.5, 0.5]])

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn, whole
+from viz.builders.palette import ACCENT, TO_ONE, WeightScale
 from viz.inside.value_bars import value_bars
-from viz.palette import ACCENT, TO_ONE, WeightScale
 
 VALUES = {"0 a": 1.0, "1 b": -2.0, "2 c": 4.0}
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn, whole
+from viz.builders.palette import ACCENT, FALLS, RISES
 from viz.inside.vector_rows import vector_rows
-from viz.palette import ACCENT, FALLS, RISES
 
 ROWS = {"0 a": np.array([0.0, 2.0, -4.0]), "1 b": np.array([1.0, 0.0, 0.5])}
 

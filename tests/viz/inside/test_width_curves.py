@@ -2,8 +2,8 @@ import pandas as pd
 import pytest
 
 from tests.viz.scene import drawn
+from viz.builders.palette import ACCENT
 from viz.inside.width_curves import scale_name, width_curves
-from viz.palette import ACCENT
 
 MEASURED = pd.DataFrame(
     {

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.viz.scene import drawn, scene
-from viz.figure import VegaFigure
+from viz.builders.figure import VegaFigure
 from viz.norm_placement.seed_strip import ACROSS, Line, placement_key, seed_strip
 from viz.theory.placements import variant_channels
 

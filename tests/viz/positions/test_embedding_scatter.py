@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn, whole
-from viz.palette import ACCENT
+from viz.builders.palette import ACCENT
 from viz.positions.embedding_scatter import embedding_scatter
 
 PLACES = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 2.0]])

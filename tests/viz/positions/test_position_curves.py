@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn
-from viz.palette import ACCENT, EMPHASIS
+from viz.builders.palette import ACCENT, EMPHASIS
 from viz.positions.position_curves import error_curves, norm_curves, offset_curve, shift_curve
 
 NORMS = {"|x|": np.array([3.0, 4.0, 5.0]), "|p|": np.array([1.0, 1.0, 1.0])}

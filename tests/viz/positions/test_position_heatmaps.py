@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from viz.palette import DIFFERENCE, WEIGHTS
+from viz.builders.palette import DIFFERENCE, WEIGHTS
 from viz.positions.position_heatmaps import (
     learned_positions,
     pairs_of_positions,

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn, whole
-from viz.palette import ACCENT
+from viz.builders.palette import ACCENT
 from viz.positions.position_similarities import position_similarity_grid, position_similarity_map
 
 COSINES = np.array([1.0, 0.5, 0.0, -0.25, -0.5, -1.0])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn, whole
-from viz.palette import ACCENT
+from viz.builders.palette import ACCENT
 from viz.positions.shuffle_strip import shuffle_strip
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn, whole
-from viz.palette import ACCENT
+from viz.builders.palette import ACCENT
 from viz.positions.sinusoids import AT_MOST, clock_hands, counter_table, wave_curves
 
 QUARTERS = np.array([0, math.pi / 2, math.pi])

@@ -1,0 +1,119 @@
+"""How two encoders were trained, side by side, as their histories tell it."""
+
+import re
+from itertools import zip_longest
+
+import streamlit as st
+
+from viz.builders.number_format import percent
+
+UNKNOWN = "not recorded"
+OPTIMIZERS = {"adamw": "AdamW", "muon": "Muon and AdamW"}
+BETWEEN = " · "
+Card = dict[str, str]  # what is said, by what it is about
+
+
+def recipes(first: tuple[str, dict], second: tuple[str, dict]) -> None:
+    """Names and histories of two encoders, in a box that is folded; what differs is bold."""
+    with st.expander("How these two were trained"):
+        (one, history), (other, other_history) = first, second
+        st.markdown(_table((one, other), (card(history), card(other_history))))
+        with_muon = [name for name, each in (first, second) if "muon" in _optimizers(each)]
+        if with_muon:
+            st.markdown(
+                f"Muon trained the matrices of {' and '.join(with_muon)} in some phases. The papers about the place of the "
+                "norm speak of Adam, and its effects may differ with another optimiser: the small family, trained with "
+                'AdamW alone, is on <a href="./norm_placement" target="_self">Norm placement</a>.',
+                unsafe_allow_html=True,
+            )
+
+
+def card(history: dict) -> Card:
+    """What `history["recipe"]` says of optimiser, rates, warm-up, clipping, batches and seed, a line a fact and a phase."""
+    recipe = history.get("recipe")
+    if not recipe:
+        return {}
+    clip = recipe.get("gradient_clip", UNKNOWN)
+    said = {
+        "optimiser": " then ".join(
+            dict.fromkeys(OPTIMIZERS.get(each, each) for each in _optimizers(history))
+        ),
+        "Adam's β": _listed(recipe.get("betas", UNKNOWN)),
+        "clipping": "none" if clip is None else clip if clip is UNKNOWN else f"gradients to a norm of {clip}",
+        "seed": recipe.get("seed", UNKNOWN),
+        "precision": history.get("precision", UNKNOWN),
+        "began from": "another encoder" if history.get("went_on_from") else "random weights",
+    }
+    if recipe.get("published"):
+        said["published"] = recipe["published"]
+    for number, phase in enumerate(recipe.get("phases", []), 1):
+        said[f"phase {number}"] = _phase(phase)
+    return {name: str(each) for name, each in said.items()}
+
+
+def _phase(phase: dict) -> str:
+    warmup, parts = phase.get("warmup"), [str(phase["task"])]
+    named = {
+        "epochs": f"{phase.get('epochs')} epochs",
+        "batch_size": f"batches of {phase.get('batch_size')}",
+        "optimizer": _name(phase.get("optimizer")),
+        "learning_rate": f"rate {phase.get('learning_rate')}",
+    }
+    parts += [said for field, said in named.items() if field in phase]
+    if isinstance(warmup, int | float):
+        parts.append(f"warm-up over {percent(warmup, 0)} of the steps" if warmup else "no warm-up")
+    if "falls" in phase:
+        parts.append("then falls to 0" if phase["falls"] else "then stays")
+    if "weight_decay" in phase:
+        parts.append(f"weight decay {phase['weight_decay']}")
+    if "dropout" in phase:
+        parts.append("dropout" if phase["dropout"] else "no dropout")
+    return BETWEEN.join(parts)
+
+
+def _optimizers(history: dict) -> list[str]:
+    """By phase. Runs of this project's own code named it only once there were two."""
+    recipe = history.get("recipe", {})
+    otherwise = recipe.get("optimizer", "adamw" if "preset" in recipe else UNKNOWN)
+    return [str(phase.get("optimizer", otherwise)) for phase in recipe.get("phases", [])] or [str(otherwise)]
+
+
+def _table(names: tuple[str, str], cards: tuple[Card, Card]) -> str:
+    """As Markdown."""
+    first, second = cards
+    facts = sorted({**first, **second}, key=lambda name: name.startswith("phase"))  # else in their order
+    lines = [f"| | {_plain(names[0])} | {_plain(names[1])} |", "|---|---|---|"]
+    for fact in facts:
+        missing = "none" if fact.startswith("phase") and first and second else UNKNOWN
+        one, other = (_plain(each.get(fact, missing)) for each in cards)
+        if one != other:
+            one, other = _bold(one, other)
+        lines.append(f"| {fact} | {one} | {other} |")
+    if not facts:
+        return "Nothing is known of how they were trained."
+    return "\n".join(lines)
+
+
+def _bold(one: str, other: str) -> tuple[str, str]:
+    """Of the parts of two cells those that differ."""
+    pairs = list(zip_longest(one.split(BETWEEN), other.split(BETWEEN)))
+    sides = zip(*pairs, strict=True)
+    marked = (
+        [item if a == b else f"**{item}**" for item, (a, b) in zip(side, pairs, strict=True) if item]
+        for side in sides
+    )
+    left, right = (BETWEEN.join(side) for side in marked)
+    return left, right
+
+
+def _name(optimizer: object) -> str:
+    return OPTIMIZERS.get(str(optimizer), str(optimizer))
+
+
+def _listed(values: object) -> str:
+    return ", ".join(map(str, values)) if isinstance(values, list | tuple) else str(values)
+
+
+def _plain(words: str) -> str:
+    """Names in it are not read as markup, nor do they end a cell."""
+    return re.sub(r"([\\`*_{}\[\]<>|$#~:])", r"\\\1", " ".join(words.split()))

@@ -1,0 +1,1 @@
+"""Controls that several pages share; the address holds what they say."""

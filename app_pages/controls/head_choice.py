@@ -1,0 +1,248 @@
+"""Choosing a head and a query: the controls that hold the choice, and the overview on which a click sets it."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import streamlit as st
+
+from app_pages.controls import address
+from app_pages.shell.gestures import arrow_keys
+from app_pages.show.head_name import say_roles
+from app_pages.show.markdown import as_code
+from app_pages.show.show import clickable
+from app_pages.subject import state
+from app_pages.subject.opened import OTHER_KIND
+from model.lenses import ATTENTION, LENSES, Lens
+from model.measures.attended_kinds import most_telling_head
+from model.record import AttentionRecord, Role
+from viz.attention.head_overview import head_overview
+from viz.builders.figure import VegaFigure
+from viz.builders.palette import ColourScale, WeightScale
+
+ARROWS = (  # key, its sign, what it does, steps in layer and head
+    ("left", "chevron_left", "previous head", 0, -1),
+    ("right", "chevron_right", "next head", 0, 1),
+    ("up", "keyboard_arrow_up", "previous layer", -1, 0),
+    ("down", "keyboard_arrow_down", "next layer", 1, 0),
+)
+_LAYER = "The blocks of the encoder, in order; layer 0 reads the input."
+_HEAD = "A head decides for each token which others it reads from, and how much from each. The heads of a layer work side by side."
+_ROLES: dict[Role, str] = {
+    "class": "at the beginning stands for the whole",
+    "separator": "at the end marks it",
+    "mask": "hides a token, which the encoder is to guess",
+    "unknown": "is a token that the vocabulary does not have",
+    "padding": "fills up and is masked",
+}
+_NO_HEADS = "This lens has one map for the whole layer, all its heads together."
+SCALES: dict[str, ColourScale] = {"to 1": "fixed", "to own maximum": "own"}
+
+
+def choose_head(
+    chosen: state.Selection,
+    *,
+    with_colours: bool = True,
+    stepped: bool = False,
+    with_roles: bool = True,
+    lens: Lens = LENSES[ATTENTION],
+) -> state.HeadSelection:
+    """Layer, head and colours, in the bar of the page; where it is `stepped`, with buttons to the heads next to it.
+
+    Through a `lens` without heads no head can be chosen; the one that was stays chosen for the others.
+
+    A part that is about no head leaves them out; one that draws no map of weights is `with_colours` False, and one that
+    says elsewhere what the head is called is `with_roles` False.
+    """
+    _open_on_a_telling_head(chosen)
+    with chosen.controls:
+        layer, head = _choose_layer_and_head(chosen, stepped, lens.has_heads)
+    view, scale = None, "fixed"
+    if with_colours:
+        view = chosen.more.popover("View", key="more")
+        with view:
+            scale = choose_scale()
+    made = state.HeadSelection(**vars(chosen), layer=layer, head=head, scale=scale, view=view, lens=lens)
+    if with_roles and lens.has_heads:
+        with chosen.controls:
+            say_roles(made)
+    return made
+
+
+def _open_on_a_telling_head(chosen: state.Selection) -> None:
+    """Where nothing was chosen yet, neither in the address nor in this session, and after a change to the other kind of
+    input, of whose encoder nobody has chosen a head."""
+    nothing = address.opened_bare() and not any(
+        address.held(key) for key in ("layer", "head", "query", "opened")
+    )
+    if st.session_state.pop(OTHER_KIND, False) or nothing:
+        record = chosen.record
+        take_head(*most_telling_head(record))
+        if record.unit == "token":
+            address.take("query", len(record) // 2)
+    address.take("opened", True)
+
+
+def _choose_layer_and_head(chosen: state.Selection, stepped: bool, has_heads: bool) -> tuple[int, int]:
+    if chosen.opened is None:
+        config = state.loaded(chosen.checkpoint).config
+        n_layers, n_heads = config.n_layers, config.n_heads
+    else:
+        n_layers, n_heads, *_ = chosen.record.pattern.shape
+    is_back = has_heads and st.session_state.get("n_heads", (1, 1))[1] == 0
+    if is_back and (head := address.held("head")) is not None:
+        address.take("head", head)  # a box that was away has left the address
+    st.session_state["n_heads"] = n_layers, n_heads if has_heads else 0
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="head_choice"
+    ):
+        look = {"gone": address.nearest, "width": 110}
+        layer, head = address.box("Layer", range(n_layers), key="layer", help=_LAYER, **look), 0
+        if has_heads:
+            head = address.box("Head", range(n_heads), key="head", help=_HEAD, **look)
+        else:
+            st.selectbox("Head", ["all"], key="no_head", disabled=True, width=120, help=_NO_HEADS)
+        for key, sign, what, layers, heads in ARROWS if stepped else ():
+            if heads and not has_heads:
+                continue
+            st.button(
+                "",
+                icon=f":material/{sign}:",
+                key=f"step_{key}",
+                help=f"{what.capitalize()} (the {key} arrow key does the same while a head map has the focus)",
+                on_click=step,
+                args=(layers, heads),
+            )
+    return layer, head
+
+
+def choose_scale() -> ColourScale:
+    """What the colours of every map of attention weights on the page reach to."""
+    said = (
+        "Up to 1, a colour means the same weight in every map; up to its own maximum, a map shows faint "
+        "weights. Maps that are compared share one scale."
+    )
+    return SCALES[address.row("Colour scale from weight 0", SCALES, key="scale", help=said)]
+
+
+def choose_query(record: AttentionRecord) -> int:
+    """The position in `record` whose row is looked at; tokens of a text, which can occur twice, are numbered.
+
+    What is held, and stands in the address, is the position in the input: where a view has merged pieces or hidden
+    tokens, the word that holds it is chosen.
+    """
+    said = [
+        "The token or patch whose attention is shown. Click one in the figures to choose it.",
+        *_about(record),
+    ]
+
+    def holding(held: int, _options: Sequence[int]) -> int:
+        return record.number(record.position_of(held if isinstance(held, int) else 0))
+
+    labels = {record.number(at): label for at, label in enumerate(record.labels)}
+    number = address.box(
+        "Query",
+        labels,
+        format_func=labels.__getitem__,
+        key="query",
+        gone=holding,
+        width=160,
+        help=" ".join(said),
+        on_change=_show_alone,
+    )
+    return record.position_of(number)
+
+
+def _about(record: AttentionRecord) -> list[str]:
+    """What those of the tokens are that are no word and no patch."""
+    said = {record.tokens[at]: what for role, what in _ROLES.items() for at in record.at(role)}
+    if record.has_class_token and record.has_classes:
+        said[record.tokens[0]] += ": the classifier reads its row of the last layer"
+    if record.continuing_prefix and record.at("continuation"):
+        said[f"{record.continuing_prefix}…"] = "goes on with the word before it"
+    about = [f"{as_code(token)} {what}." for token, what in said.items()]
+    if record.patch_grid is not None:
+        about.append("`r3c4` is the patch in row 3 and column 4 of the grid, counted from 0.")
+    return about
+
+
+def take_query(position: float) -> None:
+    """For callbacks: the query from now on, by its position in the input. In a head view its lines are shown alone."""
+    address.take("query", int(position))
+    _show_alone()
+
+
+def _show_alone() -> None:
+    address.take("all_queries", False)
+
+
+def take_head(layer: int, head: int) -> None:
+    """For callbacks: the head from now on."""
+    address.take("layer", layer)
+    address.take("head", head)
+
+
+def take_layer(layer: int, _head: int = 0) -> None:
+    """For callbacks: the layer from now on, where it has one map for all its heads."""
+    address.take("layer", layer)
+
+
+def clickable_heads(
+    chart: VegaFigure,
+    *,
+    key: str,
+    chosen: tuple[int, int] | None,
+    take: Callable[[int, int], None] = take_head,
+    width: str = "content",
+) -> None:
+    """A chart with a mark a head: a click on one hands its layer and head to `take`."""
+
+    def clicked(point: dict) -> None:
+        take(int(point["layer"]), int(point["head"]))
+
+    clickable(chart, key=key, chosen=chosen, selection="head", take=clicked, width=width)
+
+
+def overview_of(
+    record: AttentionRecord,
+    measures: Mapping[str, np.ndarray],
+    *,
+    selected: tuple[int, int] | None,
+    scale: ColourScale,
+    key: str,
+    take: Callable[[int, int], None] | None = None,
+    beside: np.ndarray | None = None,
+    small: bool = False,
+    notes: Sequence[str] = (),
+    lens: Lens = LENSES[ATTENTION],
+) -> None:
+    """All heads of a record, with the `measures` [layer, head] under the pointer; a click on one hands layer and head to
+    `take`, or chooses it. `notes` say what was done to the patterns, which are seen through `lens`.
+
+    With the scale "own" each reaches to its own maximum, or to that of the head `beside` it, where that is larger:
+    maxima [layer, head], -inf where there is none.
+    """
+    take = take or (take_head if lens.has_heads else take_layer)
+    pattern, look = record.pattern, {}
+    if scale == "own":
+        look["tops"] = maxima(pattern) if beside is None else np.maximum(maxima(pattern), beside)
+        if beside is not None:
+            look["whose"] = "the maximum of each pair"
+    look |= {"scale": WeightScale(what=lens.quantity, shares=lens.sums_to_1), "by_layer": not lens.has_heads}
+    chart = head_overview(pattern, selected=selected, hover=measures, small=small, notes=notes, **look)
+    clickable_heads(chart, key=key, chosen=selected, take=take)
+    arrow_keys(key, step)
+
+
+def maxima(pattern: np.ndarray) -> np.ndarray:
+    """The largest weight [layer, head] of each head of `pattern` [layer, head, query, key]."""
+    return pattern.max(axis=(-2, -1))
+
+
+def step(layers: int, heads: int) -> None:
+    """For callbacks: so many layers down and heads to the right, where there are heads; at an edge it goes on at the other."""
+    n_layers, n_heads = st.session_state["n_heads"]
+    layer, head = address.held("layer", 0) + layers, address.held("head", 0) + heads
+    if n_heads:
+        take_head(layer % n_layers, head % n_heads)
+    else:
+        take_layer(layer % n_layers)

@@ -1,0 +1,163 @@
+"""A list of the user's own inputs, kept in this session alone, and stepping through it while all other choices stay."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import streamlit as st
+
+from app_pages.controls import address
+from app_pages.inputs import drawing
+from app_pages.inputs.digit_input import DRAW, PICTURE, TEST_DIGITS
+from app_pages.inputs.drawing.code import from_code
+from app_pages.inputs.own_picture import HELD
+from app_pages.shell.frame import go_to
+from app_pages.subject import state
+from model.config import ModelConfig
+from model.evaluate.__main__ import class_of
+from model.inputs import Input, Picture, Text
+
+PAGE = "many_inputs"  # where the list is
+_LISTS, _ORDERS, _AT = (
+    "several_lists",
+    "several_orders",
+    "several_at",
+)  # in the session, each by the kind of input
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One input of the list: a text, or a picture as encoders of grey digits and as those of colours take it."""
+
+    name: str = ""  # of a picture's file
+    label: str = ""  # as it was given, "" where it was not
+    text: Text | None = None
+    drawing: str = ""  # the code of a digit in the address, "" where no digit is seen in the picture
+    digit: int | None = None  # the number of a test digit
+    colours: Picture | None = None
+
+    def given(self, config: ModelConfig, *, reads_pairs: bool) -> Input | None:
+        """What the encoder is given; None where it cannot take it."""
+        if self.text is not None:
+            return self.text if reads_pairs else replace(self.text, second=None)
+        if self.digit is not None:
+            return Picture.of(state.test_digits()[0][self.digit])
+        if config.n_channels == 3:
+            return self.colours
+        return Picture.of(from_code(self.drawing)) if self.drawing else None
+
+    def choose(self, config: ModelConfig) -> dict[str, str]:
+        """For callbacks: what the row of the input shows from now on; what of it the address of another page needs."""
+        if self.text is not None:
+            chosen = {"text": self.text.text, "second": self.text.second or ""}
+        elif self.digit is not None:
+            chosen = {"source": TEST_DIGITS, "digit": self.digit}
+            drawing.leave()
+        elif config.n_channels == 3:
+            chosen = {"source": PICTURE}
+            st.session_state[HELD] = self.colours.array
+            drawing.leave()
+        else:
+            chosen = {"source": DRAW}
+            address.take_code("drawing", self.drawing)
+        for key, value in chosen.items():
+            address.take(key, value)
+        if chosen.get("source") == DRAW:
+            chosen["drawing"] = self.drawing
+        return {key: str(value) for key, value in chosen.items() if value != ""}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """The list, and what of that which was given did not become a part of it, in sentences."""
+
+    items: tuple[Item, ...]
+    notes: tuple[str, ...] = ()
+
+
+def held(kind: str) -> Listed | None:
+    return st.session_state.get(_LISTS, {}).get(kind)
+
+
+def hold(kind: str, listed: Listed | None) -> None:
+    """From now on the list of this kind; with None there is none."""
+    for memory, value in ((_LISTS, listed), (_ORDERS, None), (_AT, None)):
+        st.session_state[memory] = {**st.session_state.get(memory, {}), kind: value}
+
+
+def in_order(kind: str, order: list[int]) -> None:
+    """In which order the items are gone through: that of the table, without what it does not show."""
+    st.session_state[_ORDERS] = {**st.session_state.get(_ORDERS, {}), kind: order}
+
+
+def at(kind: str) -> int | None:
+    """Which item was opened last."""
+    return st.session_state.get(_AT, {}).get(kind)
+
+
+def open_item(kind: str, number: int, name: str) -> dict[str, str]:
+    """For callbacks: the item of this number, read by the encoder of that name, is the input from now on.
+
+    Returns what a page needs in its address on which nothing of that was drawn yet; kind and encoder stand on every page.
+    """
+    config = state.config_of(name)
+    st.session_state[_AT] = {**st.session_state.get(_AT, {}), kind: number}
+    return held(kind).items[number].choose(config)
+
+
+def right_class(kind: str, name: str | None, given: Input | None) -> int | None:
+    """Of the item that was opened, as long as it is the input: the class that it was labelled with; None for unknown."""
+    listed, number, config = held(kind), at(kind), state.config_of(name)
+    if listed is None or number is None or config is None or not config.chooses:
+        return None
+    item = listed.items[number]
+    if not item.label or given is None or given != item.given(config, reads_pairs=state.reads_pairs(name)):
+        return None
+    try:
+        return class_of(item.label, config.class_names)
+    except ValueError:
+        return None
+
+
+def stepper(kind: str, name: str | None, given: Input | None) -> None:
+    """“◂ 3 of 27 ▸” in the row of the input; nothing where no item of a list was opened."""
+    listed, number, config = held(kind), at(kind), state.config_of(name)
+    order = st.session_state.get(_ORDERS, {}).get(kind) or []
+    if listed is None or config is None or number not in order:
+        return
+    place, n = order.index(number), len(order)
+    changed = (
+        ""
+        if given == listed.items[number].given(config, reads_pairs=state.reads_pairs(name))
+        else ", changed"
+    )
+    look = {"type": "tertiary", "on_click": open_item}
+    with st.container(horizontal=True, gap=None, vertical_alignment="center", width="content", key="stepper"):
+        for key, sign, what, to in (
+            ("previous", "chevron_left", "previous", place - 1),
+            ("next", "chevron_right", "next", place + 1),
+        ):
+            if key == "next":
+                said = f"{place + 1:,} of {n:,}{changed}"
+                st.button(said, type="tertiary", key="several_back", on_click=_back, help="Back to the list")
+            st.button(
+                "",
+                icon=f":material/{sign}:",
+                key=f"several_{key}",
+                help=f"The {what} input of the list",
+                disabled=not 0 <= to < n,
+                args=(kind, order[to % n], name),
+                **look,
+            )
+
+
+def _back() -> None:
+    go_to(PAGE)
+
+
+def thumbnail_of(item: Item) -> np.ndarray | None:
+    """A picture as it stands in the list."""
+    if item.digit is not None:
+        return state.test_digits()[0][item.digit]
+    if item.colours is not None:
+        return item.colours.array
+    return from_code(item.drawing) if item.drawing else None

@@ -1,0 +1,133 @@
+"""Where a list comes from: pasted, from a file, from pictures; or one to try it with."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from app_pages.inputs import input_list as several
+from app_pages.inputs.input_list import Item, Listed
+from app_pages.inputs.text_input import LONGEST
+from app_pages.many_inputs import parse_texts, pictures
+from app_pages.show.markdown import plain
+from app_pages.subject import state
+from model.inputs import Text
+
+LARGEST = 10  # MB of a file
+TOGETHER = 100  # MB of all pictures
+EXAMPLES = 100  # test digits
+_ROUND, _PROBLEM = "several_round", "several_problem"
+_TABLE = (
+    "A table (CSV, separated by commas, semicolons or tabs) begins with a header row that names a column `text`; `label` is "
+    "the right class, by name or by number, and `second` the second text for encoders of sentence pairs. Without a header, "
+    "each line is one text, and may end in a tab and its label."
+)
+_PICTURES = (
+    "For labels, add a CSV file with the columns `file` and `label`. For encoders of digits each picture is centred and scaled "
+    "like the training digits."
+)
+
+
+def bring(kind: str) -> None:
+    """How to enter a list of this kind of input: paste, upload, or examples."""
+    made = st.session_state.setdefault(
+        _ROUND, 0
+    )  # another one empties the widgets, and closes what they stand in
+    if kind == state.TEXT:
+        _texts(made)
+    else:
+        _pictures(made)
+    if problem := st.session_state.get(_PROBLEM):
+        st.warning(problem, icon=":material/warning:")
+    st.caption(
+        "Only this session sees the list, and only until it ends. A link to this page does not contain it."
+    )
+
+
+def round_number() -> int:
+    return st.session_state.get(_ROUND, 0)
+
+
+def _texts(made: int) -> None:
+    key = f"several_paste_{made}"
+    with st.form("several_texts", border=False):
+        st.text_area(
+            f"Texts, one per line (up to {parse_texts.MOST:,})",
+            key=key,
+            height=170,
+            placeholder="One text per line; a tab may separate it from its label",
+            help=f"{_TABLE} Only the first {LONGEST:,} characters of a text are read.",
+        )
+        st.form_submit_button(
+            "Use these texts", type="primary", on_click=_take, args=(_pasted, state.TEXT, key)
+        )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        _upload(
+            ("csv", "tsv", "txt"), "Or a CSV or text file", made, _from_file, several=False, kind=state.TEXT
+        )
+        st.button(
+            "Try it with the examples", key="several_examples", on_click=_take, args=(_sentences, state.TEXT)
+        )
+
+
+def _pictures(made: int) -> None:
+    types = ("png", "jpg", "jpeg", "webp", "bmp", "csv")
+    said = f"Pictures (up to {pictures.MOST:,}, {TOGETHER} MB in all)"
+    _upload(types, said, made, _from_files, several=True, kind=state.DIGIT)
+    name = f"Try it with {EXAMPLES} test digits"
+    st.button(name, key="several_examples", on_click=_take, args=(_test_digits, state.DIGIT))
+
+
+def _upload(
+    types: tuple[str, ...], label: str, made: int, read: Callable[[str], Listed], *, several: bool, kind: str
+) -> None:
+    key = f"several_file_{made}"
+    st.file_uploader(
+        label,
+        types,
+        accept_multiple_files=several,
+        key=key,
+        max_upload_size=LARGEST,
+        on_change=_take,
+        args=(read, kind, key),
+        help=_PICTURES if several else _TABLE,
+    )
+
+
+def _take(read: Callable[..., Listed], kind: str, *keys: str) -> None:
+    """For callbacks."""
+    try:
+        listed = read(*keys)
+    except ValueError as error:
+        st.session_state[_PROBLEM] = plain(str(error))
+        return
+    st.session_state[_PROBLEM] = None
+    several.hold(kind, listed)
+    st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
+
+
+def _pasted(key: str) -> Listed:
+    return parse_texts.from_text(st.session_state[key] or "")
+
+
+def _from_file(key: str) -> Listed:
+    if (file := st.session_state[key]) is None:
+        raise ValueError("No file was chosen.")
+    return parse_texts.from_file(file.name, file.getvalue())
+
+
+def _from_files(key: str) -> Listed:
+    files = st.session_state[key] or []
+    if (size := sum(file.size for file in files)) > TOGETHER * 2**20:
+        raise ValueError(f"These files are {size / 2**20:,.0f} MB in all; at most {TOGETHER} MB can be read.")
+    with st.spinner("Reading the pictures …"):
+        return pictures.from_files([(file.name, file.getvalue) for file in files])
+
+
+def _sentences() -> Listed:
+    return Listed(items=tuple(Item(text=Text(text)) for text in state.sentences().values()))
+
+
+def _test_digits() -> Listed:
+    labels = state.test_digits()[1][:EXAMPLES].tolist()
+    items = (Item(name=f"test digit {at}", digit=at, label=str(label)) for at, label in enumerate(labels))
+    return Listed(items=tuple(items))

@@ -1,0 +1,122 @@
+"""Texts and their labels, from what was pasted or from a file: one text a line, or a table with a column `text`."""
+
+import csv
+import io
+from collections.abc import Iterable
+
+from app_pages.inputs.input_list import Item, Listed
+from app_pages.inputs.text_input import LONGEST
+from model.inputs import Text
+
+MOST = 500  # texts
+MOST_SIGNS = 5_000_000  # of all that was pasted or stands in a file
+SEPARATORS = ("\t", ",", ";")
+COLUMNS = ("text", "second", "label")
+
+
+def from_file(name: str, content: bytes) -> Listed:
+    """Raises ValueError, in one sentence, where the file holds no texts; a `.csv` needs a column `text`."""
+    shown = f"“{name[-60:]}”"
+    try:
+        # byte order marks tell what Excel writes as “Unicode text”
+        wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+        text = content.decode("utf-16" if wide else "utf-8-sig")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise ValueError(f"{shown} is not UTF-8 text.")
+    return from_text(text, table=name.lower().endswith((".csv", ".tsv")), shown=shown)
+
+
+def from_text(content: str, *, table: bool = False, shown: str = "What was pasted") -> Listed:
+    """A `table` has a line of names, `text` among them; anything else may have one. Raises ValueError, in one sentence."""
+    if len(content) > MOST_SIGNS:
+        raise ValueError(f"{shown} has {len(content):,} characters; at most {MOST_SIGNS:,} can be read.")
+    content = content.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
+    if not content.strip():
+        raise ValueError(f"{shown} is empty.")
+    lines = content.split("\n")
+    first = next(line for line in lines if line.strip())
+    if (separator := _separator(first)) is not None:
+        return _of_table(content, separator, shown)
+    if table:
+        named = ", ".join(name[:30] for name in _cells(first, ",")[:6])
+        raise ValueError(f"{shown} has no column “text”: its first line is {named[:120]}.")
+    pairs = (line.rsplit("\t", 1) if "\t" in line.strip() else (line, "") for line in lines)
+    # what ends with a line break has no empty text behind it
+    n_empty = sum(not line.strip() for line in content.rstrip("\n").split("\n"))
+    return _listed(((text, "", label) for text, label in pairs), n_empty=n_empty)
+
+
+def _separator(first: str) -> str | None:
+    """With which the line of names is cut; None where it is no line of names."""
+    for separator in SEPARATORS:
+        names = _cells(first, separator)
+        if "text" in names and (len(names) > 1 or first.strip().strip('"').lower() == "text"):
+            return separator
+    return None
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    return [cell.strip().lower() for cell in next(csv.reader([line], delimiter=separator), [])]
+
+
+def _of_table(content: str, separator: str, shown: str) -> Listed:
+    rows = csv.reader(io.StringIO(content.lstrip("\n")), delimiter=separator, strict=True)
+    found, n_empty, too_wide = [], 0, 0
+    try:
+        names = [name.strip().lower() for name in next(rows)]
+        places = [names.index(name) if name in names else None for name in COLUMNS]
+        for cells in rows:
+            if len(cells) > len(names):
+                too_wide += 1
+                continue
+            text, second, label = (cells[at] if at is not None and at < len(cells) else "" for at in places)
+            n_empty += not text.strip()
+            found.append((text, second, label))
+    except csv.Error as error:
+        raise ValueError(f"{shown} cannot be read as a table: {_why(error, rows.line_num)}.") from None
+    notes = []
+    if too_wide:
+        notes.append(
+            f"{_several(too_wide, 'line')} of the table left out, with more cells than columns: put a text that "
+            f"contains “{separator}” in quotation marks."
+        )
+    return _listed(found, n_empty=n_empty, notes=notes)
+
+
+def _why(error: csv.Error, line: int) -> str:
+    if "end of data" in str(error):
+        return "a quotation mark is opened and never closed"
+    if "expected after" in str(error):
+        return f"in line {line:,} a quotation mark inside a text is not doubled"
+    return f"line {line:,}: {error}"
+
+
+def _listed(rows: Iterable[tuple[str, str, str]], *, n_empty: int, notes: Iterable[str] = ()) -> Listed:
+    found = [tuple(each.strip() for each in row) for row in rows if row[0].strip()]
+    if not found:
+        raise ValueError("There is no text in it.")
+    notes = list(notes)
+    if len(found) > MOST:
+        notes.append(f"There are {len(found):,} texts, of which the first {MOST:,} are read.")
+    if n_empty:
+        notes.append(f"{_several(n_empty, 'empty line')} left out.")
+    kept = found[:MOST]
+    if cut := [
+        max(len(text), len(second)) for text, second, _ in kept if max(len(text), len(second)) > LONGEST
+    ]:
+        longest = f", the longest of {max(cut):,}" if len(cut) > 1 else f", of {cut[0]:,}"
+        notes.append(
+            f"{_several(len(cut), 'text')} of more than {LONGEST:,} characters{longest}: the end is cut off, since the text "
+            "box takes no more."
+        )
+    items = (
+        Item(text=Text(text[:LONGEST].strip(), second[:LONGEST].strip() or None), label=label[:200])
+        for text, second, label in kept
+    )
+    return Listed(items=tuple(items), notes=tuple(notes))
+
+
+def _several(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"

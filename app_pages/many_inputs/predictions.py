@@ -1,0 +1,281 @@
+"""The prediction for every input of a list, and how surprising each is."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from app_pages.inputs.input_list import Item
+from app_pages.show.progress import in_steps
+from app_pages.subject import cache, state
+from app_pages.subject.cache import Checkpoint
+from model.config import ModelConfig
+from model.evaluate.__main__ import class_of
+from model.experiments.answers import answers, token_answers
+from model.experiments.probabilities import probabilities
+from model.experiments.surprise import entropies, entropies_of_each, losses, most_alike
+from model.inputs import Input, Text
+from model.inputs.text import Encoded
+from model.measures.difficulty import hardest_first
+from viz.builders.number_format import percent, written
+from viz.builders.token_label import visible
+
+AT_ONCE = 20  # inputs between two movements of the bar
+NAMED = 5  # inputs that are left out
+SHOWN = 4  # classes or tokens named in a line
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One input that was read."""
+
+    number: int  # in the list, from 0
+    said: str
+    predicted: int | None = None  # the class that is said, where it is one of several
+    probability: float | None = None  # of that class
+    label: int | None = None  # the right class
+    nearest: int | None = None  # the number of the input whose state is most like this one's
+    surprise: float = np.nan
+    left_out: int = 0  # tokens
+    unknown: float = 0.0  # share of the tokens that the vocabulary lacks
+
+    @property
+    def right(self) -> bool | None:
+        return None if self.label is None else self.predicted == self.label
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    lines: tuple[Line, ...]
+    surprise: str  # what its number is, "" where there is none
+    explained: str  # what is surprising, in a sentence
+    notes: tuple[str, ...] = field(default=())
+    classes: tuple[str, ...] = ()
+
+    def order(self, *, surprising_first: bool) -> list[Line]:
+        if not surprising_first:
+            return list(self.lines)
+        values = np.array([line.surprise for line in self.lines])
+        return [self.lines[at] for at in hardest_first(np.arange(len(values)), [values])]
+
+    @property
+    def has_unknown(self) -> bool:
+        return any(line.unknown for line in self.lines)
+
+    @property
+    def n_labelled(self) -> int:
+        return sum(line.label is not None for line in self.lines)
+
+    @property
+    def n_right(self) -> int:
+        return sum(line.right is True for line in self.lines)
+
+
+@cache.cached
+def outcome(name: Checkpoint, items: tuple[Item, ...]) -> Outcome:
+    """Read by the encoder of that name; a bar tells how far it is. What it cannot take is counted in the notes."""
+    config = state.loaded(name).config
+    given, notes, encoded = _readable(name, items, config)
+    numbers = sorted(given, key=lambda number: (len(encoded.get(number, ())), number))
+    # By length: inputs of one length share a batch.
+    inputs = [given[number] for number in numbers]
+    back = {number: at for at, number in enumerate(numbers)}
+    in_list = sorted(numbers)
+    places = [back[number] for number in in_list]
+    labels, label_notes = _labels(items, in_list, config)
+    lines, surprise, explained = _lines(name, config, inputs, places, in_list, labels)
+    made = tuple(
+        Line(
+            number=number,
+            left_out=encoded[number].n_left_out if config.is_text else 0,
+            unknown=encoded[number].n_unknown / encoded[number].n_read if config.is_text else 0.0,
+            **line,
+        )
+        for number, line in zip(in_list, lines, strict=True)
+    )
+    if cut := [line.left_out for line in made if line.left_out]:
+        many = f"{min(cut):,} to {max(cut):,} tokens" if len(cut) > 1 else _several(cut[0], "token")
+        notes.append(f"{_several(len(cut), 'text')} too long for this encoder: {many} left out.")
+    notes += label_notes
+    return Outcome(
+        lines=made,
+        surprise=surprise,
+        explained=explained,
+        notes=tuple(notes),
+        classes=config.class_names,
+    )
+
+
+def _readable(
+    name: str, items: Sequence[Item], config: ModelConfig
+) -> tuple[dict[int, Input], list[str], dict[int, Encoded]]:
+    """By number the inputs that the encoder takes; notes; by number the tokens of texts."""
+    given, tokens, nothing = {}, {}, []
+    for number, item in enumerate(items):
+        found = item.given(config, reads_pairs=state.reads_pairs(name))
+        if isinstance(found, Text):
+            tokens[number] = state.encoded_text(name, found)
+            found = found if tokens[number].n_read else None
+        if found is None:
+            nothing.append(number)
+        else:
+            given[number] = found
+    notes = []
+    if nothing:
+        what = "in which the encoder finds no token" if config.is_text else "in which no digit was found"
+        several = _several(len(nothing), "text" if config.is_text else "picture")
+        named = [items[number].name or f"number {number + 1:,}" for number in nothing[:NAMED]]
+        shown = ", ".join(named) + (", …" if len(nothing) > NAMED else "")
+        notes.append(f"{several} left out, {what}: {shown}.")
+    n_pairs = sum(bool(item.text and item.text.second) for item in items)
+    if n_pairs and not state.reads_pairs(name):
+        notes.append(f"This encoder reads one text at a time: {_several(n_pairs, 'second part')} left out.")
+    return given, notes, tokens
+
+
+def _labels(items: Sequence[Item], numbers: list[int], config: ModelConfig) -> tuple[list[int], list[str]]:
+    """Of each input the right class, -1 where it is not known."""
+    found, unknown = [], []
+    for number in numbers:
+        label = items[number].label
+        try:
+            found.append(class_of(label, config.class_names) if label and config.chooses else -1)
+        except ValueError:
+            found.append(-1)
+            unknown.append(label)
+    notes = []
+    if not config.chooses and (n := sum(bool(items[number].label) for number in numbers)):
+        notes.append(
+            f"{_several(n, 'label')} not compared: this encoder does not choose one of several classes."
+        )
+    if unknown:
+        named = ", ".join(f"“{label[:30]}”" for label in list(dict.fromkeys(unknown))[:3])
+        classes = ", ".join(config.class_names[:SHOWN]) + (", …" if config.n_classes > SHOWN else "")
+        notes.append(
+            f"{_several(len(unknown), 'label')} not a class of this encoder ({named}); use {classes}, or a "
+            f"number below {config.n_classes:,}."
+        )
+    return found, notes
+
+
+Lines = tuple[list[dict], str, str]  # the fields of each line; what the surprise is, and what it means
+
+
+def _lines(
+    name: str,
+    config: ModelConfig,
+    inputs: list[Input],
+    places: list[int],
+    numbers: list[int],
+    labels: list[int],
+) -> Lines:
+    if config.chooses:
+        return _of_classes(_each(probabilities, name, inputs, places)[:, 0], labels, config.class_names)
+    if config.n_classes:
+        return _of_answers(_each(answers, name, inputs, places), config)
+    if config.family and config.family.token_class_names:
+        parts = _parts(token_answers, name, inputs)
+        found = [each for part in parts for each in part]
+        return _of_tokens([found[at] for at in places])
+    return _of_states(_each(probabilities, name, inputs, places)[:, 0], numbers)
+
+
+def _parts(make: Callable, name: str, inputs: list[Input]) -> list:
+    parts = [tuple(inputs[start : start + AT_ONCE]) for start in range(0, len(inputs), AT_ONCE)]
+    steps = [partial(cache.of, make, name, part) for part in parts]
+    return in_steps(steps, f"Reading {len(inputs):,} inputs …", ("many inputs", name, tuple(inputs)))
+
+
+def _each(make: Callable, name: str, inputs: list[Input], places: list[int]) -> np.ndarray:
+    found = _parts(make, name, inputs)
+    return np.concatenate(found)[places] if found else np.empty((0, 1, 1))
+
+
+def _of_classes(values: np.ndarray, labels: list[int], names: tuple[str, ...]) -> Lines:
+    right = np.array(labels, int)
+    if not len(right):
+        return [], "", ""
+    loss, open_ = losses(values, right), entropies(values)
+    said = values.argmax(axis=1).tolist()
+    lines = [
+        {
+            "said": names[at],
+            "predicted": at,
+            "probability": float(row[at]),
+            "label": label if label >= 0 else None,
+            "surprise": float(nats if label >= 0 else other),
+        }
+        for at, row, label, nats, other in zip(said, values, labels, loss, open_, strict=True)
+    ]
+    if (right >= 0).all():
+        return lines, "loss", "Loss: −ln of the probability of the right class, in nats."
+    if (right < 0).all():
+        most = written(float(np.log(len(names))), ".2f")
+        why = f"Entropy of the predicted probabilities, from 0 (certain) to ln {len(names):,} = {most} nats."
+        return lines, "entropy", why
+    why = "Loss where the right class is known; otherwise entropy, the loss expected from the encoder's own probabilities. Both in nats."
+    return lines, "loss or entropy", why
+
+
+def _of_answers(values: np.ndarray, config: ModelConfig) -> Lines:
+    if config.family and config.family.answers == "numbers":
+        lines = [{"said": _numbers(row, config.class_names)} for row in values]
+        return lines, "", "This encoder predicts numbers (regression), which do not say how certain it is."
+    order = np.argsort(-values, axis=1, kind="stable")[:, :SHOWN].tolist()
+    lines = [
+        {
+            "said": ", ".join(f"{config.class_names[at]} {percent(float(row[at]))}" for at in first),
+            "surprise": nats,
+        }
+        for first, row, nats in zip(order, values, entropies_of_each(values).tolist(), strict=True)
+    ]
+    return (
+        lines,
+        "entropy",
+        "Multi-label: a probability for each class. The entropy is summed over the classes, in nats.",
+    )
+
+
+def _numbers(row: np.ndarray, names: tuple[str, ...]) -> str:
+    if len(row) == 1:
+        return written(float(row[0]), ".3g")
+    shown = zip(names[:SHOWN], row[:SHOWN], strict=False)
+    return ", ".join(f"{name} {written(float(value), '.3g')}" for name, value in shown)
+
+
+def _of_tokens(found: list) -> Lines:
+    lines = []
+    for each in found:
+        said = ", ".join(f"{visible(token)} {name}" for token, name in each.named[:SHOWN])
+        more = f", and {len(each.named) - SHOWN:,} more" if len(each.named) > SHOWN else ""
+        lines.append({"said": f"{said}{more}" or "the same for all tokens", "surprise": each.entropy})
+    return (
+        lines,
+        "entropy",
+        "A class for each token; shown are the tokens whose class is not the most common one. The entropy is the mean over the tokens, in nats.",
+    )
+
+
+def _of_states(states: np.ndarray, numbers: list[int]) -> Lines:
+    size = f"{states.shape[-1]:,} numbers"
+    if len(states) < 2:
+        return (
+            [{"said": size} for _ in states],
+            "",
+            "This encoder has no classes, and with one input there is nothing to compare.",
+        )
+    nearest, cosines = most_alike(states)
+    lines = [
+        {"said": size, "nearest": numbers[at] if at >= 0 else None, "surprise": 1 - cosine}
+        for at, cosine in zip(nearest.tolist(), cosines.tolist(), strict=True)
+    ]
+    return (
+        lines,
+        "distance",
+        "This encoder has no classes: the distance is 1 − cosine to the most similar state in this list.",
+    )
+
+
+def _several(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"

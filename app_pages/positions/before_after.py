@@ -1,0 +1,106 @@
+"""One input, read twice: the prediction, what was read and the attention, before and after."""
+
+from functools import partial
+
+import streamlit as st
+
+from app_pages.controls import address
+from app_pages.controls.head_choice import choose_query
+from app_pages.show.input_in_colours import input_in_colours
+from app_pages.show.prediction import prediction
+from app_pages.show.show import show
+from app_pages.subject import state, two_sides
+from app_pages.subject.state import HeadSelection
+from app_pages.subject.two_sides import NUMBERS, Side
+from model.experiments.shuffling import shuffled_picture
+from model.inputs import Picture
+from model.measures.changes import largest_change
+from viz.attention.token_heatmaps import attention_heatmap
+from viz.builders.number_format import written
+from viz.builders.palette import WeightScale
+
+SIDE_BY_SIDE, DIFFERENCE = "side by side", "after minus before"
+AS_READ, BACK = "as they are read", "put back in order"
+
+
+def consequence(chosen: HeadSelection, what: str, before: Side, after: Side) -> None:
+    """What became of the prediction, and of the chosen head's attention, by `what` was changed. `before` is in order."""
+    with chosen.view:
+        query = choose_query(before.record)
+    two_sides.tell(two_sides.verdict(what, before.record, after.record))
+    head = f"L{chosen.layer} H{chosen.head}"
+    scale = chosen.of_head(before.record, after.record)
+    for number, side, place in zip(
+        NUMBERS, (before, after), two_sides.beside("positions_input"), strict=False
+    ):
+        with place:
+            if side.record.has_classes:
+                prediction(side.record, side.label, title=side.title)
+            else:
+                st.caption(side.title)
+            _input(chosen, before, side, query, scale, key=f"positions_try_input_{number}")
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        view = address.row(f"All weights of {head}", (SIDE_BY_SIDE, DIFFERENCE), key="positions_try_maps")
+        is_back = (
+            view == SIDE_BY_SIDE
+            and after.order is not None
+            and address.row("Rows and columns of the second", (AS_READ, BACK), key="positions_try_rows")
+            == BACK
+        )
+    if view == DIFFERENCE:
+        _difference(chosen, before, after)
+        return
+    for number, side, place in zip(NUMBERS, (before, after), two_sides.beside("positions_map"), strict=False):
+        with place:
+            _map(chosen, before, side, query, scale, is_back, key=f"positions_try_map_{number}")
+
+
+def _input(
+    chosen: HeadSelection, before: Side, side: Side, query: int, scale: WeightScale, *, key: str
+) -> None:
+    """What was read, in the colours of the query's row; a click takes the same position as the query."""
+    record, read, at = side.record, side.given, two_sides.same_position(before, side, query)
+    if side.order is not None and record.patch_grid is not None:
+        read = Picture.of(shuffled_picture(state.loaded(side.checkpoint), read, side.order))
+    input_in_colours(
+        read,
+        record,
+        record.pattern[chosen.layer, chosen.head, at],
+        query=at,
+        scale=scale,
+        key=key,
+        take=partial(two_sides.take_from_second, before, side),
+    )
+
+
+def _map(
+    chosen: HeadSelection,
+    before: Side,
+    side: Side,
+    query: int,
+    scale: WeightScale,
+    is_back: bool,
+    *,
+    key: str,
+) -> None:
+    """All weights of the chosen head; as they were read, or put back in the order of the input."""
+    at = chosen.layer, chosen.head
+    pattern, mask = side.record.pattern[at], side.record.mask[at]
+    tokens, query_here = side.record.tokens, two_sides.same_position(before, side, query)
+    if is_back:
+        pattern, mask = two_sides.put_back(side, pattern), two_sides.put_back(side, mask)
+        tokens, query_here = before.record.tokens, query
+    title = f"{side.title}, L{chosen.layer} H{chosen.head}"
+    figure = attention_heatmap(pattern, tokens, mask=mask, query=query_here, scale=scale, title=title)
+    show(figure, key=key)
+
+
+def _difference(chosen: HeadSelection, before: Side, after: Side) -> None:
+    """The change of each weight, token by token."""
+    head = chosen.layer, chosen.head
+    title = f"L{chosen.layer} H{chosen.head}, after minus before"
+    figure = two_sides.difference(before, after, head, names=("before", "after"), title=title)
+    show(figure, key="positions_try_difference")
+    largest = written(largest_change(*two_sides.head_patterns(before, after, head)), ".2g")
+    back = "" if after.order is None else ", with rows and columns put back in order"
+    st.caption(f"Largest change of any weight in this head: {largest}{back}.")

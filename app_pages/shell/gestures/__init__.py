@@ -1,0 +1,85 @@
+"""What Streamlit has no widget for, in the browser.
+
+Copying the address, arrow keys on head maps, a click on a row of a matrix; and on every page where it opens, what is a step
+of the browser's history, what Enter does in a box of text, that colour bars keep their colours, and that figures stay in
+sight until the next ones are drawn.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from app_pages.shell.callbacks import callback
+
+
+def _component(name: str, **parts: str) -> Callable[..., Any]:
+    script = (HERE / f"{name}.js").read_text(encoding="utf-8")
+    return st.components.v2.component(name, js=script, **parts)
+
+
+HERE = Path(__file__).parent
+_link = _component(
+    "copy_link",
+    html='<button type="button" title="Copies a link that opens this view">Copy link</button>',
+    css=(HERE / "copy_link.css").read_text(encoding="utf-8"),
+)
+_arrows, _rows = _component("arrow_keys"), _component("row_clicks")
+_kept, _scrolling = _component("kept_figures"), _component("scrolling")
+_on_every_page = {name: _component(name) for name in ("history", "gradients", "enter_applies")}
+STEPS = {"ArrowLeft": (0, -1), "ArrowRight": (0, 1), "ArrowUp": (-1, 0), "ArrowDown": (1, 0)}
+
+
+def copy_link() -> None:
+    """A button that puts the page's address into the clipboard."""
+    with st.container(width="content", key="copy_link"):
+        _link(key="copy_link_button")
+
+
+def every_page(page: str) -> None:
+    """What holds on every page; `page` opens at its top, or at the figure that the address names.
+
+    `?figure=key` names it by how the key of the container that holds it begins, or that of its heading.
+    """
+    with st.container(key="gesture_every_page"):
+        for name, component in _on_every_page.items():
+            component(key=name)
+        _scrolling(key="scrolling", data={"page": page, "figure": st.query_params.get("figure", "")})
+
+
+def arrow_keys(place: str, take: Callable[[int, int], None]) -> None:
+    """While the container with the key `place` has the focus, arrow keys call `take` with steps down and to the right.
+
+    Everywhere else they scroll, as they do on any page.
+    """
+    key = f"{place}_arrows"
+
+    def pressed() -> None:
+        if (step := STEPS.get(st.session_state[key].step)) is not None:
+            take(*step)
+
+    with st.container(key=f"gesture_{key}"):
+        _arrows(key=key, data={"place": place}, on_step_change=callback(key, pressed))
+
+
+def row_clicks(place: str, n: int, take: Callable[[int], None]) -> None:
+    """A click on a row of the Plotly heatmap in the container with the key `place`, or on its label, calls `take`.
+
+    `n` is the number of rows. Plotly reports clicks on points alone, so the row is read off its axis.
+    """
+    key = f"{place}_rows"
+
+    def clicked() -> None:
+        row = st.session_state[key].row
+        if isinstance(row, int | float) and 0 <= row < n:
+            take(int(row))
+
+    with st.container(key=f"gesture_{key}"):
+        _rows(key=key, data={"place": place, "n": n}, on_row_change=callback(key, clicked))
+
+
+def keep_figures() -> None:
+    """Once a page: what stands below a figure stays where it is while the figure is drawn anew, and the figure in sight."""
+    with st.container(key="gesture_kept_figures"):
+        _kept(key="kept_figures")

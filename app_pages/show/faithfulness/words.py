@@ -1,0 +1,196 @@
+"""What was computed, in sentences; none says more than that."""
+
+import math
+
+import numpy as np
+
+from app_pages.controls.knock_out import SAID
+from app_pages.show.faithfulness.over_data import OverData
+from model.experiments.faithfulness import (
+    BAND,
+    FEWEST,
+    LEAST_CORRELATION,
+    LEAST_EFFECT,
+    N_ORDERS,
+    N_PERMUTATIONS,
+    N_SHUFFLES,
+    N_STEPS,
+    SIGNIFICANT,
+    OtherAttention,
+    Untold,
+    Verdict,
+)
+from model.experiments.knock_out import Kind
+from model.record import ForwardRecord
+from viz.builders.number_format import THIN, percent, with_error, written
+
+_DISTANCES = {
+    True: r"The shift of a prediction is its total variation: $\frac12 \sum_c \lvert p_c - p'_c \rvert$.",
+    False: r"Cosine distance: $1 - \cos(x, x')$ of the pooled states.",
+}
+NO_ENCODER = (
+    "Whether this map explains an answer cannot be checked: a record from a file comes without the encoder."
+)
+
+
+_WHY = {
+    Untold.TOO_FEW: f"fewer than {FEWEST} {{units}} are too few to tell an order from chance",
+    Untold.UNMOVED: "hiding any of its {units} hardly moves the {answer}",
+    Untold.NO_SOONER: "even hiding its {units} in the order of these effects does not lower the {answer} clearly sooner than in a random order",
+}
+
+
+def agreement(of_map: Verdict, kind: Kind, record: ForwardRecord) -> str:
+    value = "cannot be computed" if math.isnan(of_map.spearman) else f"**{_two_digits(of_map.spearman)}**"
+    units = record.unit if of_map.n == 1 else record.units
+    answer = "prediction" if record.has_classes else "pooled state"
+    return (
+        f"Does the {answer} hang on what this map shows? Rank correlation with the effect of hiding each {record.unit} "
+        f"({SAID[kind]}): {value} over {of_map.n} {units}."
+    )
+
+
+def conclusion(of_map: Verdict, record: ForwardRecord) -> str:
+    """Whether the map may be read as an explanation, by the rule of `model.experiments.faithfulness`."""
+    answer = "prediction" if record.has_classes else "pooled state"
+    if of_map.n < 2:
+        return "There is nothing to rank."
+    if of_map.untold is not None:
+        why = _WHY[of_map.untold].format(units=record.units, answer=answer)
+        return f"Whether it is an explanation **cannot be told on this input**: {why}."
+    if of_map.deleted is None:
+        return "The deletion curves, which have to decide, are not computed yet."
+    if of_map.readable:
+        return f"By the rule, this map **may be read as an explanation** of this {answer}."
+    unreliable = f"This map is **not a reliable explanation** of this {answer}"
+    if math.isnan(of_map.spearman):
+        return f"{unreliable}: it gives all {record.units} the same score."
+    if of_map.correlates:
+        return (
+            f"{unreliable}: hiding the {record.units} that it scores highest does not lower it clearly sooner "
+            f"(by {BAND:g} standard deviations) than hiding random ones."
+        )
+    return f"{unreliable}."
+
+
+def attention(moved: OtherAttention, record: ForwardRecord) -> str:
+    """What the answer would be with other attention: about the encoder on this input, whatever map is shown."""
+    mean, sd = float(np.mean(moved.permuted)), float(np.std(moved.permuted, ddof=1))
+    if record.has_classes:
+        uniform = percent(moved.uniform, 1, below="under ", above="over ")
+        permuted, what = with_error(mean, sd), "prediction shifts by"
+    else:
+        uniform = written(moved.uniform, ".2g")
+        permuted, what = (
+            f"{written(mean, '.2g')} ± {written(sd, '.1g')}",
+            "pooled state turns by a cosine distance of",
+        )
+    return (
+        f"If all heads attended evenly, the {what} {_unbroken(uniform)}; with their weights in a random order, by "
+        f"{_unbroken(permuted)}."
+    )
+
+
+def uncertainty(found: Verdict) -> str:
+    """How sure the correlation is, in numbers."""
+    if math.isnan(found.spearman):
+        return ""
+    p = (
+        f"p ≤ {1 / (1 + N_SHUFFLES):g}"
+        if found.p <= 1 / (1 + N_SHUFFLES)
+        else f"p = {written(found.p, '.2g')}"
+    )
+    said = f"Spearman {written(found.spearman, '.3f')}, {p}"
+    if math.isnan(found.low):
+        return f"{said}; too few for an interval."
+    low, high = written(found.low, ".2f"), written(found.high, ".2f")
+    return f"{said}, 95{THIN}% interval {low} to {high}, n = {found.n}."
+
+
+def areas(of_map: Verdict) -> str:
+    """Of the deletion curves; "" where they were not computed."""
+    if of_map.area is None or of_map.deleted is None:
+        return ""
+    deleted = of_map.deleted
+    mean, sd = float(deleted.random.mean()), float(deleted.random.std(ddof=1))
+    above = "above" if of_map.deletes else "not above"
+    perfect = "above it as well" if deleted.perfect > deleted.bound else "not above it either"
+    return (
+        f"Area under the deletion curve {written(of_map.area, '.3f')}; {N_ORDERS} random orders "
+        f"{written(mean, '.3f')} ± {written(sd, '.3f')}: {above} {written(deleted.bound, '.3f')}. "
+        f"That of the perfect map, {written(deleted.perfect, '.3f')}, is {perfect}."
+    )
+
+
+def over_data(held: OverData) -> str:
+    if held.share is None:
+        return f"On none of {held.n:,} {held.data} can it be told."
+    return (
+        f"Of {held.n:,} {held.data} it can be told on {held.told:,}; on {percent(held.share, 0, below='under ')} of these "
+        "this map passes."
+    )
+
+
+def rule(record: ForwardRecord) -> str:
+    """With its thresholds, formulas and sources; Markdown."""
+    units, is_class = record.units, record.has_class_token
+    scored = (
+        "the weight that the class token, which is classified, gives it in this map"
+        if is_class
+        else "the mean weight that all queries give it in this map"
+    )
+    effect = (
+        r"the fall of $\ln \frac{p}{1 - p}$ of the predicted class (below 0 where it rises)"
+        if record.has_classes
+        else "the cosine distance of the pooled state from what it was"
+    )
+    fallen = (
+        "how far the log-odds of the predicted class have fallen, in nats"
+        if record.has_classes
+        else "the cosine distance of the pooled state from what it was"
+    )
+    return "\n".join(
+        (
+            "**The rule.** A map may be read as an explanation of an answer where both of these hold:",
+            f"1. Spearman's correlation of scores and effects is at least {LEAST_CORRELATION:g}, with p < {SIGNIFICANT:g}.",
+            f"2. The area under its deletion curve is above the mean of {N_ORDERS} random orders by more than "
+            f"{BAND:g} of their standard deviations: the answer falls sooner than by chance.",
+            "",
+            "**When it cannot be told.** The perfect map has the effects themselves as its scores. Where even that one fails the "
+            f"rule, no map can be judged on this input: it has fewer than {FEWEST} {units} (no order of 4 has p < {SIGNIFICANT:g}), "
+            f"no knock-out moves the answer by {LEAST_EFFECT:g}, or the {units} are too few, or act together too much, for one order to be "
+            "told from random ones. "
+            "Such inputs are left out of the shares over a data set.",
+            "",
+            f"The thresholds are a convention of this app. The **score** of each of the {units} is {scored}; its **effect** is "
+            f"{effect} when it is knocked out alone. Class token and padding are left out. p is the share of {N_SHUFFLES:,} "
+            "random orders of the effects that correlate as strongly, either way; it is not corrected for how many maps one "
+            r"looks at. The interval is $\tanh(\operatorname{artanh} \rho \pm 1.96 \sqrt{(1 + \rho^2/2)/(n - 3)})$ (Bonett & "
+            f"Wright 2000), as if {units} were independent draws.",
+            "",
+            f"**Curves**: x is the share of the {units} that are gone (deletion) or back (insertion), from 0 to 1 in about "
+            f"{N_STEPS} steps, those with the largest scores first; y is {fallen}. The area is by the trapezoidal rule; a large one "
+            "under deletion and a small one under insertion speak for the map (after Petsiuk et al. 2018, who use the probability: "
+            "that of a sure answer has little room to fall).",
+            "",
+            "**Other attention**, in all layers and heads at once, whatever map is shown: uniform over the keys that a query may "
+            f"attend to, or each row's weights in a random order among those (mean ± standard deviation of {N_PERMUTATIONS}). "
+            f"{_DISTANCES[record.has_classes]}",
+            "",
+            "**Papers**: the correlation is the check of Abnar & Zuidema 2020. Permuted attention: “Attention is not "
+            "Explanation” (Jain & Wallace 2019), who permuted the one attention layer of a recurrent model. "
+            "“Attention is not not Explanation” (Wiegreffe & Pinter 2019): that other weights give the same answer "
+            "does not show that these are no explanation.",
+        )
+    )
+
+
+def _two_digits(spearman: float) -> str:
+    """Or more, where it is below what the rule asks for and would be rounded to that."""
+    rounded = spearman < LEAST_CORRELATION <= float(f"{spearman:.2f}")
+    return written(spearman, ".4f" if rounded else ".2f")
+
+
+def _unbroken(number: str) -> str:
+    """No line ends within it."""
+    return number.replace(" ", "\u00a0").replace(THIN, "\u202f")

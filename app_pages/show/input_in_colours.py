@@ -1,0 +1,77 @@
+"""The input itself, a text or a digit, in the colours of what one query attends to."""
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from app_pages.controls.head_choice import take_query
+from app_pages.show.markdown import as_code
+from app_pages.show.show import clickable, show
+from model.inputs import Input, as_seen
+from model.record import AttentionRecord
+from viz.attention.picture_patches import picture_overlay
+from viz.attention.token_strip import token_strip
+from viz.builders.palette import WeightScale
+
+LONG, HEIGHT = 80, 260  # a text of more tokens scrolls in so many pixels: the rest must not be far below
+
+
+def input_in_colours(
+    read: Input | None,
+    record: AttentionRecord,
+    weights: np.ndarray,
+    *,
+    query: int,
+    scale: WeightScale,
+    key: str,
+    take: Callable[[int], None] = take_query,
+    chosen: Hashable = None,
+    allowed: np.ndarray | None = None,
+    height: int = HEIGHT,
+    legend: bool = True,
+    notes: Sequence[str] = (),
+    whole: AttentionRecord | None = None,
+) -> None:
+    """`weights` [key] of `query` over what the encoder `read`; a click hands the position in the input to `take`.
+
+    Of keys that are no queries none can be chosen. Without a picture, what is `read` can be None.
+
+    `chosen` is what a click changes, the query unless said. Keys that are not `allowed` [key] (False) are struck
+    out or hatched. A long text scrolls in so many pixels of `height`; where a figure beside it has the same colours,
+    it does without its `legend`, which its file has. `notes` say what was done to the weights of a text.
+    Where `record` is a view, `whole` is what it is a view of, which knows how the encoder sees the picture.
+    """
+    draw = partial(clickable, key=key, chosen=query if chosen is None else chosen)
+    if record.unit == "token":
+        look = {"scale": scale, "allowed": allowed, "legend": legend, "notes": notes}
+        at = query if record.keys is None else None
+        strip = token_strip(record.attended, weights, query=at, **look)
+        in_file = partial(token_strip, record.attended, weights, query=at, **look | {"legend": True})
+        selection = "token" if allowed is None else "key"
+        with st.container(height=height if len(record) > LONG else "content", border=False):
+            if record.keys is None:
+                taken = {"selection": selection, "take": lambda token: take(int(token["position"]))}
+                draw(strip, **taken, in_file=in_file)
+            else:
+                show(strip, key=key, in_file=in_file)
+        return
+    first, grid = record.first_patch, record.patch_grid
+    look = {
+        "query": record.patch_at(query),
+        "scale": scale,
+        "n_keys": len(record) if allowed is None else int(allowed.sum()),
+        "allowed": None if allowed is None else allowed[first:],
+    }
+    overlay = picture_overlay(as_seen(read.array, whole or record), weights[first:], grid, **look)
+    selection = "patch" if allowed is None else "key"
+    draw(
+        overlay,
+        selection=selection,
+        take=lambda at: take(record.number(int(at["position"]) + first)),
+        width="content",
+    )
+    for at in range(first):  # the picture leaves them out: they are no patches
+        name = "class token" if record.roles[at] == "class" else f"token {as_code(record.tokens[at])}"
+        st.caption(f"Weight on the {name}, which is not part of the picture: {weights[at]:.3f}")

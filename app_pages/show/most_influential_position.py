@@ -1,0 +1,36 @@
+"""The position of an input on which its answer hangs most, found by hiding one after the other."""
+
+from typing import NamedTuple
+
+from app_pages.subject import state
+from app_pages.subject.cache import Checkpoint, cached, of
+from model.capture.intervention import without_keys
+from model.experiments.probabilities import probabilities
+from model.inputs import Input
+from model.measures.changes import changes_of_class, strongest
+
+SHORT = 64  # positions: of more it would take too long
+
+
+class Telling(NamedTuple):
+    position: int
+    change: float  # of the probability of what was answered; without classes the cosine distance of the pooled state
+    turns: bool  # whether another class is answered then
+
+
+@cached
+def telling_position(name: Checkpoint, given: Input) -> Telling | None:
+    """Of the words or patches; None where there are too many, or none."""
+    record = state.record(name, given)
+    words = record.at("word", "continuation", "patch", "unknown")
+    if not words or len(record) > SHORT:
+        return None
+    answers = of(probabilities, name, (given,), tuple(map(without_keys, words)))[0]
+    if not record.has_classes:
+        changes = changes_of_class(record, answers, None)
+        most = strongest(changes)
+        return Telling(words[most], float(changes[most]), False)
+    said = int(record.probabilities.argmax())
+    changes = changes_of_class(record, answers, said)
+    most = int(changes.argmin())  # the largest fall: the one that turns the answer, if any does
+    return Telling(words[most], float(-changes[most]), int(answers[most].argmax()) != said)

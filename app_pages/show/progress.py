@@ -1,0 +1,160 @@
+"""Work that takes longer than a glance: a bar with the share that is done, and a button that stops it.
+
+A click on Stop ends the run of the page when the bar moves next. The page then says how far the work had come, and goes on
+with it when the reader asks for it; steps whose results are cached are not done again. What takes longer than half a second
+by estimate can wait for a button first, see `wanted`. A piece of work is known by `what`: plain values that can be hashed.
+"""
+
+import time
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app_pages.shell.callbacks import callback
+from viz.builders.number_format import percent
+
+GLANCE = 0.4  # seconds; what is cached takes less, and a bar would only flicker
+_WORK = "work"  # in the session: the state of each piece of work that was begun
+_wanted: ContextVar[Hashable] = ContextVar(
+    "wanted", default=None
+)  # the work of `until_done` around this call
+
+Result = TypeVar("Result")
+
+
+@dataclass
+class _State:
+    share: float = 0.0  # that is done
+    is_stopped: bool = False
+    is_done: bool = False  # kept of what waits for a button, which then need not be pressed again
+
+
+def in_steps(steps: Sequence[Callable[[], Result]], text: str, what: Hashable) -> list[Result]:
+    """What each step returns; `text` stands over the bar."""
+    results = []
+    with progress(text, what) as move:
+        for number, step in enumerate(steps, 1):
+            results.append(step())
+            move(number / len(steps))
+    return results
+
+
+def as_they_come(
+    parts: Iterable[Result], share: Callable[[Result], float], text: str, what: Hashable
+) -> Iterator[Result]:
+    """The `parts` of something, one after the other; each moves the bar on by its `share` of the whole."""
+    done = 0.0
+    with progress(text, what) as move:
+        for part in parts:
+            yield part
+            done += share(part)
+            move(done)
+
+
+@contextmanager
+def progress(text: str, what: Hashable, place: DeltaGenerator | None = None) -> Iterator[Callable[..., None]]:
+    """Yields what moves the bar to a share from 0 to 1, in `place` or where the page is now; it can hand over another text.
+
+    Work that was stopped is not begun: the page ends here, with a button that goes on with it.
+    """
+    what, place = _wanted.get() or what, place or st.empty()
+    if stopped_at(what) is not None:
+        say_stopped(text, what, place)
+        st.stop()
+    try:
+        yield _Bar(text, what, place).move
+    except Exception:  # not where Streamlit ends the run: the next one draws its own
+        place.empty()
+        raise
+    place.empty()
+    if _wanted.get() is None:
+        _states().pop(what, None)
+
+
+class _Bar:
+    def __init__(self, text: str, what: Hashable, place: DeltaGenerator) -> None:
+        self._text, self._what, self._place = text, what, place
+        self._start, self._bar = time.monotonic(), None
+
+    def move(self, share: float, text: str = "") -> None:
+        if time.monotonic() - self._start <= GLANCE:
+            return
+        share = min(share, 1.0)
+        _states().setdefault(self._what, _State()).share = share
+        said = text or f"{self._text} {percent(share, 0)}"
+        if self._bar is None:
+            with self._place.container(horizontal=True, vertical_alignment="bottom"):
+                self._bar = st.progress(share, said)
+                _button("Stop", "stop", self._what, partial(_stop, self._what))
+        else:
+            self._bar.progress(share, said)
+
+
+def stopped_at(what: Hashable) -> float | None:
+    """The share that was done when the reader stopped this work; None where nobody has."""
+    state = _states().get(what)
+    return state.share if state is not None and state.is_stopped else None
+
+
+def say_stopped(text: str, what: Hashable, place: DeltaGenerator) -> None:
+    """How far the work had come, and a button that goes on with it."""
+    with place.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            f"{text.removesuffix(' …')}: stopped at {percent(_states()[what].share, 0)}.", width="content"
+        )
+        _button("Continue", "play_arrow", what, partial(begin_anew, what))
+
+
+def begin_anew(what: Hashable) -> None:
+    """For callbacks: work that was stopped is no longer."""
+    _states().pop(what, None)
+
+
+def wanted(what: Hashable, label: str, key: str, *, is_short: bool) -> bool:
+    """Whether to do this work now: it `is_short` and was not stopped, was done before, or the button here is pressed.
+
+    What is done afterwards stands inside `until_done(what)`.
+    """
+    state = _states().get(what, _State())
+    if state.is_done or (is_short and not state.is_stopped):
+        return True
+    place = st.empty()
+    with place.container(horizontal=True, vertical_alignment="center"):
+        is_pressed = st.button(label, key=key, icon=":material/timer:")
+        if state.share:
+            st.caption("Stopped before its end.", width="content")
+    if is_pressed:
+        place.empty()
+        _states()[what] = _State()
+    return is_pressed
+
+
+@contextmanager
+def until_done(what: Hashable) -> Iterator[None]:
+    """Around work that was `wanted`: Stop at any bar inside stops all of it, and only its end makes it done."""
+    token = _wanted.set(what)
+    try:
+        yield
+    finally:
+        _wanted.reset(token)
+    if what in _states():
+        _states()[what] = _State(is_done=True)
+
+
+def _button(label: str, icon: str, what: Hashable, called: Callable[[], None]) -> None:
+    key = f"{label.lower()}_{hash(what) & 0xFFFFFFFF:x}"
+    st.button(label, icon=f":material/{icon}:", key=key, on_click=callback(key, called))
+
+
+def _stop(what: Hashable) -> None:
+    _states().setdefault(what, _State()).is_stopped = True
+
+
+def _states() -> dict[Hashable, _State]:
+    return st.session_state.setdefault(_WORK, {})

@@ -1,0 +1,78 @@
+"""Verdicts on the claims about pre-LN and post-LN: the stored measurements, and the verdicts on them in words."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+
+from app_pages.subject.cache import cached
+from model import checkpoint
+from model.claims import measurements
+from model.claims.measurements import Measurement
+from model.claims.verdict import FEWEST_SEEDS, SIGNIFICANT, Judgement, Outcome, Rule, separated_by_chance
+from viz.builders.number_format import written
+
+_OUTCOMES = list(Outcome)
+_WORDS = {
+    Outcome.HOLDS: ":material/check_circle: **Holds**",
+    Outcome.OPPOSITE: ":material/cancel: **Does not hold**, the opposite is shown",
+    Outcome.AGREE: ":material/done_all: **All {n} seeds agree**",
+    Outcome.AGREE_ON_OPPOSITE: ":material/remove_done: **All {n} seeds say the opposite**",
+    Outcome.NOT_SHOWN: ":material/help: **Not shown by {n} seeds**",
+    Outcome.TOO_FEW: "No verdict from fewer than {fewest} seeds",
+    Outcome.LEFT_OUT: "Left out, post-LN only guesses there",
+}
+NOT_MEASURED = "**Not measured**"
+LEGEND = f"""
+- **Holds** or **does not hold**: the difference is as claimed, or the other way round, and chance alone would make one
+  like it in fewer than 1 of {1 / SIGNIFICANT:.0f} cases (p < {SIGNIFICANT:g}).
+- **Not shown**: the difference could be chance. That does not mean that there is none; more seeds might show one.
+- **All {FEWEST_SEEDS} seeds agree**: of trained encoders there are {FEWEST_SEEDS} pairs at most, too few for p < {SIGNIFICANT:g}, so that
+  none of these claims "holds". All that can be said is that every encoder of one placement lies on the claimed side of
+  every one of the other. Where the place of the norm changed nothing, all {FEWEST_SEEDS} of one placement would still lie on
+  one side of all of the other in 1 of {1 / separated_by_chance(FEWEST_SEEDS):.0f} comparisons: some of these may be chance.
+"""
+TEST = (
+    "The two encoders of a pair begin with the same seed. p is that of a two-sided exact sign-flip test of the differences "
+    "within pairs, corrected after Holm for the measurements of the same claim. “14 of 16 pairs”: in so many the "
+    "difference is as claimed. Some claims compare one placement with a fixed value; then seeds are counted, and "
+    f"{FEWEST_SEEDS} of {FEWEST_SEEDS} agree by chance in 1 of {2 ** (FEWEST_SEEDS - 1)} comparisons."
+)
+
+
+def stored_measurements() -> list[Measurement]:
+    """Nothing where there is no file. Raises ValueError, in one sentence, where it is damaged, and OSError."""
+    path = checkpoint.CHECKPOINTS / measurements.CLAIMS
+    return _read(path, path.stat().st_mtime_ns if path.exists() else 0)
+
+
+@cached
+def _read(path: Path, _changed: int) -> list[Measurement]:
+    """`_changed` is when the file was, in ns: what is measured while the app runs is read too."""
+    return measurements.read(path)
+
+
+def verdict_lines(judgements: Sequence[Judgement], rule: Rule) -> str:
+    """A paragraph of Markdown for each outcome: what it is, of which encoders, and by which numbers."""
+
+    def heading(judgement: Judgement) -> str:
+        words = _WORDS[judgement.outcome]
+        return words.format(n=len(judgement.measured.seeds), fewest=FEWEST_SEEDS)
+
+    in_order = sorted(judgements, key=lambda judgement: _OUTCOMES.index(judgement.outcome))
+    paragraphs = [
+        f"{words}: {'; '.join(_numbers(judgement, rule) for judgement in group)}"
+        for words, group in groupby(in_order, key=heading)
+    ]
+    return "\n\n".join(paragraphs) or NOT_MEASURED
+
+
+def _numbers(judgement: Judgement, rule: Rule) -> str:
+    """Which encoders, and in how many pairs it is as claimed."""
+    measured = judgement.measured
+    if judgement.n_as_claimed is None:
+        return measured.where
+    n_seeds = len(measured.seeds)
+    numbers = f"{judgement.n_as_claimed} of {n_seeds} {rule.counted if n_seeds > 1 else rule.counted[:-1]}"
+    if judgement.p is not None:
+        numbers += f", p\u00a0=\u00a0{written(judgement.p, '.1g')}"
+    return f"{measured.where} ({numbers})"

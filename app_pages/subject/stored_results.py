@@ -1,0 +1,111 @@
+"""What `python -m model.atlas` stored beside a checkpoint, as pages read it: kept until the files or the weights change.
+
+A file of other weights counts as none: it says nothing about the encoder that is shown.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import streamlit as st
+
+from app_pages.show.markdown import plain
+from app_pages.subject.cache import cached
+from model import checkpoint
+from model.atlas import results
+from model.atlas.source import Source
+from model.sources import locations
+
+
+class Stored(Protocol):
+    """What is read of a file."""
+
+    source: Source
+
+
+Made = TypeVar("Made", bound=Stored)
+States = tuple[
+    int | str, ...
+]  # of files, in which a change of any of them shows; none of one that is not there
+
+
+def heads_of(name: str) -> results.Heads | None:
+    """None where there is no file, or one of other weights. Where it is damaged a caption says so."""
+    return _said(name, results.HEADS, _heads)
+
+
+def layers_of(name: str) -> results.Layers | None:
+    """As `heads_of`."""
+    return _said(name, results.LAYERS, _layers)
+
+
+def examples_of(name: str) -> results.Table | None:
+    """As `heads_of`."""
+    return _said(name, results.EXAMPLES, partial(_rows, file=results.EXAMPLES))
+
+
+def pruning_of(name: str) -> results.Table | None:
+    """As `heads_of`."""
+    return _said(name, results.PRUNING, partial(_rows, file=results.PRUNING))
+
+
+def faithfulness_of(name: str) -> results.Table | None:
+    """As `heads_of`."""
+    return _said(name, results.FAITHFULNESS, partial(_rows, file=results.FAITHFULNESS))
+
+
+def over(source: Source, measure: str | None = None) -> str:
+    """Such as "872 SST development sentences"; of a `measure` that was taken of fewer, their number."""
+    return f"{source.samples.get(measure, source.n):,} {source.data}"
+
+
+def is_of(source: Source, *names: str) -> bool:
+    """Whether it was measured with the weights that these encoders have now."""
+    try:
+        return source.weights == tuple(map(checkpoint.weights_hash, names))
+    except (OSError, ValueError):
+        return False
+
+
+def states_of(path: Path, *names: str) -> States:
+    """What changes with the file, which may be measured anew while the app runs, or with the weights that it is of."""
+    try:
+        found = path.stat()
+        return found.st_mtime_ns, found.st_size, *map(checkpoint.weights_hash, names)
+    except (OSError, ValueError):
+        return ()
+
+
+def _said(name: str, file: str, read: Callable[[str, States], Made | None]) -> Made | None:
+    try:
+        return read(name, states_of(_path(name, file), name))
+    except ValueError as error:
+        st.caption(f"{plain(str(error))}.")
+        return None
+
+
+@cached
+def _heads(name: str, _of: States) -> results.Heads | None:
+    return _of_these_weights(name, results.read_heads(_path(name, results.HEADS)))
+
+
+@cached
+def _layers(name: str, _of: States) -> results.Layers | None:
+    return _of_these_weights(name, results.read_layers(_path(name, results.LAYERS)))
+
+
+@cached
+def _rows(name: str, _of: States, file: str) -> results.Table | None:
+    return _of_these_weights(name, results.read_rows(_path(name, file)))
+
+
+def _path(name: str, file: str) -> Path:
+    try:
+        return locations.find(name, checkpoint.CHECKPOINTS) / file
+    except (OSError, ValueError):  # an encoder that is gone is said elsewhere
+        return checkpoint.CHECKPOINTS / name / file
+
+
+def _of_these_weights(name: str, found: Made | None) -> Made | None:
+    return found if found is not None and is_of(found.source, name) else None

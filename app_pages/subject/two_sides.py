@@ -1,0 +1,199 @@
+"""Two forward passes compared: the two predictions, what changed between them, and where a head's weights differ.
+
+The second differs from the first by an intervention, by its input or by its checkpoint.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from html import escape
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app_pages.controls.head_choice import take_query
+from app_pages.show.beside import beside as side_by_side
+from app_pages.show.prediction import prediction
+from app_pages.show.progress import in_steps
+from app_pages.subject import state
+from app_pages.subject.cache import Checkpoint, of
+from model.capture.intervention import Intervention
+from model.experiments.probabilities import at_once, probabilities
+from model.experiments.shuffling import restored
+from model.inputs import Input
+from model.measures.changes import change
+from model.record import ForwardRecord
+from viz.attention.token_heatmaps import difference_heatmap
+from viz.builders.figure import PlotlyFigure
+from viz.builders.number_format import percent, written
+from viz.builders.palette import largest
+
+NUMBERS = ("first", "second", "third")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One of the two passes: input, checkpoint and record, and the title that figures give it."""
+
+    title: str
+    checkpoint: Checkpoint
+    given: Input
+    label: int | None
+    record: ForwardRecord
+    order: tuple[int, ...] | None = (
+        None  # order[i]: position in the input of what is read at i; None: not reordered
+    )
+
+    @property
+    def is_text(self) -> bool:
+        return self.record.unit == "token"
+
+    @property
+    def said(self) -> str | None:
+        """The most probable class; None where there are no classes."""
+        return self.record.class_names[self.record.logits.argmax()] if self.record.has_classes else None
+
+
+def side_of(
+    chosen: state.Selection,
+    title: str,
+    changed: Intervention | None = None,
+    order: tuple[int, ...] | None = None,
+) -> Side:
+    """The chosen checkpoint on the chosen input under the intervention `changed`.
+
+    Where that reorders the content, `order` says how, so that both sides can be compared token by token.
+    """
+    checkpoint, given = chosen.checkpoint, chosen.given
+    record = state.record(checkpoint, given, changed)
+    return Side(
+        title=title, checkpoint=checkpoint, given=given, label=chosen.label, record=record, order=order
+    )
+
+
+def answers_under(chosen: Side | state.Selection, changes: Iterable[Intervention], text: str) -> np.ndarray:
+    """Probabilities [intervention, class] of the chosen input; without classes the pooled states [.., d_model].
+
+    As many at once as share a batch; `text` stands over the bar.
+    """
+    changes = tuple(changes)
+    n = len(state.record(chosen.checkpoint, chosen.given))
+    size = at_once(state.loaded(chosen.checkpoint).config, n)
+    parts = [changes[start : start + size] for start in range(0, len(changes), size)]
+    read = partial(of, probabilities, chosen.checkpoint, (chosen.given,))
+    first = partial(read, parts[0], spinner=text)  # before the first one is done, there is no bar
+    steps = [first, *(partial(read, part) for part in parts[1:])]
+    what = ("answers", chosen.checkpoint, chosen.given, changes)
+    return np.concatenate(in_steps(steps, text, what), axis=1)[0]
+
+
+def beside(row: str, n: int = 2) -> list[DeltaGenerator]:
+    """A place for each side; where the window is narrow, the second is below the first."""
+    return side_by_side(*(f"{row}_{number}" for number in NUMBERS[:n]))
+
+
+def predictions(*sides: Side, key: str) -> None:
+    """Beside each other; nothing where no side has classes."""
+    if any(side.record.has_classes for side in sides):
+        for side, place in zip(sides, beside(key, len(sides)), strict=True):
+            with place:
+                prediction(side.record, side.label, title=side.title)
+
+
+def tell(sentence: str, size: str = "1rem") -> None:
+    """Writes a sentence as plain text: tokens and names of classes in it are not read as markup."""
+    st.html(f'<p style="font-size: {size}; margin: 0">{escape(sentence)}</p>')
+
+
+def verdict(what: str, before: ForwardRecord, after: ForwardRecord) -> str:
+    """How the prediction of one encoder changed, as a sentence that begins with `what` was changed. Plain text."""
+    if not before.has_classes:
+        distance = written(change(before, after).value, ".2g")
+        return f"{what}, the pooled state changes by a cosine distance of {distance}; the encoder has no classes."
+    at, then = before.probabilities.argmax(), after.probabilities.argmax()
+    was, now = before.class_names[at], before.class_names[then]
+    former, latter = share(before.probabilities[at]), share(after.probabilities[at])
+    if at != then:
+        reached = share(after.probabilities[then])
+        return f"{what}, the prediction changes from {was} ({former}) to {now} ({reached}); {was} now has {latter}."
+    shares = f"{former}, as before" if former == latter else f"{former} before, {latter} after"
+    return f"{what}, the prediction stays {was}: {shares}."
+
+
+def similarity(one: ForwardRecord, other: ForwardRecord) -> str:
+    """How alike two inputs are to an encoder of embeddings, as a sentence. Plain text."""
+    cosine = 1 - change(one, other).value
+    return f"Cosine similarity of the two embeddings: {written(cosine, '.3f')} (1: the same direction, 0: orthogonal)."
+
+
+def share(part: float, digits: int = 2) -> str:
+    """A share of 1 as a percentage; one that rounds to 0 or 100 % without being it says so."""
+    return percent(part, digits, below="under ", above="over ")
+
+
+def shared_limit(values: Iterable[np.ndarray]) -> float:
+    """The end of a scale symmetric about 0 that is the same on all sides: their largest size; 1 where all are 0."""
+    return max((largest(each) for each in values if each.any()), default=1.0)
+
+
+def same_position(one: Side, other: Side, position: int) -> int | None:
+    """The position of `other` that corresponds to `position` of `one`; None where there is none.
+
+    Two texts on one checkpoint are compared position by position; one text that two tokenizers cut differently
+    has no such order in common, and neither have patches of different sizes: there class tokens alone correspond.
+    """
+    cut_otherwise = one.checkpoint != other.checkpoint and one.record.tokens != other.record.tokens
+    if cut_otherwise or one.record.patch_grid != other.record.patch_grid:
+        both = one.record.has_class_token and other.record.has_class_token
+        return 0 if position == 0 and both else None
+    at = position if one.order is None else one.order[position]
+    if at >= len(other.record):
+        return None
+    return at if other.order is None else other.order.index(at)
+
+
+def take_from_second(first: Side, second: Side, position: int) -> None:
+    """For callbacks on the second side: the same position of the first becomes the query, where it has one."""
+    if (at := same_position(second, first, position)) is not None:
+        take_query(at)
+
+
+def common_tokens(first: Side, second: Side) -> tuple[str, ...]:
+    """A name for each position of the first side, all of which the second has; where two texts differ, both words."""
+    others = (second.record.tokens[same_position(first, second, at)] for at in range(len(first.record)))
+    return tuple(
+        one if one == other else f"{one}|{other}"
+        for one, other in zip(first.record.tokens, others, strict=True)
+    )
+
+
+def put_back(side: Side, weights: np.ndarray) -> np.ndarray:
+    """Weights or a mask [query, key] of a side, with rows and columns in the order of the input."""
+    return weights if side.order is None else restored(weights, side.order)
+
+
+def head_patterns(
+    first: Side, second: Side, head: tuple[int, int], partner: tuple[int, int] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of a head [query, key] on either side, or of its `partner` on the second, in the order of the input."""
+    return put_back(first, first.record.pattern[head]), put_back(
+        second, second.record.pattern[partner or head]
+    )
+
+
+def difference(
+    first: Side,
+    second: Side,
+    head: tuple[int, int],
+    partner: tuple[int, int] | None = None,
+    **appearance: Any,
+) -> PlotlyFigure:
+    """The second side minus the first: `head_patterns` subtracted. The first is read in the order of the input.
+
+    `appearance` is as `viz.attention.token_heatmaps.difference_heatmap` takes it; `names` are the titles.
+    """
+    appearance = {"names": (first.title, second.title)} | appearance
+    patterns = head_patterns(first, second, head, partner)
+    return difference_heatmap(*patterns, common_tokens(first, second), **appearance)

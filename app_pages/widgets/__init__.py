@@ -1,1 +1,0 @@
-"""Controls and displays that several pages use."""

@@ -1,0 +1,87 @@
+"""The encoders in each place, and a description of each; looked up again after some seconds, not at every click."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import streamlit as st
+
+from app_pages.show.markdown import PLACEMENTS
+from app_pages.subject.cache import cached
+from model import checkpoint
+from model.config import ModelConfig
+from model.huggingface import Description, describe, is_foreign
+from model.sources import locations
+from model.sources.names import Listing
+
+SECONDS, SECONDS_OF_CACHE = 10, 60  # all that is in the cache is looked through, data sets as well
+
+
+def in_root() -> Listing:
+    return _in_root(checkpoint.CHECKPOINTS, locations.root())
+
+
+@st.cache_data(ttl=SECONDS, show_spinner="Looking through the folder …")
+def _in_root(home: Path, _root: Path | None) -> Listing:
+    return locations.below_root(home)
+
+
+@st.cache_data(ttl=SECONDS_OF_CACHE, show_spinner="Looking through the Hugging Face cache …")
+def in_cache() -> Listing:
+    from model.sources.hub import cached as in_hub_cache  # as late as this: it takes a third of a second
+
+    return in_hub_cache()
+
+
+def installed() -> Listing:
+    return locations.packaged()
+
+
+def look_again() -> None:
+    """For callbacks: something was added."""
+    st.cache_data.clear()
+
+
+def description(name: str) -> Description:
+    """Of the encoder with this name; what keeps it from being opened is said as its problem."""
+    try:
+        folder = locations.find(name, checkpoint.CHECKPOINTS)
+        return _described(folder, _state(folder))
+    except (ValueError, OSError) as error:
+        return Description(family="", config=None, problem=str(error))
+
+
+@cached
+def _described(folder: Path, _state: tuple) -> Description:
+    if is_foreign(folder):
+        return describe(folder)
+    try:
+        return _of_this_project(checkpoint.read_config(folder))
+    except ValueError as error:
+        found = describe(folder)
+        # what it lacks to be one of Hugging Face's, unless it was meant as one of these
+        return replace(found, problem=str(error)) if (folder / "history.json").is_file() else found
+
+
+def _of_this_project(config: ModelConfig) -> Description:
+    """As `model.huggingface.describe`, of a folder that `model.checkpoint.save` has written."""
+    classes = ", ".join(config.class_names[:4]) + (", …" if config.n_classes > 4 else "")
+    reads = f"text, up to {config.n_positions:,} tokens"
+    if not config.is_text:
+        reads = f"pictures of {config.image_size} × {config.image_size}, as {config.n_patches:,} patches"
+    summary = (
+        ("layers × heads", f"{config.n_layers} × {config.n_heads}"),
+        ("width", f"{config.d_model:,}, {config.d_k} per head, {config.d_ff:,} in the feed-forward"),
+        ("LayerNorm", PLACEMENTS[config.norm_placement]),
+        ("input", reads),
+        (
+            "answers",
+            f"one of {config.n_classes} classes ({classes})" if config.n_classes else "its pooled state",
+        ),
+    )
+    return Description(family="an encoder of this project", config=config, summary=summary)
+
+
+def _state(folder: Path) -> tuple:
+    """Size and time of change of each file, by which a folder is known to be the same; its weights are not read for it."""
+    found = ((path, path.stat()) for path in sorted(folder.rglob("*")) if path.is_file())
+    return tuple((str(path), each.st_size, each.st_mtime_ns) for path, each in found)

@@ -1,0 +1,55 @@
+"""Writes a record file: `python -m model.capture CHECKPOINT --text "..." --out FILE.npz`, or `--image FILE`.
+
+Encoders of sentence pairs read `--second "..."` after the text.
+CHECKPOINT is a name as in the app or the path of a folder. What goes wrong is one sentence, and exit code 2.
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..checkpoint.cli import CHECKPOINT, in_one_sentence, load_checkpoint
+from ..files.arrays_file import KINDS
+from ..inputs import Text, prepare
+from ..inputs.picture_file import read_picture
+from ..inputs.text import Encoded
+from ..record.record_file import save
+from . import capture
+from .provenance import settings
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    program = __package__
+    parser = argparse.ArgumentParser(
+        prog=f"python -m {program}", description="Writes everything that one forward pass computes."
+    )
+    parser.add_argument("checkpoint", help=CHECKPOINT)
+    given = parser.add_mutually_exclusive_group(required=True)
+    given.add_argument("--text", help="what the encoder reads")
+    parser.add_argument("--second", metavar="TEXT", help="the second text, for encoders of sentence pairs")
+    given.add_argument("--image", type=Path, metavar="FILE", help="the picture that the encoder reads")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help=f"ends in {' or '.join(KINDS)}"
+    )
+    parser.add_argument("--device", default="auto")
+    asked = parser.parse_args(arguments)
+    with in_one_sentence(program):
+        if asked.out.suffix.lower() not in KINDS:
+            raise ValueError(f"--out must end in {' or '.join(KINDS)}, got {asked.out.name}")
+        if asked.second is not None and asked.text is None:
+            raise ValueError("--second goes with --text")
+        if asked.second is not None and not asked.second.strip():
+            raise ValueError("--second is empty")
+        loaded = load_checkpoint(asked.checkpoint, asked.device)
+        read = Text(asked.text, asked.second) if asked.image is None else read_picture(asked.image)
+        _, positions = prepare(loaded, read)
+        if isinstance(positions, Encoded) and not positions.n_read:
+            raise ValueError(f"{loaded.name} finds no token in this text")
+        record = capture(loaded, read)
+        save(record, asked.out, settings(loaded, read), None if asked.image is None else read)
+    layers, heads, n, _ = record.pattern.shape
+    print(f"{asked.out.name}: {layers} layers of {heads} heads over {n} positions")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,262 @@
+"""What is changed in a forward, said in plain values: a mask, how it is applied, and what takes an activation's place.
+
+An `Intervention` can stand in a cache's key. It works on any encoder that has the layers, heads and positions
+which it names; nothing in the encoder changes, all is done by watchers (`model.hooks`).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import Literal
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from .. import masks
+from ..config import ModelConfig
+from ..hooks import Watcher, hook_points
+from ..inputs import InputLike, prepare
+from ..loaded import Loaded
+from ..record import Positions
+from ..transformer import FullMask, Transformer
+from .replacements import Divided, Hardened, Permuted, Reordered, Replacement, Shifted, Zeroed
+
+Kind = Literal["none", "padding", "causal", "window", "keys", "cells"]
+Method = Literal["encoder", "replaced", "added", "zeroed", "ignored"]
+Pattern = Float[Tensor, "batch head query key"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaskChoice:
+    """One mask; what its kind does not use is left as it is.
+
+    It holds in `heads` of `layers`, where None means all. Key padding of a text is the exception: the encoder
+    masks that by itself, everywhere.
+    """
+
+    kind: Kind = "none"
+    n_padding: int = 0  # [PAD] tokens appended to a text; of a picture, so many patches at the end
+    radius: int = 0  # of the local window, in tokens, or in rows and columns of patches
+    keys: tuple[int, ...] = ()
+    cells: tuple[tuple[int, int], ...] = ()  # (query, key)
+    layers: tuple[int, ...] | None = None
+    heads: tuple[int, ...] | None = None
+
+    @property
+    def same_for_all(self) -> bool:
+        """Whether every query, in all layers and heads, is forbidden the same keys."""
+        return self.kind == "keys" and self.layers is None and self.heads is None
+
+    def allowed(self, config: ModelConfig, n: int) -> Bool[Tensor, "*#layer_head query key"]:
+        """True where a query may attend to a key, among `n` positions; two axes where it holds everywhere.
+
+        The padding of a text is not in it: the encoder sees that in the tokens. Raises IndexError for
+        positions, layers or heads that are not there.
+        """
+        if self.kind == "causal":
+            mask = masks.causal(n)
+        elif self.kind == "window" and config.is_text:
+            mask = masks.local_window(n, self.radius)
+        elif self.kind == "window":
+            mask = masks.patch_window(config.patch_grid, self.radius, config.n_before_patches)
+        elif self.kind == "padding" and not config.is_text:
+            mask = masks.blocked_keys(n, range(n - self.n_padding, n))
+        else:  # what the kind does not use must not take effect
+            keys = self.keys if self.kind == "keys" else ()
+            cells = self.cells if self.kind == "cells" else ()
+            mask = masks.blocked_keys(n, keys) & masks.blocked_cells(n, cells)
+        if self.layers is None and self.heads is None:
+            return mask
+        layers = range(config.n_layers) if self.layers is None else self.layers
+        heads = range(config.n_heads) if self.heads is None else self.heads
+        return masks.within(mask, config.n_layers, config.n_heads, layers, heads)
+
+
+@dataclass(frozen=True, slots=True)
+class Masking:
+    """How a mask is applied. Only "encoder" leaves a row without any key at zeros; "ignored" applies none."""
+
+    method: Method = "encoder"
+    value: float = -math.inf  # the number that is put in, or added
+
+    def pattern(self, scores: Pattern, mask: Bool[Tensor, "#batch #head #query #key"]) -> Pattern:
+        match self.method:
+            case "replaced":  # Vaswani et al. 2017 (3.2.3) write -inf in the place of a forbidden score
+                return scores.masked_fill(~mask, self.value).softmax(dim=-1)
+            case "added":  # BERT's code (Devlin et al. 2019) adds -10,000
+                return (scores + self.value * ~mask).softmax(dim=-1)
+            case "zeroed":  # after the softmax: what is left of a row adds up to less than 1
+                return scores.softmax(dim=-1) * mask
+            case _:
+                return scores.softmax(dim=-1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intervention:
+    """What a forward changes; without arguments, nothing.
+
+    All of `masks` hold. In `replacements`, what takes the place of the activation at a hook point, in this
+    order; * in a name stands for every layer.
+    """
+
+    masks: tuple[MaskChoice, ...] = ()
+    masking: Masking = Masking()
+    replacements: tuple[tuple[str, Replacement], ...] = ()
+
+    def __add__(self, other: "Intervention") -> "Intervention":
+        """Both; where both say how masks are applied, the second."""
+        return Intervention(
+            masks=self.masks + other.masks,
+            masking=self.masking if other.masking == Masking() else other.masking,
+            replacements=self.replacements + other.replacements,
+        )
+
+    def n_padding(self, config: ModelConfig) -> int:
+        """How many [PAD] tokens are appended to a text."""
+        return sum(mask.n_padding for mask in self.masks if mask.kind == "padding" and config.is_text)
+
+    def first_layer(self, config: ModelConfig) -> int:
+        """The first block in which something is changed, -1 where it is in the embedding already."""
+        masked = (range(config.n_layers) if mask.layers is None else mask.layers for mask in self.masks)
+        layers = [config.n_layers, *(layer for some in masked for layer in some)]
+        layers += [0] if self.masking != Masking() else []
+        for name, _ in self.replacements:
+            part, _, inside = name.partition(".")
+            layer = inside.partition(".")[0]
+            if part == "embedding":
+                layers.append(-1)
+            elif part == "blocks":
+                layers.append(int(layer) if layer.isdigit() else 0)
+        return min(layers)
+
+    def mask(self, model: Transformer, inputs: Tensor) -> FullMask | None:
+        """All of the masks, and the padding of `inputs`: as `Transformer.full_mask`."""
+        config = model.config
+        n = inputs.shape[1] if config.is_text else config.n_positions
+        chosen = None
+        for each in self.masks:
+            allowed = each.allowed(config, n)
+            chosen = allowed if chosen is None else chosen & allowed
+        if chosen is not None and all(each.same_for_all for each in self.masks):
+            chosen = chosen[:1]  # which takes n times less memory, and is looked up faster
+        return model.full_mask(inputs, chosen)
+
+    def watchers(self, model: Transformer, mask: FullMask | None) -> dict[str, Watcher]:
+        """What does all this but the encoder's own masking, for one forward under `mask`.
+
+        Raises KeyError for a name without any hook point.
+        """
+        found: list[tuple[str, Watcher]] = []
+        for name, replacement in self.replacements:
+            names = [point for point in hook_points(model) if fnmatchcase(point, name)] or [name]
+            found += [(each, partial(replacement, model)) for each in names]
+        if self.masking.method != "encoder" and mask is not None:
+            for layer in range(model.config.n_layers):
+                scores, pattern = _mask_otherwise(self.masking, mask[:, layer])
+                at = f"blocks.{layer}.attention"
+                found = [(f"{at}.pattern", pattern), *found, (f"{at}.scores", scores)]
+        watchers: dict[str, Watcher] = {}
+        for name, watcher in found:
+            watchers[name] = _one_after_the_other(watchers[name], watcher) if name in watchers else watcher
+        return watchers
+
+    def prepare(self, loaded: Loaded, given: InputLike) -> tuple[Tensor, Positions]:
+        """As `model.inputs.prepare`, with the padding that is appended.
+
+        Raises ValueError besides where the encoder knows no padding, or has no positions for so much.
+        """
+        inputs, positions = prepare(loaded, given)
+        config, n_padding = loaded.config, self.n_padding(loaded.config)
+        if not n_padding:
+            return inputs, positions
+        if config.padding_id is None:
+            raise ValueError(f"{loaded.name} knows no padding")
+        if (n := len(positions) + n_padding) > config.n_positions:
+            raise ValueError(f"{n} tokens exceed the {config.n_positions} positions")
+        padding = inputs.new_full((1, n_padding), config.padding_id)
+        tokens = (loaded.tokenizer.id_to_token(config.padding_id),) * n_padding
+        padded = replace(
+            positions, tokens=positions.tokens + tokens, roles=positions.roles + ("padding",) * n_padding
+        )
+        return torch.cat((inputs, padding), dim=1), padded
+
+    def as_read(self, positions: Positions) -> Positions:
+        """With tokens and roles where their content is read."""
+        for _, replacement in self.replacements:
+            if isinstance(replacement, Reordered):
+                positions = positions.in_order(replacement.checked(len(positions)))
+        return positions
+
+
+def _mask_otherwise(
+    masking: Masking, mask: Bool[Tensor, "#batch #head #query #key"]
+) -> tuple[Watcher, Watcher]:
+    """For the scores of a layer and for its pattern, which is made anew from the scores."""
+    seen: list[Tensor] = []
+
+    def remember(scores: Pattern) -> Pattern:
+        seen.append(scores)
+        return scores
+
+    return remember, lambda _: masking.pattern(seen.pop(), mask)
+
+
+def _one_after_the_other(first: Watcher, second: Watcher) -> Watcher:
+    return lambda activation: second(first(activation))
+
+
+# What can be changed
+
+
+def masked(choice: MaskChoice, method: Method = "encoder", value: float = -math.inf) -> Intervention:
+    """Under this mask, applied by this method, with `value` where the method takes one."""
+    masking = Masking(method, value) if method in ("replaced", "added") else Masking(method)
+    return Intervention(masks=() if choice == MaskChoice() else (choice,), masking=masking)
+
+
+def without_keys(*keys: int) -> Intervention:
+    """Nobody looks at `keys`, in all layers and heads, themselves included; their states stay in the stream."""
+    return masked(MaskChoice(kind="keys", keys=keys))
+
+
+def at_temperature(temperature: float, *, layer: int | None = None, head: int | None = None) -> Intervention:
+    """softmax(scores / T) in all heads, or in those of one `layer`, or in one `head` of it.
+
+    From hard attention (T = 0) over the trained T = 1 to uniform (T = infinity): infinity makes each row
+    uniform over its allowed keys; 0 is the limit, argmax: all weight on the key with the largest score, in
+    equal shares where several have it. Raises ValueError below 0, and for a head without its layer.
+    """
+    if not temperature >= 0:
+        raise ValueError(f"a temperature is at least 0, got {temperature}")
+    if layer is None and head is not None:
+        raise ValueError(f"head {head} needs the layer that it belongs to")
+    if temperature == 1:
+        return Intervention()
+    at = f"blocks.{'*' if layer is None else layer}.attention"
+    if temperature == 0:
+        return Intervention(replacements=((f"{at}.pattern", Hardened(head)),))
+    return Intervention(replacements=((f"{at}.scores", Divided(temperature, head)),))
+
+
+def repositioned(*, order: Sequence[int] | None = None, zeroed: bool = False, shift: int = 0) -> Intervention:
+    """The content in another `order`, the positions `zeroed`, or every position `shift` on.
+
+    Each position keeps its vector when the content is permuted, which is the same as typing the tokens, or
+    laying out the patches, in the other order.
+    """
+    content = () if order is None else (("embedding.content", Reordered(tuple(order))),)
+    moved = Zeroed() if zeroed else Shifted(shift) if shift else None
+    return Intervention(replacements=content + ((("embedding.positions", moved),) if moved else ()))
+
+
+def permuted_attention(seed: int, n_layers: int, keys: Sequence[int] | None = None) -> Intervention:
+    """In all layers and heads each row's weights stand in a random order among the `keys` (None: all of them)."""
+    among = None if keys is None else tuple(keys)
+    return Intervention(
+        replacements=tuple(
+            (f"blocks.{layer}.attention.pattern", Permuted((seed, layer), among)) for layer in range(n_layers)
+        )
+    )

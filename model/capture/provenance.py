@@ -1,0 +1,25 @@
+"""The settings under which a record was made: plain values, saved with it."""
+
+from typing import Any
+
+from ..checkpoint import weights_hash
+from ..inputs import InputLike, Text, as_input
+from ..loaded import Loaded
+from ..version import VERSION
+from .intervention import Intervention
+
+LONGEST = 2000  # characters of what was changed, in words
+
+
+def settings(loaded: Loaded, given: InputLike, changed: Intervention | None = None) -> dict[str, Any]:
+    """What was read, through which weights, changed how, and by which version of the project."""
+    given, changed = as_input(given), changed or Intervention()
+    return {
+        "version": VERSION,
+        "checkpoint": loaded.name,
+        "weights_sha256": None if loaded.folder is None else weights_hash(loaded.folder),
+        "text": given.text if isinstance(given, Text) else None,
+        "second_part": given.second if isinstance(given, Text) else None,
+        "class_names": list(loaded.config.class_names),
+        "intervention": "none" if changed == Intervention() else repr(changed)[:LONGEST],
+    }

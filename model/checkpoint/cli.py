@@ -1,0 +1,45 @@
+"""What all commands share: encoders go by the names that they have in the app, and an error is one sentence, never a traceback."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..device import OutOfMemory
+from ..loaded import Loaded
+from ..sources import locations
+from . import load
+
+REFUSED = 2  # the exit code, as argparse has it for an option that it cannot read
+GPU_TOO_SMALL = "the memory of the GPU is too small for this; --device cpu takes the CPU"
+CHECKPOINT = (
+    "the name of an encoder that comes with the project, or one as in the app: below the folder LOUPE_MODELS, or hub:owner/name; "
+    "or the path of its folder"
+)
+
+
+def load_checkpoint(name_or_path: str, device: str) -> Loaded:
+    """As `model.checkpoint.load`, with the names below `LOUPE_MODELS` as well, as the app has them.
+
+    Raises as `load` and `places.use` do.
+    """
+    locations.use_variable(os.environ)
+    return load(name_or_path, device)
+
+
+@contextmanager
+def in_one_sentence(program: str) -> Iterator[None]:
+    """Around the body of a command: a ValueError, an OSError or a GPU without memory becomes one sentence on stderr and exit code 2."""
+    try:
+        yield
+    except OutOfMemory:
+        sentence = GPU_TOO_SMALL
+    except OSError as error:
+        reason, file = error.strerror, error.filename
+        sentence = f"{reason}: {file}" if reason and file else reason or str(error)
+    except ValueError as error:
+        sentence = str(error)
+    else:
+        return
+    print(f"{program}: {' '.join(sentence.split())}", file=sys.stderr)
+    sys.exit(REFUSED)

@@ -1,0 +1,50 @@
+"""Measures what is said about pre-LN and post-LN, and writes it where the page reads it.
+
+    python -m model.claims --data FOLDER
+
+FOLDER holds the treebank's sentences (`sst.csv`), as for training; digits are those in `examples/`. Fresh encoders and
+short runs are measured once: what the file holds of them stays, unless `--again` is given. Trained encoders, all seeds
+that are in `checkpoints/`, are measured each time.
+"""
+
+import argparse
+import os
+from pathlib import Path
+
+import torch
+
+from .. import checkpoint
+from ..checkpoint.cli import in_one_sentence
+from .measurements import CLAIMS, read, write
+from .trained import measure_trained
+from .untrained import measure_untrained, stored_runs
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m model.claims", description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the data sets")
+    parser.add_argument(
+        "--out", type=Path, default=checkpoint.CHECKPOINTS / CLAIMS, help="the file to be written"
+    )
+    parser.add_argument("--again", action="store_true", help="measure fresh encoders and short runs anew")
+    arguments = parser.parse_args()
+    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
+    with in_one_sentence("model.claims"):
+        measure(arguments.data, arguments.out, again=arguments.again)
+
+
+def measure(data: Path, out: Path, *, again: bool = False) -> None:
+    """Writes `out` twice: with the fresh encoders, which take longest, and with all."""
+    fresh = [] if again else [each for each in read(out) if each.source == "fresh"]
+    if not fresh:
+        fresh = list(measure_untrained())
+        write(out, fresh)
+    trained = list(measure_trained(data))
+    write(out, [*fresh, *stored_runs(), *trained])
+    print(
+        f"{len(fresh)} measurements of fresh encoders and short runs, {len(trained)} of trained ones: {out}"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,288 @@
+"""The claims, in the order of a training run: who made them, which measurement is about them, and by which rule.
+
+Where a claim is about whether an encoder learns, the measurements in which post-LN only guesses are left out: what a run
+at the level of guessing loses or gains says nothing.
+
+What the papers say is given as far as their abstracts, theorems and figures say it in so many words. Where nobody is
+named, it is a question of our own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from .measurements import Measurement
+from .verdict import LEARNED, Beyond, FurtherThanSeeds, Judgement, Larger, Outcome, Rule, judge
+
+START, LEARNING, TRAINED = "At the start", "While learning", "After training"
+XIONG = "Xiong et al. 2020"
+
+# A page by its folder, and what its address holds: `figure` says where on it.
+Link = tuple[str, dict[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    key: str
+    when: str
+    says: str  # one sentence
+    by: str = ""  # who made it, and where; empty for a question of our own
+    figure: str  # `Measurement.figure`
+    measured: str  # what the figure is, in words and formulas
+    axis: str  # the same in a few words, for the axis
+    rule: Rule
+    source: str | None = None  # of its measurements, where the figure is measured in several ways
+    learns_in: tuple[
+        str, ...
+    ] = ()  # figures of accuracy, in one of which post-LN must learn for a measurement to count
+    link: Link
+    log: bool = False  # whether its axis is logarithmic
+
+    def of(self, measured: Sequence[Measurement]) -> list[Measurement]:
+        """The measurements that are about this claim."""
+        return [
+            measurement
+            for measurement in measured
+            if measurement.figure == self.figure and self.source in (None, measurement.source)
+        ]
+
+    def judged(self, measured: Sequence[Measurement]) -> list[Judgement]:
+        """What each measurement about this claim says of it, in their order."""
+        about = self.of(measured)
+        counted = [measurement for measurement in about if self._learns(measurement, measured)]
+        by_measurement = dict(zip(counted, judge(self.rule, counted), strict=True))
+        return [
+            by_measurement.get(measurement, Judgement(measurement, Outcome.LEFT_OUT)) for measurement in about
+        ]
+
+    def _learns(self, measurement: Measurement, measured: Sequence[Measurement]) -> bool:
+        """Whether the post-LN encoders of most seeds get anywhere, in one of the figures that this claim asks for."""
+        accuracies = [
+            other.post
+            for other in measured
+            if other.figure in self.learns_in
+            and (other.where, other.source) == (measurement.where, measurement.source)
+        ]
+        return not self.learns_in or any(median(of_seeds) >= LEARNED for of_seeds in accuracies)
+
+
+_TEXT = {"kind": "Text", "checkpoint": "sentences-pre-ln-seed0"}
+_PAIR = _TEXT | {"compare_with": "sentences-post-ln-seed0"}
+_AT_START = {"theory_part": "Before training"}
+_AS_TRAINED = _AT_START | {"theory_start": "Xavier", "theory_ff": "4 d"}
+
+CLAIMS = (
+    Claim(
+        key="last_depth",
+        when=START,
+        says="The more layers, the smaller the gradient of the last one in pre-LN, but not in post-LN.",
+        by=f"{XIONG}, Theorem 1",
+        figure="slope of the last gradient",
+        measured="Slope of log ‖∂ℒ/∂W²‖ of the last feed-forward over log L, the number of layers. For norms "
+        "that follow the theorem's bounds it is −0.5 in pre-LN and 0 in post-LN.",
+        axis="slope of the last gradient over depth",
+        rule=Larger("post"),
+        link=("theory", _AT_START | {"figure": "theory_last"}),
+    ),
+    Claim(
+        key="last",
+        when=START,
+        says="The gradient of the last layer is larger in post-LN.",
+        by=f"{XIONG}, abstract and Theorem 1",
+        figure="gradient of the last layer",
+        measured="‖∂ℒ/∂W²‖ at the second matrix of the last feed-forward, mean over batches of 32. ℒ is the loss of the "
+        "classifier; the encoders are untrained, of the shape of the trained ones.",
+        axis="gradient of the last layer",
+        rule=Larger("post"),
+        link=("theory", _AS_TRAINED | {"figure": "theory_last"}),
+        log=True,
+    ),
+    Claim(
+        key="whole",
+        when=START,
+        says="The gradient of all parameters together is larger in post-LN, too.",
+        figure="gradient of all parameters",
+        measured="Norm of the gradient of all parameters as one vector, measured like the row above.",
+        axis="gradient of all parameters",
+        rule=Larger("post"),
+        link=("training", {"training": "Training history", "figure": "shown_history_gradient_norm"} | _TEXT),
+        log=True,
+    ),
+    Claim(
+        key="toward_output",
+        when=START,
+        says="In post-LN the gradient grows from layer to layer towards the output.",
+        by=f"{XIONG}, figure 3; Takase et al. 2022, abstract",
+        figure="gradient, fresh",
+        measured="Norm of the gradient of the last block's parameters, divided by that of the first block's. Above 1: it "
+        "grows. Xiong et al. measured it in translation models of 6 + 6 layers.",
+        axis="gradient, last layer / first (dashed: equal)",
+        rule=Beyond("post", 1.0),
+        link=("theory", _AS_TRAINED | {"figure": "theory_by_layer"}),
+        log=True,
+    ),
+    Claim(
+        key="early_update",
+        when=LEARNING,
+        says="The first steps of training move the output further in post-LN.",
+        by="Wang et al. 2022 (DeepNet), section 3; Liu et al. 2020",
+        figure="early update",
+        measured="‖F(x, θ₁₀) − F(x, θ₀)‖ after 10 steps of Adam at a rate of 0.0001 without warm-up, mean over "
+        "positions.",
+        axis="how far 10 steps move the output",
+        rule=Larger("post"),
+        link=(
+            "theory",
+            {
+                "theory_part": "First steps",
+                "theory_start": "Xavier",
+                "theory_ff": "4 d",
+                "theory_depth": "18",
+                "theory_seeds": "3",
+                "figure": "theory_updates",
+            },
+        ),
+    ),
+    Claim(
+        key="warm_up",
+        when=LEARNING,
+        says="Without learning-rate warm-up, post-LN does not learn.",
+        by=f"{XIONG}, abstract and section 3.2",
+        figure="reached without warm-up",
+        measured=f"Accuracy after a short run without warm-up: 120 steps of Adam on digits. Not to learn is to stay below "
+        f"{100 * LEARNED:.0f} % (guessing gives 10 %; a run that diverged counts as guessing). A learning rate at which most "
+        "post-LN encoders do not learn with 30 steps of warm-up either is left out: there it is not the warm-up that "
+        "is missing. Pre-LN is drawn for comparison.",
+        axis=f"accuracy without warm-up (dashed: {LEARNED:g})",
+        rule=Beyond("post", LEARNED, above=False),
+        source="fresh",
+        learns_in=("reached with warm-up",),
+        link=("theory", {"theory_part": "Learning rate and warm-up", "figure": "theory_stored_runs"}),
+    ),
+    Claim(
+        key="warm_up_gain",
+        when=LEARNING,
+        says="Post-LN gains more from learning-rate warm-up than pre-LN.",
+        by=f"Weaker than the claim above, which is that of {XIONG}",
+        figure="gain by warm-up",
+        measured="Accuracy after a short run with warm-up, minus that of the same run without; a run that "
+        "diverged counts as guessing. Small encoders: 120 steps of Adam, with 30 of warm-up. Full size: the stored "
+        "runs of the Theory page. A learning rate at which most post-LN encoders learn neither with warm-up nor "
+        "without is left out: from guessing to guessing nothing can be gained.",
+        axis="accuracy gained by warm-up",
+        rule=Larger("post"),
+        learns_in=("reached with warm-up", "reached without warm-up"),
+        link=("theory", {"theory_part": "Learning rate and warm-up", "figure": "theory_stored_runs"}),
+    ),
+    Claim(
+        key="rate",
+        when=LEARNING,
+        says="Pre-LN tolerates larger learning rates.",
+        by=f"{XIONG}, abstract: with large ones post-LN is unstable",
+        figure="largest learning rate",
+        measured="The largest of the rates 0.001, 0.003, 0.01 and 0.03 at which a run of 120 steps with 30 of warm-up "
+        "reaches 30 % of the digits (guessing gives 10 %).",
+        axis="largest learning rate that works",
+        rule=Larger("pre"),
+        link=("theory", {"theory_part": "Learning rate and warm-up", "figure": "theory_stored_runs"}),
+        log=True,
+    ),
+    Claim(
+        key="speed",
+        when=LEARNING,
+        says="Pre-LN learns faster.",
+        by=f"{XIONG}, section 4",
+        figure="loss while learning",
+        measured="Mean training loss over the first phase of the run, in nats: smaller if the loss falls "
+        "sooner. The claim: it is larger in post-LN. Both placements see the same batches at the same rate.",
+        axis="mean loss while learning (nats)",
+        rule=Larger("post"),
+        link=("training", {"training": "Training history", "figure": "shown_history_loss"} | _TEXT),
+    ),
+    Claim(
+        key="stream",
+        when=TRAINED,
+        says="The residual stream grows with depth in pre-LN, not in post-LN.",
+        by=f"{XIONG}, Lemma 2, of untrained encoders",
+        figure="stream growth",
+        measured="Mean ‖x‖ after the last block divided by that after the first. Where the encoder is as the theory assumes, x "
+        "is the state of the lemma, in post-LN the one before the norm.",
+        axis="length of the states, last layer / first",
+        rule=Larger("pre"),
+        link=("compare", _PAIR | {"compare_part": "Stream", "figure": "shown_stream_mean"}),
+        log=True,
+    ),
+    Claim(
+        key="branches",
+        when=TRAINED,
+        says="In post-LN, attention and feed-forward add more to the residual stream, relative to its length.",
+        by="Liu et al. 2020: post-LN depends more on its residual branches",
+        figure="share of sublayers",
+        measured="‖F‖ / (‖x‖ + ‖F‖), mean over sublayers, positions and examples: F is what a sublayer adds, x what it is "
+        "added to. Liu et al. measure shares of the variance; this measure is ours.",
+        axis="what is added, as a share of the length",
+        rule=Larger("post"),
+        link=(
+            "compare",
+            _PAIR | {"compare_part": "Stream", "compare_stream": "shares", "figure": "shown_stream_shares"},
+        ),
+    ),
+    Claim(
+        key="early_layers",
+        when=TRAINED,
+        says="In pre-LN the gradient is larger in early layers than in late ones.",
+        by="Shleifer et al. 2021 (NormFormer), abstract, during pretraining",
+        figure="gradient, trained",
+        measured="Norm of the gradient of the last block's parameters divided by that of the first block's, at the end of "
+        "training, on held-out examples, with the loss of the classifier. Below 1: early layers have more.",
+        axis="gradient, last layer / first (dashed: equal)",
+        rule=Beyond("pre", 1.0, above=False),
+        link=(
+            "training",
+            {
+                "training": "Recording",
+                "training_curves": "gradient norms",
+                "kind": "Digit",
+                "figure": "shown_curves",
+            },
+        ),
+        log=True,
+    ),
+    Claim(
+        key="entropy",
+        when=TRAINED,
+        says="Attention is spread over more keys in pre-LN.",
+        figure="entropy",
+        measured="Entropy of the attention, 0 (one key) to 1 (all keys alike), mean over heads, queries and "
+        "examples.",
+        axis="entropy of the attention, 0 to 1",
+        rule=Larger("pre"),
+        link=("attention", _TEXT | {"figure": "overview"}),
+    ),
+    Claim(
+        key="roles",
+        when=TRAINED,
+        says="Heads differ more between pre-LN and post-LN than between two seeds.",
+        figure="distance of heads",
+        measured="Mean head distance (Jensen-Shannon, in nats) of matched heads; the matching has the smallest "
+        "sum of distances. Grey: a pre-LN and a post-LN encoder; in colour: two seeds of one.",
+        axis="distance between heads (nats)",
+        rule=FurtherThanSeeds(),
+        link=(
+            "compare",
+            _PAIR
+            | {"compare_part": "Heads", "compare_view": "distances of all heads", "figure": "distances"},
+        ),
+    ),
+    Claim(
+        key="accuracy",
+        when=TRAINED,
+        says="With few layers, post-LN performs better in the end.",
+        by="Takase et al. 2022, abstract: of six layers or fewer",
+        figure="accuracy",
+        measured="Share of held-out examples classified correctly. Takase et al. measured text generation.",
+        axis="share classified correctly",
+        rule=Larger("post"),
+        link=("compare", _PAIR),
+    ),
+)

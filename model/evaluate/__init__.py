@@ -1,0 +1,1 @@
+"""How well an encoder answers: `python -m model.evaluate`."""

@@ -1,0 +1,144 @@
+"""Measures a checkpoint: `python -m model.evaluate NAME [--csv FILE]`.
+
+Prints one JSON line with n, accuracy and loss (mean cross-entropy in nats). Digits are measured on the
+MNIST test digits in `examples/`; text on a CSV with the columns text and label (0 or 1, or a class name).
+`--record DATA` writes the figures into the checkpoint's history, where the app reads them.
+"""
+
+import argparse
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn import functional
+from tqdm import tqdm
+
+from ..checkpoint import record_figures
+from ..checkpoint.cli import CHECKPOINT, in_one_sentence, load_checkpoint
+from ..device import hand_back
+from ..experiments.probabilities import at_once
+from ..inputs.digits import examples, to_input, to_labels
+from ..loaded import Loaded
+
+WINDOW = 4096  # texts that are in memory together
+BATCH = 64
+LENGTHS = 32  # batches are as long as multiples of it: a new length each time leaves holes in the memory
+
+
+def classification(
+    logits: Float[Tensor, "example class"], labels: Int[Tensor, " example"]
+) -> dict[str, int | float]:
+    """n, accuracy and mean cross-entropy in nats."""
+    return {
+        "n": len(labels),
+        "accuracy": (logits.argmax(dim=-1) == labels).double().mean().item(),
+        "loss": functional.cross_entropy(logits.double(), labels).item(),
+    }
+
+
+def evaluate(
+    loaded: Loaded, csv: Path | None = None
+) -> tuple[Float[Tensor, "example class"], Int[Tensor, " example"]]:
+    """Logits and labels, in the order of the data. Raises ValueError where the data do not fit."""
+    if loaded.config.is_text and csv is None:
+        raise ValueError(f"{loaded.name} reads text: name a CSV with the columns text and label")
+    if not loaded.config.is_text and csv is not None:
+        raise ValueError(f"{loaded.name} reads digits, which a CSV does not hold")
+    if not loaded.config.n_classes:
+        raise ValueError(f"{loaded.name} has no classes: there is no answer that could be right")
+    batches, labels = _digits(loaded) if csv is None else _texts(loaded, csv)
+    if labels.max() >= loaded.config.n_classes:
+        n_classes, largest = loaded.config.n_classes, labels.max()
+        raise ValueError(f"{loaded.name} has {n_classes} classes, the labels go up to {largest}")
+    logits = torch.empty(len(labels), loaded.config.n_classes)
+    with torch.inference_mode(), tqdm(total=len(labels), desc=loaded.name, disable=None) as bar:
+        for places, inputs in batches:
+            logits[places] = loaded.model(inputs.to(loaded.device)).float().cpu()
+            bar.update(len(places))
+    return logits, labels
+
+
+Batches = Iterator[tuple[Tensor, Tensor]]  # the places of some examples, and the encoder's input for them
+
+
+def _digits(loaded: Loaded) -> tuple[Batches, Int[Tensor, " digit"]]:
+    images, labels = examples()
+    places = torch.arange(len(images)).split(BATCH)
+    return ((part, to_input(images[part], loaded.config)) for part in places), to_labels(labels)
+
+
+def _texts(loaded: Loaded, csv: Path) -> tuple[Batches, Int[Tensor, " text"]]:
+    """The labels are read, and refused, before the first text; the texts a window at a time."""
+    if missing := {"text", "label"} - set(pd.read_csv(csv, nrows=0).columns):
+        raise ValueError(f"{csv.name} lacks the columns {sorted(missing)}")
+    column = pd.read_csv(csv, usecols=["label"], dtype=str, keep_default_na=False).label
+    labels = [class_of(label, loaded.config.class_names) for label in column]
+    if not labels:
+        raise ValueError(f"{csv.name} holds no text")
+    return _batches(loaded, csv), torch.tensor(labels)
+
+
+def _batches(loaded: Loaded, csv: Path) -> Batches:
+    """Of similar length within a window, which need little padding; without padding each text goes alone."""
+    config, encode = loaded.config, loaded.tokenizer.encode
+    with pd.read_csv(csv, usecols=["text"], dtype=str, keep_default_na=False, chunksize=WINDOW) as windows:
+        for texts in (window.text for window in windows):
+            ids = [np.array(encode(text).ids, np.int32) for text in texts]  # a list takes ten times as much
+            lengths = np.array([len(each) for each in ids])
+            if not lengths.all():
+                raise ValueError(f"{csv.name}: in text {texts.index[lengths == 0][0] + 1} there is no token")
+            # The longest first: the memory that it takes is enough for the rest.
+            order = np.argsort(-lengths, kind="stable")
+            while len(order):
+                length, n = int(lengths[order[0]]), 1
+                if config.padding_id is not None:
+                    length = min(-(-length // LENGTHS) * LENGTHS, config.n_positions)
+                    n = min(at_once(config, length), BATCH)
+                part, order = order[:n], order[n:]
+                inputs = torch.full((len(part), length), config.padding_id or 0)
+                for row, place in enumerate(part):
+                    inputs[row, : lengths[place]] = torch.from_numpy(ids[place])
+                yield torch.from_numpy(texts.index.to_numpy()[part]), inputs
+            hand_back()
+
+
+def class_of(label: object, names: tuple[str, ...]) -> int:
+    """The number of the class that is called so, whatever the case, or that has this number. Raises ValueError."""
+    word = str(label).strip().lower()
+    if word in (lowered := [name.lower() for name in names]):
+        return lowered.index(word)
+    if word.isdecimal() and int(word) < len(names):
+        return int(word)
+    raise ValueError(f"a label must be one of {names} or a number below {len(names)}, got {label!r}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m model.evaluate", description=__doc__.splitlines()[0])
+    parser.add_argument("checkpoint", help=CHECKPOINT)
+    parser.add_argument("--csv", type=Path, help="reviews, with the columns text and label")
+    helped = "write the figures into the checkpoint, as measured on DATA"
+    parser.add_argument("--record", metavar="DATA", help=helped)
+    parser.add_argument("--device", default="auto")
+    arguments = parser.parse_args()
+    torch.set_num_threads(os.cpu_count() or 1)  # the app's single thread would leave cores idle here
+    with in_one_sentence("model.evaluate"):
+        loaded = load_checkpoint(arguments.checkpoint, arguments.device)
+        logits, labels = evaluate(loaded, arguments.csv)
+        figures = classification(logits, labels)
+        print(json.dumps({"checkpoint": loaded.name, **figures}), flush=True)
+        if arguments.record:
+            # What the app sorts digits by: the class predicted, and the loss in nats.
+            losses = functional.cross_entropy(logits, labels, reduction="none").numpy()
+            by_example = {"predicted": logits.argmax(dim=-1).to(torch.uint8).numpy(), "loss": losses}
+            figures["data"] = arguments.record
+            record_figures(arguments.checkpoint, figures, None if loaded.config.is_text else by_example)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,350 @@
+"""One query's way through one block, a step at a time, with the numbers of every step.
+
+The block's input is taken from what the encoder did; everything behind it is computed again, in numpy and in
+double precision, from that input and the block's weights. Each step then says how far it is from what the
+encoder itself had there. Formulas: Vaswani et al. 2017, sections 3.2 and 3.3; where the norms stand: Xiong et
+al. 2020, figure 1.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Float32
+from scipy.special import ndtr
+from torch import nn
+
+from .. import transformer
+from ..capture import activations
+from ..inputs import InputLike
+from ..loaded import Loaded
+from ..record import ForwardRecord
+
+_ATTENTION = ("project", "products", "scale", "mask", "softmax", "values", "concatenate", "output")
+_FEED_FORWARD = ("expand", "contract")
+# Names of the steps in the order in which a block takes them: x + F(LN(x)), or LN(x + F(x)).
+ORDER = {
+    "pre": (
+        *("input", "norm_attention", *_ATTENTION, "add_attention"),
+        *("norm_feed_forward", *_FEED_FORWARD, "add_feed_forward"),
+    ),
+    "post": (
+        *("input", *_ATTENTION, "add_attention", "norm_attention"),
+        *(*_FEED_FORWARD, "add_feed_forward", "norm_feed_forward"),
+    ),
+}
+# What a record does not keep, by its name in the block.
+_BETWEEN = ("attention_in", "attention_out", "feed_forward_in", "feed_forward.hidden", "feed_forward_out")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Norm:
+    """LN(x) = gain * (x - mean) / deviation + shift at one position (Ba et al. 2016, eq. 4)."""
+
+    x: Float[np.ndarray, " d_model"]
+    mean: float
+    deviation: float  # sqrt(variance + epsilon), the variance that of x itself: divided by d_model
+    gain: Float[np.ndarray, " d_model"]
+    shift: Float[np.ndarray, " d_model"]
+
+    @property
+    def variance(self) -> float:
+        return float(self.x.var())
+
+    @property
+    def standardised(self) -> Float[np.ndarray, " d_model"]:
+        """Before gain and shift."""
+        return (self.x - self.mean) / self.deviation
+
+    @property
+    def out(self) -> Float[np.ndarray, " d_model"]:
+        return self.gain * self.standardised + self.shift
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttentionSteps:
+    """softmax(q kᵀ / sqrt(d_k)) v for one query and one head, then what all heads give together.
+
+    Sums: `products` over d_k gives `dots`, `weighted` over the keys gives the head's row of `z`, `by_head`
+    over the heads with `bias` gives `out`.
+    """
+
+    given: Float[np.ndarray, "position d_model"]  # what queries, keys and values are made of
+    q: Float[np.ndarray, " d_k"]
+    k: Float[np.ndarray, "key d_k"]
+    v: Float[np.ndarray, "key d_v"]
+    products: Float[np.ndarray, "key d_k"]  # q_c k_jc
+    dots: Float[np.ndarray, " key"]
+    scores: Float[np.ndarray, " key"]  # dots / sqrt(d_k)
+    mask: Bool[np.ndarray, " key"]  # True = may attend
+    exponentials: Float[np.ndarray, " key"]  # exp(score - largest allowed score), 0 where masked
+    pattern: Float[np.ndarray, " key"]
+    weighted: Float[np.ndarray, "key d_v"]  # A_ij v_j
+    z: Float[np.ndarray, "head d_v"]
+    by_head: Float[np.ndarray, "head d_model"]  # z of a head through its own rows of W_O
+    bias: Float[np.ndarray, " d_model"]
+    out: Float[np.ndarray, " d_model"]
+
+    @property
+    def largest_score(self) -> float:
+        """Of the keys that the mask allows, -inf where it allows none."""
+        return float(self.scores.max(where=self.mask, initial=-np.inf))
+
+    def allowed(self, values: Float[np.ndarray, " key"]) -> Float[np.ndarray, " key"]:
+        """`values`, NaN where the mask forbids the key."""
+        return np.where(self.mask, values, np.nan)
+
+    def strongest(self, at_most: int) -> list[int]:
+        """The keys with the largest weights, the largest first."""
+        return _strongest(self.pattern, at_most)
+
+    def share(self, keys: Sequence[int]) -> float:
+        """Of the weight, that of these keys together."""
+        return float(self.pattern[list(keys)].sum())
+
+    def of_the_others(self, keys: Sequence[int]) -> tuple[Float[np.ndarray, " d_v"], float]:
+        """What all keys but these hand over together, and with how much of the weight."""
+        others = np.delete(np.arange(len(self.pattern)), list(keys))
+        return self.weighted[others].sum(axis=0), self.share(others.tolist())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedForwardSteps:
+    """activation(x W_1 + b_1) W_2 + b_2 at one position; `by_unit` over d_ff with `bias` gives `out`."""
+
+    given: Float[np.ndarray, " d_model"]
+    before: Float[np.ndarray, " d_ff"]  # the activation
+    hidden: Float[np.ndarray, " d_ff"]
+    by_unit: Float[np.ndarray, "d_ff d_model"]  # a hidden unit through its own row of W_2
+    bias: Float[np.ndarray, " d_model"]
+    out: Float[np.ndarray, " d_model"]
+
+    @property
+    def n_above_0(self) -> int:
+        """Hidden units, before the activation."""
+        return int((self.before > 0).sum())
+
+    @property
+    def of_all_units(self) -> Float[np.ndarray, " d_model"]:
+        """`out` without the bias."""
+        return self.by_unit.sum(axis=0)
+
+    def strongest(self, at_most: int) -> list[int]:
+        """The hidden units that are furthest from 0, the furthest first."""
+        return _strongest(np.abs(self.hidden), at_most)
+
+    def strongest_parts(self, at_most: int) -> list[int]:
+        """The hidden units whose parts of `out` are longest (Euclidean norm), the longest first."""
+        return _strongest(np.linalg.norm(self.by_unit, axis=1), at_most)
+
+    def share(self, units: Sequence[int]) -> float:
+        """Of the sum of |h| over all hidden units, that of these."""
+        sizes = np.abs(self.hidden)
+        return float(sizes[list(units)].sum() / (sizes.sum() or 1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadSteps:
+    """Every step of one block for one query, those within attention for one head; float64."""
+
+    order: tuple[str, ...]  # names of the steps, one of the values of ORDER
+    x: Float[np.ndarray, "position d_model"]  # residual stream at the block's input
+    norm_attention: Norm
+    attention: AttentionSteps
+    attention_added: Float[np.ndarray, " d_model"]  # x + attention, before any norm
+    resid_mid: Float[np.ndarray, " d_model"]
+    norm_feed_forward: Norm
+    feed_forward: FeedForwardSteps
+    feed_forward_added: Float[np.ndarray, " d_model"]  # resid_mid + feed-forward, before any norm
+    resid_post: Float[np.ndarray, " d_model"]
+    apart: Mapping[str, float]  # by step: the largest difference from the encoder's own numbers
+
+
+def between(
+    loaded: Loaded, text_or_image: InputLike, layer: int
+) -> dict[str, Float32[np.ndarray, "position width"]]:
+    """What goes into and comes out of the two halves of a block, and the hidden units, by name in the block.
+
+    Raises as `model.capture.capture` does.
+    """
+    seen = activations(loaded, [text_or_image], [f"blocks.{layer}.{name}" for name in _BETWEEN])
+    kept = {name: values[0].cpu().numpy() for name, values in zip(_BETWEEN, seen.values(), strict=True)}
+    for values in kept.values():
+        values.setflags(write=False)
+    return kept
+
+
+def head_steps(
+    loaded: Loaded,
+    record: ForwardRecord,
+    seen: Mapping[str, Float32[np.ndarray, "position width"]],
+    *,
+    layer: int,
+    head: int,
+    query: int,
+) -> HeadSteps:
+    """The steps of `query` through block `layer`, with `head` in detail.
+
+    `record` and `seen` are what `capture` and `between` make of one and the same input; but for the block's
+    input and the mask they serve only to be compared with. Raises ValueError where the block is of a kind
+    that takes other steps.
+    """
+    config = record.config
+    if config.norm_placement not in ORDER or not config.residual:
+        kind = config.norm_placement if config.residual else "no residual connections"
+        raise ValueError(f"the steps are those of pre-LN and post-LN blocks, but {loaded.name} has {kind}")
+    if config.has_distance_bias:
+        raise ValueError(f"the steps have no bias by distance, which {loaded.name} adds to its scores")
+    pre = config.norm_placement == "pre"
+    block: transformer.Block = loaded.model.blocks[layer]
+    x = record.residual[2 * layer].astype(float)
+
+    given = np.array([_norm(each, block.norm_attention).out for each in x]) if pre else x
+    attention = _attention(given, block.attention, record.mask[layer, :, query], head, query)
+    attention_added = x[query] + attention.out
+    norm_attention = _norm(x[query] if pre else attention_added, block.norm_attention)
+    resid_mid = attention_added if pre else norm_attention.out
+
+    given = _norm(resid_mid, block.norm_feed_forward).out if pre else resid_mid
+    feed_forward = _feed_forward(given, block.feed_forward)
+    feed_forward_added = resid_mid + feed_forward.out
+    norm_feed_forward = _norm(resid_mid if pre else feed_forward_added, block.norm_feed_forward)
+    resid_post = feed_forward_added if pre else norm_feed_forward.out
+
+    mid = _apart(resid_mid, record.residual[2 * layer + 1, query])
+    post = _apart(resid_post, record.residual[2 * layer + 2, query])
+    if pre:
+        around = {
+            "norm_attention": _apart(attention.given, seen["attention_in"]),
+            "add_attention": mid,
+            "norm_feed_forward": _apart(feed_forward.given, seen["feed_forward_in"][query]),
+            "add_feed_forward": post,
+        }
+    else:  # the encoder keeps a sum only after its norm, so the two steps are compared as one
+        around = {"norm_attention": mid, "norm_feed_forward": post}
+    within = _apart_within(attention, feed_forward, record, seen, layer, head, query)
+    return HeadSteps(
+        order=ORDER[config.norm_placement],
+        x=x,
+        norm_attention=norm_attention,
+        attention=attention,
+        attention_added=attention_added,
+        resid_mid=resid_mid,
+        norm_feed_forward=norm_feed_forward,
+        feed_forward=feed_forward,
+        feed_forward_added=feed_forward_added,
+        resid_post=resid_post,
+        apart=within | around,
+    )
+
+
+def _attention(
+    x: Float[np.ndarray, "position d_model"],
+    part: transformer.Attention,
+    mask: Bool[np.ndarray, "head key"],
+    head: int,
+    query: int,
+) -> AttentionSteps:
+    q, k, v = (
+        _linear(x, weights).reshape(len(x), part.n_heads, -1).swapaxes(0, 1)  # [head, position, d_head]
+        for weights in (part.w_q, part.w_k, part.w_v)
+    )
+    products = q[head, query] * k[head]
+    scores = np.einsum("hc,hjc->hj", q[:, query], k) / math.sqrt(part.d_k)
+    allowed = np.where(mask, scores, -np.inf)
+    largest = np.where(mask.any(axis=-1), allowed.max(axis=-1), 0)  # without an allowed key all weights are 0
+    exponentials = np.exp(allowed - largest[:, None])
+    total = exponentials.sum(axis=-1, keepdims=True)
+    pattern = exponentials / np.where(total > 0, total, 1)
+    z = np.einsum("hj,hjc->hc", pattern, v)
+    w_o, bias = _weights(part.w_o)
+    by_head = np.einsum("hc,hcd->hd", z, w_o.reshape(*z.shape, -1))
+    return AttentionSteps(
+        given=x,
+        q=q[head, query],
+        k=k[head],
+        v=v[head],
+        products=products,
+        dots=products.sum(axis=-1),
+        scores=scores[head],
+        mask=mask[head],
+        exponentials=exponentials[head],
+        pattern=pattern[head],
+        weighted=pattern[head][:, None] * v[head],
+        z=z,
+        by_head=by_head,
+        bias=bias,
+        out=by_head.sum(axis=0) + bias,
+    )
+
+
+def _feed_forward(x: Float[np.ndarray, " d_model"], part: transformer.FeedForward) -> FeedForwardSteps:
+    before = _linear(x, part.expand)
+    hidden = _activated(before, part.activation)
+    w_2, bias = _weights(part.contract)
+    by_unit = hidden[:, None] * w_2
+    out = by_unit.sum(axis=0) + bias
+    return FeedForwardSteps(given=x, before=before, hidden=hidden, by_unit=by_unit, bias=bias, out=out)
+
+
+def _norm(x: Float[np.ndarray, " d_model"], part: nn.LayerNorm) -> Norm:
+    gain, shift = _weights(part)
+    deviation = math.sqrt(x.var() + part.eps)
+    return Norm(x=x, mean=float(x.mean()), deviation=deviation, gain=gain, shift=shift)
+
+
+def _activated(x: Float[np.ndarray, " d_ff"], part: nn.ReLU | nn.GELU) -> Float[np.ndarray, " d_ff"]:
+    """GELU: x times the chance that a standard normal number is below x, or near to it (Hendrycks & Gimpel 2016)."""
+    if isinstance(part, nn.ReLU):
+        return np.maximum(x, 0)
+    if part.approximate == "tanh":
+        return x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    return x * ndtr(x)
+
+
+def _linear(x: Float[np.ndarray, "*axes inner"], part: nn.Linear) -> Float[np.ndarray, "*axes outer"]:
+    weight, bias = _weights(part)
+    return x @ weight + bias
+
+
+def _weights(part: nn.Linear | nn.LayerNorm) -> tuple[np.ndarray, np.ndarray]:
+    """Weight and bias in double precision; the weight so that a row vector stands before it, as in the papers."""
+    weight, bias = (values.detach().cpu().numpy().astype(float) for values in (part.weight, part.bias))
+    return weight.T, bias
+
+
+def _apart_within(
+    attention: AttentionSteps,
+    feed_forward: FeedForwardSteps,
+    record: ForwardRecord,
+    seen: Mapping[str, Float32[np.ndarray, "position width"]],
+    layer: int,
+    head: int,
+    query: int,
+) -> dict[str, float]:
+    """How far the steps of the two halves are from what the encoder had there."""
+    scores = record.scores[layer, head, query]
+    return {
+        "project": max(
+            _apart(attention.q, record.q[layer, head, query]),
+            _apart(attention.k, record.k[layer, head]),
+            _apart(attention.v, record.v[layer, head]),
+        ),
+        "products": _apart(attention.dots, scores * math.sqrt(record.config.d_k)),
+        "scale": _apart(attention.scores, scores),
+        "softmax": _apart(attention.pattern, record.pattern[layer, head, query]),
+        "values": _apart(attention.z[head], record.z[layer, head, query]),
+        "concatenate": _apart(attention.z, record.z[layer, :, query]),
+        "output": _apart(attention.out, seen["attention_out"][query]),
+        "expand": _apart(feed_forward.hidden, seen["feed_forward.hidden"][query]),
+        "contract": _apart(feed_forward.out, seen["feed_forward_out"][query]),
+    }
+
+
+def _strongest(strengths: Float[np.ndarray, " of"], at_most: int) -> list[int]:
+    return np.argsort(-strengths, kind="stable")[:at_most].tolist()
+
+
+def _apart(ours: np.ndarray, theirs: np.ndarray) -> float:
+    return float(np.abs(ours - theirs).max())

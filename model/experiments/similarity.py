@@ -1,0 +1,55 @@
+"""How alike states are: of one encoder at its stages, and of two encoders over many examples."""
+
+import numpy as np
+from jaxtyping import Float, Float32, UInt8
+
+from ..loaded import Loaded
+from .residual_stream import residual_stream
+
+
+def cosine_by_stage(
+    residual: Float[np.ndarray, "stage position d_model"],
+) -> Float[np.ndarray, "stage stage"]:
+    """Mean over tokens of cos(x_i at one stage, x_i at another)."""
+    directions = residual / np.linalg.norm(residual, axis=-1, keepdims=True)
+    return np.einsum("apd,bpd->ab", directions, directions) / residual.shape[1]
+
+
+def digit_states(
+    loaded: Loaded, images: UInt8[np.ndarray, "digit height width"]
+) -> Float32[np.ndarray, "stage digit d_model"]:
+    """The residual stream of each image: of its class token, or the mean over its patches where it has none."""
+    states = residual_stream(loaded, list(images))
+    return states[:, :, 0] if loaded.config.pooling == "class" else states.mean(axis=2)
+
+
+def linear_cka(
+    first: Float[np.ndarray, "stage example width"],
+    second: Float[np.ndarray, "other_stage example other_width"],
+) -> Float[np.ndarray, "stage other_stage"]:
+    """‖Yᵀ X‖² / (‖Xᵀ X‖ ‖Yᵀ Y‖) in Frobenius norms, X and Y centred over the examples, for each pair of stages.
+
+    From 0 to 1 (equal up to rotation, reflection and one scale). Kornblith et al. 2019, equation 5 and
+    section 3.2. With few examples for the widths, states that have nothing to do with each other come out
+    well above 0: set a pairing by chance beside it. NaN at a stage where all examples have one state.
+    """
+    first, second = _centred(first), _centred(second)
+    cross = [[np.linalg.norm(y.T @ x) ** 2 for y in second] for x in first]
+    own = [[np.linalg.norm(x.T @ x) for x in states] for states in (first, second)]
+    with np.errstate(invalid="ignore"):
+        return np.array(cross) / np.outer(*own)
+
+
+def cka_by_chance(
+    first: Float[np.ndarray, "stage example width"],
+    second: Float[np.ndarray, "other_stage example other_width"],
+) -> float:
+    """The largest `linear_cka` of any two stages with the examples of the second in a random order (seed 0)."""
+    order = np.random.default_rng(0).permutation(second.shape[1])
+    return float(np.nanmax(linear_cka(first, second[:, order])))
+
+
+def _centred(states: Float[np.ndarray, "stage example width"]) -> Float[np.ndarray, "stage example width"]:
+    """Less their mean; exactly 0 where all are alike, since a rounded mean would leave noise to correlate."""
+    alike = (states == states[:, :1]).all(axis=(1, 2))
+    return np.where(alike[:, None, None], 0, states - states.mean(axis=1, keepdims=True))

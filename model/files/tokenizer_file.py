@@ -1,0 +1,258 @@
+r"""Checks a `tokenizer.json` before it is opened: only tokenizers whose work grows linearly with the text are.
+
+The `tokenizers` library runs whatever such a file describes, without a limit of time or memory: seventeen normalizers that
+each double a text make 131,072 characters of one, and a regular expression can backtrack for years. Allowed are therefore
+the parts that trained tokenizers consist of, a few of each kind, which lengthen a text by a bounded factor
+(`model.inputs.text.encode` then refuses texts that became too long); and as regular expressions those of known tokenizers, and
+any that cannot backtrack (`SIMPLE`).
+"""
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tokenizers import Tokenizer
+
+MOST_PARTS = 16  # of a kind; that of ALBERT has eight normalizers
+LONGEST_NAME = 256  # characters of a token that is added to texts, such as [UNK]
+LONGEST_PIECE = 1000
+LONGEST_UNIGRAM = 256  # bytes of a piece; at each position of a text pieces of every length are tried
+# Bytes of all pieces together. Each byte becomes at most one node of a tree, of 350 bytes; XLM-R has some 2 million.
+MOST_OF_UNIGRAMS = 2**22
+MOST_ADDED = 10_000
+MOST_OF_ADDED = 2**18  # characters
+LONGEST_WORD = 200  # characters; the time of WordPiece grows with its third power; BERT has 100
+LONGEST_PATTERN = 500
+
+# A regular expression is simple if in each alternative only the last character can repeat: then it never backtracks far.
+# Up to three characters before that one may be optional.
+_CLASS = r"\[\^?(?:[^\[\]\\&]|\\[pP]\{\^?\w{1,30}\}|\\[sSdDwWhHnrt]|\\[^\w\s])+\]"
+_SIGN = rf"(?:[^\\\[\](){{}}*+?|^$]|\\[pP]\{{\^?\w{{1,30}}\}}|\\[sSdDwWhHnrtbB]|\\[^\w\s]|{_CLASS})"
+_ALTERNATIVE = rf"{_SIGN}*(?:{_SIGN}\??){{0,3}}{_SIGN}(?:[?*+]|\{{\d{{1,2}}(?:,\d{{0,2}})?\}})?"
+SIMPLE = re.compile(rf"{_ALTERNATIVE}(?:\|{_ALTERNATIVE})*", re.DOTALL)
+_ENDINGS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+_LETTERS, _CAPITALS, _SMALL = (
+    r"[^\r\n\p{L}\p{N}]?",
+    r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}",
+    r"\p{Ll}\p{Lm}\p{Lo}\p{M}",
+)
+_REST = r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+KNOWN = frozenset(
+    {
+        r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",  # GPT-2
+        r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",  # the same, by tiktoken
+        rf"{_ENDINGS}|{_LETTERS}\p{{L}}+|\p{{N}}{{1,3}}|{_REST}",  # Llama 3, EuroBERT
+        rf"{_ENDINGS}|{_LETTERS}\p{{L}}+|\p{{N}}|{_REST}",  # Qwen
+        rf"{_LETTERS}[{_CAPITALS}]*[{_SMALL}]+{_ENDINGS}?|{_LETTERS}[{_CAPITALS}]+[{_SMALL}]*{_ENDINGS}?"
+        r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",  # GPT-4o
+        # this project's own (`model.inputs.text`)
+        r"\b(?:can't|won't|ain't)\b|(?<=\w)(?:n't|'s|'m|'d|'re|'ve|'ll)\b|[!-/:-@\[-`{-~]|\p{P}",
+    }
+)
+
+
+def open_tokenizer(values: dict[str, Any]) -> Tokenizer:
+    """The tokenizer that the content of a `tokenizer.json` describes, without padding, truncation and BPE dropout.
+
+    Raises ValueError, in one sentence, where `check` refuses it, and what the library raises where the file is damaged.
+    """
+    check(values)
+    # The library reads what was checked, not the file: of a key that occurs twice there it could take the other value.
+    tokenizer = Tokenizer.from_str(json.dumps(values | {"padding": None, "truncation": None}))
+    if getattr(tokenizer.model, "dropout", None):
+        tokenizer.model.dropout = None
+    return tokenizer
+
+
+def check(values: dict[str, Any]) -> None:
+    """Raises ValueError, in one sentence, where the content of a `tokenizer.json` could ask for unbounded work."""
+    for kind, (several, allowed, most_growth) in _KINDS.items():
+        growth = 1.0
+        for part in _parts(values.get(kind), several):
+            name = part.get("type")
+            if not isinstance(name, str) or name not in allowed:
+                raise ValueError(f"its {_said(kind)} {_short(name)} is not supported")
+            its = allowed[name]
+            growth *= its(part) if callable(its) else its
+        if growth > most_growth:
+            raise ValueError(
+                f"its {_said(kind)} can make a text {growth:,.0f} times as long, and at most {most_growth:,} times is allowed"
+            )
+    _check_model(values.get("model"))
+    _check_added(values.get("added_tokens"))
+
+
+def _parts(part: Any, several: str) -> Iterator[dict[str, Any]]:
+    """The parts of a kind: those in its sequences, or itself."""
+    waiting = [part] if part is not None else []
+    for _ in range(MOST_PARTS):
+        if not waiting:
+            return
+        part = waiting.pop()
+        if not isinstance(part, dict):
+            raise ValueError(f"one of its {several} is not an object")
+        if part.get("type") != "Sequence":
+            yield part
+        elif isinstance(inner := part.get(several), list):
+            waiting += inner
+        else:
+            raise ValueError(f"a sequence has no {several}")
+    if waiting:
+        raise ValueError(f"it has more than {MOST_PARTS} {several}")
+
+
+# How many times as many bytes a part can make of a text
+
+
+def _replaced(part: dict[str, Any]) -> float:
+    pattern, content = part.get("pattern"), part.get("content")
+    if not isinstance(pattern, dict) or not isinstance(content, str):
+        raise ValueError("a Replace has no pattern or no content")
+    if isinstance(text := pattern.get("String"), str) and text:
+        return max(1.0, len(content.encode()) / len(text.encode()))
+    _check_pattern(pattern)
+    may_be_empty = re.search(r"[?*]|\{0", pattern["Regex"]) is not None
+    return float(max(1, len(content.encode()) + may_be_empty))
+
+
+def _split(part: dict[str, Any]) -> float:
+    pattern = part.get("pattern")
+    if not isinstance(pattern, dict) or not pattern.get("String"):
+        _check_pattern(pattern)
+    return 1.0
+
+
+def _check_pattern(pattern: Any) -> None:
+    said = pattern.get("Regex") if isinstance(pattern, dict) else None
+    if not isinstance(said, str):
+        raise ValueError("one of its patterns is empty")
+    if said not in KNOWN and not (len(said) <= LONGEST_PATTERN and SIMPLE.fullmatch(said)):
+        raise ValueError(
+            f"its pattern {_short(said)} could take for ever, and is not that of a known tokenizer"
+        )
+
+
+def _prepended(part: dict[str, Any]) -> float:
+    """It is put once before a text, not before each character."""
+    _check_name(part.get("prepend"), "what it puts before a text")
+    return 1.0
+
+
+def _mapped(part: dict[str, Any]) -> float:
+    """As SentencePiece writes it: the length of a tree, the tree, and the replacements, each ended by a zero byte."""
+    try:
+        content = base64.b64decode(part.get("precompiled_charsmap") or "", validate=True)
+    except (binascii.Error, TypeError, ValueError):
+        raise ValueError("its precompiled_charsmap is damaged") from None
+    length = int.from_bytes(content[:4], "little")
+    if len(content) < 8 or length % 4 or 4 + length > len(content):
+        raise ValueError("its precompiled_charsmap is damaged")
+    return float(max(1, *map(len, content[4 + length :].split(b"\0"))))
+
+
+def _template(part: dict[str, Any]) -> float:
+    """Each text occurs in it once at most."""
+    for key, allowed in (("single", ["A"]), ("pair", ["A", "B"])):
+        pieces = part.get(key)
+        pieces = pieces if isinstance(pieces, list) else []
+        texts = [
+            piece["Sequence"].get("id")
+            for piece in pieces
+            if isinstance(piece, dict) and _holds(piece, "Sequence")
+        ]
+        if len(pieces) > LONGEST_NAME or len(set(texts)) < len(texts) or not set(texts) <= set(allowed):
+            raise ValueError(f"its template for a {key} text holds a text twice, or one that does not exist")
+    tokens = part.get("special_tokens")
+    for token in tokens.values() if isinstance(tokens, dict) else []:
+        ids, names = (token.get(key) if isinstance(token, dict) else None for key in ("ids", "tokens"))
+        if not isinstance(ids, list) or not isinstance(names, list) or len(ids) != len(names):
+            raise ValueError("a token of its template has not as many names as ids")
+        for name in names:
+            _check_name(name, "a token of its template")
+    return 1.0
+
+
+def _ends(part: dict[str, Any]) -> float:
+    for key in ("sep", "cls"):
+        _check_name(next(iter(part.get(key) or [None]), None), f"its token {key}")
+    return 1.0
+
+
+def _holds(piece: dict[str, Any], key: str) -> bool:
+    return isinstance(piece.get(key), dict)
+
+
+# By the names of the parts: how many times as many bytes each can make of a text. For Unicode's normal forms see
+# unicode.org/faq/normalization; the characters by which ByteLevel writes a byte take two.
+_Growth = float | Callable[[dict[str, Any]], float]
+_NORMALIZERS: dict[str, _Growth] = {
+    "BertNormalizer": 3, "ByteLevel": 2, "Lowercase": 1.5, "NFC": 3, "NFD": 3, "NFKC": 11, "NFKD": 11, "Nmt": 1,
+    "Precompiled": _mapped, "Prepend": _prepended, "Replace": _replaced, "Strip": 1, "StripAccents": 1,
+}  # fmt: skip
+_PRE_TOKENIZERS: dict[str, _Growth] = {
+    "BertPreTokenizer": 1, "ByteLevel": 4, "CharDelimiterSplit": 1, "Digits": 1, "Metaspace": 4, "Punctuation": 1,
+    "Split": _split, "UnicodeScripts": 1, "Whitespace": 1, "WhitespaceSplit": 1,
+}  # fmt: skip
+_POST_PROCESSORS: dict[str, _Growth] = {
+    "BertProcessing": _ends, "ByteLevel": 1, "RobertaProcessing": _ends, "TemplateProcessing": _template,
+}  # fmt: skip
+_DECODERS: dict[str, _Growth] = {
+    "BPEDecoder": 1, "ByteFallback": 1, "ByteLevel": 1, "CTC": 1, "Fuse": 1, "Metaspace": 1, "Replace": _replaced,
+    "Strip": 1, "WordPiece": 1,
+}  # fmt: skip
+_KINDS: dict[str, tuple[str, dict[str, _Growth], int]] = {
+    "normalizer": ("normalizers", _NORMALIZERS, 1000),  # 545 for ALBERT
+    "pre_tokenizer": ("pretokenizers", _PRE_TOKENIZERS, 16),
+    "post_processor": ("processors", _POST_PROCESSORS, 1),
+    "decoder": ("decoders", _DECODERS, 1000),
+}
+
+
+def _check_model(model: Any) -> None:
+    if not isinstance(model, dict):
+        raise ValueError("it has no model")
+    for key, value in model.items():
+        if isinstance(value, str):
+            _check_name(value, key)
+    longest = model.get("max_input_chars_per_word")
+    if longest is not None and not (isinstance(longest, int) and 0 <= longest <= LONGEST_WORD):
+        raise ValueError(
+            f"it splits words of up to {_short(longest)} characters; at most {LONGEST_WORD} are allowed"
+        )
+    pieces = model.get("vocab")
+    if isinstance(pieces, list):  # Unigram: pairs of a piece and its score
+        lengths = [
+            len(it[0].encode()) for it in pieces if isinstance(it, list) and it and isinstance(it[0], str)
+        ]
+        if max(lengths, default=0) > LONGEST_UNIGRAM or sum(lengths) > MOST_OF_UNIGRAMS:
+            raise ValueError(
+                f"its pieces have more than {MOST_OF_UNIGRAMS:,} bytes together, or one more than {LONGEST_UNIGRAM}"
+            )
+    elif isinstance(pieces, dict) and max(map(len, pieces), default=0) > LONGEST_PIECE:
+        raise ValueError(f"one of its pieces has more than {LONGEST_PIECE:,} characters")
+
+
+def _check_added(tokens: Any) -> None:
+    names = [it.get("content") for it in tokens if isinstance(it, dict)] if isinstance(tokens, list) else []
+    length = sum(len(name) for name in names if isinstance(name, str))
+    if len(names) > MOST_ADDED or length > MOST_OF_ADDED:
+        raise ValueError(
+            f"it adds {len(names):,} tokens of {length:,} characters to its vocabulary, which is too many"
+        )
+
+
+def _check_name(name: Any, what: str) -> None:
+    if not isinstance(name, str) or len(name) > LONGEST_NAME:
+        raise ValueError(f"{what} must be a text of at most {LONGEST_NAME} characters")
+
+
+def _said(kind: str) -> str:
+    return kind.replace("_", "-")
+
+
+def _short(said: object) -> str:
+    shown = repr(said)
+    return shown if len(shown) <= 60 else f"{shown[:57]}..."

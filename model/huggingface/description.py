@@ -1,0 +1,108 @@
+"""What a folder holds, in words, before anything is loaded."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..config import ModelConfig
+from ..files.errors import in_a_line
+from .encoder import ImportedEncoder
+from .folder import Found, find
+from .tokenizer import read_tokenizer
+
+PLACEMENTS = {"pre": "before each sublayer (pre-LN)", "post": "after each sublayer (post-LN)"}
+POOLED = {
+    "class": "the class token's state",
+    "mean": "the mean of the states",
+    "max": "the maximum of the states",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    """What `describe` found in a folder."""
+
+    family: str  # "BERT"; "" where it is not known
+    config: ModelConfig | None
+    summary: tuple[tuple[str, str], ...] = ()  # what and how much, to be shown as rows
+    notes: tuple[str, ...] = ()  # sentences: where the app differs from the original
+    left_out: tuple[str, ...] = ()  # names of tensors and modules that are stored and not used
+    problem: str | None = None  # why it cannot be opened, in one sentence
+
+
+def describe(folder: Path) -> Description:
+    """Reads configuration, headers and tokenizer, never the weights. What is wrong with a damaged folder is its `problem`."""
+    try:
+        found = find(folder)
+        if found.config.is_text:
+            read_tokenizer(found.folder, found.config)
+    except ValueError as error:
+        return Description(family="", config=None, problem=str(error))
+    return Description(
+        family=found.config.family.name,
+        config=found.config,
+        summary=_summary(found),
+        notes=tuple(found.reading.notes),
+        left_out=tuple(map(in_a_line, found.left_out)),
+    )
+
+
+def _summary(found: Found) -> tuple[tuple[str, str], ...]:
+    config, family = found.config, found.config.family
+    n_parameters = sum(each.numel() for each in ImportedEncoder(config).parameters())
+    if config.is_text:
+        reads = f"text, up to {config.n_positions:,} tokens of a vocabulary of {config.vocab_size:,}"
+        if family.n_token_types > 1:
+            reads += "; token types mark a second part of the text"
+    else:
+        colours = "colour" if config.n_channels == 3 else "greyscale"
+        side = config.image_size
+        reads = f"pictures of {side} × {side} in {colours}, as {config.n_patches:,} patches of {config.patch_size} × {config.patch_size}"
+    shared = (
+        f", with {family.n_layer_groups} sets of weights shared among the layers"
+        if family.n_layer_groups
+        else ""
+    )
+    return (
+        ("family", family.name),
+        ("layers × heads", f"{config.n_layers} × {config.n_heads}{shared}"),
+        ("width", f"{config.d_model:,}, {config.d_k} per head, {config.d_ff:,} in the feed-forward"),
+        ("LayerNorm", PLACEMENTS[config.norm_placement]),
+        ("parameters", f"{n_parameters:,}"),
+        ("input", reads),
+        ("output", "; ".join(_answers(config))),
+        ("memory", f"{max(1, _megabytes(config, n_parameters)):,.0f} MB of memory with its longest input"),
+    )
+
+
+def _answers(config: ModelConfig) -> list[str]:
+    family, said = config.family, []
+    if config.n_classes:
+        n, names = config.n_classes, ", ".join(config.class_names[:4])
+        names += ", …" if n > 4 else ""
+        several = {"choice": f"one of {n} classes", "each": f"any of {n} classes", "numbers": f"{n} numbers"}
+        one = f"{names} or not" if family.answers == "each" else f"a number ({names})"
+        said.append(f"{several[family.answers]} ({names})" if n > 1 else one)
+    if config.masked_token_output:
+        said.append("a prediction for masked tokens")
+    if family.token_class_names:
+        n = len(family.token_class_names)
+        said.append(
+            f"one of {n} classes for each token"
+            if n > 1
+            else f"{family.token_class_names[0]} or not, for each token"
+        )
+    if not said:
+        behind = ", then a linear layer" if family.pooler else ""
+        said.append(
+            f"an embedding of {family.d_pooled or config.d_model} numbers: {POOLED[config.pooling]}{behind}"
+        )
+    return said
+
+
+def _megabytes(config: ModelConfig, n_parameters: int) -> float:
+    """Weights, and what is kept of one input: scores, pattern and mask of every head, vectors of every head, states."""
+    n, per_head = config.n_positions, config.n_layers * config.n_heads
+    vectors = (
+        per_head * n * (2 * config.d_k + 2 * config.d_v) + (2 * config.n_layers + 1) * n * config.d_model
+    )
+    return (4 * n_parameters + 9 * per_head * n * n + 4 * vectors) / 1e6

@@ -1,0 +1,174 @@
+"""An encoder of another family: `model.transformer` with what that family has besides, as `ModelConfig.family` says it."""
+
+import math
+from dataclasses import replace
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional
+
+from ..config import ModelConfig
+from ..family_options import Act
+from ..hooks import HookPoint
+from ..transformer import Embedding, Inputs, States, Transformer, sinusoidal
+
+ACTS: dict[Act, type[nn.Module] | None] = {"relu": nn.ReLU, "tanh": nn.Tanh, "none": nn.Identity}
+FURTHEST = 128  # tokens: all that are further apart share a bucket of the relative bias (MPNet's code)
+
+
+def act(name: Act) -> nn.Module:
+    if name in ("gelu", "gelu_tanh"):
+        return nn.GELU(approximate="tanh" if name == "gelu_tanh" else "none")
+    return ACTS[name]()
+
+
+class ImportedEmbedding(Embedding):
+    """With token types, a distillation token, pixels normalised colour by colour, and a width of its own."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        family = config.family
+        width = family.d_embedding or config.d_model
+        super().__init__(replace(config, d_model=width))
+        self.vocab_size = config.vocab_size
+        self.types = nn.Embedding(family.n_token_types, width) if family.n_token_types else None
+        self.distillation_token = nn.Parameter(torch.zeros(width)) if family.distillation_token else None
+        if family.d_embedding is not None:
+            self.norm = nn.Sequential(self.norm, nn.Linear(width, config.d_model))
+
+    def look_up(self, inputs: Inputs) -> States:
+        """Token ids of the second part come numbered `vocab_size` higher (`model.inputs.prepare`)."""
+        if self.patch_size is None:
+            if self.types is None:
+                return super().look_up(inputs)
+            return super().look_up(inputs % self.vocab_size) + self.types(inputs // self.vocab_size)
+        content = super().look_up((inputs - self.means) / self.deviations)
+        if self.distillation_token is None:
+            return content
+        second = self.distillation_token.expand(len(content), 1, -1)
+        return torch.cat((content[:, :1], second, content[:, 1:]), dim=1)
+
+
+class BiasedScores(HookPoint):
+    """Scores with a bias added that depends on how far the key stands from the query, shared by all layers (MPNet)."""
+
+    def __init__(self, bias: nn.Embedding) -> None:
+        super().__init__()
+        self._bias = (bias,)  # [bucket, head]; in a tuple, or it would be a part of every block
+
+    def forward(self, activation: Float[Tensor, "batch head query key"]) -> Tensor:
+        n = activation.shape[-1]
+        (bias,) = self._bias
+        buckets = relative_buckets(n, bias.num_embeddings).to(activation.device)
+        return super().forward(activation + bias(buckets).permute(2, 0, 1))
+
+
+def relative_buckets(n: int, n_buckets: int) -> Int[Tensor, "query key"]:
+    """Half of the buckets are for keys before the query or at it, half for those behind it (Raffel et al. 2020, 2.1).
+
+    In each half, one bucket a distance for the nearest, then wider ones in steps of the logarithm.
+    """
+    place = torch.arange(n)
+    behind = place - place[:, None]
+    half = n_buckets // 2
+    exact, distance = half // 2, behind.abs()
+    steps = torch.log(distance.float() / exact) / math.log(FURTHEST / exact) * (half - exact)
+    far = (exact + steps.clamp(min=0).long()).clamp(max=half - 1)
+    return (behind > 0) * half + torch.where(distance < exact, distance, far)
+
+
+class TokenOutput(nn.Module):
+    """What stands behind [MASK]: as `model.transformer.MaskedTokenOutput`, of the embedding's width."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        family = config.family
+        width = family.d_embedding or config.d_model
+        self.transform = nn.Linear(config.d_model, width)
+        self.activation = act(family.masked_token_act)
+        self.norm = nn.LayerNorm(width, eps=config.layer_norm_eps)
+        self.bias = nn.Parameter(torch.zeros(config.vocab_size))
+        self.decoder = None if family.tied_output else nn.Linear(width, config.vocab_size, bias=False)
+
+    def forward(
+        self, states: Float[Tensor, "masked d_model"], embedding: Float[Tensor, "vocab width"]
+    ) -> Float[Tensor, "masked vocab"]:
+        states = self.norm(self.activation(self.transform(states)))
+        rows = embedding if self.decoder is None else self.decoder.weight
+        return functional.linear(states, rows, self.bias)
+
+
+class ImportedEncoder(Transformer):
+    """Built without numbers (on torch's meta device): `model.huggingface.folder` puts the weights in."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        family = config.family
+        with torch.device("meta"):
+            super().__init__(replace(config, masked_token_output=False))
+            self.config = config
+            self.embedding = ImportedEmbedding(config)
+            self.masked_token_output = TokenOutput(config) if config.masked_token_output else None
+            d, pooled = config.d_model, family.d_pooled or config.d_model
+            self.pooler = nn.Linear(d, pooled) if family.pooler else nn.Identity()
+            self.pooler_act = act(family.pooler or "none")
+            if config.n_classes:
+                self.classifier = nn.Linear(pooled, config.n_classes)
+            self.second_classifier = nn.Linear(pooled, config.n_classes) if family.two_classifiers else None
+            self.token_hidden = nn.Linear(d, d) if family.token_hidden else nn.Identity()
+            self.token_act = act(family.token_hidden or "none")
+            n_token_classes = len(family.token_class_names)
+            self.token_classifier = nn.Linear(d, n_token_classes) if n_token_classes else None
+            if not family.biases:
+                for block in self.blocks:
+                    for part in (block.attention.w_q, block.attention.w_k, block.attention.w_v):
+                        part.bias = None
+            if family.n_relative_buckets:
+                self._add_relative_bias(nn.Embedding(family.n_relative_buckets, config.n_heads))
+        if family.n_layer_groups:
+            self._share_layers(family.n_layer_groups)
+        _make_buffers(self.embedding, config)
+
+    def pool(self, states: States, inputs: Inputs) -> Float[Tensor, "batch d_pooled"]:
+        return self.pooler_act(self.pooler(super().pool(states, inputs)))
+
+    def classify(self, states: States, inputs: Inputs) -> Float[Tensor, "batch class"]:
+        logits = super().classify(states, inputs)
+        if self.second_classifier is None:
+            return logits
+        return (logits + self.second_classifier(states[:, 1])) / 2
+
+    def token_logits(self, states: States) -> Float[Tensor, "batch position class"] | None:
+        if self.token_classifier is None:
+            return None
+        return self.token_classifier(self.token_act(self.token_hidden(states)))
+
+    def _add_relative_bias(self, bias: nn.Embedding) -> None:
+        self.relative_bias = bias
+        for block in self.blocks:
+            block.attention.scores = BiasedScores(bias)
+
+    def _share_layers(self, n_groups: int) -> None:
+        """Linear maps and norms are one object in all blocks of a group; each block keeps hook points of its own."""
+        per_group = len(self.blocks) / n_groups
+        for layer, block in enumerate(self.blocks):
+            first = self.blocks[math.ceil(int(layer / per_group) * per_group)]
+            _share(block, first)
+
+
+def _share(block: nn.Module, first: nn.Module) -> None:
+    for name, part in first.named_children():
+        if isinstance(part, nn.Linear | nn.LayerNorm):
+            setattr(block, name, part)
+        else:
+            _share(getattr(block, name), part)
+
+
+def _make_buffers(embedding: ImportedEmbedding, config: ModelConfig) -> None:
+    """What is computed and not read, which on the meta device has no numbers."""
+    if config.positions == "sinusoidal":
+        table = sinusoidal(config.n_positions, config.d_model)
+        embedding.register_buffer("position_table", table, persistent=False)
+    if (pixels := config.family.pixels) is not None:
+        shape = (-1, 1, 1) if config.n_channels > 1 else (-1,)
+        for name, values in (("means", pixels.means), ("deviations", pixels.deviations)):
+            embedding.register_buffer(name, torch.tensor(values).view(shape), persistent=False)

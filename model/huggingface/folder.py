@@ -1,0 +1,172 @@
+"""A folder of an encoder that was trained elsewhere: what it is, and the encoder itself."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from reprlib import repr as shortened
+
+import torch
+from tokenizers import Tokenizer
+
+from ..config import ModelConfig
+from ..files.errors import one_sentence
+from . import albert, bert, distilbert, electra, mpnet, roberta, torch_encoder, vit
+from .encoder import ImportedEncoder
+from .output_layers import TIED
+from .sentence_transformers import read_modules, with_sentences
+from .tensor_map import Reading
+from .tokenizer import read_tokenizer
+from .weights import Shape, Stored, read_json, stored
+
+FAMILIES: dict[str, Callable[..., Reading]] = {
+    "bert": bert.read,
+    "ernie": bert.read,
+    "megatron-bert": bert.read,
+    "roberta": roberta.read,
+    "roberta-prelayernorm": roberta.read,
+    "xlm-roberta": roberta.read,
+    "camembert": roberta.read,
+    "data2vec-text": roberta.read,
+    "distilbert": distilbert.read,
+    "electra": electra.read,
+    "mpnet": mpnet.read,
+    "albert": albert.read,
+    "vit": vit.read,
+    "deit": vit.read,
+    torch_encoder.MODEL_TYPE: torch_encoder.read,
+}
+SUPPORTED = (
+    "BERT, DistilBERT, RoBERTa, XLM-RoBERTa, CamemBERT, ELECTRA, MPNet, ALBERT, ViT, DeiT, "
+    "folders of sentence-transformers, and torch.nn.TransformerEncoder"
+)
+# Stored by some versions of `transformers`, and computed rather than learned.
+BUFFERS = ("position_ids", "token_type_ids", "attention.self.distance_embedding")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a folder holds, by its headers: no weights are read yet."""
+
+    reading: Reading
+    stored: Stored
+    folder: Path  # of the encoder: that of sentence-transformers may hold it in a folder of its own
+    left_out: tuple[str, ...]  # stored, and not used
+
+    @property
+    def config(self) -> ModelConfig:
+        return self.reading.config
+
+
+def is_foreign(folder: Path) -> bool:
+    """Whether the folder is laid out as Hugging Face's are, and not as this project's own."""
+    if (folder / "modules.json").is_file():
+        return True
+    path = folder / "config.json"
+    try:
+        found = path.stat()
+    except OSError:
+        return False
+    return _names_a_model(path, found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+@lru_cache(maxsize=1024)
+def _names_a_model(path: Path, *_state: int) -> bool:
+    """Read again where the state of the file, which stands in the cache's key, is another one."""
+    try:
+        values = read_json(path)
+    except ValueError:
+        return False
+    return "model_type" in values or "architectures" in values
+
+
+@one_sentence()
+def find(folder: Path) -> Found:
+    """Reads configuration and headers. Raises ValueError, in one sentence, where the encoder cannot be shown."""
+    sentences = read_modules(folder)
+    inner = folder / sentences.encoder if sentences else folder
+    values = read_json(inner / "config.json")
+    kind = values.get("model_type")
+    if not isinstance(kind, str) or kind not in FAMILIES:
+        said = shortened(kind) if kind is not None else "missing"
+        raise ValueError(f"the model_type in config.json is {said}; supported are {SUPPORTED}")
+    held = stored(inner).renamed(_name_of_today)
+    if kind in ("vit", "deit"):
+        path = inner / "preprocessor_config.json"
+        reading = vit.read(values, held, read_json(path) if path.is_file() else None)
+    else:
+        reading = FAMILIES[kind](values, held)
+    left_out: list[str] = []
+    if sentences is not None:
+        left_out += sentences.left_out
+        reading = with_sentences(reading, sentences)
+        if sentences.dense is not None:
+            both = {**held.shapes, **sentences.dense.shapes}
+            places = {**held.places, **sentences.dense.places}
+            held = Stored(shapes=both, places=places, n_bytes=held.n_bytes + sentences.dense.n_bytes)
+    _check(reading, held)
+    return Found(
+        reading,
+        held,
+        inner,
+        (*left_out, *_surplus(reading, held, bool(values.get("tie_word_embeddings", True)))),
+    )
+
+
+@one_sentence()
+def open_encoder(folder: Path) -> tuple[ImportedEncoder, Tokenizer | None]:
+    """The encoder with its weights, in float32 on the CPU, and its tokenizer. Raises ValueError as `find` does."""
+    found = find(folder)
+    tokenizer = read_tokenizer(found.folder, found.config) if found.config.is_text else None
+    model = ImportedEncoder(found.config)
+    parameters = dict(model.named_parameters(remove_duplicate=False))
+    by_stored: dict[str, list[str]] = {}
+    for name, source in found.reading.sources.items():
+        by_stored.setdefault(source.name, []).append(name)
+    values: dict[str, torch.Tensor] = {}
+    for there, tensor in found.stored.tensors(by_stored):
+        if not tensor.isfinite().all():
+            raise ValueError(f"{there} holds numbers that are not finite")
+        for name in by_stored[there]:
+            own, first = parameters[name], found.reading.sources[name].first
+            rows = tensor.reshape(-1, *own.shape[1:])[first : first + own.shape[0]]
+            values[name] = rows.contiguous()
+    values |= {name: torch.zeros(parameters[name].shape) for name in found.reading.zeros}
+    model.load_state_dict(values, strict=False, assign=True)
+    if unset := [name for name, each in model.named_parameters() if each.is_meta]:
+        raise ValueError(f"nothing is stored for {unset[0]}")
+    return model.requires_grad_(False).eval(), tokenizer
+
+
+def _name_of_today(name: str) -> str:
+    """Before 2019 a norm's gain was called gamma, and its shift beta."""
+    for old, new in ((".gamma", ".weight"), (".beta", ".bias")):
+        if name.endswith(old):
+            return name.removesuffix(old) + new
+    return name
+
+
+def _check(reading: Reading, held: Stored) -> None:
+    """Raises ValueError for the first tensor that is missing or of another shape than the configuration asks for."""
+    expected = {
+        name: tuple(it.shape)
+        for name, it in ImportedEncoder(reading.config).named_parameters(remove_duplicate=False)
+    }
+    if missing := sorted(set(expected) - set(reading.sources) - set(reading.zeros)):
+        raise ValueError(f"nothing is stored for {missing[0]}")
+    for ours, source in reading.sources.items():
+        wanted: Shape = source.shape or expected[ours]
+        if (shape := held.shapes.get(source.name)) is None:
+            raise ValueError(f"{source.name} is missing from the weights; it should have shape {wanted}")
+        if shape != wanted:
+            raise ValueError(f"{source.name} has shape {shape}, but config.json asks for {wanted}")
+
+
+def _surplus(reading: Reading, held: Stored, tied: bool) -> tuple[str, ...]:
+    used = {source.name for source in reading.sources.values()}
+    known = (*BUFFERS, *((*TIED, "decoder.bias") if tied and reading.config.masked_token_output else ()))
+    return tuple(
+        name
+        for name in sorted(set(held.shapes) - used)
+        if not any(f".{name}".endswith(f".{each}") for each in known)
+    )

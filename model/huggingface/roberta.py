@@ -1,0 +1,25 @@
+"""RoBERTa (Liu et al. 2019), XLM-R, CamemBERT: BERT's trunk, with positions counted from after the padding token's id."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from . import bert
+from .output_layers import read_outputs
+from .tensor_map import Layout, Reading
+from .weights import Stored
+
+NAMES = {
+    "xlm-roberta": "XLM-RoBERTa",
+    "camembert": "CamemBERT",
+    "roberta-prelayernorm": "RoBERTa-PreLayerNorm",
+    "data2vec-text": "data2vec",
+}
+
+
+def read(values: Mapping[str, Any], stored: Stored) -> Reading:
+    layout = Layout.find(values, stored, bert.WORDS)
+    masked = ("lm_head.dense", "lm_head.layer_norm", ("lm_head.bias", "lm_head.decoder.bias"), "gelu")
+    outputs = read_outputs(layout, pooler="pooler.dense", hidden=("classifier.dense", "tanh"), masked=masked)
+    name = NAMES.get(str(values.get("model_type")), "RoBERTa")
+    # fairseq counts positions from the padding's number on
+    return bert.reading(layout, name, outputs, first_position=layout.number("pad_token_id", 1) + 1)

@@ -1,0 +1,199 @@
+"""What the readings of all families share: `config.json`, and which stored tensor is which of the encoder's."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isqrt
+from reprlib import repr as shortened
+from typing import Any, NamedTuple
+
+from ..config import ModelConfig
+from ..family_options import Act
+from ..files.errors import in_a_line
+from .weights import Shape, Stored
+
+ACTS: dict[str, Act] = {
+    "gelu": "gelu",
+    "gelu_python": "gelu",
+    "gelu_new": "gelu_tanh",
+    "gelu_fast": "gelu_tanh",
+    "gelu_pytorch_tanh": "gelu_tanh",
+    "relu": "relu",
+}
+# What the post-LN encoders for text have in common.
+LIKE_BERT = {"norm_placement": "post", "final_norm": False, "embedding_norm": True, "positions": "learned"}
+MOST_LAYERS = 512
+MOST_CLASSES = 2**17
+LARGEST_NUMBER = 2**31  # nothing is built that is wider
+MOST_PATTERNS = 2**26  # attention weights of one input, as `model.checkpoint` allows them
+LONGEST_NAME = 200  # characters of a class's name
+
+
+class Source(NamedTuple):
+    """Where the numbers of one of the encoder's parameters are stored."""
+
+    name: str
+    shape: Shape | None = None  # as it is stored; None for the parameter's own
+    first: int = 0  # of its rows, where it is a part of what is stored
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a family's module makes of a folder."""
+
+    config: ModelConfig
+    sources: Mapping[str, Source]  # by the names of `ImportedEncoder`
+    zeros: Sequence[str] = ()  # parameters that are not stored, since they are 0
+    notes: Sequence[str] = ()  # sentences about what is read otherwise than one might think
+
+
+@dataclass
+class Layout:
+    """Collects a `Reading` from `config.json`'s `values` and what is stored."""
+
+    values: Mapping[str, Any]
+    stored: Stored
+    prefix: str = ""  # before the encoder's own names, such as "bert."
+    sources: dict[str, Source] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    zeros: list[str] = field(default_factory=list)
+
+    @classmethod
+    def find(cls, values: Mapping[str, Any], stored: Stored, known: str) -> "Layout":
+        """With the prefix before the name `known`, which every encoder of the family has. Raises ValueError without it."""
+        found = sorted((name for name in stored.shapes if f".{name}".endswith(f".{known}")), key=len)
+        if not found:
+            raise ValueError(f"{known} is missing from the weights")
+        return cls(values, stored, found[0].removesuffix(known))
+
+    def number(self, name: str, default: int | None = None) -> int:
+        """A whole number of config.json. Raises ValueError where it is none."""
+        value = self.values.get(name)
+        value = default if value is None else value
+        if type(value) is not int or not 0 <= value <= LARGEST_NUMBER:
+            raise ValueError(f"config.json has {name} {shortened(value)}, which must be a whole number")
+        return value
+
+    def layers(self, name: str, *, shared: bool = False) -> int:
+        """How many. Raises ValueError where there cannot be so many, before any of them is built."""
+        n, most = self.number(name), MOST_LAYERS if shared else len(self.stored.shapes)
+        if not 1 <= n <= min(most, MOST_LAYERS):
+            raise ValueError(f"config.json has {name} {n}, which does not fit the weights")
+        return n
+
+    def real(self, name: str, default: float) -> float:
+        value = self.values.get(name, default)
+        if not isinstance(value, int | float) or isinstance(value, bool) or abs(value) > LARGEST_NUMBER:
+            raise ValueError(f"config.json has {name} {shortened(value)}, which must be a number")
+        return float(value)
+
+    def token(self, name: str, default: int | None = None) -> int | None:
+        """The number of a token, if there is one."""
+        value = self.values.get(name, default)
+        if value is not None and type(value) is not int:
+            raise ValueError(
+                f"config.json has {name} {shortened(value)}, which must be the number of a token"
+            )
+        return value
+
+    def flag(self, name: str, default: bool) -> bool:
+        value = self.values.get(name, default)
+        if not isinstance(value, bool):
+            raise ValueError(f"config.json has {name} {shortened(value)}, which must be true or false")
+        return value
+
+    def act(self, name: str = "hidden_act", default: str = "gelu") -> Act:
+        value = self.values.get(name, default)
+        if not isinstance(value, str) or value not in ACTS:
+            raise ValueError(f"config.json has {name} {shortened(value)}; supported are {', '.join(ACTS)}")
+        return ACTS[value]
+
+    def widths(self, d_model: int, n_heads: int) -> dict[str, int]:
+        """Raises ValueError where the heads do not share the width."""
+        if not n_heads or d_model % n_heads:
+            raise ValueError(f"a width of {d_model} cannot be divided among {n_heads} heads")
+        return {
+            "d_model": d_model,
+            "n_heads": n_heads,
+            "d_k": d_model // n_heads,
+            "d_v": d_model // n_heads,
+        }
+
+    def need_room(self, n_positions: int, n_layers: int, n_heads: int) -> None:
+        """Of pictures all patches are read. Raises ValueError where they are too many to be shown."""
+        if (n := n_layers * n_heads * n_positions**2) > MOST_PATTERNS:
+            raise ValueError(
+                f"{n_positions:,} positions make {n:,} attention weights; at most {MOST_PATTERNS:,} can be shown"
+            )
+
+    def positions(self, stored: int, n_layers: int, n_heads: int, first: int = 0) -> int:
+        """How many positions are read: all behind the `first`, or as many as can be shown."""
+        n = stored - first
+        most = isqrt(MOST_PATTERNS // max(n_layers * n_heads, 1))
+        if n > most:
+            self.notes.append(
+                f"It could read {n:,} tokens; here only the first {most:,} are read, to limit memory."
+            )
+        return min(n, most)
+
+    # Names
+
+    def has(self, name: str) -> bool:
+        """Among the encoder's own names."""
+        return self.prefix + name in self.stored.shapes
+
+    def beside(self, name: str) -> str | None:
+        """The whole name of an output layer: without the encoder's own prefix, or without any."""
+        outer = self.prefix.rstrip(".").rpartition(".")[0]
+        for before in dict.fromkeys((f"{outer}." if outer else "", "", self.prefix)):
+            if before + name in self.stored.shapes:
+                return before + name
+        return None
+
+    def take(self, ours: str, theirs: str, shape: Shape | None = None, first: int = 0) -> None:
+        """One of the encoder's own, under the prefix."""
+        self.sources[ours] = Source(self.prefix + theirs, shape, first)
+
+    def linear(self, ours: str, theirs: str, *, bias: bool = True) -> None:
+        """Weight and bias, of a linear map or of a norm."""
+        for part in ("weight", "bias")[: 1 + bias]:
+            self.take(f"{ours}.{part}", f"{theirs}.{part}")
+
+    def linear_beside(self, ours: str, theirs: str) -> None:
+        """The same of an output layer."""
+        for part in ("weight", "bias"):
+            name = self.beside(f"{theirs}.{part}") or f"{theirs}.{part}"
+            self.sources[f"{ours}.{part}"] = Source(name)
+
+    def rows(self, name: str) -> int:
+        """The first axis of an output layer's weight, which says how many classes there are."""
+        if (shape := self.stored.shapes.get(name)) is None:
+            raise ValueError(f"{name} is missing from the weights")
+        if len(shape) != 2:
+            raise ValueError(f"{name} has shape {shape}, but should have two axes")
+        if not 1 <= shape[0] <= MOST_CLASSES:
+            raise ValueError(f"{name} has shape {shape}; from 1 to {MOST_CLASSES:,} classes can be shown")
+        return shape[0]
+
+    def labels(self, n: int) -> tuple[str, ...]:
+        """Names of `n` classes; where config.json names another number of them, they are numbered."""
+        named = self.values.get("id2label")
+        if isinstance(named, dict) and len(named) == n and all(str(at) in named for at in range(n)):
+            return _distinct([_name(named[str(at)]) for at in range(n)])
+        if isinstance(named, dict) and named:
+            self.notes.append(
+                f"config.json names {len(named)} classes, but the weights have {n}: the classes are numbered instead."
+            )
+        return tuple(f"class {at}" for at in range(n))
+
+
+def _name(value: object) -> str:
+    return in_a_line(value if isinstance(value, str) else shortened(value), LONGEST_NAME)
+
+
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """With its number behind each name that is empty or stands there twice, as no figure could tell them apart."""
+    often = Counter(names)
+    return tuple(
+        name if name and often[name] == 1 else f"{name or 'class'} {at}" for at, name in enumerate(names)
+    )

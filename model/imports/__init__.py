@@ -1,9 +1,0 @@
-"""Encoders that were trained elsewhere: folders in Hugging Face's layout, read without `transformers`, one file a family.
-
-`describe` says what a folder holds before its weights are read; `model.checkpoint.load` opens it.
-"""
-
-from .description import Description, describe
-from .reading import SUPPORTED, find, is_foreign, open_encoder
-
-__all__ = ["SUPPORTED", "Description", "describe", "find", "is_foreign", "open_encoder"]

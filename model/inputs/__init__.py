@@ -1,0 +1,112 @@
+"""What can go into an encoder: a text or a picture, and how it becomes the tensor that the encoder takes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import UInt8
+from torch import Tensor
+
+from ..config import ModelConfig
+from ..loaded import Loaded
+from ..record import Positions
+from .digits import to_input
+from .resize import resized
+from .text import CLASS, encode
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    text: str
+    second: str | None = None  # for encoders of pairs: the other part, behind a separator
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Grey levels, or red, green and blue, of any height and width. Made by `Picture.of(array)`."""
+
+    content: bytes  # row by row, the colours of a pixel beside each other
+    shape: tuple[int, ...]  # (height, width), or (height, width, 3)
+
+    @classmethod
+    def of(cls, array: np.ndarray) -> "Picture":
+        """Raises ValueError where the array is no picture."""
+        is_picture = array.ndim == 2 or (array.ndim == 3 and array.shape[2] == 3)
+        if array.dtype != np.uint8 or not is_picture or not array.size:
+            got = f"got {array.dtype} of {array.shape}"
+            raise ValueError(f"a picture is uint8 of [height, width] or [height, width, 3], {got}")
+        return cls(array.tobytes(), array.shape)
+
+    @property
+    def array(self) -> UInt8[np.ndarray, "height width *colour"]:
+        """Read-only."""
+        return np.frombuffer(self.content, np.uint8).reshape(self.shape)
+
+
+Input = Text | Picture
+InputLike = str | np.ndarray | Input  # what `as_input` makes one of
+
+
+def as_input(given: InputLike) -> Input:
+    """A string as `Text`, an array as `Picture`. Raises ValueError where an array is no picture."""
+    if isinstance(given, str):
+        return Text(given)
+    return Picture.of(given) if isinstance(given, np.ndarray) else given
+
+
+def reads_pairs(loaded: Loaded) -> bool:
+    """Whether the encoder reads a second text behind the first; of others the tokenizer drops the special tokens of a pair."""
+    if loaded.config.family is None or loaded.tokenizer is None:
+        return False
+    single, pair = (loaded.tokenizer.num_special_tokens_to_add(is_pair) for is_pair in (False, True))
+    return pair >= single
+
+
+def prepare(loaded: Loaded, given: InputLike) -> tuple[Tensor, Positions]:
+    """The encoder's input, a batch of one on its device, and what stands at each of its positions.
+
+    Raises ValueError where the encoder takes input of the other kind, one text and not two, or finds no token in a text.
+    """
+    given, config = as_input(given), loaded.config
+    if config.is_text != isinstance(given, Text):
+        takes, got = ("text", "a picture") if config.is_text else ("pictures", "text")
+        raise ValueError(f"{loaded.name} takes {takes}, got {got}")
+    if isinstance(given, Picture):
+        return to_input(given.array[None], config).to(loaded.device), _patches(config)
+    if given.second is not None and not reads_pairs(loaded):
+        raise ValueError(f"{loaded.name} reads one text, got two: it was not made for pairs of texts")
+    encoded = encode(loaded.tokenizer, given.text, config.padding_id, given.second)
+    if not encoded.ids:
+        raise ValueError(f"{loaded.name} finds no token in this text")
+    n_types = (config.family and config.family.n_token_types) or 0
+    if len(encoded.ids) > config.n_positions or max(encoded.ids) >= config.vocab_size:
+        made = f"{len(encoded.ids)} tokens, numbered up to {max(encoded.ids)}"
+        raise ValueError(f"the tokenizer makes {made}, of this text, for which {loaded.name} has no place")
+    if n_types > 1 and max(encoded.types) >= n_types:
+        raise ValueError(
+            f"the tokenizer numbers parts up to {max(encoded.types)}, {loaded.name} knows {n_types}"
+        )
+    ids = torch.tensor([encoded.ids], device=loaded.device)
+    if n_types > 1:  # which part a token is of goes with its id
+        ids += config.vocab_size * torch.tensor([encoded.types], device=loaded.device)
+    return ids, encoded
+
+
+def as_seen(
+    picture: UInt8[np.ndarray, "height width *colour"], record: Positions
+) -> UInt8[np.ndarray, "..."]:
+    """The picture on which the patches of `record` lie: where the encoder resizes and crops it, what is left then."""
+    config = getattr(record, "config", None)
+    if config is None or config.family is None:
+        return picture
+    return (resized(picture, config) * 255).round().astype(np.uint8)
+
+
+def _patches(config: ModelConfig) -> Positions:
+    rows, columns = config.patch_grid
+    tokens = tuple(f"r{row}c{column}" for row in range(rows) for column in range(columns))
+    roles = ("patch",) * len(tokens)
+    if config.n_before_patches:
+        before = (CLASS, "[DIST]")[: config.n_before_patches]
+        tokens, roles = (*before, *tokens), (*("class", "special")[: len(before)], *roles)
+    return Positions(tokens=tokens, roles=roles, patch_grid=config.patch_grid)

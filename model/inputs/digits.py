@@ -1,0 +1,101 @@
+"""Digits: MNIST's own files, and what is done to a picture before the encoder sees it."""
+
+import gzip
+import math
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int, UInt8
+from torch import Tensor
+from torch.nn import functional
+
+from ..config import ModelConfig
+from .resize import resized
+
+GREY = (0.299, 0.587, 0.114)  # how bright red, green and blue are (ITU-R BT.601)
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def read_idx(path: Path) -> np.ndarray:
+    """One of MNIST's idx files, gzipped or not, as uint8. Raises ValueError where it is none or damaged."""
+    content = path.read_bytes()
+    try:
+        content = gzip.decompress(content) if path.suffix == ".gz" else content
+        magic, n_axes = struct.unpack_from(">3sB", content)
+        shape = struct.unpack_from(f">{n_axes}I", content, offset=4)
+    except (gzip.BadGzipFile, EOFError, zlib.error, struct.error) as error:
+        raise ValueError(f"{path.name} is not a whole idx file: {error}") from error
+    if magic != b"\0\0\x08":  # two zeros, then the type: unsigned bytes
+        raise ValueError(f"{path.name} is not an idx file of bytes")
+    values = np.frombuffer(content, np.uint8)[4 + 4 * n_axes :]
+    if values.size != math.prod(shape):
+        raise ValueError(f"{path.name} promises {shape} bytes and holds {values.size}")
+    return values.reshape(shape)
+
+
+def read_mnist(
+    folder: Path, part: str
+) -> tuple[UInt8[np.ndarray, "digit 28 28"], UInt8[np.ndarray, " digit"]]:
+    """Images and labels from anywhere below `folder`; `part` is "train" or "t10k".
+
+    Raises FileNotFoundError where they are not there, ValueError where they are damaged.
+    """
+    images, labels = (
+        read_idx(next(iter(sorted(folder.rglob(f"{part}-{kind}*"))), folder / f"{part}-{kind}"))
+        for kind in ("images-idx3-ubyte", "labels-idx1-ubyte")
+    )
+    if images.ndim != 3 or labels.shape != images.shape[:1]:
+        raise ValueError(f"images of {images.shape} and labels of {labels.shape} do not belong together")
+    return images, labels
+
+
+def examples() -> tuple[UInt8[np.ndarray, "digit 28 28"], UInt8[np.ndarray, " digit"]]:
+    """The MNIST test digits that come with the project."""
+    return read_mnist(EXAMPLES, "t10k")
+
+
+def to_input(
+    images: UInt8[np.ndarray, "picture height width *colour"], config: ModelConfig
+) -> Float[Tensor, "picture *channel size size"]:
+    """Values from 0 to 1, resized and with the colours that the encoder takes.
+
+    Of a coloured picture an encoder of grey levels gets the brightness; a grey one has all colours alike.
+    """
+    if config.family:
+        each = np.stack([resized(np.asarray(image), config) for image in images])
+        pixels = torch.from_numpy(each)
+        return pixels if pixels.ndim == 3 else pixels.movedim(-1, 1)
+    pixels = torch.from_numpy(np.asarray(images, np.float32)) / 255
+    pixels = pixels[:, None] if pixels.ndim == 3 else pixels.movedim(-1, 1)
+    if pixels.shape[1] > config.n_channels:
+        pixels = torch.einsum("pchw,c->phw", pixels, torch.tensor(GREY))[:, None]
+    if pixels.shape[2:] != (size := (config.image_size, config.image_size)):
+        pixels = _resized(pixels, size, config.resize)
+    return pixels.expand(-1, config.n_channels, -1, -1).reshape(-1, *config.image_shape)
+
+
+def _resized(
+    pixels: Float[Tensor, "picture colour height width"], size: tuple[int, int], how: str
+) -> Float[Tensor, "picture colour {size[0]} {size[1]}"]:
+    """Bicubic as Pillow does it with bytes: first to the new width, then to the new height, rounded each time."""
+    if how == "bilinear":
+        return functional.interpolate(pixels, size, mode="bilinear")
+    for step in ((pixels.shape[2], size[1]), size):
+        pixels = functional.interpolate(pixels, step, mode="bicubic", antialias=True)
+        pixels = (pixels * 255).round().clamp(0, 255) / 255
+    return pixels
+
+
+def to_pictures(
+    inputs: Float[Tensor, "picture *colour height width"],
+) -> UInt8[np.ndarray, "picture height width *colour"]:
+    """What `to_input` made, or patches of it, as pictures again."""
+    pixels = (inputs * 255).round().to(torch.uint8)
+    return (pixels if pixels.ndim == 3 else pixels.movedim(1, -1)).cpu().numpy()
+
+
+def to_labels(labels: UInt8[np.ndarray, " digit"]) -> Int[Tensor, " digit"]:
+    return torch.from_numpy(labels.astype(np.int64))

@@ -1,0 +1,102 @@
+"""What `preprocessor_config.json` says of pictures, and how a picture is brought to an encoder's size by it."""
+
+from collections.abc import Mapping
+from reprlib import repr as shortened
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float32, UInt8
+from PIL import Image
+
+from ..config import ModelConfig
+from ..family_options import Pixels
+
+RESAMPLE = {0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic"}  # as Pillow numbers them
+LARGEST_SIDE = 1024
+SMALLEST = 1e-6  # by which pixels are divided
+ASSUMED = "There is no preprocessor_config.json: pictures are resized bilinearly, and pixels normalised with mean 0.5 and standard deviation 0.5."
+
+
+def read_pixels(values: Mapping[str, Any] | None, n_channels: int) -> tuple[Pixels, str | None]:
+    """And a sentence where something had to be assumed. Raises ValueError where the values are no such settings."""
+    if values is None:
+        return Pixels(means=(0.5,) * n_channels, deviations=(0.5,) * n_channels), ASSUMED
+    normalised = values.get("do_normalize", True)
+    means = _numbers(values, "image_mean", n_channels, 0.5) if normalised else (0.0,) * n_channels
+    deviations = _numbers(values, "image_std", n_channels, 0.5) if normalised else (1.0,) * n_channels
+    if values.get("do_rescale", True):
+        factor = values.get("rescale_factor", 1 / 255)
+        if not isinstance(factor, int | float) or not SMALLEST <= factor < 1e3:
+            raise ValueError(f"preprocessor_config.json has rescale_factor {shortened(factor)}")
+    else:
+        factor = 1.0
+    if not all(abs(deviation) >= SMALLEST for deviation in deviations):
+        raise ValueError(f"pixels cannot be divided by an image_std of {shortened(deviations)}")
+    # pixels are kept from 0 to 1 here, so another factor is put into mean and deviation
+    scale = factor * 255
+    resample = values.get("resample", 2)
+    if not isinstance(resample, int) or resample not in RESAMPLE:
+        raise ValueError(
+            f"preprocessor_config.json has resample {shortened(resample)}; supported are {list(RESAMPLE)}"
+        )
+    return Pixels(
+        means=tuple(mean / scale for mean in means),
+        deviations=tuple(deviation / scale for deviation in deviations),
+        resample=RESAMPLE[resample],
+        resized=_size(values) if values.get("do_resize", True) else None,
+        cropped=bool(values.get("do_center_crop", False)),
+    ), None
+
+
+def _numbers(values: Mapping[str, Any], name: str, n: int, otherwise: float) -> tuple[float, ...]:
+    found = values.get(name, [otherwise] * n)
+    found = [found] * n if isinstance(found, int | float) else found
+    if (
+        not isinstance(found, list)
+        or len(found) != n
+        or not all(isinstance(it, int | float) and abs(it) < 1e6 for it in found)
+    ):
+        raise ValueError(f"preprocessor_config.json has {name} {shortened(found)}, which must be {n} numbers")
+    return tuple(map(float, found))
+
+
+def _size(values: Mapping[str, Any]) -> tuple[int, int] | int | None:
+    """(height, width), or the shorter side."""
+    size = values.get("size")
+    sides: tuple | int | None = None
+    if isinstance(size, dict) and {"height", "width"} <= set(size):
+        sides = (size["height"], size["width"])
+    elif isinstance(size, dict) and "shortest_edge" in size:
+        sides = size["shortest_edge"]
+    elif size is not None:  # older files: one number, of a square
+        sides = (size, size)
+    each = () if sides is None else sides if isinstance(sides, tuple) else (sides,)
+    if not all(type(side) is int and 1 <= side <= LARGEST_SIDE for side in each):
+        raise ValueError(f"preprocessor_config.json has size {shortened(size)}")
+    return sides
+
+
+def resized(
+    picture: UInt8[np.ndarray, "height width *given"], config: ModelConfig
+) -> Float32[np.ndarray, "size size *colour"]:
+    """Values from 0 to 1, at the encoder's size: as Pillow resizes, which is how such encoders were trained."""
+    pixels, side = config.family.pixels, config.image_size
+    how = Image.Resampling[pixels.resample.upper()]
+    image = Image.fromarray(picture)
+    image = image.convert("RGB" if config.n_channels == 3 else "L")
+    to = pixels.resized
+    if isinstance(to, int):  # the shorter side; the other keeps the proportions
+        width, height = image.size
+        short = min(width, height)
+        to = (
+            max(1, min(LARGEST_SIDE, int(to * height / short))),
+            max(1, min(LARGEST_SIDE, int(to * width / short))),
+        )
+    if to is not None and (to[1], to[0]) != image.size:
+        image = image.resize((to[1], to[0]), how)
+    if pixels.cropped:
+        left, top = (image.width - side) // 2, (image.height - side) // 2
+        image = image.crop((left, top, left + side, top + side))  # with black around, where it is smaller
+    if image.size != (side, side):
+        image = image.resize((side, side), how)
+    return np.asarray(image, np.float32) / 255

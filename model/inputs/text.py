@@ -1,0 +1,186 @@
+"""Text to token ids and back, through the `tokenizers` library."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from tokenizers import Encoding, Regex, Tokenizer, decoders, normalizers
+from tokenizers.models import WordLevel, WordPiece
+from tokenizers.pre_tokenizers import Sequence, Split, WhitespaceSplit
+from tokenizers.processors import TemplateProcessing
+from tokenizers.trainers import WordLevelTrainer, WordPieceTrainer
+
+from ..record import Positions, Role
+
+PADDING, UNKNOWN, CLASS, SEPARATOR, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
+SPECIAL_TOKENS = (PADDING, UNKNOWN, CLASS, SEPARATOR, MASK)
+NEARLY_ALL = 0.9
+MOST_GROWTH = 20  # of a text, in characters; Unicode's normal forms make up to 18 of one
+SHORT = 50  # characters: a shorter text may grow as one of these
+BREAKS = normalizers.Replace("<br />", " ")  # the reviews' own line breaks
+APOSTROPHES = normalizers.Replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+# "isn't" is read as "is" and "n't", as in the Penn Treebank; of these the rest would be no word.
+WHOLE_CONTRACTIONS = ("can't", "won't", "ain't")
+ENDINGS = ("n't", "'s", "'m", "'d", "'re", "'ve", "'ll")
+# besides the contractions as in BERT: at spaces, and each punctuation mark by itself
+_PARTS = Regex(
+    rf"\b(?:{'|'.join(WHOLE_CONTRACTIONS)})\b|(?<=\w)(?:{'|'.join(ENDINGS)})\b|[!-/:-@\[-`{{-~]|\p{{P}}"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoded(Positions):
+    """One text as the encoder reads it."""
+
+    ids: tuple[int, ...]
+    types: tuple[int, ...]  # 0 for a token of the first part of the text, 1 for one of the second
+    n_read: int  # without special tokens
+    n_left_out: int
+    from_start: bool  # whether the left-out tokens are the text's first ones, or else its last
+
+    @property
+    def n_unknown(self) -> int:
+        """Of the `n_read` tokens, those that stand for what the vocabulary does not have."""
+        return len(self.at("unknown"))
+
+
+def encode(
+    tokenizer: Tokenizer, text: str, padding_id: int | None = None, second: str | None = None
+) -> Encoded:
+    """Special tokens added; what exceeds the tokenizer's truncation length is left out and counted.
+
+    `padding_id` is the encoder's: a token of that id has the role of padding. Of a text in two parts, the
+    `second` is the other one. Raises ValueError, in one sentence, where the tokenizer cannot read the text.
+    """
+    # A lone surrogate cannot become UTF-8, and the tokenizer refuses it.
+    parts = [part.encode("utf-8", "replace").decode("utf-8") for part in (text, second) if part is not None]
+    with guarded("the tokenizer cannot read this text"):
+        for part in parts:
+            _check_growth(tokenizer, part)
+        encoding = tokenizer.encode(*parts)
+        lengths = [_length(tokenizer, part) for part in parts] if second is not None else []
+    prefix = getattr(tokenizer.model, "continuing_subword_prefix", None) or ""
+    n_read = encoding.special_tokens_mask.count(0)
+    if second is None:
+        n_left_out = sum(part.special_tokens_mask.count(0) for part in encoding.overflowing)
+    else:  # of two parts the library lists what it cut in several combinations
+        n_left_out = sum(lengths) - n_read
+    from_start = (tokenizer.truncation or {}).get("direction") == "left"
+    return Encoded(
+        ids=tuple(encoding.ids),
+        types=tuple(encoding.type_ids),
+        tokens=tuple(encoding.tokens),
+        roles=_roles(tokenizer, encoding, prefix, padding_id),
+        continuing_prefix=prefix,
+        n_read=n_read,
+        n_left_out=n_left_out,
+        from_start=from_start,
+    )
+
+
+@contextmanager
+def guarded(what: str) -> Iterator[None]:
+    """What the `tokenizers` library cannot do inside the `with` becomes a ValueError of one sentence that begins with `what`."""
+    try:
+        yield
+    except BaseException as error:
+        # Where its own code breaks off, what it raises is no Exception, and would end a session.
+        if isinstance(error, Exception) or type(error).__module__ == "pyo3_runtime":
+            raise ValueError(f"{what}: {' '.join(str(error).split())[:250]}") from error
+        raise
+
+
+def _check_growth(tokenizer: Tokenizer, text: str) -> None:
+    """Raises ValueError where what takes the place of the text is so much longer that reading it would take minutes."""
+    if tokenizer.normalizer is not None:
+        n_characters = len(tokenizer.normalizer.normalize_str(text))
+        if n_characters > MOST_GROWTH * max(len(text), SHORT):
+            raise ValueError(f"it makes {n_characters:,} characters of {len(text):,}")
+
+
+def _length(tokenizer: Tokenizer, text: str) -> int:
+    """In tokens, without special ones and without truncation."""
+    whole = tokenizer.encode(text, add_special_tokens=False)
+    return len(whole.ids) + sum(len(part.ids) for part in whole.overflowing)
+
+
+def _roles(tokenizer: Tokenizer, encoding: Encoding, prefix: str, padding_id: int | None) -> tuple[Role, ...]:
+    """By what the tokenizer adds to a text and calls special, and by where it sees one word."""
+    marks = encoding.special_tokens_mask
+    added = {at: "separator" for at, mark in zip(encoding.ids, marks, strict=True) if mark}
+    if marks[:1] == [1]:
+        added[encoding.ids[0]] = "class"
+    # Which of the special tokens hides another is said by its name alone.
+    special = {
+        at: "mask" if "mask" in token.content.lower() else "special"
+        for at, token in tokenizer.get_added_tokens_decoder().items()
+        if token.special
+    }
+    unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
+    special |= added | {unknown: "unknown", padding_id: "padding"}
+    read = (encoding.ids, encoding.tokens, encoding.word_ids)
+    before = (None, *encoding.word_ids)  # of the first piece that is read, the one before may be left out
+    return tuple(
+        special.get(at)
+        or ("continuation" if word == last or token.removeprefix(prefix) not in ("", token) else "word")
+        for at, token, word, last in zip(*read, before, strict=False)
+    )
+
+
+def knows_characters_alone(tokenizer: Tokenizer) -> bool:
+    """Whether nearly all entries of the vocabulary are one character, as for proteins: such a tokenizer may expect spaces between them."""
+    special = {token.content for token in tokenizer.get_added_tokens_decoder().values() if token.special}
+    entries = set(tokenizer.get_vocab()) - special - {getattr(tokenizer.model, "unk_token", None)}
+    return bool(entries) and sum(len(entry) == 1 for entry in entries) >= NEARLY_ALL * len(entries)
+
+
+def with_spaces_between(tokenizer: Tokenizer, text: str) -> str:
+    """The characters of the text with a space between them; special tokens that were typed, such as [MASK], stay whole."""
+    special = (token.content for token in tokenizer.get_added_tokens_decoder().values() if token.special)
+    longest_first = sorted(special, key=len, reverse=True)
+    return " ".join(re.findall("|".join([*map(re.escape, longest_first), r"\S"]), text))
+
+
+def train_tokenizer(texts: Iterable[str], vocab_size: int, n_positions: int) -> Tokenizer:
+    """WordPiece over lower-cased text; the same pieces, special tokens and truncation wherever it is loaded."""
+    tokenizer = Tokenizer(WordPiece(unk_token=UNKNOWN))
+    _read_contractions(tokenizer)
+    tokenizer.decoder = decoders.WordPiece()
+    trainer = WordPieceTrainer(
+        vocab_size=vocab_size, special_tokens=list(SPECIAL_TOKENS), limit_alphabet=200, show_progress=False
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    ids = [(token, tokenizer.token_to_id(token)) for token in (CLASS, SEPARATOR)]
+    tokenizer.post_processor = TemplateProcessing(single=f"{CLASS} $A {SEPARATOR}", special_tokens=ids)
+    tokenizer.enable_truncation(n_positions, direction="left")  # a long review's verdict is at its end
+    return tokenizer
+
+
+def with_contractions(tokenizer: Tokenizer) -> Tokenizer:
+    """The same pieces under the same numbers, and after them a piece for each contraction it has none for."""
+    description = json.loads(tokenizer.to_str())
+    pieces = description["model"]["vocab"]
+    for contraction in (*WHOLE_CONTRACTIONS, *ENDINGS):
+        pieces.setdefault(contraction, len(pieces))
+    grown = Tokenizer.from_str(json.dumps(description))
+    _read_contractions(grown)
+    return grown
+
+
+def _read_contractions(tokenizer: Tokenizer) -> None:
+    lowered = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.normalizer = normalizers.Sequence([BREAKS, APOSTROPHES, lowered])
+    tokenizer.pre_tokenizer = Sequence([Split(_PARTS, "isolated"), WhitespaceSplit()])
+
+
+def train_word_tokenizer(texts: Iterable[str], vocab_size: int, n_positions: int) -> Tokenizer:
+    """Lower-cased words as white space parts them; without class token and separator."""
+    tokenizer = Tokenizer(WordLevel(unk_token=UNKNOWN))
+    tokenizer.normalizer = normalizers.Sequence([BREAKS, normalizers.Lowercase()])
+    tokenizer.pre_tokenizer = WhitespaceSplit()
+    trainer = WordLevelTrainer(vocab_size=vocab_size, special_tokens=[PADDING, UNKNOWN], show_progress=False)
+    tokenizer.train_from_iterator(texts, trainer)
+    tokenizer.enable_truncation(n_positions)
+    return tokenizer

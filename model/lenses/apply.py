@@ -1,0 +1,42 @@
+"""Any lens by its name."""
+
+from ..capture import capture
+from ..inputs import InputLike
+from ..loaded import Loaded
+from ..record import AttentionRecord, ForwardRecord
+from . import descriptions as names
+from .norms import norm_weighted, with_residual_and_norm
+from .relevance import relevance, weighted
+from .rollout import rollout
+from .value_zeroing import changes_of_layers, rolled_out, zeroed
+
+
+def through(
+    lens: str,
+    loaded: Loaded,
+    given: InputLike,
+    class_number: int | None = None,
+    *,
+    record: ForwardRecord | None = None,
+) -> AttentionRecord:
+    """What the encoder did with an input, as that one of `LENSES` shows it.
+
+    A lens without heads has one map a layer (an axis of length 1). `class_number` is for the lens that needs a class: without
+    it, the predicted one. `record` is the encoder's of this input, where it is there already.
+    Raises KeyError for an unknown lens, IndexError for a class that is not there, else as `capture` does.
+    """
+    if lens not in names.LENSES:
+        raise KeyError(f"no lens {lens!r}; there are {', '.join(names.LENSES)}")
+    record = capture(loaded, given) if record is None else record
+    if lens == names.NORM_WEIGHTED:
+        return norm_weighted(loaded.model, record)
+    if lens == names.WITH_RESIDUAL:
+        return with_residual_and_norm(loaded.model, record)
+    if lens in (names.VALUE_ZEROING, names.ROLLED_OUT):
+        found = zeroed(record, changes_of_layers(loaded.model, record))
+        return rolled_out(found) if lens == names.ROLLED_OUT else found
+    if lens == names.ROLLOUT:
+        return rollout(record)
+    if lens == names.RELEVANCE:
+        return relevance(record, weighted(loaded, given, class_number))
+    return record

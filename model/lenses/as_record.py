@@ -1,0 +1,36 @@
+"""What all lenses share: how a map becomes an `AttentionRecord`, and how its rows are divided."""
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from ..record import AttentionRecord
+from ..record.from_arrays import positions
+
+LEAST = 1e-30  # of a sum that is divided by
+
+
+def as_record(
+    record: AttentionRecord,
+    pattern: Float[np.ndarray, "layer head query key"],
+    mask: Bool[np.ndarray, "layer head query key"],
+) -> AttentionRecord:
+    """The positions of `record` with another map; what is masked is 0."""
+    return AttentionRecord(
+        pattern=np.where(mask, pattern, 0).astype(np.float32),
+        mask=mask,
+        keys=record.keys,
+        **positions(record),
+    )
+
+
+def of_layers(record: AttentionRecord) -> Bool[np.ndarray, "layer 1 query key"]:
+    """The mask of a map without heads: True where a head of the layer may attend."""
+    return record.mask.any(axis=1, keepdims=True)
+
+
+def as_shares(
+    rows: Float[np.ndarray, "*axes query key"], least: float = LEAST
+) -> Float[np.ndarray, "*axes query key"]:
+    """Rows divided by their sums; one whose sum is below `least` becomes zeros."""
+    sums = rows.sum(axis=-1, keepdims=True)
+    return np.divide(rows, sums, out=np.zeros_like(rows), where=sums >= least)

@@ -1,0 +1,30 @@
+"""An encoder in memory, with what belongs to it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer
+
+from .config import ModelConfig
+from .transformer import Transformer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A trained encoder, ready to be looked into. Shared between threads: never change it."""
+
+    name: str
+    model: Transformer
+    tokenizer: Tokenizer | None
+    history: dict
+    device: torch.device
+    folder: Path | None = None  # where it was read; None where it comes from elsewhere
+
+    @property
+    def config(self) -> ModelConfig:
+        return self.model.config
+
+    @property
+    def n_parameters(self) -> int:
+        return sum(parameter.numel() for parameter in self.model.parameters())

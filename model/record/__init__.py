@@ -1,0 +1,201 @@
+"""The one thing that pages and figures pass around: what an encoder did with one input."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Bool, Float32
+
+from ..config import ModelConfig
+from ..family_options import Answers
+
+Role = Literal[
+    "word",  # a whole word, or the beginning of one
+    "continuation",  # a piece that goes on with the word before it
+    "patch",
+    "class",  # stands first, for the whole input
+    "separator",
+    "padding",
+    "unknown",  # in place of what the vocabulary does not have
+    "mask",  # hides a token
+    "special",  # any other token that the tokenizer calls special
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Positions:
+    """What stands at each position of one input."""
+
+    tokens: tuple[str, ...]  # "[CLS]", "great", "##s", "r2c5"
+    roles: tuple[Role, ...]  # one a position
+    patch_grid: tuple[int, int] | None = None  # (rows, columns) of patches, None for text
+    continuing_prefix: str = ""  # with which the tokenizer marks a continuation
+    # where a view has merged positions or left some out: of each the first position that it was
+    numbers: tuple[int, ...] | None = None
+    merged: bool = False  # whether a view has merged the pieces of each word
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def unit(self) -> Literal["token", "patch"]:
+        return "token" if self.patch_grid is None else "patch"
+
+    @property
+    def units(self) -> Literal["tokens", "words", "patches"]:
+        if self.patch_grid is not None:
+            return "patches"
+        return "words" if self.merged else "tokens"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """A name for each position that no other has: tokens, which can repeat, are numbered ("3 film")."""
+        if self.patch_grid is not None:
+            return self.tokens
+        return tuple(f"{self.number(at)} {token}" for at, token in enumerate(self.tokens))
+
+    def number(self, position: int) -> int:
+        """Which position of the input this one is, or begins with; the same one but in a view."""
+        return position if self.numbers is None else self.numbers[position]
+
+    def position_of(self, number: int) -> int:
+        """Where the position `number` of the input stands, or the word that holds it; the nearest where it is hidden."""
+        if self.numbers is None:
+            return min(max(number, 0), len(self) - 1)
+        return max((at for at, begins in enumerate(self.numbers) if begins <= number), default=0)
+
+    @property
+    def pieces(self) -> tuple[str, ...]:
+        """The tokens as they stand in the text: a continuation without its prefix."""
+        return tuple(
+            token.removeprefix(self.continuing_prefix) if role == "continuation" else token
+            for token, role in zip(self.tokens, self.roles, strict=True)
+        )
+
+    @property
+    def first_patch(self) -> int:
+        """The position of the first patch: 1 behind a class token, else 0. 0 for text."""
+        return self.roles.index("patch") if "patch" in self.roles else 0
+
+    def patch_at(self, position: int) -> int | None:
+        """The number of the patch at that position; None for the class token before the first one."""
+        return position - self.first_patch if position >= self.first_patch else None
+
+    def at(self, *roles: Role) -> tuple[int, ...]:
+        """The positions that have one of `roles`, in order."""
+        return tuple(position for position, role in enumerate(self.roles) if role in roles)
+
+    def in_order(self, order: Sequence[int]) -> "Positions":
+        """The same with token and role of position `order[i]` at position i."""
+        tokens, roles = (tuple(each[at] for at in order) for each in (self.tokens, self.roles))
+        return replace(self, tokens=tokens, roles=roles)
+
+
+def read_answers(
+    logits: Float32[np.ndarray, "*axes class"], how: Answers
+) -> Float32[np.ndarray, "*axes class"]:
+    """Softmax for a choice, the logistic function for each class by itself, plain numbers as they are."""
+    if how == "numbers":
+        return logits
+    if how == "each":
+        return np.exp(-np.logaddexp(0, -logits))
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True, initial=-np.inf))
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttentionRecord(Positions):
+    """Attention patterns and what stands at their positions: all that a figure of attention needs, and no more.
+
+    The positions are those of the queries; `keys` are given where those are others, as in cross-attention. Arrays are
+    read-only. What asks for one of these takes a `ForwardRecord` as well; the other way round does not hold.
+    """
+
+    pattern: Float32[np.ndarray, "layer head query key"]
+    mask: Bool[np.ndarray, "layer head query key"]  # True = may attend
+    keys: Positions | None = None
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+    @property
+    def attended(self) -> Positions:
+        """What stands at the keys."""
+        return self.keys or self
+
+    @property
+    def has_classes(self) -> bool:
+        return False
+
+    @property
+    def has_class_token(self) -> bool:
+        """Whether the first position stands for the whole input."""
+        return self.roles[:1] == ("class",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForwardRecord(AttentionRecord):
+    """One forward pass of one example: no batch axis, read-only numpy arrays, float32 at natural scale.
+
+    `residual` holds the state carried forward in both placements (in post-LN that is after the norm):
+    after the embedding, then after each attention (mid) and each feed-forward (post).
+    """
+
+    config: ModelConfig
+    scores: Float32[np.ndarray, "layer head query key"]  # q kᵀ / sqrt(d_k), before the mask
+    q: Float32[np.ndarray, "layer head query d_k"]
+    k: Float32[np.ndarray, "layer head key d_k"]
+    v: Float32[np.ndarray, "layer head key d_v"]
+    z: Float32[np.ndarray, "layer head query d_v"]
+    residual: Float32[np.ndarray, "stage query d_model"]
+    logits_by_layer: Float32[np.ndarray, "stage class"]
+    logits: Float32[np.ndarray, " class"]  # of no class where the encoder has no classifier
+    pooled: Float32[np.ndarray, " d_pooled"]  # the state that the classifier reads, or would read
+    # Of an output for each token, such as the names in a text; None where there is none.
+    token_logits: Float32[np.ndarray, "query token_class"] | None = None
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        return self.config.class_names
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether the answer is one class of several."""
+        return self.config.chooses
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether all that leads to the answer is numbers: weights of finite numbers can make infinite activations."""
+        return bool(np.isfinite(self.residual).all() and np.isfinite(self.logits).all())
+
+    @property
+    def has_class_token(self) -> bool:
+        """Whether the first position is the one that is classified."""
+        return self.config.pooling == "class"
+
+    @property
+    def probabilities(self) -> Float32[np.ndarray, " class"]:
+        """What `read_answers` makes of the logits."""
+        family = self.config.family
+        return read_answers(self.logits, family.answers if family else "choice")
+
+    @property
+    def token_class_names(self) -> tuple[str, ...]:
+        return self.config.family.token_class_names if self.config.family else ()
+
+    @property
+    def token_probabilities(self) -> Float32[np.ndarray, "query token_class"] | None:
+        """As `probabilities`, of the classes of each token; None without such an output."""
+        if self.token_logits is None:
+            return None
+        return read_answers(self.token_logits, self.config.family.token_answers)
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """Names of the first axis of `residual` and `logits_by_layer`: embed, L0 mid, L0 post, ..."""
+        layers = range(self.config.n_layers)
+        return ("embed", *(f"L{layer} {part}" for layer in layers for part in ("mid", "post")))

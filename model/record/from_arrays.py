@@ -1,0 +1,212 @@
+"""Attention from anywhere: `from_arrays(pattern, tokens)` makes a record of weights and labels, and changes no value."""
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any, get_args
+
+import numpy as np
+
+from . import AttentionRecord, Positions, Role
+
+MOST_POSITIONS, MOST_HEADS = 2048, 4096
+LONGEST_LABEL = 1000  # characters
+ROUNDING = 1e-2  # of a weight: half precision, added up over many keys
+# By how the tokenizers of known families spell them; what a file says itself comes first.
+_SPELLED: dict[str, Role] = {
+    **dict.fromkeys(("[CLS]", "<s>", "<cls>"), "class"),
+    **dict.fromkeys(("[SEP]", "</s>", "<sep>", "<eos>", "<|endoftext|>"), "separator"),
+    **dict.fromkeys(("[PAD]", "<pad>"), "padding"),
+    **dict.fromkeys(("[UNK]", "<unk>"), "unknown"),
+    **dict.fromkeys(("[MASK]", "<mask>"), "mask"),
+}
+_WORD_BEGINS = (
+    "▁",
+    "Ġ",
+)  # in SentencePiece's and byte-level vocabularies; else pieces that go on begin with ##
+_GOES_ON = "##"
+
+
+def from_arrays(
+    pattern: Any,
+    tokens: Sequence[str] | None = None,
+    *,
+    keys: Sequence[str] | None = None,
+    roles: Sequence[str] | None = None,
+    key_roles: Sequence[str] | None = None,
+    mask: Any = None,
+    patch_grid: tuple[int, int] | None = None,
+    picture: np.ndarray | None = None,
+    continuing_prefix: str | None = None,
+    key_prefix: str | None = None,
+    numbers: Sequence[int] | None = None,
+    merged: bool = False,
+) -> AttentionRecord:
+    """A record of `pattern` [layer, head, query, key], over the `tokens` of its queries.
+
+    `pattern` may also be one array a layer, each [head, query, key], with or without a batch axis of one before it,
+    such as the `attentions` that transformers returns; tensors are taken as well. `keys` are given where they are
+    not the queries (cross-attention). For a picture `patch_grid` is (rows, columns), or square where only the
+    `picture` is given; what stands before the first patch is no patch. `mask`, of the same shape, is True where a
+    query may attend to a key; without it, everywhere. `roles` (`model.record.Role`) that are not given are read
+    from how the tokens are spelled.
+
+    Rows need not sum to 1 (`model.measures.heads.odd_rows`). Raises ValueError where shapes and labels do not fit each other, or
+    weights are not between 0 and 1.
+    """
+    pattern = _pattern(pattern)
+    *_, n_queries, n_keys = pattern.shape
+    if picture is not None and patch_grid is None and tokens is None:
+        side = int(n_queries**0.5)
+        patch_grid = (side, side)
+    if patch_grid is not None:
+        tokens, roles = _patches(patch_grid, n_queries, tokens, roles)
+    if tokens is None:
+        raise ValueError("the labels are missing: tokens, one for each query")
+    grid = {
+        "patch_grid": patch_grid,
+        "merged": merged,
+        "numbers": None if numbers is None else tuple(numbers),
+    }
+    queries = _positions("tokens", tokens, roles, n_queries, continuing_prefix, **grid)
+    if numbers is not None and (len(numbers) != n_queries or sorted(set(numbers)) != list(numbers)):
+        raise ValueError("numbers must ascend, one for each query")
+    attended = None
+    if keys is not None:
+        attended = _positions("keys", keys, key_roles, n_keys, key_prefix)
+    elif n_keys != n_queries:
+        raise ValueError(f"there are {n_queries} queries and {n_keys} keys: the labels `keys` are missing")
+    return AttentionRecord(
+        pattern=pattern, mask=_mask(mask, pattern.shape), keys=attended, **positions(queries)
+    )
+
+
+def positions(read: Positions) -> dict[str, Any]:
+    """The fields of `Positions` that any record of them has."""
+    return {field.name: getattr(read, field.name) for field in fields(Positions)}
+
+
+def attention_alone(record: AttentionRecord) -> AttentionRecord:
+    """Of any record the weights, the mask and what stands at the positions."""
+    return AttentionRecord(pattern=record.pattern, mask=record.mask, keys=record.keys, **positions(record))
+
+
+def check_weights(pattern: np.ndarray) -> None:
+    """Raises ValueError where a number is no attention weight."""
+    if not np.isfinite(pattern).all():
+        raise ValueError("pattern holds numbers that are not finite")
+    least, most = float(pattern.min()), float(pattern.max())
+    if least < 0 or most > 1 + ROUNDING:
+        raise ValueError(f"pattern holds {least if least < 0 else most:.4g}: weights are from 0 to 1")
+
+
+def check_picture(picture: np.ndarray) -> np.ndarray:
+    """`picture`, read-only. Raises ValueError where it is none."""
+    if (
+        picture.dtype != np.uint8
+        or not picture.size
+        or not (picture.ndim == 2 or (picture.ndim == 3 and picture.shape[2] == 3))
+    ):
+        raise ValueError(
+            f"a picture must be uint8 of [height, width] or [height, width, 3], got {picture.dtype} of {picture.shape}"
+        )
+    picture = np.ascontiguousarray(picture)
+    picture.setflags(write=False)
+    return picture
+
+
+def _pattern(given: Any) -> np.ndarray:
+    if isinstance(given, list | tuple):
+        layers = [_array(each) for each in given]
+        layers = [each[0] if each.ndim == 4 and len(each) == 1 else each for each in layers]
+        if not layers or len({each.shape for each in layers}) > 1 or layers[0].ndim != 3:
+            raise ValueError(
+                "a pattern in layers needs one array [head, query, key] for each layer, all of one shape"
+            )
+        given = np.stack(layers)
+    values = _array(given)
+    if values.dtype.kind not in "fiub" or values.ndim != 4 or not values.size:
+        raise ValueError(
+            f"pattern must be numbers of [layer, head, query, key], got {values.dtype.name} of {values.shape}"
+        )
+    layers, heads, *sides = values.shape
+    if max(sides) > MOST_POSITIONS or layers * heads > MOST_HEADS:
+        raise ValueError(
+            f"pattern {values.shape} is too large to be shown: at most {MOST_POSITIONS:,} positions and {MOST_HEADS:,} heads"
+        )
+    pattern = np.array(values, np.float32)  # a copy: a record is read-only
+    check_weights(pattern)
+    return pattern
+
+
+def _array(given: Any) -> np.ndarray:
+    """Of a tensor as well, on any device and with its graph; numpy has no bfloat16."""
+    if hasattr(given, "detach"):
+        given = given.detach().cpu().float().numpy()
+    return np.asarray(given)
+
+
+def _mask(given: Any, shape: tuple[int, ...]) -> np.ndarray:
+    if given is None:
+        return np.broadcast_to(np.True_, shape)
+    mask = _array(given)
+    if mask.dtype.kind not in "b" or mask.shape != shape:
+        raise ValueError(f"mask must be true or false, of pattern's shape {shape}")
+    return np.array(mask)
+
+
+def _positions(
+    name: str,
+    tokens: Sequence[str],
+    roles: Sequence[str] | None,
+    n: int,
+    prefix: str | None,
+    **more: Any,
+) -> Positions:
+    _need_labels(name, tokens, n)
+    if roles is None:
+        roles, spelled = _roles(tokens)
+        prefix = spelled if prefix is None else prefix
+    _need_labels("roles", roles, n)
+    if unknown := sorted(set(roles) - set(get_args(Role))):
+        raise ValueError(f"roles must be of {', '.join(get_args(Role))}; got {unknown[0][:40]!r}")
+    return Positions(tokens=tuple(tokens), roles=tuple(roles), continuing_prefix=prefix or "", **more)
+
+
+def _need_labels(name: str, labels: Sequence[str], n: int) -> None:
+    if isinstance(labels, str) or not all(isinstance(each, str) for each in labels):
+        raise ValueError(f"{name} must be a list of strings")
+    if len(labels) != n:
+        raise ValueError(f"there are {len(labels)} {name} for {n} positions of the pattern")
+    if max(map(len, labels), default=0) > LONGEST_LABEL:
+        raise ValueError(f"{name} hold a text of more than {LONGEST_LABEL:,} characters")
+
+
+def _roles(tokens: Sequence[str]) -> tuple[list[str], str]:
+    """A role for each token by its spelling, and what marks the pieces that go on with a word."""
+    begins = next((mark for mark in _WORD_BEGINS if any(token.startswith(mark) for token in tokens)), None)
+    found: list[str] = []
+    for at, token in enumerate(tokens):
+        goes_on = token.startswith(_GOES_ON) and token != _GOES_ON
+        if begins is not None:
+            goes_on = at > 0 and not token.startswith(begins) and found[-1] in ("word", "continuation")
+        found.append(_SPELLED.get(token, "continuation" if goes_on and at else "word"))
+    return found, "" if begins else _GOES_ON
+
+
+def _patches(
+    grid: tuple[int, int], n: int, tokens: Sequence[str] | None, roles: Sequence[str] | None
+) -> tuple[Sequence[str], Sequence[str]]:
+    """Labels and roles where none were given: what stands before the first patch is the class token, and others."""
+    rows, columns = grid
+    before = n - rows * columns
+    if min(grid) < 1 or before < 0:
+        raise ValueError(f"{n} positions are too few for {rows} × {columns} patches")
+    if tokens is None:
+        names = [f"r{row}c{column}" for row in range(rows) for column in range(columns)]
+        first = ["[CLS]", *(f"[{at}]" for at in range(1, before))]
+        tokens = [*first[:before], *names]
+    if roles is None:
+        roles = [*["class", *["special"] * before][:before], *["patch"] * (n - before)]
+    if list(roles[before:]) != ["patch"] * (n - before) or "patch" in roles[:before]:
+        raise ValueError(f"the last {rows * columns} positions must be the patches, and no others")
+    return tokens, roles

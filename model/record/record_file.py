@@ -1,0 +1,245 @@
+"""A record in a file, `.npz` or `.safetensors`: `save(record, path, settings)`, and `read(path)` gives it back bit for bit.
+
+The file holds the record's arrays by their names, `tokens` and `roles` (of cross-attention `keys` and `key_roles` as
+well), `patch_grid` and `picture` where a picture was read, and as JSON the `settings`: what was read, through which
+encoder, changed how, and by which version of the project. A file with `pattern` and `tokens` alone, from wherever, is
+read as an `AttentionRecord`. Needs neither torch nor an encoder.
+
+A file in half precision is half as large, and its numbers are rounded: by 0.05 % at most, or by 3e-8 where they are smaller
+than 6e-5. The record that is read from it is float32 as any other, and its settings say `"precision": "half"`.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..config import ModelConfig
+from ..files.arrays_file import LARGEST, Contents, read_arrays, refused, write_arrays
+from ..files.content import content_of
+from ..files.writing import replacing
+from ..version import VERSION
+from . import AttentionRecord, ForwardRecord
+from .from_arrays import check_picture, check_weights, from_arrays, positions
+
+AXES = {
+    **dict.fromkeys(("pattern", "scores", "mask"), ("layer", "head", "query", "key")),
+    "q": ("layer", "head", "query", "d_k"),
+    "k": ("layer", "head", "key", "d_k"),
+    "v": ("layer", "head", "key", "d_v"),
+    "z": ("layer", "head", "query", "d_v"),
+    "residual": ("stage", "query", "d_model"),
+    "logits_by_layer": ("stage", "class"),
+    "logits": ("class",),
+    "pooled": ("d_pooled",),
+    "token_logits": ("query", "token_class"),
+}
+OPTIONAL = ("token_logits",)  # of some encoders
+LABELS = ("tokens", "queries", "roles", "keys", "key_roles")
+WANTED = (*AXES, *LABELS, "patch_grid", "picture", "numbers", "settings")
+LARGEST_SETTINGS = 2**20  # characters
+HALF = "half"  # the setting `precision` of what was in a file in half precision
+_OF_TEXTS = 2**15  # bytes that tokens and settings may take
+_LARGEST_HALF = float(np.finfo(np.float16).max)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordFile:
+    """What a file holds: a `ForwardRecord`, or where there is less than that in it the attention alone."""
+
+    record: AttentionRecord
+    settings: dict[str, Any]  # what a file from elsewhere does not have
+    picture: np.ndarray | None  # uint8 of [height, width] or [height, width, 3]
+
+
+def save(
+    record: AttentionRecord, path: str | Path, settings: Mapping[str, Any], picture: np.ndarray | None = None
+) -> None:
+    """Writes `record` to `path`, whose ending says how; `settings` are plain values (`model.capture.provenance.settings`).
+
+    Raises ValueError where the record could not be read again, OSError where the file cannot be written.
+    """
+    content = dump(record, settings, picture, Path(path).suffix.lower())
+    with replacing(Path(path)) as beside:
+        beside.write_bytes(content)
+
+
+def dump(
+    record: AttentionRecord,
+    settings: Mapping[str, Any],
+    picture: np.ndarray | None = None,
+    kind: str = ".npz",
+    *,
+    half: bool = False,
+) -> bytes:
+    """The content of such a file, with numbers in `half` precision or as they are.
+
+    Raises as `save` does, and ValueError where half precision has no such large numbers (`fits_half`).
+    """
+    arrays = _arrays(record)
+    if half and not fits_half(record):
+        raise ValueError(f"it holds numbers above {_LARGEST_HALF:,.0f}, which half precision does not have")
+    if half:
+        arrays = {name: it.astype(np.float16) if it.dtype.kind == "f" else it for name, it in arrays.items()}
+    texts = {"tokens": list(record.tokens), "roles": list(record.roles)}
+    if record.keys is not None:
+        texts |= {"keys": list(record.keys.tokens), "key_roles": list(record.keys.roles)}
+    if any(token.endswith("\0") for token in (*record.tokens, *record.attended.tokens)):
+        raise ValueError("a token that ends in the character NUL cannot be saved")
+    described = {"continuing_prefix": record.continuing_prefix, "merged": record.merged}
+    if record.keys is not None:
+        described["keys_continuing_prefix"] = record.keys.continuing_prefix
+    if record.numbers is not None:
+        arrays["numbers"] = np.array(record.numbers, np.int64)
+    if record.patch_grid is not None:
+        arrays["patch_grid"] = np.array(record.patch_grid, np.int64)
+    if picture is not None:
+        arrays["picture"] = check_picture(picture)
+    said = {"version": VERSION, **settings, **described}
+    if isinstance(record, ForwardRecord):
+        said["config"] = record.config.to_json()
+    texts["settings"] = json.dumps(said)
+    _check(arrays, record)
+    return write_arrays(arrays, texts, kind)
+
+
+def n_bytes(record: AttentionRecord, *, half: bool = False) -> int:
+    """About how large its file is, rather more than less: numbers are not compressed, masks shrink to next to nothing."""
+    sizes = {name: values.size for name, values in _arrays(record).items()}
+    mask = sizes.pop("mask")
+    return sum(sizes.values()) * (2 if half else 4) + mask // 100 + _OF_TEXTS
+
+
+def fits_half(record: AttentionRecord) -> bool:
+    """Whether half precision has numbers as large as those of the record."""
+    floats = (values for values in _arrays(record).values() if values.dtype.kind == "f" and values.size)
+    return all(max(values.max(), -values.min()) <= _LARGEST_HALF for values in floats)
+
+
+def _arrays(record: AttentionRecord) -> dict[str, np.ndarray]:
+    """By the names of `AXES`, those that the record has."""
+    names = AXES if isinstance(record, ForwardRecord) else ("pattern", "mask")
+    arrays = {name: getattr(record, name) for name in names}
+    return {name: values for name, values in arrays.items() if values is not None}
+
+
+def read(path: str | Path) -> AttentionRecord:
+    """The record in that file: a `ForwardRecord` where it was one. Raises as `read_file` does."""
+    return read_file(path).record
+
+
+def read_file(path: str | Path) -> RecordFile:
+    """Raises FileNotFoundError where there is none, and ValueError, in one sentence, where it is no whole record."""
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path.name}")
+    with refused(path.name):
+        content = content_of(path, LARGEST)
+    return from_bytes(content, path.name)
+
+
+def from_bytes(content: bytes, name: str) -> RecordFile:
+    """The record in a file of that `name` with this `content`. Raises ValueError as `read_file` does."""
+    contents = read_arrays(content, name, WANTED)
+    with refused(name):
+        settings = _settings(contents)
+        if "pattern" in contents.arrays and contents.arrays["pattern"].dtype == np.float16:
+            settings["precision"] = HALF
+        picture = contents.arrays.get("picture")
+        picture = None if picture is None else check_picture(picture)
+        return RecordFile(record=_record(contents, settings, picture), settings=settings, picture=picture)
+
+
+def _settings(contents: Contents) -> dict[str, Any]:
+    said = contents.texts.get("settings", "{}")
+    if not isinstance(said, str) or len(said) > LARGEST_SETTINGS:
+        raise ValueError("its settings are not a string, or too long")
+    values = json.loads(said)
+    if not isinstance(values, dict):
+        raise ValueError("its settings are not a JSON object")
+    return values
+
+
+def _record(
+    contents: Contents, settings: dict[str, Any], picture: np.ndarray | None
+) -> AttentionRecord | ForwardRecord:
+    arrays, texts = contents
+    if "pattern" not in arrays:
+        raise ValueError("it holds no pattern [layer, head, query, key]")
+    for name in ("tokens", "queries", "keys"):
+        if name in arrays:
+            raise ValueError(f"{name} must be text, such as np.array(tokens)")
+    grid = arrays.get("patch_grid")
+    if grid is not None and (grid.shape != (2,) or grid.dtype.kind not in "iu"):
+        raise ValueError("patch_grid must be two whole numbers, rows and columns")
+    said = (settings.get(name) for name in ("continuing_prefix", "keys_continuing_prefix"))
+    prefix, key_prefix = (each if isinstance(each, str) else None for each in said)
+    numbers = arrays.get("numbers")
+    attention = from_arrays(
+        arrays["pattern"],
+        texts.get("tokens", texts.get("queries")),
+        keys=texts.get("keys"),
+        roles=texts.get("roles"),
+        key_roles=texts.get("key_roles"),
+        mask=arrays.get("mask"),
+        patch_grid=None if grid is None else tuple(grid.tolist()),
+        picture=picture,
+        continuing_prefix=prefix,
+        key_prefix=key_prefix,
+        numbers=None if numbers is None else numbers.tolist(),
+        merged=settings.get("merged") is True,
+    )
+    if not set(AXES) - set(OPTIONAL) <= set(arrays) or "config" not in settings:
+        return attention
+    _check(arrays, attention)
+    if not isinstance(settings["config"], dict):
+        raise ValueError("its config is not a JSON object")
+    config = ModelConfig.from_json(settings["config"])
+    _check_config(arrays, config)
+    more = {
+        name: np.array(arrays[name], np.float32) for name in set(AXES) & set(arrays) - {"pattern", "mask"}
+    }
+    return ForwardRecord(
+        config=config, pattern=attention.pattern, mask=attention.mask, **positions(attention), **more
+    )
+
+
+def _check(arrays: Mapping[str, np.ndarray], record: AttentionRecord) -> None:
+    """Raises ValueError where shapes contradict each other, or values are not finite."""
+    sizes: dict[str, int] = {}
+    for name, axes in AXES.items():
+        if name not in arrays:
+            continue
+        values = arrays[name]
+        if values.ndim != len(axes):
+            raise ValueError(f"{name} has {values.ndim} axes; it needs {list(axes)}")
+        for axis, size in zip(axes, values.shape, strict=True):
+            if sizes.setdefault(axis, size) != size:
+                raise ValueError(f"{name} has {size} of {axis!r}, other arrays have {sizes[axis]}")
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            raise ValueError(f"{name} holds numbers that are not finite")
+    if (sizes["query"], sizes["key"]) != (len(record), len(record.attended)):
+        raise ValueError("the number of labels does not fit the queries and keys of the pattern")
+    check_weights(arrays["pattern"])
+
+
+def _check_config(arrays: Mapping[str, np.ndarray], config: ModelConfig) -> None:
+    layers, heads, _, d_k = arrays["q"].shape
+    d_v, (stages, _, d_model), classes = (
+        arrays["v"].shape[-1],
+        arrays["residual"].shape,
+        len(arrays["logits"]),
+    )
+    found = {"n_layers": layers, "n_heads": heads, "d_k": d_k, "d_v": d_v, "d_model": d_model}
+    found |= {"n_classes": classes, "d_pooled": len(arrays["pooled"])}
+    for name, size in found.items():
+        if getattr(config, name) != size:
+            raise ValueError(f"its config says {name} {getattr(config, name)}, its arrays {size}")
+    by_token = arrays["token_logits"].shape[-1] if "token_logits" in arrays else 0
+    if by_token != len(config.family.token_class_names if config.family else ()):
+        raise ValueError("its config does not name the classes of its token_logits")
+    if stages != 1 + 2 * layers:
+        raise ValueError("its config does not fit the states that it holds")

@@ -1,0 +1,1 @@
+"""Where encoders come from: the project's folders, a reader's own, uploads, the Hub."""

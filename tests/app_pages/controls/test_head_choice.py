@@ -1,0 +1,117 @@
+from collections.abc import Callable
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from app_pages.controls.head_choice import take_query
+from app_pages.subject import state
+from model.measures.attended_kinds import most_telling_head
+
+Open = Callable[..., AppTest]
+
+
+@pytest.mark.parametrize(
+    ("key", "start", "end"),
+    [
+        ("right", (0, 0), (0, 1)),
+        ("left", (0, 1), (0, 0)),
+        ("down", (0, 1), (1, 1)),
+        ("up", (1, 0), (0, 0)),
+        ("right", (1, 1), (1, 0)),  # of two heads and two layers: at an edge it goes on at the other
+        ("up", (0, 1), (1, 1)),
+    ],
+)
+def test_a_step(open_app: Open, key: str, start: tuple[int, int], end: tuple[int, int]) -> None:
+    app = open_app(layer=str(start[0]), head=str(start[1]))
+    app.button(key=f"step_{key}").click().run()
+    assert not app.exception
+    assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == end
+
+
+def test_no_button_takes_the_arrow_keys_from_the_page(open_app: Open) -> None:
+    app = open_app()
+    assert not any(app.button(key=f"step_{key}").proto.shortcut for key in ("left", "right", "up", "down"))
+
+
+def test_the_app_opens_on_the_head_that_looks_most_at_the_next_token(open_app: Open) -> None:
+    app = open_app()
+    selection = app.session_state["selection"]
+    record = state.record(selection.checkpoint, selection.given)
+    chosen = app.selectbox(key="layer").value, app.selectbox(key="head").value
+    assert chosen == most_telling_head(record)
+    assert app.selectbox(key="query").value == len(record) // 2
+
+
+def test_another_kind_of_input_opens_on_a_telling_head_of_its_encoder(open_app: Open) -> None:
+    app = open_app(layer="1", head="1")
+    app.segmented_control(key="kind").set_value("Digit").run()
+    assert not app.exception
+    selection = app.session_state["selection"]
+    record = state.record(selection.checkpoint, selection.given)
+    assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == most_telling_head(record)
+
+
+def test_a_link_opens_on_what_it_names_and_on_the_first_head_where_it_names_none(open_app: Open) -> None:
+    app = open_app(text="great film")
+    assert [app.selectbox(key=key).value for key in ("layer", "head", "query")] == [0, 0, 0]
+
+
+def test_the_choice_of_a_head_is_not_made_again_when_the_first_one_was_chosen(open_app: Open) -> None:
+    app = open_app()
+    for key in ("layer", "head", "query"):
+        app.selectbox(key=key).select_index(0).run()
+    app.switch_page("app_pages/inside_a_head/page.py").run()
+    assert [app.selectbox(key=key).value for key in ("layer", "head", "query")] == [0, 0, 0]
+
+
+def test_the_query_is_named_by_its_place_and_token(open_app: Open) -> None:
+    assert open_app(text="great great").selectbox(key="query").options == [
+        "0 [CLS]",
+        "1 great",
+        "2 great",
+        "3 [SEP]",
+    ]
+    assert open_app(kind="Digit").selectbox(key="query").options == ["[CLS]", "r0c0", "r0c1", "r1c0", "r1c1"]
+
+
+def test_in_another_text_the_box_and_the_address_have_the_new_token(open_app: Open) -> None:
+    app = open_app(text="not great film", query="2 great")
+    app.text_area(key="text").set_value("not bad film").run()
+    box = app.selectbox(key="query")
+    assert box.value == 2
+    # Without this the browser would go on sending "2 great", which is none of the options any more.
+    assert (box.proto.set_value, box.proto.raw_value) == (True, "2 b")
+    assert app.query_params["query"] == "2 b"
+
+
+def test_the_help_tells_what_no_word_and_no_patch_is(open_app: Open) -> None:
+    said = open_app(text="not greatly", query="0 [CLS]").selectbox(key="query").help
+    assert "`[CLS]` at the beginning stands for the whole: the classifier reads its row" in said
+    assert "`[SEP]` at the end marks it." in said
+    assert "`##…` goes on with the word before it." in said
+    assert "[MASK]" not in said
+    assert "##" not in open_app(kind="Digit").selectbox(key="query").help
+
+
+def test_a_click_on_a_token_shows_its_lines_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(st, "session_state", {"query": 0, "all_queries": True})
+    take_query(3.0)
+    assert st.session_state == {"query": 3, "all_queries": False}
+
+
+@pytest.mark.parametrize(
+    ("page", "key", "without", "about_a_head"),
+    [
+        ("app_pages/compare/page.py", "compare_part", "Stream", "Heads"),
+        ("app_pages/positions/page.py", "positions", "Sinusoids", "Add or concatenate"),
+    ],
+)
+def test_a_part_about_no_head_leaves_the_choice_out_and_does_not_lose_it(
+    open_app: Open, page: str, key: str, without: str, about_a_head: str
+) -> None:
+    app = open_app(page, layer="1", head="1", **{key: about_a_head})
+    app.segmented_control(key=key).set_value(without).run()
+    assert not {"layer", "head"} & {box.key for box in app.selectbox}
+    app.segmented_control(key=key).set_value(about_a_head).run()
+    assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == (1, 1)

@@ -1,0 +1,94 @@
+"""A list of inputs in the session, and which of them the row of the input shows."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import streamlit as st
+
+from app_pages.inputs import input_list
+from app_pages.inputs.digit_input import DRAW, PICTURE, TEST_DIGITS
+from app_pages.inputs.drawing.code import BLANK, to_code
+from app_pages.inputs.input_list import Item, Listed, hold, in_order, open_item, right_class
+from app_pages.inputs.own_picture import HELD
+from app_pages.subject import state
+from model.family_options import Family
+from model.inputs import Picture, Text
+from tests.model import tiny
+
+DRAWING = BLANK.copy()
+DRAWING[5:20, 12:16] = 255
+PHOTO = np.random.default_rng(0).integers(0, 256, (9, 7, 3), dtype=np.uint8)
+COLOURED = replace(tiny.DIGIT, n_channels=3)
+OF_PAIRS = replace(tiny.TEXT, family=Family(name="BERT"))
+
+
+@pytest.fixture
+def session(monkeypatch: pytest.MonkeyPatch) -> dict:
+    held: dict = {}
+    monkeypatch.setattr(st, "session_state", held)
+    monkeypatch.setattr(st, "query_params", {})
+    return held
+
+
+def use(monkeypatch: pytest.MonkeyPatch, config: object) -> None:
+    monkeypatch.setattr(state, "config_of", lambda _name: config)
+
+
+def test_a_text_is_opened_with_its_second_part(session: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+    use(monkeypatch, tiny.TEXT)
+    hold("Text", Listed(items=(Item(text=Text("a", "b")), Item(text=Text("c")))))
+    assert open_item("Text", 0, "any") == {"text": "a", "second": "b"}
+    assert open_item("Text", 1, "any") == {"text": "c"}
+    assert (session["text"], session["second"]) == ("c", "")
+    assert input_list.at("Text") == 1
+    hold("Text", None)
+    assert input_list.held("Text") is None
+    assert input_list.at("Text") is None
+
+
+def test_only_encoders_of_pairs_are_given_the_second_part() -> None:
+    item = Item(text=Text("a", "b"))
+    assert item.given(tiny.TEXT, reads_pairs=False) == Text("a")
+    assert item.given(tiny.TEXT, reads_pairs=True) == Text("a", "b")
+
+
+def test_a_picture_is_opened_as_the_encoder_takes_it(session: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+    item = Item(name="a.png", drawing=to_code(DRAWING), colours=Picture.of(PHOTO))
+    hold("Digit", Listed(items=(item, Item(digit=12, label="3"))))
+    use(monkeypatch, tiny.DIGIT)
+    assert open_item("Digit", 0, "any") == {"source": DRAW, "drawing": to_code(DRAWING)}
+    np.testing.assert_array_equal(item.given(tiny.DIGIT, reads_pairs=False).array, DRAWING)
+    assert session["drawing"] == to_code(DRAWING)
+    assert open_item("Digit", 1, "any") == {"source": TEST_DIGITS, "digit": "12"}
+    assert session["digit"] == 12
+    assert "drawing" not in st.query_params
+    use(monkeypatch, COLOURED)
+    assert open_item("Digit", 0, "any") == {"source": PICTURE}
+    np.testing.assert_array_equal(session[HELD], PHOTO)
+    assert item.given(COLOURED, reads_pairs=False) == Picture.of(PHOTO)
+
+
+@pytest.mark.usefixtures("session")
+def test_the_label_is_known_as_long_as_the_input_is_that_of_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    use(monkeypatch, tiny.TEXT)
+    labels = ("Positive", "0", "", "happy")
+    hold("Text", Listed(items=tuple(Item(text=Text("a"), label=label) for label in labels)))
+    assert right_class("Text", "any", Text("a")) is None  # nothing was opened yet
+    for number, expected in enumerate((1, 0, None, None)):
+        open_item("Text", number, "any")
+        assert right_class("Text", "any", Text("a")) == expected
+    open_item("Text", 0, "any")
+    assert right_class("Text", "any", Text("changed")) is None
+    assert right_class("Text", "any", None) is None
+    use(monkeypatch, replace(tiny.TEXT, class_names=()))
+    assert right_class("Text", "any", Text("a")) is None
+
+
+@pytest.mark.usefixtures("session")
+def test_each_kind_has_a_list_of_its_own() -> None:
+    hold("Text", Listed(items=(Item(text=Text("a")),)))
+    hold("Digit", Listed(items=(Item(digit=1),)))
+    in_order("Text", [0])
+    hold("Digit", None)
+    assert input_list.held("Text").items[0].text == Text("a")

@@ -1,0 +1,115 @@
+from collections.abc import Callable
+
+import pytest
+
+from app_pages.inputs.input_list import Item, Listed
+from app_pages.inputs.text_input import LONGEST
+from app_pages.many_inputs.parse_texts import MOST, MOST_SIGNS, from_file, from_text
+from model.inputs import Text
+
+
+def texts(listed: Listed) -> list[str]:
+    return [item.text.text for item in listed.items]
+
+
+def labels(listed: Listed) -> list[str]:
+    return [item.label for item in listed.items]
+
+
+def refused(read: Callable[[], Listed]) -> str:
+    with pytest.raises(ValueError) as error:  # noqa: PT011 - what it says is looked at by the tests
+        read()
+    said = str(error.value)
+    assert said.count("\n") == 0
+    assert len(said) < 300
+    return said
+
+
+def test_each_line_is_a_text_as_it_stands() -> None:
+    listed = from_text('A good, "fine" film\r\n<script>alert(1)</script>\nשלום 🎬\n')
+    assert texts(listed) == ['A good, "fine" film', "<script>alert(1)</script>", "שלום 🎬"]
+    assert labels(listed) == ["", "", ""]
+    assert not listed.notes
+
+
+def test_behind_a_tab_stands_the_label() -> None:
+    listed = from_text("a film\tpositive\nanother one\nwith\ta tab\t0")
+    assert texts(listed) == ["a film", "another one", "with\ta tab"]
+    assert labels(listed) == ["positive", "", "0"]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_table_has_a_line_of_names_in_any_order(separator: str) -> None:
+    rows = [["Label", "id", "text", "second"], ["1", "7", '"a, b; c\nd"', ""], ["0", "8", "e", "f"]]
+    listed = from_text("\n".join(separator.join(row) for row in rows))
+    assert listed.items == (
+        Item(text=Text("a, b; c\nd"), label="1"),
+        Item(text=Text("e", "f"), label="0"),
+    )
+
+
+def test_a_table_of_texts_alone() -> None:
+    listed = from_file("a.csv", b"\xef\xbb\xbftext\na film\nNA\n007\n")
+    assert texts(listed) == ["a film", "NA", "007"]
+
+
+def test_what_was_left_out_is_counted() -> None:
+    listed = from_text("text,label\na,1\n ,0\nb,c,d,1\nNo label\n")
+    assert texts(listed) == ["a", "No label"]
+    assert labels(listed) == ["1", ""]
+    wide, empty = listed.notes
+    assert wide.startswith("1 line of the table left out")
+    assert empty == "1 empty line left out."
+    assert from_text("a\n\n \nb\n").notes == ("2 empty lines left out.",)
+
+
+def test_so_many_are_read_and_the_rest_is_counted() -> None:
+    listed = from_text("\n".join(f"text {at}" for at in range(10_000)))
+    assert len(listed.items) == MOST
+    assert listed.notes == (f"There are 10,000 texts, of which the first {MOST} are read.",)
+
+
+def test_a_long_text_is_cut_to_what_the_box_takes() -> None:
+    listed = from_text("x" * 100_000)
+    assert len(texts(listed)[0]) == LONGEST
+    (note,) = listed.notes
+    assert "of 100,000" in note
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.csv", b"", "is empty"),
+        ("a.txt", b" \n ", "is empty"),
+        ("a.csv", b"sentence,label\na,1", "has no column “text”: its first line is sentence, label."),
+        ("a.csv", b"text,label\n ,1", "no text in it"),
+        ("a.csv", b'text,label\n"a,1\nb,0', "a quotation mark is opened and never closed"),
+        ("a.csv", b"\x89PNG\r\n\x1a\n\0\0", "is not UTF-8 text"),
+        ("a.txt", bytes(100), "is not UTF-8 text"),
+        ("a.txt", "Käse".encode("latin-1"), "is not UTF-8 text"),
+        ("a.txt", b"\xff\xfea", "is not UTF-8 text"),
+        ("a.txt", b"x" * (MOST_SIGNS + 1), "at most 5,000,000 can be read"),
+    ],
+)
+def test_what_cannot_be_read_is_one_sentence(name: str, content: bytes, said: str) -> None:
+    assert said in refused(lambda: from_file(name, content))
+
+
+def test_what_a_spreadsheet_writes_as_unicode_is_read() -> None:
+    assert labels(from_file("a.txt", "text\tlabel\nKäse\t1\n".encode("utf-16"))) == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("text,label\n" + "a" * 200_000, "line 2: field larger than field limit"),
+        ('text,label\n"a" b,1', "in line 2 a quotation mark inside a text is not doubled"),
+    ],
+)
+def test_odd_tables_are_refused_in_one_sentence(content: str, said: str) -> None:
+    assert said in refused(lambda: from_text(content))
+
+
+@pytest.mark.parametrize("content", ["text,text\na,b", "text,\na,b", '"', "text,a\n\0,1"])
+def test_other_odd_tables_are_read(content: str) -> None:
+    assert len(from_text(content).items) == 1

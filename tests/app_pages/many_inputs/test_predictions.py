@@ -1,0 +1,123 @@
+"""What encoders of every kind of answer make of a list."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app_pages.inputs.input_list import Item
+from app_pages.many_inputs import predictions as module
+from app_pages.many_inputs.predictions import outcome
+from app_pages.subject import state
+from model.capture import capture
+from model.inputs import Text
+from tests.model.huggingface.folders import build
+from tests.tolerance import through
+
+PHRASES = ("great film", "not", "not great film", "great film", "x y z")
+LABELS = ("positive", "0", "", "happy", "POSITIVE")
+ITEMS = tuple(Item(text=Text(text), label=label) for text, label in zip(PHRASES, LABELS, strict=True))
+FILM = tuple(
+    Item(text=Text(text)) for text in ("the film is bad", "a slow story", "not at all", "the film is bad")
+)
+
+
+@pytest.mark.usefixtures("checkpoints")
+def test_of_each_text_the_share_of_unknown_tokens_is_known() -> None:
+    items = tuple(Item(text=Text(text)) for text in ("great film", "☃ film ☃ ☃", "☃"))
+    assert [line.unknown for line in outcome("imdb-pre-ln", items).lines] == [0, 0.75, 1]
+
+
+@pytest.mark.usefixtures("checkpoints")
+def test_each_line_is_what_a_forward_of_its_own_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "AT_ONCE", 2)  # several parts, and not in the order of the list
+    loaded = state.loaded("imdb-pre-ln")
+    found = outcome("imdb-pre-ln", ITEMS)
+    near = {"abs": through(loaded.config)}
+    for line, item in zip(found.lines, ITEMS, strict=True):
+        alone = capture(loaded, item.text).probabilities
+        assert line.predicted == alone.argmax()
+        assert line.said == loaded.config.class_names[line.predicted]
+        assert line.probability == pytest.approx(alone.max(), **near)
+    assert [line.label for line in found.lines] == [1, 0, None, None, 1]
+    assert found.n_labelled == 3
+    assert found.n_right == sum(line.right is True for line in found.lines)
+    p = found.lines[1].probability if found.lines[1].predicted == 0 else 1 - found.lines[1].probability
+    assert found.lines[1].surprise == pytest.approx(-math.log(p), rel=1e-5)
+    q = found.lines[2].probability
+    assert found.lines[2].surprise == pytest.approx(-q * math.log(q) - (1 - q) * math.log(1 - q), rel=1e-4)
+    assert found.surprise == "loss or entropy"
+    assert found.notes == (
+        "1 label not a class of this encoder (“happy”); use negative, positive, or a number below 2.",
+    )
+    values = [line.surprise for line in found.order(surprising_first=True)]
+    assert values == sorted(values, reverse=True)
+    assert [line.number for line in found.order(surprising_first=False)] == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.usefixtures("checkpoints")
+def test_what_the_encoder_cannot_read_is_counted() -> None:
+    items = (Item(text=Text("\u200b")), Item(text=Text("great " * 30)), Item(text=Text("not", "film")))
+    found = outcome("imdb-pre-ln", items)
+    assert [line.number for line in found.lines] == [1, 2]
+    assert found.lines[0].left_out == 20  # of 12 positions two are [CLS] and [SEP]
+    assert found.surprise == "entropy"
+    assert found.notes == (
+        "1 text left out, in which the encoder finds no token: number 1.",
+        "This encoder reads one text at a time: 1 second part left out.",
+        "1 text too long for this encoder: 20 tokens left out.",
+    )
+    nothing = outcome("imdb-pre-ln", items[:1])
+    assert nothing.lines == ()
+
+
+@pytest.mark.usefixtures("checkpoints")
+def test_test_digits_and_pictures_without_ink() -> None:
+    found = outcome("mnist-pre-ln", (Item(digit=3, label="0"), Item(name="blank.png"), Item(digit=4)))
+    assert [line.number for line in found.lines] == [0, 2]
+    assert found.notes[0] == "1 picture left out, in which no digit was found: blank.png."
+    assert found.n_labelled == 1
+
+
+@pytest.mark.parametrize(
+    ("architecture", "changed", "surprise"),
+    [
+        ("BertForSequenceClassification", {"num_labels": 3}, "entropy"),
+        ("BertForSequenceClassification", {"num_labels": 1}, ""),
+        ("BertForSequenceClassification", {"problem_type": "multi_label_classification"}, "entropy"),
+        ("BertForTokenClassification", {"num_labels": 3}, "entropy"),
+        ("ElectraForPreTraining", {}, "entropy"),
+        ("BertModel", {}, "distance"),
+    ],
+)
+def test_every_kind_of_answer(
+    checkpoints: Path, architecture: str, changed: dict[str, Any], surprise: str
+) -> None:
+    build(checkpoints / "own", architecture, **changed)
+    labelled = (*FILM[:3], Item(text=FILM[3].text, label="0"))
+    found = outcome("own", labelled if not surprise else FILM)
+    assert [line.number for line in found.lines] == [0, 1, 2, 3]
+    assert all(line.said for line in found.lines)
+    assert found.surprise == surprise
+    assert found.explained
+    values = np.array([line.surprise for line in found.lines])
+    assert np.isfinite(values).all() == bool(surprise)
+    if surprise:
+        assert values[0] == pytest.approx(values[3], abs=1e-5)  # one text twice
+    else:
+        assert found.notes == ("1 label not compared: this encoder does not choose one of several classes.",)
+    if surprise == "distance":
+        assert [found.lines[at].nearest for at in (0, 3)] == [3, 0]
+        assert values[0] == pytest.approx(0, abs=1e-5)
+        assert outcome("own", FILM[:1]).surprise == ""
+
+
+def test_an_encoder_of_pairs_reads_both_parts(checkpoints: Path) -> None:
+    build(checkpoints / "own", "BertForSequenceClassification")
+    items = (Item(text=Text("the film", "is bad")), Item(text=Text("the film")))
+    found = outcome("own", items)
+    assert not found.notes
+    expected = [capture(state.loaded("own"), item.text).probabilities.max() for item in items]
+    assert [line.probability for line in found.lines] == pytest.approx(expected, abs=1e-5)

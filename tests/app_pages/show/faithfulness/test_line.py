@@ -1,0 +1,255 @@
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from streamlit.testing.v1 import AppTest
+
+from app_pages.controls import knock_out as module
+from app_pages.show.faithfulness import words
+from app_pages.show.faithfulness.over_data import OverData, held_over_data
+from app_pages.subject import state
+from model import checkpoint
+from model.atlas.results import FAITHFULNESS, Table, write_rows
+from model.capture import capture
+from model.capture.intervention import without_keys
+from model.experiments.faithfulness import scores_of
+from model.experiments.knock_out import compared, falls, knock_out
+from model.inputs import Picture, Text
+from tests.app_pages.charts import table
+from tests.app_pages.inputs.test_record_input import opened, saved, show
+from tests.model import tiny
+from tests.model.atlas.invented import source
+from viz.export.tables import csv
+from viz.faithfulness.score_effect import score_effect
+
+Open = Callable[..., AppTest]
+TEXT = "not great film a b x"
+# Reads the exported table and nothing else; what it needs comes with Python.
+SCRIPT = """
+import csv, sys
+rows = list(csv.DictReader(sys.stdin))
+def ranks(column):
+    values = [float(row[column]) for row in rows]
+    return [sum(other < one for other in values) + (values.count(one) + 1) / 2 for one in values]
+def centred(values):
+    mean = sum(values) / len(values)
+    return [value - mean for value in values]
+score, effect = centred(ranks("score")), centred(ranks("effect"))
+size = (sum(one * one for one in score) * sum(one * one for one in effect)) ** 0.5
+print(sum(one * other for one, other in zip(score, effect)) / size)
+assert not {"model", "viz", "numpy"} & set(sys.modules)
+"""
+
+
+def said(app: AppTest) -> list[str]:
+    assert not app.exception
+    return [block.value for block in app.markdown if "Rank correlation with" in block.value]
+
+
+def expected(name: str, given: object, layer: int, head: int, kind: str = "keys") -> float:
+    """Spearman, by a loop over the knock-outs where they are masks."""
+    loaded = state.loaded(name)
+    record = capture(loaded, given)
+    at = list(compared(record))
+    if kind == "keys":
+        answers = np.array([capture(loaded, given, without_keys(one)).probabilities for one in at])
+    else:
+        answers = knock_out(loaded, given, kind)
+    return stats.spearmanr(scores_of(record, layer, head)[at], falls(record, answers)).statistic
+
+
+@pytest.mark.parametrize("head", [(0, 0), (1, 1)])
+def test_the_line_is_always_in_sight(open_app: Open, head: tuple[int, int]) -> None:
+    app = open_app(text=TEXT, checkpoint="imdb-pre-ln", layer=str(head[0]), head=str(head[1]))
+    (line,) = said(app)
+    value = f"{expected('imdb-pre-ln', TEXT, *head):.2f}".replace("-", "−")
+    assert f"hiding each token (from every query): **{value}** over 7 tokens." in line
+    assert "If all heads attended evenly, the prediction shifts by" in line
+    assert not app.toggle(key="faithful").value
+
+
+def test_of_a_digit(open_app: Open) -> None:
+    app = open_app(kind="Digit", digit="5", knock_out="greyed")
+    (line,) = said(app)
+    selection = app.session_state["selection"]
+    value = expected(selection.checkpoint, selection.given, 0, 0, "grey")
+    assert f"(greyed): **{value:.2f}** over 4 patches".replace("-", "−") in line
+    assert "**cannot be told on this input**: fewer than 5 patches" in line
+
+
+def test_other_kinds_of_knock_out(open_app: Open) -> None:
+    app = open_app(text=TEXT, checkpoint="imdb-pre-ln", knock_out="behind [MASK]")
+    (line,) = said(app)
+    value = f"{expected('imdb-pre-ln', TEXT, 0, 0, 'mask'):.2f}".replace("-", "−")
+    assert f"(behind [MASK]): **{value}** over 7 tokens" in line
+    assert list(app.segmented_control(key="knock_out").options) == [
+        "from every query",
+        "behind [MASK]",
+        "behind [UNK]",
+    ]
+
+
+def test_faithfulness_follows_from_the_exported_points_alone(open_app: Open) -> None:
+    app = open_app(text=TEXT, checkpoint="imdb-post-ln", faithful="true")
+    (line,) = said(app)
+    points = table(app, "Score of a map", "score", "effect")
+    columns = (points[name].to_numpy() for name in ("position", "token", "score", "effect"))
+    figure = score_effect(*columns, kind="from every query", effect="effect", selected=None)
+    given = {"input": csv(figure), "capture_output": True, "check": True}
+    found = float(subprocess.run([sys.executable, "-I", "-c", SCRIPT], **given).stdout)
+    assert found == pytest.approx(expected("imdb-post-ln", TEXT, 0, 0))
+    assert f"**{found:.2f}** over".replace("-", "−") in line
+
+
+def test_details_have_points_and_curves(open_app: Open) -> None:
+    app = open_app(text=TEXT, checkpoint="imdb-pre-ln", faithful="true", query="3 film")
+    points = table(app, "Score of a map", "score", "effect")
+    assert points["position"].tolist() == [1, 2, 3, 4, 5, 6, 7]
+    assert points["position"][points["selected"]].tolist() == [3]
+    record = state.record("imdb-pre-ln", TEXT)
+    what = f"fall of the log-odds of {record.class_names[record.logits.argmax()]}, nats"
+    for kind in ("Deletion", "Insertion"):
+        curve = table(app, f"{kind}: {what}", "share", "map")
+        assert (curve["share"].iloc[0], curve["share"].iloc[-1]) == (0, 1)
+    ends = table(app, "Deletion", "map")["map"].iloc[[0, -1]].tolist()
+    assert ends == table(app, "Insertion", "map")["map"].iloc[[-1, 0]].tolist()
+    assert ends[0] == 0
+    text = " ".join(block.value for block in app.markdown)
+    assert "Jain & Wallace 2019" in text
+    assert "Wiegreffe & Pinter 2019" in text
+    assert "at least 0.5, with p < 0.05" in text
+
+
+def test_merged_words_leave_the_check_as_it_is(open_app: Open) -> None:
+    query = {"text": "films not great", "checkpoint": "imdb-pre-ln"}
+    assert said(open_app(**query, words="true", hide_special="true")) == said(open_app(**query))
+
+
+def test_of_the_mean_of_a_layer(open_app: Open) -> None:
+    (line,) = said(open_app(text=TEXT, checkpoint="imdb-pre-ln", part="mean"))
+    record = state.record("imdb-pre-ln", TEXT)
+    at = list(compared(record))
+    effect = falls(record, knock_out(state.loaded("imdb-pre-ln"), TEXT))
+    value = stats.spearmanr(record.pattern[0, :, 0].mean(axis=0)[at], effect).statistic
+    assert f"**{value:.2f}** over".replace("-", "−") in line
+
+
+def test_without_classes(open_app: Open, checkpoints: Path) -> None:
+    loaded = tiny.loaded(replace(tiny.TEXT, class_names=(), pooling="mean"))
+    checkpoint.save(checkpoints / "headless", loaded.model, {}, loaded.tokenizer)
+    app = open_app(text=TEXT, checkpoint="headless", faithful="true")
+    (line,) = said(app)
+    assert "the pooled state turns by a cosine distance of" in line
+    record = state.record("headless", TEXT)
+    scores = record.pattern[0, 0].mean(axis=0)[1:]
+    value = stats.spearmanr(scores, falls(record, knock_out(loaded, TEXT))).statistic
+    assert f"**{value:.2f}** over".replace("-", "−") in line
+
+
+def test_what_takes_long_stands_behind_a_button(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "AT_ONCE", 0)
+    app = open_app(text=TEXT, checkpoint="imdb-pre-ln", faithful="true")
+    assert not said(app)
+    button = app.button(key="faithfulness_check")
+    assert button.label.startswith("Check this map by knocking out 7 tokens, about 1 s")
+    button.click().run()
+    assert said(app)
+    curves = app.button(key="faithfulness_curves")
+    assert not any("Deletion" in str(chart.proto.spec) for chart in app.get("vega_lite_chart"))
+    curves.click().run()
+    assert len(table(app, "Deletion", "map")) == 8
+    app.selectbox(key="layer").set_value(
+        1
+    ).run()  # another map: the knock-outs are the same, its curves are not
+    assert said(app)
+    assert app.button(key="faithfulness_curves")
+    app.selectbox(key="layer").set_value(0).run()
+    assert len(table(app, "Deletion", "map")) == 8
+
+
+def test_an_ended_run_leaves_the_button(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "AT_ONCE", 0)
+    app = open_app(text=TEXT, checkpoint="imdb-pre-ln")
+
+    def ended(*_: object, **__: object) -> None:
+        raise RuntimeError("the run was ended")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("app_pages.show.faithfulness.checked.knock_out_answers", ended)
+        app.button(key="faithfulness_check").click().run()
+        assert app.exception
+    app.run()
+    assert not said(app)
+    assert app.button(key="faithfulness_check")
+
+
+def test_over_a_data_set_it_is_said_where_it_was_measured(open_app: Open, checkpoints: Path) -> None:
+    folder = checkpoints / "imdb-pre-ln"
+    columns = ("lens", "layer", "head", "spearman_mean", "spearman_sd", "share", "n")
+    rows = pd.DataFrame(
+        [("attention", 0, 0, 0.1, 0.2, 0.05, 256), ("attention", 1, 0, 0.1, 0.2, 0.12, 250)], columns=columns
+    ).assign(told=140, too_few=100, unmoved=10, no_sooner=50)
+    table_of = Table(source=source(300, checkpoint.weights_hash("imdb-pre-ln")), rows=rows)
+    write_rows(folder / FAITHFULNESS, table_of)
+    (line,) = said(open_app(text=TEXT, checkpoint="imdb-pre-ln", layer="1"))
+    assert "Of 300 films it can be told on 140; on 12\u2009% of these this map passes." in line
+    for other in ({"layer": "1", "head": "1"}, {"part": "mean"}, {"knock_out": "behind [MASK]"}):
+        assert "films" not in said(open_app(text=TEXT, checkpoint="imdb-pre-ln", **other))[0]
+
+
+def test_a_lens_without_heads_is_one_map_a_layer(checkpoints: Path) -> None:
+    rows = pd.DataFrame(
+        {
+            "lens": ["rollout"] * 2,
+            "layer": [0, 1],
+            "head": [None, None],
+            "spearman_mean": [0.1, 0.3],
+            "spearman_sd": [0.2, 0.2],
+            "share": [0.25, None],
+            "n": [40, 0],
+            **{name: [12, None] for name in ("told", "too_few", "unmoved", "no_sooner")},
+        }
+    )
+    table_of = Table(source=source(300, checkpoint.weights_hash("imdb-pre-ln")), rows=rows)
+    write_rows(checkpoints / "imdb-pre-ln" / FAITHFULNESS, table_of)
+    assert held_over_data("imdb-pre-ln", "rollout", (0, 0)) == OverData(0.25, 12, 300, "films")
+    assert held_over_data("imdb-pre-ln", "rollout", (1, 0)) is None  # as of an older file, by another rule
+    assert held_over_data("imdb-pre-ln", "attention", (0, 0)) is None
+    assert held_over_data("imdb-post-ln", "rollout", (0, 0)) is None
+
+
+def test_a_record_from_a_file_has_no_encoder_to_ask(open_app: Open) -> None:
+    app = show(open_app, opened(saved(Text(TEXT), "imdb-pre-ln")), faithful="true", forgiven=["faithful"])
+    assert not said(app)
+    assert words.NO_ENCODER in [caption.value for caption in app.caption]
+
+
+def test_each_side_of_a_comparison_has_its_line(open_app: Open) -> None:
+    app = open_app(
+        "app_pages/compare/page.py", text=TEXT, checkpoint="imdb-pre-ln", compare_pairing="of the same number"
+    )
+    found = said(app)
+    assert len(found) == 2
+    value = f"{expected('imdb-pre-ln', TEXT, 0, 0):.2f}".replace("-", "−")
+    assert f"(from every query): **{value}** over 7 tokens" in found[0]
+
+
+def test_the_knock_outs_of_a_comparison_can_be_of_another_kind(open_app: Open) -> None:
+    look = {"kind": "Digit", "compare_part": "Knock-out", "knock_out": "greyed"}
+    app = open_app("app_pages/compare/page.py", **look)
+    assert not app.exception
+    selection = app.session_state["selection"]
+    record = state.record(selection.checkpoint, selection.given)
+    answers = knock_out(state.loaded(selection.checkpoint), Picture.of(selection.given.array), "grey")
+    most = compared(record)[int(np.abs(falls(record, answers)).argmax())]
+    line = next(
+        block.value for block in app.markdown if block.value.startswith(f"**{selection.checkpoint}**")
+    )
+    assert f"without `{record.tokens[most]}` it is" in line
+    assert "becomes the mean of the picture" in " ".join(block.value for block in app.markdown)

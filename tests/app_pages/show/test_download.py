@@ -1,0 +1,133 @@
+from collections.abc import Callable
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from app_pages.show import download
+from app_pages.show.download import name_parts
+from viz.export.text import file_name
+
+
+def page() -> None:
+    import numpy as np
+
+    from app_pages.show.show import show
+    from viz.attention.token_heatmaps import attention_heatmap
+
+    show(attention_heatmap(np.eye(2, dtype=np.float32), ["a", "b"]), key="matrix")
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> dict:
+    """What the download button was given last."""
+    given: dict = {}
+
+    def button(label: str, data: Callable[[], bytes], **options: object) -> None:
+        given.update(options, label=label, data=data)
+
+    monkeypatch.setattr(st, "download_button", button)
+    return given
+
+
+def opened(**chosen: object) -> AppTest:
+    app = AppTest.from_function(page)
+    app.session_state["file_of_matrix"] = True
+    for what, value in chosen.items():
+        app.session_state[f"file_of_matrix_{what}"] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def test_a_closed_one_draws_nothing(made: dict) -> None:
+    app = AppTest.from_function(page).run()
+    assert not app.exception
+    assert not made
+    assert not app.segmented_control
+
+
+def page_with_a_legend_beside_it() -> None:
+    import numpy as np
+
+    from app_pages.show.show import show
+    from viz.attention.token_heatmaps import attention_heatmap
+
+    def draw(title: str):
+        return attention_heatmap(np.eye(2, dtype=np.float32), ["a", "b"], title=title)
+
+    show(draw("on the page"), key="matrix", in_file=lambda: draw("in the file"))
+
+
+def test_a_file_can_say_what_stands_beside_the_figure_on_the_page(made: dict) -> None:
+    app = AppTest.from_function(page_with_a_legend_beside_it)
+    app.session_state["file_of_matrix"] = True
+    app.session_state["file_of_matrix_kind"] = "svg"
+    app.run()
+    assert not app.exception
+    assert "on the page" in app.get("plotly_chart")[0].proto.spec
+    content = made["data"]().decode()
+    assert "in the file" in content
+    assert "on the page" not in content
+
+
+@pytest.mark.parametrize(
+    ("kind", "begins"), [("png", b"\x89PNG"), ("svg", b"<svg"), ("csv", b"row,a,b"), ("parquet", b"PAR1")]
+)
+def test_the_file_is_made_when_it_is_asked_for(
+    made: dict, kind: str, begins: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    monkeypatch.setattr(download, "file", lambda *given: asked.append(given) or file(*given))
+    from viz.export.files import file
+
+    app = opened(kind=kind)
+    assert [each.value for each in app.caption][-1] == made["file_name"]
+    assert not asked
+    assert made["data"]().startswith(begins)
+    assert len(asked) == 1
+    assert made["file_name"].endswith(f".{kind}")
+
+
+def test_a_column_of_a_paper_in_one_click(made: dict) -> None:
+    opened(kind="svg", size=download.COLUMN)
+    drawn = made["data"]().decode()
+    assert 'width="8.50cm"' in drawn
+
+
+def test_an_own_size(made: dict) -> None:
+    opened(kind="svg", size=download.OWN, width_cm=12.0, font_pt=10.0, transparent=False)
+    drawn = made["data"]().decode()
+    assert 'width="12.00cm"' in drawn
+
+
+def test_colours_of_the_other_theme(made: dict) -> None:
+    opened(kind="svg", theme=download.DARK)
+    assert "#fafafa" in made["data"]().decode()
+
+
+def test_what_was_chosen_is_what_the_next_figure_begins_with(made: dict) -> None:
+    app = AppTest.from_function(page)
+    app.session_state["file_of_matrix"] = True
+    app.session_state["exported"] = {"kind": "svg", "size": download.COLUMN}
+    app.run()
+    assert made["file_name"].endswith(".svg")
+    assert 'width="8.50cm"' in made["data"]().decode()
+    app.segmented_control(key="file_of_matrix_kind").set_value("csv").run()
+    assert app.session_state["exported"]["kind"] == "csv"
+
+
+@pytest.mark.parametrize(
+    ("held", "key", "name"),
+    [
+        ({"page": "attention"}, "matrix", "attention-L2-H1-imdb-pre-ln"),
+        ({"page": "attention"}, "overview", "attention-overview-imdb-pre-ln"),
+        ({"page": "masks"}, "masks_map_scores", "masks-map-scores-L2-H1-imdb-pre-ln"),
+        ({"page": "cost"}, "cost_parameters", "cost-parameters"),
+    ],
+)
+def test_the_name_says_what_is_in_the_file(
+    held: dict, key: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(st, "session_state", {"layer": 2, "head": 1, "checkpoint": "imdb-pre-ln"} | held)
+    assert file_name(*name_parts(key), suffix="svg") == f"{name}.svg"

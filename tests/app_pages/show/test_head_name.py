@@ -1,0 +1,67 @@
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages.show.head_name import Called
+from app_pages.subject import state
+from model.inputs import Text
+from model.measures.roles import roles_on
+
+Open = Callable[..., AppTest]
+TEXT = "not great film x y z"
+
+
+def of_head(layer: int, head: int) -> list:
+    return list(roles_on(state.record("imdb-pre-ln", Text(TEXT)), layer, head))
+
+
+@pytest.mark.parametrize("page", ["attention", "masks", "inside_a_head", "compare", "heads"])
+def test_a_head_is_called_by_its_roles_wherever_it_is_chosen(open_app: Open, page: str) -> None:
+    app = open_app(f"app_pages/{page}/page.py", text=TEXT, checkpoint="imdb-pre-ln")
+    assert not app.exception
+    found = of_head(0, 0)
+    assert found
+    named = ", ".join(role.name for role in found)
+    (block,) = [each for each in app.markdown if named in each.value and each.help]
+    assert all(role.rule in block.help for role in found)
+
+
+def test_without_a_role_nothing_stands_there(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app_pages.show.head_name.roles_on", lambda *_: ())
+    app = open_app("app_pages/masks/page.py", text=TEXT, checkpoint="imdb-pre-ln")
+    assert not app.exception
+    assert not [each for each in app.markdown if "head" in each.value and each.value.startswith(":gray")]
+
+
+def test_a_click_on_another_head_says_its_roles(open_app: Open) -> None:
+    app = open_app("app_pages/masks/page.py", text=TEXT, checkpoint="imdb-pre-ln")
+    app.selectbox(key="head").set_value(1).run()
+    said = ", ".join(role.name for role in of_head(0, 1))
+    assert not said or any(said in each.value for each in app.markdown)
+
+
+@pytest.mark.parametrize(
+    ("called", "short", "whole"),
+    [
+        (Called("a head", "", "", "r"), "a head", "a head"),
+        (Called("", "", "", ""), "", ""),
+        (Called("a head", "a head", "9 texts", "r"), "a head", "a head"),
+        (Called("a head", "b head", "9 texts", "r"), "a head", "a head here; over 9 texts: b head"),
+        (Called("a head", "", "9 texts", "r"), "a head", "a head here; over 9 texts: no role"),
+        (
+            Called("", "b head", "9 texts", "r"),
+            "b head over the data set",
+            "no role here; over 9 texts: b head",
+        ),
+        (Called("", "", "9 texts", ""), "", ""),
+    ],
+)
+def test_what_differs_over_the_data_set_is_said(called: Called, short: str, whole: str) -> None:
+    assert (called.short, called.whole) == (short, whole)
+
+
+def test_the_rules_and_the_data_set_are_the_help() -> None:
+    assert Called("", "", "9 texts", "").help is None
+    assert Called("a head", "", "", "**a head**: it is").help == "**a head**: it is."
+    assert Called("a head", "", "9 texts", "it is").help == "it is. Over 9 texts: no role."

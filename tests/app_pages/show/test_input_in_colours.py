@@ -1,0 +1,77 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from app_pages.show import input_in_colours as widget
+from model.capture import capture
+from model.inputs import Picture, Text
+from model.record import ForwardRecord
+from tests.model import tiny
+from viz.builders.figure import VegaFigure
+from viz.builders.palette import TO_ONE
+
+IMAGE = np.zeros((8, 8), np.uint8)
+TEXT = capture(tiny.loaded(tiny.TEXT), "not great film")
+DIGIT = capture(tiny.loaded(tiny.DIGIT), IMAGE)
+WITHOUT_CLASS = capture(tiny.loaded(replace(tiny.DIGIT, pooling="mean", n_positions=4)), IMAGE)
+
+
+def shown(
+    monkeypatch: pytest.MonkeyPatch, record: ForwardRecord, query: int
+) -> tuple[VegaFigure, dict, list[int]]:
+    """The chart, how it was put up, and what a click on its mark 1 took."""
+    put_up, taken = [], []
+    monkeypatch.setattr(widget, "clickable", lambda chart, **options: put_up.append((chart, options)))
+    read = Text("not great film") if record.patch_grid is None else Picture.of(IMAGE)
+    weights = record.pattern[0, 0, query]
+    widget.input_in_colours(read, record, weights, query=query, scale=TO_ONE, key="x", take=taken.append)
+    ((chart, options),) = put_up
+    options["take"]({"position": 1.0})
+    return chart, options, taken
+
+
+def outlined(chart: VegaFigure) -> list[int]:
+    return chart.frame["position"][chart.frame["selected"]].tolist()
+
+
+@pytest.mark.parametrize(
+    ("record", "query", "outline", "position"),
+    [
+        (TEXT, 2, [2], 1),
+        (DIGIT, 0, [], 2),  # the class token has no place
+        (DIGIT, 3, [2], 2),
+        (WITHOUT_CLASS, 3, [3], 1),
+    ],
+)
+def test_marks_and_clicks_stand_for_positions(
+    monkeypatch: pytest.MonkeyPatch, record: ForwardRecord, query: int, outline: list[int], position: int
+) -> None:
+    chart, options, taken = shown(monkeypatch, record, query)
+    assert outlined(chart) == outline
+    assert taken == [position]
+    assert (options["key"], options["chosen"]) == ("x", query)
+    assert options["selection"] == ("token" if record is TEXT else "patch")
+
+
+@pytest.mark.parametrize(
+    ("record", "said"), [(TEXT, []), (DIGIT, [f"{DIGIT.pattern[0, 0, 3, 0]:.3f}"]), (WITHOUT_CLASS, [])]
+)
+def test_what_a_digit_leaves_out_is_said(
+    monkeypatch: pytest.MonkeyPatch, record: ForwardRecord, said: list[str]
+) -> None:
+    captions = []
+    monkeypatch.setattr(widget.st, "caption", captions.append)
+    shown(monkeypatch, record, 3)
+    assert [caption.rpartition(" ")[2] for caption in captions] == said
+
+
+def test_a_coloured_picture_is_handed_over_in_its_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    coloured, drawn = np.random.default_rng(0).integers(0, 256, (8, 8, 3), dtype=np.uint8), []
+    record = capture(tiny.loaded(replace(tiny.DIGIT, n_channels=3)), coloured)
+    monkeypatch.setattr(widget, "picture_overlay", lambda image, *_, **__: drawn.append(image))
+    monkeypatch.setattr(widget, "clickable", lambda *_, **__: None)
+    widget.input_in_colours(
+        Picture.of(coloured), record, record.pattern[0, 0, 1], query=1, scale=TO_ONE, key="x"
+    )
+    np.testing.assert_array_equal(drawn, [coloured])

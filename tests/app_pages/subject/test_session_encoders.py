@@ -1,0 +1,82 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from app_pages.subject import cache, session_encoders
+from app_pages.subject.session_encoders import Shelf
+from model import checkpoint
+from model.loaded import Loaded
+from model.sources.uploads import Upload, upload
+from model.transformer import Transformer
+
+FILES = [("config.json", b"{}"), ("model.safetensors", b"")]
+
+
+@pytest.fixture
+def one() -> tuple[Shelf, Upload]:
+    made = upload(FILES, 100)
+    return Shelf({made.name: made}), made
+
+
+def test_uploads_are_deleted_some_time_after_their_session_has_gone(
+    one: tuple[Shelf, Upload], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf, made = one
+    monkeypatch.setattr(session_encoders, "GRACE", 0)
+    shelf.leave()
+    shelf.leaving.join(10)
+    assert not shelf
+    assert not made.folder.exists()
+
+
+def test_a_session_that_comes_back_keeps_them(one: tuple[Shelf, Upload]) -> None:
+    shelf, made = one
+    shelf.stay()
+    shelf.leave()
+    shelf.stay()
+    shelf.leaving.join(10)
+    assert not shelf.leaving.is_alive()
+    assert dict(shelf) == {made.name: made}
+    assert Path(made.folder).exists()
+
+
+# GPUs
+
+
+@pytest.fixture
+def small_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that holds every encoder, and nothing that is made with it."""
+    load, embed, there = checkpoint.load, Transformer.embed, []
+
+    def loaded(name: str, device: str = "auto") -> Loaded:
+        made = load(name, "cpu")
+        if device == "auto":
+            there.append(made.model)
+        return made
+
+    def read(self: Transformer, *given: object) -> torch.Tensor:
+        if any(self is each for each in there):
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+        return embed(self, *given)
+
+    monkeypatch.setattr(checkpoint, "load", loaded)
+    monkeypatch.setattr(Transformer, "embed", read)
+    monkeypatch.setattr(cache, "_on_cpu", set())
+
+
+@pytest.mark.parametrize(
+    ("page", "names"), [("attention", ["imdb-pre-ln"]), ("compare", ["imdb-pre-ln", "imdb-post-ln"])]
+)
+@pytest.mark.usefixtures("small_gpu")
+def test_where_a_gpu_is_too_small_the_page_is_shown_and_says_that_it_is_the_cpu(
+    open_app: Callable[..., AppTest], page: str, names: list[str]
+) -> None:
+    app = open_app(f"app_pages/{page}/page.py", checkpoint="imdb-pre-ln", text="not great")
+    assert not app.exception
+    assert [said.value for said in app.caption if "GPU" in said.value] == [
+        f"The memory of the GPU is too small for {name}: it runs on the CPU." for name in names
+    ]
+    assert app.get("vega_lite_chart") or app.get("plotly_chart")

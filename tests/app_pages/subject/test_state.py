@@ -1,0 +1,106 @@
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from app_pages.subject import cache, state
+from model import checkpoint
+from model.inputs import Input, Picture, Text
+from tests.tolerance import rounding
+
+DIGIT = Picture.of(np.arange(784, dtype=np.uint8).reshape(28, 28))
+
+
+@pytest.mark.usefixtures("checkpoints")
+def test_a_record_is_made_once_and_cannot_be_written_to() -> None:
+    record = state.record("imdb-pre-ln", Text("great film"))
+    assert state.record("imdb-pre-ln", Text("great film")) is record
+    assert state.record("imdb-post-ln", Text("great film")) is not record
+    with pytest.raises(ValueError, match="read-only"):
+        record.pattern[0, 0, 0, 0] = 1
+
+
+@pytest.mark.usefixtures("checkpoints")
+@pytest.mark.parametrize("text", ["\x00", "great " * 20_000])
+def test_any_text_becomes_a_record(text: str) -> None:
+    assert np.isfinite(state.record("imdb-pre-ln", Text(text)).pattern).all()
+
+
+@pytest.mark.usefixtures("checkpoints")
+def test_the_tokens_beyond_the_encoder_are_named() -> None:
+    # of 12 positions two are [CLS] and [SEP]
+    assert (
+        state.left_out("imdb-pre-ln", Text("great " * 15))
+        == "last 5 tokens: its tokenizer keeps the beginning"
+    )
+    assert (
+        state.left_out("imdb-pre-ln", Text("great " * 11)) == "last token: its tokenizer keeps the beginning"
+    )
+    assert state.left_out("imdb-pre-ln", Text("great")) == ""
+    assert state.left_out("mnist-pre-ln", DIGIT) == ""
+
+
+@pytest.mark.usefixtures("checkpoints")
+@pytest.mark.parametrize(
+    ("name", "given", "unit"),
+    [("imdb-pre-ln", Text("not great"), "tokens"), ("mnist-pre-ln", DIGIT, "patches")],
+)
+def test_every_head_has_its_measures(name: str, given: Input, unit: str) -> None:
+    measures = state.head_measures(name, given)
+    assert list(measures) == ["entropy", f"mean distance ({unit})"]
+    assert all(values.shape == (2, 2) for values in measures.values())
+    assert ((measures["entropy"] >= 0) & (measures["entropy"] <= 1)).all()
+
+
+@pytest.mark.usefixtures("checkpoints")
+def test_the_measures_are_means_over_queries() -> None:
+    pattern = state.record("imdb-pre-ln", Text("not great")).pattern[1, 0].astype(float)
+    shown = state.head_measures("imdb-pre-ln", Text("not great"))  # [CLS] not great [SEP]
+    entropy = np.mean(-(pattern * np.log(pattern)).sum(axis=1)) / np.log(4)
+    assert shown["entropy"][1, 0] == pytest.approx(entropy, rel=rounding(8 * 4))
+    distance = np.abs(np.subtract.outer(range(4), range(4)))
+    assert shown["mean distance (tokens)"][1, 0] == pytest.approx(
+        (pattern * distance).sum(axis=1).mean(), rel=rounding(4 * 4)
+    )
+
+
+def test_checkpoints_are_listed_by_what_they_take(checkpoints: Path) -> None:
+    assert state.checkpoints(state.TEXT) == ["imdb-pre-ln", "imdb-post-ln"]
+    (checkpoints / "imdb-pre-ln" / "config.json").write_text("{")
+    assert state.checkpoints(state.TEXT) == ["imdb-pre-ln", "imdb-post-ln"]
+    assert state.checkpoints(state.DIGIT) == ["imdb-pre-ln", "mnist-pre-ln", "mnist-post-ln"]
+
+
+def test_a_pair_is_the_same_name_with_either_ending(checkpoints: Path) -> None:
+    both = ("mnist-pre-ln", "mnist-post-ln")
+    assert state.pair("mnist-pre-ln") == state.pair("mnist-post-ln") == both
+    (checkpoints / "mnist-post-ln").rename(checkpoints / "mnist")
+    assert state.pair("mnist-pre-ln") is None
+    assert state.pair("mnist") is None
+
+
+def test_damaged_predictions_count_as_none(checkpoints: Path) -> None:
+    (checkpoints / "mnist-pre-ln" / "predictions.safetensors").write_bytes(b"{")
+    assert state.predictions("mnist-pre-ln") is None
+    assert len(state.predictions("mnist-post-ln")["loss"]) == 10_000
+    of_two = {"predicted": np.array([7, 2], np.uint8), "loss": np.array([0.5, 1], np.float32)}
+    save_file(of_two, checkpoints / "mnist-post-ln" / "predictions.safetensors")
+    cache.clear()  # nothing else of the checkpoint has changed
+    assert state.predictions("mnist-post-ln") is None
+    with pytest.raises(ValueError, match=r"^mnist-pre-ln/predictions.safetensors cannot be read"):
+        checkpoint.predictions("mnist-pre-ln")
+
+
+def test_the_test_digits_are_there_and_read_only() -> None:
+    images, labels = state.test_digits()
+    assert (images.shape, labels.shape) == ((10_000, 28, 28), (10_000,))
+    assert not images.flags.writeable
+    assert not labels.flags.writeable
+
+
+def test_pairs_come_first(checkpoints: Path) -> None:
+    shutil.copytree(checkpoints / "imdb-pre-ln", checkpoints / "an-encoder")
+    assert state.checkpoints(state.TEXT) == ["imdb-pre-ln", "imdb-post-ln", "an-encoder"]
+    assert state.checkpoints(state.DIGIT) == ["mnist-pre-ln", "mnist-post-ln"]

@@ -1,0 +1,80 @@
+"""What was stored over a data set, as pages read it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import streamlit as st
+
+from app_pages.subject import stored_results
+from model.atlas.results import HEADS, LAYERS, write
+from model.checkpoint import save, weights_hash
+from model.sources import locations
+from tests.model import tiny
+from tests.model.atlas.invented import heads, layers
+
+PRE = "imdb-pre-ln"
+
+
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    captions: list[str] = []
+    monkeypatch.setattr(st, "caption", captions.append)
+    return captions
+
+
+@pytest.mark.parametrize(
+    ("file", "make", "read"),
+    [(HEADS, heads, stored_results.heads_of), (LAYERS, layers, stored_results.layers_of)],
+)
+def test_it_is_read_until_file_or_weights_change(
+    checkpoints: Path, said: list[str], file: str, make: Callable, read: Callable
+) -> None:
+    assert read(PRE) is None
+    write(checkpoints / PRE / file, make(weights=weights_hash(PRE)))
+    found = read(PRE)
+    assert found.source.n == 30
+    assert read(PRE) is found
+    write(checkpoints / PRE / file, make(weights=weights_hash(PRE), n=31))
+    assert read(PRE).source.n == 31
+    made = tiny.loaded(tiny.TEXT, 11)
+    save(checkpoints / "mine", made.model, {}, made.tokenizer)
+    (checkpoints / "mine" / "model.safetensors").replace(checkpoints / PRE / "model.safetensors")
+    assert read(PRE) is None
+    assert said == []
+
+
+def test_a_damaged_file_is_said_and_counts_as_none(checkpoints: Path, said: list[str]) -> None:
+    (checkpoints / PRE / HEADS).write_bytes(b"PAR1")
+    assert stored_results.heads_of(PRE) is None
+    assert [f"{PRE}/{HEADS} cannot be read" in sentence for sentence in said] == [True]
+    assert (
+        stored_results.examples_of(PRE)
+        is stored_results.pruning_of(PRE)
+        is stored_results.faithfulness_of(PRE)
+        is None
+    )
+
+
+@pytest.mark.usefixtures("checkpoints")
+def test_an_encoder_of_ones_own_has_it_in_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = tiny.loaded(tiny.TEXT, 4)
+    save(tmp_path / "models" / "mine", made.model, {}, made.tokenizer)
+    monkeypatch.setattr(locations, "_root", None)
+    locations.use(tmp_path / "models")
+    write(tmp_path / "models" / "mine" / HEADS, heads(weights=weights_hash("mine")))
+    assert stored_results.heads_of("mine").source.n == 30
+    assert stored_results.heads_of("nowhere") is None
+
+
+def test_how_many_examples_a_figure_is_of() -> None:
+    source = heads(n=2500).source
+    assert stored_results.over(source) == "2,500 films"
+    assert (
+        stored_results.over(type(source)(**{**vars_of(source), "samples": {"zero": 40}}), "zero")
+        == "40 films"
+    )
+
+
+def vars_of(source: object) -> dict:
+    return {name: getattr(source, name) for name in ("command", "data", "sha256", "n", "weights")}

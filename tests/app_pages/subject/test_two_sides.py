@@ -1,0 +1,168 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from app_pages.subject import two_sides
+from app_pages.subject.two_sides import (
+    Side,
+    common_tokens,
+    difference,
+    head_patterns,
+    same_position,
+    share,
+    shared_limit,
+    take_from_second,
+    verdict,
+)
+from model.capture import capture
+from model.capture.intervention import repositioned
+from model.inputs import Picture, Text
+from model.record import ForwardRecord
+from tests.model import tiny
+
+FINE = replace(tiny.DIGIT, patch_size=2, n_positions=17)
+
+
+def text(given: str) -> Side:
+    record = capture(tiny.loaded(tiny.TEXT), given)
+    return Side(title="text", checkpoint="tiny", given=Text(given), label=None, record=record)
+
+
+def digit(config=tiny.DIGIT) -> Side:
+    picture = Picture.of(np.zeros((8, 8), np.uint8))
+    record = capture(tiny.loaded(config), picture)
+    return Side(title="digit", checkpoint="tiny", given=picture, label=None, record=record)
+
+
+def shuffled(given: str, order: tuple[int, ...], zeroed: bool = False) -> Side:
+    record = capture(tiny.loaded(tiny.TEXT), given, repositioned(order=order, zeroed=zeroed))
+    return replace(text(given), title="shuffled", record=record, order=order)
+
+
+def answering(*probabilities: float) -> ForwardRecord:
+    return replace(text("film").record, logits=np.log(np.array(probabilities, np.float32)))
+
+
+# The verdict
+
+
+@pytest.mark.parametrize(
+    ("after", "end"),
+    [
+        (
+            (0.8, 0.2),
+            "changes from positive (75.00\u2009%) to negative (80.00\u2009%); positive now has 20.00\u2009%.",
+        ),
+        ((0.1, 0.9), "stays positive: 75.00\u2009% before, 90.00\u2009% after."),
+        ((0.25, 0.75), "stays positive: 75.00\u2009%, as before."),
+    ],
+)
+def test_what_became_of_the_answer(after: tuple[float, ...], end: str) -> None:
+    said = verdict("With a causal mask", answering(0.25, 0.75), answering(*after))
+    assert said == f"With a causal mask, the prediction {end}"
+
+
+def test_without_classes_it_is_the_pooled_state_that_changes() -> None:
+    before = replace(
+        capture(tiny.loaded(replace(tiny.TEXT, class_names=())), "film"),
+        pooled=np.eye(8, dtype=np.float32)[0],
+    )
+    after = replace(before, pooled=np.array([3, 4, 0, 0, 0, 0, 0, 0], np.float32))
+    assert (
+        verdict("Shifted", before, after)
+        == "Shifted, the pooled state changes by a cosine distance of 0.4; the encoder has no classes."
+    )
+
+
+def test_a_share_that_only_rounds_to_all_or_nothing_says_so() -> None:
+    shares = (0.0, 0.0001, 0.5, 0.9999, 1.0)
+    assert [share(part, 1) for part in shares] == [
+        "0.0\u2009%",
+        "under 0.1\u2009%",
+        "50.0\u2009%",
+        "over 99.9\u2009%",
+        "100.0\u2009%",
+    ]
+    assert share(0.00001) == "under 0.01\u2009%"
+
+
+# The scale, and the patterns
+
+
+def test_the_shared_scale_reaches_to_the_largest_of_all() -> None:
+    assert shared_limit([np.array([0.1, -0.5]), np.array([0.2])]) == 0.5
+    assert shared_limit([np.zeros(2), np.array([0.2])]) == 0.2
+    assert shared_limit([]) == shared_limit([np.zeros(3)]) == 1
+
+
+def test_the_difference_is_the_second_minus_the_first_token_by_token() -> None:
+    before, after = text("not film"), shuffled("not film", (0, 2, 1, 3))
+    figure = difference(before, after, (1, 0), title="L1 H0").specification
+    one, other = before.record.pattern[1, 0], after.record.pattern[1, 0]
+    trace = figure["data"][0]
+    np.testing.assert_allclose(trace["z"][1][2], other[2, 1] - one[1, 2], atol=1e-6)
+    assert list(trace["x"]) == ["[CLS]", "not", "film", "[SEP]"]
+    assert "shuffled minus text" in str(figure)
+
+
+def test_heads_that_are_partners_are_subtracted() -> None:
+    first, second = text("not film"), text("great film")
+    patterns = head_patterns(first, second, (0, 1), (1, 0))
+    np.testing.assert_array_equal(patterns[0], first.record.pattern[0, 1])
+    np.testing.assert_array_equal(patterns[1], second.record.pattern[1, 0])
+    assert common_tokens(first, second) == ("[CLS]", "not|great", "film", "[SEP]")
+
+
+def test_without_positions_a_pattern_put_back_is_what_it_was() -> None:
+    order = (0, 3, 1, 2, 4)
+    before, after = shuffled("not great film", (0, 1, 2, 3, 4), True), shuffled("not great film", order, True)
+    np.testing.assert_allclose(*head_patterns(before, after, (1, 1)), **tiny.CLOSE)
+    assert common_tokens(before, after) == before.record.tokens
+
+
+# Positions that correspond
+
+
+def test_what_is_read_at_one_place_is_found_where_it_was_moved_to() -> None:
+    before, after = text("not great film"), shuffled("not great film", (0, 3, 1, 2, 4))
+    assert [same_position(before, after, at) for at in range(5)] == [0, 2, 3, 1, 4]
+    assert [same_position(after, before, at) for at in range(5)] == [0, 3, 1, 2, 4]
+
+
+def test_positions_of_texts_correspond_as_far_as_both_reach() -> None:
+    long, short = text("not great film"), text("film")  # 5 and 3 tokens
+    assert [same_position(long, short, query) for query in range(5)] == [0, 1, 2, None, None]
+
+
+def test_one_text_that_two_tokenizers_cut_differently_has_the_class_token_in_common() -> None:
+    here, there = text("not great film"), replace(text("film"), checkpoint="another")
+    assert [same_position(here, there, query) for query in range(3)] == [0, None, None]
+    alike = replace(text("not great film"), checkpoint="another")
+    assert [same_position(here, alike, query) for query in range(3)] == [0, 1, 2]
+
+
+def test_of_other_patches_the_class_tokens_alone_correspond() -> None:
+    assert [same_position(digit(), digit(FINE), query) for query in (0, 1, 4)] == [0, None, None]
+    without = digit(replace(FINE, pooling="mean", n_positions=16))
+    assert same_position(digit(), without, 0) is None
+    assert same_position(digit(), digit(), 4) == 4
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "position", "taken"),
+    [
+        (digit(), digit(), 3, [3]),
+        (digit(), digit(FINE), 3, []),
+        (digit(), digit(FINE), 0, [0]),
+        (text("film"), text("not great film"), 2, [2]),
+        (text("film"), text("not great film"), 4, []),
+    ],
+)
+def test_a_click_on_the_second_side_takes_what_the_first_has_too(
+    monkeypatch: pytest.MonkeyPatch, first: Side, second: Side, position: int, taken: list[int]
+) -> None:
+    found: list[int] = []
+    monkeypatch.setattr(two_sides, "take_query", found.append)
+    take_from_second(first, second, position)
+    assert found == taken

@@ -1,0 +1,338 @@
+import json
+import os
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from model.atlas import parquet as tables
+from model.atlas.parquet import write_table
+from model.atlas.results import (
+    EXAMPLES,
+    FAITHFULNESS,
+    HEADS,
+    LAYERS,
+    ROWS,
+    Table,
+    against_file,
+    read_against,
+    read_heads,
+    read_layers,
+    read_rows,
+    write,
+    write_against,
+)
+from model.atlas.source import Spread
+from tests.model.atlas import invented
+from tests.model.atlas.invented import against, heads, layers
+
+
+def examples(n: int = 3) -> Table:
+    numbers = {name: range(n) for name in ("layer", "head", "rank", "number", "query", "key")}
+    words = {name: ["größer ☃"] * n for name in ("query_token", "key_token", "before", "between", "after")}
+    rows = pd.DataFrame({**numbers, **words, "weight": np.linspace(0.9, 0.5, n)})
+    return Table(source=invented.source(n, "w"), rows=rows)
+
+
+def test_heads_are_read_as_written(tmp_path):
+    made = heads()
+    spreads = {**made.spreads, "importance": invented.spread(2, 2, seed=5)}
+    spreads["importance"].mean[0, 1] = np.nan
+    made = replace(
+        made, spreads=spreads, source=replace(made.source, samples={"importance": 9}, unknown=0.25)
+    )
+    write(tmp_path / HEADS, made)
+    found = read_heads(tmp_path / HEADS)
+    assert found.source == made.source
+    assert list(found.spreads) == list(spreads)
+    for name, spread in spreads.items():
+        np.testing.assert_array_equal(found.spreads[name].mean, spread.mean.astype(np.float32))
+        np.testing.assert_array_equal(found.spreads[name].sd, spread.sd.astype(np.float32))
+    np.testing.assert_array_equal(found.z, made.z)
+    assert list(tmp_path.iterdir()) == [tmp_path / HEADS]
+    assert (tmp_path / HEADS).stat().st_size < 10_000
+
+
+def test_layers_are_read_as_written(tmp_path):
+    made = layers()
+    write(tmp_path / LAYERS, made)
+    found = read_layers(tmp_path / LAYERS)
+    assert found.source == made.source
+    assert list(found.curves) == list(made.curves)
+    np.testing.assert_array_equal(found.curves["share"].sd, made.curves["share"].sd.astype(np.float32))
+
+
+def test_rows_are_read_as_written(tmp_path):
+    made = examples()
+    write(tmp_path / EXAMPLES, made)
+    found = read_rows(tmp_path / EXAMPLES)
+    assert found.source == made.source
+    expected = made.rows[list(ROWS[EXAMPLES])].astype({"weight": np.float32})
+    pd.testing.assert_frame_equal(found.rows, expected, check_dtype=False)
+
+
+def test_columns_that_came_later_may_be_missing(tmp_path):
+    old = pd.DataFrame(
+        {
+            "lens": "rollout",
+            "layer": 0,
+            "head": None,
+            "spearman_mean": 0.5,
+            "spearman_sd": 0.25,
+            "share": 0.5,
+            "n": 30,
+        },
+        index=[0],
+    )
+    write_table(
+        tmp_path / FAITHFULNESS,
+        examples().source,
+        {name: (kind, old[name].tolist()) for name, kind in ROWS[FAITHFULNESS].items()},
+    )
+    assert read_rows(tmp_path / FAITHFULNESS).rows["told"].isna().all()
+    new = Table(source=examples().source, rows=old.assign(told=20, too_few=4, unmoved=3, no_sooner=3))
+    write(tmp_path / FAITHFULNESS, new)
+    pd.testing.assert_frame_equal(read_rows(tmp_path / FAITHFULNESS).rows, new.rows, check_dtype=False)
+
+
+def test_pandas_reads_them_too(tmp_path):
+    write(tmp_path / HEADS, heads())
+    frame = pd.read_parquet(tmp_path / HEADS)
+    assert frame[["layer", "head"]].to_numpy().tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    assert frame.entropy_mean.tolist() == pytest.approx(heads().spreads["entropy"].mean.ravel(), rel=1e-6)
+
+
+def test_no_file_is_nothing_stored(tmp_path):
+    assert read_heads(tmp_path / HEADS) is None
+    assert read_layers(tmp_path / LAYERS) is None
+    assert all(read_rows(tmp_path / name) is None for name in ROWS)
+    assert read_against(tmp_path / against_file("x")) is None
+
+
+# Damaged files, and files that somebody made to be read here
+
+
+SOURCE = {"command": "c", "data": "d", "sha256": "e", "n": 4, "weights": ["w"], "samples": {}}
+GRID = {"layer": [0, 0, 1, 1], "head": [0, 1, 0, 1]}
+Z = pa.array([[1.0]] * 4, pa.list_(pa.float32()))
+TYPES = {"layer": pa.int32(), "head": pa.int32(), "z": pa.list_(pa.float32())}
+
+
+def put(path, columns, source=SOURCE, dictionary=False):
+    path.parent.mkdir(exist_ok=True)
+    arrays = {
+        name: values if isinstance(values, pa.Array) else pa.array(values, TYPES.get(name, pa.float32()))
+        for name, values in columns.items()
+    }
+    metadata = None if source is None else {tables.KEY: json.dumps(source).encode()}
+    pq.write_table(pa.table(arrays).replace_schema_metadata(metadata), path, use_dictionary=dictionary)
+
+
+def test_what_is_put_is_read(tmp_path):
+    put(tmp_path / HEADS, GRID | {"z": Z, "entropy_mean": [0.5] * 4, "entropy_sd": [0.1] * 4})
+    assert read_heads(tmp_path / HEADS).spreads["entropy"].mean.tolist() == [[0.5, 0.5], [0.5, 0.5]]
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"layer": [0], "head": [0]}, "lacks the column z"),
+        ({"z": Z}, "lacks the column head"),
+        (GRID | {"z": Z, "entropy_mean": [0.5] * 4}, "lacks the column entropy_sd"),
+        (GRID | {"z": Z, "entropy": [0.5] * 4}, "holds a column entropy"),
+        (GRID | {"z": Z, "layer": [0, 0, 0, 1]}, "not all layers and heads in order"),
+        (GRID | {"z": Z, "layer": [0, 0, 2**31 - 1, 1]}, "not all layers and heads in order"),
+        (GRID | {"z": Z, "layer": [0, 0, -1, 1]}, "holds a negative number"),
+        (GRID | {"z": Z, "layer": [0, 0, None, 1]}, "no layers and heads"),
+        ({"layer": [], "head": [], "z": Z[:0]}, "no layers and heads"),
+        (GRID | {"z": Z, "a_mean": [np.nan] * 4, "a_sd": [0.0] * 4}, "a_mean holds what is no number"),
+        (GRID | {"z": Z, "a_mean": [np.inf] * 4, "a_sd": [0.0] * 4}, "a_mean holds what is no number"),
+        (GRID | {"z": pa.array([[1], [1], [1], [1, 2]], TYPES["z"])}, "lists of several lengths"),
+        (GRID | {"z": pa.array([[np.nan]] * 4, TYPES["z"])}, "z holds what is no number"),
+        (GRID | {"z": pa.array([None] * 4, TYPES["z"])}, "z holds what is no number"),
+        (GRID | {"z": pa.array([["1"]] * 4)}, r"z holds list<.*string>"),
+        (GRID | {"z": Z, "more": pa.array([b"\x80\x04."] * 4)}, "more holds binary"),
+        (GRID | {"z": Z, "more": pa.array([{"a": 1}] * 4)}, "more holds struct"),
+        (GRID | {"z": Z, "layer": pa.array(["0"] * 4)}, "layer holds string, not int32"),
+    ],
+)
+def test_columns_that_do_not_fit_are_refused_in_one_sentence(tmp_path, columns, said):
+    put(tmp_path / "named" / HEADS, columns)
+    with pytest.raises(ValueError, match=rf"^named/heads\.parquet cannot be read: .*{said}"):
+        read_heads(tmp_path / "named" / HEADS)
+
+
+def test_an_extension_type_is_not_rebuilt(tmp_path):
+    uuids = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"0" * 16] * 4, pa.binary(16)))
+    put(tmp_path / HEADS, GRID | {"z": Z, "more": uuids})
+    with pytest.raises(ValueError, match=r"more holds .*, not float"):
+        read_heads(tmp_path / HEADS)
+
+
+def test_files_from_before_unknown_tokens_were_counted_are_read(tmp_path):
+    put(tmp_path / "named" / HEADS, GRID | {"z": Z})
+    assert read_heads(tmp_path / "named" / HEADS).source.unknown is None
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        None,
+        [],
+        SOURCE | {"n": 0},
+        SOURCE | {"n": "4"},
+        SOURCE | {"weights": []},
+        SOURCE | {"weights": ["w", "v"]},
+        SOURCE | {"samples": {"a": -1}},
+        SOURCE | {"unknown": 1.5},
+        SOURCE | {"unknown": "much"},
+        {name: value for name, value in SOURCE.items() if name != "command"},
+    ],
+)
+def test_a_file_says_where_it_comes_from(tmp_path, source):
+    put(tmp_path / "named" / HEADS, GRID | {"z": Z}, source)
+    with pytest.raises(ValueError, match=r"^named/heads\.parquet cannot be read: ."):
+        read_heads(tmp_path / "named" / HEADS)
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1" * 100, b"{}", b"\x80\x04N."])
+@pytest.mark.parametrize(
+    ("name", "read"), [(HEADS, read_heads), (LAYERS, read_layers), (EXAMPLES, read_rows)]
+)
+def test_what_is_no_parquet_is_refused_in_one_sentence(tmp_path, content, name, read):
+    (tmp_path / "named").mkdir()
+    path = tmp_path / "named" / name
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=rf"^named/{name} cannot be read: .") as refused:
+        read(path)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["pipe", "folder"])
+def test_what_is_not_a_file_is_refused_without_its_path(tmp_path, make):
+    (tmp_path / "named").mkdir()
+    make(tmp_path / "named" / HEADS)
+    make(tmp_path / "named" / "against-x.json")
+    with pytest.raises(ValueError, match=r"^named/heads\.parquet cannot be read: it is not a file$"):
+        read_heads(tmp_path / "named" / HEADS)
+    with pytest.raises(ValueError, match=r"^named/against-x\.json cannot be read: it is not a file$"):
+        read_against(tmp_path / "named" / "against-x.json")
+
+
+def test_a_file_that_was_cut_is_refused(tmp_path):
+    write(tmp_path / HEADS, heads())
+    content = (tmp_path / HEADS).read_bytes()
+    for n in range(0, len(content), 97):
+        (tmp_path / HEADS).write_bytes(content[:n])
+        with pytest.raises(ValueError, match="cannot be read"):
+            read_heads(tmp_path / HEADS)
+
+
+def test_what_is_too_large_is_refused(tmp_path, monkeypatch):
+    put(tmp_path / HEADS, GRID | {"z": Z})
+    monkeypatch.setattr(tables, "MOST_ROWS", 3)
+    with pytest.raises(ValueError, match="4 rows of 3 columns are more"):
+        read_heads(tmp_path / HEADS)
+    monkeypatch.setattr(tables, "LARGEST_FILE", 100)
+    with pytest.raises(ValueError, match="it is larger than"):
+        read_heads(tmp_path / HEADS)
+
+
+def test_what_unpacks_to_much_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "LARGEST_TABLE", 100_000)
+    for number, dictionary, said in (
+        (0.0, True, "columns are not plain"),
+        (None, False, "more than an atlas has"),
+    ):
+        many = pa.array([[number] * 100_000] * 4, TYPES["z"])
+        put(tmp_path / HEADS, GRID | {"z": many}, dictionary=dictionary)
+        assert (tmp_path / HEADS).stat().st_size < 10_000
+        with pytest.raises(ValueError, match=said):
+            read_heads(tmp_path / HEADS)
+
+
+def test_endless_words_are_refused(tmp_path):
+    made = examples()
+    made.rows.loc[0, "before"] = "x" * 3000
+    write(tmp_path / EXAMPLES, made)
+    with pytest.raises(ValueError, match="before lacks words or holds more"):
+        read_rows(tmp_path / EXAMPLES)
+
+
+def test_the_places_of_a_curve_are_in_order(tmp_path):
+    columns = {"curve": pa.array(["norm"] * 2), "place": pa.array([0, 2], pa.int32())}
+    put(tmp_path / LAYERS, columns | {"mean": [0.0, 1.0], "sd": [0.0, 1.0]})
+    with pytest.raises(ValueError, match="places of its curve norm are not in order"):
+        read_layers(tmp_path / LAYERS)
+
+
+# Two encoders
+
+
+def test_a_comparison_is_read_as_written(tmp_path):
+    made = against(((2, 2), (1, 3)))
+    write_against(tmp_path / "it.json", made)
+    found = read_against(tmp_path / "it.json")
+    assert found.source == made.source
+    np.testing.assert_equal(found.distances.mean, made.distances.mean)
+    np.testing.assert_equal(found.alike, made.alike)
+    np.testing.assert_equal(found.cka, made.cka)
+    assert list(tmp_path.iterdir()) == [tmp_path / "it.json"]
+
+
+def test_five_digits_are_kept(tmp_path):
+    distances = Spread(mean=np.full((4, 4), 1 / 3), sd=np.full((4, 4), 1234567.0))
+    write_against(tmp_path / "it.json", against(distances=distances))
+    found = read_against(tmp_path / "it.json").distances
+    assert (found.mean[0, 0], found.sd[0, 0]) == (0.33333, 1234600)
+
+
+def test_heads_are_matched_over_the_data_by_hand():
+    mean = np.array([[0.9, 0.1], [0.3, 0.2], [0.5, 0.6]])
+    found = against(((3, 1), (1, 2)), n=10, distances=Spread(mean=mean, sd=mean))
+    assert found.pairing.partners.tolist() == [1, 0, -1]  # 0.1 + 0.3 is less than 0.2 + 0.5 or any other
+    found.alike[:] = [4, 8, 0]
+    assert found.persisting == pytest.approx(0.6)
+    assert found.by_layer == pytest.approx([0.1, 0.3, np.nan], nan_ok=True)
+    turned = found.turned()
+    assert turned.pairing.partners.tolist() == [1, 0]
+    assert turned.alike.tolist() == [8, 4]
+    assert turned.shapes == ((1, 2), (3, 1))
+    assert turned.source.weights == ("v", "w")
+    assert turned.persisting == found.persisting
+
+
+def changed(path, made, **changes):
+    write_against(path, made)
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"shapes": [[2, 2], [2, 3]]},
+        {"shapes": [[2, 2]]},
+        {"shapes": [[0, 2], [2, 2]]},
+        {"alike": [1, 2]},
+        {"distances": {"mean": [[None] * 4] * 4, "sd": [[0] * 4] * 4}},
+        {"cka": [1, 2]},
+        {"halves": -1},
+        {"source": {"command": "c", "data": "d", "sha256": "e", "n": 1, "weights": ["a", "b"]}},
+    ],
+)
+def test_a_damaged_comparison_is_refused_in_one_sentence(tmp_path, changes):
+    path = tmp_path / "named" / "against-x.json"
+    changed(path, against(), **changes)
+    with pytest.raises(ValueError, match=r"named/against-x\.json cannot be read: ."):
+        read_against(path)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "null", "[" * 100_000])
+def test_what_is_no_json_of_ours_is_refused(tmp_path, content):
+    path = tmp_path / against_file("x")
+    path.write_text(content)
+    with pytest.raises(ValueError, match=r"against-x\.json cannot be read: ."):
+        read_against(path)

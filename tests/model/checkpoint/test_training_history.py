@@ -1,0 +1,153 @@
+import math
+
+import numpy as np
+import pytest
+
+from model.checkpoint import training_history as history
+from model.checkpoint.training_history import check_history, logged, smoothed, standard_error, starts, tasks
+
+WHOLE = {
+    "figures": {"n": 10, "accuracy": 0.5, "loss": 0.7, "data": "ten texts"},
+    "recipe": {"phases": [{"task": "digits", "epochs": 3}], "published": None, "seed": 1},
+    "probes": ["test digit 3"],
+    "log": [{"phase": 0, "step": 0, "loss": 2.3, "gradient_norm": float("nan")}],
+    "evaluations": [{"phase": 0, "step": 1, "n": 10, "accuracy": 0.5, "loss": 0.7}],
+    "note": {"anything": ["else"]},
+}
+
+
+@pytest.mark.parametrize("history", [WHOLE, {}, {"recipe": {}}, {"log": []}], ids=["whole", *"123"])
+def test_what_is_told_may_be_much_or_nothing(history):
+    check_history(history)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"figures": {"accuracy": 0.5}}, "figures: 'n' is a required property"),
+        ({"figures": WHOLE["figures"] | {"n": "ten"}}, "figures n: 'ten' is not of type 'integer'"),
+        ({"recipe": "by heart"}, "recipe: 'by heart' is not of type 'object'"),
+        ({"recipe": {"phases": [{}]}}, "recipe phases 0: 'task' is a required property"),
+        ({"probes": [3]}, "probes 0: 3 is not of type 'string'"),
+        ({"log": [{"phase": 0, "step": -1}]}, "log 0 step: -1 is less than the minimum of 0"),
+        ({"log": [{"phase": 0, "step": 1, "loss": "low"}]}, "log 0 loss: 'low' is not of type 'number'"),
+        ({"log": [WHOLE["log"][0], {"step": 1}]}, "log 1: 'phase' is a required property"),
+        ({"log": [{"phase": True, "step": 1}]}, "log 0 phase: True is not of type 'integer'"),
+        ({"log": [{"phase": 0, "step": 2**54}]}, "log 0 step: 18014398509481984 is greater than the maximum"),
+        (
+            {"log": [{"phase": 0, "step": 1, "loss": 1e301}]},
+            r"log 0 loss: 1e\+301 is greater than the maximum",
+        ),
+        ({"log": [{"phase": 0, "step": 1, "loss": None}]}, "log 0 loss: None is not of type 'number'"),
+        ({"log": [[0, 1]]}, r"log 0: \[0, 1\] is not of type 'object'"),
+        ({"log": {"0": 2.3}}, "log: {'0': 2.3} is not of type 'array'"),
+        ({"evaluations": [{"phase": 1, "step": 1}]}, "evaluations tells of more than the 1 phases"),
+    ],
+    ids=str,
+)
+def test_what_the_pages_could_not_read_is_refused(changes, sentence):
+    with pytest.raises(ValueError, match=f"^{sentence}"):
+        check_history(WHOLE | changes)
+
+
+@pytest.mark.parametrize(
+    ("row", "sentence"),
+    [
+        ([], r"log 2: \[\] is not of type 'object'"),
+        ({"phase": 0}, "log 2: 'step' is a required property"),
+        ({"phase": 0, "step": 1.5}, "log 2 step: 1.5 is not of type 'integer'"),
+        ({"phase": 0, "step": math.nan}, "log 2 step: nan is not of type 'integer'"),
+        ({"phase": True, "step": 1}, "log 2 phase: True is not of type 'integer'"),
+        ({"phase": 0, "step": 2**53 + 1}, "log 2 step: 9007199254740993 is greater than the maximum"),
+        ({"phase": 0, "step": 1, "loss": math.inf}, "log 2 loss: inf is greater than the maximum"),
+        ({"phase": 0, "step": 1, "loss": 10**400}, "log 2 loss: 1000"),
+        ({"phase": 0, "step": 1, "loss": None}, "log 2 loss: None is not of type 'number'"),
+    ],
+    ids=str,
+)
+def test_of_many_rows_the_first_odd_one_is_named(row, sentence):
+    good = {
+        "phase": 0.0,
+        "step": 3.0,
+        "loss": math.nan,
+    }  # a whole number may be written so, and no loss may be known
+    with pytest.raises(ValueError, match=f"^{sentence}"):
+        check_history(WHOLE | {"log": [good, good, row, row]})
+
+
+def test_a_history_of_very_many_rows_is_checked_without_a_validator_of_each(monkeypatch):
+    validated = []
+    monkeypatch.setattr(history, "check", lambda found, _: validated.append(len(str(found))))
+    rows = [{"phase": 0, "step": step, "loss": 1.0} for step in range(20_000)]
+    check_history(WHOLE | {"log": rows})
+    assert len(validated) == 1
+
+
+def test_the_sentence_does_not_quote_a_book():
+    with pytest.raises(ValueError, match=r"^figures: ") as error:
+        check_history({"figures": "long " * 10_000})
+    assert len(str(error.value)) < 300
+
+
+# Two phases of 3 and 2 steps
+RUN = {
+    "recipe": {"phases": [{"task": "digits"}, {"task": "gently changed digits"}]},
+    "log": [
+        {"phase": phase, "step": step, "loss": 4.0 - phase - step}
+        for phase, n in enumerate((3, 2))
+        for step in range(n)
+    ],
+    "evaluations": [
+        {"phase": 0, "step": 1, "accuracy": 0.25},
+        {"phase": 0, "step": 2, "accuracy": 0.5},
+        {"phase": 1, "step": 1},
+    ],
+}
+
+
+def test_steps_are_counted_from_the_beginning_of_the_run():
+    table = logged(RUN, "loss")
+    assert table["step"].tolist() == [0, 1, 2, 3, 4]
+    assert table["value"].tolist() == [4, 3, 2, 3, 2]
+    assert table["phase"].tolist() == [0, 0, 0, 1, 1]
+    assert starts([3, 2, 4]).tolist() == [0, 3, 5]
+    assert tasks(RUN) == ("digits", "gently changed digits")
+
+
+def test_entries_that_do_not_tell_the_value_are_left_out():
+    assert logged(RUN, "accuracy", "evaluations")[["step", "value"]].to_numpy().tolist() == [
+        [1, 0.25],
+        [2, 0.5],
+    ]
+    assert logged(RUN, "gradient_norm").empty
+    assert smoothed(logged({}, "loss"), 2).empty
+    assert tasks({}) == ()
+
+
+def test_neighbours_of_a_phase_are_averaged_and_what_is_left_is_dropped():
+    """By hand: steps 0 and 1 of the first phase with losses 4 and 3; step 2 is left alone."""
+    means = smoothed(logged(RUN, "loss"), 2)
+    assert means[["phase", "step", "value"]].to_numpy().tolist() == [[0, 0.5, 3.5], [1, 3.5, 2.5]]
+
+
+def test_a_phase_that_is_shorter_than_a_group_stays():
+    means = smoothed(logged(RUN, "loss"), 3)
+    assert means[["step", "value"]].to_numpy().tolist() == [[1, 3], [3.5, 2.5]]
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_smoothing_agrees_with_a_loop(n):
+    losses = np.random.default_rng(n).random(23)
+    run = {
+        "recipe": {"phases": [{"task": "a"}]},
+        "log": [{"phase": 0, "step": i, "loss": v} for i, v in enumerate(losses)],
+    }
+    expected = [losses[i : i + n].mean() for i in range(0, 23 - n + 1, n)]
+    np.testing.assert_allclose(smoothed(logged(run, "loss"), n)["value"], expected)
+
+
+def test_the_standard_error_of_a_share():
+    shares = np.random.default_rng(0).binomial(400, 0.8, 20_000) / 400
+    assert standard_error(0.8, 400) == pytest.approx(shares.std(), rel=0.03)
+    assert standard_error(0.5, 100) == pytest.approx(math.sqrt(0.25 / 100))
+    assert (standard_error(1.0, 10), standard_error(1.5, 10), standard_error(0.5, 0)) == (0, 0, 0.5)

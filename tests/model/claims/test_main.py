@@ -1,0 +1,27 @@
+from model.claims import __main__ as command
+from model.claims.measurements import read, write
+from tests.model.claims.invented import invented
+
+FRESH = invented((1.0,), (2.0,), source="fresh")
+TRAINED, OLD = invented((1.0,), (2.0,)), invented((9.0,), (9.0,))
+
+
+def test_fresh_encoders_are_measured_once_and_trained_ones_each_time(tmp_path, monkeypatch):
+    measured = []
+
+    def untrained():
+        measured.append("fresh")
+        return [FRESH]
+
+    monkeypatch.setattr(command, "measure_untrained", untrained)
+    monkeypatch.setattr(command, "measure_trained", lambda _: [TRAINED])
+    monkeypatch.setattr(command, "stored_runs", list)
+    out = tmp_path / "claims.json"
+    write(out, [OLD])
+    command.measure(tmp_path, out)
+    assert read(out) == [FRESH, TRAINED]
+    command.measure(tmp_path, out)
+    assert measured == ["fresh"]
+    command.measure(tmp_path, out, again=True)
+    assert measured == ["fresh"] * 2
+    assert read(out) == [FRESH, TRAINED]

@@ -1,0 +1,155 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from model.claims.verdict import (
+    FEWEST_TESTED,
+    SIGNIFICANT,
+    Beyond,
+    FurtherThanSeeds,
+    Larger,
+    Outcome,
+    holm,
+    judge,
+    separated_by_chance,
+    sign_flip_p,
+)
+from tests.model.claims.invented import invented
+
+LOW, HIGH, WIDE = (1.0, 1.1, 1.2), (2.0, 2.1, 2.2), (0.9, 2.0, 3.3)
+ZEROS = (0.0,) * 16
+CLEAR = tuple(1.0 + seed / 100 for seed in range(16))
+
+
+def outcome(rule, measured):
+    (judgement,) = judge(rule, [measured])
+    return judgement.outcome
+
+
+# Enough seeds for a test
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_p_is_that_of_the_exact_permutation_test(seed):
+    differences = np.random.default_rng(seed).normal(0.5, 1, 10)
+    reference = stats.permutation_test(
+        (differences,), np.mean, permutation_type="samples", n_resamples=np.inf
+    )
+    assert sign_flip_p(differences.tolist()) == pytest.approx(reference.pvalue, abs=1e-12)
+
+
+@pytest.mark.parametrize(("n", "p"), [(3, 2 / 8), (5, 2 / 32), (6, 2 / 64), (16, 2 / 65536)])
+def test_the_least_p_is_that_of_signs_that_all_agree(n, p):
+    assert sign_flip_p([0.1] * n) == sign_flip_p([-0.1] * n) == p
+    assert (p < SIGNIFICANT) == (n >= FEWEST_TESTED)
+
+
+def test_no_difference_has_p_1():
+    assert sign_flip_p([0.0] * 8) == 1
+
+
+def test_holm_by_hand():
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.9, 0.6]) == [1, 1]
+    assert holm([]) == []
+
+
+@pytest.mark.parametrize(
+    ("pre", "post", "expected", "n_as_claimed"),
+    [
+        (CLEAR, ZEROS, Outcome.HOLDS, 16),
+        (ZEROS, CLEAR, Outcome.OPPOSITE, 0),
+        ((1.0, -1.0) * 8, ZEROS, Outcome.NOT_SHOWN, 8),
+        ((1.0,) * 14 + (-0.5,) * 2, ZEROS, Outcome.HOLDS, 14),
+    ],
+)
+def test_a_difference_beyond_chance_is_shown_and_no_other(pre, post, expected, n_as_claimed):
+    (judgement,) = judge(Larger("pre"), [invented(pre, post)])
+    assert (judgement.outcome, judgement.n_as_claimed) == (expected, n_as_claimed)
+    assert (judgement.p < SIGNIFICANT) == (expected is not Outcome.NOT_SHOWN)
+
+
+def test_a_difference_that_chance_makes_is_never_the_opposite():
+    """The sixteen pairs of which seven are as claimed say nothing against the claim."""
+    pairs = (1.0,) * 7 + (-1.0,) * 9
+    assert outcome(Larger("pre"), invented(pairs, ZEROS)) is Outcome.NOT_SHOWN
+
+
+def test_p_is_corrected_for_the_measurements_of_one_claim():
+    borderline = invented((1.0,) * 6, (0.0,) * 6)
+    assert outcome(Larger("pre"), borderline) is Outcome.HOLDS
+    none, few = invented((0.0,) * 6, (0.0,) * 6), invented(HIGH, LOW)
+    judgements = judge(Larger("pre"), [borderline, few, none])
+    assert [judgement.outcome for judgement in judgements] == [
+        Outcome.NOT_SHOWN,
+        Outcome.AGREE,
+        Outcome.NOT_SHOWN,
+    ]
+    assert judgements[0].p == 2 * 2 / 64
+
+
+def test_one_placement_is_tested_against_a_value():
+    judgements = judge(Beyond("post", 0.3, above=False), [invented(CLEAR, (0.1, 0.2) * 8)])
+    assert (judgements[0].outcome, judgements[0].n_as_claimed) == (Outcome.HOLDS, 16)
+    assert outcome(Beyond("post", 0.3), invented(CLEAR, (0.1, 0.2) * 8)) is Outcome.OPPOSITE
+
+
+# Too few seeds for a test
+
+
+@pytest.mark.parametrize(
+    ("pre", "post", "expected"),
+    [
+        (HIGH, LOW, Outcome.AGREE),
+        (LOW, HIGH, Outcome.AGREE_ON_OPPOSITE),
+        (WIDE, LOW, Outcome.NOT_SHOWN),  # one pair says otherwise
+        ((1.0, 2.0, 3.0), (0.9, 1.9, 2.9), Outcome.NOT_SHOWN),  # all pairs agree, but seeds differ by more
+        (LOW, LOW, Outcome.NOT_SHOWN),
+        (HIGH[:2], LOW[:2], Outcome.TOO_FEW),
+    ],
+)
+def test_three_seeds_agree_or_show_nothing(pre, post, expected):
+    assert outcome(Larger("pre"), invented(pre, post)) is expected
+    mirrored = {
+        Outcome.AGREE: Outcome.AGREE_ON_OPPOSITE,
+        Outcome.AGREE_ON_OPPOSITE: Outcome.AGREE,
+    }
+    assert outcome(Larger("post"), invented(pre, post)) is mirrored.get(expected, expected)
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        (Beyond("post", 1.0), Outcome.AGREE),
+        (Beyond("post", 1.0, above=False), Outcome.AGREE_ON_OPPOSITE),
+        (Beyond("post", 3.0, above=False), Outcome.AGREE),
+        (Beyond("post", 2.15), Outcome.NOT_SHOWN),  # between the seeds
+        (Beyond("pre", 1.0), Outcome.NOT_SHOWN),  # one seed is on the value itself
+    ],
+)
+def test_beyond_looks_at_one_placement(rule, expected):
+    assert outcome(rule, invented(LOW, HIGH)) is expected
+
+
+@pytest.mark.parametrize(
+    ("across", "expected"),
+    [
+        ((0.4,) * 9, Outcome.AGREE),
+        ((0.4,) * 8 + (0.29,), Outcome.NOT_SHOWN),
+        ((0.05,) * 9, Outcome.AGREE_ON_OPPOSITE),
+    ],
+)
+def test_further_than_any_two_seeds(across, expected):
+    measured = invented((0.1, 0.2, 0.1), (0.3, 0.2, 0.1), across=across)
+    assert outcome(FurtherThanSeeds(), measured) is expected
+
+
+def test_two_seeds_have_one_distance_and_no_verdict():
+    measured = invented((0.1,), (0.1,), across=(0.5,) * 4, seeds=(0, 1))
+    assert outcome(FurtherThanSeeds(), measured) is Outcome.TOO_FEW
+
+
+def test_chance_is_counted_by_hand():
+    """Of the 20 ways to draw three out of six, two put them all on one side."""
+    assert separated_by_chance(3) == 0.1
+    assert separated_by_chance(1) == 1

@@ -1,0 +1,264 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from model.capture import activations, capture
+from model.capture.intervention import Intervention, without_keys
+from model.checkpoint import load
+from model.experiments import probabilities as batching
+from model.experiments.ablation import ablate_heads, ablated
+from model.experiments.probabilities import probabilities
+from model.hooks import watch
+from model.inputs.digits import examples
+from model.loaded import Loaded
+from tests.model import tiny
+from tests.model.huggingface.folders import build as build_folder
+from tests.model.tiny import CLOSE, DIGIT, TEXT, encoders
+
+SENTENCE = "not great film a b"
+TEXTS = [SENTENCE, "film", "great [PAD] film", "a b c", "great film [PAD]"]
+DEEPNORM = tiny.loaded(replace(TEXT, norm_placement="deepnorm", final_norm=False))
+B2T = tiny.loaded(replace(TEXT, norm_placement="b2t", final_norm=False))
+NO_RESIDUAL = tiny.loaded(replace(TEXT, residual=False))
+
+
+def means_of(loaded: Loaded, seed: int = 1) -> np.ndarray:
+    config = loaded.config
+    shape = (config.n_layers, config.n_heads, config.d_v)
+    return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
+
+
+def one_by_one(loaded: Loaded, given_input, means: np.ndarray | None) -> np.ndarray:
+    """A whole forward for each head, with z replaced by a watcher of its own."""
+    config = loaded.config
+    found = []
+    for layer in range(config.n_layers):
+        for head in range(config.n_heads):
+
+            def replaced(z: torch.Tensor, layer=layer, head=head) -> torch.Tensor:
+                z = z.clone()
+                z[0, head] = 0.0 if means is None else torch.tensor(means[layer, head])
+                return z
+
+            with watch(loaded.model, {f"blocks.{layer}.attention.z": replaced}):
+                record = capture(loaded, given_input)
+            found.append(record.probabilities if config.chooses else record.pooled)
+    return np.stack(found).reshape(config.n_layers, config.n_heads, -1)
+
+
+@encoders
+@pytest.mark.parametrize("numbers", [batching.NUMBERS_AT_ONCE, 1])
+@pytest.mark.parametrize("with_means", [False, True])
+def test_each_head_is_as_in_a_forward_of_its_own(loaded, given_input, numbers, with_means, monkeypatch):
+    monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
+    means = means_of(loaded) if with_means else None
+    found = ablate_heads(loaded, [given_input], means if with_means else "zero")
+    np.testing.assert_allclose(found[0], one_by_one(loaded, given_input, means), **CLOSE)
+
+
+@pytest.mark.parametrize("loaded", [DEEPNORM, B2T, NO_RESIDUAL], ids=["DeepNorm", "B2T", "no residual"])
+def test_other_placements_of_the_norm(loaded):
+    np.testing.assert_allclose(
+        ablate_heads(loaded, [SENTENCE])[0], one_by_one(loaded, SENTENCE, None), **CLOSE
+    )
+
+
+@pytest.mark.parametrize("numbers", [batching.NUMBERS_AT_ONCE, 700, 1])
+def test_many_texts_with_padding_in_some(text_loaded, numbers, monkeypatch):
+    monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
+    found = ablate_heads(text_loaded, TEXTS)
+    assert found.shape == (5, 2, 2, 2)
+    np.testing.assert_allclose(found, [one_by_one(text_loaded, text, None) for text in TEXTS], **CLOSE)
+
+
+@pytest.mark.parametrize(
+    "architecture",
+    ["BertModel", "MPNetForSequenceClassification", "AlbertForSequenceClassification", "RobertaModel"],
+)
+def test_imported_encoders(tmp_path, architecture):
+    """Relative biases, layers that share their weights, poolers; with and without classes."""
+    build_folder(tmp_path, architecture)
+    loaded = load(tmp_path)
+    np.testing.assert_allclose(
+        ablate_heads(loaded, [SENTENCE])[0], one_by_one(loaded, SENTENCE, None), **CLOSE
+    )
+
+
+@pytest.mark.parametrize("means", [None, means_of(tiny.loaded(TEXT))], ids=["zero", "mean"])
+def test_it_is_what_the_intervention_says(text_loaded, means):
+    found = ablate_heads(text_loaded, TEXTS, "zero" if means is None else means)
+    each = [ablated(heads=((layer, head),), means=means) for layer in range(2) for head in range(2)]
+    np.testing.assert_allclose(found.reshape(5, 4, 2), probabilities(text_loaded, TEXTS, each), **CLOSE)
+
+
+def test_by_hand_with_two_tokens():
+    """One layer of two heads without norms or feed-forward: the stream is x + z_0 + z_1 + b, pooled by its mean."""
+    config = replace(
+        TEXT, d_model=2, n_layers=1, d_k=1, d_v=1, pooling="mean", final_norm=False, class_names=("a", "b")
+    )
+    loaded = tiny.loaded(config)
+    block, model = loaded.model.blocks[0], loaded.model
+    x = torch.tensor([[[1.0, 0.0], [0.0, 2.0]]])
+    with torch.no_grad():
+        for parameter in block.parameters():
+            parameter.zero_()
+        block.attention.w_v.weight.copy_(torch.eye(2))  # head 0 passes on the first number, head 1 the second
+        block.attention.w_o.weight.copy_(torch.eye(2))
+        block.attention.w_o.bias.copy_(torch.tensor([0.5, 0.0]))
+        model.classifier.weight.copy_(torch.eye(2))
+        model.classifier.bias.zero_()
+    # q and k are zero, so each query takes the mean over both tokens: z_0 = 0.5, z_1 = 1.
+    # Pooled: the mean of x is (0.5, 1), to which attention adds (0.5 + 0.5, 1).
+    expected = {None: (1.5, 2.0), 0: (1.0, 2.0), 1: (1.5, 1.0)}
+    loaded.tokenizer.post_processor = None
+    # What the two letters are does not count: the stream and what attention reads are given.
+    given_stream = {
+        "embedding.output": lambda _: x,
+        "blocks.0.attention_in": lambda _: x,
+        "blocks.0.feed_forward_out": torch.zeros_like,
+    }
+    with watch(model, given_stream):
+        found = ablate_heads(loaded, ["a b"])
+        clean = probabilities(loaded, ["a b"])[0, 0]
+    for head, logits in expected.items():
+        soft = np.exp(logits) / np.exp(logits).sum()
+        np.testing.assert_allclose(clean if head is None else found[0, 0, head], soft, rtol=1e-5)
+
+
+def test_what_is_replaced_around_it_is_replaced_here_too(text_loaded):
+    """Also behind the ablated layer's attention, whatever the batch is."""
+    halved = {"blocks.0.attention.z": lambda z: z / 2, "blocks.0.attention_out": lambda out: out + 1}
+    with watch(text_loaded.model, halved):
+        found = ablate_heads(text_loaded, [SENTENCE])[0]
+        expected = one_by_one(text_loaded, SENTENCE, None)
+    np.testing.assert_allclose(found, expected, **CLOSE)
+    assert not np.allclose(found, ablate_heads(text_loaded, [SENTENCE])[0], **CLOSE)
+
+
+def test_the_clean_attention_of_a_layer_runs_once(text_loaded):
+    seen: dict[str, list[int]] = {"blocks.0.attention.scores": [], "blocks.1.attention.scores": []}
+    with watch(text_loaded.model, {name: lambda x, n=name: seen[n].append(len(x)) for name in seen}):
+        ablate_heads(text_loaded, [SENTENCE])
+    assert seen == {"blocks.0.attention.scores": [1], "blocks.1.attention.scores": [2, 1]}
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 1000), layer=st.integers(0, 1), head=st.integers(0, 1), picture=st.booleans())
+def test_a_head_that_puts_out_nothing_is_not_missed(seed, layer, head, picture):
+    loaded = tiny.loaded(DIGIT if picture else TEXT, seed)
+    inputs = np.random.default_rng(seed).integers(0, 256, (8, 8), dtype=np.uint8) if picture else SENTENCE
+    values = loaded.model.blocks[layer].attention.w_v
+    with torch.no_grad():
+        d_v = loaded.config.d_v
+        values.weight[head * d_v : (head + 1) * d_v] = 0
+        values.bias[head * d_v : (head + 1) * d_v] = 0
+    found = ablate_heads(loaded, [inputs])[0, layer, head]
+    np.testing.assert_allclose(found, capture(loaded, inputs).probabilities, **CLOSE)
+
+
+def test_nothing_ablated_changes_nothing(text_loaded):
+    assert ablated() == Intervention()
+    np.testing.assert_array_equal(
+        capture(text_loaded, SENTENCE, ablated()).logits, capture(text_loaded, SENTENCE).logits
+    )
+
+
+@encoders
+def test_the_means_of_a_head_that_never_changes_are_itself(loaded, given_input):
+    """z held at one vector at all positions: its mean in its place changes nothing."""
+    means = means_of(loaded)
+    held = {
+        f"blocks.{layer}.attention.z": lambda z, layer=layer: (
+            torch.tensor(means[layer])[None, :, None].expand_as(z).clone()
+        )
+        for layer in range(loaded.config.n_layers)
+    }
+    with watch(loaded.model, held):
+        clean = capture(loaded, given_input).probabilities
+        found = ablate_heads(loaded, [given_input], means)[0]
+    np.testing.assert_allclose(found, np.broadcast_to(clean, found.shape), **CLOSE)
+
+
+# Any set of them
+
+
+def test_a_set_of_everything_is_done_together(text_loaded):
+    chosen = ablated(
+        heads=((0, 1), (1, 0), (1, 1), (0, 1)), layers=(1,), feed_forwards=(0,), positions=(2, 1)
+    )
+    names = ["blocks.0.attention.z", "blocks.1.attention.z", "blocks.1.attention_out"]
+    names += ["blocks.0.feed_forward_out", "blocks.0.attention.pattern", "blocks.1.feed_forward_out"]
+    seen = activations(text_loaded, [SENTENCE], names, intervention=chosen)
+    clean = activations(text_loaded, [SENTENCE], names, intervention=without_keys(1, 2))
+    z, z_before = seen["blocks.0.attention.z"][0], clean["blocks.0.attention.z"][0]
+    torch.testing.assert_close(z[0], z_before[0])
+    assert not z[1].any()
+    assert z_before[1].any()
+    assert not seen["blocks.1.attention.z"].any()
+    b_o = text_loaded.model.blocks[1].attention.w_o.bias.detach()
+    assert (seen["blocks.1.attention_out"] == b_o).all()
+    assert not seen["blocks.0.feed_forward_out"].any()
+    assert seen["blocks.1.feed_forward_out"].any()
+    assert not seen["blocks.0.attention.pattern"][..., [1, 2]].any()
+
+
+@pytest.mark.parametrize("placement", ["pre", "post"])
+@pytest.mark.parametrize("means", [None, means_of(tiny.loaded(TEXT))], ids=["zero", "mean"])
+def test_a_whole_layer_is_all_of_its_heads(placement, means):
+    """The bias of W_O stays either way."""
+    loaded = tiny.loaded(replace(TEXT, norm_placement=placement, final_norm=placement == "pre"))
+    assert loaded.model.blocks[0].attention.w_o.bias.any()
+    for layer in range(2):
+        heads = ablated(heads=[(layer, 0), (layer, 1)], means=means)
+        for whole in (ablated(layers=[layer], means=means), ablated([(layer, 1)], [layer], means=means)):
+            found, expected = (capture(loaded, SENTENCE, each).logits for each in (whole, heads))
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_a_digit_that_needs_no_attention_in_the_first_layer_stays_what_it_is():
+    """Without the bias of W_O as well, which is no attention, it was read as a 7."""
+    loaded = load("mnist-pre-ln", "cpu")
+    image = examples()[0][249]
+    changed = (ablated(), ablated(layers=[0]), ablated(heads=[(0, head) for head in range(4)]))
+    before, whole, heads = probabilities(loaded, [image], changed)[0]
+    assert before.argmax() == whole.argmax() == 2
+    np.testing.assert_allclose(whole, heads, atol=1e-6)
+
+
+def test_heads_and_layers_at_their_means(text_loaded):
+    means = means_of(text_loaded)
+    names = ["blocks.0.attention.z", "blocks.1.attention.z", "blocks.1.attention_out"]
+    chosen = ablated(heads=((0, 1),), layers=(1,), means=means)
+    seen = activations(text_loaded, [SENTENCE], names, intervention=chosen)
+    clean = activations(text_loaded, [SENTENCE], names)
+    torch.testing.assert_close(seen["blocks.0.attention.z"][:, 0], clean["blocks.0.attention.z"][:, 0])
+    expected = torch.tensor(means)
+    assert (seen["blocks.0.attention.z"][0, 1] == expected[0, 1]).all()
+    assert (seen["blocks.1.attention.z"][0] == expected[1][:, None]).all()
+    w_o = text_loaded.model.blocks[1].attention.w_o
+    out = w_o(expected[1].flatten()).detach()
+    torch.testing.assert_close(seen["blocks.1.attention_out"][0], out.expand(7, -1))
+
+
+def test_an_intervention_can_stand_in_a_key_and_says_where_it_begins(text_loaded):
+    one = ablated(heads=((1, 0),), means=means_of(text_loaded))
+    assert hash(one) == hash(ablated(heads=((1, 0),), means=means_of(text_loaded)))
+    assert one.first_layer(text_loaded.config) == 1
+    assert ablated(feed_forwards=(1,)).first_layer(text_loaded.config) == 1
+
+
+def test_means_of_another_shape_are_refused(text_loaded):
+    with pytest.raises(ValueError, match=r"\(2, 2, 4\)"):
+        ablate_heads(text_loaded, [SENTENCE], np.zeros((2, 2, 5), np.float32))
+
+
+def test_training_mode_is_left_as_it_was():
+    loaded = tiny.loaded(replace(TEXT, dropout_sublayer=0.5))
+    loaded.model.train()
+    first, second = ablate_heads(loaded, [SENTENCE]), ablate_heads(loaded, [SENTENCE])
+    assert loaded.model.training
+    np.testing.assert_array_equal(first, second)

@@ -1,0 +1,398 @@
+import math
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from model.capture import capture
+from model.capture.intervention import permuted_attention, without_keys
+from model.experiments import faithfulness as measure
+from model.experiments.faithfulness import (
+    BAND,
+    FEWEST,
+    N_ORDERS,
+    N_SHUFFLES,
+    Agreement,
+    Untold,
+    agreement,
+    area,
+    correlates,
+    deletion,
+    faithfulness,
+    order_of,
+    other_attention,
+    random_orders,
+    scores_of,
+    steps,
+    verdict,
+)
+from model.experiments.knock_out import compared, falls, knock_out
+from model.hooks import watch
+from model.inputs import prepare
+from model.measures.changes import log_odds
+from model.record.from_arrays import from_arrays
+from tests.model import tiny
+from tests.model.tiny import CLOSE, encoders
+
+TEXT = "not great film a b c"
+
+
+def one(spearman: float, p: float, n: int = 20) -> Agreement:
+    return Agreement(*(np.array(each) for each in (spearman, p, spearman - 0.1, spearman + 0.1)), n)
+
+
+# Scores
+
+
+def test_two_tokens_by_hand():
+    """Of queries 0 and 1 on keys 0 and 1: the class token's row, or the mean of both."""
+    pattern = np.array([[[[0.75, 0.25], [0.5, 0.5]]]], np.float32)
+    record = from_arrays(pattern, tokens=("[CLS]", "film"))
+    np.testing.assert_array_equal(scores_of(record, 0, 0, classified=True), [0.75, 0.25])
+    np.testing.assert_array_equal(scores_of(record, 0, 0, classified=False), [0.625, 0.375])
+    # Of two positions, the order of the scores is that of the effects, or the reverse of it.
+    assert agreement(np.array([0.25, 0.75]), np.array([1.0, 2.0])).spearman == pytest.approx(1)
+    assert agreement(np.array([0.25, 0.75]), np.array([2.0, 1.0])).spearman == pytest.approx(-1)
+    # A deletion curve of two positions has the steps 0, 1 and 2: two trapezoids of width 1/2.
+    assert steps(2) == (0, 1, 2)
+    assert area(np.array([1.0, 0.5, 0.0]), 2) == 0.5
+    assert area(np.array([0.9, 0.1, 0.3]), 2) == pytest.approx(0.25 * (0.9 + 2 * 0.1 + 0.3))
+
+
+def test_padding_asks_for_nothing(text_loaded):
+    record = capture(text_loaded, "film [PAD] great")
+    by_hand = record.pattern[1, 0][[0, 1, 3, 4]].mean(axis=0)
+    np.testing.assert_allclose(scores_of(record, 1, 0, classified=False), by_hand, rtol=1e-6)
+    np.testing.assert_array_equal(scores_of(record, 1, 0), record.pattern[1, 0, 0])
+
+
+# Correlation
+
+
+@given(
+    arrays(float, (3, 9), elements=st.integers(0, 4).map(float)),
+    arrays(float, 9, elements=st.integers(0, 4).map(float)),
+)
+def test_spearman_is_that_of_scipy(scores, effect):
+    found = agreement(scores, effect)
+    for row, value, p in zip(scores, found.spearman, found.p, strict=True):
+        if len(set(row)) == 1 or len(set(effect)) == 1:
+            assert math.isnan(value)
+            assert math.isnan(p)
+        else:
+            assert value == pytest.approx(stats.spearmanr(row, effect).statistic, abs=1e-9)
+            assert 1 / (1 + N_SHUFFLES) <= p <= 1
+    assert correlates(found).dtype == bool
+
+
+@settings(max_examples=30)
+@given(arrays(float, 12, elements=st.floats(0, 1), unique=True), st.randoms(use_true_random=False))
+def test_only_the_order_of_scores_counts(scores, random):
+    effect = np.array([random.random() for _ in range(12)])
+    found = agreement(scores, effect)
+    np.testing.assert_allclose(agreement(np.argsort(np.argsort(scores)) * 7.0 + 3, effect)[:4], found[:4])
+    np.testing.assert_allclose(agreement(-scores, effect).spearman, -found.spearman, atol=1e-12)
+
+
+def test_p_is_that_of_every_order():
+    rng = np.random.default_rng(3)
+    scores, effect = rng.random(7), rng.random(7)
+    scores[3] = scores[4]
+    exact = stats.permutation_test(
+        (scores,),
+        lambda x: stats.spearmanr(x, effect).statistic,
+        permutation_type="pairings",
+        n_resamples=10**5,
+    )
+    assert agreement(scores, effect).p == pytest.approx(exact.pvalue, abs=4 * 0.5 / math.sqrt(N_SHUFFLES))
+
+
+def test_the_interval_by_hand():
+    scores, effect = np.arange(7.0), np.array([0.0, 2, 1, 3, 4, 6, 5])
+    value = stats.spearmanr(scores, effect).statistic
+    reach = 1.959964 * math.sqrt((1 + value**2 / 2) / 4)
+    found = agreement(scores, effect)
+    assert found.low == pytest.approx(math.tanh(math.atanh(value) - reach))
+    assert found.high == pytest.approx(math.tanh(math.atanh(value) + reach))
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_one_position_correlates_with_nothing(n):
+    found = agreement(np.ones((2, n)), np.ones(n))
+    assert np.isnan(found.spearman).all()
+    assert found.n == n
+    assert not correlates(found).any()
+
+
+def test_few_positions_never_suffice():
+    """The least p of 4 positions is 2 of 24 orders, and of 3 there is no interval."""
+    assert not correlates(agreement(np.arange(4.0), np.arange(4.0)))
+    assert math.isnan(agreement(np.arange(3.0), np.arange(3.0)).low)
+    assert correlates(agreement(np.arange(6.0), np.arange(6.0)))
+
+
+# Curves
+
+
+@given(st.integers(0, 400))
+def test_steps_are_the_same_from_either_end(n):
+    found = steps(n)
+    assert found == tuple(sorted({n - step for step in found}))
+    assert (found[0], found[-1]) == (0, n)
+    assert len(found) <= 12
+    assert all(later - step <= n // 10 + 1 for step, later in pairwise(found))
+
+
+def test_an_order_is_from_the_highest_score_down():
+    assert order_of(np.array([0.9, 0.1, 0.4, 0.4, 0.7]), (1, 2, 3, 4)) == (4, 2, 3, 1)
+
+
+def test_random_orders_are_orders_and_always_the_same():
+    positions = tuple(range(1, 20, 2))
+    orders = random_orders(positions)
+    assert len(set(orders)) == N_ORDERS
+    assert all(tuple(sorted(order)) == positions for order in orders)
+    assert orders == random_orders(positions)
+
+
+@encoders
+def test_a_deletion_curve_is_what_a_plain_loop_finds(loaded, given_input):
+    record = capture(loaded, given_input)
+    order = compared(record)[::-1]
+    followed = int(record.logits.argmax())
+    left = [
+        capture(loaded, given_input, without_keys(*order[:k])).probabilities if k else record.probabilities
+        for k in steps(len(order))
+    ]
+    (curve,) = deletion(loaded, given_input, [order])
+    fallen = log_odds(record.probabilities, followed) - log_odds(np.array(left), followed)
+    np.testing.assert_allclose(curve, fallen, **CLOSE)
+    assert curve[0] == 0
+
+
+def test_insertion_is_deletion_of_the_reversed_order_read_backwards(text_loaded):
+    record = capture(text_loaded, TEXT)
+    order = (3, 1, 2, 6, 5, 4, 7)
+    by_loop = []
+    for k in steps(len(order)):
+        missing = [at for at in order if at not in order[:k]]
+        changed = without_keys(*missing) if missing else None
+        by_loop.append(capture(text_loaded, TEXT, changed).probabilities)
+    followed = int(record.logits.argmax())
+    fallen = log_odds(record.probabilities, followed) - log_odds(np.array(by_loop), followed)
+    curve = deletion(text_loaded, TEXT, [order[::-1]])[0, ::-1]
+    np.testing.assert_allclose(curve, fallen, **CLOSE)
+
+
+def test_without_classes_a_curve_is_a_cosine_distance():
+    loaded = tiny.loaded(replace(tiny.TEXT, class_names=(), pooling="mean"))
+    before = capture(loaded, TEXT).pooled
+    (curve,) = deletion(loaded, TEXT, [(1, 2, 3)], "mask")
+    after = loaded.tokenizer.token_to_id("[MASK]")
+    inputs, _ = prepare(loaded, TEXT)
+    inputs[0, 1:4] = after
+    state = loaded.model(inputs)[0].detach().numpy()
+    assert curve[0] == pytest.approx(0, abs=1e-6)
+    expected = 1 - before @ state / np.linalg.norm(before) / np.linalg.norm(state)
+    assert curve[-1] == pytest.approx(expected, abs=1e-5)
+
+
+@given(st.integers(1, 60), st.floats(0, 1))
+def test_the_area_under_a_constant_is_that_constant(n, height):
+    assert area(np.full((2, len(steps(n))), height), n) == pytest.approx([height, height])
+
+
+# Other attention
+
+
+@encoders
+def test_uniform_and_permuted_attention(loaded, given_input):
+    record = capture(loaded, given_input)
+    found = other_attention(loaded, given_input, 3)
+    assert len(found.permuted) == 3
+    assert found == other_attention(loaded, given_input, 3)
+    n = len(record)
+
+    def spread(module, name):
+        return {f"blocks.{layer}.attention.{name}": module for layer in range(loaded.config.n_layers)}
+
+    uniform = spread(lambda pattern: pattern.new_full(pattern.shape, 1 / n), "pattern")
+    with watch(loaded.model, uniform):
+        moved = capture(loaded, given_input).probabilities
+    assert found.uniform == pytest.approx(np.abs(moved - record.probabilities).sum() / 2, abs=1e-5)
+    moved = capture(loaded, given_input, permuted_attention(2, 2)).probabilities
+    assert found.permuted[2] == pytest.approx(np.abs(moved - record.probabilities).sum() / 2, abs=1e-5)
+
+
+def test_attention_is_permuted_among_the_keys_that_are_no_padding(text_loaded):
+    text = "film [PAD] great"
+    changed = permuted_attention(0, 2, (0, 1, 3, 4))
+    assert not capture(text_loaded, text, changed).pattern[..., 2].any()
+    before, after = (capture(text_loaded, text, it).probabilities for it in (None, changed))
+    moved = np.abs(after - before).sum() / 2
+    assert other_attention(text_loaded, text, 1).permuted == pytest.approx((moved,), abs=1e-6)
+
+
+def test_attention_of_one_key_cannot_be_permuted(text_loaded):
+    found = other_attention(replace(text_loaded, tokenizer=tiny.tokenizer(2)), "film")
+    assert len(found.permuted) == 4
+    alone = tiny.loaded(replace(tiny.DIGIT, image_size=4, n_positions=1, pooling="mean"))
+    picture = np.full((4, 4), 90, np.uint8)
+    assert other_attention(alone, picture).permuted == pytest.approx([0] * 4, abs=1e-6)
+
+
+# The rule
+
+EFFECT = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+RANDOM = np.array([np.linspace(0, level, 6) for level in np.linspace(4, 6, 10)])  # areas of 2 to 3 nats
+
+
+def curve_with_area(area_under: float) -> np.ndarray:
+    return np.linspace(0, 2 * area_under, 6)
+
+
+@pytest.mark.parametrize(
+    ("spearman", "p", "area_under", "readable"),
+    [(0.6, 0.01, 3.5, True), (0.4, 0.01, 3.5, False), (0.6, 0.06, 3.5, False), (0.6, 0.01, 2.5, False)],
+)
+def test_both_parts_of_the_rule_must_hold(spearman, p, area_under, readable):
+    judged = verdict(one(spearman, p, 5), EFFECT, curve_with_area(area_under), curve_with_area(4), RANDOM)
+    areas = np.trapezoid(RANDOM, np.linspace(0, 1, 6), axis=1)
+    assert judged.untold is None
+    assert judged.readable is readable
+    assert judged.area == pytest.approx(area_under)
+    assert judged.deleted.bound == pytest.approx(areas.mean() + BAND * areas.std(ddof=1))
+    assert judged.deletes == (area_under > judged.deleted.bound)
+
+
+def test_where_the_perfect_map_fails_nothing_can_be_told():
+    """The map itself would pass, or fail: neither says anything."""
+    for spearman in (0.9, -0.9):
+        judged = verdict(one(spearman, 0.001, 5), EFFECT, curve_with_area(4), curve_with_area(2.5), RANDOM)
+        assert judged.untold is Untold.NO_SOONER
+        assert judged.readable is None
+    weak = verdict(one(0.9, 0.001, 5), EFFECT / 100, curve_with_area(4), curve_with_area(2.5), RANDOM)
+    assert weak.untold is Untold.UNMOVED
+
+
+def test_without_curves_nothing_is_decided():
+    for spearman in (0.2, 0.7, math.nan):
+        judged = verdict(one(spearman, 0.001), EFFECT)
+        assert (judged.readable, judged.untold) == (None, None)
+    assert verdict(one(0.9, 0.001, FEWEST - 1), EFFECT[:-1]).untold is Untold.TOO_FEW
+
+
+# Encoders whose effects are known
+
+
+class Made:
+    """Stands in for an encoder: the log-odds of its class are `answer(present)`, with one flag a position."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, loaded, n, answer):
+        self.loaded, self.n, self.answer = loaded, n, answer
+        monkeypatch.setattr(measure, "compared", lambda _: tuple(range(n)))
+        monkeypatch.setattr(measure, "knocked_out", lambda *arguments: arguments[2])
+        monkeypatch.setattr(measure, "probabilities", lambda *arguments: self.answers(arguments[2])[None])
+        monkeypatch.setattr(
+            measure, "knock_out", lambda *arguments: self.answers([(at,) for at in arguments[3]])
+        )
+        whole = self.answers([()])[0]
+        monkeypatch.setattr(measure, "falls", lambda _, answers: log_odds(whole, 0) - log_odds(answers, 0))
+
+    def answers(self, sets):
+        present = np.array([[position not in gone for position in range(self.n)] for gone in sets])
+        p = 1 / (1 + np.exp(-np.array([self.answer(flags) for flags in present])))
+        return np.stack([p, 1 - p], axis=-1)
+
+    def judged(self, **maps):
+        return measure.faithfulness(self.loaded, "not great film", maps)
+
+
+@pytest.fixture
+def made(monkeypatch, text_loaded):
+    return lambda n, answer: Made(monkeypatch, text_loaded, n, answer)
+
+
+def test_words_that_add_up_can_be_told_and_the_perfect_map_passes(made):
+    weights = np.random.default_rng(0).normal(size=12)
+    encoder = made(12, lambda present: present @ weights + 3 - weights.sum())
+    maps, untold = encoder.judged(effects=weights, against=-weights, size=np.abs(weights), flat=np.ones(12))
+    assert untold is None
+    assert maps["effects"].readable
+    assert maps["effects"].agreement.spearman == pytest.approx(1)
+    assert not maps["against"].readable  # what speaks against the answer explains it no better than chance
+    assert not maps["flat"].readable
+
+
+@pytest.mark.parametrize(
+    ("n", "answer", "reason"),
+    [
+        (4, lambda present: present @ np.arange(4.0), Untold.TOO_FEW),
+        (8, lambda present: 2.0 + 0 * present.sum(), Untold.UNMOVED),
+        (8, lambda present: 2.0 + 1e-3 * (present @ np.arange(8.0) % 3), Untold.UNMOVED),
+        # the first two stand in for each other: alone, neither matters, and the decoys seem to
+        (
+            8,
+            lambda present: 3.0 * present[:2].any() + present[2:] @ np.linspace(0.2, 0.3, 6),
+            Untold.NO_SOONER,
+        ),
+    ],
+    ids=[
+        "too few words",
+        "one that ignores its input",
+        "next to nothing",
+        "words that stand in for each other",
+    ],
+)
+def test_of_other_encoders_nothing_can_be_told(made, n, answer, reason):
+    encoder = made(n, answer)
+    maps, untold = encoder.judged(first=np.arange(float(n)), noise=np.random.default_rng(1).random((3, n)))
+    assert untold is reason
+    assert not any(of_maps.readable.any() for of_maps in maps.values())
+
+
+def test_noise_passes_on_at_most_one_input_in_twenty(made):
+    told = passed = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        weights = rng.normal(size=20)
+        encoder = made(20, lambda present, weights=weights: present @ weights + 3 - weights.sum())
+        maps, untold = encoder.judged(noise=rng.random((20, 20)))
+        if untold is None:
+            told += 20
+            passed += int(maps["noise"].readable.sum())
+    assert told > 1_000
+    assert passed / told <= 0.05
+
+
+# Many maps at once
+
+
+@encoders
+def test_many_maps_are_judged_as_each_alone(loaded, given_input):
+    record = capture(loaded, given_input)
+    positions = list(compared(record))
+    effect = falls(record, knock_out(loaded, given_input))
+    best = np.zeros(len(record))
+    best[positions] = effect
+    heads = [[scores_of(record, layer, head) for head in range(2)] for layer in range(2)]
+    maps = {"attention": np.array(heads), "effects": best, "nothing": np.zeros(len(record))}
+    judged, untold = faithfulness(loaded, given_input, maps)
+    assert judged["attention"].readable.shape == (2, 2)
+    assert math.isnan(judged["nothing"].agreement.spearman)
+    assert not judged["nothing"].readable
+    random = deletion(loaded, given_input, random_orders(positions))
+    (perfect,) = deletion(loaded, given_input, [order_of(best, positions)])
+    for name, scores in maps.items():
+        for index in np.ndindex(scores.shape[:-1]):
+            alone = agreement(scores[index][positions], effect)
+            np.testing.assert_allclose(alone.spearman, judged[name].agreement.spearman[index])
+            curve = deletion(loaded, given_input, [order_of(scores[index], positions)])[0]
+            of_one = verdict(alone, effect, curve, perfect, random)
+            assert of_one.untold is untold
+            assert bool(judged[name].readable[index]) == bool(of_one.readable)

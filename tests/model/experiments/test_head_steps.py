@@ -1,0 +1,344 @@
+import math
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+import torch
+
+from model.capture import capture
+from model.capture.intervention import MaskChoice, masked
+from model.config import ModelConfig, presets
+from model.experiments.head_steps import ORDER, HeadSteps, between, head_steps
+from model.loaded import Loaded
+from tests.model import tiny
+from tests.tolerance import rounding
+
+SENTENCE = "This is not a great film, it is the greatest of films."
+LAYER, HEAD, QUERY = 1, 1, 2
+
+
+def steps_of(encoder: Loaded, given, layer: int = LAYER, head: int = HEAD, query: int = QUERY) -> HeadSteps:
+    record, seen = capture(encoder, given), between(encoder, given, layer)
+    return head_steps(encoder, record, seen, layer=layer, head=head, query=query)
+
+
+# By hand: two positions, x = (3, 1) and (1, 3), every weight matrix the identity, no bias, no epsilon
+
+
+def by_hand(placement: str) -> HeadSteps:
+    config = ModelConfig(
+        **dict.fromkeys(("d_model", "d_k", "d_v", "d_ff", "n_positions"), 2),
+        **dict.fromkeys(("n_layers", "n_heads"), 1),
+        class_names=("negative", "positive"),
+        vocab_size=100,
+        padding_id=0,
+        norm_placement=placement,
+        activation="relu",
+    )
+    encoder = tiny.loaded(config)
+    block, tokenizer = encoder.model.blocks[0], encoder.tokenizer
+    with torch.no_grad():
+        encoder.model.embedding.position_table.zero_()
+        for token, vector in (("[CLS]", (3.0, 1.0)), ("[SEP]", (1.0, 3.0))):
+            encoder.model.embedding.tokens.weight[tokenizer.token_to_id(token)] = torch.tensor(vector)
+        linear = (part for part in block.modules() if isinstance(part, torch.nn.Linear))
+        for part in linear:
+            part.weight.copy_(torch.eye(2))
+            part.bias.zero_()
+        for norm in (block.norm_attention, block.norm_feed_forward):
+            norm.weight.fill_(1)
+            norm.bias.zero_()
+            norm.eps = 0.0
+    return steps_of(encoder, "", layer=0, head=0, query=0)
+
+
+T = math.tanh(math.sqrt(2))  # 2 p - 1, with p the weight that the first position gives to itself
+
+
+def test_pre_by_hand():
+    steps = by_hand("pre")
+    assert (steps.norm_attention.mean, steps.norm_attention.deviation) == (2, 1)
+    attention, feed_forward = steps.attention, steps.feed_forward
+    assert_close(attention.given, [[1, -1], [-1, 1]])
+    assert_close(attention.products, [[1, 1], [-1, -1]])
+    assert_close(attention.dots, [2, -2])
+    assert_close(attention.scores, [math.sqrt(2), -math.sqrt(2)])
+    assert_close(attention.exponentials, [1, math.exp(-2 * math.sqrt(2))])
+    assert_close(attention.pattern, [(1 + T) / 2, (1 - T) / 2])
+    assert_close(attention.z, [[T, -T]])
+    assert_close(steps.resid_mid, [3 + T, 1 - T])
+    assert_close(feed_forward.given, [1, -1])
+    assert_close(feed_forward.hidden, [1, 0])
+    assert_close(feed_forward.by_unit, [[1, 0], [0, 0]])
+    assert_close(steps.resid_post, [4 + T, 1 - T])
+
+
+def test_post_by_hand():
+    steps = by_hand("post")
+    attention = steps.attention
+    assert_close(attention.given, [[3, 1], [1, 3]])
+    assert_close(attention.products, [[9, 1], [3, 3]])
+    assert_close(attention.dots, [10, 6])
+    assert_close(attention.pattern, [(1 + T) / 2, (1 - T) / 2])
+    assert_close(attention.weighted.sum(axis=0), [2 + T, 2 - T])
+    assert_close(steps.attention_added, [5 + T, 3 - T])
+    assert_close(steps.norm_attention.mean, 4)
+    assert_close(steps.norm_attention.deviation, 1 + T)
+    assert_close(steps.resid_mid, [1, -1])
+    assert_close(steps.feed_forward_added, [2, -1])
+    assert_close(steps.norm_feed_forward.deviation, 1.5)
+    assert_close(steps.resid_post, [1, -1])
+
+
+# Against the encoder, and against the formulas written out once more
+
+
+@pytest.fixture(scope="module", params=presets())
+def config(request):
+    return tiny.small(request.param)
+
+
+@pytest.fixture(scope="module", params=("pre", "post"))
+def encoder(request, config) -> Loaded:
+    return tiny.loaded(replace(config, norm_placement=request.param))
+
+
+def an_input(config: ModelConfig) -> str | np.ndarray:
+    image = np.random.default_rng(1).integers(0, 256, (28, 28), dtype=np.uint8)
+    return SENTENCE if config.is_text else image
+
+
+def test_every_step_is_what_the_encoder_did(encoder):
+    config = encoder.config
+    for layer in {0, config.n_layers - 1}:
+        steps = steps_of(encoder, an_input(config), layer=layer, head=config.n_heads - 1)
+        assert max(steps.apart.values()) < 1e-3  # float32, of dot products in the hundreds
+        unseen = {"input", "mask"}
+        if config.norm_placement == "post":
+            unseen |= {"add_attention", "add_feed_forward"}
+        assert set(steps.order) - set(steps.apart) == unseen
+
+
+def test_the_steps_know_the_other_gelu_and_epsilon():
+    config = replace(tiny.TEXT, activation="gelu_tanh", layer_norm_eps=1e-2)
+    encoder = tiny.loaded(config)
+    with torch.no_grad():  # far enough from 0 for the two to differ
+        encoder.model.blocks[LAYER].feed_forward.expand.bias.add_(2)
+    steps = steps_of(encoder, SENTENCE)
+    assert max(steps.apart.values()) < 1e-5
+    exact = tiny.loaded(replace(config, activation="gelu"))
+    exact.model.load_state_dict(encoder.model.state_dict())
+    assert abs(steps_of(exact, SENTENCE).feed_forward.hidden - steps.feed_forward.hidden).max() > 1e-4
+
+
+def test_every_step_is_its_formula(encoder):
+    config, given = encoder.config, an_input(encoder.config)
+    layer, head = config.n_layers - 1, config.n_heads - 1
+    record = capture(encoder, given)
+    steps = steps_of(encoder, given, layer=layer, head=head)
+    weights = {name: value.numpy().astype(float) for name, value in encoder.model.state_dict().items()}
+
+    def linear(name, x):
+        return weights[f"blocks.{layer}.{name}.weight"] @ x + weights[f"blocks.{layer}.{name}.bias"]
+
+    def norm(name, x):
+        centred = x - sum(x) / len(x)
+        scaled = centred / math.sqrt(sum(centred**2) / len(x) + 1e-5)
+        return scaled * weights[f"blocks.{layer}.{name}.weight"] + weights[f"blocks.{layer}.{name}.bias"]
+
+    pre = config.norm_placement == "pre"
+    stream = record.residual[2 * layer].astype(float)
+    seen = [norm("norm_attention", x) if pre else x for x in stream]
+    w_k, w_v = ("attention.w_q",) * 2 if config.shared_qkv else ("attention.w_k", "attention.w_v")
+    z = []
+    for h in range(config.n_heads):
+        of_k, of_v = (slice(h * width, (h + 1) * width) for width in (config.d_k, config.d_v))
+        q = linear("attention.w_q", seen[QUERY])[of_k]
+        scores = [sum(q * linear(w_k, x)[of_k]) / math.sqrt(config.d_k) for x in seen]
+        pattern = [math.exp(score) / sum(map(math.exp, scores)) for score in scores]
+        z.append(sum(a * linear(w_v, x)[of_v] for a, x in zip(pattern, seen, strict=True)))
+        if h == head:
+            assert_close(steps.attention.q, q)
+            assert_close(steps.attention.scores, scores)
+            assert_close(steps.attention.pattern, pattern)
+    out = linear("attention.w_o", np.concatenate(z))
+    mid = stream[QUERY] + out if pre else norm("norm_attention", stream[QUERY] + out)
+    before = linear("feed_forward.expand", norm("norm_feed_forward", mid) if pre else mid)
+    if config.activation == "relu":
+        hidden = np.array([max(value, 0) for value in before])
+    else:
+        hidden = np.array([value * (1 + math.erf(value / math.sqrt(2))) / 2 for value in before])
+    fed = linear("feed_forward.contract", hidden)
+    assert_close(steps.attention.z, z)
+    assert_close(steps.attention.out, out)
+    assert_close(steps.resid_mid, mid)
+    assert_close(steps.feed_forward.before, before)
+    assert_close(steps.feed_forward.hidden, hidden)
+    assert_close(steps.feed_forward.out, fed)
+    assert_close(steps.resid_post, mid + fed if pre else norm("norm_feed_forward", mid + fed))
+
+
+def test_the_parts_add_up(encoder):
+    config = encoder.config
+    head = config.n_heads - 1
+    steps = steps_of(encoder, an_input(config), layer=0, head=head)
+    attention, feed_forward = steps.attention, steps.feed_forward
+    assert_close(attention.products.sum(axis=1), attention.dots)
+    assert_close(attention.dots, attention.scores * math.sqrt(config.d_k))
+    assert_close(attention.exponentials / attention.exponentials.sum(), attention.pattern)
+    assert_close(attention.pattern.sum(), 1)
+    assert_close(attention.weighted.sum(axis=0), attention.z[head])
+    assert_close(attention.by_head.sum(axis=0) + attention.bias, attention.out)
+    assert_close(feed_forward.by_unit.sum(axis=0) + feed_forward.bias, feed_forward.out)
+    for norm in (steps.norm_attention, steps.norm_feed_forward):
+        assert_close(norm.standardised.mean(), 0)
+        assert_close(norm.gain * norm.standardised + norm.shift, norm.out)
+
+
+@pytest.mark.parametrize(
+    ("weight", "first"),
+    [
+        ("norm_attention.weight", "norm_attention"),
+        ("attention.w_k.weight", "project"),
+        ("attention.w_o.bias", "output"),
+        ("feed_forward.expand.weight", "expand"),
+        ("feed_forward.contract.weight", "contract"),
+    ],
+)
+def test_a_step_that_is_not_what_the_encoder_did_is_seen(weight, first):
+    encoder = tiny.loaded(tiny.TEXT)
+    record, seen = capture(encoder, SENTENCE), between(encoder, SENTENCE, LAYER)
+    with torch.no_grad():
+        encoder.model.blocks[LAYER].get_parameter(weight).add_(0.1)
+    steps = head_steps(encoder, record, seen, layer=LAYER, head=HEAD, query=QUERY)
+    wrong = [name for name in steps.order if steps.apart.get(name, 0) > 1e-3]
+    assert wrong[0] == first
+
+
+# Masks, orders, and what is refused
+
+
+def test_masked_keys_have_no_weight():
+    encoder = tiny.loaded(tiny.TEXT)
+    text = "film [PAD] not"
+    at = capture(encoder, text).tokens.index("[PAD]")
+    steps = steps_of(encoder, text)
+    assert not steps.attention.mask[at]
+    assert steps.attention.pattern[at] == steps.attention.exponentials[at] == 0
+    assert steps.attention.exponentials.max() == 1
+    assert max(steps.apart.values()) < 1e-5
+
+
+def test_a_query_without_any_key_has_no_weights():
+    encoder = tiny.loaded(tiny.TEXT)
+    closed = MaskChoice(kind="cells", cells=tuple((QUERY, key) for key in range(6)))
+    record = capture(encoder, "a b c d", masked(closed))
+    steps = head_steps(encoder, record, between(encoder, "a b c d", 0), layer=0, head=HEAD, query=QUERY)
+    assert not steps.attention.pattern.any()
+    assert not steps.attention.z.any()
+    assert steps.apart["softmax"] == 0
+
+
+def test_the_norms_stand_before_the_sublayers_or_after_the_additions():
+    pre, post = ORDER["pre"], ORDER["post"]
+    assert sorted(pre) == sorted(post)
+    assert pre[1:3] == ("norm_attention", "project")
+    assert pre[pre.index("add_attention") :][1:3] == ("norm_feed_forward", "expand")
+    assert post[1] == "project"
+    assert post[post.index("add_attention") :][1:3] == ("norm_attention", "expand")
+    assert post[-2:] == ("add_feed_forward", "norm_feed_forward")
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [({"norm_placement": "b2t"}, "b2t"), ({"residual": False}, "no residual connections")],
+)
+def test_blocks_with_other_steps_are_refused(change, kind):
+    encoder = tiny.loaded(replace(tiny.TEXT, **change))
+    with pytest.raises(ValueError, match=f"tiny has {kind}"):
+        steps_of(encoder, SENTENCE)
+
+
+def test_what_lies_between_is_kept_for_all_positions_and_read_only(digit_loaded, image):
+    seen = between(digit_loaded, image, 1)
+    assert {name: values.shape for name, values in seen.items()} == {
+        "attention_in": (5, 8),
+        "attention_out": (5, 8),
+        "feed_forward_in": (5, 8),
+        "feed_forward.hidden": (5, 16),
+        "feed_forward_out": (5, 8),
+    }
+    assert not any(values.flags.writeable for values in seen.values())
+    # pre-LN: what attention adds is the difference of two states of the stream
+    residual = capture(digit_loaded, image).residual
+    apart = rounding(4, np.abs(residual).max())
+    np.testing.assert_allclose(seen["attention_out"], residual[3] - residual[2], atol=apart)
+
+
+def test_all_is_in_double_precision(digit_loaded, image):
+    steps = steps_of(digit_loaded, image)
+    parts = (steps, steps.attention, steps.feed_forward, steps.norm_attention)
+    arrays = [getattr(part, field.name) for part in parts for field in fields(part)]
+    kinds = {array.dtype for array in arrays if isinstance(array, np.ndarray)}
+    assert kinds == {np.dtype(float), np.dtype(bool)}
+
+
+def assert_close(ours, expected):
+    np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-9)
+
+
+# What is said of the steps
+
+
+def test_what_is_said_of_the_keys_by_hand():
+    four = dict.fromkeys(("k", "v", "products"), np.zeros((4, 2))) | {
+        "dots": np.zeros(4),
+        "exponentials": np.zeros(4),
+    }
+    made = replace(
+        by_hand("pre").attention,
+        **four,
+        scores=np.array([1.0, 9.0, 3.0, 2.0]),
+        mask=np.array([True, False, True, True]),
+        pattern=np.array([0.25, 0.0, 0.5, 0.25]),
+        weighted=np.array([[1.0, 2.0], [0.0, 0.0], [4.0, -1.0], [0.5, 8.0]]),
+    )
+    assert made.largest_score == 3
+    np.testing.assert_array_equal(made.allowed(made.scores), [1, np.nan, 3, 2])
+    assert made.strongest(2) == [2, 0]  # of equal weights the first key
+    assert made.strongest(9) == [2, 0, 3, 1]
+    assert made.share((2, 3)) == 0.75
+    together, share = made.of_the_others((2,))
+    assert (together.tolist(), share) == ([1.5, 10.0], 0.5)
+
+
+def test_without_an_allowed_key_there_is_no_largest_score():
+    made = replace(by_hand("pre").attention, mask=np.zeros(2, bool))
+    assert made.largest_score == -math.inf
+
+
+def test_what_is_said_of_the_hidden_units_by_hand():
+    made = replace(
+        by_hand("pre").feed_forward,
+        before=np.array([-1.0, 0.0, 2.0, 3.0]),
+        hidden=np.array([-3.0, 0.0, 1.0, 4.0]),
+        by_unit=np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 6.0], [1.0, 1.0]]),
+    )
+    assert made.n_above_0 == 2
+    assert made.of_all_units.tolist() == [4, 11]
+    assert made.strongest(2) == [3, 0]
+    assert made.strongest_parts(2) == [2, 0]  # of lengths 5, 0, 6 and √2
+    assert made.share((3, 0)) == 7 / 8
+    assert replace(made, hidden=np.zeros(4)).share((0,)) == 0
+
+
+def test_what_is_said_of_a_step_agrees_with_its_own_sums():
+    steps = steps_of(tiny.loaded(tiny.TEXT), SENTENCE)
+    attention, feed_forward = steps.attention, steps.feed_forward
+    together, share = attention.of_the_others(())
+    np.testing.assert_allclose(together, attention.z[HEAD])
+    assert share == pytest.approx(1)
+    assert attention.largest_score == max(attention.scores)
+    np.testing.assert_allclose(feed_forward.of_all_units + feed_forward.bias, feed_forward.out)
+    assert feed_forward.share(range(len(feed_forward.hidden))) == pytest.approx(1)
+    assert steps.norm_attention.variance == pytest.approx(np.var(steps.norm_attention.x, ddof=0))

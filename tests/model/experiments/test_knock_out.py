@@ -1,0 +1,154 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from model.capture import capture
+from model.capture.intervention import Intervention, without_keys
+from model.checkpoint import load
+from model.experiments import probabilities as many
+from model.experiments.knock_out import compared, effects, in_chunks, kinds, knock_out, knocked_out
+from model.inputs import Text, prepare
+from tests.model import tiny
+from tests.model.huggingface.folders import SECOND, SENTENCE, build
+from tests.model.tiny import CLOSE, encoders
+
+TEXT = "not great film"  # five tokens, with [CLS] and [SEP]
+
+
+@encoders
+def test_masked_out_of_the_keys_one_at_a_time(loaded, given_input):
+    record = capture(loaded, given_input)
+    by_loop = [capture(loaded, given_input, without_keys(at)).probabilities for at in compared(record)]
+    np.testing.assert_allclose(knock_out(loaded, given_input), by_loop, **CLOSE)
+
+
+def test_another_token_is_what_the_encoder_reads_there(text_loaded):
+    """The same as running the changed token ids."""
+    for kind, token in (("mask", "[MASK]"), ("unknown", "[UNK]")):
+        inputs, _ = prepare(text_loaded, TEXT)
+        answers = knock_out(text_loaded, TEXT, kind)
+        for row, at in enumerate(compared(capture(text_loaded, TEXT))):
+            changed = inputs.clone()
+            changed[0, at] = text_loaded.tokenizer.token_to_id(token)
+            with torch.inference_mode():
+                expected = text_loaded.model(changed).softmax(dim=-1)[0]
+            np.testing.assert_allclose(answers[row], expected, **CLOSE)
+
+
+def test_a_grey_patch_is_what_the_encoder_sees_there(digit_loaded, image):
+    """The same as running the picture with the patch painted over; a class token stands before the patches."""
+    inputs, positions = prepare(digit_loaded, image)
+    answers = knock_out(digit_loaded, image, "grey")
+    assert len(answers) == 4
+    for patch in range(4):
+        painted, (row, column) = inputs.clone(), divmod(patch, 2)
+        painted[0, 4 * row : 4 * row + 4, 4 * column : 4 * column + 4] = inputs.mean()
+        with torch.inference_mode():
+            expected = digit_loaded.model(painted).softmax(dim=-1)[0]
+        np.testing.assert_allclose(answers[patch], expected, **CLOSE)
+    (both,) = knocked_out(digit_loaded, image, [(1, 4)], "grey")
+    painted = inputs.clone()
+    painted[0, :4, :4] = painted[0, 4:, 4:] = inputs.mean()
+    with torch.inference_mode():
+        expected = digit_loaded.model(painted).softmax(dim=-1)[0]
+    np.testing.assert_allclose(capture(digit_loaded, image, both).probabilities, expected, **CLOSE)
+    assert positions.first_patch == 1
+
+
+def test_colours_have_a_grey_each():
+    loaded = tiny.loaded(replace(tiny.DIGIT, n_channels=3))
+    picture = np.random.default_rng(0).integers(0, 256, (8, 8, 3), dtype=np.uint8)
+    inputs, _ = prepare(loaded, picture)
+    inputs[0, :, :4, 4:] = inputs[0].mean(dim=(1, 2))[:, None, None]
+    with torch.inference_mode():
+        expected = loaded.model(inputs).softmax(dim=-1)[0]
+    np.testing.assert_allclose(knock_out(loaded, picture, "grey", [2])[0], expected, **CLOSE)
+
+
+def test_behind_a_class_and_a_distillation_token(tmp_path):
+    """Of an encoder whose pixels are normalised colour by colour."""
+    build(tmp_path / "it", "DeiTForImageClassificationWithTeacher")
+    loaded = load(tmp_path / "it")
+    picture = np.random.default_rng(0).integers(0, 256, (32, 32, 3), dtype=np.uint8)
+    inputs, positions = prepare(loaded, picture)
+    assert compared(positions) == tuple(range(2, 18))
+    inputs[0, :, :8, 8:16] = inputs[0].mean(dim=(1, 2))[:, None, None]
+    with torch.inference_mode():
+        expected = loaded.model(inputs).softmax(dim=-1)[0]
+    np.testing.assert_allclose(knock_out(loaded, picture, "grey", [3])[0], expected, **CLOSE)
+
+
+def test_what_cannot_be_taken_away_is_left_out(text_loaded, digit_loaded, image):
+    record = capture(text_loaded, "film [PAD] great [PAD]")
+    assert record.roles == ("class", "word", "padding", "word", "padding", "separator")
+    assert compared(record) == (1, 3, 5)
+    assert compared(capture(digit_loaded, image)) == (1, 2, 3, 4)
+
+
+def test_each_encoder_has_its_kinds(text_loaded, digit_loaded, image):
+    assert kinds(text_loaded) == ("keys", "mask", "unknown")
+    assert kinds(digit_loaded) == ("keys", "grey")
+    with pytest.raises(ValueError, match="tiny can be asked with keys and grey, not with 'mask'"):
+        knock_out(digit_loaded, image, "mask")
+
+
+def test_a_token_beyond_the_encoders_vocabulary_is_none_of_its_kinds(text_loaded):
+    unknown = text_loaded.tokenizer.token_to_id("[UNK]")
+    short = replace(text_loaded, model=tiny.build(replace(tiny.TEXT, vocab_size=unknown + 1)))
+    assert kinds(short) == ("keys", "unknown")
+
+
+@pytest.mark.parametrize(("kind", "at"), [("keys", 5), ("grey", 0), ("keys", -1)])
+def test_a_position_that_cannot_be_taken_away_is_named(digit_loaded, image, kind, at):
+    with pytest.raises(ValueError, match=rf"positions \[{at}\] cannot be taken away by '{kind}'"):
+        knock_out(digit_loaded, image, kind, [at])
+
+
+def test_nothing_taken_away_changes_nothing(text_loaded, digit_loaded, image):
+    for loaded, given in ((text_loaded, TEXT), (digit_loaded, image)):
+        for kind in kinds(loaded):
+            assert knocked_out(loaded, given, [()], kind) == (Intervention(),)
+            assert knock_out(loaded, given, kind, []).shape == (0, loaded.config.n_classes)
+
+
+def test_chunks_are_as_large_as_a_batch(text_loaded, monkeypatch):
+    whole = knock_out(text_loaded, TEXT)
+    monkeypatch.setattr(many, "NUMBERS_AT_ONCE", 5 * 16 * 3)
+    parts = list(in_chunks(text_loaded, TEXT))
+    assert [len(part) for part in parts] == [3, 1]
+    np.testing.assert_allclose(np.concatenate(parts), whole, **CLOSE)
+
+
+def test_of_a_pair_of_texts_the_part_stays_known(tmp_path):
+    """With token types another token is still one of the part in which it stands."""
+    build(tmp_path / "it", "BertForSequenceClassification", type_vocab_size=2)
+    loaded, pair = load(tmp_path / "it"), Text(SENTENCE, SECOND)
+    inputs, positions = prepare(loaded, pair)
+    answers = knock_out(loaded, pair, "mask")
+    for row, at in enumerate(compared(positions)):
+        changed, vocabulary = inputs.clone(), loaded.config.vocab_size
+        changed[0, at] = loaded.tokenizer.token_to_id("[MASK]") + inputs[0, at] // vocabulary * vocabulary
+        with torch.inference_mode():
+            expected = loaded.model(changed).softmax(dim=-1)[0]
+        np.testing.assert_allclose(answers[row], expected, **CLOSE)
+    assert (inputs >= loaded.config.vocab_size).any()
+
+
+def test_effects_by_hand(text_loaded):
+    record = replace(capture(text_loaded, TEXT), logits=np.log(np.array([0.25, 0.75], np.float32)))
+    # Odds of 3 become 9 and 1.
+    found = effects(record, np.array([[0.1, 0.9], [0.5, 0.5], [0.25, 0.75]]))
+    np.testing.assert_allclose(found, [np.log(3), np.log(3), 0], atol=1e-6)
+
+
+def test_without_classes_the_pooled_state_is_followed():
+    loaded = tiny.loaded(replace(tiny.TEXT, class_names=()))
+    record = capture(loaded, TEXT)
+    answers = knock_out(loaded, TEXT)
+    assert answers.shape == (4, tiny.TEXT.d_model)
+    by_hand = [
+        1 - record.pooled @ each / np.linalg.norm(record.pooled) / np.linalg.norm(each) for each in answers
+    ]
+    np.testing.assert_allclose(effects(record, answers), by_hand, atol=1e-6)

@@ -1,0 +1,254 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from model.capture import capture
+from model.checkpoint import load
+from model.experiments import probabilities as batching
+from model.experiments.ablation import ablate_heads
+from model.experiments.patching import Pairs, paired, patch_heads, patch_positions, patched_positions
+from model.hooks import watch
+from model.loaded import Loaded
+from tests.model import tiny
+from tests.model.huggingface.folders import build as build_folder
+from tests.model.tiny import CLOSE, DIGIT, TEXT, encoders
+
+SENTENCE, OTHER = "not great film a b", "great great film b b"
+LONGER = "not a great film a b"
+B2T = tiny.loaded(replace(TEXT, norm_placement="b2t", final_norm=False))
+DEEPNORM = tiny.loaded(replace(TEXT, norm_placement="deepnorm", final_norm=False))
+
+
+def other_than(given_input):
+    """Of the same length."""
+    return given_input.replace("great", "a") if isinstance(given_input, str) else 255 - given_input
+
+
+def answer_with(loaded: Loaded, given_input, name: str, change) -> np.ndarray:
+    with watch(loaded.model, {name: change}):
+        record = capture(loaded, given_input)
+    return record.probabilities if loaded.config.chooses else record.pooled
+
+
+def heads_one_by_one(loaded: Loaded, one, source, pairs: Pairs) -> np.ndarray:
+    theirs = capture(loaded, source).z
+    config = loaded.config
+    found = np.empty((config.n_layers, config.n_heads), object)
+    for layer in range(config.n_layers):
+        for head in range(config.n_heads):
+
+            def change(z: torch.Tensor, layer=layer, head=head) -> torch.Tensor:
+                z = z.clone()
+                for at, of in zip(*pairs, strict=True):
+                    z[0, head, at] = torch.tensor(theirs[layer, head, of])
+                return z
+
+            found[layer, head] = answer_with(loaded, one, f"blocks.{layer}.attention.z", change)
+    return np.array(found.tolist())
+
+
+def positions_one_by_one(loaded: Loaded, one, source, pairs: Pairs) -> np.ndarray:
+    theirs, n = capture(loaded, source).residual, len(capture(loaded, one))
+    names = ["embedding.output"]
+    for layer in range(loaded.config.n_layers):
+        names += [f"blocks.{layer}.resid_mid", f"blocks.{layer}.resid_post"]
+    found = None
+    for stage, name in enumerate(names):
+        for at, of in zip(*pairs, strict=True):
+
+            def change(x: torch.Tensor, stage=stage, at=at, of=of) -> torch.Tensor:
+                x = x.clone()
+                x[0, at] = torch.tensor(theirs[stage, of])
+                return x
+
+            answer = answer_with(loaded, one, name, change)
+            if found is None:
+                found = np.full((len(names), n, len(answer)), np.nan)
+            found[stage, at] = answer
+    return found
+
+
+def all_of(n: int) -> Pairs:
+    return Pairs(tuple(range(n)), tuple(range(n)))
+
+
+@encoders
+@pytest.mark.parametrize("numbers", [batching.NUMBERS_AT_ONCE, 1])
+def test_heads_and_positions_are_as_in_forwards_of_their_own(loaded, given_input, numbers, monkeypatch):
+    monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
+    source = other_than(given_input)
+    every = all_of(len(capture(loaded, given_input)))
+    heads, positions = (patch(loaded, given_input, source) for patch in (patch_heads, patch_positions))
+    np.testing.assert_allclose(heads, heads_one_by_one(loaded, given_input, source, every), **CLOSE)
+    np.testing.assert_allclose(positions, positions_one_by_one(loaded, given_input, source, every), **CLOSE)
+
+
+@pytest.mark.parametrize("loaded", [DEEPNORM, B2T], ids=["DeepNorm", "B2T"])
+def test_other_placements_of_the_norm(loaded):
+    every = all_of(len(capture(loaded, SENTENCE)))
+    for patch, plainly in ((patch_heads, heads_one_by_one), (patch_positions, positions_one_by_one)):
+        np.testing.assert_allclose(
+            patch(loaded, SENTENCE, OTHER), plainly(loaded, SENTENCE, OTHER, every), **CLOSE
+        )
+
+
+@pytest.mark.parametrize("architecture", ["BertModel", "MPNetModel", "AlbertForSequenceClassification"])
+def test_imported_encoders(tmp_path, architecture):
+    build_folder(tmp_path, architecture)
+    loaded = load(tmp_path)
+    pairs = paired(loaded, SENTENCE, OTHER)
+    for patch, plainly in ((patch_heads, heads_one_by_one), (patch_positions, positions_one_by_one)):
+        np.testing.assert_allclose(
+            patch(loaded, SENTENCE, OTHER), plainly(loaded, SENTENCE, OTHER, pairs), **CLOSE
+        )
+
+
+@pytest.mark.parametrize(("one", "source"), [(SENTENCE, LONGER), (LONGER, SENTENCE)])
+def test_texts_of_different_lengths(text_loaded, one, source):
+    pairs = paired(text_loaded, one, source)
+    np.testing.assert_allclose(
+        patch_heads(text_loaded, one, source), heads_one_by_one(text_loaded, one, source, pairs), **CLOSE
+    )
+    found = patch_positions(text_loaded, one, source)
+    np.testing.assert_allclose(found, positions_one_by_one(text_loaded, one, source, pairs), **CLOSE)
+    missing = [at for at in range(len(capture(text_loaded, one))) if at not in pairs.ours]
+    assert np.isnan(found[:, missing]).all()
+    assert not np.isnan(np.delete(found, missing, axis=1)).any()
+
+
+@pytest.mark.parametrize("text", [SENTENCE, "great [PAD] film"])
+def test_a_source_that_is_the_input_changes_nothing(text_loaded, text):
+    answer = capture(text_loaded, text).probabilities
+    for patch in (patch_heads, patch_positions):
+        found = patch(text_loaded, text, text)
+        np.testing.assert_allclose(found, np.broadcast_to(answer, found.shape), **CLOSE)
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 1000), picture=st.booleans())
+def test_all_that_the_class_token_is_at_the_end_is_the_other_answer(seed, picture):
+    """The classifier reads the first position of the last stage alone: patched, it answers to the source."""
+    loaded = tiny.loaded(DIGIT if picture else TEXT, seed)
+    images = np.random.default_rng(seed).integers(0, 256, (2, 8, 8), dtype=np.uint8)
+    one, source = images if picture else (SENTENCE, OTHER)
+    found = patch_positions(loaded, one, source)[-1]
+    np.testing.assert_allclose(found[0], capture(loaded, source).probabilities, **CLOSE)
+    rest = np.broadcast_to(capture(loaded, one).probabilities, found[1:].shape)
+    np.testing.assert_allclose(found[1:], rest, **CLOSE)
+
+
+def test_a_head_that_puts_out_nothing_for_the_source_is_as_ablated(text_loaded):
+    """Zeros for z, of a source whose every z is replaced by zeros, are what ablation puts in its place."""
+
+    expected = ablate_heads(text_loaded, [SENTENCE])[0]
+    seen = []  # of two layers each: the source is read first
+
+    def first_forward_only(z: torch.Tensor) -> torch.Tensor:
+        seen.append(z)
+        return torch.zeros_like(z) if len(seen) <= 2 else z
+
+    names = [f"blocks.{layer}.attention.z" for layer in range(2)]
+    with watch(text_loaded.model, dict.fromkeys(names, first_forward_only)):
+        found = patch_heads(text_loaded, SENTENCE, OTHER)
+    np.testing.assert_allclose(found, expected, **CLOSE)
+
+
+def test_positions_come_some_at_a_time(text_loaded, monkeypatch):
+    monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", 1)
+    each = list(patched_positions(text_loaded, SENTENCE, OTHER))
+    # [CLS] not great film a b [SEP]: in the embedding two positions differ, later all seven, each by itself
+    assert [len(part.positions) for part in each] == [5, 1, 1] + [1] * 7 * 4
+    assert each[0].positions == [0, 2, 3, 5, 6]
+    assert [part.stage for part in each[:4]] == [0, 0, 0, 1]
+
+
+def test_by_hand_with_two_tokens():
+    """Uniform attention over two tokens, one head: z = mean of x at both; pooled, x̄ + z."""
+    config = replace(
+        TEXT,
+        d_model=2,
+        n_layers=1,
+        n_heads=1,
+        d_k=2,
+        d_v=2,
+        pooling="mean",
+        final_norm=False,
+        class_names=("a", "b"),
+    )
+    loaded = tiny.loaded(config)
+    attention, model = loaded.model.blocks[0].attention, loaded.model
+    vectors = {"a": (1.0, 0.0), "b": (0.0, 2.0), "c": (4.0, 2.0)}
+    with torch.no_grad():
+        for parameter in attention.parameters():
+            parameter.zero_()
+        attention.w_v.weight.copy_(torch.eye(2))
+        attention.w_o.weight.copy_(torch.eye(2))
+        model.classifier.weight.copy_(torch.eye(2))
+        model.classifier.bias.zero_()
+        for letter, vector in vectors.items():
+            model.embedding.tokens.weight[loaded.tokenizer.token_to_id(letter)] = torch.tensor(vector)
+    loaded.tokenizer.post_processor = None
+    stream = []  # what attention reads is x itself, without the LayerNorm
+    plain = {
+        "embedding.positions": torch.zeros_like,
+        "embedding.output": stream.append,
+        "blocks.0.attention_in": lambda _: stream[-1],
+        "blocks.0.feed_forward_out": torch.zeros_like,
+    }
+
+    def soft(*logits: float) -> np.ndarray:
+        return np.exp(logits) / np.exp(logits).sum()
+
+    with watch(model, plain):
+        heads = patch_heads(loaded, "a b", "a c")
+        positions = patch_positions(loaded, "a b", "a c")
+    # "a b": x̄ = z = (0.5, 1). "a c": x̄ = z = (2.5, 1).
+    np.testing.assert_allclose(heads[0, 0], soft(0.5 + 2.5, 1 + 1), rtol=1e-5)
+    # at embed: b becomes c before attention, which is all there is to tell the two apart
+    np.testing.assert_allclose(positions[0, 1], soft(5, 2), rtol=1e-5)
+    np.testing.assert_allclose(positions[0, 0], soft(1, 2), rtol=1e-5)
+    # at L0 mid: a is (1, 0) + (2.5, 1) and not + (0.5, 1), so the mean moves by (1, 0)
+    np.testing.assert_allclose(positions[1, 0], soft(1 + 1, 2), rtol=1e-5)
+    # b is (4, 2) + (2.5, 1) and not (0, 2) + (0.5, 1): the mean moves by (3, 0)
+    np.testing.assert_allclose(positions[1, 1], soft(1 + 3, 2), rtol=1e-5)
+
+
+# Pairs
+
+
+@pytest.mark.parametrize(
+    ("one", "source", "ours", "theirs"),
+    [
+        ("great film", "a film", (0, 1, 2, 3), (0, 1, 2, 3)),
+        # [CLS] great film [SEP] and [CLS] not great film [SEP]
+        ("great film", "not great film", (0, 1, 2, 3), (0, 2, 3, 4)),
+        ("not great film", "great film", (0, 2, 3, 4), (0, 1, 2, 3)),
+        # great is paired with the first of "a b"
+        ("great film", "a b film", (0, 1, 2, 3), (0, 1, 3, 4)),
+        ("a a", "a a a", (0, 1, 2, 3), (0, 1, 2, 4)),
+    ],
+)
+def test_pairs(text_loaded, one, source, ours, theirs):
+    assert paired(text_loaded, one, source) == (ours, theirs)
+
+
+@given(
+    st.lists(st.sampled_from("abc"), min_size=1, max_size=6),
+    st.lists(st.sampled_from("abc"), min_size=1, max_size=6),
+)
+def test_pairs_keep_the_order_and_leave_out_only_what_is_too_much(text_loaded, one, other):
+    pairs = paired(text_loaded, " ".join(one), " ".join(other))
+    assert len(pairs.ours) == len(pairs.theirs) == min(len(one), len(other)) + 2
+    for side in pairs:
+        assert list(side) == sorted(set(side))
+    assert (pairs.ours[0], pairs.theirs[0]) == (0, 0)
+    assert (pairs.ours[-1], pairs.theirs[-1]) == (len(one) + 1, len(other) + 1)
+
+
+def test_two_kinds_of_input_are_refused(text_loaded, image):
+    with pytest.raises(ValueError, match="takes text"):
+        patch_heads(text_loaded, SENTENCE, image)

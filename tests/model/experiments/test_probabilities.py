@@ -1,0 +1,186 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from model.capture import capture
+from model.capture.intervention import (
+    Intervention,
+    MaskChoice,
+    at_temperature,
+    masked,
+    repositioned,
+    without_keys,
+)
+from model.capture.replacements import Zeroed
+from model.experiments import probabilities as subject
+from model.experiments.probabilities import at_once, probabilities
+from model.experiments.shuffling import shuffled
+from model.hooks import hook_points, watch
+from model.inputs import prepare
+from model.record import Role
+from tests.model import tiny
+from tests.model.tiny import CLOSE, encoders
+from tests.tolerance import rounding
+
+TEXT = "not great film"  # five tokens, with [CLS] and [SEP]
+
+
+def one_by_one(loaded, given_input, interventions) -> list[np.ndarray]:
+    return [capture(loaded, given_input, intervention).probabilities for intervention in interventions]
+
+
+def of_every_kind(roles: tuple[Role, ...]) -> list[Intervention]:
+    """Not in the order of the layers in which they begin."""
+    return [
+        at_temperature(0.3, layer=1, head=0),
+        without_keys(2),
+        Intervention(),
+        repositioned(shift=2),
+        at_temperature(math.inf),
+        masked(MaskChoice(kind="causal", layers=(1,), heads=(1,))),
+        repositioned(order=shuffled(roles, 3), zeroed=True),
+        masked(MaskChoice(kind="causal"), "zeroed"),
+        at_temperature(0.0, layer=1),
+        masked(MaskChoice(kind="cells", cells=((0, 1),)), "added", -3.0) + at_temperature(2.0, layer=0),
+        Intervention(replacements=(("blocks.1.resid_mid", Zeroed()),)),
+        Intervention(replacements=(("logits", Zeroed()),)),
+    ]
+
+
+@encoders
+@pytest.mark.parametrize("numbers", [subject.NUMBERS_AT_ONCE, 300, 1])
+def test_many_interventions_are_those_of_single_forwards(loaded, given_input, numbers, monkeypatch):
+    """In batches that share the layers before the first change; however few of them share a batch."""
+    interventions = of_every_kind(capture(loaded, given_input).roles)
+    monkeypatch.setattr(subject, "NUMBERS_AT_ONCE", numbers)
+    found = probabilities(loaded, [given_input], interventions)
+    assert found.shape == (1, len(interventions), loaded.config.n_classes)
+    expected = one_by_one(loaded, given_input, interventions[:-1])
+    expected.append(np.full(loaded.config.n_classes, 1 / loaded.config.n_classes))
+    np.testing.assert_allclose(found[0], expected, **CLOSE)
+
+
+@pytest.mark.parametrize("numbers", [subject.NUMBERS_AT_ONCE, 2000, 1])
+def test_many_texts_under_many_interventions(text_loaded, numbers, monkeypatch):
+    texts = ["not great film", "film", "a b not", "great [PAD] film", "great film great film"]
+    interventions = [without_keys(1), Intervention(), at_temperature(0.5, layer=1)]
+    monkeypatch.setattr(subject, "NUMBERS_AT_ONCE", numbers)
+    found = probabilities(text_loaded, texts, interventions)
+    np.testing.assert_allclose(
+        found, [one_by_one(text_loaded, text, interventions) for text in texts], **CLOSE
+    )
+
+
+def test_many_pictures(digit_loaded):
+    images = list(np.random.default_rng(2).integers(0, 256, (7, 8, 8), dtype=np.uint8))
+    found = probabilities(digit_loaded, images)
+    np.testing.assert_allclose(
+        found[:, 0], [capture(digit_loaded, each).probabilities for each in images], **CLOSE
+    )
+
+
+def test_padding_is_appended_where_an_intervention_says_so(text_loaded):
+    interventions = [
+        masked(MaskChoice(kind="padding", n_padding=n), method)
+        for n, method in ((2, "ignored"), (0, "encoder"), (3, "ignored"), (2, "encoder"), (2, "replaced"))
+    ]
+    found = probabilities(text_loaded, [TEXT], interventions)[0]
+    np.testing.assert_allclose(found, one_by_one(text_loaded, TEXT, interventions), **CLOSE)
+
+
+def test_the_layers_before_the_first_change_are_run_once(text_loaded):
+    seen = {name: [] for name in hook_points(text_loaded.model)}
+    keep = {name: lambda x, name=name: seen[name].append(len(x)) for name in seen}
+    changes = [at_temperature(t, layer=1) for t in (0.0, 0.5, 2.0)]
+    with watch(text_loaded.model, keep):
+        probabilities(text_loaded, [TEXT], changes)
+    assert seen["embedding.output"] == seen["blocks.0.resid_post"] == [1]
+    assert seen["blocks.1.resid_post"] == seen["logits"] == [3]
+
+
+def test_an_encoder_without_classes_answers_with_its_pooled_state():
+    loaded = tiny.loaded(replace(tiny.TEXT, class_names=()))
+    found = probabilities(loaded, [TEXT], [Intervention(), without_keys(1)])[0]
+    with torch.inference_mode():
+        state = loaded.model(prepare(loaded, TEXT)[0])[0]
+    np.testing.assert_allclose(found[0], state, **CLOSE)
+    assert np.abs(found[1] - found[0]).max() > 1e-4
+
+
+def test_nothing_asked_is_nothing_answered(text_loaded):
+    assert probabilities(text_loaded, [TEXT], []).shape == (1, 0, 2)
+    assert probabilities(text_loaded, []).shape == (0, 1, 2)
+
+
+def test_a_model_in_training_is_looked_at_without_dropout_and_trained_on():
+    loaded = tiny.loaded(replace(tiny.TEXT, dropout_sublayer=0.5))
+    expected = probabilities(loaded, [TEXT], [without_keys(1)])
+    loaded.model.train()
+    np.testing.assert_array_equal(probabilities(loaded, [TEXT], [without_keys(1)]), expected)
+    assert loaded.model.training
+
+
+def test_a_short_input_shares_its_batch_and_a_long_one_does_not():
+    assert at_once(tiny.small("mnist-pre-ln"), 50) >= 50
+    assert at_once(tiny.small("imdb-pre-ln"), 384) < 38
+    assert at_once(tiny.small("imdb-pre-ln"), 5000) == 1
+
+
+# Keys that nobody looks at
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        tiny.TEXT,
+        replace(tiny.TEXT, norm_placement="post", final_norm=False),
+        replace(tiny.TEXT, pooling="mean"),
+    ],
+)
+def test_each_token_is_masked_out_of_the_keys_of_every_layer(config):
+    loaded = tiny.loaded(config)
+    inputs, _ = prepare(loaded, TEXT)
+    found = probabilities(loaded, [TEXT], [without_keys(position) for position in range(5)])[0]
+    for position in range(5):
+        allowed = torch.ones(5, 5, dtype=torch.bool)
+        allowed[:, position] = False
+        with torch.inference_mode():
+            expected = loaded.model(inputs, allowed).softmax(dim=-1)[0]
+        np.testing.assert_allclose(found[position], expected, **CLOSE)
+        assert not capture(loaded, TEXT, without_keys(position)).pattern[..., position].any()
+
+
+def test_a_row_of_one_layer_by_hand():
+    """The class token's state after attention, with the weights of the other keys made to sum to 1 again."""
+    loaded = tiny.loaded(replace(tiny.TEXT, n_layers=1))
+    record, block = capture(loaded, TEXT), loaded.model.blocks[0]
+    weights = record.pattern[0, :, 0].copy()
+    weights[:, 2] = 0
+    weights /= weights.sum(axis=-1, keepdims=True)
+    z = np.einsum("hk,hkd->hd", weights, record.v[0]).reshape(1, 1, -1)
+    with torch.inference_mode():
+        x = torch.tensor(record.residual[:1, :1]) + block.attention.w_o(torch.tensor(z))
+        x = x + block.feed_forward(block.norm_feed_forward(x))
+        by_hand = loaded.model.classifier(loaded.model.final_norm(x)).softmax(dim=-1)[0]
+    np.testing.assert_allclose(probabilities(loaded, [TEXT], [without_keys(2)])[0], by_hand, **CLOSE)
+
+
+def test_patches_are_knocked_out_as_tokens_are(image):
+    loaded = tiny.loaded(tiny.DIGIT)
+    found = probabilities(loaded, [image], [without_keys(1), without_keys(4)])[0]
+    assert found.shape == (2, 10)
+    np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-5)
+    inputs, _ = prepare(loaded, image)
+    with torch.inference_mode():
+        mask = torch.tensor([True, True, True, True, False]).expand(5, 5)
+        expected = loaded.model(inputs, mask).softmax(dim=-1)[0]
+    np.testing.assert_allclose(found[1], expected, **CLOSE)
+
+
+def test_digits_are_asked_at_temperatures_as_well(digit_loaded, image):
+    found = probabilities(digit_loaded, [image], [at_temperature(0.0), at_temperature(1.0)])[0]
+    np.testing.assert_allclose(found[1], capture(digit_loaded, image).probabilities, **CLOSE)
+    assert found.sum(axis=1) == pytest.approx(1, rel=rounding(2 * 10))

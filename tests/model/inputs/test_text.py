@@ -1,0 +1,205 @@
+import pytest
+from tokenizers import Tokenizer
+from tokenizers.models import BPE, WordLevel, WordPiece
+from tokenizers.pre_tokenizers import WhitespaceSplit
+from tokenizers.processors import TemplateProcessing
+
+from model.inputs.text import (
+    encode,
+    knows_characters_alone,
+    train_tokenizer,
+    train_word_tokenizer,
+    with_contractions,
+    with_spaces_between,
+)
+from tests.model.tiny import amino_acids, tokenizer
+
+
+@pytest.fixture(scope="module")
+def words():
+    return tokenizer(n_positions=6)
+
+
+def test_special_tokens_stand_around_the_pieces(words):
+    encoded = encode(words, "Great films")
+    assert encoded.tokens == ("[CLS]", "great", "film", "##s", "[SEP]")
+    assert encoded.ids == tuple(words.token_to_id(token) for token in encoded.tokens)
+    assert encoded.n_left_out == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "n_left_out"),
+    [
+        ("film film film film", 0),
+        ("film film film film great", 1),
+        ("film " * 100, 96),
+        ("film film film film [MASK] [SEP] films", 4),  # what a user types counts, special or not
+    ],
+    ids=["fits", "one more", "many", "special"],
+)
+def test_what_exceeds_the_positions_is_left_out_and_counted(words, text, n_left_out):
+    encoded = encode(words, text)
+    assert encoded.tokens == ("[CLS]", "film", "film", "film", "film", "[SEP]")
+    assert encoded.n_left_out == n_left_out
+    assert not encoded.from_start
+
+
+@pytest.mark.parametrize(
+    ("text", "n_unknown", "n_read"),
+    [
+        ("great film", 0, 2),
+        ("☃ film ☃", 2, 3),
+        ("☃ film [MASK] not ☃ ☃", 1, 4),  # what is left out does not count
+        ("", 0, 0),
+    ],
+)
+def test_unknown_tokens_are_counted_among_those_that_are_read(words, text, n_unknown, n_read):
+    encoded = encode(words, text)
+    assert (encoded.n_unknown, encoded.n_read) == (n_unknown, n_read)
+
+
+@pytest.mark.parametrize(
+    ("made", "alone"),
+    [
+        (amino_acids(9), True),
+        (tokenizer(9), False),  # letters, their continuations and words
+        (Tokenizer(WordLevel({"[UNK]": 0, "a": 1, "b": 2, "c": 3, "cd": 4}, unk_token="[UNK]")), False),
+        (Tokenizer(WordLevel({"[UNK]": 0}, unk_token="[UNK]")), False),
+    ],
+    ids=["proteins", "text", "one of four is longer", "nothing"],
+)
+def test_a_vocabulary_of_characters_is_known_by_its_entries(made, alone):
+    assert knows_characters_alone(made) is alone
+
+
+def test_special_tokens_stay_whole_where_characters_are_separated():
+    made = amino_acids(20)
+    assert encode(made, "MKL[MASK]V\nA").n_unknown == 1
+    separated = with_spaces_between(made, "MKL[MASK]V\nA")
+    assert separated == "M K L [MASK] V A"
+    assert encode(made, separated).n_unknown == 0
+    assert with_spaces_between(made, separated) == separated
+
+
+def test_a_trained_tokenizer_leaves_out_the_beginning():
+    words = train_tokenizer(["film great plot"] * 3, vocab_size=100, n_positions=5)
+    encoded = encode(words, "film film great plot plot")
+    assert encoded.tokens == ("[CLS]", "great", "plot", "plot", "[SEP]")
+    assert encoded.n_left_out == 2
+    assert encoded.from_start
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("It isn't", ("it", "is", "n't")),
+        ("it ISN\N{RIGHT SINGLE QUOTATION MARK}T it's", ("it", "is", "n't", "it", "'s")),
+        ("I can't", ("i", "can't")),
+        ("'can't'", ("'", "can't", "'")),
+        ("can'ti", ("can", "'", "ti")),
+        ("it 's", ("it", "'", "s")),
+        ("can 'is'", ("can", "'", "is", "'")),
+    ],
+)
+def test_contractions_stay_readable(text, tokens):
+    plain = ["it is can i ' t s can't isn't it's ti"] * 3
+    made = train_tokenizer(plain, vocab_size=60, n_positions=20)
+    assert with_contractions(made).encode(text, add_special_tokens=False).tokens == list(tokens)
+
+
+def test_contractions_come_after_the_tokens_there_are():
+    before = tokenizer(n_positions=20)
+    after = with_contractions(before)
+    known = before.get_vocab()
+    new = set(after.get_vocab()) - set(known)
+    assert new == {"n't", "'s", "'m", "'d", "'re", "'ve", "'ll", "can't", "won't", "ain't"}
+    assert {token: after.token_to_id(token) for token in known} == known
+    assert sorted(map(after.token_to_id, new)) == list(range(len(known), len(known) + 10))
+    assert with_contractions(after).get_vocab() == after.get_vocab()
+
+
+def test_empty_text(words):
+    assert encode(words, "").tokens == ("[CLS]", "[SEP]")
+
+
+def test_a_mask_can_be_typed(words):
+    assert encode(words, "not [MASK]").tokens == ("[CLS]", "not", "[MASK]", "[SEP]")
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("🎬", ("[UNK]",)),
+        ("\ud83d great \udfff", ("[UNK]", "great", "[UNK]")),  # lone surrogates
+        ("gr\0eat\x07 film", ("great", "film")),  # control characters vanish
+        ("\n\tfilm\r\n", ("film",)),
+    ],
+    ids=["emoji", "surrogates", "control characters", "white space"],
+)
+def test_what_the_tokenizer_does_not_know(words, text, tokens):
+    assert encode(words, text).tokens == ("[CLS]", *tokens, "[SEP]")
+
+
+def test_a_tokenizer_without_a_token_for_the_unknown_says_so_in_one_sentence():
+    with pytest.raises(ValueError, match="the tokenizer cannot read this text: WordLevel error"):
+        encode(Tokenizer(WordLevel({"[UNK]": 0, "a": 1}, unk_token="<unk>")), "b")
+
+
+def test_words_are_what_white_space_parts():
+    words = train_word_tokenizer(["Good film.<br />Good plot", "good plot"], vocab_size=5, n_positions=4)
+    assert words.get_vocab() == {"[PAD]": 0, "[UNK]": 1, "good": 2, "plot": 3, "film.": 4}
+    encoded = encode(words, "GOOD film. bad plot good")
+    assert encoded.tokens == ("good", "film.", "[UNK]", "plot")
+    assert encoded.n_left_out == 1
+
+
+# Roles
+
+
+def roles(tokenizer: Tokenizer, text: str, padding_id: int | None = None) -> list[tuple[str, str]]:
+    encoded = encode(tokenizer, text, padding_id)
+    return list(zip(encoded.tokens, encoded.roles, strict=True))
+
+
+def test_the_names_of_special_tokens_do_not_matter():
+    names = {"<pad>": 0, "<unk>": 1, "<s>": 2, "</s>": 3, "<mask>": 4, "<extra>": 5, "film": 6, "@@s": 7}
+    made = Tokenizer(WordPiece(names, unk_token="<unk>", continuing_subword_prefix="@@"))
+    made.pre_tokenizer = WhitespaceSplit()
+    made.add_special_tokens(list(names)[:6])
+    made.post_processor = TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 2), ("</s>", 3)])
+    assert roles(made, "films film ? <mask> <extra> <pad> </s>", padding_id=0) == [
+        ("<s>", "class"),
+        ("film", "word"),
+        ("@@s", "continuation"),
+        ("film", "word"),
+        ("<unk>", "unknown"),
+        ("<mask>", "mask"),
+        ("<extra>", "special"),
+        ("<pad>", "padding"),
+        ("</s>", "separator"),
+        ("</s>", "separator"),
+    ]
+    assert encode(made, "films").pieces == ("<s>", "film", "s", "</s>")
+
+
+def test_pieces_without_a_prefix_go_on_with_their_word():
+    made = Tokenizer(BPE({"a": 0, "b": 1, "ab": 2}, [("a", "b")]))
+    made.pre_tokenizer = WhitespaceSplit()
+    assert roles(made, "aba b") == [("ab", "word"), ("a", "continuation"), ("b", "word")]
+
+
+def test_a_piece_whose_beginning_was_left_out_still_goes_on():
+    reads_the_end = tokenizer(n_positions=4)
+    reads_the_end.enable_truncation(4, direction="left")
+    assert roles(reads_the_end, "great films x") == [
+        ("[CLS]", "class"),
+        ("##s", "continuation"),
+        ("x", "word"),
+        ("[SEP]", "separator"),
+    ]
+
+
+def test_words_without_special_tokens_around_them():
+    made = train_word_tokenizer(["a good film"], vocab_size=30, n_positions=12)
+    assert roles(made, "good plot", padding_id=0) == [("good", "word"), ("[UNK]", "unknown")]
+    assert roles(made, "") == []

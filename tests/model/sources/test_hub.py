@@ -1,0 +1,293 @@
+"""Against a Hub on the loopback address, whole and with faults."""
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import huggingface_hub
+import pytest
+from huggingface_hub import constants, file_download
+
+from model.sources import hub, locations
+from tests.model.hub_server import COMMIT, Hub, serving
+
+CONFIG = b'{"model_type": "bert"}'
+WEIGHTS = bytes(range(256)) * 64
+NEEDED = {
+    "config.json": CONFIG,
+    "model.safetensors": WEIGHTS,
+    "tokenizer.json": b"{}",
+    "vocab.txt": b"[PAD]\n",
+    "modules.json": b"[]",
+    "1_Pooling/config.json": b'{"pooling_mode_mean_tokens": true}',
+}
+TOO_MANY = {
+    "pytorch_model.bin": b"\x80\x04.",
+    "tf_model.h5": b"h5",
+    "onnx/model.onnx": b"onnx",
+    "onnx/config.json": b"{}",
+    "modeling_evil.py": b"import os",
+    "README.md": b"# it",
+    "../outside.json": b"{}",
+    "/etc/config.json": b"{}",
+    "2_Dense/../../../config.json": b"{}",
+}
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def one(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:  # noqa: ARG001
+    monkeypatch.setattr(file_download.time, "sleep", lambda _: None)  # it tries again after a second
+    with serving(Hub({**TOO_MANY, **NEEDED})) as server:
+        yield server
+
+
+def fetch(server: Hub, name: str = "some/bert", revision: str | None = None, **options: object) -> str:
+    return hub.download(name, revision, endpoint=server.endpoint, **options)
+
+
+def test_a_download_fetches_what_is_read_and_nothing_else(one: Hub, cache: Path) -> None:
+    assert fetch(one) == "hub:some/bert"
+    assert sorted(one.asked) == sorted(NEEDED)
+    assert one.asked[-1] == "config.json"
+    folder = locations.find("hub:some/bert", cache)
+    found = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
+    assert {name: path.read_bytes() for name, path in found.items()} == NEEDED
+    assert hub.cached().names == ("hub:some/bert",)
+    assert not list(cache.parent.glob("*.json"))
+
+
+def test_what_is_here_is_not_fetched_again(one: Hub) -> None:
+    fetch(one)
+    one.asked.clear()
+    assert fetch(one) == "hub:some/bert"
+    assert not one.asked
+
+
+def test_the_progress_goes_up_to_the_sum_of_the_sizes(one: Hub) -> None:
+    said = []
+    fetch(one, report=lambda *each: said.append(each))
+    done = [each[1] for each in said]
+    total = sum(map(len, NEEDED.values()))
+    assert done == sorted(done)
+    assert done[-1] == total
+    assert {each[2] for each in said} == {total}
+    assert {each[0] for each in said} == set(NEEDED)
+
+
+def test_a_revision_is_told_from_the_main_branch(one: Hub, cache: Path) -> None:
+    assert fetch(one, revision="a-branch") == f"hub:some/bert@{COMMIT[:8]}"
+    assert hub.cached().names == (f"hub:some/bert@{COMMIT[:8]}",)
+    assert locations.find(f"hub:some/bert@{COMMIT[:8]}", cache).name == COMMIT
+    with pytest.raises(FileNotFoundError, match="some/bert is not in the Hugging Face cache"):
+        locations.find("hub:some/bert", cache)
+
+
+def test_shards_are_those_that_the_index_names(one: Hub) -> None:
+    del one.files["model.safetensors"]
+    names = [f"model-0000{number}-of-00002.safetensors" for number in (1, 2)]
+    one.files |= {name: WEIGHTS + name.encode() for name in (*names, "other.safetensors")}
+    one.files["model.safetensors.index.json"] = json.dumps(
+        {"weight_map": dict(zip("ab", names, strict=True))}
+    ).encode()
+    assert fetch(one) == "hub:some/bert"
+    assert set(names) < set(one.asked)
+    assert "other.safetensors" not in one.asked
+    folder = hub.snapshot("some/bert")
+    (folder / names[1]).unlink()
+    assert hub.cached().names == ()
+    with pytest.raises(FileNotFoundError):
+        hub.snapshot("some/bert")
+
+
+@pytest.mark.parametrize(
+    "named", ["../../secret.safetensors", "/etc/x.safetensors", "x.bin", 3, "a/b.safetensors"]
+)
+def test_an_index_that_names_other_places_is_refused(one: Hub, named: object) -> None:
+    del one.files["model.safetensors"]
+    one.files["model.safetensors.index.json"] = json.dumps({"weight_map": {"a": named}}).encode()
+    with pytest.raises(ValueError, match=r"index.json cannot be read$"):
+        fetch(one)
+    assert hub.cached().names == ()
+
+
+@pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json", "config.json"])
+def test_a_wrong_hash_leaves_nothing_that_opens(one: Hub, cache: Path, file: str) -> None:
+    one.sent[file] = bytes(len(NEEDED[file]))
+    with pytest.raises(ValueError, match=f"^{file} of some/bert is not the file that the Hub lists"):
+        fetch(one)
+    assert hub.cached().names == ()
+    assert not any(path.read_bytes() == one.sent[file] for path in cache.rglob("*") if path.is_file())
+    one.sent.clear()
+    assert fetch(one) == "hub:some/bert"
+
+
+@pytest.mark.parametrize("file", ["model.safetensors", "config.json"])
+def test_a_download_that_is_cut_off_leaves_nothing_that_opens(one: Hub, cache: Path, file: str) -> None:
+    one.cut_off.add(file)
+    with pytest.raises(
+        ValueError, match=r"^(the download of some/bert is incomplete|the Hub cannot be reached)"
+    ):
+        fetch(one)
+    assert hub.cached().names == ()
+    assert not list(cache.rglob("*.incomplete"))
+    one.cut_off.clear()
+    assert fetch(one) == "hub:some/bert"
+
+
+def test_one_that_stops_the_download_leaves_nothing_that_opens(one: Hub) -> None:
+    def stop(_file: str, done: int, _total: int) -> None:
+        if done > len(WEIGHTS):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch(one, report=stop)
+    assert hub.cached().names == ()
+
+
+def test_more_than_may_be_fetched_is_refused_before_anything_is_fetched(one: Hub) -> None:
+    one.sizes["model.safetensors"] = 7 * 10**9
+    with pytest.raises(ValueError, match=r"^some/bert is 7.0 GB; at most 4.3 GB are downloaded here$"):
+        fetch(one)
+    one.sizes["model.safetensors"] = None
+    with pytest.raises(ValueError, match=r"does not say how large model\.safetensors"):
+        fetch(one)
+    assert not one.asked
+
+
+def test_more_than_was_said_is_not_taken(one: Hub) -> None:
+    one.sizes["model.safetensors"] = 100
+    with pytest.raises(ValueError, match="is larger than the Hub says"):
+        fetch(one)
+    assert hub.cached().names == ()
+
+
+def test_what_cannot_be_had_is_said_in_one_sentence(one: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match=r"^the Hub has no public model some/other$"):
+        fetch(one, "some/other")
+    with pytest.raises(ValueError, match=r"^some/bert has no revision nowhere$"):
+        fetch(one, revision="nowhere")
+    one.refuses_files = True
+    with pytest.raises(ValueError, match=r"^some/bert is gated: run `hf download some/bert` with an account"):
+        fetch(one)
+    one.gated = "manual"
+    with pytest.raises(ValueError, match=r"^some/bert is gated"):
+        fetch(one)
+    one.status = 500
+    with pytest.raises(ValueError, match=r"^the Hub refused some/bert with HTTP status 500$"):
+        fetch(one)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(ValueError, match=r"^HF_HUB_OFFLINE is set, so nothing is downloaded$"):
+        fetch(one)
+
+
+def test_no_network_is_said_in_one_sentence(cache: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    with pytest.raises(
+        ValueError, match=r"^the Hub cannot be reached: there is no network, or it does not answer$"
+    ):
+        hub.download("some/bert", endpoint=f"http://127.0.0.1:{port}")
+    assert not cache.exists()
+
+
+@pytest.mark.parametrize(
+    "answer", [b"", b"<html>", b"[]", b"{}", b'{"id": "a", "sha": 3}', b'{"siblings": [{}]}']
+)
+def test_an_answer_that_makes_no_sense_is_refused(one: Hub, answer: bytes) -> None:
+    one.answer = answer
+    with pytest.raises(ValueError, match=r"^the Hub's answer about some/bert cannot be read$"):
+        fetch(one)
+
+
+def test_a_commit_that_is_a_path_is_refused(one: Hub, tmp_path: Path) -> None:
+    one.commit = "../../../../outside"
+    with pytest.raises(ValueError, match=r"^the Hub's answer about some/bert cannot be read$"):
+        fetch(one)
+    assert not list(tmp_path.rglob("outside"))
+
+
+def test_pickles_alone_are_refused_by_name(one: Hub) -> None:
+    del one.files["model.safetensors"]
+    with pytest.raises(
+        ValueError, match=r"has no model.safetensors, only pytorch_model.bin, tf_model.h5, which"
+    ):
+        fetch(one)
+    assert not one.asked
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("google/bert", ("google/bert", None)),
+        (" bert-base-uncased ", ("bert-base-uncased", None)),
+        ("google/bert@refs/pr/3", ("google/bert", "refs/pr/3")),
+        ("https://huggingface.co/google/bert", ("google/bert", None)),
+        ("https://huggingface.co/google/bert/tree/v1.0", ("google/bert", "v1.0")),
+        ("hub:google/bert", ("google/bert", None)),
+    ],
+)
+def test_a_name_is_read_off_what_is_typed(said: str, found: tuple[str, str | None]) -> None:
+    assert hub.called(said) == found
+
+
+@pytest.mark.parametrize(
+    "said", ["", "a/b/c", "../x", "a/..", "a/b@../../x", "a b", "http://elsewhere/x", "a/b@", "x" * 300]
+)
+def test_what_is_no_name_is_refused(said: str) -> None:
+    if said == "a/b@":
+        assert hub.called(said) == ("a/b", None)
+        return
+    with pytest.raises(ValueError, match="is not the name of a model: write owner/name"):
+        hub.called(said)
+
+
+def test_no_token_is_sent(one: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    seen = []
+    true = huggingface_hub.utils.build_hf_headers
+    monkeypatch.setattr(
+        file_download, "build_hf_headers", lambda **given: seen.append(true(**given)) or true(**given)
+    )
+    fetch(one)
+    assert seen
+    assert not [headers for headers in seen if "authorization" in map(str.lower, headers)]
+
+
+def test_an_empty_or_damaged_cache_is_no_error(cache: Path) -> None:
+    assert hub.cached() == locations.Listing()
+    (cache / "models--some--bert" / "snapshots").mkdir(parents=True)
+    (cache / "models--some--bert" / "snapshots" / "file").write_text("")
+    (cache / "models--a--b" / "snapshots" / COMMIT).mkdir(parents=True)
+    (cache / "models--a--b" / "snapshots" / COMMIT / "config.json").write_bytes(CONFIG)
+    assert hub.cached().names == ()
+    assert hub.cached().refused == ("a/b is in the cache, but without model.safetensors",)
+
+
+def test_a_snapshot_that_leads_out_of_the_cache_is_not_read(cache: Path, tmp_path: Path) -> None:
+    folder = cache / "models--a--b" / "snapshots" / COMMIT
+    folder.mkdir(parents=True)
+    (cache / "models--a--b" / "refs").mkdir()
+    (cache / "models--a--b" / "refs" / "main").write_text(COMMIT)
+    (folder / "config.json").write_bytes(CONFIG)
+    (tmp_path / "secret").write_bytes(WEIGHTS)
+    (folder / "model.safetensors").symlink_to(tmp_path / "secret")
+    with pytest.raises(ValueError, match=r"^hub:a/b is not read: a link in it points outside"):
+        locations.find("hub:a/b", tmp_path)
+
+
+def test_a_download_does_not_wait_for_ever() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes the connection and never answers
+        began = time.monotonic()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(hub, "PATIENCE", 0.2)
+            with pytest.raises(ValueError, match="cannot be reached"):
+                hub.download("some/bert", endpoint=f"http://127.0.0.1:{silent.getsockname()[1]}")
+        assert time.monotonic() - began < 10

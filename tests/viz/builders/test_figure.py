@@ -1,0 +1,69 @@
+import altair as alt
+import pandas as pd
+import plotly
+import pytest
+from altair.utils.schemapi import SchemaValidationError
+
+from tests.viz.scene import drawn, whole
+from viz.builders.figure import PlotlyFigure, click_on, data, form, value
+
+made = []
+
+
+@form
+def bars(colour: str) -> alt.Chart:
+    made.append(colour)
+    chart = alt.Chart(data()).mark_bar(color=colour)
+    x = alt.X("name:N")
+    y = alt.Y("size:Q", scale=alt.Scale(domain=[0, value("largest")]))
+    return chart.encode(x=x, y=y).add_params(click_on("bar", "name"))
+
+
+def figure(colour="red", size=1.0):
+    frame = pd.DataFrame({"name": ["a"], "size": [size]})
+    return bars(colour).of(frame, values={"largest": 2 * size}, height=100, width=40)
+
+
+def test_a_form_is_made_once_whatever_its_data():
+    made.clear()
+    bars.cache_clear()
+    assert figure(size=1.0).frame["size"][0] != figure(size=3.0).frame["size"][0]
+    assert made == ["red"]
+    figure("blue")
+    assert made == ["red", "blue"]
+
+
+def test_the_specification_holds_no_data_and_the_whole_does():
+    assert "datasets" not in figure().specification
+    assert figure().specification["data"] == {"name": "frame"}
+    assert whole(figure())["datasets"] == {"frame": [{"name": "a", "size": 1.0}]}
+
+
+def test_values_reach_the_chart():
+    spec = whole(figure(size=3.0))
+    assert {"name": "largest", "value": 6.0} in spec["params"]
+    assert any(parameter["name"] == "bar" and "select" in parameter for parameter in spec["params"])
+    (heights,) = ([bar["height"] for bar in layer] for layer in drawn(figure(size=3.0)))
+    assert heights == [50]  # half of the axis, which ends at the value
+
+
+def test_one_figure_does_not_change_another():
+    first = figure(size=1.0)
+    figure(size=3.0)
+    assert whole(first)["params"] != whole(figure(size=3.0))["params"]
+
+
+def test_a_form_that_vega_lite_does_not_know_is_refused():
+    @form
+    def wrong() -> alt.Chart:
+        return alt.Chart(data()).mark_bar(color=3)
+
+    with pytest.raises(SchemaValidationError):
+        wrong()
+
+
+def test_figures_show_themselves_in_a_notebook(monkeypatch):
+    assert figure()._repr_mimebundle_()
+    monkeypatch.setattr(plotly.io.renderers, "default", "plotly_mimetype")
+    shown = PlotlyFigure(pd.DataFrame(), [], {}, "nothing")._repr_mimebundle_()
+    assert set(shown) == {"application/vnd.plotly.v1+json"}

@@ -1,0 +1,104 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from viz.attention.token_heatmaps import attention_heatmap
+from viz.builders.heatmap import attention_scale, colour_scale, heatmap, position_labels
+from viz.builders.palette import DIFFERENCE, WEIGHTS, WeightScale
+
+OPTIONS = {"colours": colour_scale("weight", "0 to 1", 1), "number": ": %{z}", "description": "of nothing"}
+
+
+def over(labels, **options):
+    n = len(labels)
+    return attention_heatmap(np.zeros((n, n)), labels, **options).specification
+
+
+def test_tokens_that_occur_once_are_left_as_they_are():
+    assert position_labels(["[CLS]", "a", "##film", "<b>"]) == ["[CLS]", "a", "##film", "<b>"]
+
+
+def test_repeated_tokens_carry_their_position():
+    assert position_labels(["the", "film", "the"]) == ["the ₀", "film", "the ₂"]
+    assert position_labels(["a"] * 12)[11] == "a ₁₁"
+
+
+def test_long_tokens_end_in_an_ellipsis_and_stay_apart():
+    first, second = position_labels(["pneumonoultramicroscopic", "pneumonoultrasilico"])
+    assert first == "pneumonoultra… ₀"
+    assert second == "pneumonoultra… ₁"
+
+
+@given(st.lists(st.text(st.sampled_from("ab₀₁ <&;lt…"), max_size=6), max_size=30))
+def test_no_two_labels_are_alike(tokens):
+    assert len(set(position_labels(tokens))) == len(tokens)
+
+
+def test_markup_is_text():
+    figure = over(["<script>", "&amp;"], title="<b>")
+    assert figure.data[0].x == figure.data[0].y == ("&lt;script&gt;", "&amp;amp;")
+    assert figure.layout.title.text == "&lt;b&gt;"
+    assert colour_scale("<i>", "0 to 1", 1)["colorbar"]["title"]["text"] == "&lt;i&gt;,<br>0 to 1"
+
+
+def test_queries_run_down_and_keys_across():
+    layout = over(["a", "b"]).layout
+    assert layout.yaxis.title.text == "query"
+    assert layout.yaxis.autorange == "reversed"
+    assert layout.xaxis.title.text == "key"
+    assert layout.xaxis.categoryarray == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("labels", "angle"), [(["a", "film"], 0), ([f"film {place}" for place in range(20)], 90), ([], 0)]
+)
+def test_labels_that_do_not_fit_side_by_side_stand_upright_above_the_title(labels, angle):
+    axis = over(labels).layout.xaxis
+    assert axis.tickangle == angle
+    longest = max(map(len, labels), default=0)
+    assert axis.title.standoff > (6 * longest if angle else 12)  # a letter is about 6 pixels wide, 12 high
+
+
+def test_a_thin_row_is_not_covered_by_its_frame():
+    widths = [over(["a"] * n, query=3).layout.shapes[0].line.width for n in (64, 65)]
+    assert widths == [2, 1]
+
+
+def test_numbered_rows_and_columns_of_any_shape():
+    values = np.arange(6, dtype=np.float32).reshape(2, 3)
+    options = {"titles": ("x", "y"), "cell": "%{y}, %{x}", "height": 300, "framed": (range(1, 3), range(1))}
+    figure = heatmap(values, **OPTIONS | options)
+    (trace,) = figure.specification.data
+    assert np.array_equal(trace.z, values)
+    assert np.array_equal(figure.frame, values)
+    assert trace.hovertemplate == "%{y}, %{x}: %{z}<extra></extra>"
+    (frame,) = figure.specification.layout.shapes
+    assert (frame.x0, frame.x1, frame.y0, frame.y1) == (0.5, 2.5, -0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("signed", "low", "middle", "colours"), [(True, -4, 0, DIFFERENCE), (False, 0, 2, WEIGHTS)]
+)
+def test_the_scale_and_its_bar_have_the_same_ends(signed, low, middle, colours):
+    scale = colour_scale("score", "both ways", 4, signed=signed)
+    assert (scale["zmin"], scale["zmax"], scale["colorscale"]) == (low, 4, colours)
+    assert scale["colorbar"]["tickvals"] == [low, middle, 4]
+
+
+@pytest.mark.parametrize(
+    ("largest", "n_keys", "ticks"),
+    [
+        (1, 4, {0: "0", 0.25: "▲", 1: "1"}),
+        (1, 50, {0.02: "▲", 1: "1"}),
+        (0.021, 50, {0: "0", 0.021: "▲ 0.021"}),
+        (1, 0, {0: "0", 1: "1"}),
+    ],
+)
+def test_the_bar_of_weights_marks_the_evenly_spread_one(largest, n_keys, ticks):
+    scale = attention_scale(WeightScale(largest, "0 to it"), n_keys)
+    assert (scale["zmin"], scale["zmax"], scale["colorscale"]) == (0, largest, WEIGHTS)
+    assert dict(zip(scale["colorbar"]["tickvals"], scale["colorbar"]["ticktext"], strict=True)) == ticks
+    lines = scale["colorbar"]["title"]["text"].split("<br>")
+    assert lines[0] == "attention weight, 0 to it"
+    assert lines[1:] == ([f"▲ same weight for all: 1/{n_keys} = {1 / n_keys:.2g}"] if n_keys else [])

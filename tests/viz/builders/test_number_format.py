@@ -1,0 +1,143 @@
+import math
+
+import pytest
+
+from viz.builders.number_format import (
+    abbreviated,
+    in_tex,
+    one_two_five,
+    percent,
+    powers_of_ten,
+    short,
+    with_error,
+    written,
+)
+
+THIN = "\u2009"
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "text"),
+    [
+        (-0.25, "+.2f", "−0.25"),
+        (0.25, "+.2f", "+0.25"),
+        (-0.0004, "+.3f", "0.000"),
+        (0.0, "+.1f", "0.0"),
+        (1234567, ",", "1,234,567"),
+        (-0.5, ".0%", f"−50{THIN}%"),
+        (-0.0001, "+.1%", f"0.0{THIN}%"),
+        (math.nan, ".2f", "–"),
+        (math.inf, ".2e", "–"),
+    ],
+)
+def test_a_number_has_a_minus_and_zero_has_no_sign(value, form, text):
+    assert written(value, form) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "text"),
+    [
+        (-1e-9, ".2g", "−1 × 10⁻⁹"),
+        (6.04e-7, ".1e", "6.0 × 10⁻⁷"),
+        (1710.0, ".3g", "1.71 × 10³"),
+        (2.5, ".1e", "2.5"),
+        (0.0, ".1e", "0.0"),
+        (1e-12, "+.1e", "+1.0 × 10⁻¹²"),
+    ],
+)
+def test_a_power_of_ten_is_raised_and_that_of_0_is_left_out(value, form, text):
+    assert written(value, form) == text
+
+
+def test_what_is_not_finite_is_called_as_asked():
+    assert written(math.nan, ".2f", otherwise="NaN") == "NaN"
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "text"),
+    [
+        (7.21e-7, ".2g", r"{7.2 \times 10^{-7}}"),
+        (-1710.0, ".3g", r"{-1.71 \times 10^{3}}"),
+        (23.1666, ".4g", "23.17"),
+        (1e6, ".8g", "1000000"),
+        (-0.5, ".3g", "-0.5"),
+        (0.0, ".2e", "0.00"),
+    ],
+)
+def test_in_formulas_a_power_of_ten_is_set_by_tex(value, form, text):
+    assert in_tex(value, form) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "digits", "text"),
+    [(0.983, 1, "98.3"), (0.90361, 2, "90.36"), (0.5, 0, "50"), (0.0004, 1, "0.0"), (1.0, 1, "100.0")],
+)
+def test_a_share_is_a_percentage_behind_a_thin_space(share, digits, text):
+    assert percent(share, digits) == f"{text}{THIN}%"
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.0, "0.0"),
+        (1e-9, "<0.1"),
+        (0.000499, "<0.1"),
+        (0.0006, "0.1"),
+        (0.9994, "99.9"),
+        (0.9996, ">99.9"),
+        (1.0, "100.0"),
+    ],
+)
+def test_a_share_that_is_nearly_nothing_or_everything_can_say_so(share, text):
+    assert percent(share, below="<", above=">") == f"{text}{THIN}%"
+
+
+def test_large_numbers_are_short():
+    assert [short(value) for value in (3.14159, -0.001, 123456.0, -2500.0)] == [
+        "3.14",
+        "0.00",
+        "1.23 × 10⁵",
+        "−2.5 × 10³",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0"),
+        (999, "999"),
+        (1000, "1 k"),
+        (4352, "4.35 k"),
+        (999_600, "1 M"),
+        (37_858_304, "37.9 M"),
+        (11_283_726_336, "11.3 G"),
+        (2 * 10**12, "2 T"),
+    ],
+)
+def test_counts_are_abbreviated_to_three_digits(count, text):
+    assert abbreviated(count) == text
+
+
+def test_ticks_enclose_the_values():
+    assert powers_of_ten([0.02, 300.0]) == [0.01, 0.1, 1, 10, 100, 1000]
+    assert powers_of_ten([1.0]) == [1]
+    assert powers_of_ten([]) == []
+
+
+@pytest.mark.parametrize(
+    ("values", "ticks"),
+    [
+        ([0.13, 1.3], [0.1, 0.2, 0.5, 1, 2]),
+        ([2.0, 2.0], [2]),
+        ([0.3, 5.0], [0.2, 0.5, 1, 2, 5]),
+        ([6.0], [5, 10]),
+        ([], []),
+    ],
+)
+def test_ticks_of_a_logarithmic_axis_enclose_the_values(values, ticks):
+    assert one_two_five(values) == pytest.approx(ticks)
+
+
+def test_a_share_comes_with_its_error():
+    assert with_error(0.866, 0.01153) == "86.6 ± 1.2\u2009%"
+    assert with_error(0.9951, 0.0007, 2) == "99.51 ± 0.07\u2009%"

@@ -1,0 +1,150 @@
+import json
+
+import numpy as np
+import pytest
+from PIL import ImageColor
+
+from tests.viz.picture import pixels
+from viz.attention.token_heatmaps import attention_heatmap, cross_heatmap, difference_heatmap, score_heatmap
+from viz.builders.figure import PlotlyFigure
+from viz.builders.matrix_panels import permutation, sum_of_maps
+from viz.builders.palette import ACCENT, FALLS, RISES, WEIGHTS, WeightScale
+from viz.compare.norm_heatmap import norm_heatmap
+from viz.export.drawing import svg
+from viz.export.plotly_to_vega import twin
+from viz.export.print_size import PAPER
+from viz.positions.position_heatmaps import (
+    learned_positions,
+    pairs_of_positions,
+    shift_of_positions,
+    similarity_of_positions,
+    sinusoid_table,
+)
+
+TOKENS = ["[CLS]", "a", "film", "a"]
+RNG = np.random.default_rng(0)
+PATTERN = RNG.dirichlet(np.ones(4), 4).astype(np.float32)
+TABLE = RNG.normal(size=(4, 8))
+
+EVERY = {
+    "attention": attention_heatmap(PATTERN, TOKENS, query=1),
+    "cross": cross_heatmap(PATTERN[:, :3], TOKENS, ["x", "y", "z"], query=0),
+    "scores": score_heatmap(PATTERN - 0.5, TOKENS, title="Scores"),
+    "difference": difference_heatmap(PATTERN, PATTERN.T, TOKENS, title="one & <other>"),
+    "norms": norm_heatmap(TABLE[:, :4] ** 2, list("stuv"), TOKENS, limit=4.0),
+    "similarity": similarity_of_positions(np.eye(4), list("abcd")),
+    "learned": learned_positions(TABLE),
+    "sinusoids": sinusoid_table(np.sin(TABLE), position=1, dimensions=[0, 3]),
+    "shift": shift_of_positions(np.eye(4), pair=1),
+    "pairs": pairs_of_positions(np.eye(4), what="product"),
+    "sum": sum_of_maps({"E": TABLE, "P": TABLE, "X": 2 * TABLE}, TOKENS),
+    "permutation": permutation(
+        TABLE, TABLE[[1, 0, 2, 3]], np.array([1, 0, 2, 3]), TOKENS, query=2, holds=True
+    ),
+}
+
+
+def picture(figure, theme="on_light", panel=0):
+    """The cells as RGBA, a pixel each."""
+    drawn = twin(figure).laid_out(300)
+    view = drawn.get("hconcat", [drawn])[panel]
+    image = pixels(view["layer"][0]["data"]["values"][0][theme])
+    rows, columns = twin(figure).panels[panel]["values"].shape
+    return image[
+        image.shape[0] // (2 * rows) :: image.shape[0] // rows,
+        image.shape[1] // (2 * columns) :: image.shape[1] // columns,
+    ]
+
+
+def axis(figure, channel, width=300):
+    return twin(figure).laid_out(width)["layer"][1]["encoding"][channel]["axis"]
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_figure_by_plotly_becomes_an_svg(name):
+    drawn = svg(EVERY[name], PAPER)
+    assert drawn.count("<image") == len(twin(EVERY[name]).panels)
+    assert EVERY[name].description
+
+
+def test_cells_have_the_colours_of_their_numbers():
+    shares = np.array([[0, 1 / 9, 2 / 9, 1], [1, 0, 0, 0], [0, 0, 0, 0], [0.5, 0.5, 0, 0]], np.float32)
+    figure = attention_heatmap(shares, TOKENS)
+    light, dark = (picture(figure, theme)[..., :3] for theme in ("on_light", "on_dark"))
+    for at, colour in enumerate((0, 1, 2, 9)):
+        assert light[0, at] == pytest.approx(np.array(ImageColor.getrgb(WEIGHTS[colour])), abs=1)
+        assert dark[0, at] == pytest.approx(np.array(ImageColor.getrgb(WEIGHTS[9 - colour])), abs=1)
+
+
+def test_a_signed_scale_is_clear_at_zero_and_alike_in_both_themes():
+    figure = score_heatmap(np.array([[-2.0, 0.0], [2.0, 0.0]]), ["a", "b"])
+    cells = picture(figure)
+    assert tuple(cells[0, 0]) == (*ImageColor.getrgb(FALLS), 255)
+    assert tuple(cells[1, 0]) == (*ImageColor.getrgb(RISES), 255)
+    assert cells[0, 1, 3] == 0
+    assert (picture(figure, "on_dark") == cells).all()
+
+
+def test_rows_and_columns_have_their_names():
+    figure = EVERY["attention"]
+    drawn = svg(figure)
+    for name in ("[CLS]", "a ₁", "film", "a ₃"):
+        assert drawn.count(f">{name}</text>") == 2
+    assert (axis(figure, "x")["title"], axis(figure, "y")["title"]) == ("key", "query")
+
+
+def test_names_are_left_out_where_there_is_no_room():
+    many = [f"token{number}" for number in range(100)]
+    figure = attention_heatmap(np.full((100, 100), 0.01, np.float32), many)
+    assert len(axis(figure, "x", 200)["values"]) < len(axis(figure, "x", 2000)["values"]) == 100
+
+
+def test_the_legend_says_what_plotlys_says():
+    drawn = svg(attention_heatmap(PATTERN, TOKENS, scale=WeightScale(0.5, "0 to the maximum")))
+    assert ">attention weight, 0 to the maximum<" in drawn.replace("</tspan>", "<")
+    assert "same weight for all: 1/4 = 0.25" in drawn
+    assert ">▲</text>" in drawn
+    assert ">0.5</text>" in drawn
+
+
+def test_the_chosen_row_is_framed_and_its_numbers_are_written():
+    layers = twin(EVERY["attention"]).laid_out(300)["layer"]
+    written = next(each for each in layers if each["mark"]["type"] == "text")["data"]["values"]
+    assert {each["y"] for each in written} == {1}
+    frame = next(each for each in layers if each["mark"].get("stroke") == ACCENT)
+    assert frame["data"]["values"] == [{"x": -0.5, "x2": 3.5, "y": 0.5, "y2": 1.5}]
+
+
+def test_masked_cells_are_clear_and_hatched():
+    mask = np.ones((4, 4), bool)
+    mask[:, 2] = False
+    figure = attention_heatmap(PATTERN, TOKENS, mask=mask)
+    assert (picture(figure)[:, 2, 3] == 0).all()
+    assert (picture(figure)[:, 1, 3] == 255).all()
+    assert svg(figure).count("<image") == 2
+
+
+def test_of_a_map_that_is_zoomed_the_part_in_sight_is_drawn():
+    figure = attention_heatmap(PATTERN, TOKENS, part=(range(1, 3), range(3)))
+    (panel,) = twin(figure).panels
+    assert panel["values"] == pytest.approx(PATTERN[1:3, 0:3])
+    assert svg(figure).count(">film</text>") == 2
+
+
+def test_panels_have_their_names_and_the_sign_between_them():
+    views = twin(EVERY["permutation"]).laid_out(300)["hconcat"]
+    titles = [each["title"]["text"] for each in views]
+    assert titles == ["Attention(P X)   =", "P   ·", "Attention(X)", "difference"]
+
+
+def test_names_cannot_end_the_expression_that_holds_them():
+    tokens = ["']+alert(1)+['", "\\", "\u2028", "a\nb"]
+    figure = attention_heatmap(PATTERN, tokens)
+    assert "alert(" not in json.dumps(axis(figure, "x"))
+    assert svg(figure).count(">']+alert(1)+['</text>") == 2
+
+
+def test_another_kind_of_figure_is_refused():
+    figure = PlotlyFigure(None, [{"type": "pie", "values": [1]}], {}, "a pie")
+    with pytest.raises(ValueError, match="no twin for a figure with pie"):
+        twin(figure)

@@ -1,0 +1,143 @@
+"""A picture drawn over one value for each of its patches, in colours.
+
+The values [patch] fill `patch_grid` (rows, columns) row by row. The patch `query` is outlined; None is the class
+token, which has no place. A click on a patch sets the point selection `patch`, field `position`, counted from 0.
+The pixels are sharp at the chart's own width, so give it no other. ValueError where the values do not fill the grid.
+"""
+
+from collections.abc import Mapping
+
+import altair as alt
+import numpy as np
+
+from ..builders.cells import framed
+from ..builders.figure import Form, VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.palette import TO_ONE, WeightScale, hatching
+from ..builders.pictures import CHOOSE, picture_ink, whole_picture
+from ..builders.vega_colours import (
+    SIGNED_ENDS,
+    attention_colour,
+    colour,
+    colour_legend,
+    evenly,
+    weight_values,
+)
+
+_SIDE, _SMALL_SIDE = 420, 364  # pixels, of the longer side
+_OPACITY = 0.55  # the picture lies over the colours, and they must still show
+
+
+def picture_overlay(
+    image: np.ndarray,
+    weights: np.ndarray,
+    patch_grid: tuple[int, int],
+    *,
+    query: int | None,
+    n_keys: int,
+    scale: WeightScale = TO_ONE,
+    allowed: np.ndarray | None = None,
+) -> VegaFigure:
+    """A uint8 image [height, width] or [height, width, 3] over the attention weights [patch] of the `query`.
+
+    Of the `n_keys` that it may look at, the class token is no patch.
+    With `allowed` [patch], patches that are not (False) are hatched, and a click sets `key`, fields `position` and
+    `blocked`, so that a second click differs from the first.
+    """
+    where = "the class token" if query is None else "row {}, column {}".format(*divmod(query, patch_grid[1]))
+    said = f"The picture over the attention of {where} to its {len(weights)} patches"
+    made = _weights(scale.reach, evenly(n_keys, shares=scale.shares), scale.what, allowed is not None)
+    grid = (query, patch_grid, _SIDE, allowed)
+    return _patches(
+        made, image, "weight", weights, *grid, coloured=weight_values(scale, n_keys), description=said
+    )
+
+
+def knock_out_patches(
+    image: np.ndarray,
+    change: np.ndarray,
+    patch_grid: tuple[int, int],
+    *,
+    query: int | None,
+    limit: float,
+    what: str,
+    how: str = "from every query",
+) -> VegaFigure:
+    """An image over the change [patch] of `what` with each patch hidden, as `how` says; purple falls, gold rises, to ±`limit`."""
+    said = f"The picture over the change of {what} with each of {len(change)} patches hidden ({how})"
+    grid = (query, patch_grid, _SMALL_SIDE)
+    return _patches(
+        _changes(what), image, "change", change, *grid, coloured={"largest": limit}, description=said
+    )
+
+
+@form
+def _weights(reach: str, even: str, what: str, blockable: bool) -> alt.LayerChart:
+    return _layers(attention_colour(reach, even, what=what), tip("weight:Q", ".4f", what), blockable)
+
+
+@form
+def _changes(what: str) -> alt.LayerChart:
+    title, signed = f"change of {what}", "datum.value ? format(datum.value, '+.3~g') : '0'"
+    legend = colour_legend(title, SIGNED_ENDS, labelExpr=signed)
+    return _layers(colour("change", signed=True, legend=legend), tip("change:Q", "+.4f", title))
+
+
+def _patches(
+    form: Form,
+    image: np.ndarray,
+    name: str,
+    values: np.ndarray,
+    query: int | None,
+    patch_grid: tuple[int, int],
+    side: int,
+    allowed: np.ndarray | None = None,
+    *,
+    coloured: Mapping[str, float],
+    description: str,
+) -> VegaFigure:
+    """`form` is made with `_layers`; `name` is the field of the values, `coloured` what their colours call by name."""
+    rows, columns = patch_grid
+    need_shape((rows * columns,), **{name: values})
+    size = side / max(rows, columns)
+    position = np.arange(rows * columns)
+    if query is not None:  # the chosen patch comes last: no neighbour's border lies on its outline
+        position = np.append(np.delete(position, query), query)
+    row, column = np.divmod(position, columns)
+    blocked = np.zeros(len(position), bool) if allowed is None else ~allowed[position]
+    patch = [f"r{one}c{other}" for one, other in zip(row, column, strict=True)]
+    ink = picture_ink(image, side=side, opacity=_OPACITY)
+    frames = {"picture": {theme: [url] for theme, url in ink.items()}}
+    if allowed is not None:
+        frames["hatched"] = {"url": [hatching(allowed.reshape(patch_grid))]}
+    patches = {
+        "position": position,
+        "patch": patch,
+        "row": row,
+        "column": column,
+        name: values[position].astype(float),
+        "selected": position == query,
+        "blocked": blocked,
+        "said": [each + ", masked" * masked for each, masked in zip(patch, blocked.tolist(), strict=True)],
+    }
+    place = {"width": size * columns, "height": size * rows, "description": description}
+    return form.of(patches, frames=frames, values=coloured, **place)
+
+
+def _layers(colour: alt.Color, tooltip: alt.Tooltip, blockable: bool = False) -> alt.LayerChart:
+    """The values in their `colour`, the picture, and a cover that shows the `tooltip`."""
+    base = alt.Chart(data()).encode(
+        x=alt.X("column:O", axis=None, scale=alt.Scale(padding=0)),
+        y=alt.Y("row:O", axis=None, scale=alt.Scale(padding=0)),
+    )
+    hatched = [whole_picture("hatched", aspect=False)] if blockable else []
+    # On top and clear: a click on a stroke counts as one on its patch.
+    name = [tip("said:N", title="key"), tip("position:Q")] if blockable else ["patch:N"]
+    cover = framed(base.mark_rect(fill="transparent", cursor="pointer"), (4, 0.5))
+    cover = cover.encode(description="said:N", tooltip=[*name, tooltip])
+    click = click_on("key", "position", "blocked") if blockable else click_on("patch", "position")
+    return alt.layer(
+        base.mark_rect(aria=False).encode(color=colour),
+        whole_picture("picture").transform_calculate(url=CHOOSE),
+        *hatched,
+        cover.add_params(click),
+    ).properties(autosize="pad")  # Streamlit would squeeze the patches, but not the picture

@@ -1,0 +1,106 @@
+"""A bar a token: what the weights of a query add up to, or what the answer loses or gains without the token."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+
+from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.palette import ACCENT, EMPHASIS, FALLS, NEUTRAL, RISES
+from ..builders.theme import FIT
+from ..builders.token_label import label, visible
+
+_HEIGHT = 200
+_EACH_NAMED = 40  # queries; more have no room for their tokens
+_NAMED = 60  # beyond so many tokens their names would cover each other
+
+
+def row_sums(pattern: np.ndarray, tokens: Sequence[str], *, query: int) -> VegaFigure:
+    """Sums of the rows of pattern [query, key] as bars under a line at 1; the chosen `query` is framed."""
+    sums = {
+        "query": [f"{place} {label(token, 14)}" for place, token in enumerate(tokens)],
+        "sum": pattern.sum(axis=-1).astype(float),
+        "selected": np.arange(len(tokens)) == query,
+    }
+    return _sums(len(tokens) <= _EACH_NAMED).of(
+        sums,
+        frames={"line": {"one": [1]}},
+        height=_HEIGHT,
+        description=f"Sums of the attention weights of {len(tokens)} queries, as bars under a line at 1",
+    )
+
+
+@form
+def _sums(named: bool) -> alt.LayerChart:
+    names = alt.Axis(labels=named, ticks=False, labelAngle=-50, labelLimit=0)
+    sums = {"scale": alt.Scale(domain=[0, 1.05]), "axis": alt.Axis(values=[0, 0.5, 1])}
+    bars = alt.Chart(data()).mark_bar(color=EMPHASIS)
+    bars = bars.encode(
+        x=alt.X("query:N", sort=None, title="query (position and token)", axis=names),
+        y=alt.Y("sum:Q", title="sum of the row", **sums),
+        stroke=either("datum.selected", ACCENT, "transparent"),
+        strokeWidth=alt.value(3),
+        tooltip=[tip("query:N"), tip("sum:Q", ".4f")],
+    )
+    one = alt.Chart(data("line")).mark_rule(color=NEUTRAL, strokeDash=[4, 4]).encode(y="one:Q")
+    return alt.layer(bars, one).properties(autosize=FIT)
+
+
+def knock_out_bars(
+    tokens: Sequence[str],
+    change: np.ndarray,
+    *,
+    query: int | None,
+    limit: float,
+    what: str,
+    how: str = "from every query",
+) -> VegaFigure:
+    """Changes [position] of a probability, from -`limit` to `limit`; purple where it falls, gold where it rises.
+
+    `how` says what was done to each token. The token `query` is outlined. A click on a bar sets the point selection `token`, field `position`.
+    Raises ValueError where tokens and changes differ in number.
+    """
+    need_shape((len(tokens),), change=change)
+    position = np.arange(len(tokens))
+    frame = {
+        "position": position,
+        "token": [visible(token) for token in tokens],
+        "name": [f"{position} {label(token, 14)}" for position, token in enumerate(tokens)],
+        "change": np.asarray(change, dtype=float),
+        "selected": position == query,
+    }
+    return _changes(what, len(tokens) <= _NAMED).of(
+        frame,
+        values={"limit": limit, "now_and_then": list(frame["name"][::25])},
+        description=f"Change of {what} with each of {len(tokens)} tokens hidden ({how})",
+    )
+
+
+@form
+def _changes(what: str, named: bool) -> alt.LayerChart:
+    some = {"values": value("now_and_then"), "title": "token"}
+    every = {"labelOverlap": False, "title": None, "ticks": False}
+    axis = alt.Axis(labelAngle=-60, grid=False, **(every if named else some))
+    scale = alt.Scale(paddingInner=0.15 if named else 0)
+    base = alt.Chart(data()).encode(x=alt.X("name:N", sort=None, axis=axis, scale=scale))
+    coloured = base.mark_bar(aria=False).encode(
+        y=alt.Y(
+            "change:Q",
+            title=f"Δ {what}",
+            scale=alt.Scale(domain=[alt.ExprRef("-limit"), value("limit")], nice=False),
+            axis=alt.Axis(labelExpr="datum.value ? format(datum.value, '+.3~g') : '0'", tickCount=5),
+        ),
+        color=either("datum.change < 0", FALLS, RISES),
+    )
+    zero = alt.Chart(data()).transform_aggregate(n="count()").mark_rule(color=NEUTRAL).encode(y=alt.datum(0))
+    # The whole height of a token is its target: a bar of nothing could not be clicked.
+    cover = base.mark_rect(fill="transparent", cursor="pointer").encode(
+        y=alt.value(0),
+        y2=alt.value("height"),
+        stroke=either("datum.selected", ACCENT, "transparent"),
+        strokeWidth=alt.value(2),
+        description="token:N",
+        tooltip=[tip("token:N"), tip("position:Q"), tip("change:Q", "+.4f", f"change of {what}")],
+    )
+    cover = cover.add_params(click_on("token", "position"))
+    return alt.layer(coloured, zero, cover).properties(height=170, autosize=FIT)

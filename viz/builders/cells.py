@@ -1,0 +1,102 @@
+"""Cells in rows and columns, coloured, with a number in each: the shared form of all grids."""
+
+from collections.abc import Mapping, Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from .figure import data, either
+from .palette import ACCENT, NEUTRAL
+from .theme import INK, LIGHT_INK, OTHER_INK
+from .vega_colours import colour
+
+# Of the scale: from there on the colours are too far from the page for its ink, and those of a signed scale too dark.
+STRONG, SIGNED_STRONG = 0.48, 0.8
+INK_ON_CELLS = alt.expr(f"datum.strong ? {OTHER_INK.expr} : {INK.expr}")
+INK_ON_SIGNED = alt.expr(f"datum.strong ? '{LIGHT_INK}' : {INK.expr}")
+
+BARE_AXIS = {"ticks": False, "domain": False, "grid": False}  # the cells are line enough
+
+
+def head_cells(
+    values: np.ndarray, selected: tuple[int, int] | None = None, *, called: str = "value"
+) -> pd.DataFrame:
+    """A row a head of `values` [layer, head]: layer, head, name and what is `called` so; `selected` marks one of them.
+
+    The selected one comes last, so that no neighbour's border lies on its frame; the index counts layer by layer.
+    """
+    places = list(np.ndindex(values.shape))
+    order = sorted(range(len(places)), key=lambda number: places[number] == selected)
+    places = [places[number] for number in order]
+    return pd.DataFrame(
+        {
+            "layer": np.array([layer for layer, _ in places], int),
+            "head": np.array([head for _, head in places], int),
+            called: np.array([values[place] for place in places], float),
+            "name": [f"L{layer} H{head}" for layer, head in places],
+            "selected": [place == selected for place in places],
+        },
+        index=order,
+    )
+
+
+def strong(values: np.ndarray, largest: float, *, signed: bool) -> np.ndarray:
+    """Where a number in a cell needs another ink than the page's, on a `signed` scale or one from 0."""
+    return np.abs(np.nan_to_num(np.asarray(values, float))) > (SIGNED_STRONG if signed else STRONG) * largest
+
+
+def cells(
+    x: alt.X,
+    y: alt.Y,
+    *,
+    tooltip: list[alt.Tooltip],
+    signed: bool,
+    field: str = "value",
+    text: str | alt.Text | None = "written",
+    font_size: int = 12,
+    legend: alt.Legend | None = None,
+    selectable: alt.Parameter | None = None,
+    borders: tuple[float, float] = (3, 0.4),
+    between: Sequence[alt.Chart] = (),
+    writing: Mapping[str, object] | None = None,
+    **mark: object,
+) -> alt.LayerChart:
+    """For forms: cells of the frame at `x` and `y`, coloured by `field`, with what `text` holds written in them.
+
+    The colours are those of `colour`. The frame's field `strong` says where the page's ink would not be read. With `selectable`, a click selects a cell, and the one whose
+    field `selected` is true is framed: `borders` are the widths of its line and of all others'. The frame's
+    `name` is read aloud. What lies `between` the colours and the text has the places of the cells, `writing`
+    is the appearance of the text beside its size, and `mark` that of a cell.
+    """
+    base = alt.Chart(data()).encode(x=x, y=y)
+    coloured = base.mark_rect(aria=False, **mark)
+    layers = [coloured.encode(color=colour(field, signed=signed, legend=legend))]
+    layers += [layer.encode(x=x, y=y) for layer in between]
+    if text:
+        numbers = base.mark_text(
+            aria=False,
+            **{"fontSize": font_size, "color": INK_ON_SIGNED if signed else INK_ON_CELLS, **(writing or {})},
+        )
+        layers.append(numbers.encode(text=text if isinstance(text, alt.Text) else f"{text}:N"))
+    # On top and clear: the pointer on a number is the pointer on its cell.
+    cover = base.mark_rect(fill="transparent", cursor="pointer" if selectable else "default")
+    cover = cover.encode(description="name:N", tooltip=tooltip)
+    if selectable:
+        cover = framed(cover, borders).add_params(selectable)
+    return alt.layer(*layers, cover)
+
+
+def framed(marks: alt.Chart, borders: tuple[float, float] = (3, 0.4)) -> alt.Chart:
+    """For forms: `marks` with a border, wide and green where the frame's field `selected` is true."""
+    wide, thin = borders
+    return marks.encode(
+        stroke=either("datum.selected", ACCENT, NEUTRAL), strokeWidth=either("datum.selected", wide, thin)
+    )
+
+
+def head_axis(letter: str, **options: str) -> alt.Axis:
+    """Names of a band of cells, a cell a head: `letter` before each number, as in L0 and H3."""
+    # Not flush, or the first and the last would stand beside the middle of their cells.
+    names = {"labelExpr": f"'{letter}' + datum.label", "labelAngle": 0, "labelFlush": False}
+    return alt.Axis(**names, **BARE_AXIS, **options)

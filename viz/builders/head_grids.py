@@ -1,0 +1,129 @@
+"""A number a head: layers down, heads across, the number written in its cell."""
+
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from .cells import cells, head_axis, head_cells, strong
+from .figure import VegaFigure, click_on, form, need_shape, tip
+from .number_format import written
+from .palette import NEUTRAL, ROUNDING, largest
+from .theme import heading
+from .vega_colours import SIGNED_ENDS, colour_legend
+
+_NARROW, _LEAST, _MOST = 230, 40, 64
+_LOW = 34
+_WIDTH = 640  # pixels for all heads together, while a cell stays between the narrowest and the widest
+_NARROWEST, _WIDEST, _HEIGHT = 40, 80, 40
+
+
+def head_grid(
+    values: np.ndarray,
+    *,
+    selected: tuple[int, int],
+    title: list[str],
+    signed: bool,
+    notes: list[str] | None = None,
+    digits: int = 2,
+) -> VegaFigure:
+    """Values [layer, head], NaN where there is none; the `selected` (layer, head) is framed.
+
+    `signed` values are coloured symmetrically about 0, others from 0 to the largest. `notes`, one a head layer
+    by layer, go into the tooltip. A click sets the point selection `head`, fields `layer` and `head`.
+    """
+    sign = "+" if signed else ""
+    largest = float(np.nanmax(np.abs(values), initial=0)) or 1.0
+    frame = head_cells(values, selected)
+    # A cell has room for a sign and four letters; the pointer shows four digits behind the point.
+    places = max(0, digits - max(0, int(np.log10(largest))))
+    frame["written"] = [written(number, f"{sign}.{places}f") for number in frame["value"]]
+    frame["exact"] = [written(number, f"{sign}.4f", otherwise="no partner") for number in frame["value"]]
+    frame["note"] = "" if notes is None else [notes[cell] for cell in frame.index]
+    frame["strong"] = strong(frame["value"], largest, signed=signed)
+    step = int(np.clip(_NARROW // max(values.shape[1], 1), _LEAST, _MOST))
+    return _measures(signed, title[0], notes is not None).of(
+        frame,
+        values={"largest": largest},
+        width=step * values.shape[1],
+        height=_LOW * values.shape[0],
+        title=heading(*title),
+        description=f"{title[0]} of {values.shape[0]} layers of {values.shape[1]} heads",
+    )
+
+
+@form
+def _measures(signed: bool, what: str, noted: bool) -> alt.LayerChart:
+    said = [tip("exact:N", title=what), *([tip("note:N", title="pair")] if noted else [])]
+    return _grid(said, signed=signed, selectable=click_on("head", "layer", "head")).properties(autosize="pad")
+
+
+def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int, int]) -> VegaFigure:
+    """After minus before [layer, head], purple for less and gold for more; the `selected` head is framed.
+
+    A click on a cell sets the point selection `head`, fields `layer` and `head`.
+    Raises ValueError where the shapes differ.
+    """
+    need_shape(before.shape, after=after)
+    n_layers, n_heads = before.shape
+    frame = head_cells(after - before, selected)
+    end = largest(after - before, at_least=ROUNDING)
+    frame["before"], frame["after"] = (each.ravel()[frame.index].astype(float) for each in (before, after))
+    frame["written"] = [written(change, "+.3f") for change in frame["value"]]
+    frame["strong"] = strong(frame["value"], end, signed=True)
+    return _changes().of(
+        frame,
+        values={"largest": end},
+        width=int(np.clip(_WIDTH // n_heads, _NARROWEST, _WIDEST)) * n_heads,
+        height=_HEIGHT * n_layers,
+        description=f"Change of the entropy of {n_layers} layers of {n_heads} heads; "
+        f"L{selected[0]} H{selected[1]} is chosen.",
+    )
+
+
+@form
+def _changes() -> alt.LayerChart:
+    return _grid(
+        [tip("before:Q", ".4f"), tip("after:Q", ".4f"), tip("value:Q", "+.4f", "change")],
+        titles=("layer", "head"),
+        signed=True,
+        font_size=11,
+        legend=colour_legend("change of the entropy H / ln n (no unit)", SIGNED_ENDS, format="+.2~g"),
+        selectable=click_on("head", "layer", "head"),
+    ).properties(autosize="pad")
+
+
+def formation_map(steps: np.ndarray, *, first: int, last: int, title: str = "") -> VegaFigure:
+    """Training steps [layer, head], on a logarithmic scale from the `first` to the `last` one."""
+    frame = head_cells(steps, called="step")
+    frame["late"] = np.log((frame["step"].to_numpy() + 1) / (first + 1)) / np.log(
+        (max(last, first + 1) + 1) / (first + 1)
+    )
+    frame["strong"] = strong(frame["late"], 1, signed=False)
+    return _steps().of(frame, values={"largest": 1}, title=heading(title))
+
+
+@form
+def _steps() -> alt.LayerChart:
+    said = "The training step at which each head took its form."
+    return _grid(
+        [tip("step:Q", ",", "formed at step")],
+        signed=False,
+        field="late",
+        text=alt.Text("step:Q", format=".2~s"),
+        font_size=13,
+        stroke=NEUTRAL,
+        strokeWidth=0.5,
+    ).properties(width=alt.Step(62), height=alt.Step(34), description=said)
+
+
+def _grid(
+    said: list[alt.Tooltip], *, titles: tuple[str | None, str | None] = (None, None), **look: Any
+) -> alt.LayerChart:
+    """`cells` a head each, with what is `said` of it behind its name; `titles` of the layers and of the heads."""
+    return cells(
+        alt.X("head:O", title=titles[1], axis=head_axis("H", orient="top")),
+        alt.Y("layer:O", title=titles[0], axis=head_axis("L", orient="left")),
+        tooltip=[tip("name:N", title="head"), *said],
+        **look,
+    )

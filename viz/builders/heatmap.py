@@ -1,0 +1,183 @@
+"""Heatmaps by Plotly: a number under the pointer for each cell, zoom, and a hatching over what a mask forbids."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from html import escape
+
+import numpy as np
+import pandas as pd
+
+from .figure import PlotlyFigure
+from .palette import ACCENT, DIFFERENCE, WEIGHTS, WeightScale, hatching
+from .token_label import label
+from .vega_colours import EVEN, NEAR_TOP, NEAR_ZERO, evenly, legend_lines
+
+# Under a horizontal colour bar Plotly forgets the tick labels when it places the title of the x axis.
+STANDOFF = 50  # pixels, with numbers as labels
+PLAIN_AXIS = {"showgrid": False, "zeroline": False, "automargin": True}
+CLEAR = ("rgba(0, 0, 0, 0)",) * 2
+_NARROW, _LETTER = 320, 6.5  # pixels: a map in a narrow column, a letter of a tick label
+_TITLE = 40  # pixels
+_SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+def heatmap(
+    values: np.ndarray,
+    *,
+    x: Sequence[str] | None = None,
+    y: Sequence[str] | None = None,
+    titles: tuple[str, str],
+    colours: dict,
+    cell: str,
+    number: str,
+    description: str,
+    height: int,
+    title: str = "",
+    above: int = 80,
+    square: bool = False,
+    mask: np.ndarray | None = None,
+    framed: tuple[range, range] | None = None,
+    written: np.ndarray | None = None,
+    shown: tuple[range, range] | None = None,
+    standoff: int | None = None,
+    customdata: np.ndarray | None = None,
+    marks: Iterable[dict] = (),
+) -> PlotlyFigure:
+    """Values [row, column] from the top, in the `colours` of `colour_scale`; `titles` of the x and the y axis.
+
+    Rows and columns are numbered where they have no labels `y` and `x`, of which no two are alike. The pointer shows
+    `cell`, which names it, and `number`, both in Plotly's templates (`%{x}`). Cells that `mask` (False) forbids are
+    hatched and have no number; a frame stands around the `framed` columns and rows, and the axes are zoomed to those
+    that are `shown`. `written` [row, column] is what stands in the cells. `above` are the pixels for the colour bar, `standoff` those between tick labels and title, `marks` further
+    traces of Plotly's on the same axes.
+    """
+    rows, columns = values.shape
+    drawn = np.asarray(values if mask is None else np.where(mask, values, np.nan), np.float32)
+    names = {name: as_text(labels) for name, labels in (("x", x), ("y", y)) if labels is not None}
+    common = {"type": "heatmap", "hoverongaps": False, **names}
+    traces = [common | colours | {"z": drawn, "hovertemplate": f"{cell}{number}<extra></extra>"}]
+    if customdata is not None:
+        traces[0]["customdata"] = customdata
+    if written is not None:
+        traces[0] |= {"text": written, "texttemplate": "%{text}", "textfont": {"size": 10}}
+    layout = {
+        "height": height,
+        "margin": {"l": 10, "r": 10, "t": above + (_TITLE if title else 0), "b": 10},
+        "xaxis": _axis(x, square) | {"title": {"text": titles[0], "standoff": standoff}},
+        "yaxis": _axis(y, square) | {"title": {"text": titles[1]}, "autorange": "reversed"},
+    }
+    if title:
+        layout["title"] = {"text": escape(title, quote=False), "x": 0, "xref": "container"}
+    if x is not None:
+        layout["xaxis"] |= _names_across(x, titles[0])
+    if square:
+        layout["xaxis"] |= {"constraintoward": "left"}
+        layout["yaxis"] |= {"constraintoward": "top", "scaleanchor": "x"}
+    if shown is not None:
+        across, down = ((each.start - 0.5, each.stop - 0.5) for each in shown)
+        layout["xaxis"] |= {"range": across}
+        layout["yaxis"] |= {"range": down[::-1], "autorange": False}
+    if framed is not None:
+        layout["shapes"] = [_frame(*framed, thin=len(framed[1]) == 1 and rows > 64)]
+    if mask is not None and not mask.all():
+        masked = {"z": np.where(mask, np.nan, 0).astype(np.float32), "colorscale": CLEAR, "showscale": False}
+        traces.append(common | masked | {"hovertemplate": f"{cell}: masked<extra></extra>"})
+        place = {"xref": "x", "yref": "y", "x": -0.5, "y": -0.5, "sizex": columns, "sizey": rows}
+        layout["images"] = [place | {"source": hatching(mask), "layer": "above", "sizing": "stretch"}]
+    frame = pd.DataFrame(drawn, index=y, columns=x)
+    return PlotlyFigure(frame, [*traces, *marks], layout, description)
+
+
+def position_labels(tokens: Sequence[str], numbers: Sequence[int] | None = None) -> list[str]:
+    """One label a position, no two alike: a token that occurs more than once carries its position.
+
+    ("the", "film", "the") gives the ₀, film, the ₂. A plain label holds no space, so none can be taken for a
+    numbered one. `numbers` are the positions where they are not counted from 0.
+    """
+    labels = [label(token, 14) for token in tokens]
+    times = Counter(labels)
+    positions = range(len(labels)) if numbers is None else numbers
+    return [
+        text + (f" {position}".translate(_SUBSCRIPT) if times[text] > 1 else "")
+        for position, text in zip(positions, labels, strict=True)
+    ]
+
+
+def colour_scale(what: str, reach: str, largest: float, *, signed: bool = True) -> dict:
+    """From -`largest` to `largest` where `signed`, else from 0; the bar says `what` it shows and its `reach`."""
+    lowest = -largest if signed else 0.0
+    return {
+        "zmin": lowest,
+        "zmax": largest,
+        "colorscale": DIFFERENCE if signed else WEIGHTS,
+        "colorbar": colour_bar(
+            f"{escape(what, quote=False)},<br>{reach}", [lowest, (lowest + largest) / 2, largest]
+        ),
+    }
+
+
+def attention_scale(scale: WeightScale, n_keys: int, whose: str = "") -> dict:
+    """For attention weights, as `colour_scale`; marked is what each of `n_keys` gets where they all get the same."""
+    said, even = evenly(n_keys, whose, shares=scale.shares), 1 / max(n_keys, 1)
+    share = even / scale.largest
+    if not said or share > 1:
+        ticks = {0.0: "0", scale.largest: f"{scale.largest:.3g}"}
+    elif share > NEAR_TOP:
+        ticks = {0.0: "0", scale.largest: f"{EVEN} {scale.largest:.3g}"}
+    else:
+        ticks = {} if share < NEAR_ZERO else {0.0: "0"}
+        ticks |= {even: EVEN, scale.largest: f"{scale.largest:.3g}"}
+    lines = [escape(line, quote=False) for line in legend_lines(scale.reach, said, scale.what)]
+    bar = colour_bar("<br>".join(lines), list(ticks)) | {"ticktext": list(ticks.values())}
+    return {"zmin": 0.0, "zmax": scale.largest, "colorscale": WEIGHTS, "colorbar": bar}
+
+
+def colour_bar(title: str, ticks: Sequence[float]) -> dict:
+    """A short horizontal colour bar above the map: beside a square map it would drift away.
+
+    Its `title`, in Plotly's markup, says what the colours are and how far they reach, in two lines.
+    """
+    return {
+        "title": {"text": title, "side": "top", "font": {"size": 12}},
+        "orientation": "h",
+        "lenmode": "pixels",
+        "len": 150,
+        "thickness": 10,
+        "tickvals": ticks,
+        "tickformat": ".3~g",
+        "x": 0,
+        "xanchor": "left",
+        "xpad": 0,
+        "y": 1,
+        "yanchor": "bottom",
+    }
+
+
+def as_text(labels: Iterable[str]) -> list[str]:
+    """Plotly reads labels as a kind of HTML; in these, markup is text."""
+    return [escape(each, quote=False) for each in labels]
+
+
+def _axis(labels: Sequence[str] | None, square: bool) -> dict:
+    """Category axes leave out the labels that would overlap, and bring them back as one zooms in."""
+    axis = PLAIN_AXIS
+    if labels is not None:
+        axis = axis | {"type": "category", "categoryorder": "array", "categoryarray": as_text(labels)}
+    return axis | ({"constrain": "domain"} if square else {})
+
+
+def _names_across(labels: Sequence[str], title: str) -> dict:
+    """Angle of the labels and place of the title of a horizontal axis: upright where they would overlap."""
+    longest = _LETTER * max(map(len, labels), default=0)
+    upright = longest * len(labels) > _NARROW
+    return {
+        "title": {"text": title, "standoff": 12 + (longest if upright else 12)},
+        "tickangle": 90 if upright else 0,
+    }
+
+
+def _frame(columns: range, rows: range, *, thin: bool) -> dict:
+    """Around these cells; a thin row of many must stay visible inside."""
+    x = {"x0": columns.start - 0.5, "x1": columns.stop - 0.5}
+    y = {"y0": rows.start - 0.5, "y1": rows.stop - 0.5}
+    return {"type": "rect", **x, **y, "line": {"color": ACCENT, "width": 1 if thin else 2}}

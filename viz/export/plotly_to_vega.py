@@ -1,0 +1,327 @@
+"""A figure by Plotly as one by Vega-Lite, which needs no browser to become a file: the same numbers and labels,
+colours, legend, marks and hatching.
+
+The cells are one picture of as many pixels as the matrix has numbers, enlarged in whole steps: a quarter of a million
+squares would be a file of forty megabytes.
+"""
+
+import base64
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import unescape
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from PIL import ImageColor
+
+from ..builders.figure import PlotlyFigure
+from ..builders.palette import WEIGHTS, data_uri
+from ..builders.pictures import CHOOSE
+from ..builders.theme import INK, ON_DARK, OTHER_INK
+from .print_size import LABEL
+
+_LETTER = 7.2  # pixels of a letter of a tick label, which is monospaced nowhere: a generous mean
+_SIDE = 1200  # pixels of the pictures of cells, of the longer side
+_BETWEEN = 26  # pixels between panels, beside the names of their rows
+_TAG = re.compile("<[^<>]*>")  # of Plotly's markup; in its strings, what is not markup is escaped
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """What Vega-Lite needs, once it is known how wide the panels are together."""
+
+    panels: tuple[Mapping[str, Any], ...]
+    colours: Mapping[str, Any]  # `zmin`, `zmax`, `colorscale` and `colorbar` of Plotly
+    title: str
+    description: str
+    natural: float  # pixels, the width of the whole where none is asked for
+
+    def laid_out(self, width: float) -> dict[str, Any]:
+        """The specification with its data; the panels share `width` pixels."""
+        shares = np.array([panel["share"] for panel in self.panels])
+        widths = np.maximum(width * shares / shares.sum(), 8)
+        drawn = [
+            _panel(panel, each, self.colours, legend=number == 0)
+            for number, (panel, each) in enumerate(zip(self.panels, widths, strict=True))
+        ]
+        whole = drawn[0] if len(drawn) == 1 else {"hconcat": drawn, "spacing": _BETWEEN}
+        title = {"title": {"text": self.title, "anchor": "start", "fontSize": 13}} if self.title else {}
+        return {**title, **whole, "description": self.description}
+
+
+def twin(figure: PlotlyFigure) -> Twin:
+    """Raises ValueError where the figure draws something else than heatmaps with marks on them."""
+    drawn = figure.specification
+    if strange := {trace.type for trace in drawn.data} - {"heatmap", "scatter"}:
+        raise ValueError(f"no twin for a figure with {', '.join(sorted(strange))}")
+    traces = [trace.to_plotly_json() for trace in drawn.data]
+    layout = drawn.layout.to_plotly_json()
+    shared = layout.get("coloraxis", {})
+    colours = next((each for each in traces if "colorbar" in each), None) or {
+        "zmin": shared["cmin"],
+        "zmax": shared["cmax"],
+        **shared,
+    }
+    maps = [each for each in traces if each["type"] == "heatmap" and not _only_for_pointer(each)]
+    panels = tuple(_read(each, layout, traces, drawn, colours) for each in maps)
+    height = float(layout.get("height") or 450)
+    square = len(panels) == 1 and panels[0]["square"]
+    title = layout.get("title", {}).get("text", "")
+    return Twin(panels, colours, _text(title), figure.description, height if square else 760)
+
+
+def _only_for_pointer(trace: Mapping) -> bool:
+    """Of cells that have no colour."""
+    return "colorscale" in trace and all(colour.endswith(" 0)") for _, colour in _stops(trace["colorscale"]))
+
+
+def _read(
+    trace: Mapping, layout: Mapping, traces: Sequence[Mapping], drawn: go.Figure, colours: Mapping
+) -> dict:
+    """What a panel shows, out of Plotly's terms."""
+    on = trace.get("xaxis", "x"), trace.get("yaxis", "y")
+    across, down = (layout.get(name[0] + "axis" + name[1:], {}) for name in on)
+    values = _array(trace["z"]).astype(float)
+    own = trace if "zmin" in trace else colours
+    rows, columns = values.shape
+    (first_x, last_x), (first_y, last_y) = _shown(across, columns), _shown(down, rows)
+    place = across.get("domain") or (0, 1)
+    starts = [
+        each["domain"][0] for name, each in layout.items() if name.startswith("xaxis") and "domain" in each
+    ]
+    return {
+        "values": values[first_y:last_y, first_x:last_x],
+        "scale": {name: own[name] for name in ("zmin", "zmax", "colorscale")},
+        "x": _axis(across, trace.get("x"), range(first_x, last_x)),
+        "y": _axis(down, trace.get("y"), range(first_y, last_y)),
+        "square": "scaleanchor" in down,
+        "share": place[1] - place[0],
+        "height": _height(layout),
+        "written": _written(trace, first_x, first_y, last_x, last_y),
+        "frames": [
+            each for each in layout.get("shapes", ()) if (each.get("xref", "x"), each.get("yref", "y")) == on
+        ],
+        "hatching": [each["source"] for each in layout.get("images", ()) if each["xref"] == on[0]],
+        "of": (rows, columns),
+        "points": [each for each in traces if each["type"] == "scatter" and each.get("xaxis", "x") == on[0]],
+        "heading": [
+            _text(each["text"])
+            for each in layout.get("annotations", ())
+            if abs(each["x"] - sum(place) / 2) < 1e-6 and len(drawn.data) > 1
+        ],
+        "sign": [
+            _text(each["text"])
+            for each in layout.get("annotations", ())
+            if place[1] < each["x"] < min((start for start in starts if start > place[1]), default=place[1])
+        ],
+    }
+
+
+def _array(values: Any) -> np.ndarray:
+    """A figure that was copied or stored holds its arrays as bytes."""
+    if not isinstance(values, dict):
+        return np.asarray(values)
+    shape = [int(n) for n in str(values.get("shape", -1)).split(",")]
+    return np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).reshape(shape)
+
+
+def _shown(axis: Mapping, n: int) -> tuple[int, int]:
+    """The first cell in sight and the one behind the last."""
+    ends = sorted(axis.get("range") or (-0.5, n - 0.5))
+    return max(round(ends[0] + 0.5), 0), min(round(ends[1] + 0.5), n)
+
+
+def _axis(axis: Mapping, labels: Any, shown: range) -> dict:
+    names = labels if labels is not None else axis.get("ticktext")
+    return {
+        "title": _text((axis.get("title") or {}).get("text") or ""),
+        "names": None if names is None else [_text(name) for name in names],
+        "unnamed": axis.get("showticklabels") is False,
+        "shown": shown,
+    }
+
+
+def _text(markup: str) -> str:
+    """What Plotly would write, without its markup."""
+    return unescape(_TAG.sub(" ", str(markup)).strip() if "<" in str(markup) else str(markup))
+
+
+def _height(layout: Mapping) -> float:
+    margin = layout.get("margin", {})
+    return max(float(layout.get("height") or 450) - margin.get("t", 80) - margin.get("b", 60), 60)
+
+
+def _written(trace: Mapping, left: int, top: int, right: int, bottom: int) -> list[dict]:
+    if trace.get("text") is None:
+        return []
+    texts, values = np.asarray(trace["text"], object), _array(trace["z"]).astype(float)
+    return [
+        {"x": column, "y": row, "text": _text(texts[row, column]), "value": float(values[row, column])}
+        for row in range(top, bottom)
+        for column in range(left, right)
+        if texts[row, column] and np.isfinite(values[row, column])
+    ]
+
+
+def _panel(panel: Mapping, width: float, colours: Mapping, *, legend: bool) -> dict:
+    rows, columns = panel["values"].shape
+    height = width * rows / max(columns, 1) if panel["square"] else panel["height"]
+    x, y = _position(panel["x"], "x", width), _position(panel["y"], "y", height)
+    size = {"width": width, "height": height, "aspect": False, "smooth": False}
+    whole = {"type": "image", "x": 0, "y": 0, "align": "left", "baseline": "top", "tooltip": None} | size
+    layers = []
+    if panel["values"].size:
+        picture = {"values": [_pictures(panel)]}
+        choose = [{"calculate": CHOOSE, "as": "url"}]
+        layers.append(
+            {"data": picture, "transform": choose, "mark": whole, "encoding": {"url": {"field": "url"}}}
+        )
+    ends = {"x": [panel["x"]["shown"].start - 0.5], "x2": [panel["x"]["shown"].stop - 0.5]}
+    ends |= {"y": [panel["y"]["shown"].start - 0.5], "y2": [panel["y"]["shown"].stop - 0.5]}
+    corners = {name: value[0] for name, value in ends.items()} | {"of": panel["scale"]["zmin"]}
+    encoding = {"x": x, "y": y, "x2": {"field": "x2"}, "y2": {"field": "y2"}}
+    if legend:  # the picture brings its colours along: this is their legend
+        encoding["color"] = _legend(colours)
+    layers.append(
+        {"data": {"values": [corners]}, "mark": {"type": "rect", "opacity": 0}, "encoding": encoding}
+    )
+    layers += _marks(panel, whole, x, y)
+    view = {"width": width, "height": height, "layer": layers}
+    if panel["heading"]:
+        said = "   ".join([*panel["heading"], *panel["sign"]])
+        view["title"] = {"text": said, "anchor": "middle", "fontSize": 13, "fontWeight": "normal"}
+    return view
+
+
+def _marks(panel: Mapping, whole: Mapping, x: dict, y: dict) -> list[dict]:
+    """Hatching, numbers in cells, frames and points, on the axes `x` and `y` of the panel."""
+    layers = []
+    if panel["hatching"]:
+        # The hatching is of the whole matrix, of which only a part may be in sight.
+        n_rows, n_columns = panel["of"]
+        across, down = panel["x"]["shown"], panel["y"]["shown"]
+        cell = whole["width"] / len(across), whole["height"] / len(down)
+        size = {"width": cell[0] * n_columns, "height": cell[1] * n_rows, "clip": True}
+        size |= {"x": -cell[0] * across.start, "y": -cell[1] * down.start}
+        urls = [{"url": source} for source in panel["hatching"]]
+        layers.append(
+            {"data": {"values": urls}, "mark": {**whole, **size}, "encoding": {"url": {"field": "url"}}}
+        )
+    if panel["written"]:
+        strong = f"datum.value > {0.48 * panel['scale']['zmax']!r}"
+        ink = {"expr": f"{strong} ? {OTHER_INK.expr} : {INK.expr}"}
+        mark = {"type": "text", "fontSize": 10, "color": ink}
+        text = {"x": x, "y": y, "text": {"field": "text"}}
+        layers.append({"data": {"values": panel["written"]}, "mark": mark, "encoding": text})
+    for frame in panel["frames"]:
+        corners = {name.removesuffix("0").replace("1", "2"): frame[name] for name in ("x0", "x1", "y0", "y1")}
+        line = {"stroke": frame["line"]["color"], "strokeWidth": frame["line"]["width"]}
+        box = {"x": x, "y": y, "x2": {"field": "x2"}, "y2": {"field": "y2"}}
+        mark = {"type": "rect", "fill": None, "fillOpacity": 0, "clip": True, **line}
+        layers.append({"data": {"values": [corners]}, "mark": mark, "encoding": box})
+    for trace in panel["points"]:
+        points = [{"x": one, "y": other} for one, other in zip(trace["x"], trace["y"], strict=True)]
+        look = trace["marker"]
+        shape = {"shape": look["symbol"], "size": look["size"] ** 2, "color": look["color"]}
+        mark = {"type": "point", "filled": True, "opacity": 1, **shape}
+        layers.append({"data": {"values": points}, "mark": mark, "encoding": {"x": x, "y": y}})
+    return layers
+
+
+def _position(axis: Mapping, channel: str, length: float) -> dict:
+    """The channel of an axis: cells stand at whole numbers, their names come from a list that is no expression."""
+    shown = axis["shown"]
+    ends = [shown.start - 0.5, shown.stop - 0.5]
+    scale = {"domain": ends[::-1] if channel == "y" else ends, "nice": False, "zero": False}
+    look: dict[str, Any] = {"grid": False, "title": axis["title"] or None, "labelBound": False}
+    if axis["unnamed"]:
+        look["labels"] = False
+    elif axis["names"] is None:
+        step = max(1, round(len(shown) / max(length / 60, 1)))
+        look |= {"values": list(shown)[::step], "format": "d"}
+    else:
+        names = [axis["names"][at] for at in shown]
+        longest = _LETTER * max(map(len, names), default=0)
+        upright = channel == "x" and longest * len(names) > length
+        # As many as have room; Plotly leaves out others in the same way.
+        line = LABEL + 2
+        step = 1 if channel == "x" and not upright else int(np.ceil(len(names) * line / max(length, 1)))
+        look |= {"values": list(shown)[:: max(step, 1)], "labelFlush": False, "labelOverlap": False}
+        literal = "[" + ",".join(_literal(name) for name in names) + "]"
+        look["labelExpr"] = f"{literal}[datum.value - {shown.start}]"
+        look["labelAngle"] = 90 if upright else 0
+        if upright:
+            look |= {"labelAlign": "left", "labelBaseline": "middle"}
+    return {"field": channel, "type": "quantitative", "scale": scale, "axis": look}
+
+
+def _literal(text: str) -> str:
+    """Within an expression of Vega, `text` as a string: nothing in it can end it."""
+    return "'" + "".join(c if c.isalnum() and c.isascii() else _escaped(c) for c in text) + "'"
+
+
+def _escaped(letter: str) -> str:
+    units = letter.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+
+
+def _stops(colorscale: Any) -> list[tuple[float, str]]:
+    """As Plotly takes a scale: colours, or each with its place from 0 to 1."""
+    stops = list(colorscale)
+    if stops and isinstance(stops[0], str):
+        return list(zip(np.linspace(0, 1, len(stops)).tolist(), stops, strict=True))
+    return [(float(at), str(colour)) for at, colour in stops]
+
+
+def _legend(colours: Mapping) -> dict:
+    """The colour of the field `of`, with the bar of Plotly's figure as its legend."""
+    stops = [colour for _, colour in _stops(colours["colorscale"])]
+    bar = colours["colorbar"]
+    scale = {
+        "domain": [colours["zmin"], colours["zmax"]],
+        "range": stops,
+        "interpolate": "rgb",
+        "clamp": True,
+    }
+    if tuple(stops) == WEIGHTS:
+        scale["reverse"] = {"expr": ON_DARK}
+    ticks = [float(tick) for tick in bar["tickvals"]]
+    lines = [_text(line) for line in bar["title"]["text"].split("<br>")]
+    legend = {"title": lines, "values": ticks, "orient": "top", "direction": "horizontal", "format": ".3~g"}
+    legend |= {"gradientLength": 150, "gradientThickness": 10, "offset": 8, "labelOverlap": False}
+    if texts := bar.get("ticktext"):
+        written = [
+            f"abs(datum.value - {tick!r}) < 1e-9 ? {_literal(_text(text))} : "
+            for tick, text in zip(ticks, texts, strict=True)
+        ]
+        legend["labelExpr"] = "".join(written) + "''"
+    return {"field": "of", "type": "quantitative", "scale": scale, "legend": legend}
+
+
+def _pictures(panel: Mapping) -> dict[str, str]:
+    """The cells for either theme; what is no number is clear."""
+    scale, values = panel["scale"], panel["values"]
+    stops = _stops(scale["colorscale"])
+    places = np.array([at for at, _ in stops])
+    table = np.array([_rgba(colour) for _, colour in stops], float)
+    span = scale["zmax"] - scale["zmin"] or 1
+    shares = np.clip((np.nan_to_num(values, nan=scale["zmin"]) - scale["zmin"]) / span, 0, 1)
+
+    def coloured(colours: np.ndarray) -> str:
+        # Like Plotly, each channel by itself, and opacity with them.
+        pixels = np.stack([np.interp(shares, places, channel) for channel in colours.T], axis=-1).round()
+        pixels[~np.isfinite(values)] = 0
+        return data_uri(pixels.astype(np.uint8), side=_SIDE)
+
+    light = coloured(table)
+    turned = tuple(colour for _, colour in stops) == WEIGHTS
+    return {"on_light": light, "on_dark": coloured(table[::-1]) if turned else light}
+
+
+def _rgba(colour: str) -> tuple[float, ...]:
+    if colour.startswith("rgba"):
+        *channels, opacity = (float(part) for part in colour[5:-1].split(","))
+        return (*channels, 255 * opacity)
+    return (*ImageColor.getrgb(colour)[:3], 255)

@@ -1,0 +1,74 @@
+"""How an exported figure looks: the theme, and for a paper its width and the size of its letters."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..builders.palette import WEIGHTS
+from ..builders.theme import DARK_INK, LIGHT_INK
+from .text import FONT
+
+CM, PT = 96 / 2.54, 96 / 72  # pixels of CSS, of which an inch has 96
+LABEL = 12  # pixels of a layout: labels of axes; whoever asks for points gets these in that size
+# Sizes that a person can mean: from a stamp to a poster.
+WIDTHS_CM, FONTS_PT = (2.0, 100.0), (4.0, 72.0)
+
+# As Streamlit has them: a figure that leaves the page looks as it did there.
+_PAGE = {"light": WEIGHTS[0], "dark": WEIGHTS[-1]}
+_INK = {"light": DARK_INK, "dark": LIGHT_INK}
+_GRID = {"light": "#e6eaf1", "dark": "#31333f"}
+_FIRST = {"light": "#0068c9", "dark": "#83c9ff"}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Of an exported figure. Raises ValueError for a size that nobody can mean."""
+
+    theme: Literal["light", "dark"] = "light"
+    width_cm: float | None = None  # None: as wide as the figure is by itself
+    font_pt: float | None = (
+        None  # of axes and legends; what is smaller or larger keeps its proportion to them
+    )
+    transparent: bool = False
+    dpi: int = 192  # of a PNG: twice the pixels of a screen
+
+    def __post_init__(self) -> None:
+        if self.theme not in _PAGE:
+            raise ValueError(f"a theme is 'light' or 'dark', got {self.theme!r}")
+        for what, value, (least, most) in (
+            ("width in cm", self.width_cm, WIDTHS_CM),
+            ("font size in pt", self.font_pt, FONTS_PT),
+        ):
+            if value is not None and not least <= value <= most:
+                raise ValueError(f"the {what} goes from {least:g} to {most:g}, got {value:g}")
+
+    @property
+    def page(self) -> str:
+        """The colour behind the figure, which its inks follow, also where it is left out."""
+        return _PAGE[self.theme]
+
+
+PAPER = Look(width_cm=8.5, font_pt=8, transparent=True, dpi=300)  # one column of two
+
+
+def config(look: Look, times: float = 1) -> dict[str, Any]:
+    """For Vega, what Streamlit would set, and its letters so many `times` as large."""
+    ink, grid = _INK[look.theme], _GRID[look.theme]
+    small, large = LABEL * times, (LABEL if look.font_pt else 14) * times
+    text = {"labelFontSize": small, "labelColor": ink, "titleColor": ink, "titleFontWeight": "normal"}
+    axis = {"ticks": False, "domain": False, "gridColor": grid, "domainColor": grid, "labelFlush": True}
+    return {
+        "background": look.page,
+        "font": FONT,
+        "title": {"color": ink, "subtitleColor": ink, "fontWeight": 600, "anchor": "start"},
+        "axis": {**text, **axis, "titleFontSize": large, "labelOverlap": True, "labelPadding": 6}
+        | {"labelLimit": 140 * times, "titlePadding": 8, "labelSeparation": 4},
+        # Names in two lines grow towards the plot, above it: they need the room that Streamlit gives to all.
+        "axisTop": {"labelPadding": 16 * times},
+        "legend": {**text, "titleFontSize": large, "labelLimit": 0, "titleLimit": 0, "padding": 4},
+        "header": {**text, "titleFontSize": large},
+        "view": {"strokeWidth": 0, "continuousHeight": 350},
+        "mark": {"color": _FIRST[look.theme]},
+        "range": {"category": {"scheme": "tableau10"}},
+        "bar": {"binSpacing": 4, "discreteBandSize": {"band": 0.85}},
+        **{name: {"grid": False} for name in ("axisDiscrete", "axisXPoint", "axisTemporal", "axisXBand")},
+    }
