@@ -27,7 +27,7 @@ MOST_TOKENS = 60  # of a text whose every token is hidden in turn while the read
 
 
 def try_links(chosen: state.HeadSelection) -> None:
-    """The row stays when one of them was used, or anything else was chosen: without it all figures would move up."""
+    """Always drawn, also once a link was used: if the row went away, all figures would move up."""
     links = {
         "a head that finds the next token": _next_token,
         "hide a word and see the answer change": _hidden_word,
@@ -68,7 +68,7 @@ def _hidden_word(chosen: state.HeadSelection) -> None:
 
 
 def _turning_position(checkpoint: Checkpoint, text: Text) -> int | None:
-    """The token without which the answer to this text is another one; None where there is none, or the text is long."""
+    """The position of a token without which the predicted class changes; None where there is none, or the text is long."""
     record = state.record(checkpoint, text)
     if record.at("mask") or len(record) > MOST_TOKENS:
         return None
@@ -97,7 +97,7 @@ def _is_typed(text: Text) -> bool:
 
 
 def _take_another(own: Text, text: str, why: str) -> None:
-    """An example comes in the place of the text; `why` is told where the reader had typed one."""
+    """Replaces the text by an example, and tells the reader `why` where that text was typed."""
     if _is_typed(own):
         notify(why)
     address.take("text", text)
@@ -132,7 +132,7 @@ def _guess(chosen: state.HeadSelection) -> None:
 
 
 def _with_a_text(chosen: state.HeadSelection) -> tuple[str, Text]:
-    """The encoder and the text that are chosen. In place of a digit, the first example is, in an encoder of texts."""
+    """The chosen encoder and text; where a digit is chosen, a text encoder and the first example instead."""
     if isinstance(chosen.given, Text):
         return chosen.checkpoint, chosen.given
     checkpoint = alike(chosen.checkpoint, state.checkpoints(state.TEXT))

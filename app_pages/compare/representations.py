@@ -6,8 +6,8 @@ import numpy as np
 import streamlit as st
 
 from app_pages.compare.seeds import cka_beside_seeds
-from app_pages.show.progress import in_steps
 from app_pages.show.show import show
+from app_pages.show.stoppable import in_steps
 from app_pages.subject import state
 from app_pages.subject.cache import Checkpoint, cached
 from app_pages.subject.two_sides import Side

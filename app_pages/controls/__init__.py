@@ -1,1 +1,1 @@
-"""Controls that several pages share; the address holds what they say."""
+"""Controls that several pages share; their values stand in the address of the page."""

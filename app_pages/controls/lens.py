@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages.controls import address
-from app_pages.show.progress import in_steps
+from app_pages.show.stoppable import in_steps
 from app_pages.subject import state
 from app_pages.subject.cache import Checkpoint, cached, loaded
 from model.config import ModelConfig

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from app_pages.controls.knock_out import about, is_quick
-from app_pages.show import progress
-from app_pages.show.progress import as_they_come
+from app_pages.show import stoppable
+from app_pages.show.stoppable import as_they_come
 from app_pages.subject.cache import Checkpoint, cached, loaded, of
 from app_pages.subject.state import record
 from model.experiments.ablation import Means, ablated, ablated_heads
@@ -100,7 +100,7 @@ def wanted(what: tuple, name: Checkpoint, given: Input, n_forwards: int, label: 
     pressed. What is done afterwards stands inside `until_done(what)`.
     """
     is_short = is_quick(name, given, n_forwards)
-    return progress.wanted(what, f"{label}, {about(name, given, n_forwards)}", key, is_short=is_short)
+    return stoppable.wanted(what, f"{label}, {about(name, given, n_forwards)}", key, is_short=is_short)
 
 
 def _together(name: Checkpoint, steps: Iterator[Answers], text: str, what: tuple) -> np.ndarray:

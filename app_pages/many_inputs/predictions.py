@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from app_pages.inputs.input_list import Item
-from app_pages.show.progress import in_steps
+from app_pages.show.stoppable import in_steps
 from app_pages.subject import cache, state
 from app_pages.subject.cache import Checkpoint
 from model.config import ModelConfig

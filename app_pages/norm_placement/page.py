@@ -6,7 +6,7 @@ from app_pages.norm_placement.row import WIDTHS, row
 from app_pages.show.markdown import sentence
 from app_pages.show.show import show
 from app_pages.show.verdicts import LEGEND, TEST, stored_measurements
-from model.claims.claims import CLAIMS
+from model.claims.catalogue import CLAIMS
 from model.claims.conflicts import conflicts
 from model.claims.measurements import COMMAND, Measurement
 from viz.norm_placement.seed_strip import placement_key

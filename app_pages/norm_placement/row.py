@@ -9,7 +9,7 @@ from app_pages.shell.frame import GROUPS
 from app_pages.show.show import show
 from app_pages.show.verdicts import verdict_lines
 from model.checkpoint.training_history import standard_error
-from model.claims.claims import Claim
+from model.claims.catalogue import Claim
 from model.claims.measurements import Measurement
 from viz.builders.number_format import percent
 from viz.norm_placement.seed_strip import Line, seed_strip

@@ -9,8 +9,8 @@ from app_pages.controls import address
 from app_pages.positions.before_after import consequence
 from app_pages.positions.notation import scientific
 from app_pages.show.markdown import plain
-from app_pages.show.progress import in_steps
 from app_pages.show.show import clickable, show
+from app_pages.show.stoppable import in_steps
 from app_pages.subject import state
 from app_pages.subject.cache import Checkpoint, cached
 from app_pages.subject.state import HeadSelection

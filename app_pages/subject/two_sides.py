@@ -16,7 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app_pages.controls.head_choice import take_query
 from app_pages.show.beside import beside as side_by_side
 from app_pages.show.prediction import prediction
-from app_pages.show.progress import in_steps
+from app_pages.show.stoppable import in_steps
 from app_pages.subject import state
 from app_pages.subject.cache import Checkpoint, of
 from model.capture.intervention import Intervention

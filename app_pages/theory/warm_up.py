@@ -10,7 +10,7 @@ from app_pages.show.show import heading
 from app_pages.show.verdicts import stored_measurements, verdict_lines
 from app_pages.subject.cache import cached
 from app_pages.theory.warmup_runs import Grid, draw_grids, draw_losses, places, stored_runs
-from model.claims.claims import CLAIMS
+from model.claims.catalogue import CLAIMS
 from model.theory import warmup
 from model.theory.fresh import FreshSetting
 from model.theory.warmup import WarmupRun

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..checkpoint.training_history import standard_error
-from .claims import CLAIMS, XIONG, Claim
+from .catalogue import CLAIMS, XIONG, Claim
 from .measurements import Measurement
 from .seed_families import WHERE
 from .verdict import Outcome, mean

@@ -25,7 +25,7 @@ class Measurement:
     two seeds of one. Raises ValueError where values and seeds differ in number, or a value is not finite.
     """
 
-    figure: str  # by the names of `model.claims.claims`
+    figure: str  # by the names of `model.claims.catalogue`
     source: str  # "fresh": untrained encoders and short runs; "runs": the stored ones; "trained": checkpoints
     where: str  # which encoders, as it stands on the page
     n: int  # how many examples each value is of

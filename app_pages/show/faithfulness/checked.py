@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from app_pages.controls.knock_out import about, is_quick, knock_out_answers
-from app_pages.show import progress
-from app_pages.show.progress import in_steps, until_done
+from app_pages.show import stoppable
+from app_pages.show.stoppable import in_steps, until_done
 from app_pages.subject import state
 from app_pages.subject.cache import of
 from app_pages.subject.two_sides import Side
@@ -69,7 +69,7 @@ def check(chosen: Side | state.Selection, pattern: np.ndarray, kind: Kind, *, ke
     label = (
         f"Check this map by knocking out {len(positions)} {record.units}, {about(name, given, n_forwards)}"
     )
-    if not progress.wanted(what, label, key, is_short=is_quick(name, given, n_forwards)):
+    if not stoppable.wanted(what, label, key, is_short=is_quick(name, given, n_forwards)):
         return None
     with until_done(what):
         answers = knock_out_answers(chosen, [(at,) for at in positions], kind)
@@ -93,7 +93,7 @@ def with_curves(chosen: Side | state.Selection, checked: Checked, *, key: str, w
     n_forwards = (N_ORDERS + 3) * len(counts)
     label = f"Draw the curves of this map, {about(name, given, n_forwards)}"
     is_short = is_quick(name, given, n_forwards + _forwards(by_score))
-    if not progress.wanted(what, label, key, is_short=is_short):
+    if not stoppable.wanted(what, label, key, is_short=is_short):
         return checked
     orders = (*random_orders(checked.positions), by_score, by_score[::-1], by_effect)
     calls = [partial(of, deletion, name, given, (order,), kind) for order in orders]

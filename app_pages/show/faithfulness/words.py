@@ -36,7 +36,7 @@ NO_ENCODER = (
 _WHY = {
     Untold.TOO_FEW: f"fewer than {FEWEST} {{units}} are too few to tell an order from chance",
     Untold.UNMOVED: "hiding any of its {units} hardly moves the {answer}",
-    Untold.NO_SOONER: "even hiding its {units} in the order of these effects does not lower the {answer} clearly sooner than in a random order",
+    Untold.NO_SOONER: "even hiding its {units} one after the other, the most effective first, does not lower the {answer} clearly faster than hiding them in random orders",
 }
 
 
@@ -67,7 +67,7 @@ def conclusion(of_map: Verdict, record: ForwardRecord) -> str:
         return f"{unreliable}: it gives all {record.units} the same score."
     if of_map.correlates:
         return (
-            f"{unreliable}: hiding the {record.units} that it scores highest does not lower it clearly sooner "
+            f"{unreliable}: hiding the {record.units} that it scores highest does not lower it clearly faster "
             f"(by {BAND:g} standard deviations) than hiding random ones."
         )
     return f"{unreliable}."
@@ -124,10 +124,10 @@ def areas(of_map: Verdict) -> str:
 
 def over_data(held: OverData) -> str:
     if held.share is None:
-        return f"On none of {held.n:,} {held.data} can it be told."
+        return f"This cannot be told on any of {held.n:,} {held.data}."
     return (
-        f"Of {held.n:,} {held.data} it can be told on {held.told:,}; on {percent(held.share, 0, below='under ')} of these "
-        "this map passes."
+        f"Over a data set: this can be told on {held.told:,} of {held.n:,} {held.data}, and on "
+        f"{percent(held.share, 0, below='under ')} of those this map passes as an explanation."
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.claims.claims import CLAIMS, Claim
+from model.claims.catalogue import CLAIMS, Claim
 from model.claims.measurements import CLAIMS as STORED
 from model.claims.measurements import COMMAND, write
 from model.theory import placement

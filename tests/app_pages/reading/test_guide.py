@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.reading.guide import GUIDE, Link, links, opening_here, papers
-from model.claims.claims import CLAIMS
+from model.claims.catalogue import CLAIMS
 from model.claims.measurements import CLAIMS as CLAIMS_FILE
 from model.claims.measurements import read
 from model.theory import placement

@@ -1,6 +1,6 @@
 """Measurements that nobody made."""
 
-from model.claims.claims import CLAIMS
+from model.claims.catalogue import CLAIMS
 from model.claims.measurements import Measurement
 from model.claims.verdict import FurtherThanSeeds
 

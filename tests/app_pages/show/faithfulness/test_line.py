@@ -198,7 +198,10 @@ def test_over_a_data_set_it_is_said_where_it_was_measured(open_app: Open, checkp
     table_of = Table(source=source(300, checkpoint.weights_hash("imdb-pre-ln")), rows=rows)
     write_rows(folder / FAITHFULNESS, table_of)
     (line,) = said(open_app(text=TEXT, checkpoint="imdb-pre-ln", layer="1"))
-    assert "Of 300 films it can be told on 140; on 12\u2009% of these this map passes." in line
+    assert (
+        "this can be told on 140 of 300 films, and on 12\u2009% of those this map passes as an explanation."
+        in line
+    )
     for other in ({"layer": "1", "head": "1"}, {"part": "mean"}, {"knock_out": "behind [MASK]"}):
         assert "films" not in said(open_app(text=TEXT, checkpoint="imdb-pre-ln", **other))[0]
 

@@ -67,7 +67,7 @@ def test_what_is_below_the_rule_is_not_rounded_up_to_it():
         (
             judged(0.8, True, False),
             "This map is **not a reliable explanation** of this prediction: hiding the tokens that it scores highest does "
-            "not lower it clearly sooner (by 2 standard deviations) than hiding random ones.",
+            "not lower it clearly faster (by 2 standard deviations) than hiding random ones.",
         ),
     ],
 )
@@ -122,9 +122,9 @@ def test_the_areas():
 
 def test_over_a_data_set_it_is_said_on_how_many_it_can_be_told():
     assert words.over_data(OverData(0.12, 140, 256, "films")) == (
-        "Of 256 films it can be told on 140; on 12\u2009% of these this map passes."
+        "Over a data set: this can be told on 140 of 256 films, and on 12\u2009% of those this map passes as an explanation."
     )
-    assert words.over_data(OverData(None, 0, 256, "films")) == "On none of 256 films can it be told."
+    assert words.over_data(OverData(None, 0, 256, "films")) == "This cannot be told on any of 256 films."
 
 
 def test_the_rule_says_what_is_scored():

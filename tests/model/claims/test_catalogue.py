@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from model.claims.claims import CLAIMS
+from model.claims.catalogue import CLAIMS
 from model.claims.measurements import CLAIMS as STORED
 from model.claims.measurements import read
 from model.claims.untrained import SEEDS
