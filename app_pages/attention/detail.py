@@ -9,11 +9,11 @@ from app_pages.attention.strongest_keys import strongest_keys
 from app_pages.attention.window import choose_window, window
 from app_pages.controls import address
 from app_pages.controls.head_choice import step, take_query
-from app_pages.shell.gestures import arrow_keys, row_clicks
 from app_pages.show.input_in_colours import input_in_colours
-from app_pages.show.markdown import plain
 from app_pages.show.show import clickable, show
 from app_pages.subject.state import HeadSelection
+from app_pages.toolkit.gestures import arrow_keys, row_clicks
+from app_pages.toolkit.markdown import plain
 from model.record import AttentionRecord
 from viz.attention.head_view import head_view
 from viz.attention.token_heatmaps import attention_heatmap

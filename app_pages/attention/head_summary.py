@@ -6,8 +6,8 @@ Both are of the whole input: a view that hides special tokens or merges pieces i
 import streamlit as st
 
 from app_pages.show.head_name import named
-from app_pages.show.markdown import plain
 from app_pages.subject.state import HeadSelection
+from app_pages.toolkit.markdown import plain
 from model.lenses import ATTENTION
 from model.measures.attended_kinds import Looks, looks
 from model.record import AttentionRecord

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from app_pages.show.markdown import as_code, plain
 from app_pages.subject import cache, state
+from app_pages.toolkit.markdown import as_code, plain
 from model.experiments.masked_tokens import guesses
 from viz.builders.number_format import percent
 

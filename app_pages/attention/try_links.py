@@ -14,11 +14,11 @@ from app_pages.inputs.digit_input import DISAGREE, TEST_DIGITS, ordered
 from app_pages.inputs.row import alike
 from app_pages.inputs.text_input import FIRST
 from app_pages.masks.controls import block_in
-from app_pages.shell.callbacks import callback
-from app_pages.shell.frame import go_to, notify
 from app_pages.show.most_influential_position import telling_position
 from app_pages.subject import state
 from app_pages.subject.cache import Checkpoint
+from app_pages.toolkit.callbacks import callback
+from app_pages.toolkit.navigation import go_to, notify
 from model.inputs import Text
 from model.measures.attended_kinds import most_telling_head
 

@@ -21,13 +21,13 @@ from app_pages.controls.head_choice import (
 )
 from app_pages.controls.knock_out import choose_kind
 from app_pages.controls.lens import Through
-from app_pages.shell.gestures import arrow_keys, row_clicks
 from app_pages.show.faithfulness.line import faithfulness_of_side
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.measures_note import measures_note
 from app_pages.show.show import clickable, show
 from app_pages.subject import state
 from app_pages.subject.two_sides import NUMBERS, Side, beside, same_position, take_from_second
+from app_pages.toolkit.gestures import arrow_keys, row_clicks
 from model.atlas.results import Against
 from model.measures.matching import Head, Pairing
 from model.record import AttentionRecord

@@ -9,10 +9,10 @@ import streamlit as st
 from app_pages.controls import address
 from app_pages.controls.head_choice import choose_query, take_query
 from app_pages.controls.knock_out import SAID, choose_kind, knock_out_answers
-from app_pages.show.markdown import as_code, plain
 from app_pages.show.show import clickable
 from app_pages.subject import state
 from app_pages.subject.two_sides import NUMBERS, Side, beside, same_position, shared_limit, take_from_second
+from app_pages.toolkit.markdown import as_code, plain
 from model.experiments.knock_out import Kind
 from model.inputs import as_seen
 from model.measures.changes import changes_of_class, one_class, strongest

@@ -4,10 +4,10 @@ from contextlib import suppress
 
 import streamlit as st
 
-from app_pages.show.markdown import PLACEMENTS, plain
 from app_pages.subject.cache import Checkpoint, cached
 from app_pages.subject.stored_results import States, is_of, layers_of, over, states_of
 from app_pages.subject.two_sides import Side
+from app_pages.toolkit.markdown import PLACEMENTS, plain
 from model import checkpoint
 from model.atlas.results import Against, against_file, read_against
 from model.checkpoint.seeds import seed_of

@@ -16,9 +16,9 @@ from app_pages.controls.head_choice import choose_head
 from app_pages.controls.lens import about_lens, choose_lens
 from app_pages.inputs.row import choose_input, stop
 from app_pages.inputs.unknown_tokens import say_unknown
-from app_pages.show.markdown import plain
 from app_pages.subject import session_encoders, state
 from app_pages.subject.two_sides import predictions, similarity, tell
+from app_pages.toolkit.markdown import plain
 
 HEADS, DIFFERENCE = "Heads", "Difference"
 CROSS = "Cross-attention"

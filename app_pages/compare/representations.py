@@ -7,10 +7,10 @@ import streamlit as st
 
 from app_pages.compare.seeds import cka_beside_seeds
 from app_pages.show.show import show
-from app_pages.show.stoppable import in_steps
 from app_pages.subject import state
 from app_pages.subject.cache import Checkpoint, cached
 from app_pages.subject.two_sides import Side
+from app_pages.toolkit.stoppable import in_steps
 from model.experiments import similarity
 from model.experiments.residual_stream import residual_stream
 from model.inputs import Text

@@ -4,9 +4,9 @@ import numpy as np
 import streamlit as st
 
 from app_pages.compare.over_data import ACROSS, ONE_SEED, against, over, seeds_beside
-from app_pages.show.markdown import PLACEMENTS
 from app_pages.show.show import show
 from app_pages.subject.two_sides import Side
+from app_pages.toolkit.markdown import PLACEMENTS
 from model.atlas.results import Against
 from viz.builders.number_format import written
 from viz.builders.palette import CATEGORIES, NEUTRAL

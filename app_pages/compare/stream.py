@@ -7,10 +7,10 @@ import streamlit as st
 
 from app_pages.compare.over_data import bands
 from app_pages.controls import address
-from app_pages.show.markdown import plain
 from app_pages.show.show import show
 from app_pages.subject import cache, state
 from app_pages.subject.two_sides import NUMBERS, Side, beside
+from app_pages.toolkit.markdown import plain
 from model.experiments import residual_stream as measures
 from model.experiments import similarity
 from model.measures.changes import extremes, largest_change

@@ -6,12 +6,12 @@ import numpy as np
 import streamlit as st
 
 from app_pages.controls import address
-from app_pages.shell.gestures import arrow_keys
 from app_pages.show.head_name import say_roles
-from app_pages.show.markdown import as_code
 from app_pages.show.show import clickable
 from app_pages.subject import state
 from app_pages.subject.opened import OTHER_KIND
+from app_pages.toolkit.gestures import arrow_keys
+from app_pages.toolkit.markdown import as_code
 from model.lenses import ATTENTION, LENSES, Lens
 from model.measures.attended_kinds import most_telling_head
 from model.record import AttentionRecord, Role

@@ -7,9 +7,9 @@ import numpy as np
 import streamlit as st
 
 from app_pages.controls import address
-from app_pages.show.stoppable import in_steps
 from app_pages.subject import state
 from app_pages.subject.cache import Checkpoint, cached, loaded
+from app_pages.toolkit.stoppable import in_steps
 from model.config import ModelConfig
 from model.inputs import Input
 from model.lenses import (

@@ -3,8 +3,8 @@
 import pandas as pd
 import streamlit as st
 
-from app_pages.show.beside import beside
 from app_pages.show.show import show
+from app_pages.toolkit.beside import beside
 from model.config import ModelConfig
 from model.theory import cost
 from viz.builders.bars import part_bars

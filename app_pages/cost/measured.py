@@ -8,9 +8,9 @@ import streamlit as st
 
 from app_pages.controls import address
 from app_pages.controls.control_bar import bar
-from app_pages.show.beside import beside
 from app_pages.show.show import show
-from app_pages.show.stoppable import begin_anew, progress, stopped_at
+from app_pages.toolkit.beside import beside
+from app_pages.toolkit.stoppable import begin_anew, progress, stopped_at
 from model.theory import layers
 from viz.cost.length_scaling import length_scaling
 

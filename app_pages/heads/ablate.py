@@ -18,11 +18,11 @@ from app_pages.heads.effects import (
 from app_pages.heads.numbers import how_to_measure
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import clickable, show
-from app_pages.show.stoppable import until_done
 from app_pages.subject import state
 from app_pages.subject.state import HeadSelection
 from app_pages.subject.stored_results import heads_of, over
 from app_pages.subject.two_sides import Side, beside, difference, predictions, side_of, tell, verdict
+from app_pages.toolkit.stoppable import until_done
 from model.atlas.results import Heads
 from model.experiments.ablation import ablated
 from model.measures.changes import change, log_odds

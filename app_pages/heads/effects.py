@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from app_pages.controls.knock_out import about, is_quick
-from app_pages.show import stoppable
-from app_pages.show.stoppable import as_they_come
 from app_pages.subject.cache import Checkpoint, cached, loaded, of
 from app_pages.subject.state import record
+from app_pages.toolkit import stoppable
+from app_pages.toolkit.stoppable import as_they_come
 from model.experiments.ablation import Means, ablated, ablated_heads
 from model.experiments.one_head_changed import Answers
 from model.experiments.patching import patched_heads, patched_positions

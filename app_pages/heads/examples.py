@@ -11,11 +11,11 @@ from app_pages.controls.head_choice import take_query
 from app_pages.heads.head_line import say_head
 from app_pages.heads.numbers import how_to_measure
 from app_pages.inputs.digit_input import take_digit
-from app_pages.shell.frame import go_to
-from app_pages.show.markdown import plain
 from app_pages.show.show import clickable
 from app_pages.subject import state
 from app_pages.subject.stored_results import examples_of, over
+from app_pages.toolkit.markdown import plain
+from app_pages.toolkit.navigation import go_to
 from model.atlas.examples import DIGITS, OWN_NAME, own_texts
 from model.atlas.source import Source
 from viz.builders.number_format import written

@@ -9,11 +9,11 @@ import streamlit as st
 from app_pages.controls import address
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.effects import as_vectors, changes, each_head, followed, forwards_of_heads, wanted
-from app_pages.show.markdown import plain
-from app_pages.show.stoppable import until_done
 from app_pages.subject.cache import Checkpoint, cached, of
 from app_pages.subject.state import Selection, record
 from app_pages.subject.stored_results import heads_of, over
+from app_pages.toolkit.markdown import plain
+from app_pages.toolkit.stoppable import until_done
 from model.atlas.results import Heads
 from model.atlas.source import Spread
 from model.checkpoint import available, read_config

@@ -20,13 +20,13 @@ from app_pages.heads.effects import (
 )
 from app_pages.inputs.digit_input import second_digit
 from app_pages.inputs.text_input import text_box
-from app_pages.show.markdown import plain
 from app_pages.show.show import clickable
-from app_pages.show.stoppable import until_done
 from app_pages.subject import state
 from app_pages.subject.cache import of
 from app_pages.subject.state import HeadSelection
 from app_pages.subject.two_sides import Side, beside, predictions, similarity, tell
+from app_pages.toolkit.markdown import plain
+from app_pages.toolkit.stoppable import until_done
 from model.experiments.patching import Pairs, paired
 from model.inputs import Input, Text
 from model.measures.changes import log_odds

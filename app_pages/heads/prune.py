@@ -9,11 +9,11 @@ import streamlit as st
 from app_pages.controls import address
 from app_pages.controls.head_choice import take_head
 from app_pages.heads.numbers import command, how_to_measure
-from app_pages.show.markdown import plain
 from app_pages.show.show import clickable
 from app_pages.subject import state
 from app_pages.subject.state import HeadSelection
 from app_pages.subject.stored_results import over, pruning_of
+from app_pages.toolkit.markdown import plain
 from model.atlas.results import CHOOSING, JUDGING, Table
 from model.experiments.pruning import Step, may_go
 from viz.builders.number_format import percent, with_error, written

@@ -10,8 +10,8 @@ from app_pages.inputs import drawing
 from app_pages.inputs.digit_input import DRAW, PICTURE, TEST_DIGITS
 from app_pages.inputs.drawing.code import from_code
 from app_pages.inputs.own_picture import HELD
-from app_pages.shell.frame import go_to
 from app_pages.subject import state
+from app_pages.toolkit.navigation import go_to
 from model.config import ModelConfig
 from model.evaluate.__main__ import class_of
 from model.inputs import Input, Picture, Text

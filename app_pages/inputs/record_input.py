@@ -3,9 +3,9 @@
 import streamlit as st
 
 from app_pages.controls import address
-from app_pages.show.markdown import as_code, plain
 from app_pages.subject import state
 from app_pages.subject.opened import OPENED, OTHER_KIND, Opened, opened
+from app_pages.toolkit.markdown import as_code, plain
 from model import checkpoint
 from model.record.record_file import from_bytes
 

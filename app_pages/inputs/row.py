@@ -14,9 +14,9 @@ from app_pages.inputs.input_list import right_class, stepper
 from app_pages.inputs.record_input import invite, record_input
 from app_pages.inputs.text_input import text_input
 from app_pages.inputs.unknown_tokens import say_unknown
-from app_pages.show.markdown import PLACEMENTS, plain
 from app_pages.subject import session_encoders, state
 from app_pages.subject.opened import OTHER_KIND, Opened
+from app_pages.toolkit.markdown import PLACEMENTS, plain
 from model import checkpoint
 from model.checkpoint.seeds import by_seed, seed_of
 from model.checkpoint.training_history import measured, standard_error

@@ -9,11 +9,11 @@ from app_pages.controls import address
 from app_pages.controls.head_choice import choose_query
 from app_pages.inputs.text_input import text_box
 from app_pages.inside_a_head.view import steps_of
-from app_pages.show.beside import beside
-from app_pages.show.markdown import as_code, sentence
 from app_pages.show.show import show
 from app_pages.subject import state
 from app_pages.subject.state import HeadSelection
+from app_pages.toolkit.beside import beside
+from app_pages.toolkit.markdown import as_code, sentence
 from model.measures.changes import extremes
 from model.theory.layer_norm import normalise, sample_deviation
 from viz.builders.number_format import in_tex, short, written

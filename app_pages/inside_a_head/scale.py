@@ -12,12 +12,12 @@ from app_pages.controls.control_bar import bar
 from app_pages.controls.head_choice import choose_head, clickable_heads
 from app_pages.inputs.row import choose_input
 from app_pages.inside_a_head.temperature import temperature
-from app_pages.show.beside import beside
 from app_pages.show.show import show
-from app_pages.show.stoppable import in_steps
 from app_pages.subject import state
 from app_pages.subject.cache import Checkpoint, cached
 from app_pages.subject.state import HeadSelection
+from app_pages.toolkit.beside import beside
+from app_pages.toolkit.stoppable import in_steps
 from model.inputs import Input
 from model.theory import scaling
 from viz.builders.number_format import in_tex, written

@@ -12,10 +12,10 @@ from app_pages.controls.head_choice import choose_query
 from app_pages.inside_a_head import attention_steps as attention
 from app_pages.inside_a_head import block_steps as block
 from app_pages.inside_a_head.view import View, choose_view
-from app_pages.show.markdown import PLACEMENTS, as_code, sentence
 from app_pages.show.show import clickable
 from app_pages.subject import state
 from app_pages.subject.state import HeadSelection
+from app_pages.toolkit.markdown import PLACEMENTS, as_code, sentence
 from viz.builders.number_format import written
 from viz.inside.block_diagram import block_diagram
 

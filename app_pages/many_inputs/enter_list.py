@@ -8,8 +8,8 @@ from app_pages.inputs import input_list as several
 from app_pages.inputs.input_list import Item, Listed
 from app_pages.inputs.text_input import LONGEST
 from app_pages.many_inputs import parse_texts, pictures
-from app_pages.show.markdown import plain
 from app_pages.subject import state
+from app_pages.toolkit.markdown import plain
 from model.inputs import Text
 
 LARGEST = 10  # MB of a file

@@ -12,9 +12,9 @@ from app_pages.inputs.row import choose_encoder, stop
 from app_pages.many_inputs.enter_list import bring, round_number
 from app_pages.many_inputs.predictions import Outcome, outcome
 from app_pages.many_inputs.table import as_csv, table
-from app_pages.shell.frame import go_to
-from app_pages.show.markdown import plain
 from app_pages.subject import session_encoders, state
+from app_pages.toolkit.markdown import plain
+from app_pages.toolkit.navigation import go_to
 from model.checkpoint.training_history import standard_error
 from viz.builders.number_format import percent, with_error
 

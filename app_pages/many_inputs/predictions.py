@@ -7,9 +7,9 @@ from functools import partial
 import numpy as np
 
 from app_pages.inputs.input_list import Item
-from app_pages.show.stoppable import in_steps
 from app_pages.subject import cache, state
 from app_pages.subject.cache import Checkpoint
+from app_pages.toolkit.stoppable import in_steps
 from model.config import ModelConfig
 from model.evaluate.__main__ import class_of
 from model.experiments.answers import answers, token_answers

@@ -3,9 +3,9 @@
 import streamlit as st
 
 from app_pages.norm_placement.row import WIDTHS, row
-from app_pages.show.markdown import sentence
 from app_pages.show.show import show
 from app_pages.show.verdicts import LEGEND, TEST, stored_measurements
+from app_pages.toolkit.markdown import sentence
 from model.claims.catalogue import CLAIMS
 from model.claims.conflicts import conflicts
 from model.claims.measurements import COMMAND, Measurement

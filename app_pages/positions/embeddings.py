@@ -8,11 +8,11 @@ import streamlit as st
 
 from app_pages.controls import address
 from app_pages.controls.head_choice import choose_query, take_query
-from app_pages.show.markdown import as_code
 from app_pages.show.show import clickable, show
 from app_pages.subject import cache, state
 from app_pages.subject.cache import Checkpoint, cached
 from app_pages.subject.state import Selection
+from app_pages.toolkit.markdown import as_code
 from model.experiments import embeddings
 from model.experiments.embeddings import Neighbour
 from model.inputs import Input

@@ -8,13 +8,13 @@ from streamlit.delta_generator import DeltaGenerator
 from app_pages.controls import address
 from app_pages.positions.before_after import consequence
 from app_pages.positions.notation import scientific
-from app_pages.show.markdown import plain
 from app_pages.show.show import clickable, show
-from app_pages.show.stoppable import in_steps
 from app_pages.subject import state
 from app_pages.subject.cache import Checkpoint, cached
 from app_pages.subject.state import HeadSelection
 from app_pages.subject.two_sides import answers_under, side_of
+from app_pages.toolkit.markdown import plain
+from app_pages.toolkit.stoppable import in_steps
 from model.capture.intervention import repositioned
 from model.experiments.shuffling import STAY, movable, restored, shuffled
 from model.inputs import Input

@@ -1,1 +1,1 @@
-"""What stands around every page: navigation, styles, gestures, callbacks, encoders of the session."""
+"""What stands around every page: navigation, styles, start options."""

@@ -11,9 +11,10 @@ from streamlit.navigation.page import StreamlitPage
 
 from app_pages.controls import address
 from app_pages.shell import start_options
-from app_pages.shell.callbacks import only_of_this_page
 from app_pages.shell.former_links import rename_options
-from app_pages.shell.gestures import copy_link, every_page, keep_figures
+from app_pages.toolkit import navigation
+from app_pages.toolkit.callbacks import only_of_this_page
+from app_pages.toolkit.gestures import copy_link, every_page, keep_figures
 
 
 class Title(NamedTuple):
@@ -139,13 +140,13 @@ def draw() -> None:
     keep_figures()
     address.opened_bare()
     _navigation(pages, page)
-    if (to := st.session_state.pop("go_to", None)) is not None:
-        st.switch_page(pages[to], query_params=st.session_state.pop("go_to_query", {}))
+    if (to := st.session_state.pop(navigation.PAGE, None)) is not None:
+        st.switch_page(pages[to], query_params=st.session_state.pop(navigation.QUERY, {}))
     here = next(name for name, each in pages.items() if each == page)
     address.arrive(here)
     rename_options()
     every_page(here)
-    if (notice := st.session_state.pop("notice", None)) is not None:
+    if (notice := st.session_state.pop(navigation.NOTICE, None)) is not None:
         st.toast(notice, icon=":material/info:")
     _heading(next(group[here] for group in GROUPS.values() if here in group))
     for problem in start_options.OPTIONS.problems:
@@ -164,19 +165,6 @@ def draw() -> None:
     finally:
         address.leave()
         DRAWN.set()
-
-
-def go_to(name: str, **query: str) -> None:
-    """For callbacks: the page of that folder comes next; what is chosen stays.
-
-    A control that was never drawn yet takes its value from `query` into the address, and not from the session.
-    """
-    st.session_state["go_to"], st.session_state["go_to_query"] = name, query
-
-
-def notify(sentence: str) -> None:
-    """For callbacks: the page that comes next says this once, for a moment."""
-    st.session_state["notice"] = sentence
 
 
 def _navigation(pages: dict[str, StreamlitPage], here: StreamlitPage) -> None:

@@ -1,1 +1,1 @@
-"""What several pages show: figures with their downloads, predictions, progress, lines about a map."""
+"""What several pages show: figures with their downloads, predictions, lines about a map."""

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from app_pages.show.markdown import plain
 from app_pages.subject import state
 from app_pages.subject.stored_results import heads_of, over
+from app_pages.toolkit.markdown import plain
 from model.measures.roles import Role, roles, roles_on
 
 

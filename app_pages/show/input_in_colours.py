@@ -7,8 +7,8 @@ import numpy as np
 import streamlit as st
 
 from app_pages.controls.head_choice import take_query
-from app_pages.show.markdown import as_code
 from app_pages.show.show import clickable, show
+from app_pages.toolkit.markdown import as_code
 from model.inputs import Input, as_seen
 from model.record import AttentionRecord
 from viz.attention.picture_patches import picture_overlay

@@ -5,7 +5,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from app_pages.show.markdown import plain
+from app_pages.toolkit.markdown import plain
 from model.record import ForwardRecord
 from viz.builders.number_format import percent, written
 

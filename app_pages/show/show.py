@@ -5,8 +5,8 @@ from collections.abc import Callable, Hashable
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages.shell.callbacks import callback
 from app_pages.show.download import download
+from app_pages.toolkit.callbacks import callback
 from viz.builders.figure import Figure, PlotlyFigure, VegaFigure
 from viz.builders.theme import in_theme
 

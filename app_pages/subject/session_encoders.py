@@ -5,8 +5,8 @@ from threading import Timer
 import streamlit as st
 
 from app_pages.controls import address
-from app_pages.show.markdown import plain
 from app_pages.subject.cache import Checkpoint, cached, is_on_cpu_instead
+from app_pages.toolkit.markdown import plain
 from model import checkpoint
 from model.sources import locations
 from model.sources.uploads import UPLOAD, Upload

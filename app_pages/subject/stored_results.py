@@ -10,8 +10,8 @@ from typing import Protocol, TypeVar
 
 import streamlit as st
 
-from app_pages.show.markdown import plain
 from app_pages.subject.cache import cached
+from app_pages.toolkit.markdown import plain
 from model import checkpoint
 from model.atlas import results
 from model.atlas.source import Source

@@ -14,11 +14,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls.head_choice import take_query
-from app_pages.show.beside import beside as side_by_side
 from app_pages.show.prediction import prediction
-from app_pages.show.stoppable import in_steps
 from app_pages.subject import state
 from app_pages.subject.cache import Checkpoint, of
+from app_pages.toolkit.beside import beside as side_by_side
+from app_pages.toolkit.stoppable import in_steps
 from model.capture.intervention import Intervention
 from model.experiments.probabilities import at_once, probabilities
 from model.experiments.shuffling import restored

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.show.show import Redrawn
-from app_pages.show.stoppable import progress, say_stopped, stopped_at
+from app_pages.toolkit.stoppable import progress, say_stopped, stopped_at
 from viz.builders.figure import VegaFigure
 
 REDRAW_AFTER = 1.0  # seconds

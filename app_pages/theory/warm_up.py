@@ -5,11 +5,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls import address
 from app_pages.controls.control_bar import bar
-from app_pages.show.markdown import plain
 from app_pages.show.show import heading
 from app_pages.show.verdicts import stored_measurements, verdict_lines
 from app_pages.subject.cache import cached
 from app_pages.theory.warmup_runs import Grid, draw_grids, draw_losses, places, stored_runs
+from app_pages.toolkit.markdown import plain
 from model.claims.catalogue import CLAIMS
 from model.theory import warmup
 from model.theory.fresh import FreshSetting

@@ -8,10 +8,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls import address
 from app_pages.controls.control_bar import bar
-from app_pages.show.beside import beside
-from app_pages.show.markdown import PLACEMENTS
 from app_pages.show.show import show
 from app_pages.subject.cache import cached
+from app_pages.toolkit.beside import beside
+from app_pages.toolkit.markdown import PLACEMENTS
 from model import checkpoint
 from model.checkpoint.training_history import standard_error
 from model.theory.warmup import (

@@ -7,9 +7,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls import address
-from app_pages.show.markdown import plain
 from app_pages.show.show import show
 from app_pages.subject import state
+from app_pages.toolkit.markdown import plain
 from app_pages.training.tasks import explain, in_words, judged_on
 from model.checkpoint.training_history import logged, smoothed, standard_error, tasks
 from viz.builders.number_format import percent, with_error

@@ -4,8 +4,8 @@ import streamlit as st
 
 from app_pages.controls.control_bar import bar, parts
 from app_pages.inputs.row import choose_encoder
-from app_pages.show.markdown import plain
 from app_pages.subject import session_encoders, state
+from app_pages.toolkit.markdown import plain
 from app_pages.training.histories import histories
 from app_pages.training.player import player
 

@@ -10,10 +10,10 @@ from streamlit.delta_generator import DeltaGenerator
 from app_pages.controls import address
 from app_pages.controls.control_bar import bar
 from app_pages.controls.head_choice import choose_scale, maxima
-from app_pages.show.markdown import plain
 from app_pages.show.show import show
 from app_pages.subject import cache
 from app_pages.subject.cache import Checkpoint, cached
+from app_pages.toolkit.markdown import plain
 from app_pages.training.tasks import GLANCES, explain, in_words, judged_on
 from model.checkpoint import read_config
 from model.checkpoint.training_film import Film, formed_at_step, read_film

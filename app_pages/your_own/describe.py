@@ -5,8 +5,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from app_pages.show.markdown import PLACEMENTS
 from app_pages.subject.cache import cached
+from app_pages.toolkit.markdown import PLACEMENTS
 from model import checkpoint
 from model.config import ModelConfig
 from model.huggingface import Description, describe, is_foreign

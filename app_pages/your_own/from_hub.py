@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from app_pages.show.markdown import plain, sentence
-from app_pages.show.stoppable import begin_anew, progress, stopped_at
+from app_pages.toolkit.markdown import plain, sentence
+from app_pages.toolkit.stoppable import begin_anew, progress, stopped_at
 from app_pages.your_own.describe import look_again
 from app_pages.your_own.words import WITH_HUB, heading
 

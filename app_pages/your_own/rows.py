@@ -6,9 +6,9 @@ from html import escape
 import streamlit as st
 
 from app_pages.controls import address
-from app_pages.shell.frame import go_to
-from app_pages.show.markdown import PLACEMENTS, plain
 from app_pages.subject import session_encoders, state
+from app_pages.toolkit.markdown import PLACEMENTS, plain
+from app_pages.toolkit.navigation import go_to
 from app_pages.your_own.describe import description
 from app_pages.your_own.words import heading
 from model import checkpoint

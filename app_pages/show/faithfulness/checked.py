@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from app_pages.controls.knock_out import about, is_quick, knock_out_answers
-from app_pages.show import stoppable
-from app_pages.show.stoppable import in_steps, until_done
 from app_pages.subject import state
 from app_pages.subject.cache import of
 from app_pages.subject.two_sides import Side
+from app_pages.toolkit import stoppable
+from app_pages.toolkit.stoppable import in_steps, until_done
 from model.experiments.faithfulness import (
     FEWEST,
     N_ORDERS,

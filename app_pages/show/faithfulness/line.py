@@ -6,7 +6,6 @@ import streamlit as st
 from app_pages.controls import address
 from app_pages.controls.head_choice import take_query
 from app_pages.controls.knock_out import SAID
-from app_pages.show.beside import beside
 from app_pages.show.faithfulness import words
 from app_pages.show.faithfulness.checked import Checked, check, with_curves
 from app_pages.show.faithfulness.over_data import held_over_data
@@ -14,6 +13,7 @@ from app_pages.show.show import clickable, show
 from app_pages.subject import state
 from app_pages.subject.cache import Checkpoint, of
 from app_pages.subject.two_sides import Side
+from app_pages.toolkit.beside import beside
 from model.experiments.faithfulness import area, other_attention
 from model.experiments.knock_out import Kind
 from viz.builders.number_format import written

@@ -16,7 +16,7 @@ from typing import TypeVar
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages.shell.callbacks import callback
+from app_pages.toolkit.callbacks import callback
 from viz.builders.number_format import percent
 
 GLANCE = 0.4  # seconds; what is cached takes less, and a bar would only flicker

@@ -7,8 +7,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app_pages.shell.callbacks import callback, only_of_this_page
 from app_pages.subject import cache, state
+from app_pages.toolkit.callbacks import callback, only_of_this_page
 from model.inputs import Text
 
 PAGES = Path(state.__file__).parents[1]

@@ -4,14 +4,14 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app_pages.show import stoppable as module
+from app_pages.toolkit import stoppable as module
 from viz.builders.number_format import percent
 
 
 def run() -> None:
     import streamlit as st
 
-    from app_pages.show.stoppable import as_they_come, in_steps
+    from app_pages.toolkit.stoppable import as_they_come, in_steps
 
     st.session_state["results"] = in_steps([lambda: 1, lambda: 2], "Working …", "steps")
     st.session_state["parts"] = list(as_they_come([3, 1], lambda part: part / 4, "Parting …", "parts"))
@@ -21,7 +21,7 @@ def run() -> None:
 def run_wanted() -> None:
     import streamlit as st
 
-    from app_pages.show.stoppable import in_steps, until_done, wanted
+    from app_pages.toolkit.stoppable import in_steps, until_done, wanted
 
     is_short = st.checkbox("short")
     if wanted("all", "Begin", "begin", is_short=is_short):

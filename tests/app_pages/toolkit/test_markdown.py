@@ -1,4 +1,4 @@
-from app_pages.show.markdown import as_code, plain, sentence
+from app_pages.toolkit.markdown import as_code, plain, sentence
 
 
 def test_code_is_not_ended_by_the_words_in_it() -> None:

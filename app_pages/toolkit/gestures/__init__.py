@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from app_pages.shell.callbacks import callback
+from app_pages.toolkit.callbacks import callback
 
 
 def _component(name: str, **parts: str) -> Callable[..., Any]:
