@@ -62,7 +62,7 @@ def container_keys(block: Block) -> Iterator[str]:
 def reading() -> Iterator[Read]:
     """Inside the `with`: what is read of addresses, by widgets and as codes."""
     read = Read()
-    seed, code = SessionState._seed_widget_from_url, address.code
+    seed, read_code = SessionState._seed_widget_from_url, address.Code.read
 
     def seeded(
         state: SessionState, metadata: WidgetMetadata, key: str, widget_id: str, value: str | list[str]
@@ -75,13 +75,13 @@ def reading() -> Iterator[Read]:
             read.refused.add(key)
         return is_taken
 
-    def code_read(key: str) -> str:
-        read.keys.add(key)
-        return code(key)
+    def code_read(code: address.Code) -> str:
+        read.keys.add(code.key)
+        return read_code(code)
 
     with (
         patch.object(SessionState, "_seed_widget_from_url", seeded),
-        patch.object(address, "code", code_read),
+        patch.object(address.Code, "read", code_read),
     ):
         yield read
 

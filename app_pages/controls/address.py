@@ -1,38 +1,465 @@
-"""Widgets whose value stands in the page's address, so that a link restores it, and that keep it on other pages.
+"""Controls as objects: widgets whose value stands in the page's address, so that a link restores it, and that keep it on
+other pages.
 
-A declaration says the key, of the widget and in the address; the options; what is chosen to begin with; and what becomes
-of a choice that is an option no longer, in another encoder or another text. A choice that is the first one leaves the
-address. Codes are choices that no widget holds, such as cells blocked by clicks.
+A control is declared once, with its key, which is that of the widget and in the address, and with what it offers:
+
+    MASK = Row("masks_kind", "Mask", ("Causal", "None"))
+
+`MASK.choose()` draws it and returns what is chosen, `MASK.take("None")` sets it in a callback, and `MASK.to("None")` is a
+part of a link (`app_pages.shell.pages`), made only if there is such an option. What depends on the encoder or the input,
+such as the options of a list of layers, is passed to `choose`. A value that is chosen to begin with leaves the address.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+Value = TypeVar("Value")
 Option = TypeVar("Option")
-Number = TypeVar("Number", int, float, tuple[int, int])
+Quantity = TypeVar("Quantity", int, float, tuple[int, int])
 
-EXPANDER = {"bind": "query-params"}
-WIDGET = EXPANDER | {"persist_state": "session"}
+_EXPANDER = {"bind": "query-params"}
+_WIDGET = _EXPANDER | {"persist_state": "session"}
+INDEX = "[0-9]{1,6}"  # how the number of a layer, a head or a position is written
 
-# What takes the place of a held value that is no option: from the value and the options there are.
+
+# What takes the place of a chosen value that is no option any more, in another encoder or another text.
 
 
-def first(_held: Any, options: Sequence[Option]) -> Option | None:
+def first(_value: Any, options: Sequence[Option]) -> Option | None:
+    """The first option; None where there are none."""
     return next(iter(options), None)
 
 
-def nearest(held: Any, options: Sequence[int]) -> int | None:
-    return (
-        min(options, key=lambda option: abs(option - held)) if isinstance(held, int) else first(held, options)
-    )
+def nearest(value: Any, options: Sequence[int]) -> int | None:
+    """The option nearest to a number, the first where the value is none."""
+    if not isinstance(value, int):
+        return first(value, options)
+    return min(options, key=lambda option: abs(option - value))
 
 
-def dropped(_held: Any, _options: Sequence) -> None:
-    """For `boxes`: an option that is no longer there is left out, the other chosen ones stay."""
+def dropped(_value: Any, _options: Sequence[Option]) -> None:
+    """For `Boxes`: an option that is no longer there is left out, the other chosen ones stay."""
+
+
+Replacement = Callable[[Any, Sequence[Any]], Any]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A value of a control, as a link holds it; made by `Control.to`."""
+
+    control: "Control[Any]"
+    written: str | list[str]  # as in the address
+
+
+class Control(Generic[Value]):
+    """What all controls have in common. `appearance` is passed on to the widget."""
+
+    def __init__(self, key: str, label: str = "", **appearance: Any) -> None:
+        self.key, self.label, self.appearance = key, label, appearance
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.key!r})"
+
+    def held(self, default: Any = None) -> Any:
+        """The value, also where the control is drawn elsewhere; `default` where it was not drawn yet."""
+        return st.session_state.get(self.key, default)
+
+    def take(self, value: Value) -> None:
+        """Sets the value; only in callbacks, or before the control is drawn."""
+        st.session_state[self.key] = value
+
+    def to(self, value: Value) -> Choice:
+        """For links. Raises ValueError where the control has no such value."""
+        written = self.write(value)
+        self.check(written)
+        return Choice(self, written)
+
+    def write(self, value: Value) -> str | list[str]:
+        """The value as the address holds it."""
+        return str(value)
+
+    def check(self, written: str | list[str]) -> None:
+        """Raises ValueError where no value is written so."""
+        for text in [written] if isinstance(written, str) else written:
+            if not self._accepts(text):
+                raise ValueError(f"{self.key}={text} is no value of the control “{self.label or self.key}”")
+
+    def _accepts(self, _text: str) -> bool:
+        return True
+
+    def _options_of_widget(self, appearance: Mapping[str, Any]) -> dict[str, Any]:
+        return {"key": self.key, **_WIDGET, **self.appearance, **appearance}
+
+    def _replace(self, options: tuple[Any, ...], mended: Callable[[Any], Any]) -> None:
+        """Before a widget is drawn: replaces its value by `mended(value)`, which is one of the present options.
+
+        It is written even where it stays what it is, once the options are others: Streamlit knows a choice by its label
+        and a slider by its bounds, and left alone the browser and the address would keep the old label, or lose the value.
+        In any other run it is left alone, or what is being dragged would jump back.
+        """
+        state, options_key = st.session_state, f"{self.key}_options"
+        if self.key in state:
+            value = state[self.key]
+            now = mended(value)
+            if now != value or state.get(options_key, options) != options:
+                state[self.key] = now
+            else:
+                self._write_again()
+        state[options_key] = options
+
+    def _write_again(self) -> None:
+        """On the first run of a page, so that the address has the value again."""
+        if self.key in st.session_state and st.session_state.get("arrived"):
+            st.session_state[self.key] = st.session_state[self.key]
+
+
+class OfOptions(Control[Value], Generic[Value, Option]):
+    """A control that offers options.
+
+    Where they depend on the encoder or the input they are passed to `choose`; `pattern`, a regular expression, then says
+    what a link may hold. `former` are names of options in links of earlier versions, with today's. `gone` says what takes
+    the place of a chosen option that is there no longer.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        label: str = "",
+        options: Iterable[Option] | None = None,
+        default: Any = None,
+        *,
+        pattern: str = ".*",
+        former: Mapping[str, Option] | None = None,
+        gone: Replacement = first,
+        format_func: Callable[[Any], str] = str,
+        **appearance: Any,
+    ) -> None:
+        super().__init__(key, label, **appearance)
+        self.options = None if options is None else list(options)
+        self.default, self.pattern, self.former = default, pattern, former or {}
+        self.gone, self.format_func = gone, format_func
+
+    def _accepts(self, text: str) -> bool:
+        if self.options is None:
+            return re.fullmatch(self.pattern, text, re.DOTALL) is not None
+        return text in map(self.format_func, self.options)
+
+    def write(self, value: Value) -> str | list[str]:
+        return self.format_func(value)
+
+    def _offered(self, options: Iterable[Option] | None) -> list[Option]:
+        """What is offered now: `options`, or else those of the declaration."""
+        if self.key not in st.session_state:
+            written = st.query_params.get(self.key)
+            if written in self.former:
+                st.session_state[self.key] = self.former[written]
+        return list(self.options or () if options is None else options)
+
+
+class Row(OfOptions[Option, Option]):
+    """A row of buttons of which one is chosen: the first at the start, and where the chosen option is no longer there."""
+
+    def choose(
+        self, options: Iterable[Option] | None = None, *, label: str | None = None, **appearance: Any
+    ) -> Option:
+        """Draws it; the chosen option."""
+        offered = self._offered(options)
+        self._replace(tuple(offered), lambda value: value if value in offered else offered[0])
+        chosen = st.segmented_control(
+            label or self.label,
+            offered,
+            default=offered[0],
+            required=True,
+            **self._options_of_widget(appearance),
+        )
+        return (
+            offered[0] if chosen is None else chosen
+        )  # `key=` without a value empties even what is required
+
+
+class Tabs(Row[str]):
+    """The parts of a page, of which one is seen."""
+
+    def choose(
+        self, options: Iterable[str] | None = None, *, label: str | None = None, **appearance: Any
+    ) -> str:
+        with st.container(key=f"parts_{self.key}"):
+            look = {"label_visibility": "collapsed", "width": "stretch"}
+            return super().choose(options, label=label or self.label or "Part", **look, **appearance)
+
+
+class Box(OfOptions[Option, Option]):
+    """A drop-down list. At the start `default` is chosen, or else the first option."""
+
+    def choose(
+        self,
+        options: Iterable[Option] | None = None,
+        default: Option | None = None,
+        *,
+        label: str | None = None,
+        gone: Replacement | None = None,
+        format_func: Callable[[Any], str] | None = None,
+        **appearance: Any,
+    ) -> Any:
+        """Draws it; the chosen option, None where there are no options."""
+        offered, written = self._offered(options), format_func or self.format_func
+        replace, begin = gone or self.gone, self.default if default is None else default
+        self._replace(
+            tuple(map(written, offered)),
+            lambda value: value if value in offered else replace(value, offered),
+        )
+        return st.selectbox(
+            label or self.label,
+            offered,
+            0 if begin is None else offered.index(begin),
+            format_func=written,
+            **self._options_of_widget(appearance),
+        )
+
+
+class Boxes(OfOptions[Sequence[Option], Option]):
+    """A drop-down list of which several can be chosen; they come in the order in which they were chosen."""
+
+    def __init__(self, key: str, *declared: Any, gone: Replacement = dropped, **appearance: Any) -> None:
+        super().__init__(key, *declared, gone=gone, **appearance)
+
+    def write(self, value: Sequence[Option]) -> list[str]:
+        return [self.format_func(option) for option in value]
+
+    def choose(
+        self, options: Iterable[Option] | None = None, default: Sequence[Option] = (), **appearance: Any
+    ) -> list[Option]:
+        """Draws it; the chosen options."""
+        offered = self._offered(options)
+
+        def mended(value: list[Option]) -> list[Option]:
+            present = (option if option in offered else self.gone(option, offered) for option in value)
+            return [option for option in dict.fromkeys(present) if option is not None]
+
+        self._replace(tuple(map(self.format_func, offered)), mended)
+        return st.multiselect(
+            self.label,
+            offered,
+            default or self.default,
+            format_func=self.format_func,
+            select_all=False,
+            **self._options_of_widget(appearance),
+        )
+
+
+class Pills(OfOptions[Sequence[Option], Option]):
+    """A row of buttons of which several can be chosen; the chosen come in the order of the options."""
+
+    def write(self, value: Sequence[Option]) -> list[str]:
+        return [self.format_func(option) for option in value]
+
+    def choose(self) -> list[Option]:
+        """Draws it; the chosen options."""
+        offered = self._offered(None)
+        self._write_again()
+        chosen = st.pills(
+            self.label,
+            offered,
+            selection_mode="multi",
+            default=self.default,
+            **self._options_of_widget({}),
+        )
+        return [option for option in offered if option in chosen]
+
+
+class SelectSlider(OfOptions[Option, Option]):
+    """A slider over a few options in order."""
+
+    def choose(self) -> Option:
+        """Draws it; the chosen option."""
+        offered = self._offered(None)
+        self._write_again()
+        look = {"format_func": self.format_func, **self._options_of_widget({})}
+        return st.select_slider(self.label, offered, self.default, **look)
+
+
+class Bounded(Control[Quantity]):
+    """A number, or a range, from `least` to `most`; what is outside moves to the nearer end.
+
+    Bounds that depend on the encoder or the input are passed to `choose`; None stands for such a bound.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        label: str = "",
+        least: float | None = None,
+        most: float | None = None,
+        default: Quantity | None = None,
+        **appearance: Any,
+    ) -> None:
+        super().__init__(key, label, **appearance)
+        self.least, self.most, self.default = least, most, default
+
+    def write(self, value: Quantity) -> str | list[str]:
+        return [str(end) for end in value] if isinstance(value, tuple) else str(value)
+
+    def _accepts(self, text: str) -> bool:
+        try:
+            number = float(text)
+        except ValueError:
+            return False
+        least = -math.inf if self.least is None else self.least
+        return math.isfinite(number) and least <= number <= (math.inf if self.most is None else self.most)
+
+    def _bounds(self, least: Any, most: Any, default: Any, *step: Any) -> tuple[Any, Any, Any]:
+        """Those of now, with what is chosen to begin with; the held value is brought within them."""
+        least = self.least if least is None else least
+        most = self.most if most is None else most
+        default = self.default if default is None else default
+        begin = least if default is None else default
+        self._replace((least, most, *step), lambda value: _clipped(value, least, most, begin))
+        return least, most, begin
+
+
+class Number(Bounded[int]):
+    """A box for a whole number; the least is chosen to begin with where nothing else is declared."""
+
+    def choose(
+        self,
+        least: int | None = None,
+        most: int | None = None,
+        default: int | None = None,
+        **appearance: Any,
+    ) -> int:
+        """Draws it; the chosen number."""
+        bounds = self._bounds(least, most, default)
+        look = self._options_of_widget(appearance)
+        if self._drop_infinity():
+            look = {name: value for name, value in look.items() if name not in _WIDGET}
+        return st.number_input(self.label, *bounds, **look)
+
+    def _drop_infinity(self) -> bool:
+        """Whether the address held an infinity, which is taken out of it.
+
+        Streamlit leaves words out by itself, but would make a whole number of an infinity, which ends in an OverflowError:
+        what is drawn in this run must not be bound to the address.
+        """
+        if not any(map(_is_infinite, st.query_params.get_all(self.key))):
+            return False
+        st.query_params.pop(self.key, None)
+        return True
+
+
+class Slider(Bounded[Quantity]):
+    """A slider for one number, or for a range where `default` is a pair."""
+
+    def choose(
+        self,
+        least: float | None = None,
+        most: float | None = None,
+        default: Quantity | None = None,
+        *,
+        label: str | None = None,
+    ) -> Quantity:
+        """Draws it; the chosen number, or both ends of the range."""
+        bounds = self._bounds(least, most, default, self.appearance.get("step"))
+        return st.slider(label or self.label, *bounds, **self._options_of_widget({}))
+
+
+class Toggle(Control[bool]):
+    """A switch."""
+
+    def __init__(self, key: str, label: str = "", default: bool = False, **appearance: Any) -> None:
+        super().__init__(key, label, **appearance)
+        self.default = default
+
+    def write(self, value: bool) -> str:
+        return str(value).lower()
+
+    def _accepts(self, text: str) -> bool:
+        return text in ("true", "false")
+
+    def choose(self, *, label: str | None = None) -> bool:
+        """Draws it; whether it is on."""
+        self._write_again()
+        return st.toggle(label or self.label, self.default, **self._options_of_widget({}))
+
+
+class Text(Control[str]):
+    """A box for a text of several lines."""
+
+    def __init__(self, key: str, label: str = "", default: str = "", **appearance: Any) -> None:
+        super().__init__(key, label, **appearance)
+        self.default = default
+
+    def choose(self, default: str | None = None, **appearance: Any) -> str:
+        """Draws it; the text."""
+        self._write_again()
+        begin = self.default if default is None else default
+        return st.text_area(self.label, begin, **self._options_of_widget(appearance)) or ""
+
+
+class Line(Control[str]):
+    """A box for a few words; empty at the start."""
+
+    def choose(self) -> str:
+        """Draws it; the words."""
+        self._write_again()
+        return st.text_input(self.label, **self._options_of_widget({})) or ""
+
+
+class Expander(Toggle):
+    """A part of the page that can be folded; `default` is whether it is unfolded."""
+
+    def draw(self, label: str) -> DeltaGenerator:
+        """`.open` says whether it is unfolded."""
+        return st.expander(label, self.default, key=self.key, **_EXPANDER)
+
+
+class Code(Control[str]):
+    """A choice that no widget holds, such as cells blocked by clicks; "" for nothing. `pattern` says how it is written."""
+
+    def __init__(self, key: str, pattern: str = ".*") -> None:
+        super().__init__(key)
+        self.pattern = pattern
+
+    def _accepts(self, text: str) -> bool:
+        return re.fullmatch(self.pattern, text, re.DOTALL) is not None
+
+    def read(self) -> str:
+        """What the address holds. Where a change of the page has dropped it, it is put back.
+
+        On the same page the reader has gone back, with the browser, to a view without it.
+        """
+        _codes().add(self.key)
+        if self.key in st.query_params:
+            st.session_state[self.key] = st.query_params[self.key]
+        elif self.key not in _put_back():
+            st.session_state[self.key] = ""
+        elif st.session_state.get(self.key):
+            st.query_params[self.key] = st.session_state[self.key]
+        _put_back().discard(self.key)
+        return st.session_state.get(self.key, "")
+
+    def take(self, value: str) -> None:
+        """For callbacks: writes `value` into the address."""
+        _codes().add(self.key)
+        st.session_state[self.key] = value
+        if value:
+            st.query_params[self.key] = value
+        else:
+            self.leave()
+
+    def leave(self) -> None:
+        """For callbacks: takes it out of the address; its value stays in the session for later."""
+        st.query_params.pop(self.key, None)
+        _put_back().add(self.key)
+
+
+# A run of the app
 
 
 def arrive(page: str) -> None:
@@ -62,219 +489,20 @@ def opened_bare() -> bool:
     return st.session_state.setdefault("opened_bare", not st.query_params)
 
 
-# Controls
-
-
-def row(label: str, options: Iterable[Option], *, key: str, **appearance: Any) -> Option:
-    """A row of buttons of which one is chosen: the first at the start, and where the chosen option is no longer there."""
-    options = list(options)
-    _write_back(key, tuple(options), lambda held: held if held in options else options[0])
-    chosen = st.segmented_control(
-        label, options, default=options[0], required=True, key=key, **WIDGET, **appearance
-    )
-    return options[0] if chosen is None else chosen  # `key=` without a value empties even what is required
-
-
-def box(
-    label: str,
-    options: Iterable[Option],
-    default: Option | None = None,
-    *,
-    key: str,
-    gone: Callable[[Any, Sequence[Option]], Option | None] = first,
-    format_func: Callable[[Option], str] = str,
-    **appearance: Any,
-) -> Option | None:
-    """A drop-down list. At the start `default` is chosen, or else the first option; None where there are no options."""
-    options = list(options)
-    _write_back(
-        key, tuple(map(format_func, options)), lambda held: held if held in options else gone(held, options)
-    )
-    at = 0 if default is None else options.index(default)
-    return st.selectbox(label, options, at, format_func=format_func, key=key, **WIDGET, **appearance)
-
-
-def boxes(
-    label: str,
-    options: Iterable[Option],
-    default: Sequence[Option] = (),
-    *,
-    key: str,
-    gone: Callable[[Any, Sequence[Option]], Option | None] = dropped,
-    format_func: Callable[[Option], str] = str,
-    **appearance: Any,
-) -> list[Option]:
-    """A drop-down list of which several can be chosen; they come in the order in which they were chosen."""
-    options = list(options)
-
-    def mended(held: list[Option]) -> list[Option]:
-        each = (one if one in options else gone(one, options) for one in held)
-        return [one for one in dict.fromkeys(each) if one is not None]
-
-    _write_back(key, tuple(map(format_func, options)), mended)
-    return st.multiselect(
-        label, options, default, format_func=format_func, key=key, select_all=False, **WIDGET, **appearance
-    )
-
-
-def pills(
-    label: str, options: Iterable[Option], default: Sequence[Option], *, key: str, **appearance: Any
-) -> list[Option]:
-    """A row of buttons of which several can be chosen; they come in the order of the options, which must not change."""
-    options = list(options)
-    _write_again(key)
-    chosen = st.pills(
-        label, options, selection_mode="multi", default=default, key=key, **WIDGET, **appearance
-    )
-    return [option for option in options if option in chosen]
-
-
-def number(
-    label: str, least: int, most: int, default: int | None = None, *, key: str, **appearance: Any
-) -> int:
-    """A box for a whole number from `least` to `most`; a chosen number outside them moves to the nearer end."""
-    first = least if default is None else default
-    _write_back(key, (least, most), lambda held: _clipped(held, least, most, first))
-    bound = {} if _drop_infinity(key) else WIDGET
-    return st.number_input(label, least, most, first, key=key, **bound, **appearance)
-
-
-def slider(
-    label: str,
-    least: float,
-    most: float,
-    default: Number,
-    *,
-    key: str,
-    step: float | None = None,
-    **appearance: Any,
-) -> Number:
-    """A slider for one number, or for a range where `default` is a pair; what is outside moves to the nearer end."""
-    _write_back(key, (least, most, step), lambda held: _clipped(held, least, most, default))
-    return st.slider(label, least, most, default, step, key=key, **WIDGET, **appearance)
-
-
-def select_slider(
-    label: str, options: Sequence[Option], default: Option, *, key: str, **appearance: Any
-) -> Option:
-    """A slider over a few options in order, which must not change."""
-    _write_again(key)
-    return st.select_slider(label, options, default, key=key, **WIDGET, **appearance)
-
-
-def toggle(label: str, default: bool = False, *, key: str, **appearance: Any) -> bool:
-    _write_again(key)
-    return st.toggle(label, default, key=key, **WIDGET, **appearance)
-
-
-def text(label: str, default: str, *, key: str, **appearance: Any) -> str:
-    _write_again(key)
-    return st.text_area(label, default, key=key, **WIDGET, **appearance) or ""
-
-
-def line(label: str, *, key: str, **appearance: Any) -> str:
-    """A box for a few words; empty at the start."""
-    _write_again(key)
-    return st.text_input(label, key=key, **WIDGET, **appearance) or ""
-
-
-def expander(label: str, expanded: bool, *, key: str) -> DeltaGenerator:
-    """`.open` says whether it is unfolded."""
-    return st.expander(label, expanded, key=key, **EXPANDER)
-
-
-def held(key: str, default: Any = None) -> Any:
-    """The value of a widget that is drawn elsewhere; `default` where it was not drawn yet."""
-    return st.session_state.get(key, default)
-
-
-def take(key: str, value: Any) -> None:
-    """Sets the value of a widget; only in callbacks, or before the widget is drawn."""
-    st.session_state[key] = value
-
-
-def _write_back(key: str, options: tuple, mended: Callable[[Any], Any]) -> None:
-    """Before a widget is drawn: replaces its value by `mended(value)`, which is one of the present options.
-
-    It is written even where it stays what it is, once the options are others: Streamlit knows a choice by its label
-    and a slider by its bounds, and left alone the browser and the address would keep the old label, or lose the value.
-    In any other run it is left alone, or what is being dragged would jump back.
-    """
-    if key in st.session_state:
-        held = st.session_state[key]
-        now = mended(held)
-        if now != held or st.session_state.get(f"{key}_options", options) != options:
-            st.session_state[key] = now
-        else:
-            _write_again(key)
-    st.session_state[f"{key}_options"] = options
-
-
-def _write_again(key: str) -> None:
-    if key in st.session_state and st.session_state.get("arrived"):
-        st.session_state[key] = st.session_state[key]
-
-
-def _drop_infinity(key: str) -> bool:
-    """Whether the address held an infinity, which is taken out of it.
-
-    Streamlit leaves words out by itself, but would make a whole number of an infinity, which ends in an OverflowError:
-    what is drawn in this run must not be bound to the address.
-    """
-    finite = not any(map(_is_infinite, st.query_params.get_all(key)))
-    if not finite:
-        st.query_params.pop(key, None)
-    return not finite
-
-
-def _is_infinite(said: str) -> bool:
+def _is_infinite(text: str) -> bool:
     try:
-        return not math.isfinite(float(said))
+        return not math.isfinite(float(text))
     except ValueError:
         return False
 
 
-def _clipped(held: Any, least: float, most: float, default: Number) -> Number:
-    if held is None:
+def _clipped(value: Any, least: float, most: float, default: Any) -> Any:
+    """A number, or both ends of a range, brought within the bounds; `default` for None."""
+    if value is None:
         return default
-    if isinstance(held, tuple):
-        return tuple(min(max(end, least), most) for end in held)
-    return min(max(held, least), most)
-
-
-# Codes
-
-
-def code(key: str) -> str:
-    """What the address holds as `key`, "" for nothing. Where a change of the page has dropped it, it is put back.
-
-    On the same page the reader has gone back, with the browser, to a view without it.
-    """
-    _codes().add(key)
-    if key in st.query_params:
-        st.session_state[key] = st.query_params[key]
-    elif key not in _put_back():
-        st.session_state[key] = ""
-    elif st.session_state.get(key):
-        st.query_params[key] = st.session_state[key]
-    _put_back().discard(key)
-    return st.session_state.get(key, "")
-
-
-def take_code(key: str, value: str) -> None:
-    """For callbacks: writes `value` into the address as `key`."""
-    _codes().add(key)
-    st.session_state[key] = value
-    if value:
-        st.query_params[key] = value
-    else:
-        leave_code(key)
-
-
-def leave_code(key: str) -> None:
-    """For callbacks: takes `key` out of the address; its value stays in the session for later."""
-    st.query_params.pop(key, None)
-    _put_back().add(key)
+    if isinstance(value, tuple):
+        return tuple(min(max(end, least), most) for end in value)
+    return min(max(value, least), most)
 
 
 def _codes() -> set[str]:
@@ -285,3 +513,70 @@ def _codes() -> set[str]:
 def _put_back() -> set[str]:
     """Codes that are not in the address now, but come back into it once the page asks for them."""
     return st.session_state.setdefault("codes_put_back", set())
+
+
+# While pages change over to objects
+
+
+def row(label, options, *, key, **appearance):
+    return Row(key, label).choose(options, **appearance)
+
+
+def box(label, options, default=None, *, key, **appearance):
+    return Box(key, label).choose(options, default, **appearance)
+
+
+def boxes(label, options, default=(), *, key, gone=dropped, format_func=str, **appearance):
+    return Boxes(key, label, gone=gone, format_func=format_func).choose(options, default, **appearance)
+
+
+def pills(label, options, default, *, key, **appearance):
+    return Pills(key, label, options, default, **appearance).choose()
+
+
+def number(label, least, most, default=None, *, key, **appearance):
+    return Number(key, label, least, most, default, **appearance).choose()
+
+
+def slider(label, least, most, default, *, key, **appearance):
+    return Slider(key, label, least, most, default, **appearance).choose()
+
+
+def select_slider(label, options, default, *, key, **appearance):
+    return SelectSlider(key, label, options, default, **appearance).choose()
+
+
+def toggle(label, default=False, *, key, **appearance):
+    return Toggle(key, label, default, **appearance).choose()
+
+
+def text(label, default, *, key, **appearance):
+    return Text(key, label, default, **appearance).choose()
+
+
+def line(label, *, key, **appearance):
+    return Line(key, label, **appearance).choose()
+
+
+def expander(label, expanded, *, key):
+    return Expander(key, default=expanded).draw(label)
+
+
+def held(key, default=None):
+    return st.session_state.get(key, default)
+
+
+def take(key, value):
+    st.session_state[key] = value
+
+
+def code(key):
+    return Code(key).read()
+
+
+def take_code(key, value):
+    Code(key).take(value)
+
+
+def leave_code(key):
+    Code(key).leave()
