@@ -18,9 +18,9 @@ from time import monotonic, process_time
 
 import torch
 
-from model.atlas.examples import Examples, Shard, examples_for
-from model.atlas.measured import Statistics, batches
-from model.atlas.progress import Progress
+from model.atlas.dataset_examples import Examples, Shard, examples_for
+from model.atlas.dataset_measure import Statistics, batches
+from model.atlas.partial_result import Progress
 from model.atlas.run import local, run
 from model.checkpoint import load
 from model.evaluate.__main__ import evaluate

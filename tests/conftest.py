@@ -22,7 +22,7 @@ from app_pages.subject import cache
 from model import checkpoint
 from model.inputs.digits import examples
 from model.loaded import Loaded
-from model.train.film import join, shot
+from model.train.snapshot import join, shot
 from tests.first_run import run_at
 from tests.model import tiny
 from viz.builders import figure

@@ -7,7 +7,7 @@ import numpy as np
 from app_pages.controls import address
 from app_pages.controls.lens import Through
 from app_pages.subject import state
-from model.measures.heads import sums
+from model.measures.head_measures import sums
 from model.measures.word_view import hidden_positions
 from model.record import AttentionRecord
 from viz.builders.number_format import percent

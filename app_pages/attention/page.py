@@ -18,7 +18,7 @@ from app_pages.show.faithfulness.line import faithfulness
 from app_pages.show.measures_note import measures_note
 from app_pages.show.prediction import prediction
 from app_pages.subject import state
-from model.measures.heads import over_heads
+from model.measures.head_measures import over_heads
 from model.record import ForwardRecord
 
 HEAD, MEAN, MAXIMUM = "this head", "mean", "maximum"

@@ -6,7 +6,7 @@ from app_pages.controls.head_choice import choose_query
 from app_pages.show.show import show
 from app_pages.subject import state
 from app_pages.subject.two_sides import Side
-from model.measures.cross_attention import cross_pattern
+from model.measures.cross_pattern import cross_pattern
 from viz.attention.token_heatmaps import cross_heatmap
 
 

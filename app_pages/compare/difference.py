@@ -11,7 +11,7 @@ from app_pages.controls.lens import Seen, Through
 from app_pages.show.show import show
 from app_pages.subject import state, two_sides
 from app_pages.subject.two_sides import Side
-from model.measures.matching import Pairing
+from model.measures.head_matching import Pairing
 from viz.builders.head_grids import head_grid
 
 

@@ -29,7 +29,7 @@ from app_pages.subject import state
 from app_pages.subject.two_sides import NUMBERS, Side, beside, same_position, take_from_second
 from app_pages.toolkit.gestures import arrow_keys, row_clicks
 from model.atlas.results import Against
-from model.measures.matching import Head, Pairing
+from model.measures.head_matching import Head, Pairing
 from model.record import AttentionRecord
 from viz.attention.token_heatmaps import attention_heatmap
 from viz.builders.palette import WeightScale

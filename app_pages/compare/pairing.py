@@ -11,7 +11,7 @@ from app_pages.subject.cache import Checkpoint, cached
 from app_pages.subject.two_sides import Side
 from model.atlas.results import Against
 from model.lenses import Lens
-from model.measures.matching import Head, Pairing, as_over, by_distance, by_number, distance_matrix
+from model.measures.head_matching import Head, Pairing, as_over, by_distance, by_number, distance_matrix
 from model.record import ForwardRecord
 from viz.builders.number_format import percent
 

@@ -27,7 +27,7 @@ from model.lenses import (
 from model.lenses.norms import handed_over_by_head, mixing_ratio, read
 from model.lenses.rollout import rollout
 from model.lenses.value_zeroing import changes_in_layer, rolled_out, steps, zeroed
-from model.measures.heads import summary
+from model.measures.head_measures import summary
 from model.measures.word_view import view
 from model.record import AttentionRecord
 

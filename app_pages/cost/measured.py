@@ -11,7 +11,7 @@ from app_pages.controls.control_bar import bar
 from app_pages.show.show import show
 from app_pages.toolkit.beside import beside
 from app_pages.toolkit.stoppable import begin_anew, progress, stopped_at
-from model.theory import layers
+from model.theory import layer_types
 from viz.cost.length_scaling import length_scaling
 
 LENGTHS = (64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
@@ -35,12 +35,14 @@ def measured() -> None:
         )
         if is_wanted:
             with progress("Measuring …", what) as move:
-                times = layers.milliseconds(LENGTHS, d, radius=r // 2, kernel=k, rounds=ROUNDS, progress=move)
+                times = layer_types.milliseconds(
+                    LENGTHS, d, radius=r // 2, kernel=k, rounds=ROUNDS, progress=move
+                )
             st.session_state["cost_measured"] = ((d, r, k), times)
     known, times = st.session_state.get("cost_measured", (None, None))
     if known != (d, r, k):
         times = None
-    fits = {name: layers.fit(LENGTHS, values) for name, values in (times or {}).items()}
+    fits = {name: layer_types.fit(LENGTHS, values) for name, values in (times or {}).items()}
     counted, timed = beside("counted", "measured")
     with counted:
         st.markdown("**Counted**: multiply-adds of one pass, exact")
@@ -78,26 +80,26 @@ def measured() -> None:
 
 def _operations(d: int, r: int, k: int) -> dict[str, list[int]]:
     return {
-        kind.name: [layers.multiply_adds(kind.name, n, d, radius=r // 2, kernel=k) for n in LENGTHS]
-        for kind in layers.KINDS
+        kind.name: [layer_types.multiply_adds(kind.name, n, d, radius=r // 2, kernel=k) for n in LENGTHS]
+        for kind in layer_types.KINDS
     }
 
 
-def _orders(fits: dict[str, layers.Fit]) -> pd.DataFrame:
+def _orders(fits: dict[str, layer_types.Fit]) -> pd.DataFrame:
     """One row a kind of layer; an exponent that was not measured is a dash."""
     return pd.DataFrame(
         {
-            "Layer": [kind.name for kind in layers.KINDS],
-            "Complexity": [f"${{{kind.order}}}$" for kind in layers.KINDS],
-            "Sequential": [f"${kind.sequential}$" for kind in layers.KINDS],
-            "Longest path": [f"${{{kind.path}}}$" for kind in layers.KINDS],
-            "Multiply-adds": [f"${{{kind.multiply_adds}}}$" for kind in layers.KINDS],
-            "Exponent of n": [str(kind.exponent) for kind in layers.KINDS],
+            "Layer": [kind.name for kind in layer_types.KINDS],
+            "Complexity": [f"${{{kind.order}}}$" for kind in layer_types.KINDS],
+            "Sequential": [f"${kind.sequential}$" for kind in layer_types.KINDS],
+            "Longest path": [f"${{{kind.path}}}$" for kind in layer_types.KINDS],
+            "Multiply-adds": [f"${{{kind.multiply_adds}}}$" for kind in layer_types.KINDS],
+            "Exponent of n": [str(kind.exponent) for kind in layer_types.KINDS],
             "Fitted exponent": [
                 f"**{fits[kind.name].exponent:.2f}** ± {fits[kind.name].error:.2f}"
                 if kind.name in fits
                 else "–"
-                for kind in layers.KINDS
+                for kind in layer_types.KINDS
             ],
         }
     )
@@ -106,7 +108,7 @@ def _orders(fits: dict[str, layers.Fit]) -> pd.DataFrame:
 def _crossing(times: dict[str, np.ndarray], d: int) -> str:
     """From which length on self-attention takes longer than the recurrent layer."""
     counted = f"By the count it costs more where $n > d$ = {d}."
-    first = layers.overtaken(LENGTHS, times[layers.SELF_ATTENTION], times[layers.RECURRENT])
+    first = layer_types.overtaken(LENGTHS, times[layer_types.SELF_ATTENTION], times[layer_types.RECURRENT])
     if first is None:
         return f"Self-attention took no longer than the recurrent layer at n = {LENGTHS[-1]:,}. {counted}"
     return (

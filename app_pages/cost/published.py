@@ -8,7 +8,7 @@ from app_pages.controls import address
 from app_pages.cost.sizes import load
 from app_pages.subject.cache import cached
 from model.theory.cost import n_parameters
-from model.theory.variations import COLUMNS, variations
+from model.theory.published_variations import COLUMNS, variations
 
 _HEADINGS = {"steps": "steps", "PPL": "PPL dev", "BLEU": "BLEU dev", "params": "params ×10⁶"}
 _OWN = "encoder alone"

@@ -5,7 +5,7 @@ import streamlit as st
 from app_pages.controls import address
 from app_pages.controls.control_bar import bar
 from model.config import LARGEST, ModelConfig, preset, presets
-from model.theory.variations import variations
+from model.theory.published_variations import variations
 
 # The published rows called "base" and "big" are presets as well.
 STARTS = {

@@ -26,7 +26,7 @@ from app_pages.toolkit.stoppable import until_done
 from model.atlas.results import Heads
 from model.experiments.ablation import ablated
 from model.measures.changes import change, log_odds
-from model.measures.heads import summary
+from model.measures.head_measures import summary
 from model.record import ForwardRecord
 from viz.attention.token_heatmaps import attention_heatmap
 from viz.builders.number_format import written

@@ -18,7 +18,7 @@ class Column:
 
 
 _SHARE = r"$\sum A_{ij} D_{ij} / \sum A_{ij}$"
-# By the names of `model.measures.statistics`, and of what becomes of the answer without a head, in the order in which they
+# By the names of `model.measures.head_statistics`, and of what becomes of the answer without a head, in the order in which they
 # stand. What depends on the input is filled in: its {units}, the {answer} whose change counts, and the {loss}.
 COLUMNS = {
     "entropy": Column(

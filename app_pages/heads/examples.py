@@ -16,8 +16,8 @@ from app_pages.subject import state
 from app_pages.subject.stored_results import examples_of, over
 from app_pages.toolkit.markdown import plain
 from app_pages.toolkit.navigation import go_to
-from model.atlas.examples import DIGITS, OWN_NAME, own_texts
-from model.atlas.source import Source
+from model.atlas.data_source import Source
+from model.atlas.dataset_examples import DIGITS, OWN_NAME, own_texts
 from viz.builders.number_format import written
 from viz.heads.digit_examples import digit_examples
 

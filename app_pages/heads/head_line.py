@@ -5,7 +5,7 @@ import streamlit as st
 from app_pages.show.head_name import named
 from app_pages.subject import state
 from app_pages.toolkit.navigation import go_to
-from model.measures.roles import too_few
+from model.measures.head_roles import too_few
 
 PLACES = {"attention": "Open in Attention", "inside_a_head": "Step by step"}
 

@@ -14,13 +14,13 @@ from app_pages.subject.state import Selection, record
 from app_pages.subject.stored_results import heads_of, over
 from app_pages.toolkit.markdown import plain
 from app_pages.toolkit.stoppable import until_done
+from model.atlas.data_source import Spread
 from model.atlas.results import Heads
-from model.atlas.source import Spread
 from model.checkpoint import available, read_config
 from model.experiments.importance import importance
 from model.inputs import Input
-from model.measures.roles import ON_ONE_INPUT, Role, roles, roles_for
-from model.measures.statistics import by_chance, statistics
+from model.measures.head_roles import ON_ONE_INPUT, Role, roles, roles_for
+from model.measures.head_statistics import by_chance, statistics
 from model.record import AttentionRecord, ForwardRecord
 from viz.builders.number_format import percent
 

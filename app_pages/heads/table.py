@@ -18,7 +18,7 @@ from app_pages.heads.columns import COLUMNS
 from app_pages.heads.head_line import say_head
 from app_pages.heads.numbers import HERE, Numbers, choose_numbers, explained, in_words, say_source
 from app_pages.subject import state
-from model.measures.roles import Role, roles_for
+from model.measures.head_roles import Role, roles_for
 
 FOLDER = Path(__file__).parent
 SORT = "heads_sort"  # in the address: the name of a column, after a minus sign where the largest comes first

@@ -15,7 +15,7 @@ from app_pages.subject.state import HeadSelection
 from app_pages.toolkit.beside import beside
 from app_pages.toolkit.markdown import as_code, sentence
 from model.measures.changes import extremes
-from model.theory.layer_norm import normalise, sample_deviation
+from model.theory.normalisation import normalise, sample_deviation
 from viz.builders.number_format import in_tex, short, written
 from viz.inside.averaged_axis import averaged_axis
 from viz.inside.norm_bars import norm_bars

@@ -19,7 +19,7 @@ from app_pages.subject.state import HeadSelection
 from app_pages.toolkit.beside import beside
 from app_pages.toolkit.stoppable import in_steps
 from model.inputs import Input
-from model.theory import scaling
+from model.theory import score_scaling
 from viz.builders.number_format import in_tex, written
 from viz.inside.dot_product_distribution import dot_product_distribution
 from viz.inside.head_points import variance_of_heads, with_and_without
@@ -69,16 +69,16 @@ def _random_vectors(controls: DeltaGenerator) -> None:
                 width=340,
             )
     _by_hand()
-    factor, variance = d_k**-power, scaling.variance(d_k, power)
+    factor, variance = d_k**-power, score_scaling.variance(d_k, power)
     found, unscaled = (over_widths((d_k,), (p,)).iloc[0] for p in (power, 0.0))
     measured = over_widths(WIDTHS, tuple(sorted({0.0, 0.5, 1.0, power})))
     places = [*beside("products", "variance"), *beside("entropy", "gradient")]
     with places[0]:
         distribution = dot_product_distribution(
-            scaling.dot_products(d_k) * factor,
+            score_scaling.dot_products(d_k) * factor,
             variance=variance,
             # The axis holds still while d_k moves: one sees the scores spread, or not.
-            reach=scaling.reach(max(1.0, scaling.variance(WIDTHS[-1], power))),
+            reach=score_scaling.reach(max(1.0, score_scaling.variance(WIDTHS[-1], power))),
             name="q·k" if power == 0 else f"q·k times {scale_name(power)}",
             expected=f"normal density of variance {written(variance, '.3g')}",
         )
@@ -96,13 +96,13 @@ def _random_vectors(controls: DeltaGenerator) -> None:
         f"gradient through the softmax, ${GRADIENT}$, has a median of **{written(found['gradient'], '.3g')}**; without a scale they are "
         f"{unscaled['entropy']:.2f} and {written(unscaled['gradient'], '.3g')}."
     )
-    n = scaling.N_KEYS
+    n = score_scaling.N_KEYS
     st.caption(
         f"Components of q and k are independent standard normal numbers; each query has {n} keys, and "
-        f"{scaling.N_SETS * scaling.N_QUERIES:,} queries are drawn for each d_k. The gradient is that of "
+        f"{score_scaling.N_SETS * score_scaling.N_QUERIES:,} queries are drawn for each d_k. The gradient is that of "
         "the attention weights $a$ with respect to the scaled scores (Frobenius norm of the Jacobian); "
         "with respect to "
-        rf"$q \cdot k$ it is $c$ times as large. It is $\sqrt{{n-1}}/n = {scaling.EVEN_GRADIENT:.3f}$ for "
+        rf"$q \cdot k$ it is $c$ times as large. It is $\sqrt{{n-1}}/n = {score_scaling.EVEN_GRADIENT:.3f}$ for "
         f"$n = {n}$ equal weights, at most $1/2$, and falls to 0 as one key takes all: without a scale most "
         "queries come close to that as $d_k$ grows (Vaswani et al. 2017, section 3.2.1). With $1/d_k$ the "
         "weights become uniform instead: the gradient stays, but all keys count alike."
@@ -113,7 +113,7 @@ def _by_hand() -> None:
     """Two scores of d_k = 64, as a lecture may write them on the board."""
     scores, d_k = np.array([112.0, 96.0]), 64
     divided = scores / np.sqrt(d_k)
-    plain, scaled = scaling.softmax(np.stack([scores, divided]))
+    plain, scaled = score_scaling.softmax(np.stack([scores, divided]))
     st.markdown(
         rf"By hand, with $d_k = {d_k}$ and two keys whose $q \cdot k$ is {scores[0]:g} and {scores[1]:g}: the softmax of these "
         rf"gives the second key ${in_tex(plain[1])}$ of the weight. Divided by $\sqrt{{d_k}} = {np.sqrt(d_k):g}$ they are "
@@ -126,13 +126,15 @@ def _own_vectors(chosen: HeadSelection) -> None:
     layer, head, d_k = chosen.layer, chosen.head, record.config.d_k
     heads = of_heads(chosen.checkpoint, chosen.given)
     own = heads[(heads["layer"] == layer) & (heads["head"] == head)].iloc[0]
-    products = scaling.head_products(record.q[layer, head], record.k[layer, head])[record.mask[layer, head]]
+    products = score_scaling.head_products(record.q[layer, head], record.k[layer, head])[
+        record.mask[layer, head]
+    ]
     places = [*beside("own_products", "own_variance"), *beside("own_entropy", "own_gradient")]
     with places[0]:
         distribution = dot_product_distribution(
             products,
             variance=float(d_k),
-            reach=scaling.reach(float(d_k), products),
+            reach=score_scaling.reach(float(d_k), products),
             name=f"q·k of L{layer} H{head}",
             expected=f"normal density of mean 0, variance d_k = {d_k}",
         )
@@ -166,14 +168,14 @@ def _own_vectors(chosen: HeadSelection) -> None:
     )
 
 
-over_widths = cached(scaling.over_widths)
+over_widths = cached(score_scaling.over_widths)
 
 
 @cached
 def of_heads(name: Checkpoint, given: Input) -> pd.DataFrame:
     record = state.record(name, given)
     q, k, mask = record.q, record.k, record.mask
-    calls = [partial(scaling.of_heads, q[[at]], k[[at]], mask[[at]]) for at in range(len(q))]
+    calls = [partial(score_scaling.of_heads, q[[at]], k[[at]], mask[[at]]) for at in range(len(q))]
     layers = in_steps(calls, "Measuring every head …", ("scale", name, given))
     found = [layer.assign(layer=at) for at, layer in enumerate(layers)]
     return pd.concat(found, ignore_index=True)

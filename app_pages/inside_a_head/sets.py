@@ -7,7 +7,7 @@ from app_pages.controls.head_choice import choose_query
 from app_pages.show.show import show
 from app_pages.subject import cache, state
 from app_pages.subject.state import HeadSelection
-from model.theory.sets import KINDS, order_of, reorder
+from model.theory.permutation_equivariance import KINDS, order_of, reorder
 from viz.builders.matrix_panels import permutation
 from viz.builders.number_format import written
 

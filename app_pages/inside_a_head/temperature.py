@@ -13,7 +13,7 @@ from app_pages.subject.state import HeadSelection
 from app_pages.subject.two_sides import Side, answers_under, predictions, side_of, tell, verdict
 from model.capture.intervention import at_temperature
 from model.measures.changes import change, changes_of_class
-from model.measures.heads import entropy
+from model.measures.head_measures import entropy
 from model.record import ForwardRecord
 from viz.compare.stage_curves import stage_curves
 from viz.inside.temperature_curve import temperature_curve

@@ -9,7 +9,7 @@ from app_pages.show.show import heading, show
 from app_pages.subject.state import HeadSelection
 from app_pages.subject.two_sides import beside, share, tell
 from model.measures.changes import Lost, lost
-from model.measures.heads import mean_entropy, over_heads
+from model.measures.head_measures import mean_entropy, over_heads
 from model.record import ForwardRecord
 from viz.builders.head_grids import entropy_change
 from viz.masks.attention_shift import attention_shift

@@ -16,7 +16,7 @@ from model.capture import capture
 from model.capture.intervention import Intervention, MaskChoice, Method, masked
 from model.inputs import Input
 from model.measures.changes import cosine_distance, extremes, weight_on_masked
-from model.measures.heads import sums
+from model.measures.head_measures import sums
 from model.record import ForwardRecord
 from viz.attention.token_bars import row_sums
 from viz.builders.number_format import percent, written

@@ -9,7 +9,7 @@ from app_pages.subject import state
 from app_pages.subject.state import HeadSelection
 from app_pages.subject.two_sides import beside, tell
 from model.capture.intervention import MaskChoice, masked
-from model.measures.heads import normaliser
+from model.measures.head_measures import normaliser
 from viz.builders.number_format import in_tex
 
 SIZE = 4

@@ -9,7 +9,7 @@ from app_pages.show.show import show
 from app_pages.subject import cache, state
 from model.config import ModelConfig
 from model.experiments.embeddings import embedding_parts
-from model.theory.adding import query_key_weights, sums
+from model.theory.add_or_concatenate import query_key_weights, sums
 from viz.builders.matrix_panels import sum_of_maps
 
 TIED, UNTIED = "the same, W_Q", "another, W_K"

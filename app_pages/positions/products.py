@@ -8,7 +8,7 @@ from app_pages.positions.notation import scientific
 from app_pages.positions.sizes import choose_length, choose_width
 from app_pages.show.show import show
 from app_pages.subject.cache import cached
-from model.theory import sinusoids as theory
+from model.theory import sinusoidal_positions as theory
 from viz.builders.number_format import written
 from viz.positions.position_curves import offset_curve
 from viz.positions.position_heatmaps import pairs_of_positions

@@ -8,8 +8,8 @@ from app_pages.positions.notation import column, scientific
 from app_pages.positions.sizes import choose_position, choose_width
 from app_pages.show.show import show
 from app_pages.subject.cache import cached
-from model.theory import shift as theory
-from model.theory.sinusoids import frequencies, table, wavelengths
+from model.theory import position_shift as theory
+from model.theory.sinusoidal_positions import frequencies, table, wavelengths
 from viz.builders.number_format import in_tex
 from viz.positions.position_curves import error_curves
 from viz.positions.position_heatmaps import shift_of_positions

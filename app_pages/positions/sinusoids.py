@@ -7,7 +7,7 @@ from app_pages.controls import address
 from app_pages.controls.control_bar import bar
 from app_pages.positions.sizes import choose_length, choose_position, choose_width
 from app_pages.show.show import show
-from model.theory import sinusoids as theory
+from model.theory import sinusoidal_positions as theory
 from viz.builders.number_format import written
 from viz.positions.position_heatmaps import sinusoid_table
 from viz.positions.sinusoids import AT_MOST, clock_hands, counter_table, wave_curves

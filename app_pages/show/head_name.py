@@ -1,4 +1,4 @@
-"""What a head is called, beside its number: the names of `model.measures.roles`, with the rule that gave each as help."""
+"""What a head is called, beside its number: the names of `model.measures.head_roles`, with the rule that gave each as help."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ import streamlit as st
 from app_pages.subject import state
 from app_pages.subject.stored_results import heads_of, over
 from app_pages.toolkit.markdown import plain
-from model.measures.roles import Role, roles, roles_on
+from model.measures.head_roles import Role, roles, roles_on
 
 
 class Called(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from model.inputs import Picture
-from model.measures.heads import odd_rows, summary
+from model.measures.head_measures import odd_rows, summary
 from model.measures.word_view import view
 from model.record import AttentionRecord, ForwardRecord
 from model.record.record_file import HALF

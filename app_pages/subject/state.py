@@ -19,7 +19,7 @@ from model.inputs import Input, Text, digits
 from model.inputs.text import Encoded, encode, knows_characters_alone
 from model.inputs.text import with_spaces_between as with_spaces
 from model.lenses import ATTENTION, LENSES, Lens
-from model.measures import heads
+from model.measures.head_measures import summary
 from model.measures.word_view import view
 from model.record import AttentionRecord, ForwardRecord
 from viz.builders.palette import ColourScale, WeightScale, weight_scale
@@ -92,7 +92,7 @@ def record(name: Checkpoint, given: Input, changed: Intervention | None = None) 
 @cached
 def head_measures(name: Checkpoint, given: Input) -> dict[str, np.ndarray]:
     """What the overview shows on hover: by name, [layer, head]."""
-    return heads.summary(record(name, given))
+    return summary(record(name, given))
 
 
 @cached
@@ -100,7 +100,7 @@ def _viewed(
     name: Checkpoint, given: Input, merged: bool, hidden: bool
 ) -> tuple[AttentionRecord, dict[str, np.ndarray]]:
     seen = view(record(name, given), merged=merged, hidden=hidden)
-    return seen, heads.summary(seen)
+    return seen, summary(seen)
 
 
 def encoded_text(name: Checkpoint, given: Text) -> Encoded:

@@ -14,7 +14,7 @@ from app_pages.subject.cache import cached
 from app_pages.toolkit.markdown import plain
 from model import checkpoint
 from model.atlas import results
-from model.atlas.source import Source
+from model.atlas.data_source import Source
 from model.sources import locations
 
 

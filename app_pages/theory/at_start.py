@@ -8,8 +8,8 @@ from app_pages.show.show import heading
 from app_pages.subject.cache import cached
 from app_pages.theory import claims
 from app_pages.theory.over_seeds import BesideItsWords, over_seeds, progress_of_seeds
-from model.theory.fresh import FreshSetting
-from model.theory.placement import AtStart, depths_to, lemma_2, of_seeds, one_seed
+from model.theory.gradients_at_start import AtStart, depths_to, lemma_2, of_seeds, one_seed
+from model.theory.untrained_encoder import FreshSetting
 from viz.theory.placements import hidden_norms, last_layer_gradient, layer_gradients
 
 MEAN_OF_NORMS, NORM_OF_MEAN = "norms first, then their mean", "mean first, then its norm"

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from model.theory import placement
-from model.theory.fresh import FreshSetting
+from model.theory import gradients_at_start
+from model.theory.untrained_encoder import FreshSetting
 from viz.builders.number_format import percent, written
 
 LAST = rf"""
 $\Big\|\dfrac{{\partial \mathcal{{L}}}}{{\partial W^{{2,L}}}}\Big\|_F$, the gradient at the second matrix of the last
-feed-forward: mean over {placement.N_SEQUENCES} sequences of {placement.N_POSITIONS} positions.
+feed-forward: mean over {gradients_at_start.N_SEQUENCES} sequences of {gradients_at_start.N_POSITIONS} positions.
 
 Xiong et al. 2020, Theorem 1, bound it by $O(d\sqrt{{\ln d}})$ in post-LN and by $O(d\sqrt{{\ln d / L}})$ in pre-LN.
 A norm that follows its bound has slope 0 or −0.5 on these axes; the dotted guide falls as $1/\sqrt{{L}}$.
@@ -47,7 +47,9 @@ def last_layer(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> str:
         return f"{LAST}\nOne depth has no slope: choose more layers."
     lines = ["| | slope | over the seeds |", "|---|---|---|"]
     for variant, by_seed in norms.items():
-        mean, least, largest = (written(slope, "+.2f") for slope in placement.slopes(depths, by_seed))
+        mean, least, largest = (
+            written(slope, "+.2f") for slope in gradients_at_start.slopes(depths, by_seed)
+        )
         lines.append(f"| {variant} | **{mean}** | {least} to {largest} |")
     fitted = f"Slope of the straight line that fits the points best on these axes, L = {depths[0]} to {depths[-1]}:"
     return "\n".join([LAST, fitted, "", *lines])
@@ -57,7 +59,7 @@ def by_layer(norms: Mapping[str, np.ndarray]) -> str:
     """The last layer over the first, of norms [seed, layer]."""
     lines, remark = ["| measured here | first layer | last layer | last / first |", "|---|---|---|---|"], ""
     for variant, by_seed in norms.items():
-        first, last, ratio = placement.ends(by_seed)
+        first, last, ratio = gradients_at_start.ends(by_seed)
         lines.append(f"| {variant} | {written(first, '.3g')} | {written(last, '.3g')} | **{ratio:.2f}** |")
         if variant == "post-LN" and ratio <= 1:
             remark = f"\n\n{NOT_REPRODUCED}"
@@ -69,13 +71,13 @@ def hidden(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> str:
     lines = []
     for variant, by_seed in norms.items():
         if variant == "pre-LN":
-            inside = f"**{placement.n_inside_band(by_seed, lemma)} of {lemma.shape[1]}** layers"
+            inside = f"**{gradients_at_start.n_inside_band(by_seed, lemma)} of {lemma.shape[1]}** layers"
             lines.append(f"- {variant}: inside the band after {inside}.")
         elif variant == "post-LN":
-            off = percent(placement.furthest_from_line(by_seed, lemma), 0)
+            off = percent(gradients_at_start.furthest_from_line(by_seed, lemma), 0)
             lines.append(f"- {variant}: at most **{off}** away from the line, at any layer.")
         else:
-            least, largest = (written(norm, ".3g") for norm in placement.extent(by_seed))
+            least, largest = (written(norm, ".3g") for norm in gradients_at_start.extent(by_seed))
             lines.append(f"- {variant}: {least} to {largest}.")
     return "\n".join([HIDDEN, "Measured here:", *lines])
 
@@ -101,6 +103,6 @@ def concentration(excess: Mapping[str, float]) -> str:
     found = ", ".join(f"{variant} {delta:.2f}" for variant, delta in excess.items())
     return (
         r"$\|x\|^2$ before the last norm is $(\varepsilon, \delta)$-bounded with both small. Measured at "
-        rf"$\varepsilon = {placement.EPSILON}$, $L$ the deepest: $\delta$ = {found}. (Xiong et al.: 0.125 "
+        rf"$\varepsilon = {gradients_at_start.EPSILON}$, $L$ the deepest: $\delta$ = {found}. (Xiong et al.: 0.125 "
         "in their model.)"
     )

@@ -1,7 +1,7 @@
 """What is compared, and at which size."""
 
 from app_pages.controls import address
-from model.theory.fresh import VARIANTS, FreshSetting
+from model.theory.untrained_encoder import VARIANTS, FreshSetting
 
 WIDTHS, HEADS, MOST_SEEDS = (32, 64, 128), (1, 2, 4, 8), 10
 THEORY, XAVIER = "theory", "Xavier"

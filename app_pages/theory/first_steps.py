@@ -10,7 +10,7 @@ from app_pages.show.show import heading
 from app_pages.subject.cache import cached
 from app_pages.theory.over_seeds import BesideItsWords, over_seeds, progress_of_seeds
 from model.theory.early_update import after_first_and_last, model_update
-from model.theory.fresh import FreshSetting
+from model.theory.untrained_encoder import FreshSetting
 from viz.theory.placements import model_updates
 
 RATES, STEPS = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3), (5, 10, 20, 40)

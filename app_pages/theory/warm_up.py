@@ -11,9 +11,9 @@ from app_pages.subject.cache import cached
 from app_pages.theory.warmup_runs import Grid, draw_grids, draw_losses, places, stored_runs
 from app_pages.toolkit.markdown import plain
 from model.claims.catalogue import CLAIMS
-from model.theory import warmup
-from model.theory.fresh import FreshSetting
-from model.theory.warmup import WarmupRun
+from model.theory import warmup_grid
+from model.theory.untrained_encoder import FreshSetting
+from model.theory.warmup_grid import WarmupRun
 
 RATES, WARMUPS = (1e-3, 3e-3, 1e-2), (0, 10, 30)
 LAYERS, STEPS = (2, 6, 12, 18), (60, 120, 240)
@@ -23,7 +23,7 @@ Cell = tuple[str, int, float, int, int]  # variant, layers, learning rate, steps
 RUNNING, DONE = "theory_grid_running", "theory_grid_done"
 
 
-trained = cached(warmup.run)
+trained = cached(warmup_grid.run)
 
 
 def live_grid(variants: list[str]) -> None:
@@ -35,9 +35,9 @@ def live_grid(variants: list[str]) -> None:
         button = st.empty()
     st.caption(
         f"The digits that come with the app, read as 16 patches; width {SMALL.d_model}, batches of "
-        f"{warmup.BATCH_SIZE}, Adam (β 0.9 and 0.98), one seed. The learning rate rises linearly over the "
+        f"{warmup_grid.BATCH_SIZE}, Adam (β 0.9 and 0.98), one seed. The learning rate rises linearly over the "
         "warm-up and stays. Final loss: mean of the last tenth of the steps; guessing gives ln 10 = "
-        f"{warmup.GUESSING:.2f}."
+        f"{warmup_grid.GUESSING:.2f}."
     )
     cells = [
         (variant, n_layers, rate, n_warmup, n_steps)

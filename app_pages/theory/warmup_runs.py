@@ -14,7 +14,7 @@ from app_pages.toolkit.beside import beside
 from app_pages.toolkit.markdown import PLACEMENTS
 from model import checkpoint
 from model.checkpoint.training_history import standard_error
-from model.theory.warmup import (
+from model.theory.warmup_grid import (
     BATCH_SIZE_STORED,
     GUESSING,
     LAST_STEPS_STORED,

@@ -20,8 +20,8 @@ import torch
 
 from ..checkpoint.cli import CHECKPOINT, in_one_sentence, load_checkpoint
 from ..loaded import Loaded
-from .examples import examples_for
-from .gather import EXTRA, SAMPLE, Wanted, gather
+from .dataset_examples import examples_for
+from .measure_dataset import EXTRA, SAMPLE, Wanted, gather
 from .on_ray import on_ray
 from .results import against_file, write_against
 from .run import Engine, local

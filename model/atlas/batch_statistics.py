@@ -1,6 +1,6 @@
 """What heads and layers do with a batch of inputs of one length, reduced while the forward passes by.
 
-The numbers are those of `model.measures.statistics` and `model.experiments.residual_stream`, which take the record of one input;
+The numbers are those of `model.measures.head_statistics` and `model.experiments.residual_stream`, which take the record of one input;
 here no array outlives its layer, so that a batch needs little more memory than its forward.
 """
 
@@ -18,8 +18,8 @@ from ..config import ModelConfig
 from ..experiments.probabilities import at_once
 from ..hooks import Watcher, watch
 from ..loaded import Loaded
-from ..measures.heads import distances
-from ..measures.statistics import NO_WORD, STATISTICS
+from ..measures.head_measures import distances
+from ..measures.head_statistics import NO_WORD, STATISTICS
 from ..record import Positions, Role
 from .running_moments import Moments
 

@@ -20,8 +20,8 @@ from .. import checkpoint
 from ..checkpoint import weights_hash
 from ..inputs import Input, Picture, Text
 from ..loaded import Loaded
-from .examples import Shard
-from .measured import Measure, Step
+from .dataset_examples import Shard
+from .dataset_measure import Measure, Step
 from .run import Engine
 from .running_moments import Arrays
 

@@ -18,7 +18,7 @@ from ..files.content import content_of
 from ..files.errors import why
 from ..files.json_schema import COUNT, WORDS, check, list_of, object_of
 from ..files.writing import replacing
-from .source import Source
+from .data_source import Source
 
 LARGEST_FILE = 8 * 2**20  # bytes
 LARGEST_TABLE = 64 * 2**20  # bytes, unpacked

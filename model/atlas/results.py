@@ -26,9 +26,9 @@ from jsonschema import Draft202012Validator
 
 from ..files import json_schema
 from ..files.json_schema import COUNT, MAYBE, WORDS, list_of, object_of
-from ..measures.matching import Pairing, by_distance
+from ..measures.head_matching import Pairing, by_distance
+from .data_source import Source, Spread
 from .parquet import COUNTED, NUMBER, NUMBERS, WORD, Column, read_table, write_table
-from .source import Source, Spread
 
 HEADS, LAYERS, EXAMPLES = "heads.parquet", "layers.parquet", "examples.parquet"
 PRUNING, FAITHFULNESS = "pruning.parquet", "faithfulness.parquet"
@@ -46,7 +46,7 @@ class Heads:
     """What the heads of one encoder do over a data set."""
 
     source: Source
-    # [layer, head], by the names of `model.measures.statistics`; with `importance`, `zero` and `mean` where those were
+    # [layer, head], by the names of `model.measures.head_statistics`; with `importance`, `zero` and `mean` where those were
     # measured, each on as many examples as `source.samples` says
     spreads: Mapping[str, Spread]
     z: Float[
@@ -76,7 +76,7 @@ class Against:
 
     source: Source
     shapes: tuple[tuple[int, int], tuple[int, int]]  # layers and heads of the first, and of the second
-    distances: Spread  # [one, other] in nats: `model.measures.heads.head_distance`
+    distances: Spread  # [one, other] in nats: `model.measures.head_measures.head_distance`
     alike: Int[
         np.ndarray, " one"
     ]  # [one]: examples on which, matched alone, a head has the partner of `pairing`

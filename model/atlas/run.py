@@ -6,9 +6,9 @@ from tqdm import tqdm
 
 from ..device import hand_back
 from ..loaded import Loaded
-from .examples import Examples, Shard
-from .measured import Measure, Step
-from .progress import Progress
+from .dataset_examples import Examples, Shard
+from .dataset_measure import Measure, Step
+from .partial_result import Progress
 from .running_moments import Arrays
 
 # From what is measured, the encoder and shards to the number of each shard and what it came to, in any order. What it

@@ -7,12 +7,12 @@ from ..capture import capture
 from ..checkpoint import weights_hash
 from ..inputs import Input
 from ..loaded import Loaded
-from ..measures.matching import distance_matrix, matching
+from ..measures.head_matching import distance_matrix, matching
 from ..record import ForwardRecord
-from .examples import Examples
+from .data_source import Source
+from .dataset_examples import Examples
 from .results import Against
 from .running_moments import CrossMoments, Moments
-from .source import Source
 
 
 def compare(one: Loaded, other: Loaded, examples: Examples, command: str) -> Against:

@@ -86,7 +86,7 @@ def predictions(name: str) -> dict[str, np.ndarray] | None:
 
 
 def film_arrays(folder: Path) -> dict[str, np.ndarray] | None:
-    """What a run recorded of itself, by the names of `model.train.film.shot`; None where there is none.
+    """What a run recorded of itself, by the names of `model.train.snapshot.shot`; None where there is none.
 
     Raises ValueError, in one sentence, where the file is damaged, or larger than any film.
     """

@@ -8,7 +8,7 @@ from jaxtyping import Float, Int, UInt8
 from ..inputs import prepare
 from ..inputs.digits import examples
 from ..loaded import Loaded
-from ..measures.heads import head_distance
+from ..measures.head_measures import head_distance
 from . import film_arrays
 from .training_history import starts, tasks
 

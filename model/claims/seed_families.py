@@ -12,8 +12,8 @@ from ..checkpoint.seeds import by_seed, seed_of
 from ..inputs import InputLike
 from ..inputs.digits import examples
 from ..loaded import Loaded
+from ..train.datasets import phrases
 from ..train.prepare_sentences import own_sentences
-from ..train.sources import phrases
 
 # By what their checkpoints are called: how the page says which encoders they are.
 WHERE = {"sentences": "small text encoders", "mnist": "digit encoders", "imdb": "review encoders"}

@@ -16,10 +16,10 @@ from ..experiments.probabilities import probabilities
 from ..experiments.residual_stream import SUBLAYERS, gone_past, norms, shares
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
-from ..measures.heads import mean_entropy
-from ..measures.matching import distance_matrix, matching
+from ..measures.head_matching import distance_matrix, matching
+from ..measures.head_measures import mean_entropy
 from ..torch_seed import torch_seed
-from ..train.film import gradient_norm
+from ..train.snapshot import gradient_norm
 from ..transformer import Transformer
 from .measurements import Measurement
 from .seed_families import N_EXAMPLES, Examples, Family, batches, families, held_out

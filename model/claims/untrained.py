@@ -7,12 +7,12 @@ import numpy as np
 from tqdm import tqdm
 
 from .. import checkpoint
-from ..theory import warmup
+from ..theory import warmup_grid
+from ..theory.digit_training import N_HELD_OUT
 from ..theory.early_update import N_PROBES, model_update
-from ..theory.fresh import FreshSetting
-from ..theory.placement import N_SEQUENCES, AtStart, depths_to, one_seed, slopes
-from ..theory.training import N_HELD_OUT
-from ..theory.warmup import RUNS, WarmupRun, read_runs
+from ..theory.gradients_at_start import N_SEQUENCES, AtStart, depths_to, one_seed, slopes
+from ..theory.untrained_encoder import FreshSetting
+from ..theory.warmup_grid import RUNS, WarmupRun, read_runs
 from ..train.warmup import N_JUDGED
 from .measurements import Measurement
 from .verdict import LEARNED
@@ -77,7 +77,7 @@ def short_runs() -> Iterator[Measurement]:
     for cell in tqdm(cells, desc="short runs", mininterval=1):
         variant, seed, rate, n_warmup = cell
         options = {"learning_rate": rate, "warmup": n_warmup, "n_steps": RUN_STEPS, "seed": seed}
-        reached[cell] = _reached(warmup.run(SMALL, variant, LAYERS, **options))
+        reached[cell] = _reached(warmup_grid.run(SMALL, variant, LAYERS, **options))
     for rate in RATES:
         without, with_warmup = (
             _by_seed(lambda variant, seed, rate=rate, n=n: reached[variant, seed, rate, n])

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 from jaxtyping import Bool, Float
 
-from ..measures.heads import over_heads
+from ..measures.head_measures import over_heads
 from ..record import AttentionRecord
 from .as_record import as_record, as_shares, of_layers
 

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from ..record import AttentionRecord, ForwardRecord
-from .statistics import elsewhere, looked_at, of_one_head
+from .head_statistics import elsewhere, looked_at, of_one_head
 
 
 class Looks(NamedTuple):

@@ -50,7 +50,7 @@ def from_arrays(
     query may attend to a key; without it, everywhere. `roles` (`model.record.Role`) that are not given are read
     from how the tokens are spelled.
 
-    Rows need not sum to 1 (`model.measures.heads.odd_rows`). Raises ValueError where shapes and labels do not fit each other, or
+    Rows need not sum to 1 (`model.measures.head_measures.odd_rows`). Raises ValueError where shapes and labels do not fit each other, or
     weights are not between 0 and 1.
     """
     pattern = _pattern(pattern)

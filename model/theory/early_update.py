@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from jaxtyping import Float, Float64
 
-from .fresh import FreshSetting
-from .training import digit_encoder, digits, train, warmed_up
+from .digit_training import digit_encoder, digits, train, warmed_up
+from .untrained_encoder import FreshSetting
 
 N_PROBES, BATCH_SIZE = 16, 32
 

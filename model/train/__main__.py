@@ -20,7 +20,7 @@ from ..checkpoint.cli import in_one_sentence
 from ..device import find_device
 from .loop import train
 from .prepare import prepare
-from .recipe import recipe, recipes
+from .recipes import recipe, recipes
 from .step import PRECISIONS
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from ..checkpoint import film_arrays, save
 from ..checkpoint.cli import in_one_sentence
 from ..transformer import Transformer
-from .start import Start, as_tensors
+from .starting_checkpoint import Start, as_tensors
 
 
 def average(shares: dict[Path, float], out: Path) -> None:

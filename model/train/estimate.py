@@ -8,9 +8,9 @@ import torch
 
 from ..theory.learning_rate import steps_per_epoch
 from ..transformer import Transformer
-from .recipe import Phase, Recipe
+from .recipes import Phase, Recipe
 from .step import Precision, gradients
-from .tasks import Task, device_of
+from .task import Task, device_of
 
 TIMED = 2  # steps of each phase; the first one finds kernels and memory
 

@@ -16,14 +16,14 @@ from ..theory.learning_rate import learning_rate, moments
 from ..transformer import Transformer
 from .estimate import estimate
 from .estimate import n_steps as steps_of
-from .film import shot
 from .precision import faster
-from .recipe import Phase, Recipe
-from .setting import Setting
-from .state import Progress, load_state, phase_of, save_state
+from .recipes import Phase, Recipe
+from .run_state import Progress, load_state, phase_of, save_state
+from .snapshot import shot
 from .step import Precision, autocast, batches, gradients, rank, set_rate
 from .step import optimizers as make_optimizers
-from .tasks import Task, device_of
+from .task import Task, device_of
+from .training_setup import Setting
 
 SAVE_EVERY_S = 60
 

@@ -9,7 +9,7 @@ from torch import distributed
 
 from ..transformer import Transformer
 from .step import PRECISIONS, Precision, gradients, rank
-from .tasks import Task, device_of
+from .task import Task, device_of
 
 ROUNDS = 3  # the first is slower than the others, which find their kernels and memory ready
 

@@ -8,9 +8,9 @@ import torch
 from ..config import preset
 from .prepare_digits import prepare_digits
 from .prepare_reviews import prepare_reviews, prepare_words
-from .recipe import Recipe
-from .setting import Setting
-from .start import Start
+from .recipes import Recipe
+from .starting_checkpoint import Start
+from .training_setup import Setting
 
 
 def prepare(

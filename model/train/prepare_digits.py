@@ -6,9 +6,9 @@ import torch
 
 from ..config import ModelConfig
 from ..inputs.digits import examples, read_mnist, to_input, to_labels
-from .setting import Setting
-from .sources import mnist_folder
+from .datasets import mnist_folder
 from .task_digits import Digits
+from .training_setup import Setting
 
 HELD_OUT = 2500  # or a tenth, of less than 25,000
 PROBES = (3, 18)  # test digits by index: a plain 0, and a 3 that is easily misread

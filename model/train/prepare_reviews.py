@@ -21,10 +21,10 @@ from ..config import ModelConfig
 from ..files.writing import new_folder, replacing
 from ..inputs.text import train_tokenizer, train_word_tokenizer
 from .corpus import Corpus, tokenize
+from .datasets import edited_reviews, phrases, reviews
 from .prepare_sentences import leave, sentence_tasks, sets_held_out
-from .setting import Setting
-from .sources import edited_reviews, phrases, reviews
 from .task_reviews import MaskedTokens, Masking, Sentiment, TrueLabels, as_read
+from .training_setup import Setting
 
 PROBES = (
     "It is not a bad film.",

@@ -13,8 +13,8 @@ from torch.optim import AdamW, Optimizer
 
 from ..transformer import Transformer
 from .muon import Muon
-from .recipe import Recipe
-from .tasks import Batch, Task, device_of
+from .recipes import Recipe
+from .task import Batch, Task, device_of
 
 Precision = Literal["bf16", "fp32"]
 PRECISIONS: tuple[Precision, ...] = ("bf16", "fp32")

@@ -9,7 +9,7 @@ from ..evaluate.__main__ import classification
 from ..theory.learning_rate import steps_per_epoch
 from ..transformer import Transformer
 from .augment import augment
-from .tasks import Batch, device_of, generator
+from .task import Batch, device_of, generator
 
 
 class Digits:

@@ -12,7 +12,7 @@ from ..evaluate.__main__ import classification
 from ..transformer import Transformer
 from .corpus import Corpus, padded, similar_lengths
 from .step import per_process, world
-from .tasks import Batch, device_of, generator
+from .task import Batch, device_of, generator
 
 IGNORED = -100  # the target where nothing is masked; cross_entropy's own default
 PAD, CLS, SEP, MASK, FIRST_WORD = 0, 2, 3, 4, 5  # places in model.inputs.text.SPECIAL_TOKENS

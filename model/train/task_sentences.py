@@ -11,8 +11,8 @@ from torch.nn import functional
 
 from ..transformer import Transformer
 from .corpus import Corpus, padded
+from .task import Batch
 from .task_reviews import PAD, Epochs, Sentiment, as_read, closed, judged
-from .tasks import Batch
 
 LONG = 100  # tokens
 

@@ -21,14 +21,14 @@ from ..checkpoint.cli import in_one_sentence
 from ..config import preset
 from ..device import find_device
 from ..theory.learning_rate import learning_rate
-from ..theory.warmup import BATCH_SIZE_STORED, LAST_STEPS_STORED, RUNS, WarmupRun, read_runs, write_runs
+from ..theory.warmup_grid import BATCH_SIZE_STORED, LAST_STEPS_STORED, RUNS, WarmupRun, read_runs, write_runs
 from ..transformer import Transformer
 from .loop import evaluate
 from .precision import faster
 from .prepare import prepare
-from .recipe import recipe
-from .setting import Setting
+from .recipes import recipe
 from .step import PRECISIONS, Precision, autocast, batches, gradients, optimizers, set_rate
+from .training_setup import Setting
 
 PRESETS = ("mnist-pre-ln", "mnist-post-ln")
 LEARNING_RATES = (1e-3, 3e-3, 1e-2)

@@ -8,7 +8,7 @@ from app_pages.attention.head_summary import in_words
 from app_pages.subject import state
 from model.inputs import Text
 from model.measures.attended_kinds import looks
-from model.measures.roles import roles_on
+from model.measures.head_roles import roles_on
 from model.record import AttentionRecord
 from model.record.from_arrays import from_arrays
 

@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.subject import state
 from model.inputs import Text
-from model.measures.cross_attention import cross_pattern
+from model.measures.cross_pattern import cross_pattern
 from tests.app_pages.charts import shown, weights
 
 Open = Callable[..., AppTest]

@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.controls import address, head_choice
 from app_pages.subject import state
-from model.measures.heads import entropy
+from model.measures.head_measures import entropy
 from tests.app_pages.charts import table
 from tests.tolerance import rounding
 

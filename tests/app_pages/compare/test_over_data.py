@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from app_pages.subject import state
+from model.atlas.data_source import Spread
 from model.atlas.results import LAYERS, against_file, write_against, write_layers
-from model.atlas.source import Spread
 from model.checkpoint import save, weights_hash
-from model.measures.matching import distance_matrix, matching
+from model.measures.head_matching import distance_matrix, matching
 from tests.app_pages.compare.test_page import TEXT, Open, captions, descriptions, words
 from tests.model import tiny
 from tests.model.atlas.invented import against, layers

@@ -12,7 +12,7 @@ from model import checkpoint
 from model.capture import capture
 from model.checkpoint import load
 from model.config import ModelConfig
-from model.measures.matching import distance_matrix, matching
+from model.measures.head_matching import distance_matrix, matching
 from tests.model import tiny
 
 Open = Callable[..., AppTest]

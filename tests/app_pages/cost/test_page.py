@@ -10,8 +10,8 @@ from app_pages.cost import published
 from app_pages.cost.measured import LENGTHS
 from app_pages.cost.sizes import STARTS
 from model.config import preset, presets
-from model.theory import cost, layers
-from model.theory.variations import variations
+from model.theory import cost, layer_types
+from model.theory.published_variations import variations
 from tests.app_pages.charts import table
 
 Open = Callable[..., AppTest]
@@ -142,9 +142,9 @@ def test_measuring_shows_times_and_exponents(open_app: Open, monkeypatch: pytest
     def times(lengths: tuple[int, ...], d: int, **given: object) -> dict[str, np.ndarray]:
         asked.update(given, d=d)
         given["progress"](1.0)
-        return {kind.name: 1e-6 * np.array(lengths, float) ** kind.exponent for kind in layers.KINDS}
+        return {kind.name: 1e-6 * np.array(lengths, float) ** kind.exponent for kind in layer_types.KINDS}
 
-    monkeypatch.setattr(layers, "milliseconds", times)
+    monkeypatch.setattr(layer_types, "milliseconds", times)
     app = open_app(PAGE, cost_show=LAYERS, cost_d="256", cost_r="33")
     assert app.table[0].value["Fitted exponent"].tolist() == 4 * ["–"]
     assert "Not measured yet" in app.info[0].value
@@ -158,9 +158,9 @@ def test_measuring_shows_times_and_exponents(open_app: Open, monkeypatch: pytest
 
 def test_times_of_other_sizes_are_not_shown(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        layers,
+        layer_types,
         "milliseconds",
-        lambda lengths, *_, **__: {kind.name: np.ones(len(lengths)) for kind in layers.KINDS},
+        lambda lengths, *_, **__: {kind.name: np.ones(len(lengths)) for kind in layer_types.KINDS},
     )
     app = open_app(PAGE, cost_show=LAYERS)
     app.button(key="cost_measure").click().run()
@@ -174,6 +174,6 @@ def test_times_of_other_sizes_are_not_shown(open_app: Open, monkeypatch: pytest.
 def test_the_counted_lines_are_exact(open_app: Open) -> None:
     app = open_app(PAGE, cost_show=LAYERS, cost_d="256")
     counted = table(app, "multiply-adds of self-attention", "layer", "value")
-    assert sorted(set(counted["layer"])) == sorted(kind.name for kind in layers.KINDS)
-    of_attention = counted[counted["layer"] == layers.SELF_ATTENTION].set_index("n")["value"]
+    assert sorted(set(counted["layer"])) == sorted(kind.name for kind in layer_types.KINDS)
+    of_attention = counted[counted["layer"] == layer_types.SELF_ATTENTION].set_index("n")["value"]
     assert of_attention.to_dict() == {n: 2 * n * n * 256 for n in LENGTHS}

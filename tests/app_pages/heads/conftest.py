@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from model import checkpoint
+from model.atlas.data_source import Source, Spread
 from model.atlas.results import EXAMPLES, HEADS, Heads, Table, write_heads, write_rows
-from model.atlas.source import Source, Spread
 
 SHAPE = 2, 2
 MEANS = {"entropy": 0.4, "distance": 1.5, "same": 0.1, "first": 0.1, "sink": 0.2}

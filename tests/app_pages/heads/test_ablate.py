@@ -7,8 +7,8 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.heads.ablate import NO_PROOF
 from app_pages.subject import state
+from model.atlas.data_source import Source, Spread
 from model.atlas.results import HEADS, Heads, write_heads
-from model.atlas.source import Source, Spread
 from model.capture import capture
 from model.experiments.ablation import ablate_heads, ablated
 from model.experiments.probabilities import probabilities

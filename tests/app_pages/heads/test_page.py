@@ -17,15 +17,15 @@ from app_pages.inputs.row import NEEDS_ENCODER
 from app_pages.subject import state
 from app_pages.subject.opened import OPENED, Opened
 from model import checkpoint
-from model.atlas.examples import OWN_NAME, own_texts
+from model.atlas.dataset_examples import OWN_NAME, own_texts
 from model.atlas.results import HEADS
 from model.capture import capture
 from model.experiments.ablation import ablate_heads
 from model.experiments.importance import importance
 from model.inputs import Picture, Text
 from model.measures.changes import changes_of_class
-from model.measures.roles import roles_on
-from model.measures.statistics import statistics
+from model.measures.head_roles import roles_on
+from model.measures.head_statistics import statistics
 from model.record.from_arrays import from_arrays
 from tests.app_pages.charts import described
 from tests.app_pages.charts import table as table_of

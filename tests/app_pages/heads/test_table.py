@@ -3,8 +3,8 @@ import pytest
 
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.table import ANY, NONE, Head, found, next_sort, ordered
-from model.measures.roles import roles_for
-from model.measures.statistics import STATISTICS
+from model.measures.head_roles import roles_for
+from model.measures.head_statistics import STATISTICS
 from model.record.from_arrays import from_arrays
 
 ROLES = {role.name: role for role in roles_for(from_arrays(np.ones((1, 1, 1, 1)), ("a",)))}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.theory.sets import KINDS, order_of
+from model.theory.permutation_equivariance import KINDS, order_of
 from tests.model.huggingface.folders import build
 
 Open = Callable[..., AppTest]

@@ -13,7 +13,7 @@ from app_pages.subject import state
 from model import checkpoint
 from model.capture.intervention import at_temperature
 from model.config import ModelConfig
-from model.measures.heads import entropy
+from model.measures.head_measures import entropy
 from tests.app_pages.charts import described, table
 from tests.model import tiny
 from tests.tolerance import through

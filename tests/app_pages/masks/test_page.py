@@ -13,7 +13,7 @@ from app_pages.subject import state
 from model import checkpoint
 from model.capture.intervention import MaskChoice, masked
 from model.config import ModelConfig
-from model.measures.heads import entropy
+from model.measures.head_measures import entropy
 from tests.app_pages.charts import table, weights
 from tests.model import tiny
 from viz.builders.number_format import written

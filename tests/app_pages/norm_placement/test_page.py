@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 from model.claims.catalogue import CLAIMS, Claim
 from model.claims.measurements import CLAIMS as STORED
 from model.claims.measurements import COMMAND, write
-from model.theory import placement
-from model.theory.warmup import RUNS, write_runs
+from model.theory import gradients_at_start
+from model.theory.warmup_grid import RUNS, write_runs
 from tests.app_pages.theory.test_page import RUN, WARM_UP
 from tests.model.claims.invented import invented, of_every_claim
 
@@ -101,7 +101,7 @@ def test_the_link_of_a_claim_opens_its_figure(
     for pre, name in (("pre", "sentences-pre-ln-seed0"), ("post", "sentences-post-ln-seed0")):
         shutil.copytree(checkpoints / f"imdb-{pre}-ln", checkpoints / name)
     write_runs(checkpoints / RUNS, [RUN])
-    monkeypatch.setattr(placement, "N_SEQUENCES", 4)
+    monkeypatch.setattr(gradients_at_start, "N_SEQUENCES", 4)
     page, query = claim.link
     has_runs = page == "theory" and query["theory_part"] == WARM_UP
     smaller = {"theory_depth": "4", "theory_seeds": "2"} if page == "theory" and not has_runs else {}

@@ -12,8 +12,8 @@ from streamlit.testing.v1 import AppTest
 from app_pages.subject import state
 from model import checkpoint
 from model.experiments.embeddings import embedding_parts
-from model.theory.shift import shift_matrix
-from model.theory.sinusoids import dot_products, table
+from model.theory.position_shift import shift_matrix
+from model.theory.sinusoidal_positions import dot_products, table
 from tests.app_pages.charts import numbers, shown
 from tests.model import tiny
 

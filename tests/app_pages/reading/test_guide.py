@@ -12,8 +12,8 @@ from app_pages.reading.guide import GUIDE, Link, links, opening_here, papers
 from model.claims.catalogue import CLAIMS
 from model.claims.measurements import CLAIMS as CLAIMS_FILE
 from model.claims.measurements import read
-from model.theory import placement
-from model.theory.warmup import RUNS, write_runs
+from model.theory import gradients_at_start
+from model.theory.warmup_grid import RUNS, write_runs
 from tests.app_pages.theory.test_page import RUN, SMALL, WARM_UP
 
 Open = Callable[..., AppTest]
@@ -28,7 +28,7 @@ WORDS = ("markdown", "caption", "latex", "subheader", "info", "metric", "expande
 
 @pytest.fixture(autouse=True)
 def stored_runs(checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(placement, "N_SEQUENCES", 4)
+    monkeypatch.setattr(gradients_at_start, "N_SEQUENCES", 4)
     write_runs(checkpoints / RUNS, [RUN])
 
 

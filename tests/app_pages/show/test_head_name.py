@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 from app_pages.show.head_name import Called
 from app_pages.subject import state
 from model.inputs import Text
-from model.measures.roles import roles_on
+from model.measures.head_roles import roles_on
 
 Open = Callable[..., AppTest]
 TEXT = "not great film x y z"

@@ -8,11 +8,11 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.theory import claims, warm_up
 from model.claims.measurements import CLAIMS, write
-from model.theory import placement
+from model.theory import gradients_at_start
 from model.theory.early_update import model_update
-from model.theory.fresh import FreshSetting
-from model.theory.placement import depths_to, slopes
-from model.theory.warmup import RUNS, WarmupRun, write_runs
+from model.theory.gradients_at_start import depths_to, slopes
+from model.theory.untrained_encoder import FreshSetting
+from model.theory.warmup_grid import RUNS, WarmupRun, write_runs
 from tests.model.claims.invented import invented
 
 Open = Callable[..., AppTest]
@@ -44,7 +44,7 @@ DIVERGED = WarmupRun(
 
 @pytest.fixture(autouse=True)
 def few_sequences(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(placement, "N_SEQUENCES", 4)
+    monkeypatch.setattr(gradients_at_start, "N_SEQUENCES", 4)
 
 
 def charts(app: AppTest) -> list[dict]:
@@ -73,7 +73,7 @@ def test_the_slopes_are_those_of_what_is_measured(open_app: Open) -> None:
     setting, depths = FreshSetting(d_model=32), depths_to(4)
     for variant in ("pre-LN", "post-LN"):
         norms = [
-            [placement.at_start(setting, variant, depth, seed).gradient[-1] for depth in depths]
+            [gradients_at_start.at_start(setting, variant, depth, seed).gradient[-1] for depth in depths]
             for seed in range(2)
         ]
         mean = f"{round(slopes(depths, np.array(norms))[0], 2):+.2f}".replace("-", "−")
@@ -85,12 +85,15 @@ def test_hidden_norms_are_told_against_the_lemma(open_app: Open) -> None:
     norms, lemma = (
         {
             variant: np.mean(
-                [placement.at_start(FreshSetting(d_model=32), variant, 4, seed).hidden for seed in range(2)],
+                [
+                    gradients_at_start.at_start(FreshSetting(d_model=32), variant, 4, seed).hidden
+                    for seed in range(2)
+                ],
                 axis=0,
             )
             for variant in ("pre-LN", "post-LN")
         },
-        placement.lemma_2(4, 32),
+        gradients_at_start.lemma_2(4, 32),
     )
     inside = sum(
         low <= norm <= high for low, norm, high in zip(lemma[0], norms["pre-LN"], lemma[1], strict=True)
@@ -116,7 +119,7 @@ def test_an_assumption_that_is_not_met_is_named(open_app: Open) -> None:
 def test_gradients_by_layer_are_averaged_as_chosen(open_app: Open, kind: str) -> None:
     over = {"gradient": "norms first, then their mean", "mean_gradient": "mean first, then its norm"}[kind]
     app = open_app(PAGE, theory_over=over, **SMALL | {"theory_seeds": "1"})
-    found = getattr(placement.at_start(FreshSetting(d_model=32), "pre-LN", 4, 0), kind)
+    found = getattr(gradients_at_start.at_start(FreshSetting(d_model=32), "pre-LN", 4, 0), kind)
     assert f"| pre-LN | {found[0]:.3g} | {found[-1]:.3g} |" in said(app)
 
 
@@ -142,7 +145,7 @@ def test_every_variant_can_be_shown_and_none(open_app: Open) -> None:
 def test_nothing_is_measured_twice(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_app(PAGE, **SMALL)
     measured = []
-    monkeypatch.setattr(placement, "at_start", lambda *key: measured.append(key))
+    monkeypatch.setattr(gradients_at_start, "at_start", lambda *key: measured.append(key))
     app.segmented_control(key="theory_over").set_value("mean first, then its norm").run()
     assert len(charts(app)) == 3
     assert not measured

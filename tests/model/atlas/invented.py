@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from model.atlas.data_source import Source, Spread
 from model.atlas.results import Against, Heads, Layers
-from model.atlas.source import Source, Spread
 
 
 def spread(*shape: int, seed: int = 0) -> Spread:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from safetensors.numpy import save_file
 
-from model.atlas.examples import Shard, examples_for
-from model.atlas.measured import Statistics, Step
+from model.atlas.dataset_examples import Shard, examples_for
+from model.atlas.dataset_measure import Statistics, Step
 from model.atlas.on_ray import on_ray
-from model.atlas.progress import Progress
+from model.atlas.partial_result import Progress
 from model.atlas.run import run
 from model.atlas.running_moments import Arrays
 from model.checkpoint import load

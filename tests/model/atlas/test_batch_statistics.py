@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from model.atlas.batch_statistics import CURVES, HEADS, Z, one_length, watched
-from model.atlas.examples import Shard
-from model.atlas.measured import batches
+from model.atlas.dataset_examples import Shard
+from model.atlas.dataset_measure import batches
 from model.atlas.running_moments import merge
 from model.capture import capture
 from model.experiments import probabilities, residual_stream
 from model.hooks import watch
 from model.inputs import as_input
 from model.inputs.digits import examples
-from model.measures.heads import mean_entropy
-from model.measures.statistics import statistics
+from model.measures.head_measures import mean_entropy
+from model.measures.head_statistics import statistics
 from tests.model import tiny
 from tests.model.tiny import CLOSE
 

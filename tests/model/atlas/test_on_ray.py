@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from model.atlas.examples import Shard, examples_for
-from model.atlas.measured import Statistics
+from model.atlas.dataset_examples import Shard, examples_for
+from model.atlas.dataset_measure import Statistics
 from model.atlas.on_ray import _shard, _table, _Worker, on_ray
-from model.atlas.progress import Progress
+from model.atlas.partial_result import Progress
 from model.atlas.run import local, run
 from model.checkpoint import load, save, weights_hash
 from model.inputs import as_input

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from model.atlas import parquet as tables
+from model.atlas.data_source import Spread
 from model.atlas.parquet import write_table
 from model.atlas.results import (
     EXAMPLES,
@@ -25,7 +26,6 @@ from model.atlas.results import (
     write,
     write_against,
 )
-from model.atlas.source import Spread
 from tests.model.atlas import invented
 from tests.model.atlas.invented import against, heads, layers
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import jensenshannon
 
-from model.atlas.examples import Examples
+from model.atlas.dataset_examples import Examples
 from model.atlas.two_encoders import compare
 from model.capture import capture
 from model.checkpoint import load, save

@@ -9,7 +9,7 @@ from safetensors.torch import save as serialize
 
 from model import checkpoint
 from model.checkpoint.training_film import formed_at, formed_at_step, read_film, way_to_form
-from model.train.film import join, shot
+from model.train.snapshot import join, shot
 from tests.model import tiny
 from tests.tolerance import rounding
 

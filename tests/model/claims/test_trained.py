@@ -11,7 +11,7 @@ from model.claims.trained import accuracy, gradient, inside, measure_trained
 from model.experiments.probabilities import probabilities
 from model.experiments.residual_stream import mean_norms, sublayer_shares
 from model.inputs.digits import examples as digits
-from model.measures.heads import mean_entropy
+from model.measures.head_measures import mean_entropy
 from tests.model import tiny
 
 TEXTS = ("great film", "not a film", "great", "a b c", "film not great")

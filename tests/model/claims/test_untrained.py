@@ -7,10 +7,10 @@ from model import checkpoint
 from model.claims import untrained
 from model.claims.untrained import measure_untrained, stored_runs
 from model.claims.verdict import FEWEST_TESTED
-from model.theory import warmup
+from model.theory import warmup_grid
 from model.theory.early_update import model_update
-from model.theory.fresh import FreshSetting
-from model.theory.warmup import RUNS, WarmupRun, write_runs
+from model.theory.untrained_encoder import FreshSetting
+from model.theory.warmup_grid import RUNS, WarmupRun, write_runs
 
 RUN = WarmupRun(
     norm_placement="pre", learning_rate=1e-3, warmup=0, n_steps=9, steps=(), losses=(), final_loss=1.0, accuracy=0.5
@@ -30,7 +30,7 @@ def small(monkeypatch):
     monkeypatch.setattr(untrained, "DEPTHS", (2,))
     monkeypatch.setattr(untrained, "STEPS", 2)
     monkeypatch.setattr(untrained, "XAVIER", FreshSetting(d_model=16, n_heads=2))
-    monkeypatch.setattr(warmup, "run", run_of)
+    monkeypatch.setattr(warmup_grid, "run", run_of)
 
 
 def test_new_seeds_enough_for_a_test():

@@ -6,7 +6,7 @@ import pytest
 from model.capture import capture
 from model.capture.intervention import MaskChoice, masked
 from model.measures.attended_kinds import depends_on_input, looks, most_telling_head, reach, shares
-from model.measures.statistics import looked_at
+from model.measures.head_statistics import looked_at
 from model.measures.word_view import view
 from model.record.from_arrays import from_arrays
 from tests.model import tiny

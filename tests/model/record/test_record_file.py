@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from model.capture import capture
 from model.files.arrays_file import KINDS
-from model.measures.heads import odd_rows, summary
+from model.measures.head_measures import odd_rows, summary
 from model.record import AttentionRecord, ForwardRecord
 from model.record.from_arrays import attention_alone, from_arrays
 from model.record.record_file import (

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 import torch
 
+from model.theory.digit_training import digit_encoder, digits, train
 from model.theory.early_update import BATCH_SIZE, N_PROBES, after_first_and_last, model_update
-from model.theory.fresh import VARIANTS, FreshSetting
-from model.theory.training import digit_encoder, digits, train
+from model.theory.untrained_encoder import VARIANTS, FreshSetting
 
 SETTING = FreshSetting(d_model=16, n_heads=2)
 STEPS = {"learning_rate": 1e-3, "warmup": 0, "n_steps": 3, "seed": 0}

@@ -12,7 +12,7 @@ import pytest
 
 from model import config
 from model.inputs.digits import examples
-from model.train import recipe
+from model.train import recipes
 from tests.model.train import small
 
 ROOT = Path(__file__).parents[3]
@@ -117,7 +117,7 @@ def run_here(monkeypatch) -> Callable[[list[str]], None]:
 
     def called(arguments: list[str]) -> None:
         monkeypatch.setattr(config, "_PRESETS", config._PRESETS | small.PRESETS)
-        monkeypatch.setattr(recipe, "_RECIPES", recipe._RECIPES | small.RECIPES)
+        monkeypatch.setattr(recipes, "_RECIPES", recipes._RECIPES | small.RECIPES)
         monkeypatch.setattr(sys, "argv", arguments[2:])
         monkeypatch.setenv("OMP_NUM_THREADS", "1")
         small.main()

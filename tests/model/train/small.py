@@ -6,7 +6,7 @@ Their recipes are short: half of the epochs, and each task once.
 from dataclasses import replace
 
 from model import config
-from model.train import recipe
+from model.train import recipes
 from model.train.__main__ import main
 
 PAIRS = ("mnist-pre-ln", "mnist-post-ln", "imdb-pre-ln", "imdb-post-ln")
@@ -16,14 +16,14 @@ PRESETS = {
 }
 
 
-def short(full: recipe.Recipe) -> recipe.Recipe:
+def short(full: recipes.Recipe) -> recipes.Recipe:
     once = {phase.task: replace(phase, epochs=phase.epochs / 2) for phase in full.phases}
     return replace(full, phases=tuple(once.values()))
 
 
-RECIPES = {name: short(recipe.recipe(name)) for name in PAIRS}
+RECIPES = {name: short(recipes.recipe(name)) for name in PAIRS}
 
 if __name__ == "__main__":
     config._PRESETS |= PRESETS
-    recipe._RECIPES |= RECIPES
+    recipes._RECIPES |= RECIPES
     main()

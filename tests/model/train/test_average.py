@@ -6,7 +6,7 @@ import torch
 from model.checkpoint import load, save
 from model.inputs.text import train_tokenizer
 from model.train.average import average
-from model.train.start import Start
+from model.train.starting_checkpoint import Start
 from tests.model import tiny
 
 HISTORY = {

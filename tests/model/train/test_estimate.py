@@ -3,7 +3,7 @@ import torch
 
 from model.train import estimate as module
 from model.train.estimate import estimate, n_steps
-from model.train.recipe import Phase, Recipe
+from model.train.recipes import Phase, Recipe
 from tests.model import tiny
 
 FAST = Phase(task="sentiment", epochs=2, batch_size=4, learning_rate=1e-3)

@@ -8,9 +8,9 @@ from torch import nn
 
 from model.train.loop import train
 from model.train.precision import faster
-from model.train.recipe import Phase, Recipe
-from model.train.setting import Setting
+from model.train.recipes import Phase, Recipe
 from model.train.step import PRECISIONS
+from model.train.training_setup import Setting
 from tests.model import tiny
 
 PHASE = Phase(task="sentiment", epochs=1, batch_size=4, learning_rate=1e-3)

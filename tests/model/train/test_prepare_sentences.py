@@ -3,8 +3,8 @@ import pytest
 import torch
 
 from model.config import preset
+from model.train.datasets import edited_reviews, phrases
 from model.train.prepare_reviews import opening, prepare_reviews, split
-from model.train.sources import edited_reviews, phrases
 
 
 @pytest.fixture(scope="module")

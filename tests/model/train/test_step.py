@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from model.train.recipe import Phase, Recipe
+from model.train.recipes import Phase, Recipe
 from model.train.step import PRECISIONS, batches, gradients, optimizers, set_rate
 from tests.model.tiny import TEXT, build
 

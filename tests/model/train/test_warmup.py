@@ -5,12 +5,12 @@ import pytest
 import torch
 
 from model.checkpoint import CHECKPOINTS
-from model.theory import warmup as theory_warmup
-from model.theory.warmup import RUNS, WarmupRun, read_runs, write_runs
+from model.theory import warmup_grid as theory_warmup
+from model.theory.warmup_grid import RUNS, WarmupRun, read_runs, write_runs
 from model.train import warmup
 from model.train import warmup as train_warmup
 from model.train.prepare import prepare
-from model.train.recipe import recipe
+from model.train.recipes import recipe
 from model.train.warmup import make_missing, warmup_run
 
 THERE = WarmupRun(

@@ -1,0 +1,86 @@
+"""How many heads may go, over a data set: `model.experiments.pruning.greedy`, whose steps are stored as they come."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from ..experiments.ablation import How
+from ..experiments.pruning import greedy
+from ..inputs import InputLike
+from ..loaded import Loaded
+from .dataset_examples import Examples, with_classes
+from .partial_result import Progress
+
+COLUMNS = ("layer", "head", "accuracy", "loss", "turned_wrong", "turned_right")
+JUDGES = 2000  # examples at most: the standard error of an accuracy of 90 % is then 0.7 points
+NOBODY = -1.0  # in the place of a layer and a head at step 0
+
+
+class Labelled(NamedTuple):
+    inputs: Sequence[InputLike]
+    labels: Sequence[int]
+
+
+def split(loaded: Loaded, examples: Examples, sample: int) -> tuple[Labelled, Labelled]:
+    """Those that choose which head goes, every second of a `sample` of the examples, and those that judge.
+
+    Of the examples that choose nothing all judge, or `JUDGES` at equal distances. Raises ValueError, in one sentence,
+    where a label is missing or no class of the encoder.
+    """
+    choosing = with_classes(loaded, examples.limited(sample))[::2]
+    chose = {number for number, *_ in choosing}
+    judging = with_classes(loaded, examples.limited(JUDGES + len(choosing)))
+    judging = [example for example in judging if example[0] not in chose]
+    n = min(len(judging), JUDGES)
+    return _labelled(choosing), _labelled([judging[at * len(judging) // n] for at in range(n)])
+
+
+def _labelled(examples: list[tuple[int, InputLike, int]]) -> Labelled:
+    return Labelled([given for _, given, _ in examples], [label for *_, label in examples])
+
+
+def pruned(
+    loaded: Loaded, choosing: Labelled, judging: Labelled, means: np.ndarray, progress: Progress
+) -> pd.DataFrame:
+    """With the columns of `model.atlas.results.OF_PRUNING`: once with zeros in the place of heads, once with their means.
+
+    Raises ValueError as `greedy` does.
+    """
+    ways: dict[str, How] = {"zero": "zero", "mean": means.astype(np.float32)}
+    n_heads = loaded.config.n_layers * loaded.config.n_heads
+    done, found = progress.load()
+    with tqdm(
+        total=len(ways) * (n_heads + 1),
+        initial=done,
+        desc=f"{loaded.name}: pruning",
+        unit=" steps",
+        disable=None,
+    ) as bar:
+        for name, how in ways.items():
+            rows = found.get(name, np.empty((0, len(COLUMNS)))).tolist()
+            gone = [(int(layer), int(head)) for layer, head, *_ in rows[1:]]
+            if not rows or len(gone) < n_heads:
+                # with no step yet, or only step 0, it begins again
+                rows = rows if gone else []
+                for step in greedy(loaded, *choosing, how, removed=gone, judged=judging):
+                    at = (NOBODY, NOBODY) if step.layer is None else (step.layer, step.head)
+                    rows.append([*at, step.accuracy, step.loss, step.turned_wrong, step.turned_right])
+                    found[name] = np.array(rows, np.float64)
+                    progress.save(sum(map(len, found.values())), found)
+                    bar.update(1)
+    return pd.DataFrame(
+        [
+            {"how": name, "step": step, **dict(zip(COLUMNS, _row(row), strict=True))}
+            for name in ways
+            for step, row in enumerate(found[name].tolist())
+        ]
+    )
+
+
+def _row(row: list[float]) -> list[float | int | None]:
+    layer, head, accuracy, loss, *turned = row
+    at = [None if each == NOBODY else int(each) for each in (layer, head)]
+    return [*at, accuracy, loss, *map(int, turned)]

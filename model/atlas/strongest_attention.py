@@ -1,0 +1,118 @@
+"""Where each head looks most, over a data set: its strongest (query, key) pairs, each from another example."""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from ..capture import evaluating
+from ..hooks import watch
+from ..inputs import Text, prepare
+from ..loaded import Loaded
+from ..measures.head_statistics import NO_WORD
+from .dataset_examples import Examples, Shard
+from .dataset_measure import Measure, Step, batches
+from .running_moments import Arrays
+
+CONTEXT = 80  # characters on each side
+BETWEEN = 160  # characters between query and key
+WHERE = ("number", "query", "key")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strongest(Measure):
+    """Of each example the pair of words or patches with the largest weight, and of those the `most` largest a head.
+
+    Class token, separators and padding are left out, on which many heads put nearly all their weight. Of equal weights
+    the earlier example comes first.
+    """
+
+    name: ClassVar[str] = "examples"
+    shard: int = 1024
+    most: int = 5
+
+    def of(self, loaded: Loaded, shard: Shard, step: Step) -> Arrays:
+        config, numbers = loaded.config, np.array(shard.numbers)
+        total: Arrays = {}
+        for places, inputs, positions in batches(loaded, shard):
+            n = len(positions[0])
+            words = torch.tensor(
+                [[role not in NO_WORD for role in each.roles] for each in positions], device=loaded.device
+            )
+            seen: dict[int, tuple[Tensor, Tensor]] = {}
+
+            def largest(layer: int, pattern: Tensor, words: Tensor = words, seen: dict = seen) -> None:
+                pairs = (words[:, None, :, None] & words[:, None, None, :]).flatten(2)
+                seen[layer] = pattern.flatten(2).masked_fill(~pairs, -1.0).max(dim=-1)
+
+            watchers = {
+                f"blocks.{layer}.attention.pattern": partial(largest, layer)
+                for layer in range(config.n_layers)
+            }
+            with torch.inference_mode(), evaluating(loaded.model), watch(loaded.model, watchers):
+                mask = loaded.model.full_mask(inputs, None)
+                loaded.model.pass_blocks(loaded.model.embed(inputs), mask)
+            weight, at = (
+                torch.stack([seen[layer][part] for layer in range(config.n_layers)], dim=1).cpu().numpy()
+                for part in (0, 1)
+            )
+            query, key = np.divmod(at, n)
+            number = np.broadcast_to(numbers[places][:, None, None], weight.shape)
+            found = {"weight": weight, "number": number, "query": query, "key": key}
+            found = {name: np.moveaxis(each, 0, -1) for name, each in found.items()}
+            total = self.merged(total, found) if total else self._best(found)
+            step(len(places))
+        return total
+
+    def merged(self, one: Arrays, other: Arrays) -> Arrays:
+        return self._best({name: np.concatenate((one[name], other[name]), axis=-1) for name in one})
+
+    def _best(self, found: Arrays) -> Arrays:
+        order = np.lexsort((found["number"], -found["weight"]), axis=-1)[..., : self.most]
+        return {
+            name: np.ascontiguousarray(np.take_along_axis(each, order, axis=-1))
+            for name, each in found.items()
+        }
+
+
+def rows(loaded: Loaded, examples: Examples, found: Arrays) -> pd.DataFrame:
+    """With the columns of `model.atlas.results.OF_EXAMPLES`, a row an example of a head, the strongest first.
+
+    `before`, `between` and `after` are the text around query and key, shortened; of a picture they are empty. The examples
+    are read again.
+    """
+    wanted = set(found["number"][found["weight"] >= 0].tolist())
+    inputs = {number: given for number, given in examples if number in wanted}
+    listed = []
+    for layer, head, rank in np.ndindex(found["weight"].shape):
+        weight = float(found["weight"][layer, head, rank])
+        number, query, key = (int(found[name][layer, head, rank]) for name in WHERE)
+        if weight < 0:  # an example without words
+            continue
+        _, positions = prepare(loaded, inputs[number])
+        row = {"layer": layer, "head": head, "rank": rank, "weight": weight, "number": number}
+        row |= {"query": query, "key": key}
+        row |= {"query_token": positions.tokens[query], "key_token": positions.tokens[key]}
+        listed.append(row | _context(loaded, inputs[number], query, key))
+    names = ("layer", "head", "rank", "weight", "number", "query", "key", "query_token", "key_token")
+    return pd.DataFrame(listed, columns=[*names, "before", "between", "after"])
+
+
+def _context(loaded: Loaded, given: object, query: int, key: int) -> dict[str, str]:
+    if not isinstance(given, Text):
+        return dict.fromkeys(("before", "between", "after"), "")
+    text = given.text.encode("utf-8", "replace").decode("utf-8")
+    offsets = loaded.tokenizer.encode(text).offsets
+    (first, first_end), (last, last_end) = offsets[min(query, key)], offsets[max(query, key)]
+    before, between, after = text[:first], text[first_end : max(last, first_end)], text[last_end:]
+    return {
+        "before": f"…{before[-CONTEXT:]}" if len(before) > CONTEXT else before,
+        "between": f"{between[: BETWEEN // 2]} … {between[-BETWEEN // 2 :]}"
+        if len(between) > BETWEEN
+        else between,
+        "after": f"{after[:CONTEXT]}…" if len(after) > CONTEXT else after,
+    }

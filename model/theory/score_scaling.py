@@ -1,0 +1,127 @@
+"""Why scores are divided by sqrt(d_k): how dot products spread, and what softmax makes of that.
+
+Vaswani et al. 2017, 3.2.1 and footnote 4: with independent components of mean 0 and variance 1,
+q·k = sum_i q_i k_i has mean 0 and variance d_k, and "for large values of d_k, the dot products grow large in
+magnitude, pushing the softmax function into regions where it has extremely small gradients".
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Bool, Float
+
+from ..measures.head_measures import entropy
+from ..transformer import masked_softmax
+
+N_SETS, N_QUERIES, N_KEYS = 100, 10, 64  # as many sets of keys, each looked at by so many queries
+EVEN_GRADIENT = (N_KEYS - 1) ** 0.5 / N_KEYS  # `gradient_norm` of equal weights
+
+
+def dot_products(d_k: int, *, seed: int = 0) -> Float[np.ndarray, "set query key"]:
+    """q·k of vectors with `d_k` independent standard normal components, unscaled.
+
+    Raises ValueError where d_k is below 1.
+    """
+    if d_k < 1:
+        raise ValueError(f"vectors need at least one component, got d_k = {d_k}")
+    random = np.random.default_rng((seed, d_k))
+    q = random.standard_normal((N_SETS, N_QUERIES, d_k))
+    k = random.standard_normal((N_SETS, N_KEYS, d_k))
+    return q @ k.swapaxes(-2, -1)
+
+
+def variance(d_k: int, power: float) -> float:
+    """Of q·k times d_k^-power, where components are independent and of variance 1."""
+    return float(d_k) ** (1 - 2 * power)
+
+
+def reach(variance: float, products: Float[np.ndarray, " pair"] | None = None) -> float:
+    """Where the axis of a distribution ends: 3.5 deviations of that `variance` from 0, and beyond all `products`."""
+    deviations = 3.5 * variance**0.5
+    return deviations if products is None else 1.05 * max(float(np.abs(products).max(initial=0)), deviations)
+
+
+def softmax(
+    scores: Float[np.ndarray, "*axes query key"], mask: Bool[np.ndarray, "..."] | None = None
+) -> Float[np.ndarray, "*axes query key"]:
+    """The encoder's own, over the keys that the mask allows."""
+    allowed = None if mask is None else torch.tensor(mask)
+    return masked_softmax(torch.tensor(scores), allowed).numpy()
+
+
+def gradient_norm(pattern: Float[np.ndarray, "*axes query key"]) -> Float[np.ndarray, "*axes query"]:
+    """Frobenius norm of the Jacobian of softmax, da/ds = diag(a) - a aᵀ, for each row a of `pattern`.
+
+    0 for hard attention, sqrt(n - 1) / n for n equal weights, at most 1/2: two keys with half the weight each.
+    """
+    squares = np.square(pattern, dtype=np.float64)
+    # The diagonal a_i (1 - a_i) and the rest -a_i a_j, each squared and summed: nothing cancels near 0.
+    diagonal = squares * np.square(1 - pattern, dtype=np.float64)
+    rest = squares * np.maximum(squares.sum(axis=-1, keepdims=True) - squares, 0)
+    return np.sqrt((diagonal + rest).sum(axis=-1))
+
+
+def spread(
+    products: Float[np.ndarray, "*axes query key"],
+    factor: float,
+    mask: Bool[np.ndarray, "*axes query key"] | None = None,
+) -> dict[str, float]:
+    """Of `factor` q·k over all allowed pairs: mean and variance; of the softmax over the keys that follows:
+    mean entropy (0 one key, 1 all alike), and median and quartiles of the gradient norm over the queries.
+    """
+    mask = np.ones(products.shape, bool) if mask is None else mask
+    scores = products * factor
+    pattern = softmax(scores, mask)
+    low, median, high = np.quantile(gradient_norm(pattern), [0.25, 0.5, 0.75])
+    return {
+        "mean": float(scores[mask].mean()),
+        "variance": float(scores[mask].var()),
+        "entropy": float(entropy(pattern, mask).mean()),
+        "gradient": float(median),
+        "gradient_low": float(low),
+        "gradient_high": float(high),
+    }
+
+
+def over_widths(widths: Iterable[int], powers: Iterable[float]) -> pd.DataFrame:
+    """`spread` of random dot products times d_k^-power: a row for each of `d_k` and `power`.
+
+    The variance should be d_k^(1 - 2 power), which power 1/2 alone keeps at 1.
+    """
+    powers = list(powers)
+    rows = []
+    for d_k in widths:
+        products = dot_products(d_k)
+        for power in powers:
+            rows.append({"d_k": d_k, "power": power} | spread(products, d_k**-power))
+    return pd.DataFrame(rows)
+
+
+def of_heads(
+    q: Float[np.ndarray, "layer head query d_k"],
+    k: Float[np.ndarray, "layer head key d_k"],
+    mask: Bool[np.ndarray, "layer head query key"],
+) -> pd.DataFrame:
+    """A row a head: layer, head, `mean` and `variance` of q·k, and entropy and median gradient norm of the
+    softmax with the scale 1/sqrt(d_k) (`entropy`, `gradient`) and without (`entropy_unscaled`, ...).
+    """
+    rows = []
+    for layer, head in np.ndindex(*q.shape[:2]):  # one at a time: all heads of a long text would be large
+        products = head_products(q[layer, head], k[layer, head])
+        without = spread(products, 1.0, mask[layer, head])
+        scaled = spread(products, q.shape[-1] ** -0.5, mask[layer, head])
+        rows.append(
+            {"layer": layer, "head": head, "mean": without["mean"], "variance": without["variance"]}
+            | {name: scaled[name] for name in ("entropy", "gradient")}
+            | {f"{name}_unscaled": without[name] for name in ("entropy", "gradient")}
+        )
+    return pd.DataFrame(rows)
+
+
+def head_products(
+    q: Float[np.ndarray, "query d_k"], k: Float[np.ndarray, "key d_k"]
+) -> Float[np.ndarray, "query key"]:
+    """q·k of one head, unscaled, in double precision."""
+    return q.astype(np.float64) @ k.astype(np.float64).T

@@ -1,0 +1,147 @@
+import csv as table
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from model.atlas.dataset_examples import examples_for, examples_to_show, with_classes
+from model.inputs import Picture, Text, digits
+
+
+@pytest.fixture
+def csv(tmp_path) -> Path:
+    path = tmp_path / "texts.csv"
+    path.write_text("label,text\n" + "".join(f'1,"film {letter}, great"\n' for letter in "abcdefg"))
+    return path
+
+
+def test_examples_lie_at_equal_distances(text_loaded, csv):
+    texts = examples_for(text_loaded, csv, 3)
+    chosen = [(1, Text("film a, great")), (3, Text("film c, great")), (5, Text("film e, great"))]
+    assert list(texts) == chosen
+    assert list(texts) == chosen  # a second time
+    assert [number for number, _ in examples_for(text_loaded, csv, 100)] == list(range(1, 8))
+    assert [number for number, _ in examples_for(text_loaded, csv)] == list(range(1, 8))
+
+
+@pytest.mark.parametrize("limit", range(2, 9))
+def test_equal_distances_are_the_places_i_n_over_limit(text_loaded, csv, limit):
+    texts = examples_for(text_loaded, csv, limit)
+    places = sorted({at * 7 // limit for at in range(limit)}) if limit < 7 else list(range(7))
+    assert [number - 1 for number, _ in texts] == places
+    assert len(texts) == len(places)
+
+
+def test_shards_are_all_of_them_from_any_on(text_loaded, csv):
+    texts = examples_for(text_loaded, csv, 5)
+    shards = list(texts.shards(2))
+    assert [(shard.number, len(shard)) for shard in shards] == [(0, 2), (1, 2), (2, 1)]
+    assert [number for shard in shards for number in shard.numbers] == [number for number, _ in texts]
+    assert shards[0].labels == ("1", "1")
+    for first in range(4):
+        assert list(texts.shards(2, first)) == shards[first:]
+    assert len(list(examples_for(text_loaded, csv, 4).shards(2))) == 2
+
+
+def test_what_may_be_shown_comes_with_the_project(text_loaded, digit_loaded):
+    assert examples_to_show(digit_loaded).name == "MNIST test digits"
+    own = examples_to_show(text_loaded)
+    texts = [given.text for _, given in own]
+    assert len(own) == len(texts) == len(set(texts))
+    assert "The film is not bad at all." in texts
+    assert len(own.sha256) == 64
+
+
+def test_the_limit_of_a_cell_is_what_it_was_afterwards(text_loaded, csv):
+    before = table.field_size_limit()
+    assert len(list(examples_for(text_loaded, csv))) == 7
+    assert table.field_size_limit() == before
+
+
+def test_labels_are_classes(text_loaded, digit_loaded, csv, tmp_path):
+    found = with_classes(text_loaded, examples_for(text_loaded, csv))
+    assert [label for *_, label in found] == [1] * 7
+    assert [each[:2] for each in found] == list(examples_for(text_loaded, csv))
+    labels = digits.examples()[1]
+    of_digits = [label for *_, label in with_classes(digit_loaded, examples_for(digit_loaded, None, 4))]
+    assert of_digits == [int(labels[at]) for at in (0, 2500, 5000, 7500)]
+    bad = tmp_path / "bad.csv"
+    bad.write_text("text,label\na,positive\nb,2\n")
+    with pytest.raises(ValueError, match="example 2: a label must be one of"):
+        with_classes(text_loaded, examples_for(text_loaded, bad))
+    bad.write_text("text\na\nb\n")
+    with pytest.raises(ValueError, match=r"bad\.csv lacks the column label"):
+        with_classes(text_loaded, examples_for(text_loaded, bad))
+
+
+def test_digits_are_those_of_the_project(digit_loaded):
+    found = list(examples_for(digit_loaded, None, 4))
+    assert [number for number, _ in found] == [1, 2501, 5001, 7501]
+    assert found[1][1] == Picture.of(digits.examples()[0][2500])
+
+
+def test_data_have_a_name_and_a_hash(text_loaded, digit_loaded, csv):
+    assert examples_for(text_loaded, csv, 4).name == "texts.csv"
+    assert examples_for(text_loaded, csv, 4, "films").name == "films"
+    assert examples_for(digit_loaded, None, 4).name == "MNIST test digits"
+    before = examples_for(text_loaded, csv, 4).sha256
+    csv.write_text(csv.read_text() + "1,more\n")
+    assert len({before, examples_for(text_loaded, csv, 4).sha256}) == 2
+
+
+def test_data_that_do_not_fit_are_refused(text_loaded, digit_loaded, csv):
+    with pytest.raises(ValueError, match="name a CSV with the column text"):
+        examples_for(text_loaded, None, 4)
+    with pytest.raises(ValueError, match="reads digits, which a CSV does not hold"):
+        examples_for(digit_loaded, csv, 4)
+    with pytest.raises(ValueError, match="two examples at least, got a limit of 1"):
+        examples_for(text_loaded, csv, 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"review\ngreat\n", "lacks the column text"),
+        (b"", "lacks the column text"),
+        (b"\x00\xff\xfe\x9c,\x00\n", "is no CSV, seen in line 1: ."),
+        (b"text\na\nb\xff\n", "is no CSV, seen in line .: ."),
+        (b"a,b,c\n1,2,3\n4,5,6\n", "lacks the column text"),
+        (
+            b"text\na\nb,c\n",
+            "more or fewer cells in line 3 than in its first; a text with commas stands in quotes",
+        ),
+        (b"text\na,b\nc,d\n", "more or fewer cells in line 2"),
+        (b"label,text\n1,a\n0\n", "more or fewer cells in line 3"),
+        (b'text\n"a\n', "is no CSV, seen in line 2: unexpected end"),
+        (b"text,label\n", "two examples at least, other.csv holds 0"),
+        (b"text\none\n", "two examples at least, other.csv holds 1"),
+    ],
+)
+def test_what_is_no_table_of_texts_is_refused_in_one_sentence(text_loaded, tmp_path, content, said):
+    other = tmp_path / "other.csv"
+    other.write_bytes(content)
+    with pytest.raises(ValueError, match=f"^.*{said}") as refused:
+        examples_for(text_loaded, other)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_long_text_is_read(text_loaded, tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text("text\n" + "great film " * 9_091 + '\n"film\nfilm"\n')
+    first, second = (given.text for _, given in examples_for(text_loaded, path))
+    assert len(first) > 100_000
+    assert second == "film\nfilm"
+
+
+def test_memory_does_not_grow_with_the_examples(text_loaded, tmp_path):
+    path = tmp_path / "many.csv"
+    path.write_text("text\n" + "great film\n" * 20_000)
+    texts = examples_for(text_loaded, path, 20_000)
+    list(examples_for(text_loaded, path, 2))  # what pandas keeps of itself
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in texts) == 20_000
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 20_000 * 50  # a string alone takes 59 bytes

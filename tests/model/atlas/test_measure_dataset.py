@@ -1,0 +1,202 @@
+"""The whole: from a checkpoint and data to the files, also where it is ended on the way."""
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import model.atlas.measure_dataset as module
+from model.atlas.dataset_examples import OWN_NAME, examples_for
+from model.atlas.dataset_measure import Statistics
+from model.atlas.measure_dataset import Wanted, gather
+from model.atlas.results import EXAMPLES, HEADS, LAYERS, read_heads, read_layers, read_rows
+from model.capture import capture
+from model.checkpoint import load, save, weights_hash
+from model.measures.head_statistics import STATISTICS, statistics
+from tests.model import tiny
+from tests.model.tiny import CLOSE
+
+TEXTS = tuple(f"{a} {b} film" for a in ("great", "not", "x y") for b in ("a", "b c", "not", "d e f"))
+
+
+class KilledError(Exception):
+    """In the place of a kill: nothing in the atlas catches it."""
+
+
+@pytest.fixture
+def csv(tmp_path) -> Path:
+    path = tmp_path / "texts.csv"
+    path.write_text("text\n" + "\n".join(TEXTS))
+    return path
+
+
+def stored(tmp_path, config, name="it"):
+    made = tiny.loaded(config)
+    save(tmp_path / name, made.model, {}, made.tokenizer)
+    return load(tmp_path / name, "cpu")
+
+
+def shards_of(monkeypatch, n: int) -> None:
+    monkeypatch.setattr(module, "Statistics", partial(Statistics, shard=n))
+
+
+@pytest.mark.parametrize("shard", [1, 1024])
+def test_the_share_of_unknown_tokens_is_that_of_all_texts_together(tmp_path, monkeypatch, shard):
+    shards_of(monkeypatch, shard)
+    texts = ("great", "☃ ☃ film", "not a ☃ film")  # 3 of 8 tokens
+    (tmp_path / "texts.csv").write_text("text\n" + "\n".join(texts), encoding="utf-8")
+    loaded = stored(tmp_path, tiny.TEXT)
+    heads, layers = gather(loaded, examples_for(loaded, tmp_path / "texts.csv"), tmp_path / "out", "command")
+    for source in (read_heads(heads).source, read_layers(layers).source):
+        assert source.unknown == pytest.approx(3 / 8, rel=1e-12)
+
+
+def test_heads_and_layers_of_texts(tmp_path, csv):
+    loaded = stored(tmp_path, tiny.TEXT)
+    written = gather(loaded, examples_for(loaded, csv), tmp_path / "out", "command")
+    assert written == [tmp_path / "out" / name for name in (HEADS, LAYERS)]
+    heads, layers = read_heads(written[0]), read_layers(written[1])
+    assert heads.source.weights == (weights_hash(tmp_path / "it"),)
+    assert heads.source.unknown == 0
+    assert (heads.source.n, heads.source.data, heads.source.command) == (12, "texts.csv", "command")
+    assert tuple(heads.spreads) == STATISTICS
+    records = [capture(loaded, text) for text in TEXTS]
+    values = [statistics(record)["entropy"] for record in records]
+    np.testing.assert_allclose(heads.spreads["entropy"].mean, np.mean(values, axis=0), **CLOSE)
+    np.testing.assert_allclose(heads.spreads["entropy"].sd, np.std(values, axis=0, ddof=1), **CLOSE)
+    np.testing.assert_allclose(heads.z, np.mean([each.z.mean(axis=2) for each in records], axis=0), **CLOSE)
+    assert {name: len(each.mean) for name, each in layers.curves.items()} == {
+        "norm": 5,
+        "uniformity": 5,
+        "answer": 5,
+        "share": 4,
+        "entropy": 2,
+    }
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [HEADS, LAYERS]
+
+
+def test_digits_lie_in_a_grid(tmp_path):
+    loaded = stored(tmp_path, tiny.DIGIT)
+    paths = gather(
+        loaded, examples_for(loaded, None, 3), tmp_path / "out", "command", Wanted(extra=("examples",))
+    )
+    heads = read_heads(paths[0])
+    assert heads.source.unknown is None
+    assert set(heads.spreads) == {"entropy", "confidence", "distance", "same", "first", "sink"}
+    rows = read_rows(paths[2]).rows
+    assert (rows.query_token.str[0] == "r").all()
+    assert set(rows.before) | set(rows.between) | set(rows.after) == {""}
+
+
+def test_how_many_texts_have_what_not_all_have_is_stored(tmp_path, csv):
+    loaded = stored(tmp_path, tiny.TEXT)
+    csv.write_text('text\ngreat\n""\ngreat film\n[SEP]\n')  # two of them without a word
+    heads = read_heads(gather(loaded, examples_for(loaded, csv), tmp_path / "out", "command")[0])
+    assert dict(heads.source.samples) == {"confidence": 2}
+
+
+def test_a_text_without_a_token_is_named(tmp_path, csv):
+    made = tiny.loaded(replace(tiny.TEXT, pooling="mean"))
+    made.tokenizer.post_processor = None
+    save(tmp_path / "it", made.model, {}, made.tokenizer)
+    csv.write_text('text\ngreat\n" "\n')
+    loaded = load(tmp_path / "it", "cpu")
+    with pytest.raises(ValueError, match="example 2: it finds no token in this text"):
+        gather(loaded, examples_for(loaded, csv), tmp_path / "out", "command")
+
+
+# Ended and run again
+
+
+@pytest.mark.parametrize("killed_at", [1, 3, 5])
+def test_what_is_ended_goes_on_and_comes_to_the_same(tmp_path, csv, monkeypatch, killed_at):
+    shards_of(monkeypatch, 2)
+    loaded = stored(tmp_path, tiny.TEXT)
+    gather(loaded, examples_for(loaded, csv), tmp_path / "unbroken", "command")
+    whole, begun = Statistics.of, []
+
+    def killed(self, loaded, shard, step):
+        begun.append(shard.number)
+        if shard.number == killed_at and begun.count(killed_at) == 1:
+            raise KilledError
+        return whole(self, loaded, shard, step)
+
+    monkeypatch.setattr(Statistics, "of", killed)
+    with pytest.raises(KilledError):
+        gather(loaded, examples_for(loaded, csv), tmp_path / "out", "command")
+    assert not (tmp_path / "out" / HEADS).exists()
+    gather(loaded, examples_for(loaded, csv), tmp_path / "out", "command")
+    assert begun == [*range(killed_at + 1), *range(killed_at, 6)]
+    for name in (HEADS, LAYERS):
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "unbroken" / name).read_bytes()
+
+
+@pytest.mark.parametrize("what", ["data", "weights", "limit", "damage"])
+def test_what_was_measured_of_something_else_is_measured_anew(tmp_path, csv, monkeypatch, what):
+    shards_of(monkeypatch, 2)
+    loaded = stored(tmp_path, tiny.TEXT)
+    whole, begun = Statistics.of, []
+
+    def killed(self, loaded, shard, step):
+        begun.append(shard.number)
+        if len(begun) == 3:
+            raise KilledError
+        return whole(self, loaded, shard, step)
+
+    monkeypatch.setattr(Statistics, "of", killed)
+    with pytest.raises(KilledError):
+        gather(loaded, examples_for(loaded, csv), tmp_path / "out", "command")
+    limit = None
+    if what == "data":
+        csv.write_text(csv.read_text() + "\nfilm")
+    elif what == "weights":
+        made = tiny.loaded(tiny.TEXT, 3)
+        save(tmp_path / "it", made.model, {}, made.tokenizer)
+        loaded = load(tmp_path / "it", "cpu")
+    elif what == "limit":
+        limit = 10
+    else:
+        (path,) = (tmp_path / "out").iterdir()
+        path.write_bytes(path.read_bytes()[:50])
+    gather(loaded, examples_for(loaded, csv, limit), tmp_path / "out", "command")
+    assert begun[3] == 0
+
+
+# Examples
+
+
+def test_the_strongest_examples_are_of_our_own_sentences(tmp_path, csv):
+    loaded = stored(tmp_path, tiny.TEXT)
+    path = gather(loaded, examples_for(loaded, csv), tmp_path / "out", "c", Wanted(extra=("examples",)))[2]
+    assert path.name == EXAMPLES
+    found = read_rows(path)
+    assert found.source.data == OWN_NAME
+    assert found.source.n > 100
+
+
+def test_the_strongest_examples_in_context(tmp_path, csv):
+    loaded = stored(tmp_path, tiny.TEXT)
+    wanted = Wanted(extra=("examples",), show_data=True)
+    rows = read_rows(gather(loaded, examples_for(loaded, csv), tmp_path / "out", "c", wanted)[2]).rows
+    assert len(rows) == 2 * 2 * 5
+    records = {number: capture(loaded, text) for number, text in enumerate(TEXTS, 1)}
+    for (layer, head), of_head in rows.groupby(["layer", "head"]):
+        assert of_head["rank"].tolist() == [0, 1, 2, 3, 4]
+        assert of_head.number.is_unique
+
+        def words(record, layer=layer, head=head):
+            inner = slice(1, len(record) - 1)  # without class token and separator
+            return record.pattern[layer, head, inner, inner]
+
+        largest = sorted((float(words(record).max()) for record in records.values()), reverse=True)
+        assert of_head.weight.tolist() == pytest.approx(largest[:5], rel=1e-4)
+        for row in of_head.itertuples():
+            record = records[row.number]
+            assert record.pattern[layer, head, row.query, row.key] == pytest.approx(row.weight, rel=1e-4)
+            assert (record.tokens[row.query], record.tokens[row.key]) == (row.query_token, row.key_token)
+            first, second = sorted((row.query, row.key))
+            pieces = [record.pieces[at] for at in dict.fromkeys((first, second))]
+            said = row.before + pieces[0] + (row.between + pieces[1] if first != second else "") + row.after
+            assert said == TEXTS[row.number - 1]

@@ -1,0 +1,150 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from model.capture import capture
+from model.measures.head_roles import roles, roles_for, roles_on
+from model.measures.head_statistics import by_chance, statistics
+from model.record.from_arrays import from_arrays
+from tests.model import tiny
+
+N = 9
+WORDS = tuple("abcdefghi")
+SPECIAL = ("[CLS]", *"bcdefgh", "[SEP]")
+
+
+def named(pattern: np.ndarray, **more: object) -> list[str]:
+    record = from_arrays(np.asarray(pattern, np.float32)[None, None], **more)
+    return [role.name for role in roles(record, statistics(record), 0, 0, by_chance(record))]
+
+
+def diagonal(offset: int) -> np.ndarray:
+    """All weight on the key `offset` further on; at the edge on the query itself."""
+    at = np.clip(np.arange(N) + offset, 0, N - 1)
+    return np.eye(N)[at]
+
+
+def column(key: int, weight: float = 1) -> np.ndarray:
+    """`weight` on one key, the rest spread over all others."""
+    pattern = np.full((N, N), (1 - weight) / (N - 1))
+    pattern[:, key] = weight
+    return pattern
+
+
+@pytest.mark.parametrize(
+    ("pattern", "tokens", "expected"),
+    [
+        (diagonal(-1), WORDS, "previous-token head"),
+        (diagonal(1), WORDS, "next-token head"),
+        (diagonal(0), WORDS, "same-token head"),
+        (column(0), WORDS, "first-token head"),
+        (column(0), SPECIAL, "class-token head"),
+        (column(N - 1), SPECIAL, "separator head"),
+        (column(4, 0.5), WORDS, "sink head"),
+        (np.full((N, N), 1 / N), WORDS, "uniform head"),
+        ((diagonal(-1) + diagonal(0) + diagonal(1)) / 3, WORDS, "local head"),
+    ],
+)
+def test_a_head_that_does_one_thing_is_called_after_it(pattern, tokens, expected) -> None:
+    assert named(pattern, tokens=tokens) == [expected]
+
+
+def test_a_head_may_have_no_name() -> None:
+    """Each query looks at two others, some tokens away."""
+    assert named((np.roll(np.eye(N), 2, axis=1) + np.roll(np.eye(N), 4, axis=1)) / 2, tokens=WORDS) == []
+
+
+def test_half_is_enough_and_less_is_not() -> None:
+    def share(of_it: float) -> np.ndarray:
+        return of_it * column(0) + (1 - of_it) * np.roll(np.eye(N), 4, axis=1)
+
+    # One query of nine meets the first token in the other part too.
+    assert "first-token head" in named(share(0.46), tokens=WORDS)
+    assert "first-token head" not in named(share(0.42), tokens=WORDS)
+
+
+def patches(pattern: np.ndarray) -> list[str]:
+    return named(pattern, patch_grid=(3, 3))
+
+
+def test_patches_have_names_of_their_own() -> None:
+    assert patches(np.eye(9)) == ["same-patch head", "local head"]
+    beside = np.eye(25)[np.arange(25) + np.where(np.arange(25) % 5 == 4, -1, 1)]
+    assert named(beside, patch_grid=(5, 5)) == ["local head"]
+    assert patches(np.eye(9)[[8, 7, 6, 5, 3, 3, 2, 1, 0]]) == []
+    assert patches(np.full((9, 9), 1 / 9))[-1] == "uniform head"
+
+
+@pytest.mark.parametrize("n", range(2, 13))
+@pytest.mark.parametrize("causal", [False, True])
+def test_even_weights_are_not_local_and_have_no_sink_however_short_the_text(n, causal) -> None:
+    """Of 5 tokens they put 52 % on a query and its neighbours, and of 8 causal ones 34 % on the first."""
+    mask = np.tri(n, dtype=bool) if causal else np.ones((n, n), bool)
+    even = mask / mask.sum(axis=-1, keepdims=True)
+    found = named(even, tokens=tuple("abcdefghijkl"[:n]), mask=mask[None, None])
+    # a query with a single key counts as entropy 0, so causal ones are even from 10 tokens on
+    assert found == (["uniform head"] if n >= (10 if causal else 8) else [])
+
+
+@pytest.mark.parametrize("n", [3, 5, 7])
+def test_a_short_text_says_nothing_of_a_head(n) -> None:
+    assert named(np.eye(n), tokens=tuple("abcdefg"[:n])) == []
+
+
+def test_a_share_counts_from_twice_what_even_weights_would_give() -> None:
+    """Over 9 tokens those put 31 % around the query: 58 % is more than half, and no name yet; over 18 it is one."""
+
+    def around(n: int, share: float) -> np.ndarray:
+        near = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) <= 1
+        near, far = (each / each.sum(axis=-1, keepdims=True) for each in (near, ~near))
+        return share * near + (1 - share) * far
+
+    assert "local head" not in named(around(9, 0.58), tokens=tuple("abcdefghi"))
+    assert "local head" in named(around(9, 0.66), tokens=tuple("abcdefghi"))
+    assert "local head" in named(around(18, 0.58), tokens=tuple("abcdefghijklmnopqr"))
+
+
+def test_in_a_small_grid_no_patch_is_far() -> None:
+    """Of 3 by 3 patches, even weights are 1.4 away on average."""
+    beside = np.eye(9)[[1, 2, 1, 4, 5, 4, 7, 8, 7]]
+    assert patches(beside) == []
+
+
+def test_a_head_for_the_class_token_is_not_local_though_that_token_has_no_place() -> None:
+    assert named(np.eye(10)[[0] * 10], patch_grid=(3, 3)) == ["class-token head"]
+
+
+def test_means_over_many_inputs_are_read_by_the_same_rules() -> None:
+    record = from_arrays(np.full((1, 2, N, N), 1 / N), WORDS)
+    means = {"previous": np.array([[0.6, 0.1]]), "next": np.zeros((1, 2)), "same": np.array([[0.1, 0.2]])}
+    assert [role.name for role in roles(record, means, 0, 0)] == ["previous-token head"]
+    assert roles(record, means, 0, 1) == ()
+
+
+def test_numbers_that_are_missing_give_no_name() -> None:
+    record = from_arrays(np.full((1, 1, N, N), 1 / N), WORDS)
+    assert roles(record, {}, 0, 0) == ()
+    unknown = {name: np.full((1, 1), np.nan) for name in ("entropy", "previous", "next", "same", "sink")}
+    assert roles(record, unknown, 0, 0) == ()
+
+
+def test_every_name_is_given_once_and_says_its_rule() -> None:
+    for record in (
+        from_arrays(np.full((1, 1, N, N), 1 / N), WORDS),
+        from_arrays(np.full((1, 1, N, N), 1 / N), patch_grid=(3, 3)),
+    ):
+        listed = roles_for(record)
+        assert len({role.name for role in listed}) == len({role.rule for role in listed}) == len(listed)
+
+
+@pytest.mark.parametrize(
+    "config", [tiny.TEXT, replace(tiny.DIGIT, image_size=12, n_positions=10)], ids=["text", "digit"]
+)
+def test_one_head_alone_is_called_what_it_is_called_among_all(config) -> None:
+    given = "not great films x y z a" if config.is_text else np.eye(12, dtype=np.uint8) * 255
+    record = capture(tiny.loaded(config), given)
+    numbers, chance = statistics(record), by_chance(record)
+    found = {at: roles(record, numbers, *at, chance) for at in np.ndindex(record.pattern.shape[:2])}
+    assert any(found.values())
+    assert found == {at: roles_on(record, *at) for at in found}

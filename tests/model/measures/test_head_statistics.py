@@ -1,0 +1,180 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model.capture import capture
+from model.capture.intervention import MaskChoice, masked
+from model.measures.head_statistics import STATISTICS, looked_at, statistics
+from model.measures.word_view import view
+from model.record import AttentionRecord
+from model.record.from_arrays import from_arrays
+from tests.model import tiny
+from tests.tolerance import rounding
+
+SHARES = ("previous", "next", "same", "first", "separator", "sink")
+
+
+def of_rows(rows: list[list[float]], tokens: tuple[str, ...], **more: object) -> AttentionRecord:
+    return from_arrays(np.array([[rows]], np.float32), tokens, **more)
+
+
+def random(n: int, seed: int = 0, **more: object) -> AttentionRecord:
+    pattern = np.random.default_rng(seed).dirichlet(np.full(n, 0.3), size=(2, 3, n)).astype(np.float32)
+    return from_arrays(pattern, **more)
+
+
+# By hand
+
+
+def test_two_tokens() -> None:
+    found = statistics(of_rows([[0.75, 0.25], [0.5, 0.5]], ("good", "film")))
+    entropy = (1 + (-0.75 * math.log(0.75) - 0.25 * math.log(0.25)) / math.log(2)) / 2
+    by_hand = {
+        "entropy": entropy,
+        "confidence": (0.75 + 0.5) / 2,
+        "distance": (0.25 + 0.5) / 2,
+        "previous": 0.5 / 2,
+        "next": 0.25 / 2,
+        "same": (0.75 + 0.5) / 2,
+        "first": (0.75 + 0.5) / 2,
+        "sink": (0.75 + 0.5) / 2,
+    }
+    assert list(found) == [name for name in STATISTICS if name != "separator"]
+    for name, value in by_hand.items():
+        np.testing.assert_allclose(found[name], [[value]], rtol=rounding(20), err_msg=name)
+
+
+def test_special_tokens_count_as_keys_but_their_own_largest_weight_does_not() -> None:
+    rows = [[0.0, 0.0, 1.0], [0.25, 0.5, 0.25], [1.0, 0.0, 0.0]]
+    found = statistics(of_rows(rows, ("[CLS]", "film", "[SEP]")))
+    assert found["confidence"] == pytest.approx(0.5)
+    assert found["separator"] == pytest.approx((1 + 0.25 + 0) / 3)
+    assert found["first"] == pytest.approx((0 + 0.25 + 1) / 3)
+    assert found["sink"] == pytest.approx((1 + 0.25 + 0) / 3)
+
+
+def test_without_a_word_there_is_no_confidence() -> None:
+    assert "confidence" not in statistics(of_rows([[0.5, 0.5], [1.0, 0.0]], ("[CLS]", "[SEP]")))
+
+
+def test_of_weights_that_do_not_add_up_to_1_only_shares_remain() -> None:
+    """The weight on itself is 0.3 of 0.6 in all."""
+    found = statistics(of_rows([[0.1, 0.3], [0.0, 0.2]], ("good", "film")))
+    assert set(found) == {"previous", "next", "same", "first"}
+    assert found["same"] == pytest.approx(0.5)
+
+
+def test_a_head_without_any_weight_looks_nowhere() -> None:
+    found = statistics(of_rows([[0.0, 0.0], [0.0, 0.0]], ("good", "film"), mask=np.zeros((1, 1, 2, 2), bool)))
+    assert all(float(values[0, 0]) == 0 for values in found.values())
+
+
+# What an input does not have
+
+
+def test_patches_have_no_neighbour_in_line_and_their_first_token_is_the_class_token() -> None:
+    digit = statistics(capture(tiny.loaded(tiny.DIGIT), np.eye(8, dtype=np.uint8) * 255))
+    assert list(digit) == ["entropy", "confidence", "distance", "same", "first", "sink"]
+    assert "first" not in statistics(random(4, tokens=None, patch_grid=(2, 2)))
+
+
+def test_keys_of_another_input_are_no_neighbours() -> None:
+    record = from_arrays(np.array([[[[0.2, 0.8]], [[0.5, 0.5]]]]), ("a",), keys=("x", "[SEP]"))
+    found = statistics(record)
+    assert list(found) == ["entropy", "confidence", "first", "separator", "sink"]
+    np.testing.assert_allclose(found["separator"], [[0.8, 0.5]])
+
+
+# Written anew, cell by cell
+
+
+def anew(record: AttentionRecord) -> dict[str, np.ndarray]:
+    n_layers, n_heads, n, _ = record.pattern.shape
+    found = {name: np.zeros((n_layers, n_heads)) for name in STATISTICS}
+    words = [i for i in range(n) if record.roles[i] not in ("class", "separator", "padding", "special")]
+    for layer, head in np.ndindex(n_layers, n_heads):
+        weights = record.pattern[layer, head].astype(float)
+        allowed = record.mask[layer, head]
+        total = weights.sum()
+        entropies = []
+        for i in range(n):
+            nats = -sum(w * math.log(w) for w in weights[i] if w > 0)
+            entropies.append(nats / math.log(allowed[i].sum()) if allowed[i].sum() > 1 else 0)
+        found["entropy"][layer, head] = np.mean(entropies)
+        found["confidence"][layer, head] = np.mean([max(weights[i]) for i in words])
+        for i, j in np.ndindex(n, n):
+            found["distance"][layer, head] += weights[i, j] * abs(i - j) / n
+            for name, counts in {
+                "previous": j == i - 1,
+                "next": j == i + 1,
+                "same": i == j,
+                "first": j == 0,
+                "separator": record.roles[j] == "separator",
+            }.items():
+                found[name][layer, head] += weights[i, j] * counts / total
+        found["sink"][layer, head] = max(np.mean(weights[:, j]) for j in range(n))
+    return found
+
+
+@pytest.mark.parametrize(
+    "choice", [MaskChoice(), MaskChoice(kind="causal"), MaskChoice(kind="window", radius=1)]
+)
+def test_of_an_encoder_as_written_anew(choice: MaskChoice) -> None:
+    record = capture(tiny.loaded(tiny.TEXT), "not great films, not at all", masked(choice))
+    found = statistics(record)
+    assert tuple(found) == STATISTICS
+    for name, values in anew(record).items():
+        np.testing.assert_allclose(
+            found[name], values, rtol=rounding(10 * len(record)), atol=rounding(len(record)), err_msg=name
+        )
+
+
+def test_of_words_whose_pieces_are_merged() -> None:
+    record = capture(tiny.loaded(replace(tiny.TEXT, n_positions=20)), "not great films")
+    words = view(record, merged=True)
+    assert len(words) < len(record)
+    found = statistics(words)
+    for name, values in anew(words).items():
+        np.testing.assert_allclose(found[name], values, rtol=1e-5, atol=1e-6, err_msg=name)
+
+
+# What always holds
+
+
+@given(n=st.integers(1, 12), seed=st.integers(0, 1000))
+def test_of_any_rows_that_add_up_to_1(n: int, seed: int) -> None:
+    tokens = ("[CLS]", *"abcdefghij"[: max(n - 2, 0)], "[SEP]")[:n]
+    found = statistics(random(n, seed, tokens=tokens))
+    slack = rounding(4 * n)
+    for name in (*SHARES, "entropy", "confidence"):
+        if name in found:
+            assert (found[name] >= 0).all(), name
+            assert (found[name] <= 1 + slack).all(), name
+    assert (found["distance"] <= n - 1 + slack * n).all()
+    assert (found["previous"] + found["next"] + found["same"] <= 1 + slack).all()
+    assert (found["sink"] >= found["first"] - slack).all()
+    assert (found["sink"] >= 1 / n - slack).all()
+
+
+def test_read_backwards_the_next_token_is_the_one_before() -> None:
+    tokens = tuple("abcdef")
+    record = random(6, tokens=tokens)
+    turned = from_arrays(record.pattern[:, :, ::-1, ::-1], tokens[::-1])
+    one, other = statistics(record), statistics(turned)
+    tolerance = {"rtol": rounding(40)}
+    np.testing.assert_allclose(one["next"], other["previous"], **tolerance)
+    for name in ("entropy", "confidence", "distance", "same", "sink"):
+        np.testing.assert_allclose(one[name], other[name], **tolerance, err_msg=name)
+
+
+def test_the_shares_are_the_same_numbers() -> None:
+    record = random(6, tokens=tuple("abcdef"))
+    every = statistics(record)
+    found = looked_at(record)
+    assert set(found) == {"previous", "next", "same", "first"}
+    for name, values in found.items():
+        np.testing.assert_array_equal(values, every[name])

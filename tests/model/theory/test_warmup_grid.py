@@ -1,0 +1,164 @@
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from model.theory import warmup_grid
+from model.theory.digit_training import accuracy, digit_encoder, train
+from model.theory.learning_rate import learning_rate
+from model.theory.untrained_encoder import FreshSetting
+from model.theory.warmup_grid import WarmupRun, end_of_scale, read_runs, run, telling_rate, write_runs
+
+SETTING = FreshSetting(d_model=16, n_heads=2, initialisation="Xavier")
+RUN = WarmupRun(
+    norm_placement="post",
+    learning_rate=1e-3,
+    warmup=0,
+    n_steps=30,
+    steps=(0, 10, 20),
+    losses=(9.25, 8.5, None),
+    final_loss=None,
+    accuracy=0.125,
+)
+
+
+# Run live
+
+
+def test_a_run_is_the_small_training_with_the_schedule_of_the_long_ones():
+    made = run(SETTING, "post-LN", 2, learning_rate=2e-3, warmup=5, n_steps=20, seed=1)
+    model = digit_encoder(SETTING, "post-LN", 2, 1)
+    rates = [learning_rate(step, 20, 2e-3, 5, falls=False) for step in range(20)]
+    losses = list(train(model, rates, batch_size=warmup_grid.BATCH_SIZE, seed=1))
+    assert made.losses == pytest.approx(losses)
+    assert made.steps == tuple(range(20))
+    assert made.final_loss == pytest.approx((losses[-2] + losses[-1]) / 2)
+    assert made.accuracy == accuracy(model)
+    assert (made.norm_placement, made.learning_rate) == ("post", 2e-3)
+    assert (made.warmup, made.n_steps) == (5, 20)
+
+
+def test_a_run_that_diverges_says_so_and_ends(monkeypatch):
+    monkeypatch.setattr(warmup_grid, "train", lambda *_, **__: iter([2.3, 7.0, math.nan, 1.0]))
+    made = run(SETTING, "pre-LN", 1, learning_rate=1.0, warmup=0, n_steps=30, seed=0)
+    assert made.losses == (2.3, 7.0, None)
+    assert made.steps == (0, 1, 2)
+    assert made.final_loss is None
+    assert made.accuracy is None
+
+
+# Stored
+
+
+def stored(tmp_path: Path, text: str) -> Path:
+    (tmp_path / "runs.json").write_text(text)
+    return tmp_path / "runs.json"
+
+
+def test_runs_survive_the_file(tmp_path):
+    runs = [RUN, replace(RUN, final_loss=0.5, losses=(1.0, 0.75, 0.5), warmup=100)]
+    write_runs(tmp_path / "warmup" / "runs.json", runs)
+    assert read_runs(tmp_path / "warmup" / "runs.json") == runs
+    assert [path.name for path in (tmp_path / "warmup").iterdir()] == ["runs.json"]
+
+
+def test_no_runs_survive_the_file(tmp_path):
+    write_runs(tmp_path / "runs.json", [])
+    assert read_runs(tmp_path / "runs.json") == []
+
+
+def test_numbers_may_lack_their_point(tmp_path):
+    (read,) = read_runs(stored(tmp_path, rows(learning_rate=1, losses=[2, 1], final_loss=1, accuracy=1)))
+    assert (read.learning_rate, read.losses, read.final_loss, read.accuracy) == (1.0, (2.0, 1.0), 1.0, 1.0)
+
+
+def test_runs_that_do_not_say_their_precision_are_from_when_all_were_in_bf16(tmp_path):
+    (silent,) = read_runs(stored(tmp_path, rows()))
+    (told,) = read_runs(stored(tmp_path, rows(precision="fp32")))
+    assert (silent.precision, told.precision) == ("bf16", "fp32")
+
+
+def test_without_a_file_there_are_no_runs(tmp_path):
+    assert read_runs(tmp_path / "runs.json") == []
+
+
+def rows(**changes: object) -> str:
+    """A file of one run."""
+    row = {
+        "norm_placement": "pre",
+        "learning_rate": 0.001,
+        "warmup": 0,
+        "n_steps": 2,
+        "steps": [0, 1],
+        "losses": [1.0, None],
+        "final_loss": None,
+        "accuracy": None,
+    }
+    return json.dumps([row | changes])
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[", "cannot be read: Expecting value"),
+        ("{}", "the whole: {} is not of type 'array'"),
+        ("[1]", "0: 1 is not of type 'object'"),
+        ("[{}]", "0: 'norm_placement' is a required property"),
+        (rows(extra=1), r"0: Additional properties are not allowed \('extra' was unexpected\)"),
+        (rows(norm_placement=3), "0 norm_placement: 3 is not of type 'string'"),
+        (rows(precision=32), r"0 precision: 32 is not one of \['bf16', 'fp32'\]"),
+        (rows(precision="fp16"), "0 precision: 'fp16' is not one of"),
+        (rows(warmup="0"), "0 warmup: '0' is not of type 'integer'"),
+        (rows(warmup=-1), "0 warmup: -1 is less than the minimum of 0"),
+        (rows(learning_rate=0), "0 learning_rate: 0 is less than or equal to the minimum of 0"),
+        (rows(n_steps=0), "0 n_steps: 0 is less than the minimum of 1"),
+        (rows(n_steps=True), "0 n_steps: True is not of type 'integer'"),
+        (rows(losses=[1.0]), "2 steps need as many losses, got 1"),
+        (rows(losses="no"), "0 losses: 'no' is not of type 'array'"),
+        (rows(losses=[1.0, "low"]), "0 losses 1: 'low' is not of type 'number', 'null'"),
+        (rows(steps=[0, 0.5]), "0 steps 1: 0.5 is not of type 'integer'"),
+        (rows(final_loss=math.nan), "not finite"),
+        (rows(losses=[math.inf, 1.0]), "0 losses 0: inf is greater than the maximum"),
+        (rows(accuracy=10**400), "0 accuracy: 10+"),
+        ("[" * 100_000, "cannot be read"),
+    ],
+)
+def test_a_damaged_file_is_said_in_a_sentence(tmp_path, text, sentence):
+    with pytest.raises(ValueError, match=sentence) as raised:
+        read_runs(stored(tmp_path, text))
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("losses", "end"),
+    [([3.0, None, 4.0], 4.0), ([1.0], math.log(10)), ([9.0], 2 * math.log(10)), ([None], math.log(10))],
+)
+def test_a_scale_of_losses_ends_between_guessing_and_twice_that(losses, end):
+    assert end_of_scale(losses) == end
+
+
+def run_at(rate: float, placement: str, accuracy: float | None) -> WarmupRun:
+    return WarmupRun(
+        norm_placement=placement,
+        learning_rate=rate,
+        warmup=0,
+        n_steps=1,
+        steps=(0,),
+        losses=(1.0,),
+        final_loss=1.0,
+        accuracy=accuracy,
+    )
+
+
+def test_the_telling_rate_is_the_one_at_which_warm_up_changes_most():
+    pre = [
+        run_at(rate, "pre", each) for rate, each in ((0.001, 0.8), (0.001, 0.85), (0.01, 0.62), (0.01, 0.7))
+    ]
+    post = [
+        run_at(rate, "post", each) for rate, each in ((0.001, 0.5), (0.001, 0.6), (0.01, 0.1), (0.01, 0.4))
+    ]
+    assert telling_rate([*pre, *post]) == 0.01
+    assert telling_rate(pre[:2]) == 0.001
+    assert telling_rate([run_at(0.3, "pre", None), run_at(0.1, "pre", None)]) == 0.1
