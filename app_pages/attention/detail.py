@@ -15,8 +15,8 @@ from app_pages.subject.state import HeadSelection
 from app_pages.toolkit.gestures import arrow_keys, row_clicks
 from app_pages.toolkit.markdown import plain
 from model.record import AttentionRecord
-from viz.attention.head_view import head_view
-from viz.attention.token_heatmaps import attention_heatmap
+from viz.attention.head_view import weight_lines
+from viz.attention.token_heatmaps import weight_heatmap
 from viz.builders.number_format import percent
 from viz.builders.palette import WeightScale
 
@@ -85,10 +85,19 @@ def _matrix(
     shown: tuple[range, range] | None,
     notes: Sequence[str],
 ) -> None:
-    look = {"query": query, "scale": scale, "part": shown, "notes": notes, "numbers": record.numbers}
-    look |= {"mask": record.mask[chosen.layer, chosen.head], "keys": record.keys and record.keys.tokens}
+    figure = weight_heatmap(
+        pattern,
+        record.tokens,
+        query=query,
+        mask=record.mask[chosen.layer, chosen.head],
+        scale=scale,
+        window=shown,
+        keys=record.keys and record.keys.tokens,
+        numbers=record.numbers,
+        notes=notes,
+    )
     with st.container(key="matrix_place"):
-        show(attention_heatmap(pattern, record.tokens, **look), key="matrix", height="stretch")
+        show(figure, key="matrix", height="stretch")
         rows = range(len(record)) if shown is None else shown[0]
         row_clicks("matrix_place", len(rows), lambda row: take_query(record.number(rows[row])))
         arrow_keys("matrix_place", step)
@@ -98,8 +107,7 @@ def _lines(
     record: AttentionRecord, pattern: np.ndarray, query: int, scale: WeightScale, notes: Sequence[str]
 ) -> None:
     every = address.toggle("Lines of all queries", True, key="all_queries")
-    look = {"query": None if every else query, "scale": scale, "notes": notes, "numbers": record.numbers}
-    view = head_view(pattern, record.tokens, keys=record.keys and record.keys.tokens, **look)
+    view = weight_lines(record, pattern, query=None if every else query, scale=scale, notes=notes)
     if view.n_lines < view.n_all:
         drawn = f"The strongest {view.n_lines:,} of {view.n_all:,} lines"
         st.caption(f"{drawn}; they hold {percent(view.share, 0)} of the weight in this figure.")

@@ -12,7 +12,6 @@ from app_pages.compare.seeds import distances_beside_seeds
 from app_pages.controls import address
 from app_pages.controls.head_choice import (
     choose_query,
-    maxima,
     overview_of,
     step,
     take_head,
@@ -31,6 +30,7 @@ from app_pages.toolkit.gestures import arrow_keys, row_clicks
 from model.atlas.results import Against
 from model.measures.head_matching import Head, Pairing
 from model.record import AttentionRecord
+from viz.attention.head_overview import head_maxima
 from viz.attention.token_heatmaps import attention_heatmap
 from viz.builders.palette import WeightScale
 from viz.compare.distance_heatmap import distance_heatmap
@@ -104,7 +104,7 @@ def heads(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairi
 
 def _maxima_beside(records: Sequence[AttentionRecord], pairing: Pairing) -> tuple[np.ndarray, np.ndarray]:
     """For each side, the largest weight [layer, head] of the head that every one of its heads is paired with."""
-    ones, others = (maxima(record.pattern) for record in records)
+    ones, others = (head_maxima(record) for record in records)
     beside_ones, beside_others = np.full_like(ones, -np.inf), np.full_like(others, -np.inf)
     for one in np.ndindex(ones.shape):
         if (other := pairing.partner(one)) is not None:
@@ -124,8 +124,7 @@ def _all_weights(
     key: str,
 ) -> None:
     title = f"{side.title} {lens_name(head, through.lens)}"
-    look = {"mask": record.mask[head], "query": query, "scale": scale, "title": title, "notes": through.notes}
-    figure = attention_heatmap(record.pattern[head], record.tokens, **look)
+    figure = attention_heatmap(record, *head, query=query, scale=scale, title=title, notes=through.notes)
     with st.container(key=f"{key}_place"):
         show(figure, key=key, height="stretch")
         row_clicks(f"{key}_place", len(record), take)

@@ -222,20 +222,19 @@ def overview_of(
     maxima [layer, head], -inf where there is none.
     """
     take = take or (take_head if lens.has_heads else take_layer)
-    pattern, look = record.pattern, {}
-    if scale == "own":
-        look["tops"] = maxima(pattern) if beside is None else np.maximum(maxima(pattern), beside)
-        if beside is not None:
-            look["whose"] = "the maximum of each pair"
-    look |= {"scale": WeightScale(what=lens.quantity, shares=lens.sums_to_1), "by_layer": not lens.has_heads}
-    chart = head_overview(pattern, selected=selected, hover=measures, small=small, notes=notes, **look)
+    chart = head_overview(
+        record,
+        selected=selected,
+        measures=measures,
+        colours=scale,
+        paired_maxima=beside,
+        small=small,
+        notes=notes,
+        scale=WeightScale(what=lens.quantity, shares=lens.sums_to_1),
+        by_layer=not lens.has_heads,
+    )
     clickable_heads(chart, key=key, chosen=selected, take=take)
     arrow_keys(key, step)
-
-
-def maxima(pattern: np.ndarray) -> np.ndarray:
-    """The largest weight [layer, head] of each head of `pattern` [layer, head, query, key]."""
-    return pattern.max(axis=(-2, -1))
 
 
 def step(layers: int, heads: int) -> None:

@@ -225,16 +225,14 @@ def _maps(chosen: HeadSelection, before: Side, after: Side, query: int) -> None:
             key = f"ablate_overview_{side.title.lower()}"
             overview_of(side.record, summary(side.record), selected=head, scale="own", key=key, small=True)
     st.caption("Each map from 0 to its own maximum. A click chooses the head that is shown below.")
-    maps = [side.record.pattern[head] for side in sides]
-    scale = weight_scale("own", "the maximum of both", *maps)
+    scale = weight_scale("own", "the maximum of both", *(side.record.pattern[head] for side in sides))
     places = beside("ablate_maps", 3)
-    for side, each, place in zip(sides, maps, places, strict=False):
+    for side, place in zip(sides, places, strict=False):
         with place:
             figure = attention_heatmap(
-                each,
-                side.record.tokens,
+                side.record,
+                *head,
                 query=query,
-                mask=side.record.mask[head],
                 scale=scale,
                 title=f"L{head[0]} H{head[1]}, {side.title.lower()}",
             )

@@ -13,9 +13,7 @@ LEGIBLE = 64  # positions; of more, a part is shown to begin with
 
 def maps(chosen: HeadSelection, unmasked: Side, after: Side, query: int) -> None:
     head, tokens = (chosen.layer, chosen.head), after.record.tokens
-    mask, scores, pattern = (
-        each[head] for each in (after.record.mask, after.record.scores, after.record.pattern)
-    )
+    scores, mask = after.record.scores[head], after.record.mask[head]
     st.markdown(
         rf"L{chosen.layer} H{chosen.head}: $\;A_{{ij}} = \operatorname{{softmax}}_j(s_{{ij}} + m_{{ij}})$, "
         "with "
@@ -25,14 +23,13 @@ def maps(chosen: HeadSelection, unmasked: Side, after: Side, query: int) -> None
     shown = 0, len(tokens) - 1  # first and last position in all four maps
     if len(tokens) > LEGIBLE:
         shown = address.slider("Positions in the maps", *shown, (0, LEGIBLE - 1), key="masks_shown")
-    common = {"query": query, "shown": shown}
+    common = {"query": query, "zoom": shown}
     figures = {
         "scores": score_heatmap(scores, tokens, title="1 Scores s", **common),
         "masked": score_heatmap(scores, tokens, mask=mask, title="2 Scores after the mask, s + m", **common),
         "pattern": attention_heatmap(
-            pattern,
-            tokens,
-            mask=mask,
+            after.record,
+            *head,
             scale=chosen.of_head(unmasked.record, after.record),
             title="3 Pattern A",
             description="Attention under the mask, queries down, keys across",

@@ -15,7 +15,7 @@ from app_pages.subject.two_sides import NUMBERS, Side
 from model.experiments.shuffling import shuffled_picture
 from model.inputs import Picture
 from model.measures.changes import largest_change
-from viz.attention.token_heatmaps import attention_heatmap
+from viz.attention.token_heatmaps import weight_heatmap
 from viz.builders.number_format import written
 from viz.builders.palette import WeightScale
 
@@ -91,7 +91,7 @@ def _map(
         pattern, mask = two_sides.put_back(side, pattern), two_sides.put_back(side, mask)
         tokens, query_here = before.record.tokens, query
     title = f"{side.title}, L{chosen.layer} H{chosen.head}"
-    figure = attention_heatmap(pattern, tokens, mask=mask, query=query_here, scale=scale, title=title)
+    figure = weight_heatmap(pattern, tokens, mask=mask, query=query_here, scale=scale, title=title)
     show(figure, key=key)
 
 

@@ -12,7 +12,7 @@ from app_pages.toolkit.markdown import as_code
 from model.inputs import Input, as_seen
 from model.record import AttentionRecord
 from viz.attention.picture_patches import picture_overlay
-from viz.attention.token_strip import token_strip
+from viz.attention.token_strip import weight_strip
 from viz.builders.palette import WeightScale
 
 LONG, HEIGHT = 80, 260  # a text of more tokens scrolls in so many pixels: the rest must not be far below
@@ -47,8 +47,8 @@ def input_in_colours(
     if record.unit == "token":
         look = {"scale": scale, "allowed": allowed, "legend": legend, "notes": notes}
         at = query if record.keys is None else None
-        strip = token_strip(record.attended, weights, query=at, **look)
-        in_file = partial(token_strip, record.attended, weights, query=at, **look | {"legend": True})
+        strip = weight_strip(record.attended, weights, query=at, **look)
+        in_file = partial(weight_strip, record.attended, weights, query=at, **look | {"legend": True})
         selection = "token" if allowed is None else "key"
         with st.container(height=height if len(record) > LONG else "content", border=False):
             if record.keys is None:

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls import address
 from app_pages.controls.control_bar import bar
-from app_pages.controls.head_choice import choose_scale, maxima
+from app_pages.controls.head_choice import choose_scale
 from app_pages.show.show import show
 from app_pages.subject import cache
 from app_pages.subject.cache import Checkpoint, cached
@@ -18,6 +18,7 @@ from app_pages.training.tasks import GLANCES, explain, in_words, judged_on
 from model.checkpoint import read_config
 from model.checkpoint.training_film import Film, formed_at_step, read_film
 from model.checkpoint.training_history import standard_error
+from model.record.from_arrays import from_arrays
 from viz.attention.head_overview import head_overview
 from viz.builders.head_grids import formation_map
 from viz.builders.number_format import percent, with_error
@@ -87,16 +88,13 @@ def _screen(films: dict[str, Film], probe: int, measure: str, scale: ColourScale
     columns = st.columns(len(films), gap="medium")
     for column, (name, shown) in zip(columns, films.items(), strict=True):
         here = min(moment, len(shown) - 1)
-        pattern = shown.probes[probe].pattern_at(here)
-        look = {"tops": maxima(pattern)} if scale == "own" else {}
         with column:
             st.caption(f"**{name}**: {_when(shown, here)}")
             show(
                 head_overview(
-                    pattern,
-                    selected=None,
-                    hover={"entropy": shown.probes[probe].entropy[here]},
-                    **look,
+                    from_arrays(shown.probes[probe].pattern_at(here), shown.probes[probe].tokens),
+                    measures={"entropy": shown.probes[probe].entropy[here]},
+                    colours=scale,
                     clickable=False,
                 ),
                 width="content",

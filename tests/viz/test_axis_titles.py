@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from viz.attention.token_bars import knock_out_bars, row_sums
-from viz.attention.token_heatmaps import attention_heatmap, difference_heatmap, score_heatmap
+from viz.attention.token_heatmaps import difference_heatmap, score_heatmap, weight_heatmap
 from viz.builders.bars import neighbour_bars
 from viz.builders.figure import PlotlyFigure
 from viz.builders.head_grids import entropy_change
@@ -49,7 +49,7 @@ def layers_of(chart):
 @pytest.mark.parametrize(
     ("figure", "x", "y"),
     [
-        (attention_heatmap(EVEN, TWO), "key", "query"),
+        (weight_heatmap(EVEN, TWO), "key", "query"),
         (score_heatmap(EVEN, TWO), "key", "query"),
         (difference_heatmap(EVEN, EVEN, TWO), "key", "query"),
         (cell_board(EVEN, TWO, mask=EVEN > 0, query=0), "key", "query"),

@@ -1,7 +1,8 @@
 """One head as lines from the queries on the left to the keys on the right, after BertViz' head view."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import altair as alt
 import numpy as np
@@ -14,6 +15,9 @@ from ..builders.theme import FIT, INK, lines_above
 from ..builders.token_label import FONT, label, visible
 from ..builders.token_label import width as label_width
 from ..builders.vega_colours import attention_colour, evenly, weight_values
+
+if TYPE_CHECKING:  # figures are drawn without what model/ imports
+    from model.record import AttentionRecord
 
 _WIDTH = 640  # pixels, where the page gives none
 _WIDEST = 900  # lines across more than that are too flat to be followed
@@ -35,89 +39,87 @@ class HeadView:
 
 
 def head_view(
-    pattern: np.ndarray,
-    tokens: Sequence[str],
+    record: "AttentionRecord",
+    layer: int,
+    head: int,
+    *,
+    query: int | None = None,
+    at_most: int = 2000,
+    scale: WeightScale = TO_ONE,
+    notes: Sequence[str] = (),
+) -> HeadView:
+    """A line for each attention weight of one head, or only for those of a `query`."""
+    return weight_lines(
+        record, record.pattern[layer, head], query=query, at_most=at_most, scale=scale, notes=notes
+    )
+
+
+def weight_lines(
+    record: "AttentionRecord",
+    weights: np.ndarray,
     *,
     query: int | None,
     at_most: int = 2000,
     scale: WeightScale = TO_ONE,
-    keys: Sequence[str] | None = None,
-    numbers: Sequence[int] | None = None,
     notes: Sequence[str] = (),
 ) -> HeadView:
-    """A line for each weight of pattern [query, key]; with a `query` chosen, for those of its row.
-
-    `keys` are the tokens on the right where they are not those on the left, and `numbers` the positions of the tokens
-    where these are not counted from 0. `notes` are lines above it: what was done to the weights.
+    """A line for each of `weights` [query, key] over the tokens of the record; with a `query`, for those of its row.
 
     Of more than `at_most` lines the strongest are drawn. A token under the pointer shows its lines alone, a
     click on it sets the point selection `token`, field `position`. Name `token` as the selection mode: were
-    `hover` one as well, each move of the pointer would rerun the page.
-    Raises ValueError where the pattern is not tokens × tokens, or × keys.
+    `hover` one as well, each move of the pointer would rerun the page. `notes` are lines above the figure.
+    Raises ValueError where the weights are not queries × keys.
     """
-    n, attended = len(tokens), tokens if keys is None else keys
-    need_shape((n, len(attended)), pattern=pattern)
-    shown = pattern if query is None else np.where(np.arange(n)[:, None] == query, pattern, 0)
-    of, to = np.nonzero(shown)
-    weights = shown[of, to].astype(float)
-    strongest = np.argsort(weights, kind="stable")[-at_most:]  # the last lies on top
-    of, to = of[strongest], to[strongest]
-    names, key_names = (np.array([visible(token) for token in each], object) for each in (tokens, attended))
-    positions = np.arange(n) if numbers is None else np.asarray(numbers)
-    at_keys = positions if keys is None else np.arange(len(keys))
+    n, n_keys = len(record), len(record.attended)
+    need_shape((n, n_keys), weights=weights)
+    drawn = weights if query is None else np.where(np.arange(n)[:, None] == query, weights, 0)
+    queries, keys = np.nonzero(drawn)
+    values = drawn[queries, keys].astype(float)
+    strongest = np.argsort(values, kind="stable")[-at_most:]  # the last lies on top
+    queries, keys = queries[strongest], keys[strongest]
+    query_numbers = np.array([record.number(index) for index in range(n)], int)
+    key_numbers = query_numbers if record.keys is None else np.arange(len(record.keys))
     lines = {
-        "query": positions[of],
-        "key": at_keys[to],
-        "query token": names[of],
-        "key token": key_names[to],
-        "weight": weights[strongest],
-        "start": of,
-        "end": to,
+        "query": query_numbers[queries],
+        "key": key_numbers[keys],
+        "query token": [visible(record.tokens[index]) for index in queries],
+        "key token": [visible(record.attended.tokens[index]) for index in keys],
+        "weight": values[strongest],
     }
-    sides = {"query": (tokens, positions), "key": (attended, at_keys)}
-    return HeadView(
-        chart=_chart(lines, sides, None if query is None else int(positions[query]), scale, notes),
-        n_lines=len(strongest),
-        n_all=len(weights),
-        share=float(lines["weight"].sum() / weights.sum()) if len(weights) else 1.0,
-    )
-
-
-def _chart(
-    lines: dict[str, np.ndarray],
-    sides: Mapping[str, tuple[Sequence[str], np.ndarray]],
-    query: int | None,
-    scale: WeightScale,
-    notes: Sequence[str],
-) -> VegaFigure:
-    """Tokens and positions of both `sides`; `query` is the position of the chosen one."""
-    n, n_keys = max(len(tokens) for tokens, _ in sides.values()), len(sides["key"][0])
-    row = float(np.clip(_HEIGHT / max(n, 1), _LOWEST_ROW, _HIGHEST_ROW))
+    n_rows = max(n, n_keys)
+    row = float(np.clip(_HEIGHT / max(n_rows, 1), _LOWEST_ROW, _HIGHEST_ROW))
     font_size = min(14, row - 2)
 
-    def middle(at: np.ndarray) -> np.ndarray:
-        return (at + 1.5) * row  # the headings fill the first row
+    def middle(index: np.ndarray) -> np.ndarray:
+        return (index + 1.5) * row  # the headings fill the first row
 
-    columns = []
-    for column, heading in (("query", "queries"), ("key", "keys")):
-        tokens, positions = sides[column]
-        columns.append(
+    rows = pd.concat(
+        [
             pd.DataFrame(
                 {
                     "column": column,
-                    "position": [-1, *positions],
+                    "position": [-1, *numbers],
                     "label": [heading, *(label(token, _LONGEST_TOKEN) for token in tokens)],
                     "token": ["", *map(visible, tokens)],
                     "middle": middle(np.arange(-1, len(tokens))),
-                    "selected": [False, *(column == "query" and at == query for at in positions)],
+                    "selected": [
+                        False,
+                        *(column == "query" and index == query for index in range(len(tokens))),
+                    ],
                 }
             )
-        )
-    rows = pd.concat(columns, ignore_index=True)
-    chosen = rows["token"][rows["selected"]]
-    of = "every token" if query is None else f"token {query}, {chosen.iloc[0]},"
-    return _form(scale.reach, evenly(n_keys, shares=scale.shares), scale.what).of(
-        pd.DataFrame(lines | {"start": middle(lines["start"]), "end": middle(lines["end"])}),
+            for column, heading, tokens, numbers in (
+                ("query", "queries", record.tokens, query_numbers),
+                ("key", "keys", record.attended.tokens, key_numbers),
+            )
+        ],
+        ignore_index=True,
+    )
+    source = "every token"
+    if query is not None:
+        source = f"token {query_numbers[query]}, {visible(record.tokens[query])},"
+    chart = _form(scale.reach, evenly(n_keys, shares=scale.shares), scale.what).of(
+        lines | {"start": middle(queries), "end": middle(keys)},
         frames={"rows": rows},
         values={
             **weight_values(scale, n_keys),
@@ -125,9 +127,15 @@ def _chart(
             "row": row,
             "font_size": font_size,
         },
-        height=row * (n + 1),
+        height=row * (n_rows + 1),
         **lines_above(notes),
-        description=f"Lines from {of} to the tokens that it attends to, the stronger the more attention",
+        description=f"Lines from {source} to the tokens that it attends to, the stronger the more attention",
+    )
+    return HeadView(
+        chart=chart,
+        n_lines=len(strongest),
+        n_all=len(values),
+        share=float(lines["weight"].sum() / values.sum()) if len(values) else 1.0,
     )
 
 
@@ -136,7 +144,6 @@ def _form(reach: str, even: str, what: str) -> alt.LayerChart:
     keys_from = f"(min(width, {_WIDEST}) - column)"  # the width is known in the browser alone
     rules = alt.Chart(data()).transform_calculate(left="column", right=keys_from)
     at_pointer = "!isValid(hover.position) || datum[hover.column[0]] == hover.position[0]"
-    said = [tip("query token:N"), tip("key token:N"), tip("weight:Q", ".4f", what)]
     rules = rules.mark_rule(strokeWidth=2, strokeCap="round", aria=False).encode(
         x=pixel_x("left"),
         x2="right:Q",
@@ -144,7 +151,7 @@ def _form(reach: str, even: str, what: str) -> alt.LayerChart:
         y2="end:Q",
         color=attention_colour(reach, even, what=what),
         opacity=either(at_pointer, 1, _FAINT),
-        tooltip=said,
+        tooltip=[tip("query token:N"), tip("key token:N"), tip("weight:Q", ".4f", what)],
     )
     base = alt.Chart(data("rows")).transform_calculate(
         left=f"datum.column == 'query' ? 0 : {keys_from}",
@@ -174,6 +181,8 @@ def _form(reach: str, even: str, what: str) -> alt.LayerChart:
         description="token:N",
         tooltip=[tip("token:N"), tip("position:Q"), tip("column:N", title="as")],
     )
-    at = {"fields": ["column", "position"], "on": "pointerover", "clear": "pointerout"}
-    cover = cover.add_params(click_on("token", "position"), alt.selection_point(name="hover", **at))
+    hover = alt.selection_point(
+        name="hover", fields=["column", "position"], on="pointerover", clear="pointerout"
+    )
+    cover = cover.add_params(click_on("token", "position"), hover)
     return alt.layer(rules, text, cover).properties(width=_WIDTH, autosize=FIT)  # rows keep their height

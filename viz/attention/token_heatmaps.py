@@ -1,16 +1,15 @@
-"""A head's pattern, its scores, or the difference of two patterns, cell by cell, with the number under the pointer.
+"""Heatmaps of one head over its tokens: weights, scores, or the difference of two patterns.
 
-Queries go down from the top, keys across. Of the `place` that each map takes, the row of the chosen `query` is framed,
-both axes are zoomed to the positions `shown`, from first to last, or, where these are not the same, to the queries and
-the keys of `part`, and cells that a `mask` [query, key] forbids (False) are hatched, without a number. `keys` are the
-tokens across where they are not those down, `numbers` the positions of the tokens where these are not counted from 0,
-and `notes` say below the map what was done to the weights.
-ValueError where the shapes do not fit each other.
+Queries go down from the top, keys across. A frame marks the row of the chosen `query`. `zoom` is the first and the last
+position that both axes show; `window`, the queries and the keys that are drawn at all. Cells that `mask` [query, key]
+forbids (False) are hatched and show no number. `numbers` are the positions of the tokens where these are not counted
+from 0, and `notes` are lines below the map.
+All functions raise ValueError where the shapes do not fit each other.
 """
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,11 +17,42 @@ from ..builders.figure import PlotlyFigure, need_shape
 from ..builders.heatmap import attention_scale, colour_scale, heatmap, position_labels
 from ..builders.palette import ROUNDING, TO_ONE, WeightScale, largest
 
-_WRITTEN = 20  # keys; in a map of more, a cell has no room for its number
+if TYPE_CHECKING:  # figures are drawn without what model/ imports
+    from model.record import AttentionRecord
+
+_MOST_WRITTEN = 20  # keys; in a map of more, a cell has no room for its number
 
 
 def attention_heatmap(
-    pattern: np.ndarray,
+    record: "AttentionRecord",
+    layer: int,
+    head: int,
+    *,
+    query: int | None = None,
+    scale: WeightScale = TO_ONE,
+    title: str = "",
+    description: str | None = None,
+    zoom: tuple[int, int] | None = None,
+    notes: Sequence[str] = (),
+) -> PlotlyFigure:
+    """The attention weights of one head; cells that its mask forbids are hatched."""
+    return weight_heatmap(
+        record.pattern[layer, head],
+        record.tokens,
+        query=query,
+        mask=record.mask[layer, head],
+        scale=scale,
+        title=title,
+        description=description,
+        zoom=zoom,
+        keys=record.keys and record.keys.tokens,
+        numbers=record.numbers,
+        notes=notes,
+    )
+
+
+def weight_heatmap(
+    weights: np.ndarray,
     tokens: Sequence[str],
     *,
     query: int | None = None,
@@ -30,23 +60,42 @@ def attention_heatmap(
     scale: WeightScale = TO_ONE,
     title: str = "",
     description: str | None = None,
-    **place: Any,
+    zoom: tuple[int, int] | None = None,
+    window: tuple[range, range] | None = None,
+    keys: Sequence[str] | None = None,
+    numbers: Sequence[int] | None = None,
+    notes: Sequence[str] = (),
 ) -> PlotlyFigure:
-    """Weights [query, key] over `tokens`: a masked cell has none, since the zero there says nothing about the head.
+    """Weights [query, key] of any origin over `tokens`, with `keys` across where these are other tokens.
 
-    In the row of the `query` they are written, where there is room.
+    A masked cell shows no weight, since the zero there says nothing about the head. In the row of the `query` the weights
+    are written, where there is room.
     """
-    n_keys = pattern.shape[-1]
+    n_keys = weights.shape[-1]
     if mask is None or query is None or mask[query].all():
         colours = attention_scale(scale, n_keys)
     else:
         colours = attention_scale(scale, int(mask[query].sum()), "the allowed keys")
-    said = description or "Attention" + f" of {title}" * bool(title) + ", queries down, keys across"
-    look = {"colours": colours, "number": ": %{z:.4f}", "title": title, "description": said}
-    if query is not None and n_keys <= _WRITTEN:
-        look["written"] = np.full(pattern.shape, "", dtype=object)
-        look["written"][query] = [_short(weight) for weight in pattern[query]]
-    return _over_tokens(pattern, tokens, mask=mask, query=query, **look, **place)
+    written = None
+    if query is not None and n_keys <= _MOST_WRITTEN:
+        written = np.full(weights.shape, "", dtype=object)
+        written[query] = [_two_digits(weight) for weight in weights[query]]
+    return _token_heatmap(
+        weights,
+        tokens,
+        colours=colours,
+        number=": %{z:.4f}",
+        title=title,
+        description=description or "Attention" + f" of {title}" * bool(title) + ", queries down, keys across",
+        query=query,
+        mask=mask,
+        written=written,
+        zoom=zoom,
+        window=window,
+        keys=keys,
+        numbers=numbers,
+        notes=notes,
+    )
 
 
 def cross_heatmap(
@@ -57,7 +106,7 @@ def cross_heatmap(
     query: int,
     scale: WeightScale = TO_ONE,
 ) -> PlotlyFigure:
-    """Weights [query, key] of the tokens `queries` of one input on the tokens `keys` of another."""
+    """Cross-attention [query, key] from the tokens `queries` of one input to the tokens `keys` of another."""
     need_shape((len(queries), len(keys)), pattern=pattern)
     return heatmap(
         pattern,
@@ -74,28 +123,37 @@ def cross_heatmap(
     )
 
 
-def _short(weight: float) -> str:
-    """In two digits without the 0 before them; nothing where that would be .00, 1 where it would be 1.00."""
-    return {"0.00": "", "1.00": "1"}.get(said := f"{weight:.2f}", said.removeprefix("0"))
+def _two_digits(weight: float) -> str:
+    """`.25` for 0.25, nothing where that would be .00, 1 where it would be 1.00."""
+    text = f"{weight:.2f}"
+    return {"0.00": "", "1.00": "1"}.get(text, text.removeprefix("0"))
 
 
 def score_heatmap(
     scores: np.ndarray,
     tokens: Sequence[str],
     *,
-    title: str = "",
     mask: np.ndarray | None = None,
-    **place: Any,
+    query: int | None = None,
+    title: str = "",
+    zoom: tuple[int, int] | None = None,
 ) -> PlotlyFigure:
-    """Scores [query, key], purple below 0 and gold above.
+    """Scores q·k / √d_k [query, key] of one head, purple below 0 and gold above.
 
-    The scale is symmetric about 0 and reaches to the largest score of all, so that the figures before and after the
-    mask have the same one.
+    The scale is symmetric about 0 and reaches to the largest score, masked or not, so that the figures before and after
+    the mask have the same one.
     """
-    colours = colour_scale("score q·k / √d_k", "symmetric about 0", largest(scores))
-    said = f"Scores{'' if mask is None else ' after the mask'}, queries down, keys across"
-    look = {"colours": colours, "number": ": %{z:.3f}", "title": title, "description": said}
-    return _over_tokens(scores, tokens, mask=mask, **look, **place)
+    return _token_heatmap(
+        scores,
+        tokens,
+        colours=colour_scale("score q·k / √d_k", "symmetric about 0", largest(scores)),
+        number=": %{z:.3f}",
+        title=title,
+        description=f"Scores{'' if mask is None else ' after the mask'}, queries down, keys across",
+        query=query,
+        mask=mask,
+        zoom=zoom,
+    )
 
 
 def difference_heatmap(
@@ -104,64 +162,81 @@ def difference_heatmap(
     tokens: Sequence[str],
     *,
     names: tuple[str, str] = ("pre-LN", "post-LN"),
+    query: int | None = None,
     title: str = "",
     description: str | None = None,
-    **place: Any,
+    zoom: tuple[int, int] | None = None,
 ) -> PlotlyFigure:
-    """Signed second − first of two patterns [query, key]: purple where the `first` has more, gold where the `second` has.
+    """`second` minus `first`, two patterns [query, key]: purple where the first has more weight, gold where the second.
 
-    The scale is symmetric about 0 and reaches to the largest difference, either way, where that is more than rounding.
+    The scale is symmetric about 0 and reaches to the largest absolute difference, where that is more than rounding.
     """
     need_shape((len(tokens),) * 2, first=first, second=second)
     difference = second - first
-    one, other = (escape(name, quote=False) for name in names)
-    end = largest(difference, at_least=ROUNDING)
-    colours = colour_scale(f"{names[1]} minus {names[0]}", "symmetric about 0", end)
-    both = f"<br>{one}: %{{customdata[0]:.4f}}<br>{other}: %{{customdata[1]:.4f}}"
-    number = f"{both}<br>difference: %{{z:.4f}}"
-    said = description or f"Difference of attention, {title}"
-    look = {"colours": colours, "number": number, "title": title, "description": said}
-    look["customdata"] = np.stack([first, second], axis=-1)
-    return _over_tokens(difference, tokens, **look, **place)
+    first_name, second_name = (escape(name, quote=False) for name in names)
+    return _token_heatmap(
+        difference,
+        tokens,
+        colours=colour_scale(
+            f"{names[1]} minus {names[0]}", "symmetric about 0", largest(difference, at_least=ROUNDING)
+        ),
+        number=f"<br>{first_name}: %{{customdata[0]:.4f}}<br>{second_name}: %{{customdata[1]:.4f}}"
+        "<br>difference: %{z:.4f}",
+        customdata=np.stack([first, second], axis=-1),
+        title=title,
+        description=description or f"Difference of attention, {title}",
+        query=query,
+        zoom=zoom,
+    )
 
 
-def _over_tokens(
+def _token_heatmap(
     values: np.ndarray,
     tokens: Sequence[str],
     *,
+    colours: dict,
+    number: str,
+    title: str,
+    description: str,
+    query: int | None,
     mask: np.ndarray | None = None,
-    query: int | None = None,
-    shown: tuple[int, int] | None = None,
-    part: tuple[range, range] | None = None,
+    written: np.ndarray | None = None,
+    customdata: np.ndarray | None = None,
+    zoom: tuple[int, int] | None = None,
+    window: tuple[range, range] | None = None,
     keys: Sequence[str] | None = None,
     numbers: Sequence[int] | None = None,
     notes: Sequence[str] = (),
-    **options: object,
 ) -> PlotlyFigure:
-    """The heatmap of [query, key]; zoomed ones are lower, as they stand beside each other.
-
-    Of a large one only the queries and keys of `part` are drawn, and sent to the browser.
-    """
+    """The heatmap of [query, key]; zoomed ones are lower, as they stand beside each other."""
     n_keys = len(tokens if keys is None else keys)
-    need_shape((len(tokens), n_keys), values=values, **({} if mask is None else {"mask": mask}))
-    labels = position_labels(tokens, numbers)
-    across = labels if keys is None else position_labels(keys)
-    if part is not None:
-        queries, those = (slice(each.start, each.stop) for each in part)
-        values, labels, across = values[queries, those], labels[queries], across[those]
-        mask = None if mask is None else mask[queries, those]
-        query = query - queries.start if query is not None and query in part[0] else None
+    need_shape((len(tokens), n_keys), values=values)
+    if mask is not None:
+        need_shape((len(tokens), n_keys), mask=mask)
+    down = position_labels(tokens, numbers)
+    across = down if keys is None else position_labels(keys)
+    if window is not None:  # the rest of a large map is not even sent to the browser
+        rows, columns = (slice(side.start, side.stop) for side in window)
+        values, down, across = values[rows, columns], down[rows], across[columns]
+        mask = None if mask is None else mask[rows, columns]
+        written = None if written is None else written[rows, columns]
+        query = query - rows.start if query is not None and query in window[0] else None
         n_keys = len(across)
     return heatmap(
         values,
         x=across,
-        y=labels,
+        y=down,
         titles=("<br>".join(("key", *(escape(note, quote=False) for note in notes))), "query"),
+        colours=colours,
         cell="query '%{y}' → key '%{x}'",
+        number=number,
+        title=title,
+        description=description,
         mask=mask,
+        written=written,
+        customdata=customdata,
         framed=None if query is None else (range(n_keys), range(query, query + 1)),
-        shown=None if shown is None else (range(shown[0], shown[1] + 1),) * 2,
-        height=640 if shown is None else 540,
+        shown=None if zoom is None else (range(zoom[0], zoom[1] + 1),) * 2,
+        height=640 if zoom is None else 540,
         square=True,
-        **options,
     )

@@ -15,8 +15,8 @@ from ..builders.token_label import FONT, label, visible
 from ..builders.token_label import width as label_width
 from ..builders.vega_colours import attention_colour, evenly, weight_values
 
-if TYPE_CHECKING:  # the package loads torch
-    from model.record import Positions
+if TYPE_CHECKING:  # figures are drawn without what model/ imports
+    from model.record import AttentionRecord, Positions
 
 _FONT_SIZE = 15
 _LINE = 36  # pixels, as all lengths here
@@ -28,7 +28,26 @@ _LONGEST_WORD = 240  # a longer one may break between its pieces
 
 
 def token_strip(
-    read: "Positions",
+    record: "AttentionRecord",
+    layer: int,
+    head: int,
+    query: int,
+    *,
+    scale: WeightScale = TO_ONE,
+    notes: Sequence[str] = (),
+) -> VegaFigure:
+    """The tokens in the colours of the weights that one head gives them from the position `query`."""
+    return weight_strip(
+        record.attended,
+        record.pattern[layer, head, query],
+        query=query if record.keys is None else None,
+        scale=scale,
+        notes=notes,
+    )
+
+
+def weight_strip(
+    positions: "Positions",
     weights: np.ndarray,
     *,
     query: int | None,
@@ -37,37 +56,37 @@ def token_strip(
     legend: bool = True,
     notes: Sequence[str] = (),
 ) -> VegaFigure:
-    """The tokens of what was `read` in lines like text, coloured by weights [position]; the token `query` is outlined,
-    which is None where the query is no token of these.
+    """The tokens at `positions` in lines like text, coloured by any weights [position]; the token `query` is outlined,
+    which is None where the query is none of them.
 
-    The pieces of a word touch each other, without what the tokenizer marks them with. A click on a token sets the point selection
+    The pieces of a word touch each other, without the tokenizer's prefix. A click on a token sets the point selection
     `token`, field `position`. The lines are broken in the browser and fit any width that Streamlit gives.
-    With `allowed` [position], tokens that are not (False) are struck out, and a click sets `key`, fields `position`
+    With `allowed` [position], the other tokens (False) are struck out, and a click sets `key`, fields `position`
     and `blocked`: Streamlit reports a click only where it changes the selection, and once the first click has
     blocked a token, the second one on it is different from the first.
-    Where a figure beside it has the same colours, it can do without the `legend`. `notes` are lines above it: what was done
-    to the weights.
+    Without a `legend` where a figure beside it has the same colours. `notes` are lines above the text.
     Raises ValueError where tokens and weights differ in number.
     """
-    need_shape((len(read),), weights=weights)
-    blocked = np.zeros(len(read), bool) if allowed is None else ~allowed
-    boxes = _boxes(read)
+    n = len(positions)
+    need_shape((n,), weights=weights)
+    blocked = np.zeros(n, bool) if allowed is None else ~allowed
+    boxes = _boxes(positions)
     longest = max((end - word for end, word in zip(boxes["end"], boxes["word"], strict=True)), default=0)
     boxes["weight"] = np.asarray(weights, float)
-    boxes["selected"] = np.arange(len(read)) == query
+    boxes["selected"] = np.arange(n) == query
     boxes["blocked"] = blocked
     boxes["said"] = [
-        token + ", masked" * masked for token, masked in zip(boxes["token"], blocked.tolist(), strict=True)
+        f"{token}, masked" if masked else token for token, masked in zip(boxes["token"], blocked, strict=True)
     ]
     n_keys = int((~blocked).sum())
-    return _form(
-        scale.reach, evenly(n_keys, shares=scale.shares), scale.what, allowed is not None, legend
-    ).of(
+    query_name = (
+        "the query" if query is None else f"{positions.units.removesuffix('s')} {positions.number(query)}"
+    )
+    even = evenly(n_keys, shares=scale.shares)
+    return _form(scale.reach, even, scale.what, allowed is not None, legend).of(
         boxes,
         values={"longest": longest, **weight_values(scale, n_keys)},
-        description=f"The {len(read)} {read.units} of the text, coloured by the attention of "
-        + ("the query" if query is None else f"{read.units.removesuffix('s')} {read.number(query)}")
-        + " to them",
+        description=f"The {n} {positions.units} of the text, coloured by the attention of {query_name} to them",
         **lines_above(notes),
     )
 
@@ -89,7 +108,7 @@ def _form(reach: str, even: str, what: str, blockable: bool, legend: bool) -> al
     )
     ends = {"Left": "starts_word", "Right": "ends_word"}
     corners = [(height + side, end) for height in ("Top", "Bottom") for side, end in ends.items()]
-    box = {f"cornerRadius{at}": alt.expr(f"datum.{end} ? {_ROUNDING} : 0") for at, end in corners}
+    box = {f"cornerRadius{corner}": alt.expr(f"datum.{end} ? {_ROUNDING} : 0") for corner, end in corners}
     colours = base.mark_rect(**box, aria=False).encode(
         x2="right:Q", color=attention_colour(reach, even, legend=legend, what=what)
     )
@@ -122,27 +141,27 @@ def _form(reach: str, even: str, what: str, blockable: bool, legend: bool) -> al
     )
 
 
-def _boxes(read: "Positions") -> dict[str, list]:
-    """A value a token, as if all stood in one endless line: `start` and `end`, and the start of its `word`."""
-    continues = [role == "continuation" and position > 0 for position, role in enumerate(read.roles)]
-    shown = [label(piece, _LONGEST_TOKEN) for piece in read.pieces]
+def _boxes(positions: "Positions") -> dict[str, list]:
+    """Columns with a value a token, as if all stood in one endless line: `start`, `end` and the start of its `word`."""
+    continues = [role == "continuation" and index > 0 for index, role in enumerate(positions.roles)]
+    labels = [label(piece, _LONGEST_TOKEN) for piece in positions.pieces]
     starts, ends, words = [], [], []
     word = end = 0.0
-    for position, (piece, goes_on) in enumerate(zip(shown, continues, strict=True)):
-        start = end if goes_on or position == 0 else end + _SPACE
-        end = start + label_width(piece, _FONT_SIZE) + 2 * _PADDING
-        if not goes_on or end - word > _LONGEST_WORD:
+    for index, (text, is_continued) in enumerate(zip(labels, continues, strict=True)):
+        start = end if is_continued or index == 0 else end + _SPACE
+        end = start + label_width(text, _FONT_SIZE) + 2 * _PADDING
+        if not is_continued or end - word > _LONGEST_WORD:
             word = start
         starts.append(start)
         ends.append(end)
         words.append(word)
     return {
-        "position": [read.number(at) for at in range(len(read))],
-        "token": [visible(token) for token in read.tokens],
-        "label": shown,
+        "position": [positions.number(index) for index in range(len(positions))],
+        "token": [visible(token) for token in positions.tokens],
+        "label": labels,
         "start": starts,
         "end": ends,
         "word": words,
-        "starts_word": [not goes_on for goes_on in continues],
-        "ends_word": [not goes_on for goes_on in [*continues[1:], False][: len(read)]],
+        "starts_word": [not is_continued for is_continued in continues],
+        "ends_word": [not is_continued for is_continued in [*continues[1:], False][: len(positions)]],
     }

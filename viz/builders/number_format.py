@@ -75,6 +75,11 @@ def one_two_five(values: Iterable[float]) -> list[float]:
     return ticks[first : last + 1]
 
 
+def head_name(layer: int, head: int) -> str:
+    """As in "L0 H3"."""
+    return f"L{layer} H{head}"
+
+
 def _parts(value: float, form: str) -> tuple[str, int]:
     """The digits, without a sign where all are 0, and the power of ten behind them, 0 where none is written."""
     digits, _, power = f"{value:{form}}".partition("e")

@@ -45,6 +45,7 @@ MASKED = "#8b909a"  # what the mask forbids; hatched as well, since no weight ma
 WEIGHT = "attention weight"  # what colours show, unless something else is said
 ROUNDING = 1e-6  # a largest difference below it is rounding, and not drawn as a difference
 
+TILE_SIDE = 192  # pixels of a tile's picture, unless said
 _HATCHED = 800  # pixels of the longer side
 
 ColourScale = Literal[
@@ -102,7 +103,7 @@ class Tile(NamedTuple):
 
 
 def tiles(
-    patterns: np.ndarray, *, tops: np.ndarray | None = None, at_most: int = 64, side: int = 192
+    patterns: np.ndarray, *, tops: np.ndarray | None = None, at_most: int = 64, side: int = TILE_SIDE
 ) -> list[Tile]:
     """Patterns [..., query, key] as small PNGs in the colours of `WEIGHTS`, in their order.
 

@@ -11,8 +11,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..attention.head_overview import head_overview
 from ..attention.token_heatmaps import attention_heatmap, cross_heatmap
 from ..builders.figure import Figure
@@ -92,11 +90,10 @@ def _of_pictures(asked: argparse.Namespace) -> dict[str, object]:
 
 def _figure(record: Any, head: Sequence[int] | None, query: int | None) -> Figure:
     if head is None:
-        return head_overview(record.pattern, selected=None, clickable=False)
-    pattern, mask = record.pattern[tuple(head)], record.mask[tuple(head)]
+        return head_overview(record, clickable=False)
     if record.keys is not None:
-        return cross_heatmap(pattern, record.tokens, record.keys.tokens, query=query or 0)
-    return attention_heatmap(pattern, record.tokens, query=query, mask=None if np.all(mask) else mask)
+        return cross_heatmap(record.pattern[tuple(head)], record.tokens, record.keys.tokens, query=query or 0)
+    return attention_heatmap(record, *head, query=query)
 
 
 def _of_model(name: str) -> Any:

@@ -13,9 +13,9 @@ def page() -> None:
     import numpy as np
 
     from app_pages.show.show import show
-    from viz.attention.token_heatmaps import attention_heatmap
+    from viz.attention.token_heatmaps import weight_heatmap
 
-    show(attention_heatmap(np.eye(2, dtype=np.float32), ["a", "b"]), key="matrix")
+    show(weight_heatmap(np.eye(2, dtype=np.float32), ["a", "b"]), key="matrix")
 
 
 @pytest.fixture
@@ -51,10 +51,10 @@ def page_with_a_legend_beside_it() -> None:
     import numpy as np
 
     from app_pages.show.show import show
-    from viz.attention.token_heatmaps import attention_heatmap
+    from viz.attention.token_heatmaps import weight_heatmap
 
     def draw(title: str):
-        return attention_heatmap(np.eye(2, dtype=np.float32), ["a", "b"], title=title)
+        return weight_heatmap(np.eye(2, dtype=np.float32), ["a", "b"], title=title)
 
     show(draw("on the page"), key="matrix", in_file=lambda: draw("in the file"))
 

@@ -11,8 +11,9 @@ from PIL import Image, ImageColor
 from streamlit.testing.v1 import AppTest
 
 from app_pages.show.show import clickable
+from tests.viz.records import heads_record
 from viz.attention.head_overview import head_overview
-from viz.attention.token_heatmaps import attention_heatmap, difference_heatmap, score_heatmap
+from viz.attention.token_heatmaps import difference_heatmap, score_heatmap, weight_heatmap
 from viz.builders.figure import Figure, PlotlyFigure, VegaFigure
 from viz.builders.matrix_panels import permutation, sum_of_maps
 from viz.builders.palette import WEIGHTS
@@ -27,7 +28,7 @@ TOKENS = ("[CLS]", "great", "film", "[SEP]")
 PATTERN = np.random.default_rng(0).dirichlet(np.ones(4), 4).astype(np.float32)
 MASK = np.tri(4, dtype=bool)
 KINDS: dict[str, Callable[[], Figure]] = {
-    "weights": lambda: attention_heatmap(PATTERN, TOKENS, mask=MASK, query=1),
+    "weights": lambda: weight_heatmap(PATTERN, TOKENS, mask=MASK, query=1),
     "scores": lambda: score_heatmap(PATTERN, TOKENS),
     "difference": lambda: difference_heatmap(PATTERN, PATTERN.T, TOKENS),
     "lengths": lambda: norm_heatmap(PATTERN, TOKENS, TOKENS, limit=1),
@@ -36,7 +37,7 @@ KINDS: dict[str, Callable[[], Figure]] = {
     "learned positions": lambda: learned_positions(PATTERN),
     "sinusoids": lambda: sinusoid_table(PATTERN, position=1),
     "shift": lambda: shift_of_positions(np.eye(4), pair=0),
-    "overview": lambda: head_overview(PATTERN[None, None], selected=(0, 0), hover={}),
+    "overview": lambda: head_overview(heads_record(PATTERN[None, None]), selected=(0, 0)),
     "board": lambda: cell_board(PATTERN, TOKENS, mask=MASK, query=0),
 }
 
@@ -142,7 +143,7 @@ def test_a_figure_that_was_shown_becomes_the_same_file_as_one_that_was_not(kind:
 
 @pytest.mark.parametrize(("theme", "page"), [("light", 255), ("dark", 14)])
 def test_weights_are_drawn_in_their_colours_after_they_were_shown(theme: str, page: int) -> None:
-    figure = attention_heatmap(np.eye(4, dtype=np.float32), TOKENS)
+    figure = weight_heatmap(np.eye(4, dtype=np.float32), TOKENS)
     assert not AppTest.from_function(put_up, args=(figure,)).run().exception
     picture = Image.open(io.BytesIO(file(figure, "png", Look(theme=theme)))).convert("RGB")
     seen = [colour for _, colour in sorted(picture.getcolors(1 << 24), reverse=True)]

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from tests.viz.picture import pixels
+from tests.viz.records import heads_record
 from tests.viz.scene import drawn, whole
 from viz.attention.head_overview import head_overview
 from viz.builders.figure import VegaFigure
@@ -20,8 +21,8 @@ def measures(n_layers, n_heads):
 
 
 def overview(n_layers=3, n_heads=2, n=5, **options):
-    options = {"selected": (1, 0), "hover": measures(n_layers, n_heads)} | options
-    return head_overview(patterns(n_layers, n_heads, n), **options)
+    options = {"selected": (1, 0), "measures": measures(n_layers, n_heads)} | options
+    return head_overview(heads_record(patterns(n_layers, n_heads, n)), **options)
 
 
 @pytest.mark.parametrize(("n_layers", "n_heads"), [(6, 4), (4, 8), (12, 12)])
@@ -82,7 +83,7 @@ def test_no_head_need_be_selected():
 
 
 def test_hover_names_the_head_and_its_measures_and_not_the_picture():
-    chart = overview(hover=measures(3, 2) | {"mean distance": np.full((3, 2), 1.25)})
+    chart = overview(measures=measures(3, 2) | {"mean distance": np.full((3, 2), 1.25)})
     shown = chart.specification["layer"][-1]["encoding"]["tooltip"]
     assert [(field.get("title"), field["field"]) for field in shown] == [
         ("head", "name"),
@@ -115,10 +116,10 @@ def test_where_no_click_chooses_the_tiles_do_not_look_as_if():
 
 def test_own_scale_brightens_a_faint_head():
     faint = np.full((1, 1, 4, 4), 0.25, dtype=np.float32)
-    options = {"selected": (0, 0), "hover": measures(1, 1)}
-    charts = (head_overview(faint, tops=tops, **options) for tops in (None, np.array([[0.25]])))
+    options = {"selected": (0, 0), "measures": measures(1, 1)}
+    charts = (head_overview(heads_record(faint), colours=colours, **options) for colours in ("fixed", "own"))
     urls = [drawn(chart)[0][0]["url"] for chart in charts]
-    full = drawn(head_overview(np.ones_like(faint), **options))[0][0]["url"]
+    full = drawn(head_overview(heads_record(np.ones_like(faint)), **options))[0][0]["url"]
     assert urls[0] != full
     assert urls[1] == full
 
@@ -128,9 +129,18 @@ def test_one_scale_has_a_legend_and_a_scale_for_each_map_says_so():
         return chart.specification["layer"][0]["encoding"].get("color", {}).get("legend")
 
     assert legend(overview(n=5))["title"] == ["attention weight, 0 to 1", "▲ same weight for all: 1/5 = 0.2"]
-    own = overview(1, 1, tops=np.ones((1, 1)), whose="the maximum of each pair")
+    own = overview(1, 1, colours="own")
     assert legend(own) is None
-    assert own.specification["title"]["text"] == ["colour from 0 to the maximum of each pair"]
+    assert own.specification["title"]["text"] == ["colour from 0 to each map's own maximum"]
+
+
+def test_the_colours_of_a_pair_reach_to_the_larger_maximum():
+    faint, full = (np.full((1, 1, 4, 4), weight, dtype=np.float32) for weight in (0.25, 1))
+    beside = head_overview(heads_record(faint), colours="own", paired_maxima=np.array([[1.0]]))
+    assert beside.specification["title"]["text"] == ["colour from 0 to the maximum of each pair"]
+    assert drawn(beside)[0][0]["url"] == drawn(head_overview(heads_record(faint)))[0][0]["url"]
+    alone = head_overview(heads_record(faint), colours="own", paired_maxima=np.array([[-np.inf]]))
+    assert drawn(alone)[0][0]["url"] == drawn(head_overview(heads_record(full)))[0][0]["url"]
 
 
 def test_a_tile_is_drawn_for_the_theme_of_the_page():
@@ -150,25 +160,25 @@ def test_small_patterns_are_shown_one_by_one():
 def test_a_lone_weight_stays_strong_in_a_small_tile():
     lone = np.zeros((1, 12, 128, 128), dtype=np.float32)
     lone[:, :, 70, 9] = 1
-    chart = head_overview(lone, selected=(0, 0), hover=measures(1, 12))
+    chart = head_overview(heads_record(lone), selected=(0, 0), measures=measures(1, 12))
     picture = drawn(chart)[0][0]
     cells = picture["width"]  # one for every pixel on the screen, so that shrinking averages nothing away
     assert np.sqrt((pixels(picture["url"])[..., 0] < 128).mean()) == pytest.approx(1 / cells, rel=0.01)
 
 
 def test_no_heads_make_an_empty_chart():
-    empty = head_overview(np.zeros((0, 0, 0, 0)), selected=(0, 0), hover=measures(0, 0))
+    empty = head_overview(heads_record(np.zeros((0, 0, 0, 0))), selected=(0, 0), measures=measures(0, 0))
     assert drawn(empty) == [[], []]
 
 
-@pytest.mark.parametrize("hover", [measures(6, 2), measures(2, 2), measures(2, 3)])
-def test_each_head_needs_a_number_of_its_own(hover):
+@pytest.mark.parametrize("wrong", [measures(6, 2), measures(2, 2), measures(2, 3)])
+def test_each_head_needs_a_number_of_its_own(wrong):
     with pytest.raises(ValueError, match=r"expected shape \(3, 2\)"):
-        overview(hover=hover)
+        overview(measures=wrong)
 
 
 def test_no_measures_are_needed():
-    chart = head_overview(np.full((1, 2, 3, 3), 1 / 3), selected=None)
+    chart = head_overview(heads_record(np.full((1, 2, 3, 3), 1 / 3)))
     assert chart.frame["name"].tolist() == ["L0 H0", "L0 H1"]
 
 

@@ -1,13 +1,18 @@
 import numpy as np
 import pytest
 
+from tests.viz.records import head_record
 from tests.viz.scene import drawn
 from tests.viz.vision import rgb
-from viz.attention.head_view import head_view
+from viz.attention.head_view import head_view, weight_lines
 from viz.builders.palette import ACCENT, WEIGHTS
 
 TOKENS = ["[CLS]", "good", "film", "good"]
 PATTERN = np.array([[0.1, 0.6, 0.3, 0], [1, 0, 0, 0], [0.25, 0.25, 0.25, 0.25], [0, 0.5, 0, 0.5]])
+
+
+def view_of(pattern, tokens, *, keys=None, numbers=None, **options):
+    return head_view(head_record(pattern, tokens, keys=keys, numbers=numbers), 0, 0, **options)
 
 
 def random_pattern(n):
@@ -16,19 +21,19 @@ def random_pattern(n):
 
 
 def test_every_weight_above_zero_is_a_line():
-    view = head_view(PATTERN, TOKENS, query=None)
+    view = view_of(PATTERN, TOKENS, query=None)
     assert (view.n_lines, view.n_all, view.share) == (10, 10, 1.0)
     assert len(drawn(view.chart)[0]) == 10
 
 
 def test_the_strongest_lines_are_drawn_and_their_share_is_told():
-    view = head_view(PATTERN, TOKENS, query=None, at_most=4)
+    view = view_of(PATTERN, TOKENS, query=None, at_most=4)
     assert (view.n_lines, view.n_all) == (4, 10)
     assert view.share == pytest.approx((1 + 0.6 + 0.5 + 0.5) / 4)
 
 
 def test_a_chosen_query_shows_its_lines_alone():
-    view = head_view(PATTERN, TOKENS, query=3)
+    view = view_of(PATTERN, TOKENS, query=3)
     assert (view.n_lines, view.n_all, view.share) == (2, 2, 1.0)
     rules, texts, _ = drawn(view.chart)
     heights = {text["text"]: text["y"] for text in texts if text["align"] == "right"}
@@ -36,7 +41,7 @@ def test_a_chosen_query_shows_its_lines_alone():
 
 
 def test_lines_run_from_the_query_on_the_left_to_the_key_on_the_right():
-    rules, texts, _ = drawn(head_view(np.array([[0, 1.0], [0, 0]]), ["a", "b"], query=None).chart, width=500)
+    rules, texts, _ = drawn(view_of(np.array([[0, 1.0], [0, 0]]), ["a", "b"], query=None).chart, width=500)
     (rule,) = rules
     place = {(text["text"], text["align"]): text for text in texts}
     query, key = place["a", "right"], place["b", "left"]
@@ -45,19 +50,19 @@ def test_lines_run_from_the_query_on_the_left_to_the_key_on_the_right():
 
 
 def test_equal_tokens_have_rows_of_their_own():
-    _, texts, _ = drawn(head_view(PATTERN, TOKENS, query=None).chart)
+    _, texts, _ = drawn(view_of(PATTERN, TOKENS, query=None).chart)
     assert len({text["y"] for text in texts if text["text"] == "good"}) == 2
 
 
 def test_the_strongest_line_has_the_most_ink_and_lies_on_top():
-    rules, _, _ = drawn(head_view(PATTERN, TOKENS, query=None).chart)
+    rules, _, _ = drawn(view_of(PATTERN, TOKENS, query=None).chart)
     strokes = rgb(*(rule["stroke"] for rule in rules)).tolist()
     assert strokes[-1] == rgb(WEIGHTS[-1])[0].tolist()
     assert strokes.count(strokes[-1]) == 1
 
 
 def test_both_columns_can_be_clicked_and_the_chosen_query_is_outlined():
-    chart = head_view(PATTERN, TOKENS, query=1).chart
+    chart = view_of(PATTERN, TOKENS, query=1).chart
     _, texts, cover = drawn(chart, width=500)
     assert len(cover) == 8
     assert [place for place, row in enumerate(cover) if row["stroke"] == ACCENT] == [1]
@@ -70,7 +75,7 @@ def test_both_columns_can_be_clicked_and_the_chosen_query_is_outlined():
 
 @pytest.mark.parametrize(("n", "token"), [(3, "great"), (17, "incomprehensible-indeed"), (256, "a")])
 def test_rows_stay_legible_and_apart(n, token):
-    view = head_view(random_pattern(n), [token] * n, query=None, at_most=50)
+    view = view_of(random_pattern(n), [token] * n, query=None, at_most=50)
     _, texts, _ = drawn(view.chart, width=400)
     heights = sorted({text["y"] for text in texts})
     assert len(heights) == n + 1
@@ -81,36 +86,34 @@ def test_rows_stay_legible_and_apart(n, token):
 
 
 def test_a_fully_masked_head_has_no_lines():
-    view = head_view(np.zeros((2, 2)), ["a", "b"], query=None)
+    view = view_of(np.zeros((2, 2)), ["a", "b"], query=None)
     assert (view.n_lines, view.n_all, view.share) == (0, 0, 1.0)
 
 
 def test_no_tokens_leave_the_headings():
-    _, texts, cover = drawn(head_view(np.zeros((0, 0)), [], query=None).chart)
+    _, texts, cover = drawn(view_of(np.zeros((0, 0)), [], query=None).chart)
     assert [text["text"] for text in texts] == ["queries", "keys"]
     assert not cover
 
 
 def test_a_pattern_of_other_tokens_is_refused():
-    with pytest.raises(ValueError, match=r"expected shape \(3, 3\), got pattern of \(2, 2\)"):
-        head_view(np.eye(2), ["a", "b", "c"], query=None)
+    with pytest.raises(ValueError, match=r"expected shape \(3, 3\), got weights of \(2, 2\)"):
+        weight_lines(head_record(np.eye(3), ["a", "b", "c"]), np.eye(2), query=None)
 
 
 def test_keys_of_another_input_stand_on_the_right():
-    view = head_view(
-        np.array([[0.25, 0.75, 0.0], [0.0, 0.5, 0.5]]), ["a", "b"], query=1, keys=["x", "y", "z"]
-    )
+    view = view_of(np.array([[0.25, 0.75, 0.0], [0.0, 0.5, 0.5]]), ["a", "b"], query=1, keys=["x", "y", "z"])
     assert view.chart.frame["key token"].tolist() == ["y", "z"]
     _, texts, _ = drawn(view.chart)
     right = [text["text"] for text in texts if text["align"] == "left"]
     left = [text["text"] for text in texts if text["align"] == "right"]
     assert (left, right) == (["queries", "a", "b"], ["keys", "x", "y", "z"])
     with pytest.raises(ValueError, match="shape"):
-        head_view(PATTERN, TOKENS, query=None, keys=["x"])
+        view_of(PATTERN, TOKENS, query=None, keys=["x"])
 
 
 def test_positions_of_a_view_are_those_of_the_input():
-    view = head_view(np.eye(2), ["film", "it"], query=1, numbers=(2, 5), notes=["hidden"])
+    view = view_of(np.eye(2), ["film", "it"], query=1, numbers=(2, 5), notes=["hidden"])
     assert view.chart.frame[["query", "key"]].to_numpy().tolist() == [[5, 5]]
     rows = view.chart.frames["rows"]
     assert rows["position"].tolist() == [-1, 2, 5] * 2

@@ -2,7 +2,14 @@ import numpy as np
 import pytest
 
 from tests.viz.picture import pixels
-from viz.attention.token_heatmaps import attention_heatmap, cross_heatmap, difference_heatmap, score_heatmap
+from tests.viz.records import head_record
+from viz.attention.token_heatmaps import (
+    attention_heatmap,
+    cross_heatmap,
+    difference_heatmap,
+    score_heatmap,
+    weight_heatmap,
+)
 from viz.builders.palette import TO_ONE, WeightScale, weight_scale
 
 TOKENS = ("[CLS]", "so", "so", "[SEP]")
@@ -14,7 +21,7 @@ CAUSAL = np.tril(np.ones((4, 4), dtype=bool))
 
 
 def test_rows_are_queries_and_repeated_tokens_keep_apart():
-    (trace,) = attention_heatmap(WEIGHTS, TOKENS).specification.data
+    (trace,) = weight_heatmap(WEIGHTS, TOKENS).specification.data
     assert (np.asarray(trace.z) == WEIGHTS).all()
     assert trace.x == trace.y == ("[CLS]", "so ₁", "so ₂", "[SEP]")
 
@@ -32,13 +39,13 @@ def test_two_inputs_have_axes_of_their_own():
 
 
 def test_hover_gives_the_exact_weight():
-    (trace,) = attention_heatmap(WEIGHTS, TOKENS).specification.data
+    (trace,) = weight_heatmap(WEIGHTS, TOKENS).specification.data
     assert trace.hovertemplate == "query '%{y}' → key '%{x}': %{z:.4f}<extra></extra>"
 
 
 @pytest.mark.parametrize("scale", [TO_ONE, WeightScale(0.75, "0 to the maximum of both")])
 def test_the_colour_bar_says_how_far_the_scale_reaches_and_what_is_evenly_spread(scale):
-    (trace,) = attention_heatmap(WEIGHTS, TOKENS, scale=scale).specification.data
+    (trace,) = weight_heatmap(WEIGHTS, TOKENS, scale=scale).specification.data
     assert (trace.zmin, trace.zmax) == (0, scale.largest)
     assert trace.colorbar.tickvals == (0, 0.25, scale.largest)
     said = f"attention weight, {scale.reach}<br>▲ same weight for all: 1/4 = 0.25"
@@ -46,28 +53,28 @@ def test_the_colour_bar_says_how_far_the_scale_reaches_and_what_is_evenly_spread
 
 
 def test_under_a_mask_the_keys_that_the_query_has_are_counted():
-    weights, _ = attention_heatmap(WEIGHTS, TOKENS, mask=CAUSAL, query=1).specification.data
+    weights, _ = weight_heatmap(WEIGHTS, TOKENS, mask=CAUSAL, query=1).specification.data
     assert weights.colorbar.title.text.endswith("same weight for all the allowed keys: 1/2 = 0.5")
     assert 0.5 in weights.colorbar.tickvals
 
 
 def test_the_row_of_the_query_is_written_where_there_is_room():
-    (trace,) = attention_heatmap(WEIGHTS, TOKENS, query=2).specification.data
+    (trace,) = weight_heatmap(WEIGHTS, TOKENS, query=2).specification.data
     assert np.asarray(trace.text).tolist() == [[""] * 4, [""] * 4, ["", "", ".50", ".50"], [""] * 4]
-    (one,) = attention_heatmap(np.eye(2), ("a", "b"), query=0).specification.data
+    (one,) = weight_heatmap(np.eye(2), ("a", "b"), query=0).specification.data
     assert np.asarray(one.text)[0].tolist() == ["1", ""]
-    assert attention_heatmap(WEIGHTS, TOKENS).specification.data[0].text is None
-    assert attention_heatmap(np.eye(50), ["a"] * 50, query=0).specification.data[0].text is None
+    assert weight_heatmap(WEIGHTS, TOKENS).specification.data[0].text is None
+    assert weight_heatmap(np.eye(50), ["a"] * 50, query=0).specification.data[0].text is None
 
 
 def test_a_map_without_any_weight_has_no_maximum_to_name():
     scale = weight_scale("own", "its maximum", np.zeros_like(WEIGHTS))
-    weights, *_ = attention_heatmap(np.zeros_like(WEIGHTS), TOKENS, scale=scale).specification.data
+    weights, *_ = weight_heatmap(np.zeros_like(WEIGHTS), TOKENS, scale=scale).specification.data
     assert weights.colorbar.title.text.startswith("attention weight, all of them 0")
 
 
 def test_masked_cells_have_no_colour_and_say_that_they_are_masked():
-    weights, forbidden = attention_heatmap(WEIGHTS, TOKENS, mask=CAUSAL).specification.data
+    weights, forbidden = weight_heatmap(WEIGHTS, TOKENS, mask=CAUSAL).specification.data
     assert (np.isnan(weights.z) == ~CAUSAL).all()
     assert (np.isnan(forbidden.z) == CAUSAL).all()
     assert "masked" in forbidden.hovertemplate
@@ -76,7 +83,7 @@ def test_masked_cells_have_no_colour_and_say_that_they_are_masked():
 
 
 def test_masked_cells_are_hatched_and_no_others():
-    (image,) = attention_heatmap(WEIGHTS, TOKENS, mask=CAUSAL).specification.layout.images
+    (image,) = weight_heatmap(WEIGHTS, TOKENS, mask=CAUSAL).specification.layout.images
     assert (image.x, image.y, image.sizex, image.sizey) == (-0.5, -0.5, 4, 4)
     ink = pixels(image.source)[..., 3] > 0
     height, width = ink.shape
@@ -86,37 +93,37 @@ def test_masked_cells_are_hatched_and_no_others():
 
 
 def test_a_mask_that_allows_everything_leaves_no_trace():
-    figure = attention_heatmap(WEIGHTS, TOKENS, mask=np.ones((4, 4), dtype=bool)).specification
+    figure = weight_heatmap(WEIGHTS, TOKENS, mask=np.ones((4, 4), dtype=bool)).specification
     assert len(figure.data) == 1
     assert not figure.layout.images
 
 
 def test_the_row_of_the_query_is_framed():
-    (frame,) = attention_heatmap(WEIGHTS, TOKENS, query=2).specification.layout.shapes
+    (frame,) = weight_heatmap(WEIGHTS, TOKENS, query=2).specification.layout.shapes
     assert (frame.x0, frame.x1, frame.y0, frame.y1) == (-0.5, 3.5, 1.5, 2.5)
-    assert not attention_heatmap(WEIGHTS, TOKENS).specification.layout.shapes
+    assert not weight_heatmap(WEIGHTS, TOKENS).specification.layout.shapes
 
 
 def test_a_part_is_shown_on_both_axes_with_queries_from_the_top():
-    layout = attention_heatmap(WEIGHTS, TOKENS, shown=(1, 2)).specification.layout
+    layout = weight_heatmap(WEIGHTS, TOKENS, zoom=(1, 2)).specification.layout
     assert layout.xaxis.range == (0.5, 2.5)
     assert layout.yaxis.range == (2.5, 0.5)
-    assert layout.height < attention_heatmap(WEIGHTS, TOKENS).specification.layout.height
+    assert layout.height < weight_heatmap(WEIGHTS, TOKENS).specification.layout.height
 
 
 def test_the_frame_holds_what_is_drawn_under_the_names_of_the_positions():
-    frame = attention_heatmap(WEIGHTS, TOKENS, mask=CAUSAL).frame
+    frame = weight_heatmap(WEIGHTS, TOKENS, mask=CAUSAL).frame
     assert frame.loc["so ₂", "so ₁"] == 0
     assert np.isnan(frame.loc["[CLS]", "[SEP]"])
 
 
 def test_it_says_what_it_is():
-    assert attention_heatmap(WEIGHTS, TOKENS, title="L0 H1").description.startswith("Attention of L0 H1, ")
-    assert attention_heatmap(WEIGHTS, TOKENS, description="Under a mask").description == "Under a mask"
+    assert weight_heatmap(WEIGHTS, TOKENS, title="L0 H1").description.startswith("Attention of L0 H1, ")
+    assert weight_heatmap(WEIGHTS, TOKENS, description="Under a mask").description == "Under a mask"
 
 
 def test_no_tokens_make_an_empty_figure_with_its_axes():
-    figure = attention_heatmap(np.zeros((0, 0)), ()).specification
+    figure = weight_heatmap(np.zeros((0, 0)), ()).specification
     assert figure.layout.xaxis.title.text == "key"
     assert np.size(figure.data[0].z) == 0
 
@@ -125,7 +132,7 @@ def test_no_tokens_make_an_empty_figure_with_its_axes():
 def test_shapes_that_do_not_fit_are_refused(mask):
     pattern = WEIGHTS[:3] if mask is None else WEIGHTS
     with pytest.raises(ValueError, match=r"expected shape \(4, 4\), got (values|mask) of \(3, "):
-        attention_heatmap(pattern, TOKENS, mask=mask)
+        weight_heatmap(pattern, TOKENS, mask=mask)
 
 
 THREE = ("[CLS]", "so", "[SEP]")
@@ -209,10 +216,20 @@ def test_patterns_of_different_lengths_are_refused():
 
 def test_other_keys_numbers_of_a_view_and_notes():
     look = {"query": 1, "keys": ("x", "y", "x"), "numbers": (1, 4), "notes": ["a < b"]}
-    figure = attention_heatmap(WEIGHTS[:2, :3], ("so", "so"), **look).specification
+    figure = weight_heatmap(WEIGHTS[:2, :3], ("so", "so"), **look).specification
     (trace,) = figure.data
     assert (trace.y, trace.x) == (("so ₁", "so ₄"), ("x ₀", "y", "x ₂"))
     assert figure.layout.xaxis.title.text == "key<br>a &lt; b"
     assert "1/3" in trace.colorbar.title.text
     (frame,) = figure.layout.shapes
     assert (frame.y0, frame.x1) == (0.5, 2.5)
+
+
+def test_a_record_gives_its_weights_mask_and_keys():
+    record = head_record(WEIGHTS, TOKENS, mask=CAUSAL, numbers=(1, 2, 5, 6))
+    weights, forbidden = attention_heatmap(record, 0, 0).specification.data
+    assert (np.isnan(weights.z) == ~CAUSAL).all()
+    assert weights.y == ("[CLS]", "so ₂", "so ₅", "[SEP]")
+    assert "masked" in forbidden.hovertemplate
+    (cross,) = attention_heatmap(head_record(WEIGHTS, TOKENS, keys="wxyz"), 0, 0).specification.data
+    assert cross.x == ("w", "x", "y", "z")

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from model.record import Positions
+from tests.viz.records import head_record
 from tests.viz.scene import drawn, whole
 from tests.viz.vision import contrast, rgb
-from viz.attention.token_strip import token_strip
+from viz.attention.token_strip import token_strip, weight_strip
 from viz.builders.palette import ACCENT, TO_ONE, WeightScale, weight_colours
 
 TEXT = "[CLS] it is not a bad film , but far from the mas ##ter ##piece i had hoped for . [SEP]"
@@ -26,7 +27,7 @@ def even(tokens):
 @pytest.mark.parametrize("width", [320, 700, 1500])
 def test_lines_fit_the_width_and_keep_the_order_of_the_text(width):
     tokens = SENTENCE * 8
-    boxes, _, _ = drawn(token_strip(text(tokens), even(tokens), query=0), width=width)
+    boxes, _, _ = drawn(weight_strip(text(tokens), even(tokens), query=0), width=width)
     assert len(boxes) == len(tokens)
     for before, after in pairwise(boxes):
         if after["y"] == before["y"]:
@@ -39,7 +40,9 @@ def test_lines_fit_the_width_and_keep_the_order_of_the_text(width):
 
 def test_a_wider_page_needs_fewer_lines():
     n_lines = [
-        len({box["y"] for box in drawn(token_strip(text(SENTENCE), even(SENTENCE), query=0), width=width)[0]})
+        len(
+            {box["y"] for box in drawn(weight_strip(text(SENTENCE), even(SENTENCE), query=0), width=width)[0]}
+        )
         for width in (300, 600, 2000)
     ]
     assert n_lines[0] > n_lines[1] > n_lines[2] == 1
@@ -47,7 +50,7 @@ def test_a_wider_page_needs_fewer_lines():
 
 def test_the_pieces_of_a_word_touch_and_stay_on_one_line():
     for width in (300, 420, 540):
-        boxes, texts, _ = drawn(token_strip(text(SENTENCE), even(SENTENCE), query=0), width=width)
+        boxes, texts, _ = drawn(weight_strip(text(SENTENCE), even(SENTENCE), query=0), width=width)
         mas, ter, piece = boxes[12:15]
         assert mas["x2"] == pytest.approx(ter["x"])
         assert ter["x2"] == pytest.approx(piece["x"])
@@ -56,26 +59,26 @@ def test_the_pieces_of_a_word_touch_and_stay_on_one_line():
 
 
 def test_two_hashes_of_the_text_itself_are_kept():
-    _, texts, _ = drawn(token_strip(text(["##a", "b", "##"]), even("abc"), query=0))
+    _, texts, _ = drawn(weight_strip(text(["##a", "b", "##"]), even("abc"), query=0))
     assert [text["text"] for text in texts] == ["##a", "b", "##"]
 
 
 def test_a_word_of_endless_pieces_is_broken_to_fit():
     tokens = ["donau", *["##dampfschiff"] * 30]
-    boxes, _, _ = drawn(token_strip(text(tokens), even(tokens), query=0), width=600)
+    boxes, _, _ = drawn(weight_strip(text(tokens), even(tokens), query=0), width=600)
     assert max(box["x2"] for box in boxes) <= 600
 
 
 def test_colours_reach_as_far_as_the_scale():
     weights = np.array([0.0, 0.3, 0.1])
     for scale in (TO_ONE, WeightScale(0.3, "0 to the maximum")):
-        boxes, _, _ = drawn(token_strip(text(["a", "b", "c"]), weights, query=0, scale=scale))
+        boxes, _, _ = drawn(weight_strip(text(["a", "b", "c"]), weights, query=0, scale=scale))
         found = rgb(*(box["fill"] for box in boxes))
         assert np.abs(found - weight_colours(weights / scale.largest)).max() <= 0.5
 
 
 def test_the_query_alone_is_outlined():
-    _, texts, cover = drawn(token_strip(text(SENTENCE), even(SENTENCE), query=3))
+    _, texts, cover = drawn(weight_strip(text(SENTENCE), even(SENTENCE), query=3))
     assert [place for place, box in enumerate(cover) if box["stroke"] == ACCENT] == [3]
     assert [text["text"] for text in texts if text["fontWeight"] == "bold"] == ["not"]
 
@@ -83,7 +86,7 @@ def test_the_query_alone_is_outlined():
 @pytest.mark.parametrize("dark", [False, True])
 def test_text_reads_on_every_box(dark):
     weights = np.linspace(0, 1, 41)
-    boxes, texts, _ = drawn(token_strip(text(["a"] * 41), weights, query=0), dark=dark)
+    boxes, texts, _ = drawn(weight_strip(text(["a"] * 41), weights, query=0), dark=dark)
     assert texts[0]["fill"] == ("#fafafa" if dark else "#1a1c24")
     assert texts[-1]["fill"] == ("#1a1c24" if dark else "#fafafa")
     for letters, box in zip(texts, boxes, strict=True):
@@ -91,7 +94,7 @@ def test_text_reads_on_every_box(dark):
 
 
 def test_a_click_anywhere_on_a_box_names_its_position():
-    chart = token_strip(text(SENTENCE), even(SENTENCE), query=0)
+    chart = weight_strip(text(SENTENCE), even(SENTENCE), query=0)
     boxes, _, cover = drawn(chart)
     assert [box["x"] for box in cover] == [box["x"] for box in boxes]
     (click,) = (each for each in chart.specification["params"] if "select" in each)
@@ -105,7 +108,7 @@ ALLOWED = np.array([token not in ("not", "##ter") for token in PARTLY])
 
 
 def blocked():
-    return token_strip(text(PARTLY), ALLOWED / ALLOWED.sum(), allowed=ALLOWED, query=1)
+    return weight_strip(text(PARTLY), ALLOWED / ALLOWED.sum(), allowed=ALLOWED, query=1)
 
 
 def test_the_masked_tokens_alone_are_struck_out_in_their_boxes():
@@ -131,30 +134,30 @@ def test_a_second_click_on_what_can_be_blocked_differs_from_the_first():
 
 
 def test_long_tokens_are_cut_and_markup_is_text():
-    _, texts, cover = drawn(token_strip(text(["<script>alert(1)</script>", "x" * 80]), even("ab"), query=0))
+    _, texts, cover = drawn(weight_strip(text(["<script>alert(1)</script>", "x" * 80]), even("ab"), query=0))
     assert [text["text"] for text in texts] == ["<script>alert(1)</scrip…", "x" * 23 + "…"]
     assert cover[1]["description"] == "x" * 80
 
 
 def test_no_tokens_no_boxes():
-    assert not any(drawn(token_strip(text([]), np.zeros(0), query=0)))
+    assert not any(drawn(weight_strip(text([]), np.zeros(0), query=0)))
 
 
 def test_tokens_without_weights_are_refused():
     with pytest.raises(ValueError, match=r"expected shape \(2,\), got weights of \(3,\)"):
-        token_strip(text(["a", "b"]), np.zeros(3), query=0)
+        weight_strip(text(["a", "b"]), np.zeros(3), query=0)
 
 
 def test_what_marks_a_piece_is_the_tokenizers():
     read = Positions(tokens=("mas", "@@ter"), roles=("word", "continuation"), continuing_prefix="@@")
-    boxes, texts, _ = drawn(token_strip(read, np.ones(2), query=0))
+    boxes, texts, _ = drawn(weight_strip(read, np.ones(2), query=0))
     assert boxes[0]["x2"] == pytest.approx(boxes[1]["x"])
     assert [each["text"] for each in texts] == ["mas", "ter"]
 
 
 def test_positions_of_a_view_are_those_of_the_input_and_its_notes_stand_above():
     read = Positions(tokens=("films", "it"), roles=("word",) * 2, numbers=(2, 5), merged=True)
-    figure = token_strip(read, np.array([0.25, 0.75]), query=1, notes=["words: merged"])
+    figure = weight_strip(read, np.array([0.25, 0.75]), query=1, notes=["words: merged"])
     assert figure.frame["position"].tolist() == [2, 5]
     assert figure.frame["selected"].tolist() == [False, True]
     assert "The 2 words" in figure.description
@@ -163,6 +166,17 @@ def test_positions_of_a_view_are_those_of_the_input_and_its_notes_stand_above():
 
 
 def test_keys_that_are_no_queries_have_no_outline():
-    figure = token_strip(text(["a", "b"]), np.array([0.25, 0.75]), query=None)
+    figure = weight_strip(text(["a", "b"]), np.array([0.25, 0.75]), query=None)
     assert not figure.frame["selected"].any()
     assert "title" not in figure.specification
+
+
+def test_a_record_gives_the_row_of_one_query():
+    pattern = np.array([[0.25, 0.75], [0.5, 0.5]])
+    figure = token_strip(head_record(pattern, ["a", "b"]), 0, 0, 1)
+    assert figure.frame["weight"].tolist() == [0.5, 0.5]
+    assert figure.frame["selected"].tolist() == [False, True]
+    other = token_strip(head_record(pattern, ["a", "b"], keys=["x", "y"]), 0, 0, 0)
+    assert other.frame["token"].tolist() == ["x", "y"]
+    assert other.frame["weight"].tolist() == [0.25, 0.75]
+    assert not other.frame["selected"].any()

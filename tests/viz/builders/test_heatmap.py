@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viz.attention.token_heatmaps import attention_heatmap
+from viz.attention.token_heatmaps import weight_heatmap
 from viz.builders.heatmap import attention_scale, colour_scale, heatmap, position_labels
 from viz.builders.palette import DIFFERENCE, WEIGHTS, WeightScale
 
@@ -12,7 +12,7 @@ OPTIONS = {"colours": colour_scale("weight", "0 to 1", 1), "number": ": %{z}", "
 
 def over(labels, **options):
     n = len(labels)
-    return attention_heatmap(np.zeros((n, n)), labels, **options).specification
+    return weight_heatmap(np.zeros((n, n)), labels, **options).specification
 
 
 def test_tokens_that_occur_once_are_left_as_they_are():

@@ -7,9 +7,10 @@ import pytest
 from PIL import Image
 
 from model.record import Positions
+from tests.viz.records import heads_record
 from viz.attention.head_overview import head_overview
-from viz.attention.token_heatmaps import attention_heatmap
-from viz.attention.token_strip import token_strip
+from viz.attention.token_heatmaps import weight_heatmap
+from viz.attention.token_strip import weight_strip
 from viz.builders.figure import data, form
 from viz.builders.theme import INK
 from viz.compare.stage_curves import stage_curves
@@ -64,7 +65,7 @@ def test_what_is_written_is_text_and_no_markup():
 
 def test_tokens_of_a_map_by_plotly_are_text_as_well():
     tokens = ["<script>", "a&b", "<b>bold</b>", '"', "שלום", "😀", "the", "the"]
-    written = texts(attention_heatmap(heads()[0, 0], tokens))
+    written = texts(weight_heatmap(heads()[0, 0], tokens))
     for token in tokens[:6]:
         assert written.count(token) == 2  # a row and a column
     assert written.count("the ₆") == 2
@@ -73,8 +74,8 @@ def test_tokens_of_a_map_by_plotly_are_text_as_well():
 def test_a_column_of_a_paper_has_its_width_and_its_letters():
     for figure in (
         curves(),
-        head_overview(heads(), selected=(0, 1)),
-        attention_heatmap(heads()[0, 0], list("abcdefgh")),
+        head_overview(heads_record(heads()), selected=(0, 1)),
+        weight_heatmap(heads()[0, 0], list("abcdefgh")),
     ):
         root = parsed(figure, PAPER)
         assert root.get("width") == "8.50cm"
@@ -96,7 +97,7 @@ def test_a_png_has_the_dots_that_its_size_asks_for():
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_without_a_background_the_inks_still_follow_the_theme(theme):
     look = Look(theme=theme, transparent=True)
-    figure = head_overview(heads(), selected=None)
+    figure = head_overview(heads_record(heads()))
     with_page, without = (Image.open(io.BytesIO(png(figure, each))) for each in (Look(theme=theme), look))
     assert with_page.convert("RGBA").getpixel((1, 1))[3] == 255
     assert without.convert("RGBA").getpixel((1, 1))[3] == 0
@@ -118,7 +119,7 @@ def test_ink_that_asks_for_the_page_gets_the_theme(theme, ink):
 
 
 def test_pictures_in_a_chart_come_along_and_nothing_is_fetched():
-    images = list(parsed(head_overview(heads(), selected=None)).iter(f"{SVG}image"))
+    images = list(parsed(head_overview(heads_record(heads()))).iter(f"{SVG}image"))
     assert len(images) == 6
     assert all(each.get(HREF).startswith("data:image/png;base64,") for each in images)
 
@@ -161,7 +162,7 @@ def test_a_legend_that_is_wider_than_the_column_takes_several_rows():
 def test_the_text_in_its_colours_breaks_into_lines_that_fit():
     tokens = tuple(f"token{number}" for number in range(30))
     read = Positions(tokens=tokens, roles=("word",) * 30)
-    strip = token_strip(read, np.full(30, 1 / 30), query=0)
+    strip = weight_strip(read, np.full(30, 1 / 30), query=0)
     narrow, wide = (sizes(parsed(strip, Look(width_cm=each, font_pt=8)))[1] for each in (8.5, 17))
     assert narrow[3] / narrow[2] > 2 * wide[3] / wide[2]
 

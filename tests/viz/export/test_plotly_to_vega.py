@@ -5,7 +5,7 @@ import pytest
 from PIL import ImageColor
 
 from tests.viz.picture import pixels
-from viz.attention.token_heatmaps import attention_heatmap, cross_heatmap, difference_heatmap, score_heatmap
+from viz.attention.token_heatmaps import cross_heatmap, difference_heatmap, score_heatmap, weight_heatmap
 from viz.builders.figure import PlotlyFigure
 from viz.builders.matrix_panels import permutation, sum_of_maps
 from viz.builders.palette import ACCENT, FALLS, RISES, WEIGHTS, WeightScale
@@ -27,7 +27,7 @@ PATTERN = RNG.dirichlet(np.ones(4), 4).astype(np.float32)
 TABLE = RNG.normal(size=(4, 8))
 
 EVERY = {
-    "attention": attention_heatmap(PATTERN, TOKENS, query=1),
+    "attention": weight_heatmap(PATTERN, TOKENS, query=1),
     "cross": cross_heatmap(PATTERN[:, :3], TOKENS, ["x", "y", "z"], query=0),
     "scores": score_heatmap(PATTERN - 0.5, TOKENS, title="Scores"),
     "difference": difference_heatmap(PATTERN, PATTERN.T, TOKENS, title="one & <other>"),
@@ -69,7 +69,7 @@ def test_every_figure_by_plotly_becomes_an_svg(name):
 
 def test_cells_have_the_colours_of_their_numbers():
     shares = np.array([[0, 1 / 9, 2 / 9, 1], [1, 0, 0, 0], [0, 0, 0, 0], [0.5, 0.5, 0, 0]], np.float32)
-    figure = attention_heatmap(shares, TOKENS)
+    figure = weight_heatmap(shares, TOKENS)
     light, dark = (picture(figure, theme)[..., :3] for theme in ("on_light", "on_dark"))
     for at, colour in enumerate((0, 1, 2, 9)):
         assert light[0, at] == pytest.approx(np.array(ImageColor.getrgb(WEIGHTS[colour])), abs=1)
@@ -95,12 +95,12 @@ def test_rows_and_columns_have_their_names():
 
 def test_names_are_left_out_where_there_is_no_room():
     many = [f"token{number}" for number in range(100)]
-    figure = attention_heatmap(np.full((100, 100), 0.01, np.float32), many)
+    figure = weight_heatmap(np.full((100, 100), 0.01, np.float32), many)
     assert len(axis(figure, "x", 200)["values"]) < len(axis(figure, "x", 2000)["values"]) == 100
 
 
 def test_the_legend_says_what_plotlys_says():
-    drawn = svg(attention_heatmap(PATTERN, TOKENS, scale=WeightScale(0.5, "0 to the maximum")))
+    drawn = svg(weight_heatmap(PATTERN, TOKENS, scale=WeightScale(0.5, "0 to the maximum")))
     assert ">attention weight, 0 to the maximum<" in drawn.replace("</tspan>", "<")
     assert "same weight for all: 1/4 = 0.25" in drawn
     assert ">▲</text>" in drawn
@@ -118,14 +118,14 @@ def test_the_chosen_row_is_framed_and_its_numbers_are_written():
 def test_masked_cells_are_clear_and_hatched():
     mask = np.ones((4, 4), bool)
     mask[:, 2] = False
-    figure = attention_heatmap(PATTERN, TOKENS, mask=mask)
+    figure = weight_heatmap(PATTERN, TOKENS, mask=mask)
     assert (picture(figure)[:, 2, 3] == 0).all()
     assert (picture(figure)[:, 1, 3] == 255).all()
     assert svg(figure).count("<image") == 2
 
 
 def test_of_a_map_that_is_zoomed_the_part_in_sight_is_drawn():
-    figure = attention_heatmap(PATTERN, TOKENS, part=(range(1, 3), range(3)))
+    figure = weight_heatmap(PATTERN, TOKENS, window=(range(1, 3), range(3)))
     (panel,) = twin(figure).panels
     assert panel["values"] == pytest.approx(PATTERN[1:3, 0:3])
     assert svg(figure).count(">film</text>") == 2
@@ -139,7 +139,7 @@ def test_panels_have_their_names_and_the_sign_between_them():
 
 def test_names_cannot_end_the_expression_that_holds_them():
     tokens = ["']+alert(1)+['", "\\", "\u2028", "a\nb"]
-    figure = attention_heatmap(PATTERN, tokens)
+    figure = weight_heatmap(PATTERN, tokens)
     assert "alert(" not in json.dumps(axis(figure, "x"))
     assert svg(figure).count(">']+alert(1)+['</text>") == 2
 

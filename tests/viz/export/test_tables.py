@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.viz.records import heads_record
 from viz.attention.head_overview import head_overview
-from viz.attention.token_heatmaps import attention_heatmap
+from viz.attention.token_heatmaps import weight_heatmap
 from viz.builders.cells import head_cells
 from viz.builders.figure import VegaFigure
 from viz.builders.matrix_panels import sum_of_maps
@@ -22,7 +23,7 @@ def read(figure, kind):
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_matrix_keeps_its_names_and_numbers(kind):
-    found = read(attention_heatmap(PATTERN, ["a, b", 'say "so"']), kind)
+    found = read(weight_heatmap(PATTERN, ["a, b", 'say "so"']), kind)
     assert list(found.columns) == ["row", "a,␣b", 'say␣"so"']
     assert list(found["row"]) == ["a,␣b", 'say␣"so"']
     assert found[["a,␣b", 'say␣"so"']].to_numpy() == pytest.approx(PATTERN)
@@ -41,7 +42,7 @@ def test_a_row_a_mark_without_the_order_in_which_they_are_drawn():
 
 def test_pictures_are_no_numbers():
     patterns = PATTERN[None, None]
-    figure = head_overview(patterns, selected=None, hover={"entropy": np.array([[0.5]])})
+    figure = head_overview(heads_record(patterns), measures={"entropy": np.array([[0.5]])})
     assert not {"on_light", "on_dark"} & set(table(figure).columns)
     assert table(figure)["entropy"].tolist() == [0.5]
 
