@@ -21,6 +21,13 @@ class Loaded:
     device: torch.device
     folder: Path | None = None  # where it was read; None where it comes from elsewhere
 
+    def __repr__(self) -> str:
+        config, kind = self.config, "text" if self.config.is_text else "picture"
+        heads = f"{config.n_layers} layers × {config.n_heads} heads"
+        return (
+            f"Loaded({self.name!r}, {kind} encoder, {heads}, {self.n_parameters:,} parameters, {self.device})"
+        )
+
     @property
     def config(self) -> ModelConfig:
         return self.model.config

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from html import escape
 from typing import Literal
 
 import numpy as np
@@ -92,6 +93,13 @@ class Positions:
         return replace(self, tokens=tokens, roles=roles)
 
 
+def _short(positions: Positions) -> str:
+    """Number of positions and the first tokens, on one line."""
+    text = " ".join(positions.tokens)
+    shown = text if len(text) <= 60 else f"{text[:59]}…"
+    return f"{len(positions)} {positions.unit if len(positions) == 1 else positions.units} {shown!r}"
+
+
 def read_answers(
     logits: Float32[np.ndarray, "*axes class"], how: Answers
 ) -> Float32[np.ndarray, "*axes class"]:
@@ -104,7 +112,7 @@ def read_answers(
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class AttentionRecord(Positions):
     """Attention patterns and what stands at their positions: all that a figure of attention needs, and no more.
 
@@ -122,6 +130,27 @@ class AttentionRecord(Positions):
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(self._summary().values())})"
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks: the summary, and the shapes of the arrays."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        arrays = (f"{name} {list(v.shape)}" for name, v in values.items() if isinstance(v, np.ndarray))
+        rows = {**self._summary(), "arrays": ", ".join(arrays)}
+        cells = (f"<tr><th>{name}</th><td>{escape(value)}</td></tr>" for name, value in rows.items())
+        return f"<table><caption>{type(self).__name__}</caption>{''.join(cells)}</table>"
+
+    def _summary(self) -> dict[str, str]:
+        """What the record is of, each entry on one line."""
+        n_layers, n_heads, *_ = self.pattern.shape
+        summary = {"input": _short(self)}
+        if self.keys is not None:
+            summary["keys"] = f"keys of {_short(self.keys)}"
+        return summary | {
+            "heads": f"{n_layers} layer{'s' * (n_layers > 1)} × {n_heads} head{'s' * (n_heads > 1)}"
+        }
+
     @property
     def attended(self) -> Positions:
         """What stands at the keys."""
@@ -137,7 +166,7 @@ class AttentionRecord(Positions):
         return self.roles[:1] == ("class",)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ForwardRecord(AttentionRecord):
     """One forward pass of one example: no batch axis, read-only numpy arrays, float32 at natural scale.
 
@@ -157,6 +186,15 @@ class ForwardRecord(AttentionRecord):
     pooled: Float32[np.ndarray, " d_pooled"]  # the state that the classifier reads, or would read
     # Of an output for each token, such as the names in a text; None where there is none.
     token_logits: Float32[np.ndarray, "query token_class"] | None = None
+
+    def _summary(self) -> dict[str, str]:
+        summary = super(
+            ForwardRecord, self
+        )._summary()  # slots make another class, which a bare `super` does not know
+        if self.has_classes:
+            best = int(self.probabilities.argmax())
+            summary["prediction"] = f"{self.class_names[best]!r} {self.probabilities[best]:.1%}"
+        return summary
 
     @property
     def class_names(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ import pytest
 
 from model.capture import capture
 from model.record import ForwardRecord
+from model.record.from_arrays import from_arrays
 from tests.model.tiny import DIGIT, TEXT, loaded
 from tests.tolerance import rounding
 
@@ -57,3 +58,22 @@ def test_a_record_cannot_be_changed(record):
         record.tokens = ()
     with pytest.raises(ValueError, match="read-only"):
         record.pattern[0] = 0
+
+
+def test_it_says_on_one_line_what_it_is_of(record):
+    certain = replace(record, logits=np.array([1e30, -1e30], np.float32))
+    assert repr(certain) == (
+        "ForwardRecord(5 tokens '[CLS] a great film [SEP]', 2 layers × 2 heads, 'negative' 100.0%)"
+    )
+    long = from_arrays(np.full((1, 2, 900, 3), 1 / 3), ["line\nbreak"] * 900, keys=["x", "y", "z"])
+    assert repr(long).startswith("AttentionRecord(900 tokens 'line\\nbreak line\\nbreak ")
+    assert repr(long).endswith("…', keys of 3 tokens 'x y z', 1 layer × 2 heads)")
+    assert len(repr(long)) < 200
+    assert "\n" not in repr(long)
+
+
+def test_a_notebook_shows_it_as_a_table_in_which_tokens_are_text(record):
+    html = replace(record, tokens=("<b>", *record.tokens[1:]))._repr_html_()
+    assert "&lt;b&gt; a great film" in html
+    assert "<b>" not in html
+    assert "residual [5, 5, 8]" in html

@@ -1,0 +1,48 @@
+"""Look inside a trained Transformer encoder: what notebooks and scripts need, under one name.
+
+>>> from loupe import capture, heads, load
+>>> record = capture(load("checkpoints/imdb-pre-ln"), "A gripping film.")
+>>> record
+ForwardRecord(6 tokens '[CLS] a gripping film . [SEP]', 4 layers × 4 heads, 'positive' 96.7%)
+>>> heads.summary(record)["entropy"].shape
+(4, 4)
+
+Encoders and inputs: `load`, `available`, `Loaded`, `Text`, `Picture`, `hook_points`.
+One forward pass: `capture`, `activations`, `probabilities`, `watch`.
+Changes of it: `Intervention`, `MaskChoice`, `masked`, `without_keys`, `ablated`, `at_temperature`, `repositioned`.
+Experiments: `ablate_heads`, `importance`, `prune_heads`, `patch_heads`, `patch_positions`, `knock_out`, `guess_masked`.
+Records: `ForwardRecord`, `AttentionRecord`, `from_arrays`, `word_view`, `save_record`, `read_record`.
+Measures and other maps: `heads` (a module), `LENSES`, `through`.
+Figures: `head_overview`, `attention_heatmap`, `token_strip`.
+
+`__init__.pyi` says where each name is from. A name is imported when it is first used: a record is read and drawn without torch.
+"""
+
+import ast
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+# Installed, model and viz are in this package. In a clone they stand beside it, and are imported from there: a second copy
+# of their modules would have classes of its own, and a record of one copy would be none for the other.
+_PARENT = f"{__name__}." if find_spec(f"{__name__}.model") else ""
+_SOURCES = {
+    alias.asname or alias.name: (_PARENT + node.module, alias.name)
+    for node in ast.parse(Path(__file__).with_suffix(".pyi").read_text("utf-8")).body
+    if isinstance(node, ast.ImportFrom)
+    for alias in node.names
+}
+__all__ = list(_SOURCES)
+
+
+def __getattr__(name: str) -> Any:
+    """Imports a name when it is first used."""
+    if name not in _SOURCES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, original = _SOURCES[name]
+    value = globals()[name] = getattr(__import__(module, fromlist=[original]), original)
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_SOURCES]

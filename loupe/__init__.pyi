@@ -1,0 +1,71 @@
+# The names of the library: editors and type checkers read them here, and so does __init__.py.
+
+from .model.capture import activations, capture
+from .model.capture.intervention import (
+    Intervention,
+    MaskChoice,
+    at_temperature,
+    masked,
+    repositioned,
+    without_keys,
+)
+from .model.checkpoint import available, load
+from .model.experiments.ablation import ablate_heads, ablated
+from .model.experiments.importance import importance
+from .model.experiments.knock_out import knock_out
+from .model.experiments.masked_tokens import guesses as guess_masked
+from .model.experiments.patching import patch_heads, patch_positions
+from .model.experiments.probabilities import probabilities
+from .model.experiments.pruning import greedy as prune_heads
+from .model.hooks import hook_points, watch
+from .model.inputs import Picture, Text
+from .model.lenses import LENSES, through
+from .model.loaded import Loaded
+from .model.measures import head_measures as heads
+from .model.measures.word_view import view as word_view
+from .model.record import AttentionRecord, ForwardRecord
+from .model.record.from_arrays import from_arrays
+from .model.record.record_file import read as read_record
+from .model.record.record_file import save as save_record
+from .viz.attention.head_overview import head_overview
+from .viz.attention.token_heatmaps import attention_heatmap
+from .viz.attention.token_strip import token_strip
+
+__all__ = [
+    "LENSES",
+    "AttentionRecord",
+    "ForwardRecord",
+    "Intervention",
+    "Loaded",
+    "MaskChoice",
+    "Picture",
+    "Text",
+    "ablate_heads",
+    "ablated",
+    "activations",
+    "at_temperature",
+    "attention_heatmap",
+    "available",
+    "capture",
+    "from_arrays",
+    "guess_masked",
+    "head_overview",
+    "heads",
+    "hook_points",
+    "importance",
+    "knock_out",
+    "load",
+    "masked",
+    "patch_heads",
+    "patch_positions",
+    "probabilities",
+    "prune_heads",
+    "read_record",
+    "repositioned",
+    "save_record",
+    "through",
+    "token_strip",
+    "watch",
+    "without_keys",
+    "word_view",
+]
