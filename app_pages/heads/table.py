@@ -1,8 +1,4 @@
-"""Every head a row: sorted by any column, narrowed down by layer, role or a search; a click on a row chooses its head.
-
-`st.dataframe` is a canvas, which whoever cannot see it cannot read, and sorts without telling how: a link could not open
-the same view. So this is a table of HTML, whose cells are written as text.
-"""
+"""Every head a row: sorted by any column, narrowed down by layer, role or a search; a click on a row chooses its head."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -17,18 +13,14 @@ from app_pages.controls.head_choice import take_head
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.head_line import say_head
 from app_pages.heads.numbers import HERE, Numbers, choose_numbers, explained, in_words, say_source
+from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableRow
 from app_pages.subject import state
 from model.measures.head_roles import Role, roles_for
+from viz.builders.number_format import head_name
 
-FOLDER = Path(__file__).parent
 SORT = "heads_sort"  # in the address: the name of a column, after a minus sign where the largest comes first
 ANY, NONE = "any role", "no role"
-_table = st.components.v2.component(
-    "heads_table",
-    html='<div class="scroll"><table><thead></thead><tbody></tbody></table></div>',
-    css=(FOLDER / "table.css").read_text(encoding="utf-8"),
-    js=(FOLDER / "table.js").read_text(encoding="utf-8"),
-)
+_table = HtmlTable("heads_table", Path(__file__).with_suffix(".css"))
 
 
 class Head(NamedTuple):
@@ -38,7 +30,7 @@ class Head(NamedTuple):
 
     @property
     def name(self) -> str:
-        return f"L{self.layer} H{self.head}"
+        return head_name(self.layer, self.head)
 
 
 def table(chosen: state.HeadSelection) -> None:
@@ -136,67 +128,67 @@ def _show_all() -> None:
 
 
 def _draw(chosen: state.HeadSelection, numbers: Numbers, rows: Sequence[Head], sort: str) -> None:
-    shape, columns = numbers.shape, {"head", *numbers.values}
-
-    def clicked() -> None:
-        at = st.session_state["heads_table"].chosen
-        if (
-            isinstance(at, list)
-            and len(at) == 2
-            and all(0 <= each < n for each, n in zip(at, shape, strict=True))
-        ):
-            take_head(int(at[0]), int(at[1]))
-
-    def sorted_by() -> None:
-        if (column := st.session_state["heads_table"].sorted) in columns:
-            address.take_code(SORT, next_sort(sort, column))
-
-    data = {"head": _heading(numbers, sort), "rows": _rows(numbers, rows, (chosen.layer, chosen.head))}
-    _table(key="heads_table", data=data, on_chosen_change=clicked, on_sorted_change=sorted_by)
+    _table.draw(
+        _headings(numbers, sort),
+        _rows(numbers, rows, (chosen.layer, chosen.head)),
+        key="heads_table",
+        take_row=lambda head: take_head(*head),
+        take_column=lambda column: address.take_code(SORT, next_sort(sort, column)),
+    )
 
 
-def _heading(numbers: Numbers, sort: str) -> list[dict]:
-    def cell(name: str, title: str, explained: str) -> dict:
-        how = {name: "ascending", f"-{name}": "descending"}.get(sort, "none")
-        return {"name": name, "title": title, "explained": explained, "sorted": how}
+def _headings(numbers: Numbers, sort: str) -> list[TableHeading]:
+    def sortable(name: str, title: str, words: str) -> TableHeading:
+        order = {name: "ascending", f"-{name}": "descending"}.get(sort, "none")
+        return {"name": name, "title": title, "help": f"{words}. Click to sort.", "sorted": order}
 
-    cells = [
-        cell(name, COLUMNS[name].title, f"{_capital(in_words(numbers, name))}. Click to sort.")
-        for name in numbers.values
+    return [
+        sortable("head", "head", "Layer and head"),
+        {
+            "name": "roles",
+            "title": "role",
+            "help": "What the head is called after what it does. Point at a name for its rule.",
+        },
+        *(sortable(name, COLUMNS[name].title, _capital(in_words(numbers, name))) for name in numbers.values),
     ]
-    roles = cell("roles", "role", "What the head is called after what it does. Point at a name for its rule.")
-    return [cell("head", "head", "Layer and head. Click to sort."), roles, *cells]
 
 
 def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _rows(numbers: Numbers, rows: Sequence[Head], chosen: tuple[int, int]) -> list[dict]:
+def _rows(numbers: Numbers, rows: Sequence[Head], chosen: tuple[int, int]) -> list[TableRow]:
     values = numbers.values
-    tops = {
-        name: 1.0 if COLUMNS[name].is_share else float(np.nanmax(each, initial=0)) or 1.0
-        for name, each in values.items()
+    largest = {
+        name: 1.0 if COLUMNS[name].is_share else float(np.nanmax(column, initial=0)) or 1.0
+        for name, column in values.items()
     }
     return [
         {
-            "layer": each.layer,
-            "head": each.head,
-            "name": each.name,
-            "chosen": (each.layer, each.head) == chosen,
-            "cells": [_cell(numbers, name, each, tops[name]) for name in values],
-            "roles": [{"name": role.name, "rule": role.rule} for role in each.roles],
+            "key": [row.layer, row.head],
+            "current": (row.layer, row.head) == chosen,
+            "cells": [
+                {"name": "head", "text": row.name, "is_header": True, "is_button": True},
+                {
+                    "name": "roles",
+                    "text": "",
+                    "terms": [{"text": role.name, "help": role.rule} for role in row.roles],
+                },
+                *(_number_cell(numbers, name, row, largest[name]) for name in values),
+            ],
         }
-        for each in rows
+        for row in rows
     ]
 
 
-def _cell(numbers: Numbers, name: str, head: Head, top: float) -> dict:
-    column, at = COLUMNS[name], (head.layer, head.head)
-    value = float(numbers.values[name][at])
+def _number_cell(numbers: Numbers, name: str, head: Head, largest: float) -> TableCell:
+    column, index = COLUMNS[name], (head.layer, head.head)
+    value = float(numbers.values[name][index])
     spread = numbers.spreads.get(name)
-    mean = "" if spread is None else f"{column.written(spread.mean[at])} ± {column.written(spread.sd[at])}"
-    here = column.written(float(numbers.here[name][at])) if name in numbers.here else ""
-    shown, small = (here, mean) if numbers.first == HERE else (mean, here)
-    part = min(max(value / top, 0), 1) if np.isfinite(value) else 0
-    return {"shown": shown, "small": small, "part": round(part, 4)}
+    mean = (
+        "" if spread is None else f"{column.written(spread.mean[index])} ± {column.written(spread.sd[index])}"
+    )
+    here = column.written(float(numbers.here[name][index])) if name in numbers.here else ""
+    text, small = (here, mean) if numbers.first == HERE else (mean, here)
+    share = min(max(value / largest, 0), 1) if np.isfinite(value) else 0
+    return {"name": "number", "text": text, "small": small, "bar": round(share, 4)}

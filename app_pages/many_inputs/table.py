@@ -1,8 +1,4 @@
-"""The inputs in a table of which a row opens its input.
-
-`st.dataframe` sorts in the browser without telling how, opens nothing by a click on a row, and is a canvas to whoever cannot
-see it; so this is a table of HTML. What is written into its cells is written as text: nothing in it is markup.
-"""
+"""The inputs in a table of which a row opens its input."""
 
 import base64
 import csv
@@ -12,14 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 from PIL import Image
 
 from app_pages.inputs.input_list import Item, thumbnail_of
 from app_pages.many_inputs.predictions import Line, Outcome
+from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableRow
 from viz.builders.number_format import percent, written
 
-HERE = Path(__file__).parent
 SIGNS = 160  # of a text that are sent to the browser
 SIDE = 36  # pixels of a thumbnail
 # Headings of what makes an input hard.
@@ -30,12 +25,7 @@ _NUMBERS = {
     "distance": "distance",
 }
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_table = st.components.v2.component(
-    "many_inputs",
-    html='<div class="scroll"><table><thead></thead><tbody></tbody></table></div>',
-    css=(HERE / "table.css").read_text(encoding="utf-8"),
-    js=(HERE / "table.js").read_text(encoding="utf-8"),
-)
+_table = HtmlTable("many_inputs", Path(__file__).with_suffix(".css"))
 
 
 def table(
@@ -46,51 +36,73 @@ def table(
     take: Callable[[int], None],
 ) -> None:
     """`lines` in their order; the one of the item that was `opened` last is marked. `take` gets the number of an item."""
-    numbers = {line.number for line in lines}
-
-    def clicked() -> None:
-        number = st.session_state["many_table"].opened
-        if isinstance(number, int | float) and int(number) in numbers:
-            take(int(number))
-
-    rows = [_row(items[line.number], outcome, line) for line in lines]
-    head = {"head": _head(items, outcome), "explained": outcome.explained}
-    data = {**head, "rows": rows, "opened": opened}
-    _table(key="many_table", data=data, on_opened_change=clicked)
+    rows: list[TableRow] = [
+        {
+            "key": line.number,
+            "current": line.number == opened,
+            "cells": _cells(items[line.number], outcome, line),
+        }
+        for line in lines
+    ]
+    _table.draw(_headings(items, outcome), rows, key="many_table", take_row=take, reveal=True)
 
 
-def _head(items: Sequence[Item], outcome: Outcome) -> list[str]:
-    answer = "most similar" if outcome.surprise == "distance" else "answer"
-    what = "input" if items[0].text is not None else "picture"
-    label = ["label"] if outcome.n_labelled else []
-    number = [_NUMBERS.get(outcome.surprise, outcome.surprise)]
-    unknown = ["unknown tokens"] if outcome.has_unknown else []
-    return ["", what, *unknown, answer, *label, *(number if outcome.surprise else [])]
+def _headings(items: Sequence[Item], outcome: Outcome) -> list[TableHeading]:
+    titles = ["", "input" if items[0].text is not None else "picture"]
+    if outcome.has_unknown:
+        titles.append("unknown tokens")
+    titles.append("most similar" if outcome.surprise == "distance" else "answer")
+    if outcome.n_labelled:
+        titles.append("label")
+    if outcome.surprise:
+        titles.append(_NUMBERS.get(outcome.surprise, outcome.surprise))
+    headings: list[TableHeading] = [{"name": "", "title": title} for title in titles]
+    headings[-1]["help"] = outcome.explained
+    return headings
 
 
-def _row(item: Item, outcome: Outcome, line: Line) -> dict:
-    probability = percent(line.probability, below="<", above=">") if line.probability is not None else ""
-    said = f"number {line.nearest + 1:,}" if line.nearest is not None else line.said
-    row = {
-        "number": line.number,
-        "shown": f"{line.number + 1:,}",
-        "said": said,
-        "probability": probability,
-        "name": _beginning(item),
-        "title": _beginning(item, 600),
+def _cells(item: Item, outcome: Outcome, line: Line) -> list[TableCell]:
+    name: TableCell = {
+        "name": "input",
+        "text": _beginning(item),
+        "help": _beginning(item, 600),
+        "is_button": True,
     }
     if line.left_out:
-        row["note"] = f"{line.left_out:,} token{'s' * (line.left_out != 1)} left out"
-    if outcome.has_unknown:
-        row["unknown"] = percent(line.unknown, below="<")
-    if outcome.n_labelled:
-        row["right"] = line.right
-        row["label"] = item.label if line.label is None else outcome.classes[line.label]
-    if outcome.surprise:
-        row["surprise"] = written(line.surprise, ".3f" if outcome.surprise == "distance" else ".2f")
+        name["small"] = f"{line.left_out:,} token{'s' * (line.left_out != 1)} left out"
     if (picture := thumbnail_of(item)) is not None:
-        row["picture"] = _thumbnail(picture)
-    return row
+        name["picture"] = _thumbnail(picture)
+    cells: list[TableCell] = [{"name": "number", "text": f"{line.number + 1:,}"}, name]
+    if outcome.has_unknown:
+        cells.append({"name": "unknown", "text": percent(line.unknown, below="<")})
+    cells.append(
+        {
+            "name": "answer",
+            "text": line.said if line.nearest is None else f"number {line.nearest + 1:,}",
+            "small": "" if line.probability is None else percent(line.probability, below="<", above=">"),
+        }
+    )
+    if outcome.n_labelled:
+        cells.append(
+            _label_cell(item.label if line.label is None else outcome.classes[line.label], line.right)
+        )
+    if outcome.surprise:
+        form = ".3f" if outcome.surprise == "distance" else ".2f"
+        cells.append({"name": "surprise", "text": written(line.surprise, form)})
+    return cells
+
+
+def _label_cell(label: str, right: bool | None) -> TableCell:
+    """The label, and whether the answer is right; None where that is not known."""
+    if right is None:
+        return {
+            "name": "right",
+            "text": f"? {label}" if label else "",
+            "help": label and "not a class of this encoder",
+        }
+    if right:
+        return {"name": "right", "text": f"✓ {label}", "help": "as predicted"}
+    return {"name": "wrong", "text": f"✗ {label}", "help": "the prediction is wrong"}
 
 
 def _beginning(item: Item, signs: int = SIGNS) -> str:

@@ -45,11 +45,21 @@ def drawn(app: AppTest) -> dict:
 
 
 def rows(app: AppTest) -> dict[str, dict]:
-    return {row["name"]: row for row in drawn(app)["rows"]}
+    """By the name of the head: what it is, and its numbers."""
+    return {
+        name["text"]: {
+            "key": tuple(row["key"]),
+            "current": row["current"],
+            "roles": roles["terms"],
+            "numbers": numbers,
+        }
+        for row in drawn(app)["rows"]
+        for name, roles, *numbers in [row["cells"]]
+    }
 
 
 def columns(app: AppTest) -> list[str]:
-    return [cell["name"] for cell in drawn(app)["head"]][2:]
+    return [cell["name"] for cell in drawn(app)["headings"]][2:]
 
 
 def said(app: AppTest) -> str:
@@ -65,9 +75,9 @@ def test_each_head_is_a_row_of_its_numbers(open_app: Open) -> None:
     assert columns(app) == [*found, "importance", "zero"]
     assert list(rows(app)) == ["L0 H0", "L0 H1", "L1 H0", "L1 H1"]
     for row in rows(app).values():
-        expected = [COLUMNS[name].written(each[row["layer"], row["head"]]) for name, each in found.items()]
-        assert [cell["shown"] for cell in row["cells"]][: len(found)] == expected
-        assert not any(cell["small"] for cell in row["cells"])
+        expected = [COLUMNS[name].written(each[row["key"]]) for name, each in found.items()]
+        assert [cell["text"] for cell in row["numbers"]][: len(found)] == expected
+        assert not any(cell["small"] for cell in row["numbers"])
     assert how_to_measure("imdb-pre-ln") in said(app)
 
 
@@ -81,16 +91,16 @@ def test_a_digit_has_the_numbers_that_patches_have(open_app: Open) -> None:
 
 def test_the_chosen_head_is_marked_and_named(open_app: Open) -> None:
     app = open_app(PAGE, text=TEXT, layer="1", head="1")
-    assert [name for name, row in rows(app).items() if row["chosen"]] == ["L1 H1"]
+    assert [name for name, row in rows(app).items() if row["current"]] == ["L1 H1"]
     assert any(each.value.startswith("**L1 H1**") for each in app.markdown)
 
 
 def test_a_link_restores_how_the_table_was_sorted(open_app: Open) -> None:
     app = open_app(PAGE, text=TEXT, heads_sort="-entropy")
     entropy = statistics(state.record("imdb-pre-ln", Text(TEXT)))["entropy"]
-    order = [entropy[row["layer"], row["head"]] for row in rows(app).values()]
+    order = [entropy[row["key"]] for row in rows(app).values()]
     assert order == sorted(order, reverse=True)
-    assert [cell["sorted"] for cell in drawn(app)["head"] if cell["name"] == "entropy"] == ["descending"]
+    assert [cell["sorted"] for cell in drawn(app)["headings"] if cell["name"] == "entropy"] == ["descending"]
 
 
 def test_what_is_searched_is_left_and_all_come_back(open_app: Open) -> None:
@@ -119,11 +129,12 @@ def test_over_a_data_set_each_number_has_its_spread(open_app: Open, store_heads:
     found = statistics(state.record("imdb-pre-ln", Text(TEXT)))
     at = columns(app).index("next")
     here = COLUMNS["next"].written(found["next"][0, 1])
-    assert rows(app)["L0 H1"]["cells"][at] | {"part": 0} == {"shown": here, "small": "0.70 ± 0.05", "part": 0}
+    cell = rows(app)["L0 H1"]["numbers"][at]
+    assert (cell["text"], cell["small"]) == (here, "0.70 ± 0.05")
     app.segmented_control(key="heads_of").set_value("data set").run()
-    cell = rows(app)["L0 H1"]["cells"][columns(app).index("next")]
-    assert (cell["shown"], cell["small"], cell["part"]) == ("0.70 ± 0.05", here, pytest.approx(0.7))
-    assert [role["name"] for role in rows(app)["L0 H1"]["roles"]] == ["next-token head"]
+    cell = rows(app)["L0 H1"]["numbers"][columns(app).index("next")]
+    assert (cell["text"], cell["small"], cell["bar"]) == ("0.70 ± 0.05", here, pytest.approx(0.7))
+    assert [role["text"] for role in rows(app)["L0 H1"]["roles"]] == ["next-token head"]
     assert "40 sentences of our own" in said(app)
     assert "`python -m model.atlas imdb-pre-ln --data FILE.csv --with importance,ablation`" in said(app)
     assert columns(app) == [name for name in found if name != "confidence"]  # which was not stored
@@ -137,7 +148,7 @@ def test_figures_of_other_weights_are_not_shown(
     (checkpoints / "imdb-post-ln" / HEADS).write_bytes(stored)
     app = open_app(PAGE, text=TEXT, checkpoint="imdb-post-ln")
     assert how_to_measure("imdb-post-ln") in said(app)
-    assert not any(cell["small"] for row in rows(app).values() for cell in row["cells"])
+    assert not any(cell["small"] for row in rows(app).values() for cell in row["numbers"])
 
 
 def test_a_head_opens_elsewhere_as_it_was_chosen(open_app: Open) -> None:
@@ -287,7 +298,7 @@ def test_beside_where_a_head_looks_stands_what_it_is_worth(open_app: Open, store
     zeroed = np.abs(changes_of_class(before, answers, int(before.logits.argmax())))
     slopes = importance(loaded, [TEXT])[0].ravel()
     for row, change, slope in zip(rows(app).values(), zeroed, slopes, strict=True):
-        shown = [cell["shown"] for cell in row["cells"][-3:]]
+        shown = [cell["text"] for cell in row["numbers"][-3:]]
         # the stored means are zeros: then both ablations are one
         expected = [COLUMNS["importance"].written(slope), *[COLUMNS["zero"].written(change)] * 2]
         assert shown == expected
@@ -295,7 +306,7 @@ def test_beside_where_a_head_looks_stands_what_it_is_worth(open_app: Open, store
 
 def test_each_column_says_what_it_is_in_words_and_then_as_a_formula(open_app: Open) -> None:
     app = open_app(PAGE, text=TEXT)
-    heads = {cell["name"]: cell["explained"] for cell in drawn(app)["head"]}
+    heads = {cell["name"]: cell["help"] for cell in drawn(app)["headings"]}
     assert heads["distance"] == "How many tokens away the keys are, on average. Click to sort."
     assert all(heads.values())
     assert not any(sign in explained for explained in heads.values() for sign in ("$", "\\", "{"))
@@ -322,7 +333,7 @@ def test_over_the_data_set_too_and_on_how_many_examples(open_app: Open, store_he
     store_heads("imdb-pre-ln", **worth)
     app = open_app(PAGE, text=TEXT, heads_of="data set")
     assert columns(app)[-2:] == ["importance", "zero"]
-    assert [cell["shown"] for cell in rows(app)["L0 H0"]["cells"][-2:]] == ["0.5 ± 0.05", "2 ± 0.05"]
+    assert [cell["text"] for cell in rows(app)["L0 H0"]["numbers"][-2:]] == ["0.5 ± 0.05", "2 ± 0.05"]
     assert "Not measured on all of the data set, but on 30 of them: next." in said(app)
 
 

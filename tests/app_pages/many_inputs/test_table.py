@@ -7,7 +7,7 @@ import pytest
 
 from app_pages.inputs.input_list import Item
 from app_pages.many_inputs.predictions import Line, Outcome
-from app_pages.many_inputs.table import FORMULA, SIGNS, _head, _row, as_csv
+from app_pages.many_inputs.table import FORMULA, SIGNS, _cells, _headings, as_csv
 from model.inputs import Picture, Text
 
 ITEMS = (
@@ -23,30 +23,39 @@ LINES = (
 FOUND = Outcome(lines=LINES, surprise="loss or entropy", explained="", classes=("negative", "positive"))
 
 
+def cells(item: Item, outcome: Outcome, line: Line) -> dict[str, dict]:
+    return {cell["name"]: cell for cell in _cells(item, outcome, line)}
+
+
+def titles(outcome: Outcome) -> list[str]:
+    return [heading["title"] for heading in _headings(ITEMS, outcome)]
+
+
 def test_a_row_says_what_was_given_and_what_was_answered() -> None:
-    first, second, third = (_row(item, FOUND, line) for item, line in zip(ITEMS, LINES, strict=True))
-    assert first == {
-        "number": 0,
-        "shown": "1",
-        "said": "positive",
-        "probability": "75.0\u2009%",
-        "name": "=1+1",
-        "title": "=1+1",
-        "right": False,
-        "label": "negative",
+    first, second, third = (cells(item, FOUND, line) for item, line in zip(ITEMS, LINES, strict=True))
+    assert {name: cell["text"] for name, cell in first.items()} == {
+        "number": "1",
+        "input": "=1+1",
+        "answer": "positive",
+        "wrong": "✗ negative",
         "surprise": "1.39",
     }
-    assert (second["name"], second["note"]) == ("a b", "3 tokens left out")
-    assert (second["right"], second["label"]) == (None, "@x")
-    assert third["probability"] == ">99.9\u2009%"
-    assert len(third["name"]) == SIGNS + 1
-    assert _head(ITEMS, FOUND) == ["", "input", "answer", "label", "loss, or uncertainty (entropy), nats"]
+    assert first["answer"]["small"] == "75.0\u2009%"
+    assert first["wrong"]["help"] == "the prediction is wrong"
+    assert (second["input"]["text"], second["input"]["small"]) == ("a b", "3 tokens left out")
+    assert (second["right"]["text"], second["right"]["help"]) == ("? @x", "not a class of this encoder")
+    assert third["answer"]["small"] == ">99.9\u2009%"
+    assert (third["right"]["text"], third["right"]["help"]) == ("", "")
+    assert len(third["input"]["text"]) == SIGNS + 1
+    right = cells(ITEMS[0], FOUND, replace(LINES[0], label=1))["right"]
+    assert (right["text"], right["help"]) == ("✓ positive", "as predicted")
+    assert titles(FOUND) == ["", "input", "answer", "label", "loss, or uncertainty (entropy), nats"]
 
 
 def test_the_share_of_unknown_tokens_has_a_column_where_there_are_some() -> None:
     assert "share_of_unknown_tokens" not in as_csv(ITEMS, FOUND, LINES).decode()
     found = replace(FOUND, lines=(*LINES[:2], replace(LINES[2], unknown=0.25)))
-    assert _head(ITEMS, found) == [
+    assert titles(found) == [
         "",
         "input",
         "unknown tokens",
@@ -54,7 +63,9 @@ def test_the_share_of_unknown_tokens_has_a_column_where_there_are_some() -> None
         "label",
         "loss, or uncertainty (entropy), nats",
     ]
-    shown = [_row(item, found, line)["unknown"] for item, line in zip(ITEMS, found.lines, strict=True)]
+    shown = [
+        cells(item, found, line)["unknown"]["text"] for item, line in zip(ITEMS, found.lines, strict=True)
+    ]
     assert shown == ["0.0\u2009%", "0.0\u2009%", "25.0\u2009%"]
     table = pd.read_csv(io.BytesIO(as_csv(ITEMS, found, found.lines)))
     assert table["share_of_unknown_tokens"].tolist() == [0, 0, 0.25]
@@ -62,18 +73,18 @@ def test_the_share_of_unknown_tokens_has_a_column_where_there_are_some() -> None
 
 def test_a_picture_travels_small() -> None:
     item = Item(name="a.png", colours=Picture.of(np.zeros((400, 512, 3), np.uint8)))
-    row = _row(item, FOUND, LINES[2])
-    assert row["name"] == "a.png"
-    assert row["picture"].startswith("data:image;base64,")
-    assert len(row["picture"]) < 5000
+    cell = cells(item, FOUND, LINES[2])["input"]
+    assert cell["text"] == "a.png"
+    assert cell["picture"].startswith("data:image;base64,")
+    assert len(cell["picture"]) < 5000
 
 
 def test_states_are_compared_with_each_other() -> None:
     line = Line(number=1, said="8 numbers", nearest=0, surprise=0.25)
     found = Outcome(lines=(line,), surprise="distance", explained="")
-    assert _head(ITEMS, found) == ["", "input", "most similar", "distance"]
-    row = _row(ITEMS[1], found, line)
-    assert (row["said"], row["surprise"]) == ("number 1", "0.250")
+    assert titles(found) == ["", "input", "most similar", "distance"]
+    row = cells(ITEMS[1], found, line)
+    assert (row["answer"]["text"], row["surprise"]["text"]) == ("number 1", "0.250")
     table = pd.read_csv(io.BytesIO(as_csv(ITEMS, found, [line])))
     assert table.loc[0, ["most_like_it", "distance"]].tolist() == [1, 0.25]
 

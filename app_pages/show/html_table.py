@@ -1,0 +1,85 @@
+"""A table of HTML whose rows can be clicked and walked through with the keyboard.
+
+`st.dataframe` is a canvas, which whoever cannot see it cannot read; it sorts without telling how, and opens nothing by a
+click on a row. What stands in the cells of this table is written as text: nothing in it is markup.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NotRequired, TypedDict
+
+import streamlit as st
+
+_CSS, _JS = (Path(__file__).with_suffix(suffix).read_text(encoding="utf-8") for suffix in (".css", ".js"))
+
+
+class TableHeading(TypedDict):
+    """The heading of a column."""
+
+    name: str  # class of the heading in the style sheet
+    title: str
+    help: NotRequired[str]  # under the pointer
+    sorted: NotRequired[str]  # "ascending", "descending" or "none"; without it a click does nothing
+
+
+class TableCell(TypedDict):
+    """A cell: its text, and what else it has."""
+
+    name: str  # class of the cell in the style sheet
+    text: str
+    small: NotRequired[str]  # in smaller letters
+    help: NotRequired[str]  # under the pointer
+    picture: NotRequired[str]  # data URI, before the text
+    bar: NotRequired[float]  # length of the bar below the number, from 0 to 1
+    terms: NotRequired[list[dict[str, str]]]  # words, each with its own help
+    is_button: NotRequired[bool]  # by which the keyboard chooses the row
+    is_header: NotRequired[bool]  # names the row
+
+
+class TableRow(TypedDict):
+    """A row, and what a click on it hands over."""
+
+    key: int | list[int]
+    current: bool  # marked
+    cells: list[TableCell]
+
+
+class HtmlTable:
+    """A table called `name` for Streamlit, with the style sheet `css` beside that of all such tables."""
+
+    def __init__(self, name: str, css: Path) -> None:
+        self._component = st.components.v2.component(
+            name,
+            html='<div class="scroll"><table><thead></thead><tbody></tbody></table></div>',
+            css=_CSS + css.read_text(encoding="utf-8"),
+            js=_JS,
+        )
+
+    def draw(
+        self,
+        headings: Sequence[TableHeading],
+        rows: Sequence[TableRow],
+        *,
+        key: str,
+        take_row: Callable[[Any], None],
+        take_column: Callable[[str], None] | None = None,
+        reveal: bool = False,
+    ) -> None:
+        """A click on a row hands its key to `take_row`, one on a heading that sorts its name to `take_column`.
+
+        `reveal` scrolls to the current row.
+        """
+
+        def row_clicked() -> None:
+            clicked = st.session_state[key].row
+            for row in rows:  # the browser may send anything
+                if row["key"] == clicked:
+                    take_row(row["key"])
+
+        def column_clicked() -> None:
+            clicked = st.session_state[key].column
+            if take_column and clicked in [it["name"] for it in headings if "sorted" in it]:
+                take_column(clicked)
+
+        data = {"headings": headings, "rows": rows, "reveal": reveal}
+        self._component(key=key, data=data, on_row_change=row_clicked, on_column_change=column_clicked)
