@@ -12,7 +12,7 @@ from model.lenses import ATTENTION
 from model.measures.attended_kinds import Looks, looks
 from model.record import AttentionRecord
 from viz.builders.heatmap import position_labels
-from viz.builders.number_format import percent
+from viz.builders.number_format import head_name, percent
 
 MUCH = 0.3  # of the weight: below, no kind of key stands for what the head looks at
 ROUNDING = 1e-4  # of two ways to add up the weight of one key
@@ -25,7 +25,7 @@ def say_what_it_looks_at(chosen: HeadSelection, seen: AttentionRecord, beside: s
     """
     lens, help = chosen.lens, None
     head = chosen.head if lens.has_heads else 0
-    name = f"**L{chosen.layer} H{head}**" if lens.has_heads else f"**L{chosen.layer}**"
+    name = f"**{head_name(chosen.layer, head)}**" if lens.has_heads else f"**L{chosen.layer}**"
     if lens.name == ATTENTION:
         called = named(chosen)
         name += f" · {called.short}" if called.short else ""

@@ -8,6 +8,7 @@ from app_pages.subject import state
 from app_pages.subject.two_sides import Side
 from model.measures.cross_pattern import cross_pattern
 from viz.attention.token_heatmaps import cross_heatmap
+from viz.builders.number_format import head_name
 
 
 def cross_attention(chosen: state.HeadSelection, first: Side, second: Side) -> None:
@@ -25,7 +26,7 @@ def cross_attention(chosen: state.HeadSelection, first: Side, second: Side) -> N
         r"A = \mathrm{softmax}\!\left( \frac{Q_1 K_2^{\top}}{\sqrt{d_k}} \right), \qquad \mathrm{out} = A V_2"
     )
     st.caption(
-        f"$Q_1$ are the queries of L{chosen.layer} H{chosen.head} on the {first.title}, $K_2$ and $V_2$ its keys and values on "
+        f"$Q_1$ are the queries of {head_name(chosen.layer, chosen.head)} on the {first.title}, $K_2$ and $V_2$ its keys and values on "
         f"the {second.title}. In a decoder the queries come from what was written so far and the keys from the encoder "
         "(Vaswani et al. 2017, section 3.2.3). This encoder was never trained for it, so the map shows the formula and "
         "not a skill."

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from app_pages.compare.pairing import about, about_layers, choose_furthest, lens_name, name, why_cells_differ
+from app_pages.compare.pairing import about, about_layers, choose_furthest, lens_name, why_cells_differ
 from app_pages.controls.head_choice import clickable_heads
 from app_pages.controls.lens import Seen, Through
 from app_pages.show.show import show
@@ -13,6 +13,7 @@ from app_pages.subject import state, two_sides
 from app_pages.subject.two_sides import Side
 from model.measures.head_matching import Pairing
 from viz.builders.head_grids import head_grid
+from viz.builders.number_format import head_name
 
 
 def difference(
@@ -45,7 +46,9 @@ def _by_head(
     """A small table for each measure, laid out as the heads of the first side are."""
     shape = pairing.shapes[0]
     pairs = {each: pairing.partner(each) for each in np.ndindex(shape)}
-    notes = [f"{name(one)} ↔ {name(other)}" if other else "no partner" for one, other in pairs.items()]
+    notes = [
+        f"{head_name(*one)} ↔ {head_name(*other)}" if other else "no partner" for one, other in pairs.items()
+    ]
     with st.container(horizontal=True, gap="medium"):
         for key, (values, signed, digits, title) in _tables(first, second, pairing, maps).items():
             grid = head_grid(values, selected=head, title=title, signed=signed, notes=notes, digits=digits)

@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages.compare.over_data import against, over
-from app_pages.compare.pairing import about, about_layers, choose_furthest, lens_name, name
+from app_pages.compare.pairing import about, about_layers, choose_furthest, lens_name
 from app_pages.compare.seeds import distances_beside_seeds
 from app_pages.controls import address
 from app_pages.controls.head_choice import (
@@ -32,6 +32,7 @@ from model.measures.head_matching import Head, Pairing
 from model.record import AttentionRecord
 from viz.attention.head_overview import head_maxima
 from viz.attention.token_heatmaps import attention_heatmap
+from viz.builders.number_format import head_name
 from viz.builders.palette import WeightScale
 from viz.compare.distance_heatmap import distance_heatmap
 from viz.compare.pair_spread import pair_spread
@@ -196,7 +197,10 @@ def _spread(pairing: Pairing, stored: Against, head: Head) -> None:
     (_, n_heads), (_, n_others) = pairing.shapes
     pairs = zip(ones.tolist(), others.tolist(), strict=True)
     chart = pair_spread(
-        [f"{name(divmod(one, n_heads))} ↔ {name(divmod(other, n_others))}" for one, other in pairs],
+        [
+            f"{head_name(*divmod(one, n_heads))} ↔ {head_name(*divmod(other, n_others))}"
+            for one, other in pairs
+        ],
         *(matrix[ones, others] for matrix in (pairing.matrix, stored.distances.mean, stored.distances.sd)),
         ones=ones,
         others=others,

@@ -13,7 +13,7 @@ from model.atlas.results import Against
 from model.lenses import Lens
 from model.measures.head_matching import Head, Pairing, as_over, by_distance, by_number, distance_matrix
 from model.record import ForwardRecord
-from viz.builders.number_format import percent
+from viz.builders.number_format import head_name, percent
 
 ON_INPUT, BY_NUMBER = "alike on this input", "of the same number"
 
@@ -80,13 +80,9 @@ def _seen(record: ForwardRecord) -> str:
     return f"{patches} and a class token" if record.at("class") else patches
 
 
-def name(head: Head) -> str:
-    return "L{} H{}".format(*head)
-
-
 def lens_name(head: Head, lens: Lens) -> str:
-    """The same; of a lens without heads, the layer."""
-    return name(head) if lens.has_heads else f"L{head[0]}"
+    """As in "L0 H3"; of a lens without heads, the layer."""
+    return head_name(*head) if lens.has_heads else f"L{head[0]}"
 
 
 def choose_furthest(pairing: Pairing) -> None:
@@ -114,9 +110,9 @@ def about_layers(first: Side, second: Side, pairing: Pairing, layer: int) -> Non
 def about(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
     """Who is set against whom, and what that does and does not mean."""
     partner, measured = pairing.partner(head), pairing.matrix is not None
-    pair = f"**{name(head)}** of {first.title}"
+    pair = f"**{head_name(*head)}** of {first.title}"
     if partner is not None:
-        pair += f" ↔ **{name(partner)}** of {second.title}"
+        pair += f" ↔ **{head_name(*partner)}** of {second.title}"
     else:
         pair += f" has no partner in {second.title}."
     st.markdown(pair, width="content")
@@ -133,7 +129,9 @@ def about(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
         )
     for side, alone in zip((first, second), pairing.alone, strict=True):
         if alone:
-            listed = ", ".join(map(name, alone[:LISTED])) + (", …" if len(alone) > LISTED else "")
+            listed = ", ".join(head_name(*head) for head in alone[:LISTED]) + (
+                ", …" if len(alone) > LISTED else ""
+            )
             said += f" Without a partner in {side.title}: {listed}"
             said += f" ({len(alone)} heads)." if len(alone) > LISTED else "."
     if said:

@@ -29,7 +29,7 @@ from model.measures.changes import change, log_odds
 from model.measures.head_measures import summary
 from model.record import ForwardRecord
 from viz.attention.token_heatmaps import attention_heatmap
-from viz.builders.number_format import written
+from viz.builders.number_format import head_name, written
 from viz.builders.palette import weight_scale
 from viz.heads.ablation_grid import ATTENTION, FEED_FORWARD, ablation_grid
 
@@ -83,7 +83,9 @@ def _choose_how(stored: Heads | None, record: ForwardRecord) -> np.ndarray | Non
 def _choose_parts(record: ForwardRecord, gone: Away) -> None:
     """A list of all that can be taken away, and the ways back."""
     n_layers, n_heads, *_ = record.pattern.shape
-    names = {("h", layer, head): f"L{layer} H{head}" for layer in range(n_layers) for head in range(n_heads)}
+    names = {
+        ("h", layer, head): head_name(layer, head) for layer in range(n_layers) for head in range(n_heads)
+    }
     names |= {("a", layer): f"L{layer}, all heads" for layer in range(n_layers)}
     names |= {("f", layer): f"L{layer} feed-forward" for layer in range(n_layers)}
     names |= {("p", at): label for at, label in enumerate(record.labels)}
@@ -111,7 +113,7 @@ def _choose_parts(record: ForwardRecord, gone: Away) -> None:
 def _without(gone: Away, record: ForwardRecord) -> str:
     """The beginning of a sentence; plain text."""
     token = "“{}”" if record.unit == "token" else "{}"
-    names = [f"L{layer} H{head}" for layer, head in gone.heads]
+    names = [head_name(layer, head) for layer, head in gone.heads]
     names += [f"all heads of L{layer}" for layer in gone.layers]
     names += [f"the feed-forward of L{layer}" for layer in gone.feed_forwards]
     names += [token.format(record.tokens[at]) for at in gone.positions]
@@ -187,7 +189,7 @@ def _over_data(chosen: HeadSelection, stored: Heads | None, spread: object) -> s
         return how_to_measure(chosen.checkpoint, f"--with {MEASURE}")
     at = chosen.layer, chosen.head
     return (
-        f"Over {over(stored.source, MEASURE)}, without L{at[0]} H{at[1]} the change has a mean size of "
+        f"Over {over(stored.source, MEASURE)}, without {head_name(*at)} the change has a mean size of "
         f"{written(float(spread.mean[at]), '.2g')} ± {written(float(spread.sd[at]), '.2g')} (standard deviation)."
     )
 
@@ -212,7 +214,7 @@ def _input(chosen: HeadSelection, after: Side, gone: Away, query: int) -> None:
         allowed=allowed,
     )
     st.caption(
-        f"Colours: what the query attends to in L{at[0]} H{at[1]}, after. No query attends to a {unit} that is taken "
+        f"Colours: what the query attends to in {head_name(*at)}, after. No query attends to a {unit} that is taken "
         "away; its own state stays in the residual stream."
     )
 
@@ -234,7 +236,7 @@ def _maps(chosen: HeadSelection, before: Side, after: Side, query: int) -> None:
                 *head,
                 query=query,
                 scale=scale,
-                title=f"L{head[0]} H{head[1]}, {side.title.lower()}",
+                title=f"{head_name(*head)}, {side.title.lower()}",
             )
             show(figure, key=f"ablate_map_{side.title.lower()}")
     with places[2]:

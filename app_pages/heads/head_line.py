@@ -6,6 +6,7 @@ from app_pages.show.head_name import named
 from app_pages.subject import state
 from app_pages.toolkit.navigation import go_to
 from model.measures.head_roles import too_few
+from viz.builders.number_format import head_name
 
 PLACES = {"attention": "Open in Attention", "inside_a_head": "Step by step"}
 
@@ -13,7 +14,7 @@ PLACES = {"attention": "Open in Attention", "inside_a_head": "Step by step"}
 def say_head(chosen: state.HeadSelection) -> None:
     called = named(chosen)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="head_line"):
-        name = f"**L{chosen.layer} H{chosen.head}**"
+        name = f"**{head_name(chosen.layer, chosen.head)}**"
         name += f" · {called.whole}" if called.whole else f" :gray[{_nameless(chosen)}]"
         st.markdown(name, help=called.help, width="content")
         places = ["attention"] if chosen.opened is not None else PLACES

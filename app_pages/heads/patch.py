@@ -32,7 +32,7 @@ from model.inputs import Input, Text
 from model.measures.changes import log_odds
 from model.record import ForwardRecord
 from viz.builders.head_grids import head_grid
-from viz.builders.number_format import written
+from viz.builders.number_format import head_name, written
 from viz.heads.stage_positions import stage_positions
 
 _OF = (
@@ -141,7 +141,7 @@ def _heads(chosen: HeadSelection, before: ForwardRecord, source: Input) -> None:
     clickable_heads(figure, key="patch_heads", chosen=head)
     most = np.unravel_index(int(np.abs(effects).argmax()), effects.shape)
     st.caption(
-        f"Each cell: one head puts out, at all positions, what it does for the second {_kind(before)}. Largest change: L{most[0]} H{most[1]} ({written(float(effects[most]), '+.2g')}). "
+        f"Each cell: one head puts out, at all positions, what it does for the second {_kind(before)}. Largest change: {head_name(*most)} ({written(float(effects[most]), '+.2g')}). "
         "A click chooses the head."
     )
 

@@ -16,7 +16,7 @@ from app_pages.subject.stored_results import over, pruning_of
 from app_pages.toolkit.markdown import plain
 from model.atlas.results import CHOOSING, JUDGING, Table
 from model.experiments.pruning import Step, may_go
-from viz.builders.number_format import percent, with_error, written
+from viz.builders.number_format import head_name, percent, with_error, written
 from viz.heads.pruning_curve import Curve, pruning_curve
 
 MEASURE = "pruning"
@@ -131,7 +131,7 @@ def _of_older_file(name: str, table: Table, first: Step) -> str:
 
 
 def _name(step: Step) -> str:
-    return "" if step.layer is None else f"L{step.layer} H{step.head}"
+    return "" if step.layer is None else head_name(step.layer, step.head)
 
 
 def _accuracy(steps: list[Step], at: int) -> str:

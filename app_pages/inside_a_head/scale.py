@@ -20,7 +20,7 @@ from app_pages.toolkit.beside import beside
 from app_pages.toolkit.stoppable import in_steps
 from model.inputs import Input
 from model.theory import score_scaling
-from viz.builders.number_format import in_tex, written
+from viz.builders.number_format import head_name, in_tex, written
 from viz.inside.dot_product_distribution import dot_product_distribution
 from viz.inside.head_points import variance_of_heads, with_and_without
 from viz.inside.width_curves import scale_name, width_curves
@@ -135,7 +135,7 @@ def _own_vectors(chosen: HeadSelection) -> None:
             products,
             variance=float(d_k),
             reach=score_scaling.reach(float(d_k), products),
-            name=f"q·k of L{layer} H{head}",
+            name=f"q·k of {head_name(layer, head)}",
             expected=f"normal density of mean 0, variance d_k = {d_k}",
         )
         show(distribution, key="inside_own_products")
@@ -156,7 +156,7 @@ def _own_vectors(chosen: HeadSelection) -> None:
         with place:
             clickable_heads(figure, key=f"inside_own_{measure}", chosen=(layer, head), width="stretch")
     st.markdown(
-        f"L{layer} H{head} on this input: $q \\cdot k$ has mean **{written(own['mean'], '.3g')}** and "
+        f"{head_name(layer, head)} on this input: $q \\cdot k$ has mean **{written(own['mean'], '.3g')}** and "
         f"variance **{written(own['variance'], '.3g')}**; independent components of variance 1 would give "
         f"$d_k = {d_k}$. With the scale $1/\\sqrt{{{d_k}}}$ the entropy of its weights is "
         f"**{own['entropy']:.2f}**, without it **{own['entropy_unscaled']:.2f}**."

@@ -9,7 +9,7 @@ from app_pages.subject import cache, state
 from app_pages.subject.state import HeadSelection
 from model.theory.permutation_equivariance import KINDS, order_of, reorder
 from viz.builders.matrix_panels import permutation
-from viz.builders.number_format import written
+from viz.builders.number_format import head_name, written
 
 NONE, CAUSAL = "no mask", "causal mask"
 
@@ -87,7 +87,7 @@ def set_to_set(chosen: HeadSelection) -> None:
         r"P\,\mathrm{softmax}(QK^{\top})\,P^{\top} P\,V = P\,\mathrm{softmax}(QK^{\top})\,V$"
     )
     st.caption(
-        f"X is the input of the attention of layer {chosen.layer}; L{chosen.layer} H{chosen.head} is run on "
+        f"X is the input of the attention of layer {chosen.layer}; {head_name(chosen.layer, chosen.head)} is run on "
         "X and on P X. Positions were added to the vectors before the first layer, so they move with them."
     )
 

@@ -15,6 +15,7 @@ from model.capture.intervention import at_temperature
 from model.measures.changes import change, changes_of_class
 from model.measures.head_measures import entropy
 from model.record import ForwardRecord
+from viz.builders.number_format import head_name
 from viz.compare.stage_curves import stage_curves
 from viz.inside.temperature_curve import temperature_curve
 
@@ -102,7 +103,7 @@ def _patterns(chosen: HeadSelection, query: int, sides: tuple[Side, ...]) -> Non
             share = entropy(pattern, side.record.mask[head])[query]
             with st.container(key=f"side_{key}") if side.is_text else st.container(width=425):
                 st.markdown(
-                    f"**{side.title}**: weights of query {query} in L{chosen.layer} H{chosen.head}, "
+                    f"**{side.title}**: weights of query {query} in {head_name(chosen.layer, chosen.head)}, "
                     f"entropy {share:.2f} of 1"
                 )
                 input_in_colours(

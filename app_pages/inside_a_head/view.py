@@ -11,6 +11,7 @@ from app_pages.subject.state import HeadSelection
 from model.experiments.head_steps import HeadSteps, between, head_steps
 from model.inputs import Input
 from model.record import ForwardRecord
+from viz.builders.number_format import head_name
 from viz.builders.token_label import label
 
 FEW, STRONG = 24, 16  # up to so many keys all are drawn, of more the strongest
@@ -34,7 +35,7 @@ class View:
 
     @property
     def head(self) -> str:
-        return f"L{self.chosen.layer} H{self.chosen.head}"
+        return head_name(self.chosen.layer, self.chosen.head)
 
     @property
     def n_hidden(self) -> int:

@@ -7,6 +7,7 @@ from app_pages.show.show import show
 from app_pages.subject.state import HeadSelection
 from app_pages.subject.two_sides import Side, difference
 from viz.attention.token_heatmaps import attention_heatmap, score_heatmap
+from viz.builders.number_format import head_name
 
 LEGIBLE = 64  # positions; of more, a part is shown to begin with
 
@@ -15,7 +16,7 @@ def maps(chosen: HeadSelection, unmasked: Side, after: Side, query: int) -> None
     head, tokens = (chosen.layer, chosen.head), after.record.tokens
     scores, mask = after.record.scores[head], after.record.mask[head]
     st.markdown(
-        rf"L{chosen.layer} H{chosen.head}: $\;A_{{ij}} = \operatorname{{softmax}}_j(s_{{ij}} + m_{{ij}})$, "
+        rf"{head_name(chosen.layer, chosen.head)}: $\;A_{{ij}} = \operatorname{{softmax}}_j(s_{{ij}} + m_{{ij}})$, "
         "with "
         r"$s_{ij} = q_i \cdot k_j / \sqrt{d_k}$, $\;m_{ij} = 0$ where query $i$ may attend to key $j$ and "
         r"$-\infty$ where it may not. Hatched: masked. Framed: the query."

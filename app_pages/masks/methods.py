@@ -19,7 +19,7 @@ from model.measures.changes import cosine_distance, extremes, weight_on_masked
 from model.measures.head_measures import sums
 from model.record import ForwardRecord
 from viz.attention.token_bars import row_sums
-from viz.builders.number_format import percent, written
+from viz.builders.number_format import head_name, percent, written
 
 _REMEDIES = {"keys": ": block a token above", "cells": ": block a pair above"}
 NUMBERS = {"−1e9": -1e9, "−1e4": -1e4, "−10": -10.0}
@@ -57,7 +57,7 @@ def methods(
         key="masks_number",
         help="In half precision, which ends at −65,504, −1e9 itself becomes −∞.",
     )
-    head = f"L{chosen.layer} H{chosen.head}"
+    head = head_name(chosen.layer, chosen.head)
     what = (chosen.checkpoint, chosen.given, choice, chosen.layer, chosen.head, NUMBERS[number])
     st.markdown(f"**The chosen mask, applied in five ways, seen in {head}**")
     outcomes = _outcomes(*what)

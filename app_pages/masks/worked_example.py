@@ -10,7 +10,7 @@ from app_pages.subject.state import HeadSelection
 from app_pages.subject.two_sides import beside, tell
 from model.capture.intervention import MaskChoice, masked
 from model.measures.head_measures import normaliser
-from viz.builders.number_format import in_tex
+from viz.builders.number_format import head_name, in_tex
 
 SIZE = 4
 SHOWN = 2  # components of a value: as many as there is room for
@@ -35,7 +35,7 @@ def worked_example(chosen: HeadSelection) -> None:
         st.latex(r"Z_i = \sum_{j \le i} e^{s_{ij}}")
         st.latex(r"\mathrm{out} = A\,V, \qquad \mathrm{out}_i = \sum_{j \le i} A_{ij}\, v_j")
     with numbers:
-        st.markdown(f"In L{chosen.layer} H{chosen.head}, causal in all layers")
+        st.markdown(f"In {head_name(chosen.layer, chosen.head)}, causal in all layers")
         for formula in in_numbers(record.scores[corner], record.pattern[corner]):
             st.latex(formula)
         values, out = (each[chosen.layer, chosen.head, :n, :SHOWN] for each in (record.v, record.z))

@@ -11,6 +11,7 @@ from model.config import ModelConfig
 from model.experiments.embeddings import embedding_parts
 from model.theory.add_or_concatenate import query_key_weights, sums
 from viz.builders.matrix_panels import sum_of_maps
+from viz.builders.number_format import head_name
 
 TIED, UNTIED = "the same, W_Q", "another, W_K"
 
@@ -23,7 +24,7 @@ def adding(chosen: state.HeadSelection) -> None:
             f"{loaded.config.d_model} before any head reads it, so no $W_Q$ can be applied to them directly."
         )
     parts = cache.of(embedding_parts, chosen.checkpoint, chosen.given)
-    head = f"L{chosen.layer} H{chosen.head}"
+    head = head_name(chosen.layer, chosen.head)
     with chosen.controls:
         halves = (TIED,) if loaded.config.shared_qkv else (TIED, UNTIED)
         tied = address.row("$W_1$ is $W_Q$; $W_2$ is", halves, key="positions_w2") == TIED

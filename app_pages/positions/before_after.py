@@ -16,7 +16,7 @@ from model.experiments.shuffling import shuffled_picture
 from model.inputs import Picture
 from model.measures.changes import largest_change
 from viz.attention.token_heatmaps import weight_heatmap
-from viz.builders.number_format import written
+from viz.builders.number_format import head_name, written
 from viz.builders.palette import WeightScale
 
 SIDE_BY_SIDE, DIFFERENCE = "side by side", "after minus before"
@@ -28,7 +28,7 @@ def consequence(chosen: HeadSelection, what: str, before: Side, after: Side) -> 
     with chosen.view:
         query = choose_query(before.record)
     two_sides.tell(two_sides.verdict(what, before.record, after.record))
-    head = f"L{chosen.layer} H{chosen.head}"
+    head = head_name(chosen.layer, chosen.head)
     scale = chosen.of_head(before.record, after.record)
     for number, side, place in zip(
         NUMBERS, (before, after), two_sides.beside("positions_input"), strict=False
@@ -90,7 +90,7 @@ def _map(
     if is_back:
         pattern, mask = two_sides.put_back(side, pattern), two_sides.put_back(side, mask)
         tokens, query_here = before.record.tokens, query
-    title = f"{side.title}, L{chosen.layer} H{chosen.head}"
+    title = f"{side.title}, {head_name(chosen.layer, chosen.head)}"
     figure = weight_heatmap(pattern, tokens, mask=mask, query=query_here, scale=scale, title=title)
     show(figure, key=key)
 
@@ -98,7 +98,7 @@ def _map(
 def _difference(chosen: HeadSelection, before: Side, after: Side) -> None:
     """The change of each weight, token by token."""
     head = chosen.layer, chosen.head
-    title = f"L{chosen.layer} H{chosen.head}, after minus before"
+    title = f"{head_name(chosen.layer, chosen.head)}, after minus before"
     figure = two_sides.difference(before, after, head, names=("before", "after"), title=title)
     show(figure, key="positions_try_difference")
     largest = written(largest_change(*two_sides.head_patterns(before, after, head)), ".2g")

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from .figure import data, either
+from .number_format import head_name
 from .palette import ACCENT, NEUTRAL
 from .theme import INK, LIGHT_INK, OTHER_INK
 from .vega_colours import colour
@@ -34,7 +35,7 @@ def head_cells(
             "layer": np.array([layer for layer, _ in places], int),
             "head": np.array([head for _, head in places], int),
             called: np.array([values[place] for place in places], float),
-            "name": [f"L{layer} H{head}" for layer, head in places],
+            "name": [head_name(layer, head) for layer, head in places],
             "selected": [place == selected for place in places],
         },
         index=order,

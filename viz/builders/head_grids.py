@@ -7,7 +7,7 @@ import numpy as np
 
 from .cells import cells, head_axis, head_cells, strong
 from .figure import VegaFigure, click_on, form, need_shape, tip
-from .number_format import written
+from .number_format import head_name, written
 from .palette import NEUTRAL, ROUNDING, largest
 from .theme import heading
 from .vega_colours import SIGNED_ENDS, colour_legend
@@ -77,7 +77,7 @@ def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int
         width=int(np.clip(_WIDTH // n_heads, _NARROWEST, _WIDEST)) * n_heads,
         height=_HEIGHT * n_layers,
         description=f"Change of the entropy of {n_layers} layers of {n_heads} heads; "
-        f"L{selected[0]} H{selected[1]} is chosen.",
+        f"{head_name(*selected)} is chosen.",
     )
 
 

@@ -5,6 +5,7 @@ import numpy as np
 
 from ..builders.cells import BARE_AXIS, cells
 from ..builders.figure import VegaFigure, click_on, data, form, tip, value
+from ..builders.number_format import head_name
 from ..builders.theme import INK
 from ..builders.vega_colours import ENDS, colour_legend
 
@@ -27,8 +28,8 @@ def distance_heatmap(
     """
     one, other = np.indices(distances.shape).reshape(2, -1)
     ones, others = (
-        np.array(["L{} H{}".format(*divmod(head, of)) for head in range(n)], dtype=object)
-        for n, of in zip(distances.shape, n_heads, strict=True)
+        np.array([head_name(*divmod(index, heads_a_layer)) for index in range(n)], dtype=object)
+        for n, heads_a_layer in zip(distances.shape, n_heads, strict=True)
     )
     first, second, matched = ones[one], others[other], np.asarray(partners)[one] == other
     frame = {

@@ -7,6 +7,7 @@ import numpy as np
 from PIL import ImageColor
 
 from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.number_format import head_name
 from ..builders.palette import ACCENT
 from ..builders.theme import INK, heading
 
@@ -40,7 +41,7 @@ def head_scatter(
     layer, head = np.indices(across.shape).reshape(2, -1)
     x, y = across.ravel().astype(float), up.ravel().astype(float)
     is_selected = (layer == selected[0]) & (head == selected[1])
-    names = [f"L{at} H{number}" for at, number in zip(layer.tolist(), head.tolist(), strict=True)]
+    names = [head_name(at, number) for at, number in zip(layer.tolist(), head.tolist(), strict=True)]
     every = len(names) <= _ALL_NAMED
     shown = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
     order = sorted(shown.tolist(), key=lambda row: bool(is_selected[row]))  # the chosen one above the others
@@ -66,7 +67,7 @@ def head_scatter(
         values=ends,
         height=_HEIGHT,
         title=heading(f"{titles[1]} by {titles[0]}, {of}"),
-        description=f"{len(order)} heads by {titles[0]} across and {titles[1]} up, {of}; L{selected[0]} H{selected[1]} "
+        description=f"{len(order)} heads by {titles[0]} across and {titles[1]} up, {of}; {head_name(*selected)} "
         f"is marked.{missing}",
     )
 

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.figure import VegaFigure, click_on, data, either, form, tip, value
+from ..builders.number_format import head_name
 from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL
 from ..builders.theme import FIT, INK, heading_with_reading
 
@@ -29,7 +30,7 @@ def variance_of_heads(heads: pd.DataFrame, *, d_k: int, selected: tuple[int, int
         values={"low": float(min(low, d_k)) / 1.5, "high": float(max(high, d_k)) * 1.5},
         height=_HEIGHT,
         title=heading_with_reading("Variance of q·k, every head", reading),
-        description=f"Variance of q·k for {len(frame)} heads by layer; {_name(*selected)} is marked.",
+        description=f"Variance of q·k for {len(frame)} heads by layer; {head_name(*selected)} is marked.",
     )
 
 
@@ -68,7 +69,7 @@ def with_and_without(
         values={"end": end},
         height=_HEIGHT,
         title=heading_with_reading(title, reading),
-        description=f"{title} of {len(heads)} heads, with and without the scale; {_name(*selected)} is marked.",
+        description=f"{title} of {len(heads)} heads, with and without the scale; {head_name(*selected)} is marked.",
     )
 
 
@@ -93,7 +94,7 @@ def _marked(heads: pd.DataFrame, selected: tuple[int, int]) -> pd.DataFrame:
     """Each with its name, the selected one last, above the others."""
     places = list(zip(heads["layer"].tolist(), heads["head"].tolist(), strict=True))
     marked = heads.assign(
-        name=[_name(*place) for place in places], selected=[place == selected for place in places]
+        name=[head_name(*place) for place in places], selected=[place == selected for place in places]
     )
     return marked.iloc[sorted(range(len(places)), key=lambda row: places[row] == selected)]
 
@@ -106,7 +107,3 @@ def _points() -> alt.Chart:
         opacity=either("datum.selected", 1, _OPACITY),
         description="name:N",
     ).add_params(click_on("head", "layer", "head"))
-
-
-def _name(layer: int, head: int) -> str:
-    return f"L{layer} H{head}"

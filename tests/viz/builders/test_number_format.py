@@ -4,6 +4,7 @@ import pytest
 
 from viz.builders.number_format import (
     abbreviated,
+    head_name,
     in_tex,
     one_two_five,
     percent,
@@ -141,3 +142,7 @@ def test_ticks_of_a_logarithmic_axis_enclose_the_values(values, ticks):
 def test_a_share_comes_with_its_error():
     assert with_error(0.866, 0.01153) == "86.6 ± 1.2\u2009%"
     assert with_error(0.9951, 0.0007, 2) == "99.51 ± 0.07\u2009%"
+
+
+def test_a_head_is_named_by_its_layer_and_its_number():
+    assert head_name(2, 11) == "L2 H11"
