@@ -1,14 +1,21 @@
 """One frozen `ModelConfig` says everything from which an encoder is rebuilt; presets name the known ones."""
 
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Literal, get_args, get_origin
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
 
 from .family_options import Family
+from .schema import check_fields
 
 DIGITS = tuple("0123456789")
 SENTIMENTS = ("negative", "positive")
 LARGEST = 2**18  # of any size: an absurd value is refused before memory is taken for it
+MOST_PATTERNS = 2**26  # attention weights of all heads for the longest input; BERT-base has 2**25
 LARGEST_VOCABULARY = 2**20  # LaBSE has half a million tokens
+Size = Annotated[int, Meta(ge=1, le=LARGEST)]
+NO_FAMILY = Family()
+Probability = Annotated[float, Meta(ge=0, lt=1)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,26 +28,26 @@ class ModelConfig:
     """
 
     # sizes
-    d_model: int
-    n_layers: int
-    n_heads: int
-    d_k: int
-    d_v: int
-    d_ff: int
-    n_positions: int
+    d_model: Size
+    n_layers: Size
+    n_heads: Size
+    d_k: Size
+    d_v: Size
+    d_ff: Size
+    n_positions: Size
     class_names: tuple[str, ...] = ()
     # input
-    vocab_size: int | None = None
-    padding_id: int | None = None
-    image_size: int | None = None
-    patch_size: int | None = None
-    n_channels: int = 1  # of a picture: 1 (grey), or 3 (red, green, blue)
+    vocab_size: Annotated[int, Meta(ge=1, le=LARGEST_VOCABULARY)] | None = None
+    padding_id: Annotated[int, Meta(ge=0)] | None = None
+    image_size: Size | None = None
+    patch_size: Size | None = None
+    n_channels: Size = 1  # of a picture: 1 (grey), or 3 (red, green, blue)
     resize: Literal["bilinear", "bicubic"] = (
         "bilinear"  # how a picture of another size is brought to image_size
     )
     # a pixel x, from 0 to 1, is read as (x - pixel_mean) / pixel_std
-    pixel_mean: float = 0.0
-    pixel_std: float = 1.0
+    pixel_mean: Probability = 0.0
+    pixel_std: Annotated[float, Meta(gt=0, lt=2)] = 1.0
     # variants
     norm_placement: Literal["pre", "post", "deepnorm", "b2t"] = "pre"
     residual: bool = True  # without, a sublayer's output takes the place of the stream
@@ -50,42 +57,24 @@ class ModelConfig:
     positions: Literal["sinusoidal", "learned"] = "sinusoidal"
     pooling: Literal["class", "mean", "max"] = "class"
     activation: Literal["relu", "gelu", "gelu_tanh"] = "gelu"  # gelu_tanh: its approximation by tanh
-    layer_norm_eps: float = 1e-5  # added to the variance
+    layer_norm_eps: Annotated[float, Meta(gt=0, lt=1)] = 1e-5  # added to the variance
     shared_qkv: bool = False
     masked_token_output: bool = False
     # dropout probabilities, used in training only
-    dropout_embedding: float = 0.0
-    dropout_pattern: float = 0.0
-    dropout_activation: float = 0.0
-    dropout_sublayer: float = 0.0
-    family: Family | None = None  # of an encoder that was trained elsewhere
+    dropout_embedding: Probability = 0.0
+    dropout_pattern: Probability = 0.0
+    dropout_activation: Probability = 0.0
+    dropout_sublayer: Probability = 0.0
+    family: Family = NO_FAMILY  # what an encoder that was trained elsewhere has besides
 
     def __post_init__(self) -> None:
-        self._check_each()
-        absent = (
-            {"patch_size": None, "n_channels": 1}
-            if self.is_text
-            else {"padding_id": None, "masked_token_output": False}
-        )
-        for name, value in absent.items():
-            if getattr(self, name) != value:
-                raise ValueError(
-                    f"{name} belongs to {'images' if self.is_text else 'text'}, got {getattr(self, name)!r}"
-                )
-        if self.is_text:
-            numbers = range(self.vocab_size)  # which holds 0.0 and False as well
-            if self.padding_id is not None and (
-                type(self.padding_id) is not int or self.padding_id not in numbers
-            ):
-                raise ValueError(f"padding_id {self.padding_id!r} is none of the {self.vocab_size} tokens")
-        else:
-            if self.n_channels not in (1, 3):
-                raise ValueError(f"n_channels must be 1 or 3, got {self.n_channels}")
-            if self.image_size % self.patch_size:
-                raise ValueError(f"patch_size {self.patch_size} must divide image_size {self.image_size}")
-            expected = self.n_patches + self.n_before_patches
-            if self.n_positions != expected:
-                raise ValueError(f"these patches need n_positions {expected}, got {self.n_positions}")
+        check_fields(self)
+        if (self.vocab_size is None) == (self.image_size is None):
+            raise ValueError(
+                "set either vocab_size (text) or image_size (patches), "
+                f"got {self.vocab_size!r} and {self.image_size!r}"
+            )
+        self._check_input()
         if self.shared_qkv and self.d_k != self.d_v:
             raise ValueError(f"a shared q/k/v projection needs d_k == d_v, got {self.d_k} and {self.d_v}")
         if self.norm_placement in ("deepnorm", "b2t") and not self.residual:
@@ -97,38 +86,38 @@ class ModelConfig:
         if self.positions == "sinusoidal" and self.d_model % 2:
             raise ValueError(f"sinusoidal positions need an even d_model, got {self.d_model}")
 
-    def _check_each(self) -> None:
-        """Each value by itself."""
-        if (self.vocab_size is None) == (self.image_size is None):
-            raise ValueError(
-                "set either vocab_size (text) or image_size (patches), "
-                f"got {self.vocab_size!r} and {self.image_size!r}"
-            )
-        sizes = ("d_model", "n_layers", "n_heads", "d_k", "d_v", "d_ff", "n_positions", "n_channels")
-        for name in (*sizes, *(("vocab_size",) if self.is_text else ("image_size", "patch_size"))):
-            value = getattr(self, name)
-            most = LARGEST_VOCABULARY if name == "vocab_size" else LARGEST
-            if type(value) is not int or not 1 <= value <= most:
-                raise ValueError(f"{name} must be a whole number from 1 to {most}, got {value!r}")
-        for field in fields(self):
-            kind, value = field.type, getattr(self, field.name)
-            if get_origin(kind) is Literal and value not in get_args(kind):
-                raise ValueError(f"{field.name} must be one of {get_args(kind)}, got {value!r}")
-            if kind is bool and not isinstance(value, bool):
-                raise ValueError(f"{field.name} must be true or false, got {value!r}")
-            if kind is float and not (
-                isinstance(value, int | float) and 0 <= value < 1 + (field.name == "pixel_std")
-            ):
-                raise ValueError(f"{field.name} must be in [0, 1), got {value!r}")
-        for name in ("layer_norm_eps", "pixel_std"):
-            if not getattr(self, name):
-                raise ValueError(f"{name} must be more than 0: the encoder divides by it")
-        if not all(isinstance(name, str) for name in self.class_names):
-            raise ValueError(f"class_names must be names, got {self.class_names!r}")
+    def _check_input(self) -> None:
+        """Raises ValueError where fields of text are set for images or the other way round, or sizes do not fit."""
+        defaults = (
+            {"patch_size": None, "n_channels": 1}
+            if self.is_text
+            else {"padding_id": None, "masked_token_output": False}
+        )
+        for name, default in defaults.items():
+            if (value := getattr(self, name)) != default:
+                raise ValueError(f"{name} belongs to {'images' if self.is_text else 'text'}, got {value!r}")
+        if self.vocab_size is not None:
+            if self.padding_id is not None and self.padding_id >= self.vocab_size:
+                raise ValueError(f"padding_id {self.padding_id} is none of the {self.vocab_size} tokens")
+            return
+        if self.n_channels not in (1, 3):
+            raise ValueError(f"n_channels must be 1 or 3, got {self.n_channels}")
+        if self.image_size is None or self.patch_size is None:
+            raise ValueError(f"patch_size must be set for images, got {self.patch_size}")
+        if self.image_size % self.patch_size:
+            raise ValueError(f"patch_size {self.patch_size} must divide image_size {self.image_size}")
+        expected = self.n_patches + self.n_before_patches
+        if self.n_positions != expected:
+            raise ValueError(f"these patches need n_positions {expected}, got {self.n_positions}")
 
     @property
     def is_text(self) -> bool:
         return self.vocab_size is not None
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether the encoder is of another family than this project's own (`model.huggingface`)."""
+        return bool(self.family.name)
 
     @property
     def n_classes(self) -> int:
@@ -148,27 +137,27 @@ class ModelConfig:
     @property
     def chooses(self) -> bool:
         """Whether the answer is one class of several, with a probability for each."""
-        return self.n_classes > 0 and (self.family is None or self.family.answers == "choice")
+        return self.n_classes > 0 and self.family.answers == "choice"
 
     @property
     def d_embedding(self) -> int:
         """Width of content and positions, where their sum is widened before the first block."""
-        return (self.family and self.family.d_embedding) or self.d_model
+        return self.family.d_embedding or self.d_model
 
     @property
     def d_pooled(self) -> int:
         """Width of the pooled state, which a pooler may change."""
-        return (self.family and self.family.d_pooled) or self.d_model
+        return self.family.d_pooled or self.d_model
 
     @property
     def has_distance_bias(self) -> bool:
         """Whether each score gets a learned bias that depends on how far apart query and key are (MPNet)."""
-        return bool(self.family and self.family.n_relative_buckets)
+        return bool(self.family.n_relative_buckets)
 
     @property
     def n_before_patches(self) -> int:
         """Positions before the first patch: the class token, and a distillation token where there is one."""
-        return (self.pooling == "class") + bool(self.family and self.family.distillation_token)
+        return (self.pooling == "class") + self.family.distillation_token
 
     @property
     def image_shape(self) -> tuple[int, ...]:
@@ -198,27 +187,12 @@ class ModelConfig:
             sizes["n_positions"] = (image // max(patch, 1)) ** 2 + self.n_before_patches
         return replace(self, **sizes)
 
-    def to_json(self) -> dict:
+    def to_json(self) -> dict[str, Any]:
+        """The fields as plain values, for `model.schema.convert_closed`; `family` only where it says anything."""
         values = {**asdict(self), "class_names": list(self.class_names)}
-        if self.family is None:
+        if not self.is_imported:
             del values["family"]
         return values
-
-    @classmethod
-    def from_json(cls, values: dict) -> "ModelConfig":
-        """Raises ValueError on names that do not belong or are missing, or on wrong values."""
-        known = {field.name for field in fields(cls)}
-        if unknown := sorted(set(values) - known):
-            raise ValueError(f"unknown fields in the configuration: {unknown}")
-        names = values.get("class_names", [])
-        if not isinstance(names, list):
-            raise ValueError(f"class_names must be a list, got {names!r}")
-        if (family := values.get("family")) is not None:
-            values = {**values, "family": Family.from_json(family)}
-        try:
-            return cls(**{**values, "class_names": tuple(names)})
-        except TypeError as error:  # a field is missing
-            raise ValueError(f"the configuration does not fit: {error}") from error
 
 
 _DIGIT = ModelConfig(

@@ -174,7 +174,7 @@ def _lines(
         return _of_classes(_each(probabilities, name, inputs, places)[:, 0], labels, config.class_names)
     if config.n_classes:
         return _of_answers(_each(answers, name, inputs, places), config)
-    if config.family and config.family.token_class_names:
+    if config.family.token_class_names:
         parts = _parts(token_answers, name, inputs)
         found = [each for part in parts for each in part]
         return _of_tokens([found[at] for at in places])
@@ -219,7 +219,7 @@ def _of_classes(values: np.ndarray, labels: list[int], names: tuple[str, ...]) -
 
 
 def _of_answers(values: np.ndarray, config: ModelConfig) -> Lines:
-    if config.family and config.family.answers == "numbers":
+    if config.family.answers == "numbers":
         lines = [{"said": _numbers(row, config.class_names)} for row in values]
         return lines, "", "This encoder predicts numbers (regression), which do not say how certain it is."
     order = np.argsort(-values, axis=1, kind="stable")[:, :SHOWN].tolist()

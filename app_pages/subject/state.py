@@ -110,7 +110,7 @@ def encoded_text(name: Checkpoint, given: Text) -> Encoded:
 
 def reads_pairs(name: Checkpoint) -> bool:
     """Whether the encoder reads a second text behind the first; not where it cannot be opened."""
-    if (config := config_of(name)) is None or config.family is None:
+    if (config := config_of(name)) is None or not config.is_imported:
         return False  # known without its weights
     try:
         return inputs.reads_pairs(loaded(name))
@@ -233,7 +233,7 @@ def label_for(name: str | None, label: int | None) -> int | None:
     The project's own may call them as they like; of encoders from elsewhere the names alone say it.
     """
     config = config_of(name)
-    return label if config is None or config.family is None or config.class_names == DIGITS else None
+    return label if config is None or not config.is_imported or config.class_names == DIGITS else None
 
 
 def pair(name: str) -> tuple[str, str] | None:

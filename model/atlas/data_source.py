@@ -2,9 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from jaxtyping import Float
+from msgspec import Meta
+
+from ..schema import Count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,10 +18,12 @@ class Source:
     command: str
     data: str  # as it stands on screen
     sha256: str  # of the file with the data
-    n: int  # examples
+    n: Annotated[Count, Meta(ge=1)]  # examples
     weights: tuple[str, ...]  # hash of the weights of each encoder (`model.checkpoint.weights_hash`)
-    samples: Mapping[str, int] = field(default_factory=dict)  # examples of what was measured on fewer
-    unknown: float | None = None  # share of the tokens that the vocabulary lacks; None where nobody counted
+    samples: Mapping[str, Count] = field(default_factory=dict)  # examples of what was measured on fewer
+    unknown: Annotated[float, Meta(ge=0, le=1)] | None = (
+        None  # share of the tokens that the vocabulary lacks; None where nobody counted
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

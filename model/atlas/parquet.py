@@ -12,12 +12,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from jsonschema import Draft202012Validator
 
 from ..files.content import content_of
 from ..files.errors import why
-from ..files.json_schema import COUNT, WORDS, check, list_of, object_of
 from ..files.writing import replacing
+from ..schema import convert
 from .data_source import Source
 
 LARGEST_FILE = 8 * 2**20  # bytes
@@ -30,18 +29,6 @@ PLAIN = frozenset({"PLAIN", "RLE"})  # RLE tells which cells are empty
 
 Column = Sequence | np.ndarray
 NUMBER, COUNTED, WORD, NUMBERS = pa.float32(), pa.int32(), pa.string(), pa.list_(pa.float32())
-
-_HASHES = list_of(WORDS) | {"minItems": 1, "maxItems": 1}
-_SOURCE = {
-    "command": WORDS,
-    "data": WORDS,
-    "sha256": WORDS,
-    "n": COUNT | {"minimum": 1},
-    "weights": _HASHES,
-    "samples": {"type": "object", "additionalProperties": COUNT},
-}
-_SHARE = {"type": "number", "minimum": 0, "maximum": 1}
-_SCHEMA = Draft202012Validator(object_of(_SOURCE, **_SOURCE, unknown=_SHARE))
 
 
 def write_table(path: Path, source: Source, columns: Mapping[str, tuple[pa.DataType, Column]]) -> None:
@@ -94,22 +81,15 @@ def _read(
     _check_columns(schema, needed, later)
     if KEY not in (known := found.metadata or {}):
         raise ValueError("it does not say where it comes from")
-    source = json.loads(known[KEY])
-    check(source, _SCHEMA)
+    source = convert(json.loads(known[KEY]), Source)
+    if len(source.weights) != 1:
+        raise ValueError("it must name the weights of one encoder")
     table = file.read(use_threads=False)
     table.validate(full=True)
     columns = {name: table.column(name).to_pylist() for name in schema.names}
     for name, values in columns.items():
         _check_values(name, values, schema.field(name).type)
-    names = ("command", "data", "sha256")
-    made = Source(
-        unknown=source.get("unknown"),
-        n=int(source["n"]),
-        weights=tuple(source["weights"]),
-        samples={str(name): int(n) for name, n in source["samples"].items()},
-        **{name: source[name] for name in names},
-    )
-    return made, columns
+    return source, columns
 
 
 def _check_columns(

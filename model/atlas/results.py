@@ -13,20 +13,21 @@ Each holds where it comes from (`Source`), the hash of the weights among it.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Annotated, TypedDict
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 from jaxtyping import Float, Int
-from jsonschema import Draft202012Validator
+from msgspec import Meta
 
-from ..files import json_schema
-from ..files.json_schema import COUNT, MAYBE, WORDS, list_of, object_of
+from ..files.errors import one_sentence
+from ..files.json_file import folder_and_name, read_as, replace_text
 from ..measures.head_matching import Pairing, by_distance
+from ..schema import Count, Number
 from .data_source import Source, Spread
 from .parquet import COUNTED, NUMBER, NUMBERS, WORD, Column, read_table, write_table
 
@@ -131,22 +132,30 @@ class Against:
         )
 
 
-_ROW = list_of(MAYBE)
-_GRID = list_of(_ROW)
-_HASHES = list_of(WORDS) | {"minItems": 2, "maxItems": 2}
-_SOURCE = {"command": WORDS, "data": WORDS, "sha256": WORDS, "n": COUNT | {"minimum": 2}, "weights": _HASHES}
-_SHAPE = list_of(COUNT | {"minimum": 1, "maximum": 2**16}) | {"minItems": 2, "maxItems": 2}
-_OF_AGAINST = {
-    "source": object_of(_SOURCE, **_SOURCE),
-    "shapes": list_of(_SHAPE) | {"minItems": 2, "maxItems": 2},
-    "distances": object_of(("mean", "sd"), mean=_GRID, sd=_GRID),
-    "alike": list_of(COUNT),
-    "halves": COUNT,
-    "n_states": COUNT,
-    "cka": _ROW,
-    "cka_by_chance": _ROW,
-}
-_AGAINST_SCHEMA = Draft202012Validator(object_of(_OF_AGAINST, **_OF_AGAINST))
+Row = list[Number | None]  # JSON has no NaN: null stands for it
+HeadCount = Annotated[int, Meta(ge=1, le=2**16)]
+LayersAndHeads = Annotated[list[HeadCount], Meta(min_length=2, max_length=2)]
+
+
+class StoredSpread(TypedDict):
+    """A `Spread` of [one, other] as JSON."""
+
+    mean: list[Row]
+    sd: list[Row]
+
+
+class StoredComparison(TypedDict):
+    """An `Against` as JSON."""
+
+    source: Source
+    shapes: Annotated[list[LayersAndHeads], Meta(min_length=2, max_length=2)]
+    distances: StoredSpread
+    alike: list[Count]
+    halves: Count
+    n_states: Count
+    cka: Row
+    cka_by_chance: Row
+
 
 _AT = {"layer": COUNTED, "head": COUNTED}
 _OF_HEADS = _AT | {MEANS_OF_Z: NUMBERS}
@@ -190,7 +199,7 @@ def read_heads(path: Path) -> Heads | None:
     if (found := read_table(path, _OF_HEADS)) is None:
         return None
     source, columns = found
-    with _refusing(path):
+    with one_sentence(f"{folder_and_name(path)} cannot be read"):
         shape = _grid(columns)
         z = columns.pop(MEANS_OF_Z)
         if len({len(each) for each in z}) != 1:
@@ -223,7 +232,7 @@ def read_layers(path: Path) -> Layers | None:
     if (found := read_table(path, _OF_LAYERS)) is None:
         return None
     source, columns = found
-    with _refusing(path):
+    with one_sentence(f"{folder_and_name(path)} cannot be read"):
         by_curve: dict[str, list[int]] = {}
         for row, (curve, place) in enumerate(zip(columns["curve"], columns["place"], strict=True)):
             rows = by_curve.setdefault(curve, [])
@@ -274,21 +283,26 @@ def against_file(other: str) -> str:
 def read_against(path: Path) -> Against | None:
     """None where there is no file. Raises ValueError, in one sentence, where it is damaged."""
 
-    def made(found: dict) -> Against:
-        first, second = (tuple(map(int, shape)) for shape in found["shapes"])
-        words = {name: found["source"][name] for name in ("command", "data", "sha256")}
-        source = Source(n=int(found["source"]["n"]), weights=tuple(found["source"]["weights"]), **words)
+    if (stored := read_as(path, StoredComparison)) is None:
+        return None
+    with one_sentence(f"{folder_and_name(path)} cannot be read"):
+        source = stored["source"]
+        if len(source.weights) != 2 or source.n < 2:
+            raise ValueError(
+                f"it is of {len(source.weights)} encoders and {source.n} examples, of which it needs two"
+            )
+        (layers, heads), (other_layers, other_heads) = stored["shapes"]
+        mean, sd = (np.array(stored["distances"][name], float) for name in ("mean", "sd"))
         return Against(
             source=source,
-            shapes=(first, second),
-            distances=Spread(**{name: _array(found["distances"][name]) for name in ("mean", "sd")}),
-            alike=np.array(found["alike"], int),
-            cka=_array(found["cka"]),
-            cka_by_chance=_array(found["cka_by_chance"]),
-            **{name: int(found[name]) for name in ("halves", "n_states")},
+            shapes=((layers, heads), (other_layers, other_heads)),
+            distances=Spread(mean=mean, sd=sd),
+            alike=np.array(stored["alike"], int),
+            halves=stored["halves"],
+            n_states=stored["n_states"],
+            cka=np.array(stored["cka"], float),
+            cka_by_chance=np.array(stored["cka_by_chance"], float),
         )
-
-    return json_schema.read(path, _AGAINST_SCHEMA, made)
 
 
 def write_against(path: Path, made: Against) -> None:
@@ -296,16 +310,7 @@ def write_against(path: Path, made: Against) -> None:
     for name in ("samples", "unknown"):  # which are of tables
         del values["source"][name]
     parts = (f"{json.dumps(name)}: {_written(value)}" for name, value in values.items())
-    json_schema.replace(path, "{" + ",\n ".join(parts) + "}\n")
-
-
-@contextmanager
-def _refusing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (ValueError, KeyError, TypeError) as error:
-        said = f"it lacks the column {error.args[0]}" if isinstance(error, KeyError) else error
-        raise ValueError(f"{path.parent.name}/{path.name} cannot be read: {said}") from error
+    replace_text(path, "{" + ",\n ".join(parts) + "}\n")
 
 
 def _grid(columns: Mapping[str, list]) -> tuple[int, int]:
@@ -326,11 +331,6 @@ def _floats(values: list, shape: tuple[int, int]) -> Float[np.ndarray, "layer he
 def _or_none(values: Iterable[float | int | None]) -> list:
     """What is no number is missing in a table."""
     return [None if each is None or not np.isfinite(each) else each for each in values]
-
-
-def _array(values: list) -> np.ndarray:
-    """JSON has no NaN: null stands for it."""
-    return np.array(values, float)
 
 
 def _written(value: object) -> str:

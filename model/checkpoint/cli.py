@@ -34,9 +34,8 @@ def in_one_sentence(program: str) -> Iterator[None]:
         yield
     except OutOfMemory:
         sentence = GPU_TOO_SMALL
-    except OSError as error:
-        reason, file = error.strerror, error.filename
-        sentence = f"{reason}: {file}" if reason and file else reason or str(error)
+    except OSError as error:  # unlike `why`: who typed the command may see the path
+        sentence = f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
     except ValueError as error:
         sentence = str(error)
     else:

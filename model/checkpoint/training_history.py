@@ -4,57 +4,71 @@ Whatever else it holds is welcome.
 """
 
 import math
+from typing import Any, TypedDict
 
 import numpy as np
 import pandas as pd
-from jsonschema import Draft202012Validator
 
-from ..files.json_schema import COUNT, NUMBER, WORDS, check, list_of, object_of
+from ..schema import Count, Number, convert
 
-_FIGURES = {"n": COUNT, "accuracy": NUMBER, "loss": NUMBER, "data": WORDS}
-_PHASES = list_of(object_of(("task",), task=WORDS))
-_ROW = object_of(("phase", "step"), phase=COUNT, step=COUNT) | {"additionalProperties": NUMBER}
-_ROWS = ("log", "evaluations")
-_SCHEMA = Draft202012Validator(
-    object_of(
-        figures=object_of(_FIGURES, **_FIGURES),
-        also_measured=list_of(object_of(_FIGURES, **_FIGURES)),
-        recipe=object_of(published={"type": ["string", "null"]}, phases=_PHASES),
-        probes=list_of(WORDS),
-        log={"type": "array"},
-        evaluations={"type": "array"},
-    )
-)
-_OF_ROWS = Draft202012Validator(object_of(**{name: {"additionalProperties": _ROW} for name in _ROWS}))
+LARGEST = 1e300  # JSON may hold numbers that no float holds
 
 
-def check_history(history: dict) -> None:
+class Figures(TypedDict):
+    """How well an encoder answers on one data set."""
+
+    n: Count
+    accuracy: Number
+    loss: Number
+    data: str
+
+
+class Phase(TypedDict):
+    """One phase of a training recipe."""
+
+    task: str
+
+
+class Recipe(TypedDict, total=False):
+    """How an encoder was trained, as far as pages read it."""
+
+    published: str | None
+    phases: list[Phase]
+
+
+class History(TypedDict, total=False):
+    """What is read of `history.json`."""
+
+    figures: Figures
+    also_measured: list[Figures]
+    recipe: Recipe
+    probes: list[str]
+    log: list[dict[str, float]]
+    evaluations: list[dict[str, float]]
+
+
+class StepOfRun(TypedDict):
+    """When a row of the log was written."""
+
+    phase: Count
+    step: Count
+
+
+def check_history(history: dict[str, Any]) -> None:
     """Raises ValueError, in one sentence, where a figure, a phase or a logged step is not what it must be."""
-    check(history, _SCHEMA)
+    convert(history, History)
     n_phases = len(tasks(history))
-    for name in _ROWS:
+    for name in ("log", "evaluations"):
         rows = history.get(name, [])
-        # A validator takes 40 µs a row, and a history may have 300,000: it only says what is wrong.
-        if (odd := next((at for at, row in enumerate(rows) if not _is_row(row)), None)) is not None:
-            check({name: {str(odd): rows[odd]}}, _OF_ROWS)
-        if any(row["phase"] >= n_phases for row in rows):
-            raise ValueError(f"{name} tells of more than the {n_phases} phases of the recipe")
+        convert(rows, list[StepOfRun], name)
+        for index, row in enumerate(rows):
+            if row["phase"] >= n_phases:
+                raise ValueError(f"{name} tells of more than the {n_phases} phases of the recipe")
+            if not all(abs(value) <= LARGEST or math.isnan(value) for value in row.values()):
+                raise ValueError(f"{name} {index} holds a number beyond {LARGEST}")
 
 
-def _is_row(row: object) -> bool:
-    """Whether it is as `_ROW` has it."""
-    if type(row) is not dict or not {"phase", "step"} <= row.keys():
-        return False
-    low, high, highest = NUMBER["minimum"], NUMBER["maximum"], COUNT["maximum"]
-    return all(
-        type(value) in (int, float)
-        and not (value < low or value > high)
-        and (name not in ("phase", "step") or (0 <= value <= highest and value == int(value)))
-        for name, value in row.items()
-    )
-
-
-def measured(history: dict) -> list[dict]:
+def measured(history: dict[str, Any]) -> list[Figures]:
     """The figures of every data set that the encoder was measured on: n, accuracy, loss and data."""
     return [*([history["figures"]] if "figures" in history else []), *history.get("also_measured", [])]
 
@@ -64,12 +78,12 @@ def standard_error(share: float, n: int) -> float:
     return math.sqrt(max(0.0, share * (1 - share)) / max(1, n))
 
 
-def tasks(history: dict) -> tuple[str, ...]:
+def tasks(history: dict[str, Any]) -> tuple[str, ...]:
     """What the encoder learned, phase by phase."""
     return tuple(phase["task"] for phase in history.get("recipe", {}).get("phases", []))
 
 
-def logged(history: dict, value: str, entries: str = "log") -> pd.DataFrame:
+def logged(history: dict[str, Any], value: str, entries: str = "log") -> pd.DataFrame:
     """One value of the history's "log" or "evaluations": phase, step since the beginning of the run, value.
 
     Entries that do not tell the value are left out. A phase is as long as its last evaluation says.

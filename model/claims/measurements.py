@@ -5,12 +5,13 @@ import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated, Literal, TypedDict
 
-from jsonschema import Draft202012Validator
+from msgspec import Meta
 
 from ..checkpoint import CHECKPOINTS
-from ..files import json_schema
-from ..files.json_schema import COUNT, NUMBER, WORDS, list_of, object_of
+from ..files.json_file import read_as, replace_text
+from ..schema import Count, Number
 
 CLAIMS = Path("claims.json")  # below the checkpoints
 COMMAND = "python -m model.claims --data FOLDER"
@@ -26,14 +27,16 @@ class Measurement:
     """
 
     figure: str  # by the names of `model.claims.catalogue`
-    source: str  # "fresh": untrained encoders and short runs; "runs": the stored ones; "trained": checkpoints
+    source: Literal[
+        "fresh", "runs", "trained"
+    ]  # "fresh": untrained encoders and short runs; "runs": the stored ones; "trained": checkpoints
     where: str  # which encoders, as it stands on the page
-    n: int  # how many examples each value is of
+    n: Count  # how many examples each value is of
     of: str  # what these are
-    seeds: tuple[int, ...]
-    pre: tuple[float, ...]
-    post: tuple[float, ...]
-    across: tuple[float, ...] | None = None
+    seeds: Annotated[tuple[Count, ...], Meta(min_length=1)]
+    pre: tuple[Number, ...]
+    post: tuple[Number, ...]
+    across: tuple[Number, ...] | None = None
     optimizer: str | None = None  # of trained encoders
 
     def __post_init__(self) -> None:
@@ -49,31 +52,19 @@ class Measurement:
             raise ValueError(f"{self.figure}, {self.where}: a value is not finite")
 
 
-_VALUES = list_of(NUMBER)
-_SEEDS = list_of(COUNT) | {"minItems": 1}
-_SOURCE = {"enum": ["fresh", "runs", "trained"]}
-_TOLD = {"figure": WORDS, "source": _SOURCE, "where": WORDS, "n": COUNT, "of": WORDS}
-_NEEDED = _TOLD | {"seeds": _SEEDS, "pre": _VALUES, "post": _VALUES}
-_MAY = {"across": _VALUES | {"type": ["array", "null"]}, "optimizer": {"type": ["string", "null"]}}
-_ROW = object_of(_NEEDED, **_NEEDED, **_MAY) | {"additionalProperties": False}
-_SCHEMA = Draft202012Validator(object_of(("command", "measured"), command=WORDS, measured=list_of(_ROW)))
+class StoredMeasurements(TypedDict):
+    """What `checkpoints/claims.json` holds."""
+
+    command: str
+    measured: list[Measurement]
 
 
 def read(path: Path = CHECKPOINTS / CLAIMS) -> list[Measurement]:
     """What was measured, nothing where there is no file. Raises ValueError, in one sentence, where it is damaged."""
-    return (
-        json_schema.read(path, _SCHEMA, lambda found: [_measurement(row) for row in found["measured"]]) or []
-    )
+    stored = read_as(path, StoredMeasurements)
+    return stored["measured"] if stored else []
 
 
 def write(path: Path, measured: Iterable[Measurement]) -> None:
     rows = ",\n".join(json.dumps(asdict(each), ensure_ascii=False, allow_nan=False) for each in measured)
-    json_schema.replace(path, f'{{"command": "{COMMAND}", "measured": [\n{rows}\n]}}\n')
-
-
-def _measurement(row: dict) -> Measurement:
-    """JSON writes whole numbers with or without their point."""
-    values = {name: tuple(map(float, row[name])) for name in ("pre", "post")}
-    across = row.get("across")
-    values["across"] = None if across is None else tuple(map(float, across))
-    return Measurement(**row | values | {"n": int(row["n"]), "seeds": tuple(map(int, row["seeds"]))})
+    replace_text(path, f'{{"command": "{COMMAND}", "measured": [\n{rows}\n]}}\n')

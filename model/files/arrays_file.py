@@ -9,14 +9,14 @@ import json
 import math
 import struct
 import zipfile
-import zlib
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from safetensors import SafetensorError, deserialize
+from safetensors import deserialize
 from safetensors.numpy import save as serialize
+
+from .errors import one_sentence
 
 LARGEST = 2**29  # bytes of all arrays together: a record of BERT-base at 512 tokens is 455 MB
 MOST_ENTRIES = 1000
@@ -25,23 +25,21 @@ LARGEST_NPY_HEADER = 10_000
 KINDS = (".npz", ".safetensors")
 _DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "I16": "<i2"}
 _DTYPES |= {"I8": "i1", "U8": "u1", "BOOL": "?"}
-_ERRORS = (
-    *(ValueError, OSError, KeyError, TypeError, EOFError, RuntimeError, OverflowError, RecursionError),
-    *(SyntaxError, MemoryError, zipfile.BadZipFile, zlib.error, struct.error, SafetensorError),
-)
 
 
 class Contents(NamedTuple):
+    """What a file holds, by name: a text is one string or a list of them."""
+
     arrays: dict[str, np.ndarray]
     texts: dict[str, str | list[str]]
 
 
 def read_arrays(content: bytes, name: str, wanted: Collection[str]) -> Contents:
-    """What the file `name` holds of the `wanted` names; what else it holds is left.
+    """The entries of a file that have one of the `wanted` names; `content` are its bytes, and its `name` says its kind.
 
     Raises ValueError, in one sentence that begins with the name, where the file is damaged, too large or of another kind.
     """
-    with refused(name):
+    with one_sentence(f"{name} cannot be read"):
         if name.lower().endswith(".npz"):
             return _read_npz(content, wanted)
         if name.lower().endswith(".safetensors"):
@@ -49,79 +47,62 @@ def read_arrays(content: bytes, name: str, wanted: Collection[str]) -> Contents:
         raise ValueError(f"its name must end in {' or '.join(KINDS)}")
 
 
-@contextmanager
-def refused(name: str) -> Iterator[None]:
-    """Whatever goes wrong inside becomes a ValueError of one line about the file of that `name`."""
-    try:
-        yield
-    except _ERRORS as error:
-        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        why = " ".join(said.split()) or type(error).__name__
-        raise ValueError(f"{name} cannot be read: {why[:300]}") from error
-
-
 def write_arrays(arrays: Mapping[str, np.ndarray], texts: Mapping[str, str | list[str]], kind: str) -> bytes:
-    """A file of that `kind` with both; for `.npz`, the same values make the same bytes."""
+    """Bytes of a file of that `kind`, ".npz" or ".safetensors"; for ".npz", the same values make the same bytes."""
     if kind == ".safetensors":
-        listed = {name: it if isinstance(it, str) else json.dumps(it) for name, it in texts.items()}
-        return serialize({name: np.ascontiguousarray(it) for name, it in arrays.items()}, listed)
+        metadata = {name: text if isinstance(text, str) else json.dumps(text) for name, text in texts.items()}
+        return serialize({name: np.ascontiguousarray(values) for name, values in arrays.items()}, metadata)
     if kind != ".npz":
         raise ValueError(f"a record is written as {' or '.join(KINDS)}, got {kind!r}")
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
-        for name, values in {**arrays, **{name: np.array(it, str) for name, it in texts.items()}}.items():
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as file:
+        for name, values in {**arrays, **{name: np.array(text, str) for name, text in texts.items()}}.items():
             entry = zipfile.ZipInfo(f"{name}.npy")  # with no time of writing
             # Weights hardly shrink, and packing them takes ten times as long as writing them.
             entry.compress_type = zipfile.ZIP_STORED if values.dtype.kind == "f" else zipfile.ZIP_DEFLATED
             with file.open(entry, "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, np.ascontiguousarray(values) if values.ndim else values)
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def _read_npz(content: bytes, wanted: Collection[str]) -> Contents:
-    arrays, texts, total = {}, {}, 0
+    arrays: dict[str, np.ndarray] = {}
+    texts: dict[str, str | list[str]] = {}
     with zipfile.ZipFile(io.BytesIO(content)) as file:
         entries = file.infolist()
-        names = [entry.filename.removesuffix(".npy") for entry in entries]
+        by_name = {entry.filename.removesuffix(".npy"): entry for entry in entries}
         if len(entries) > MOST_ENTRIES:
             raise ValueError(f"it holds {len(entries):,} entries, of at most {MOST_ENTRIES:,}")
-        if len(set(names)) < len(names):
+        if len(by_name) < len(entries):
             raise ValueError("it holds two arrays of one name")
-        for name, entry in zip(names, entries, strict=True):
-            if name not in wanted:
-                continue
+        chosen = {name: entry for name, entry in by_name.items() if name in wanted}
+        _add_bounded(0, sum(entry.file_size for entry in chosen.values()), 0)  # before anything is unpacked
+        total = 0
+        for name, entry in chosen.items():
             if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise ValueError(f"{name} is compressed in a way that is not read")
-            with file.open(entry) as member:
-                shape, columns_first, dtype = _npy_header(member, name)
-                n_bytes = math.prod(shape) * dtype.itemsize
-                if member.tell() + n_bytes != entry.file_size:
-                    raise ValueError(f"{name} promises {n_bytes:,} bytes and holds another number")
-                total = _bounded(total, n_bytes, math.prod(shape))
-                values = np.frombuffer(member.read(n_bytes + 1), dtype)  # the byte more ends the check sum
-            values = values.reshape(shape, order="F" if columns_first else "C")
-            if dtype.kind == "U":
-                if values.ndim > 1:
-                    raise ValueError(f"{name} must be a list of strings, got an array of {shape}")
-                texts[name] = values.tolist()
-            else:
+            values = _read_npy(file.read(entry), name)
+            total = _add_bounded(total, values.nbytes, values.size)
+            if values.dtype.kind != "U":
                 arrays[name] = values
+            elif values.ndim > 1:
+                raise ValueError(f"{name} must be a list of strings, got an array of {values.shape}")
+            else:
+                texts[name] = values.tolist()
     return Contents(arrays, texts)
 
 
-def _npy_header(member: io.BufferedIOBase, name: str) -> tuple[tuple[int, ...], bool, np.dtype]:
-    version = np.lib.format.read_magic(member)
-    if version not in ((1, 0), (2, 0)):
-        raise ValueError(f"{name} is written in a version of .npy that is not read")
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, columns_first, dtype = read(member, max_header_size=LARGEST_NPY_HEADER)
-    if dtype.kind not in "fiubU" or dtype.hasobject or dtype.shape:
-        raise ValueError(
-            f"{name} is stored as {dtype.name}: only numbers and text are read, and nothing is unpickled"
-        )
-    if any(size < 0 for size in shape):
-        raise ValueError(f"{name} has a negative size")
-    return shape, columns_first, dtype
+def _read_npy(content: bytes, name: str) -> np.ndarray:
+    stream = io.BytesIO(content)
+    try:
+        values = np.lib.format.read_array(stream, allow_pickle=False, max_header_size=LARGEST_NPY_HEADER)
+    except (ValueError, MemoryError) as error:  # a header that claims more than there is
+        raise ValueError(f"{name}: {error}") from error
+    if values.dtype.kind not in "fiubU" or values.dtype.hasobject:
+        raise ValueError(f"{name} is stored as {values.dtype.name}: only numbers and text are read")
+    if stream.read(1):
+        raise ValueError(f"{name} holds more bytes than its header promises")
+    return values
 
 
 def _read_safetensors(content: bytes, wanted: Collection[str]) -> Contents:
@@ -131,7 +112,7 @@ def _read_safetensors(content: bytes, wanted: Collection[str]) -> Contents:
     header = json.loads(content[8 : 8 + length])
     if not isinstance(header, dict) or len(header) > MOST_ENTRIES:
         raise ValueError("its header is not that of a safetensors file")
-    _bounded(0, len(content), 0)
+    _add_bounded(0, len(content), 0)
     metadata = header.get("__metadata__") or {}
     arrays, total = {}, 0
     for name, entry in deserialize(content):
@@ -139,27 +120,27 @@ def _read_safetensors(content: bytes, wanted: Collection[str]) -> Contents:
             continue
         if (dtype := _DTYPES.get(entry["dtype"])) is None:
             raise ValueError(f"{name} is stored as {entry['dtype']}, which is not read")
-        total = _bounded(total, len(entry["data"]), math.prod(entry["shape"]))
+        total = _add_bounded(total, len(entry["data"]), math.prod(entry["shape"]))
         values = np.frombuffer(entry["data"], dtype)
         if entry["dtype"] == "BF16":  # the upper half of a float32
             values = (values.astype(np.uint32) << 16).view(np.float32)
         arrays[name] = values.reshape(entry["shape"])
-    return Contents(arrays, {name: _text(it) for name, it in metadata.items() if name in wanted})
+    return Contents(arrays, {name: _text(text) for name, text in metadata.items() if name in wanted})
 
 
 def _text(entry: str) -> str | list[str]:
-    """A list where the entry is one in JSON."""
+    """The list of strings that the entry is in JSON, or else the entry itself."""
     if not entry.startswith("["):
         return entry
     try:
         values = json.loads(entry)
     except ValueError:
         return entry
-    return values if all(isinstance(each, str) for each in values) else entry
+    return values if all(isinstance(value, str) for value in values) else entry
 
 
-def _bounded(total: int, n_bytes: int, n_numbers: int) -> int:
-    """The sum so far; numbers take four bytes each in a record, however few they take in the file."""
+def _add_bounded(total: int, n_bytes: int, n_numbers: int) -> int:
+    """`total` with `n_bytes` more, or 4 bytes a number where that is more: a record holds float32. Raises ValueError above `LARGEST`."""
     total += max(n_bytes, 4 * n_numbers)
     if total > LARGEST:
         raise ValueError(f"its arrays take more than {LARGEST >> 20} MB")

@@ -1,26 +1,43 @@
-"""Messages about a folder that is not trusted: one short sentence without invisible characters."""
+"""Errors about files that are not trusted, as one short sentence without invisible characters."""
 
+import struct
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from unicodedata import category
 
+from safetensors import SafetensorError
+
 LONGEST = 300  # characters of a sentence
-HIDDEN = (
-    "Cc",
-    "Cf",
-    "Cs",
-    "Zl",
-    "Zp",
-)  # control characters, changes of the writing's direction, ends of lines
+# control characters, changes of the writing's direction, ends of lines
+HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 JOINERS = "\u200c\u200d"  # these belong to words, of Persian for example
+# What Python, numpy, torch, zip and safetensors raise on damaged files.
+DAMAGE = (
+    ValueError,
+    OSError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    EOFError,
+    RuntimeError,
+    OverflowError,
+    SyntaxError,
+    MemoryError,
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    SafetensorError,
+)
 
 
 def in_a_line(text: str, longest: int = LONGEST) -> str:
     """Invisible characters become blanks, and of a long text the middle is left out."""
     if len(text) > 4 * longest:
         text = f"{text[: 2 * longest]} … {text[-longest:]}"
-    seen = "".join(" " if category(sign) in HIDDEN and sign not in JOINERS else sign for sign in text)
-    line = " ".join(seen.split())
+    visible = "".join(" " if category(sign) in HIDDEN and sign not in JOINERS else sign for sign in text)
+    line = " ".join(visible.split())
     if len(line) <= longest:
         return line
     end = longest // 3
@@ -32,20 +49,26 @@ def why(error: BaseException) -> str:
     if isinstance(error, FileNotFoundError):
         return "there is no such file"
     if isinstance(error, OSError):
-        return error.strerror or "the system does not hand it over"
-    return in_a_line(str(error))
+        return error.strerror or in_a_line(str(error)) or "the system does not hand it over"
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for it"
+    if isinstance(error, RecursionError):
+        return "a value in it is nested too deeply"
+    if isinstance(error, KeyError):
+        return in_a_line(f"it lacks {error.args[0]}" if error.args else "something is missing")
+    return in_a_line(str(error)) or type(error).__name__
 
 
 @contextmanager
-def one_sentence() -> Iterator[None]:
-    """Whatever is wrong with the folder inside the `with` becomes a ValueError of one sentence; errors of the system are named without their paths."""
+def one_sentence(what: str = "") -> Iterator[None]:
+    """Whatever a damaged file or folder can raise becomes a ValueError of one sentence, which begins with `what`."""
     try:
         yield
-    except OSError as error:
-        raise ValueError(f"the folder cannot be read: {why(error)}") from error
-    except MemoryError as error:
-        raise ValueError("there is not enough memory for it") from error
-    except RecursionError as error:
-        raise ValueError("a value in it is nested too deeply") from error
-    except (ValueError, RuntimeError, OverflowError) as error:
-        raise ValueError(why(error)) from error
+    except BaseException as error:
+        # tokenizers raise Exception itself, and where their own code breaks off something that is no Exception
+        from_rust = type(error) is Exception or type(error).__module__ == "pyo3_runtime"
+        if not (from_rust or isinstance(error, DAMAGE)):
+            raise
+        if not what and isinstance(error, OSError):
+            what = "the folder cannot be read"
+        raise ValueError(f"{what}: {why(error)}" if what else why(error)) from error

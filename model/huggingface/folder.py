@@ -10,14 +10,16 @@ import torch
 from tokenizers import Tokenizer
 
 from ..config import ModelConfig
+from ..files.encoder_files import CONFIG, MODULES, PREPROCESSOR
 from ..files.errors import one_sentence
+from ..files.json_file import read_object
 from . import albert, bert, distilbert, electra, mpnet, roberta, torch_encoder, vit
 from .encoder import ImportedEncoder
 from .output_layers import TIED
 from .sentence_transformers import read_modules, with_sentences
 from .tensor_map import Reading
 from .tokenizer import read_tokenizer
-from .weights import Shape, Stored, read_json, stored
+from .weights import Shape, Stored, stored
 
 FAMILIES: dict[str, Callable[..., Reading]] = {
     "bert": bert.read,
@@ -60,21 +62,21 @@ class Found:
 
 def is_foreign(folder: Path) -> bool:
     """Whether the folder is laid out as Hugging Face's are, and not as this project's own."""
-    if (folder / "modules.json").is_file():
+    if (folder / MODULES).is_file():
         return True
-    path = folder / "config.json"
+    path = folder / CONFIG
     try:
-        found = path.stat()
+        state = path.stat()
     except OSError:
         return False
-    return _names_a_model(path, found.st_size, found.st_mtime_ns, found.st_ino)
+    return _names_a_model(path, state.st_size, state.st_mtime_ns, state.st_ino)
 
 
 @lru_cache(maxsize=1024)
 def _names_a_model(path: Path, *_state: int) -> bool:
     """Read again where the state of the file, which stands in the cache's key, is another one."""
     try:
-        values = read_json(path)
+        values = read_object(path, CONFIG)
     except ValueError:
         return False
     return "model_type" in values or "architectures" in values
@@ -85,15 +87,15 @@ def find(folder: Path) -> Found:
     """Reads configuration and headers. Raises ValueError, in one sentence, where the encoder cannot be shown."""
     sentences = read_modules(folder)
     inner = folder / sentences.encoder if sentences else folder
-    values = read_json(inner / "config.json")
+    values = read_object(inner / CONFIG, CONFIG)
     kind = values.get("model_type")
     if not isinstance(kind, str) or kind not in FAMILIES:
-        said = shortened(kind) if kind is not None else "missing"
-        raise ValueError(f"the model_type in config.json is {said}; supported are {SUPPORTED}")
+        shown = shortened(kind) if kind is not None else "missing"
+        raise ValueError(f"the model_type in config.json is {shown}; supported are {SUPPORTED}")
     held = stored(inner).renamed(_name_of_today)
     if kind in ("vit", "deit"):
-        path = inner / "preprocessor_config.json"
-        reading = vit.read(values, held, read_json(path) if path.is_file() else None)
+        path = inner / PREPROCESSOR
+        reading = vit.read(values, held, read_object(path, PREPROCESSOR) if path.is_file() else None)
     else:
         reading = FAMILIES[kind](values, held)
     left_out: list[str] = []
@@ -101,9 +103,7 @@ def find(folder: Path) -> Found:
         left_out += sentences.left_out
         reading = with_sentences(reading, sentences)
         if sentences.dense is not None:
-            both = {**held.shapes, **sentences.dense.shapes}
-            places = {**held.places, **sentences.dense.places}
-            held = Stored(shapes=both, places=places, n_bytes=held.n_bytes + sentences.dense.n_bytes)
+            held = held.with_others(sentences.dense)
     _check(reading, held)
     return Found(
         reading,

@@ -5,10 +5,11 @@ from pathlib import Path
 from reprlib import repr as shortened
 
 from ..config import LARGEST
+from ..files.encoder_files import CONFIG, MODULES
+from ..files.json_file import read_json, read_object
 from .tensor_map import Reading, Source
-from .weights import Stored, read_any, read_json, stored
+from .weights import Stored, stored
 
-MODULES = "modules.json"
 DENSE_WEIGHT = "linear.weight"
 POOLINGS = {
     "pooling_mode_cls_token": "class",
@@ -44,11 +45,11 @@ def read_modules(folder: Path) -> Sentences | None:
         if kind == "Transformer":
             encoder = at
         elif kind == "Pooling":
-            pooling = _pooling(read_json(folder / at / "config.json"))
+            pooling = _pooling(read_object(folder / at / CONFIG, CONFIG))
         elif kind == "Dense" and dense is None:
-            act = str(read_json(folder / at / "config.json").get("activation_function", "")).rpartition(".")[
-                2
-            ]
+            act = str(read_object(folder / at / CONFIG, CONFIG).get("activation_function", "")).rpartition(
+                "."
+            )[2]
             if act not in ACTS:
                 raise ValueError(
                     f"{at}/config.json has activation_function {act!r}; supported are {', '.join(ACTS)}"
@@ -61,7 +62,7 @@ def read_modules(folder: Path) -> Sentences | None:
 
 
 def _list(path: Path) -> list[dict]:
-    listed = read_any(path)
+    listed = read_json(path, MODULES)
     if not isinstance(listed, list) or not all(isinstance(module, dict) for module in listed):
         raise ValueError(f"{MODULES} must hold a list of modules")
     return listed

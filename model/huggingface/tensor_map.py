@@ -7,7 +7,7 @@ from math import isqrt
 from reprlib import repr as shortened
 from typing import Any, NamedTuple
 
-from ..config import ModelConfig
+from ..config import MOST_PATTERNS, ModelConfig
 from ..family_options import Act
 from ..files.errors import in_a_line
 from .weights import Shape, Stored
@@ -25,7 +25,6 @@ LIKE_BERT = {"norm_placement": "post", "final_norm": False, "embedding_norm": Tr
 MOST_LAYERS = 512
 MOST_CLASSES = 2**17
 LARGEST_NUMBER = 2**31  # nothing is built that is wider
-MOST_PATTERNS = 2**26  # attention weights of one input, as `model.checkpoint` allows them
 LONGEST_NAME = 200  # characters of a class's name
 
 

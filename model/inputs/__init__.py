@@ -56,7 +56,7 @@ def as_input(given: InputLike) -> Input:
 
 def reads_pairs(loaded: Loaded) -> bool:
     """Whether the encoder reads a second text behind the first; of others the tokenizer drops the special tokens of a pair."""
-    if loaded.config.family is None or loaded.tokenizer is None:
+    if not loaded.config.is_imported or loaded.tokenizer is None:
         return False
     single, pair = (loaded.tokenizer.num_special_tokens_to_add(is_pair) for is_pair in (False, True))
     return pair >= single
@@ -78,7 +78,7 @@ def prepare(loaded: Loaded, given: InputLike) -> tuple[Tensor, Positions]:
     encoded = encode(loaded.tokenizer, given.text, config.padding_id, given.second)
     if not encoded.ids:
         raise ValueError(f"{loaded.name} finds no token in this text")
-    n_types = (config.family and config.family.n_token_types) or 0
+    n_types = config.family.n_token_types
     if len(encoded.ids) > config.n_positions or max(encoded.ids) >= config.vocab_size:
         made = f"{len(encoded.ids)} tokens, numbered up to {max(encoded.ids)}"
         raise ValueError(f"the tokenizer makes {made}, of this text, for which {loaded.name} has no place")
@@ -97,7 +97,7 @@ def as_seen(
 ) -> UInt8[np.ndarray, "..."]:
     """The picture on which the patches of `record` lie: where the encoder resizes and crops it, what is left then."""
     config = getattr(record, "config", None)
-    if config is None or config.family is None:
+    if config is None or not config.is_imported:
         return picture
     return (resized(picture, config) * 255).round().astype(np.uint8)
 

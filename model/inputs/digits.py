@@ -64,7 +64,7 @@ def to_input(
 
     Of a coloured picture an encoder of grey levels gets the brightness; a grey one has all colours alike.
     """
-    if config.family:
+    if config.is_imported:
         each = np.stack([resized(np.asarray(image), config) for image in images])
         pixels = torch.from_numpy(each)
         return pixels if pixels.ndim == 3 else pixels.movedim(-1, 1)

@@ -2,8 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tokenizers import Encoding, Regex, Tokenizer, decoders, normalizers
@@ -12,6 +11,7 @@ from tokenizers.pre_tokenizers import Sequence, Split, WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import WordLevelTrainer, WordPieceTrainer
 
+from ..files.errors import one_sentence
 from ..record import Positions, Role
 
 PADDING, UNKNOWN, CLASS, SEPARATOR, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
@@ -56,7 +56,7 @@ def encode(
     """
     # A lone surrogate cannot become UTF-8, and the tokenizer refuses it.
     parts = [part.encode("utf-8", "replace").decode("utf-8") for part in (text, second) if part is not None]
-    with guarded("the tokenizer cannot read this text"):
+    with one_sentence("the tokenizer cannot read this text"):
         for part in parts:
             _check_growth(tokenizer, part)
         encoding = tokenizer.encode(*parts)
@@ -78,18 +78,6 @@ def encode(
         n_left_out=n_left_out,
         from_start=from_start,
     )
-
-
-@contextmanager
-def guarded(what: str) -> Iterator[None]:
-    """What the `tokenizers` library cannot do inside the `with` becomes a ValueError of one sentence that begins with `what`."""
-    try:
-        yield
-    except BaseException as error:
-        # Where its own code breaks off, what it raises is no Exception, and would end a session.
-        if isinstance(error, Exception) or type(error).__module__ == "pyo3_runtime":
-            raise ValueError(f"{what}: {' '.join(str(error).split())[:250]}") from error
-        raise
 
 
 def _check_growth(tokenizer: Tokenizer, text: str) -> None:

@@ -218,12 +218,11 @@ class ForwardRecord(AttentionRecord):
     @property
     def probabilities(self) -> Float32[np.ndarray, " class"]:
         """What `read_answers` makes of the logits."""
-        family = self.config.family
-        return read_answers(self.logits, family.answers if family else "choice")
+        return read_answers(self.logits, self.config.family.answers)
 
     @property
     def token_class_names(self) -> tuple[str, ...]:
-        return self.config.family.token_class_names if self.config.family else ()
+        return self.config.family.token_class_names
 
     @property
     def token_probabilities(self) -> Float32[np.ndarray, "query token_class"] | None:

@@ -18,9 +18,11 @@ from typing import Any
 import numpy as np
 
 from ..config import ModelConfig
-from ..files.arrays_file import LARGEST, Contents, read_arrays, refused, write_arrays
+from ..files.arrays_file import LARGEST, Contents, read_arrays, write_arrays
 from ..files.content import content_of
+from ..files.errors import one_sentence
 from ..files.writing import replacing
+from ..schema import convert_closed
 from ..version import VERSION
 from . import AttentionRecord, ForwardRecord
 from .from_arrays import check_picture, check_weights, from_arrays, positions
@@ -136,7 +138,7 @@ def read_file(path: str | Path) -> RecordFile:
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path.name}")
-    with refused(path.name):
+    with one_sentence(f"{path.name} cannot be read"):
         content = content_of(path, LARGEST)
     return from_bytes(content, path.name)
 
@@ -144,7 +146,7 @@ def read_file(path: str | Path) -> RecordFile:
 def from_bytes(content: bytes, name: str) -> RecordFile:
     """The record in a file of that `name` with this `content`. Raises ValueError as `read_file` does."""
     contents = read_arrays(content, name, WANTED)
-    with refused(name):
+    with one_sentence(f"{name} cannot be read"):
         settings = _settings(contents)
         if "pattern" in contents.arrays and contents.arrays["pattern"].dtype == np.float16:
             settings["precision"] = HALF
@@ -195,9 +197,7 @@ def _record(
     if not set(AXES) - set(OPTIONAL) <= set(arrays) or "config" not in settings:
         return attention
     _check(arrays, attention)
-    if not isinstance(settings["config"], dict):
-        raise ValueError("its config is not a JSON object")
-    config = ModelConfig.from_json(settings["config"])
+    config = convert_closed(settings["config"], ModelConfig)
     _check_config(arrays, config)
     more = {
         name: np.array(arrays[name], np.float32) for name in set(AXES) & set(arrays) - {"pattern", "mask"}
@@ -239,7 +239,7 @@ def _check_config(arrays: Mapping[str, np.ndarray], config: ModelConfig) -> None
         if getattr(config, name) != size:
             raise ValueError(f"its config says {name} {getattr(config, name)}, its arrays {size}")
     by_token = arrays["token_logits"].shape[-1] if "token_logits" in arrays else 0
-    if by_token != len(config.family.token_class_names if config.family else ()):
+    if by_token != len(config.family.token_class_names):
         raise ValueError("its config does not name the classes of its token_logits")
     if stages != 1 + 2 * layers:
         raise ValueError("its config does not fit the states that it holds")

@@ -5,7 +5,6 @@ what only its owner may read is not shown to others. https://huggingface.co/docs
 """
 
 import hashlib
-import json
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -26,17 +25,14 @@ from huggingface_hub.errors import (
 from huggingface_hub.file_download import repo_folder_name
 from huggingface_hub.utils import validate_repo_id
 
+from ..files.encoder_files import BESIDE, CONFIG, INDEX, UNREAD_WEIGHTS, WEIGHTS, shard_names
+from ..files.json_file import LARGEST_JSON
 from .names import HUB, Listing, as_shown
-from .uploads import BESIDE
 
-CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 # the parts of a sentence-transformers folder, such as 1_Pooling/config.json and 2_Dense/model.safetensors
 PART_OF_SENTENCE_ENCODER = re.compile(r"\d_[A-Za-z]+/(config\.json|model\.safetensors)", re.ASCII)
-SHARD = re.compile(r"[\w.-]+\.safetensors", re.ASCII)
-UNREAD = (".bin", ".pt", ".pth", ".h5", ".onnx", ".msgpack", ".ckpt")
 REVISION = re.compile(r"[\w][\w./-]{0,99}", re.ASCII)
 LARGEST = 4 * 2**30  # bytes of all files of an encoder
-LARGEST_INDEX = 2**24
 GB, MB = 10**9, 10**6
 PATIENCE = 10  # seconds until the Hub must answer
 AT_ONCE = 2**20  # bytes
@@ -107,22 +103,9 @@ def _is_whole(folder: Path) -> bool:
     if (folder / WEIGHTS).is_file():
         return True
     try:
-        return all((folder / shard).is_file() for shard in _shards(folder / INDEX))
-    except (OSError, ValueError):
+        return all((folder / shard).is_file() for shard in shard_names(folder / INDEX))
+    except ValueError:
         return False
-
-
-def _shards(index: Path) -> list[str]:
-    """Raises ValueError, in one sentence, where the file is no index of weights in the same folder."""
-    if index.stat().st_size > LARGEST_INDEX:
-        raise ValueError(f"its {INDEX} is too large")
-    try:
-        names = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
-        if not names or not all(map(SHARD.fullmatch, names)):
-            raise ValueError("a name in it is none of a file beside it")
-    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
-        raise ValueError(f"its {INDEX} cannot be read") from error
-    return sorted(names)
 
 
 # From the Hub
@@ -168,9 +151,9 @@ def download(
             if INDEX not in listed:
                 raise ValueError(_without_safetensors(name, listed))
             index = _needed(name, listed, [INDEX])
-            if index[0].size > LARGEST_INDEX:
+            if index[0].size > LARGEST_JSON:
                 raise ValueError(f"the {INDEX} of {name} is too large")
-            weights = [INDEX, *_shards(fetch(index[0]))]
+            weights = [INDEX, *shard_names(fetch(index[0]))]
         if CONFIG not in listed:
             raise ValueError(f"{name} has no {CONFIG}, so it cannot be opened here")
         parts = [each for each in listed if PART_OF_SENTENCE_ENCODER.fullmatch(each)]
@@ -292,7 +275,7 @@ def _is_listed(path: Path, file: Needed) -> bool:
 
 
 def _without_safetensors(name: str, listed: Iterable[str]) -> str:
-    others = sorted(each for each in listed if each.endswith(UNREAD) and "/" not in each)
+    others = sorted(each for each in listed if each.endswith(UNREAD_WEIGHTS) and "/" not in each)
     said = f"{name} has no {WEIGHTS}"
     return f"{said}, only {as_shown(', '.join(others[:3]))}, which is not read here" if others else said
 

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
+from ..files.encoder_files import CONFIG, SAFETENSORS, UNREAD_WEIGHTS, WEIGHTS
 from .names import HUB, Listing, as_shown
 from .uploads import UPLOAD, held
 
@@ -34,8 +35,7 @@ MOST_FILES = 2000  # in the folder of one encoder
 # No sign that means something in an address, in a path, or in the marked-up text of a page; no dot in front, which hides.
 PART = re.compile(r"[\w(][\w .,+=@()-]{0,99}")
 ALLOWED = "letters, digits, spaces and . , _ - + = @ ( )"
-CONFIG = "config.json"
-WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".h5", ".ckpt", ".onnx")
+WEIGHT_SUFFIXES = (SAFETENSORS, *UNREAD_WEIGHTS)
 
 
 FRESH = 1.0  # seconds
@@ -88,7 +88,7 @@ def _is_shipped(name: str, home: Path) -> bool:
 
 def _can_be_shown(config: Path) -> bool:
     """A name that no browser can be sent is left out, and so are pipes, which nobody would stop waiting for."""
-    weights = config.with_name("model.safetensors")
+    weights = config.with_name(WEIGHTS)
     regular = config.is_file() and (weights.is_file() or not weights.exists())
     return regular and PART.fullmatch(config.parent.name) is not None
 
@@ -271,4 +271,4 @@ def _is_folder(entry: os.DirEntry) -> bool:
 
 
 def _is_of_encoder(file: str) -> bool:
-    return file == CONFIG or file.endswith(WEIGHTS)
+    return file == CONFIG or file.endswith(WEIGHT_SUFFIXES)

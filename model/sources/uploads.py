@@ -1,6 +1,5 @@
 """Encoders that somebody has uploaded: a temporary folder each, deleted when the session ends."""
 
-import json
 import re
 import secrets
 import shutil
@@ -9,24 +8,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from weakref import WeakValueDictionary, finalize
 
+from ..files.encoder_files import BESIDE, CONFIG, HISTORY, INDEX, PICKLES
+from ..files.json_file import parse_json
+
 UPLOAD = "upload:"
-# What a folder holds besides its configuration and weights.
-BESIDE = (
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "vocab.txt",
-    "vocab.json",
-    "merges.txt",
-    "preprocessor_config.json",
-    "modules.json",
-    "sentence_bert_config.json",
-)
-FILES = ("config.json", *BESIDE, "model.safetensors.index.json", "history.json")
+FILES = (CONFIG, *BESIDE, INDEX, HISTORY)
 WEIGHTS = re.compile(r"[A-Za-z0-9][\w.-]{0,99}\.safetensors", re.ASCII)
 PART = re.compile(r"\d_[A-Za-z]{1,40}", re.ASCII)  # of a sentence-transformers folder: 1_Pooling
-PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 MB = 2**20
 
 
@@ -79,16 +67,16 @@ def upload(files: Iterable[tuple[str, bytes | memoryview]], at_most: int) -> Upl
         if place in known:
             raise ValueError(f"{place} was chosen twice")
         known[place] = content
-        called = above[0] if above and place == "config.json" else called
+        called = above[0] if above and place == CONFIG else called
     if (total := sum(map(len, known.values()))) > at_most:
         raise ValueError(
             f"these files are {total / MB:,.0f} MB; at most {max(at_most, 0) / MB:,.0f} MB more may be uploaded"
         )
-    if "config.json" not in known:
+    if CONFIG not in known:
         raise ValueError("config.json is missing: it describes the model")
     if not any(WEIGHTS.fullmatch(name) for name in known):
         raise ValueError("the weights are missing: model.safetensors")
-    made = Upload(called or _called(known["config.json"]))
+    made = Upload(called or _called(known[CONFIG]))
     for place, content in known.items():
         path = made.folder / place
         path.parent.mkdir(exist_ok=True)
@@ -109,7 +97,7 @@ def _place(above: list[str], file: str, content: bytes | memoryview) -> str | No
         return None
     if above and PART.fullmatch(above[-1]):
         return f"{above[-1]}/{file}"
-    if file == "config.json" and any(key.startswith("pooling_mode") for key in _read(content)):
+    if file == CONFIG and any(key.startswith("pooling_mode") for key in _read(content)):
         return f"1_Pooling/{file}"  # chosen beside the other files, without its folder
     return file
 
@@ -124,7 +112,7 @@ def _called(config: bytes | memoryview) -> str:
 def _read(content: bytes | memoryview) -> dict:
     """Of a file of JSON; what cannot be read is said where it is opened."""
     try:
-        values = json.loads(bytes(content)) if len(content) < MB else {}
-    except (ValueError, RecursionError):
+        values = parse_json(bytes(content)) if len(content) < MB else {}
+    except ValueError:
         return {}
     return values if isinstance(values, dict) else {}

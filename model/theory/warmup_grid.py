@@ -5,12 +5,14 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from jsonschema import Draft202012Validator
+from msgspec import Meta
 
 from ..checkpoint import CHECKPOINTS
-from ..files import json_schema
-from ..files.json_schema import COUNT, MAYBE, NUMBER, WORDS, list_of, object_of
+from ..files.errors import one_sentence
+from ..files.json_file import folder_and_name, read_as, replace_text
+from ..schema import Count, Number, convert_closed
 from .digit_training import N_HELD_OUT, accuracy, digit_encoder, train, warmed_up
 from .untrained_encoder import FreshSetting
 
@@ -31,14 +33,14 @@ class WarmupRun:
     """
 
     norm_placement: str
-    learning_rate: float
-    warmup: int  # steps, 0 for none
-    n_steps: int
-    steps: tuple[int, ...]
-    losses: tuple[float | None, ...]
-    final_loss: float | None  # None where the run ended without a finite one
-    accuracy: float | None  # share right on held-out examples, None where it was not measured
-    precision: str = "fp32"  # in which it was trained: bf16 or fp32
+    learning_rate: Annotated[Number, Meta(gt=0)]
+    warmup: Count  # steps, 0 for none
+    n_steps: Annotated[Count, Meta(ge=1)]
+    steps: tuple[Count, ...]
+    losses: tuple[Number | None, ...]
+    final_loss: Number | None  # None where the run ended without a finite one
+    accuracy: Number | None  # share right on held-out examples, None where it was not measured
+    precision: Literal["bf16", "fp32"] = "fp32"  # in which it was trained
 
     def __post_init__(self) -> None:
         if len(self.steps) != len(self.losses):
@@ -100,36 +102,14 @@ def end_of_scale(losses: Iterable[float | None]) -> float:
     return min(max(largest, GUESSING), 2 * GUESSING)
 
 
-_FIELDS = {
-    "norm_placement": WORDS,
-    "learning_rate": NUMBER | {"exclusiveMinimum": 0},
-    "warmup": COUNT,
-    "n_steps": COUNT | {"minimum": 1},
-    "steps": list_of(COUNT),
-    "losses": list_of(MAYBE),
-    "final_loss": MAYBE,
-    "accuracy": MAYBE,
-}
-_RUN = object_of(_FIELDS, **_FIELDS, precision={"enum": ["bf16", "fp32"]}) | {"additionalProperties": False}
-_SCHEMA = Draft202012Validator(list_of(_RUN))
-
-
 def read_runs(path: Path = CHECKPOINTS / RUNS) -> list[WarmupRun]:
     """The stored runs, none where there is no file. Raises ValueError, in one sentence, where it is damaged."""
-    return json_schema.read(path, _SCHEMA, lambda rows: [_run(row) for row in rows]) or []
+    rows = read_as(path, list[dict[str, Any]]) or []
+    with one_sentence(f"{folder_and_name(path)} cannot be read"):
+        # before runs named their precision, all were in bf16
+        return [convert_closed({"precision": "bf16"} | row, WarmupRun) for row in rows]
 
 
 def write_runs(path: Path, runs: list[WarmupRun]) -> None:
     rows = ",\n".join(json.dumps(asdict(run), allow_nan=False) for run in runs)  # a line a run
-    json_schema.replace(path, f"[\n{rows}\n]\n")
-
-
-def _run(row: dict) -> WarmupRun:
-    """JSON writes whole numbers with or without their point. Before runs said their precision, all were in bf16."""
-    floats = {name: _float(row[name]) for name in ("learning_rate", "final_loss", "accuracy")}
-    lists = {"steps": tuple(map(int, row["steps"])), "losses": tuple(map(_float, row["losses"]))}
-    return WarmupRun(**{"precision": "bf16"} | row | floats | lists)
-
-
-def _float(value: float | int | None) -> float | None:
-    return None if value is None else float(value)
+    replace_text(path, f"[\n{rows}\n]\n")

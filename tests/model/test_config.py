@@ -1,12 +1,11 @@
 import json
 import re
 from dataclasses import FrozenInstanceError, replace
-from importlib.util import module_from_spec, spec_from_file_location
 
 import pytest
 
-import model.config
 from model.config import LARGEST, ModelConfig, preset, presets
+from model.schema import convert_closed
 from model.transformer import Transformer
 from tests.model.tiny import DIGIT, TEXT
 
@@ -71,8 +70,8 @@ def test_an_unknown_preset_names_the_known_ones():
 @pytest.mark.parametrize("name", presets())
 def test_every_preset_survives_json(name):
     config = preset(name)
-    assert ModelConfig.from_json(json.loads(json.dumps(config.to_json()))) == config
-    assert ModelConfig.from_json(config.to_json()) == config
+    assert convert_closed(json.loads(json.dumps(config.to_json())), ModelConfig) == config
+    assert convert_closed(config.to_json(), ModelConfig) == config
 
 
 def test_a_config_cannot_be_changed():
@@ -90,12 +89,12 @@ def test_patches():
 @pytest.mark.parametrize(
     ("config", "changes", "sentence"),
     [
-        (TEXT, {"d_model": 0}, "d_model must be a whole number from 1 to .*, got 0"),
+        (TEXT, {"d_model": 0}, "d_model must be a whole number >= 1, got 0"),
         (TEXT, {"n_heads": -2}, "n_heads .* got -2"),
         (TEXT, {"d_ff": LARGEST + 1}, f"d_ff .* got {LARGEST + 1}"),
         (TEXT, {"n_layers": True}, "n_layers .* got True"),
         (TEXT, {"vocab_size": 0}, "vocab_size .* got 0"),
-        (TEXT, {"dropout_pattern": 1.0}, r"dropout_pattern must be in \[0, 1\), got 1.0"),
+        (TEXT, {"dropout_pattern": 1.0}, "dropout_pattern must be a number < 1.0, got 1.0"),
         (TEXT, {"dropout_embedding": -0.1}, "dropout_embedding .* got -0.1"),
         (TEXT, {"dropout_sublayer": float("nan")}, "dropout_sublayer .* got nan"),
         (TEXT, {"image_size": 28}, "either vocab_size .* or image_size .* got 100 and 28"),
@@ -103,13 +102,13 @@ def test_patches():
         (TEXT, {"patch_size": 4}, "patch_size belongs to images, got 4"),
         (TEXT, {"n_channels": 3}, "n_channels belongs to images, got 3"),
         (DIGIT, {"n_channels": 2}, "n_channels must be 1 or 3, got 2"),
-        (DIGIT, {"n_channels": 0}, "n_channels must be a whole number from 1 to .*, got 0"),
-        (TEXT, {"layer_norm_eps": 0.0}, "layer_norm_eps must be more than 0"),
-        (DIGIT, {"pixel_std": 0.0}, "pixel_std must be more than 0"),
+        (DIGIT, {"n_channels": 0}, "n_channels must be a whole number >= 1, got 0"),
+        (TEXT, {"layer_norm_eps": 0.0}, "layer_norm_eps must be a number > 0"),
+        (DIGIT, {"pixel_std": 0.0}, "pixel_std must be a number > 0"),
         (TEXT, {"layer_norm_eps": -1e-5}, "layer_norm_eps .* got -1e-05"),
         (TEXT, {"padding_id": 100}, "padding_id 100 is none of the 100 tokens"),
-        (TEXT, {"padding_id": True}, "padding_id True is none of the 100 tokens"),
-        (TEXT, {"padding_id": -1}, "padding_id -1 is none of the 100 tokens"),
+        (TEXT, {"padding_id": True}, "padding_id must be a whole number or null, got True"),
+        (TEXT, {"padding_id": -1}, "padding_id must be a whole number >= 0, got -1"),
         (TEXT, {"shared_qkv": True, "d_v": 5}, "d_k == d_v, got 4 and 5"),
         (TEXT, {"d_model": 7}, "even d_model, got 7"),
         (DIGIT, {"patch_size": None}, "patch_size .* got None"),
@@ -126,66 +125,57 @@ def test_contradictions_are_refused_and_said(config, changes, sentence):
         replace(config, **changes)
 
 
-WRONG_KIND = {
-    "unknown fields in the configuration: ['attention', 'd_head']": {"d_head": 4, "attention": "flash"},
-    "class_names must be a list, got 'negative'": {"class_names": "negative"},
-    "class_names must be names, got (0, 1)": {"class_names": [0, 1]},
-    f"d_model must be a whole number from 1 to {LARGEST}, got '8'": {"d_model": "8"},
-    f"d_model must be a whole number from 1 to {LARGEST}, got 8.0": {"d_model": 8.0},
-    f"d_model must be a whole number from 1 to {LARGEST}, got 1000000000": {"d_model": 10**9},
-    f"n_layers must be a whole number from 1 to {LARGEST}, got None": {"n_layers": None},
-    "padding_id '0' is none of the 100 tokens": {"padding_id": "0"},
-    "padding_id 0.0 is none of the 100 tokens": {"padding_id": 0.0},
-    "norm_placement must be one of ('pre', 'post', 'deepnorm', 'b2t'), got 'between'": {
-        "norm_placement": "between"
-    },
-    "positions must be one of ('sinusoidal', 'learned'), got 'rotary'": {"positions": "rotary"},
-    "pooling must be one of ('class', 'mean', 'max'), got ['class']": {"pooling": ["class"]},
-    "activation must be one of ('relu', 'gelu', 'gelu_tanh'), got None": {"activation": None},
-    "n_channels must be a whole number from 1 to": {"n_channels": True},
-    "layer_norm_eps must be in [0, 1), got '1e-5'": {"layer_norm_eps": "1e-5"},
-    "final_norm must be true or false, got 'no'": {"final_norm": "no"},
-    "dropout_pattern must be in [0, 1), got '0.1'": {"dropout_pattern": "0.1"},
-}
-
-
-@pytest.fixture(scope="module")
-def unchecked() -> type:
-    """ModelConfig without the type checks of the tests, which would let no wrong type come so far."""
-    spec = spec_from_file_location("model.config_unchecked", model.config.__file__)
-    spec.loader.exec_module(module := module_from_spec(spec))
-    return module.ModelConfig
-
-
 @pytest.mark.parametrize(
-    ("sentence", "changes"),
-    WRONG_KIND.items(),
+    ("changes", "sentence"),
+    [
+        ({"attention": "flash"}, "unknown field 'attention'; known are activation, "),
+        ({"class_names": "negative"}, "class_names must be a list, got 'negative'"),
+        ({"class_names": [0, 1]}, "class_names 0 must be text, got 0"),
+        ({"d_model": "8"}, "d_model must be a whole number, got '8'"),
+        ({"d_model": 8.0}, "d_model must be a whole number, got 8.0"),
+        ({"d_model": 10**9}, f"d_model must be a whole number <= {LARGEST}, got 1000000000"),
+        ({"n_layers": None}, "n_layers must be a whole number, got None"),
+        ({"padding_id": "0"}, "padding_id must be a whole number or null, got '0'"),
+        ({"padding_id": 0.0}, "padding_id must be a whole number or null, got 0.0"),
+        (
+            {"norm_placement": "between"},
+            "norm_placement must be one of pre, post, deepnorm, b2t, got 'between'",
+        ),
+        ({"positions": "rotary"}, "positions must be one of sinusoidal, learned, got 'rotary'"),
+        ({"pooling": ["class"]}, "pooling must be one of class, mean, max, got ['class']"),
+        ({"activation": None}, "activation must be one of relu, gelu, gelu_tanh, got None"),
+        ({"n_channels": True}, "n_channels must be a whole number, got True"),
+        ({"layer_norm_eps": "1e-5"}, "layer_norm_eps must be a number, got '1e-5'"),
+        ({"final_norm": "no"}, "final_norm must be true or false, got 'no'"),
+        ({"dropout_pattern": "0.1"}, "dropout_pattern must be a number, got '0.1'"),
+        ({"family": {"name": "BERT", "biases": 1}}, "family biases must be true or false, got 1"),
+    ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
 )
-def test_json_of_the_wrong_kind_is_refused_and_said(unchecked, sentence, changes):
+def test_json_of_the_wrong_kind_is_refused_and_said(changes, sentence):
     with pytest.raises(ValueError, match=re.escape(sentence)):
-        unchecked.from_json(TEXT.to_json() | changes)
+        convert_closed(TEXT.to_json() | changes, ModelConfig)
 
 
 @pytest.mark.parametrize("field", ["n_channels", "layer_norm_eps", "activation", "residual"])
 def test_json_may_leave_out_what_is_as_usual(field):
     values = TEXT.to_json()
     del values[field]
-    assert ModelConfig.from_json(values) == TEXT
+    assert convert_closed(values, ModelConfig) == TEXT
 
 
 def test_json_without_a_field_is_refused_by_its_name():
     values = TEXT.to_json()
     del values["n_heads"]
-    with pytest.raises(ValueError, match=r"does not fit.*n_heads"):
-        ModelConfig.from_json(values)
+    with pytest.raises(ValueError, match="n_heads is missing"):
+        convert_closed(values, ModelConfig)
 
 
 def test_other_sizes_of_a_picture_make_other_positions():
     assert DIGIT.resized(image_size=12, d_model=6).n_positions == (12 // DIGIT.patch_size) ** 2 + 1
     with pytest.raises(ValueError, match="patch_size 3 must divide image_size 8"):
         DIGIT.resized(patch_size=3)
-    with pytest.raises(ValueError, match="patch_size must be a whole number"):
+    with pytest.raises(ValueError, match="patch_size must be a whole number >= 1, got 0"):
         DIGIT.resized(patch_size=0)
 
 

@@ -9,6 +9,7 @@ from torch.nn import functional
 
 from model.config import ModelConfig
 from model.hooks import hook_points
+from model.schema import convert_closed
 from model.transformer import Block, Transformer
 from tests.model.tiny import TEXT, build
 
@@ -93,7 +94,7 @@ def test_every_parameter_learns(config):
 def test_a_configuration_saved_before_there_were_variants_has_residual_connections():
     values = TEXT.to_json()
     del values["residual"]
-    assert ModelConfig.from_json(values) == TEXT
+    assert convert_closed(values, ModelConfig) == TEXT
 
 
 @pytest.mark.parametrize(

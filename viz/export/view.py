@@ -86,7 +86,7 @@ def view_of(
     if record.has_classes:
         whole = cast("ForwardRecord", record)
         answers = dict(zip(whole.class_names, map(float, whole.probabilities), strict=True))
-        if whole.config.family is not None and whole.config.family.answers == "numbers":
+        if whole.config.family.answers == "numbers":
             said["Answer"] = ", ".join(f"{name} {value:.4g}" for name, value in answers.items())
         else:
             classes = answers

@@ -14,8 +14,7 @@ from safetensors.torch import load as deserialize
 from model import checkpoint
 from model.capture import capture
 from model.checkpoint import (
-    BESIDE,
-    READ,
+    OWN_FILES,
     available,
     fingerprint,
     load,
@@ -24,6 +23,7 @@ from model.checkpoint import (
     record_figures,
     save,
 )
+from model.files.encoder_files import FILM, PREDICTIONS
 from model.inputs.text import encode, train_tokenizer, train_word_tokenizer
 from tests.full_disk import FULL, full_after
 from tests.model.conftest import HISTORY
@@ -209,9 +209,9 @@ def test_a_fingerprint_is_that_of_the_contents(digit, text, tmp_path):
         fingerprint("other")
 
 
-@pytest.mark.parametrize("name", [*READ, *BESIDE])
+@pytest.mark.parametrize("name", OWN_FILES)
 def test_every_file_that_is_read_counts(text, name):
-    for beside in BESIDE:
+    for beside in (FILM, PREDICTIONS):
         (text / beside).write_bytes(b"what a run recorded")
     first = fingerprint(text)
     content = (text / name).read_bytes()

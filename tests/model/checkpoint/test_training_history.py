@@ -1,9 +1,9 @@
 import math
+import time
 
 import numpy as np
 import pytest
 
-from model.checkpoint import training_history as history
 from model.checkpoint.training_history import check_history, logged, smoothed, standard_error, starts, tasks
 
 WHOLE = {
@@ -24,23 +24,26 @@ def test_what_is_told_may_be_much_or_nothing(history):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"figures": {"accuracy": 0.5}}, "figures: 'n' is a required property"),
-        ({"figures": WHOLE["figures"] | {"n": "ten"}}, "figures n: 'ten' is not of type 'integer'"),
-        ({"recipe": "by heart"}, "recipe: 'by heart' is not of type 'object'"),
-        ({"recipe": {"phases": [{}]}}, "recipe phases 0: 'task' is a required property"),
-        ({"probes": [3]}, "probes 0: 3 is not of type 'string'"),
-        ({"log": [{"phase": 0, "step": -1}]}, "log 0 step: -1 is less than the minimum of 0"),
-        ({"log": [{"phase": 0, "step": 1, "loss": "low"}]}, "log 0 loss: 'low' is not of type 'number'"),
-        ({"log": [WHOLE["log"][0], {"step": 1}]}, "log 1: 'phase' is a required property"),
-        ({"log": [{"phase": True, "step": 1}]}, "log 0 phase: True is not of type 'integer'"),
-        ({"log": [{"phase": 0, "step": 2**54}]}, "log 0 step: 18014398509481984 is greater than the maximum"),
+        ({"figures": {"accuracy": 0.5}}, "figures: n is missing"),
+        ({"figures": WHOLE["figures"] | {"n": "ten"}}, "figures n must be a whole number, got 'ten'"),
+        ({"recipe": "by heart"}, "recipe must be an object, got 'by heart'"),
+        ({"recipe": {"phases": [{}]}}, "recipe phases 0: task is missing"),
+        ({"probes": [3]}, "probes 0 must be text, got 3"),
+        ({"log": [{"phase": 0, "step": -1}]}, "log 0 step must be a whole number >= 0, got -1"),
+        ({"log": [{"phase": 0, "step": 1, "loss": "low"}]}, "log 0 must be a number, got {.*'loss': 'low'"),
+        ({"log": [WHOLE["log"][0], {"step": 1}]}, "log 1: phase is missing"),
+        ({"log": [{"phase": True, "step": 1}]}, "log 0 must be a number, got {'phase': True"),
+        (
+            {"log": [{"phase": 0, "step": 2**54}]},
+            "log 0 step must be a whole number <= 9007199254740992, got 18014398509481984",
+        ),
         (
             {"log": [{"phase": 0, "step": 1, "loss": 1e301}]},
-            r"log 0 loss: 1e\+301 is greater than the maximum",
+            r"log 0 holds a number beyond 1e\+300",
         ),
-        ({"log": [{"phase": 0, "step": 1, "loss": None}]}, "log 0 loss: None is not of type 'number'"),
-        ({"log": [[0, 1]]}, r"log 0: \[0, 1\] is not of type 'object'"),
-        ({"log": {"0": 2.3}}, "log: {'0': 2.3} is not of type 'array'"),
+        ({"log": [{"phase": 0, "step": 1, "loss": None}]}, "log 0 must be a number, got {.*'loss': None"),
+        ({"log": [[0, 1]]}, r"log 0 must be an object, got \[0, 1\]"),
+        ({"log": {"0": 2.3}}, "log must be a list, got {'0': 2.3}"),
         ({"evaluations": [{"phase": 1, "step": 1}]}, "evaluations tells of more than the 1 phases"),
     ],
     ids=str,
@@ -53,38 +56,40 @@ def test_what_the_pages_could_not_read_is_refused(changes, sentence):
 @pytest.mark.parametrize(
     ("row", "sentence"),
     [
-        ([], r"log 2: \[\] is not of type 'object'"),
-        ({"phase": 0}, "log 2: 'step' is a required property"),
-        ({"phase": 0, "step": 1.5}, "log 2 step: 1.5 is not of type 'integer'"),
-        ({"phase": 0, "step": math.nan}, "log 2 step: nan is not of type 'integer'"),
-        ({"phase": True, "step": 1}, "log 2 phase: True is not of type 'integer'"),
-        ({"phase": 0, "step": 2**53 + 1}, "log 2 step: 9007199254740993 is greater than the maximum"),
-        ({"phase": 0, "step": 1, "loss": math.inf}, "log 2 loss: inf is greater than the maximum"),
-        ({"phase": 0, "step": 1, "loss": 10**400}, "log 2 loss: 1000"),
-        ({"phase": 0, "step": 1, "loss": None}, "log 2 loss: None is not of type 'number'"),
+        ([], r"log 2 must be an object, got \[\]"),
+        ({"phase": 0}, "log 2: step is missing"),
+        ({"phase": 0, "step": 1.5}, "log 2 step must be a whole number, got 1.5"),
+        ({"phase": 0, "step": math.nan}, "log 2 step must be a whole number, got nan"),
+        ({"phase": True, "step": 1}, "log 2 must be a number, got {'phase': True"),
+        (
+            {"phase": 0, "step": 2**53 + 1},
+            "log 2 step must be a whole number <= 9007199254740992, got 9007199254740993",
+        ),
+        ({"phase": 0, "step": 1, "loss": math.inf}, r"log 2 holds a number beyond 1e\+300"),
+        ({"phase": 0, "step": 1, "loss": 10**400}, "log 2: Number out of range, got {.*'loss': 1000"),
+        ({"phase": 0, "step": 1, "loss": None}, "log 2 must be a number, got {.*'loss': None"),
     ],
     ids=str,
 )
 def test_of_many_rows_the_first_odd_one_is_named(row, sentence):
     good = {
-        "phase": 0.0,
-        "step": 3.0,
+        "phase": 0,
+        "step": 3,
         "loss": math.nan,
-    }  # a whole number may be written so, and no loss may be known
+    }  # no loss may be known
     with pytest.raises(ValueError, match=f"^{sentence}"):
         check_history(WHOLE | {"log": [good, good, row, row]})
 
 
-def test_a_history_of_very_many_rows_is_checked_without_a_validator_of_each(monkeypatch):
-    validated = []
-    monkeypatch.setattr(history, "check", lambda found, _: validated.append(len(str(found))))
-    rows = [{"phase": 0, "step": step, "loss": 1.0} for step in range(20_000)]
+def test_a_history_of_very_many_rows_is_checked_within_a_second() -> None:
+    rows = [{"phase": 0, "step": step, "loss": 1.0} for step in range(100_000)]
+    before = time.process_time()
     check_history(WHOLE | {"log": rows})
-    assert len(validated) == 1
+    assert time.process_time() - before < 1
 
 
 def test_the_sentence_does_not_quote_a_book():
-    with pytest.raises(ValueError, match=r"^figures: ") as error:
+    with pytest.raises(ValueError, match=r"^figures must be an object, got ") as error:
         check_history({"figures": "long " * 10_000})
     assert len(str(error.value)) < 300
 

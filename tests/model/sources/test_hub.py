@@ -113,7 +113,7 @@ def test_shards_are_those_that_the_index_names(one: Hub) -> None:
 def test_an_index_that_names_other_places_is_refused(one: Hub, named: object) -> None:
     del one.files["model.safetensors"]
     one.files["model.safetensors.index.json"] = json.dumps({"weight_map": {"a": named}}).encode()
-    with pytest.raises(ValueError, match=r"index.json cannot be read$"):
+    with pytest.raises(ValueError, match=r"^model.safetensors.index.json (names|has no weight_map)"):
         fetch(one)
     assert hub.cached().names == ()
 

@@ -1,0 +1,46 @@
+"""Names of the files in an encoder's folder: which are read, which are written, and which never are opened."""
+
+from pathlib import Path
+
+from .json_file import read_object
+
+CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
+TOKENIZER, TOKENIZER_CONFIG = "tokenizer.json", "tokenizer_config.json"
+VOCABULARY_LINES, VOCABULARY, MERGES = "vocab.txt", "vocab.json", "merges.txt"
+PREPROCESSOR, MODULES = "preprocessor_config.json", "modules.json"
+HISTORY, FILM, PREDICTIONS = "history.json", "film.safetensors.gz", "predictions.safetensors"
+# What a folder in Hugging Face's layout may hold besides its configuration and weights.
+BESIDE = (
+    TOKENIZER,
+    TOKENIZER_CONFIG,
+    "special_tokens_map.json",
+    "added_tokens.json",
+    VOCABULARY_LINES,
+    VOCABULARY,
+    MERGES,
+    PREPROCESSOR,
+    MODULES,
+    "sentence_bert_config.json",
+)
+SAFETENSORS = ".safetensors"
+PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")  # to load one can run code
+UNREAD_WEIGHTS = (".bin", ".pt", ".pth", ".ckpt", ".h5", ".onnx", ".msgpack")
+
+
+def shard_names(index: Path) -> list[str]:
+    """Names of the files over which the weights are spread, in order, by `model.safetensors.index.json`.
+
+    Raises ValueError, in one sentence, where the index is damaged or names a file outside its own folder.
+    """
+    listed = read_object(index, INDEX).get("weight_map")
+    if (
+        not isinstance(listed, dict)
+        or not listed
+        or not all(isinstance(name, str) for name in listed.values())
+    ):
+        raise ValueError(f"{INDEX} has no weight_map of names")
+    names = sorted(set(listed.values()))
+    for name in names:
+        if Path(name).name != name or not name.endswith(SAFETENSORS):
+            raise ValueError(f"{INDEX} names {name[:100]!r}, which is not a safetensors file in this folder")
+    return names

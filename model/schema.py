@@ -1,0 +1,118 @@
+"""Values from elsewhere made into annotated types: a dataclass with bounds in its annotations is its own schema.
+
+A tuple of fixed length must not be a member of a union (`tuple[int, int] | int`): msgspec 0.22 mixes its length up with the
+bounds of the number. `Annotated[tuple[int, ...], Meta(min_length=2, max_length=2)]` says the same and is safe.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from functools import cache
+from reprlib import Repr
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+from msgspec import Meta
+
+T = TypeVar("T")
+
+Count = Annotated[int, Meta(ge=0, le=2**53)]  # above, a float does not hold every whole number
+Number = Annotated[float, Meta(ge=-1e300, le=1e300)]  # JSON may hold numbers that no float holds
+
+_WORDS = {
+    "`int": "`a whole number",
+    "`float": "`a number",
+    "`str": "`text",
+    "`bool": "`true or false",
+    "`array": "`a list",
+    "`object": "`an object",
+    " | null": " or null",
+    "`": "",
+}
+_STEP = re.compile(r"\.(\w+)|\[(\d+)\]")  # of a path such as $.log[2].step
+_shortened = Repr()
+_shortened.maxstring = _shortened.maxother = 80
+
+
+def convert(value: object, kind: Any, name: str = "") -> Any:
+    """`value` as an instance of the annotated type `kind`; `name` precedes the names of its fields in messages.
+
+    Raises ValueError, in one sentence with the field and its value, where a value does not fit its annotation.
+    """
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        if error.__cause__ is not None:  # raised by __post_init__ of a dataclass
+            raise ValueError(str(error.__cause__)) from error
+        message, _, path = str(error).partition(" - at `$")
+        steps = [field or int(index) for field, index in _STEP.findall(path)]
+        raise ValueError(_sentence(message, value, kind, [*filter(None, [name]), *steps], steps)) from error
+
+
+def convert_closed(value: object, kind: type[T]) -> T:
+    """As `convert`. Raises ValueError also where an object has a field that its dataclass does not know."""
+    result: T = convert(value, kind)
+    _refuse_unknown(value, result)
+    return result
+
+
+def check_fields(instance: object) -> None:
+    """Raises ValueError where a field of the dataclass does not hold what its annotation asks for."""
+    for name, kind in _annotations(type(instance)).items():
+        convert(getattr(instance, name), kind, name)
+
+
+@cache
+def _annotations(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind, include_extras=True)
+
+
+def _sentence(message: str, value: Any, kind: Any, names: list, steps: list) -> str:
+    where = " ".join(map(str, names))
+    if message.startswith("Object missing required field"):
+        return f"{where}: {message.split('`')[1]} is missing".removeprefix(": ")
+    where = where or "it"
+    for step in steps:
+        value, kind = value[step], _type_at(kind, step)
+    got = f"got {_shortened.repr(value)}"
+    options = [option for it in _members(kind) if get_origin(it) is Literal for option in get_args(it)]
+    if options:
+        return f"{where} must be one of {', '.join(map(str, options))}, {got}"
+    if not message.startswith("Expected "):
+        return f"{where}: {message}, {got}"
+    wanted = message.removeprefix("Expected ").partition(", got ")[0]
+    for word, plain in _WORDS.items():
+        wanted = wanted.replace(word, plain)
+    return f"{where} must be {wanted}, {got}"
+
+
+def _type_at(kind: Any, step: str | int) -> Any:
+    """The annotation of a field, or of the items of a list; None where it is not known."""
+    for member in _members(kind):
+        if isinstance(step, str) and step in getattr(member, "__annotations__", {}):
+            return _annotations(member)[step]
+        if isinstance(step, int) and get_origin(member) in (list, tuple):
+            return get_args(member)[0]
+    return None
+
+
+def _members(kind: Any) -> Iterator[Any]:
+    """The types of a union, without their bounds."""
+    if get_origin(kind) in (Annotated, Union, UnionType):
+        for member in get_args(kind):
+            yield from _members(member)
+    else:
+        yield kind
+
+
+def _refuse_unknown(value: Any, result: object) -> None:
+    if is_dataclass(result) and isinstance(value, dict):
+        known = {field.name for field in fields(result)}
+        if unknown := sorted(set(value) - known):
+            raise ValueError(f"unknown field {unknown[0][:80]!r}; known are {', '.join(sorted(known))}")
+        for name, inner in value.items():
+            _refuse_unknown(inner, getattr(result, name))
+    elif isinstance(result, list | tuple):
+        for inner, made in zip(value, result, strict=True):
+            _refuse_unknown(inner, made)
