@@ -10,14 +10,13 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from reprlib import Repr
 from types import UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta
 
-T = TypeVar("T")
-
 Count = Annotated[int, Meta(ge=0, le=2**53)]  # above, a float does not hold every whole number
+PositiveCount = Annotated[int, Meta(ge=1, le=2**53)]
 Number = Annotated[float, Meta(ge=-1e300, le=1e300)]  # JSON may hold numbers that no float holds
 
 _WORDS = {
@@ -50,9 +49,9 @@ def convert(value: object, kind: Any, name: str = "") -> Any:
         raise ValueError(_sentence(message, value, kind, [*filter(None, [name]), *steps], steps)) from error
 
 
-def convert_closed(value: object, kind: type[T]) -> T:
+def convert_closed(value: object, kind: Any) -> Any:
     """As `convert`. Raises ValueError also where an object has a field that its dataclass does not know."""
-    result: T = convert(value, kind)
+    result = convert(value, kind)
     _refuse_unknown(value, result)
     return result
 
@@ -107,12 +106,16 @@ def _members(kind: Any) -> Iterator[Any]:
 
 
 def _refuse_unknown(value: Any, result: object) -> None:
+    """Raises ValueError for the first field in `value` that no dataclass of `result`, made of it, has."""
     if is_dataclass(result) and isinstance(value, dict):
         known = {field.name for field in fields(result)}
         if unknown := sorted(set(value) - known):
             raise ValueError(f"unknown field {unknown[0][:80]!r}; known are {', '.join(sorted(known))}")
         for name, inner in value.items():
             _refuse_unknown(inner, getattr(result, name))
+    elif isinstance(result, dict):
+        for name, made in result.items():
+            _refuse_unknown(value[name], made)
     elif isinstance(result, list | tuple):
         for inner, made in zip(value, result, strict=True):
             _refuse_unknown(inner, made)

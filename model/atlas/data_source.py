@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from msgspec import Meta
 
-from ..schema import Count
+from ..schema import Count, PositiveCount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +18,7 @@ class Source:
     command: str
     data: str  # as it stands on screen
     sha256: str  # of the file with the data
-    n: Annotated[Count, Meta(ge=1)]  # examples
+    n: PositiveCount  # examples
     weights: tuple[str, ...]  # hash of the weights of each encoder (`model.checkpoint.weights_hash`)
     samples: Mapping[str, Count] = field(default_factory=dict)  # examples of what was measured on fewer
     unknown: Annotated[float, Meta(ge=0, le=1)] | None = (

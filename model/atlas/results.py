@@ -205,6 +205,8 @@ def read_heads(path: Path) -> Heads | None:
         if len({len(each) for each in z}) != 1:
             raise ValueError(f"its column {MEANS_OF_Z} holds lists of several lengths")
         names = [name.removesuffix(MEAN) for name in columns if name.endswith(MEAN)]
+        if missing := [name + SD for name in names if name + SD not in columns]:
+            raise ValueError(f"it lacks the column {missing[0]}")
         if extra := sorted(
             set(columns) - {"layer", "head", *(name + end for name in names for end in (MEAN, SD))}
         ):

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ..schema import convert
+from ..schema import convert_closed
 from .content import content_of
 from .errors import one_sentence
 from .writing import replacing
@@ -46,7 +46,7 @@ def read_as(path: Path, kind: Any) -> Any:
     if not path.exists():
         return None
     with one_sentence(f"{folder_and_name(path)} cannot be read"):
-        return convert(parse_json(content_of(path, LARGEST_JSON)), kind)
+        return convert_closed(parse_json(content_of(path, LARGEST_JSON)), kind)
 
 
 def folder_and_name(path: Path) -> str:

@@ -12,7 +12,7 @@ from msgspec import Meta
 from ..checkpoint import CHECKPOINTS
 from ..files.errors import one_sentence
 from ..files.json_file import folder_and_name, read_as, replace_text
-from ..schema import Count, Number, convert_closed
+from ..schema import Count, Number, PositiveCount, convert_closed
 from .digit_training import N_HELD_OUT, accuracy, digit_encoder, train, warmed_up
 from .untrained_encoder import FreshSetting
 
@@ -33,9 +33,9 @@ class WarmupRun:
     """
 
     norm_placement: str
-    learning_rate: Annotated[Number, Meta(gt=0)]
+    learning_rate: Annotated[float, Meta(gt=0, le=1e300)]
     warmup: Count  # steps, 0 for none
-    n_steps: Annotated[Count, Meta(ge=1)]
+    n_steps: PositiveCount
     steps: tuple[Count, ...]
     losses: tuple[Number | None, ...]
     final_loss: Number | None  # None where the run ended without a finite one
@@ -107,7 +107,8 @@ def read_runs(path: Path = CHECKPOINTS / RUNS) -> list[WarmupRun]:
     rows = read_as(path, list[dict[str, Any]]) or []
     with one_sentence(f"{folder_and_name(path)} cannot be read"):
         # before runs named their precision, all were in bf16
-        return [convert_closed({"precision": "bf16"} | row, WarmupRun) for row in rows]
+        runs: list[WarmupRun] = convert_closed([{"precision": "bf16"} | row for row in rows], list[WarmupRun])
+        return runs
 
 
 def write_runs(path: Path, runs: list[WarmupRun]) -> None:
