@@ -166,6 +166,7 @@ def difference_heatmap(
     title: str = "",
     description: str | None = None,
     zoom: tuple[int, int] | None = None,
+    notes: Sequence[str] = (),
 ) -> PlotlyFigure:
     """`second` minus `first`, two patterns [query, key]: purple where the first has more weight, gold where the second.
 
@@ -187,6 +188,7 @@ def difference_heatmap(
         description=description or f"Difference of attention, {title}",
         query=query,
         zoom=zoom,
+        notes=notes,
     )
 
 
