@@ -1,0 +1,49 @@
+"""The page about the architecture shows the folders as they are."""
+
+import re
+
+import pytest
+
+from tests.architecture import PICTURE, Graph, imports, picture, reduced, rows_of
+from tests.test_boundaries import PYTHON, ROOT
+
+DIAMOND: Graph = {"a": set(), "b": {"a"}, "c": {"a"}, "d": {"a", "b", "c"}}
+
+
+def test_the_picture_is_drawn_from_the_imports() -> None:
+    assert PICTURE.read_text(encoding="utf-8") == picture(), "run `python -m tests.architecture`"
+
+
+def test_an_import_is_not_drawn_where_others_lead_the_same_way() -> None:
+    assert reduced(DIAMOND) == {"a": set(), "b": {"a"}, "c": {"a"}, "d": {"b", "c"}}
+
+
+def test_each_box_stands_below_all_that_it_imports() -> None:
+    rows, links = rows_of(DIAMOND)
+    assert rows == [["a"], ["b", "c"], ["a>1>d", "d"]] or rows == [["a"], ["b", "c", "a>1>d"], ["d"]]
+    assert ("a", "a>1>d") in links
+    assert ("a>1>d", "d") in links
+
+
+@pytest.mark.parametrize("top", ["model", "viz"])
+def test_no_two_folders_import_each_other(top: str) -> None:
+    assert not [box for box in imports(top) if "," in box and "transformer" not in box]
+
+
+def test_the_page_names_each_folder_once() -> None:
+    tree = re.search(r"```text\n(.*?)```", (ROOT / "docs/architecture.md").read_text(), re.DOTALL)[1]
+    named, top = [], ""
+    for line in tree.splitlines():
+        folder = line.split()[0]
+        if line.startswith(" "):
+            folder = top + folder
+        else:
+            top = folder
+        named.append(folder)
+    assert len(named) == len(set(named))
+    assert all((ROOT / folder).is_dir() for folder in named)
+    pages = {path.parent for path in PYTHON if path.name == "page.py"}
+    rooms = {
+        path.parent for path in PYTHON if path.parts[0] in ("model", "app_pages") and len(path.parts) == 3
+    }
+    assert {f"{folder}/" for folder in rooms - pages} <= set(named)
