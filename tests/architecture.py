@@ -204,7 +204,7 @@ def picture() -> str:
         f'<path class="arrow" d="M{right - 60:.0f} {other.top + 40:.0f}H{right:.0f}"{TIP}/>'
         for other in (viz, app_pages)
     )
-    beside_title = right + 0.85 * min(viz.width, app_pages.width)
+    beside_title = right + 0.93 * min(viz.width, app_pages.width)
     down = arrow((beside_title, viz.top + viz.height), (beside_title, app_pages.top))
     wide = right + max(viz.width, app_pages.width) + 16
     high = max(model.top + model.height, app_pages.top + app_pages.height) + 16
