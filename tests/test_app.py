@@ -241,7 +241,9 @@ def test_what_is_imported_ahead_is_looked_through_by_no_collection_of_garbage() 
     is_on, frozen, left, *modules = said.stdout.split()
     assert is_on == "True"
     assert int(frozen) > 100_000 > 1_000 > int(left)
-    assert {"torch", "plotly", "altair", "app_pages.shell.frame", "app_pages.masks.controls"} <= set(modules)
+    assert {"torch", "plotly", "altair", "app_pages.shell.frame", "app_pages.masks.choose_mask"} <= set(
+        modules
+    )
     assert not [name for name in modules if name.endswith(".page")]  # scripts, which would be drawn
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app_pages.controls import address
+from app_pages.controls.attention_controls import HIDE_SPECIAL, WORDS
 from app_pages.controls.lens import Through
 from app_pages.subject import state
 from model.measures.head_measures import sums
@@ -12,9 +12,6 @@ from model.measures.word_view import hidden_positions
 from model.record import AttentionRecord
 from viz.builders.number_format import percent
 from viz.builders.palette import WEIGHT
-
-_WORDS = "Merges the pieces of each word: attention to a word is the sum over its pieces, attention from it their mean (Clark et al. 2019)."
-_HIDDEN = "Leaves out class token, separators and padding. The other weights are not renormalised, so rows sum to less than 1."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,9 +39,9 @@ def choose_view(chosen: state.HeadSelection, through: Through) -> View:
     merged = hidden = False
     with chosen.view:
         if any(read.at("continuation") for read in both):
-            merged = address.toggle("Merge pieces into words", key="words", help=_WORDS)
+            merged = WORDS.choose()
         if any(hidden_positions(read) for read in both):
-            hidden = address.toggle("Hide special tokens", key="hide_special", help=_HIDDEN)
+            hidden = HIDE_SPECIAL.choose()
     seen, measures = through.viewed(chosen, merged=merged, hidden=hidden)
     notes = [*through.notes]
     if merged:

@@ -7,8 +7,9 @@ import streamlit as st
 
 from app_pages.attention.strongest_keys import strongest_keys
 from app_pages.attention.window import choose_window, window
-from app_pages.controls import address
+from app_pages.controls.attention_controls import MATRIX
 from app_pages.controls.head_choice import step, take_query
+from app_pages.controls.map_controls import ALL_QUERIES
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import clickable, show
 from app_pages.subject.state import HeadSelection
@@ -19,8 +20,6 @@ from viz.attention.head_view import weight_lines
 from viz.attention.token_heatmaps import weight_heatmap
 from viz.builders.number_format import percent
 from viz.builders.palette import WeightScale
-
-VIEWS = MATRIX, LINES = "matrix", "lines"
 
 
 def text_detail(
@@ -106,7 +105,7 @@ def _matrix(
 def _lines(
     record: AttentionRecord, pattern: np.ndarray, query: int, scale: WeightScale, notes: Sequence[str]
 ) -> None:
-    every = address.toggle("Lines of all queries", True, key="all_queries")
+    every = ALL_QUERIES.choose()
     view = weight_lines(record, pattern, query=None if every else query, scale=scale, notes=notes)
     if view.n_lines < view.n_all:
         drawn = f"The strongest {view.n_lines:,} of {view.n_all:,} lines"

@@ -3,13 +3,13 @@
 import streamlit as st
 
 from app_pages.attention.as_words import choose_view
-from app_pages.attention.detail import MATRIX, VIEWS, picture_detail, text_detail
+from app_pages.attention.detail import picture_detail, text_detail
 from app_pages.attention.download import downloads
 from app_pages.attention.head_summary import say_what_it_looks_at
 from app_pages.attention.masked_tokens import masked_tokens
 from app_pages.attention.token_answers import token_answers
 from app_pages.attention.try_links import try_links
-from app_pages.controls import address
+from app_pages.controls.attention_controls import HEAD, MATRIX, OVER_HEADS, VIEW
 from app_pages.controls.head_choice import choose_head, choose_query, overview_of
 from app_pages.controls.knock_out import choose_kind
 from app_pages.controls.lens import about_lens, choose_lens, number_beside
@@ -20,8 +20,6 @@ from app_pages.show.prediction import prediction
 from app_pages.subject import state
 from model.measures.head_measures import over_heads
 from model.record import ForwardRecord
-
-HEAD, MEAN, MAXIMUM = "this head", "mean", "maximum"
 
 chosen = choose_input(records=True)
 if isinstance(chosen.record, ForwardRecord):
@@ -36,19 +34,14 @@ layer, head = chosen.layer, chosen.head
 part = HEAD
 with chosen.view:
     if through.lens.has_heads:
-        part = address.row(
-            "Of the heads of this layer",
-            (HEAD, MEAN, MAXIMUM),
-            key="part",
-            help="The chosen head, or at each cell the mean or the maximum over all heads of its layer.",
-        )
+        part = OVER_HEADS.choose()
     kind = None if chosen.opened else choose_kind(chosen.checkpoint)
 shown = through.shown(chosen)  # of the layer and head, or of the layer where the lens has no heads
 seen = choose_view(chosen, through)
 record = seen.record
 with chosen.controls:
     query = choose_query(record)
-    view = address.row("Weights as", VIEWS, key="view") if record.unit == "token" else MATRIX
+    view = VIEW.choose() if record.unit == "token" else MATRIX
 if chosen.opened is None:
     try_links(chosen)
     masked_tokens(chosen)

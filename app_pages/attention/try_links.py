@@ -7,22 +7,26 @@ from functools import partial
 
 import streamlit as st
 
-from app_pages.controls import address
+from app_pages.controls import compare_controls
+from app_pages.controls.attention_controls import LINES, VIEW
+from app_pages.controls.blocked import block_in
 from app_pages.controls.head_choice import take_head, take_query
+from app_pages.controls.input_controls import CHECKPOINT, DIGIT, DISAGREE, KIND, SOURCE, TEST_DIGITS, TEXT
+from app_pages.controls.map_controls import ALL_QUERIES, QUERY
+from app_pages.controls.masks_controls import MASK
+from app_pages.controls.pages import COMPARE, MASKS, go_to, notify
 from app_pages.inputs import drawing
-from app_pages.inputs.digit_input import DISAGREE, TEST_DIGITS, ordered
+from app_pages.inputs.digit_input import ordered
 from app_pages.inputs.row import alike
 from app_pages.inputs.text_input import FIRST
-from app_pages.masks.controls import block_in
 from app_pages.show.most_influential_position import telling_position
 from app_pages.subject import state
 from app_pages.subject.cache import Checkpoint
 from app_pages.toolkit.callbacks import callback
-from app_pages.toolkit.navigation import go_to, notify
 from model.inputs import Text
 from model.measures.attended_kinds import most_telling_head
 
-MASK = "[MASK]"
+HIDING = "[MASK]"
 MOST_TOKENS = 60  # of a text whose every token is hidden in turn while the reader waits
 
 
@@ -32,7 +36,7 @@ def try_links(chosen: state.HeadSelection) -> None:
         "a head that finds the next token": _next_token,
         "hide a word and see the answer change": _hidden_word,
         "the same digit in pre-LN and post-LN": _two_norms,
-        f"guess what {MASK} hides": _guess,
+        f"guess what {HIDING} hides": _guess,
     }
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="try"):
         st.html("Try:", width="content")
@@ -45,8 +49,8 @@ def _next_token(chosen: state.HeadSelection) -> None:
     record = state.record(*_with_a_text(chosen))
     take_head(*most_telling_head(record))
     take_query(len(record) // 3)
-    address.take("view", "lines")
-    address.take("all_queries", True)
+    VIEW.take(LINES)
+    ALL_QUERIES.take(True)
 
 
 def _hidden_word(chosen: state.HeadSelection) -> None:
@@ -61,10 +65,10 @@ def _hidden_word(chosen: state.HeadSelection) -> None:
         return
     if text != own:
         _take_another(own, text.text, "In your text no single word turns the answer: here is an example.")
-    address.take("masks_kind", "Block tokens")
-    address.take("query", 0)
+    MASK.take("Block tokens")
+    QUERY.take(0)
     block_in(state.record(checkpoint, text), position)
-    go_to("masks")
+    go_to(MASKS)
 
 
 def _turning_position(checkpoint: Checkpoint, text: Text) -> int | None:
@@ -100,7 +104,7 @@ def _take_another(own: Text, text: str, why: str) -> None:
     """Replaces the text by an example, and tells the reader `why` where that text was typed."""
     if _is_typed(own):
         notify(why)
-    address.take("text", text)
+    TEXT.take(text)
 
 
 def _two_norms(_chosen: state.HeadSelection) -> None:
@@ -111,24 +115,21 @@ def _two_norms(_chosen: state.HeadSelection) -> None:
     digit = 0
     if len(made) == 2 and len(ids := ordered(state.test_digits()[1], "all", DISAGREE, made)[0]):
         digit = int(ids[0])
-    for key, value in {
-        "kind": state.DIGIT,
-        "source": TEST_DIGITS,
-        "digit": digit,
-        "checkpoint": (pair or names or (None,))[0],
-        "query": 0,
-        "compare_what": "two encoders",
-        "compare_part": "Heads",
-    }.items():
-        address.take(key, value)
-    go_to("compare")
+    KIND.take(state.DIGIT)
+    SOURCE.take(TEST_DIGITS)
+    DIGIT.take(digit)
+    CHECKPOINT.take((pair or names or (None,))[0])
+    QUERY.take(0)
+    compare_controls.COMPARED.take(compare_controls.ENCODERS)
+    compare_controls.PART.take(compare_controls.HEADS)
+    go_to(COMPARE)
 
 
 def _guess(chosen: state.HeadSelection) -> None:
     _, own = _with_a_text(chosen)
-    masked = (text for text in state.sentences().values() if MASK in text)
-    if MASK not in own.text and (text := next(masked, None)) is not None:
-        _take_another(own, text, f"Your text hides no word behind {MASK}: here is an example that does.")
+    masked = (text for text in state.sentences().values() if HIDING in text)
+    if HIDING not in own.text and (text := next(masked, None)) is not None:
+        _take_another(own, text, f"Your text hides no word behind {HIDING}: here is an example that does.")
 
 
 def _with_a_text(chosen: state.HeadSelection) -> tuple[str, Text]:
@@ -137,7 +138,7 @@ def _with_a_text(chosen: state.HeadSelection) -> tuple[str, Text]:
         return chosen.checkpoint, chosen.given
     checkpoint = alike(chosen.checkpoint, state.checkpoints(state.TEXT))
     text = Text(next(iter(state.sentences().values()), FIRST))
-    for key, value in {"kind": state.TEXT, "checkpoint": checkpoint, "text": text.text}.items():
-        address.take(key, value)
+    for choice in (KIND.to(state.TEXT), CHECKPOINT.to(checkpoint), TEXT.to(text.text)):
+        choice.take()
     drawing.leave()
     return checkpoint, text

@@ -9,13 +9,12 @@ import re
 import numpy as np
 import streamlit as st
 
-from app_pages.controls import address
+from app_pages.controls.attention_controls import WINDOW
 from app_pages.show.show import clickable
 from viz.attention.small_map import small_map
 from viz.builders.palette import WeightScale
 
 LARGE, SIDE = 64, 40  # positions: of more than the first number so many are shown, either way
-CODE = "window"
 _ONE = re.compile("([0-9]{1,5})-([0-9]{1,5})")
 
 
@@ -25,7 +24,7 @@ def window(pattern: np.ndarray, query: int) -> tuple[range, range] | None:
     if max(sides) <= LARGE:
         return None
     starts = query - SIDE // 2, int(pattern[query].argmax()) - SIDE // 2
-    if chosen := _ONE.fullmatch(address.code(CODE)):
+    if chosen := _ONE.fullmatch(WINDOW.read()):
         starts = tuple(map(int, chosen.groups()))
     return tuple(_part(start, n) for start, n in zip(starts, sides, strict=True))
 
@@ -42,15 +41,15 @@ def choose_window(pattern: np.ndarray, shown: tuple[range, range], scale: Weight
         key="small_map",
         chosen=shown,
         selection="place",
-        take=lambda at: address.take_code(
-            CODE, "-".join(str(max(int(at[axis]) - SIDE // 2, 0)) for axis in ("query", "key"))
+        take=lambda point: WINDOW.take(
+            "-".join(str(max(int(point[axis]) - SIDE // 2, 0)) for axis in ("query", "key"))
         ),
         width="content",
     )
     st.button(
         "Back to the query",
         key="window_back",
-        on_click=address.take_code,
-        args=(CODE, ""),
-        disabled=not address.code(CODE),
+        on_click=WINDOW.take,
+        args=("",),
+        disabled=not WINDOW.read(),
     )

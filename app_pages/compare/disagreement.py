@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from app_pages.controls import address
-from app_pages.inputs.digit_input import DISAGREE, ordered, take_digit
+from app_pages.controls.input_controls import DIGIT, DISAGREE
+from app_pages.inputs.digit_input import ordered, take_digit
 from app_pages.subject import state
 
 
@@ -16,7 +16,7 @@ def next_disagreement(one: str, other: str) -> None:
     if not ids:
         st.caption("Both predict the same for every test digit.")
         return
-    current = address.held("digit")
+    current = DIGIT.held()
     following = ids[(ids.index(current) + 1) % len(ids)] if current in ids else ids[0]
     st.button(
         "Next disagreement",

@@ -9,7 +9,7 @@ import streamlit as st
 from app_pages.compare.over_data import against, over
 from app_pages.compare.pairing import about, about_layers, choose_furthest, lens_name
 from app_pages.compare.seeds import distances_beside_seeds
-from app_pages.controls import address
+from app_pages.controls.compare_controls import ALL_WEIGHTS, DISTANCES, ONE_QUERY, VIEW
 from app_pages.controls.head_choice import (
     choose_query,
     overview_of,
@@ -37,8 +37,6 @@ from viz.builders.palette import WeightScale
 from viz.compare.distance_heatmap import distance_heatmap
 from viz.compare.pair_spread import pair_spread
 
-ONE_QUERY, ALL_WEIGHTS, DISTANCES = "one query", "all weights", "distances of all heads"
-
 
 def heads(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairing, through: Through) -> None:
     """`through` is the lens of both sides."""
@@ -46,7 +44,7 @@ def heads(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairi
     maps = tuple(through.measured(side.checkpoint, side.given) for side in (first, second))
     views = (ONE_QUERY, ALL_WEIGHTS, DISTANCES) if lens.has_heads else (ONE_QUERY, ALL_WEIGHTS)
     with chosen.controls:
-        view = address.row("Show", views, key="compare_view", label_visibility="collapsed")
+        view = VIEW.choose(views)
         if view != DISTANCES:
             query = choose_query(first.record)
     with chosen.view:

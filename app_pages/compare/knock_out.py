@@ -6,9 +6,9 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from app_pages.controls import address
+from app_pages.controls.compare_controls import CLASS_OF, FIRST_SAYS, SECOND_SAYS
 from app_pages.controls.head_choice import choose_query, take_query
-from app_pages.controls.knock_out import SAID, choose_kind, knock_out_answers
+from app_pages.controls.knock_out import NAMES, choose_kind, knock_out_answers
 from app_pages.show.show import clickable
 from app_pages.subject import state
 from app_pages.subject.two_sides import NUMBERS, Side, beside, same_position, shared_limit, take_from_second
@@ -20,7 +20,6 @@ from viz.attention.picture_patches import knock_out_patches
 from viz.attention.token_bars import knock_out_bars
 from viz.builders.number_format import percent, written
 
-FIRST_SAYS, SECOND_SAYS = "what the first says", "what the second says"
 _DONE: dict[Kind, str] = {
     "keys": "Each {unit} in turn is hidden from every query, in all layers and heads: none attends to it, but its own "
     "state stays in the residual stream.",
@@ -46,7 +45,7 @@ def knock_out(chosen: state.Selection, first: Side, second: Side) -> None:
         asked = classes[0] if classes else None
         if len(classes) == 2:
             rows = dict(zip((FIRST_SAYS, SECOND_SAYS), classes, strict=True))
-            asked = rows[address.row("Class", rows, key="compare_class")]
+            asked = rows[CLASS_OF.choose()]
         query = choose_query(first.record)
     done.markdown(f"{_DONE[kind].format(unit=first.record.unit)} {measured}")
     answers = [knock_out_answers(side, [(at,) for at in _positions(side, kind)], kind) for side in sides]
@@ -115,7 +114,7 @@ def _draw(
     """A click takes its position as the query."""
     what = POOLED if asked is None else f"log-odds of {asked}"
     draw = partial(clickable, key=key, chosen=query)
-    look = {"limit": limit, "what": what, "how": SAID[kind]}
+    look = {"limit": limit, "what": what, "how": NAMES[kind]}
     if side.is_text:
         bars = knock_out_bars(side.record.tokens, change, query=query, **look)
         draw(bars, selection="token", take=lambda token: take(int(token["position"])))

@@ -11,7 +11,17 @@ from app_pages.compare.recipe import recipes
 from app_pages.compare.representations import representations
 from app_pages.compare.sides import choose_sides, choose_what
 from app_pages.compare.stream import stream
-from app_pages.controls.control_bar import bar, parts
+from app_pages.controls.compare_controls import (
+    CROSS,
+    DIFFERENCE,
+    HEADS,
+    KNOCK_OUT,
+    PART,
+    REPRESENTATIONS,
+    SECOND_TEXT,
+    STREAM,
+)
+from app_pages.controls.control_bar import bar
 from app_pages.controls.head_choice import choose_head
 from app_pages.controls.lens import about_lens, choose_lens
 from app_pages.inputs.row import choose_input, stop
@@ -20,11 +30,9 @@ from app_pages.subject import session_encoders, state
 from app_pages.subject.two_sides import predictions, similarity, tell
 from app_pages.toolkit.markdown import plain
 
-HEADS, DIFFERENCE = "Heads", "Difference"
-CROSS = "Cross-attention"
-OF_ALL_HEADS = {"Knock-out": knock_out, "Stream": stream, "Representations": representations}
+OF_ALL_HEADS = {KNOCK_OUT: knock_out, STREAM: stream, REPRESENTATIONS: representations}
 
-part = parts((HEADS, DIFFERENCE, *OF_ALL_HEADS, CROSS), key="compare_part")
+part = PART.choose()
 above = st.container()
 places = controls, _ = bar("controls")
 with controls:
@@ -53,7 +61,7 @@ if left_out and left_out != state.left_out(first.checkpoint, first.given):
     what = "The second text" if of_one else f"For {second.checkpoint} the text"
     st.caption(f"{what} is too long for the encoder, which leaves out the {left_out}.")
 if of_one:
-    say_unknown(second.checkpoint, second.given, where="In the second text ", key="compare_text")
+    say_unknown(second.checkpoint, second.given, where="In the second text ", box=SECOND_TEXT)
 elif unknown := state.unknown(second.checkpoint, second.given):
     st.caption(f"{plain(second.checkpoint)}: {unknown}.")
 if not of_one:

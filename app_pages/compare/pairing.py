@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages.compare.over_data import against, over
-from app_pages.controls import address
+from app_pages.controls.compare_controls import BY_NUMBER, ON_INPUT, PAIRING
 from app_pages.controls.head_choice import take_head
 from app_pages.subject import state
 from app_pages.subject.cache import Checkpoint, cached
@@ -14,8 +14,6 @@ from model.lenses import Lens
 from model.measures.head_matching import Head, Pairing, as_over, by_distance, by_number, distance_matrix
 from model.record import ForwardRecord
 from viz.builders.number_format import head_name, percent
-
-ON_INPUT, BY_NUMBER = "alike on this input", "of the same number"
 
 LISTED = 8  # heads by name; of 144, most may be without a partner
 
@@ -33,14 +31,7 @@ def pair_heads(first: Side, second: Side) -> Pairing:
         return by_number(*shapes, matrix)
     stored = against(first.checkpoint, second.checkpoint)
     over_many = [f"alike over {stored.source.n:,} examples"] if stored else []
-    how = address.row(
-        "Pair heads",
-        (*over_many, ON_INPUT, BY_NUMBER),
-        key="compare_pairing",
-        help="Two encoders number their heads in any order, so a head is set beside the one that looks most like it: the "
-        "pairs whose head distances have the smallest sum, as a mean over many examples or on this input. Or beside the "
-        "head of the same number.",
-    )
+    how = PAIRING.choose((*over_many, ON_INPUT, BY_NUMBER))
     if how == BY_NUMBER:
         return by_number(*shapes, matrix)
     return (

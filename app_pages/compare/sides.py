@@ -4,15 +4,20 @@ import re
 from dataclasses import replace
 
 from app_pages.compare.disagreement import next_disagreement
-from app_pages.controls import address
+from app_pages.controls.compare_controls import (
+    COMPARED,
+    ENCODERS,
+    INPUTS,
+    OTHER_ENCODER,
+    SECOND_DIGIT,
+    SECOND_TEXT,
+)
+from app_pages.controls.input_controls import TEXT
 from app_pages.inputs.digit_input import second_digit
-from app_pages.inputs.text_input import text_box
 from app_pages.subject import state
 from app_pages.subject.two_sides import Side, side_of
 from model.inputs import Text
 
-ENCODERS, INPUTS = "two encoders", "two inputs"
-SECOND_TEXT = "The film is not bad at all."
 _PAIRS = (
     *(("not", "very"), ("never", "always"), ("good", "bad"), ("great", "awful"), ("beautifully", "badly")),
     *(
@@ -29,14 +34,13 @@ TITLES = {state.TEXT: ("first text", "second text"), state.DIGIT: ("first digit"
 
 def choose_what() -> str:
     """Whether two encoders or two inputs are compared."""
-    look = {"label_visibility": "collapsed", "on_change": _one_word_changed}
-    return address.row("Compare", (ENCODERS, INPUTS), key="compare_what", **look)
+    return COMPARED.choose(on_change=_one_word_changed)
 
 
 def _one_word_changed() -> None:
     """The second text begins as the first with one word changed, so that the two line up."""
-    if address.held("compare_what") == INPUTS and address.held("compare_text") is None:
-        address.take("compare_text", one_word_changed(address.held("text", "")))
+    if COMPARED.held() == INPUTS and SECOND_TEXT.held() is None:
+        SECOND_TEXT.take(one_word_changed(TEXT.held("")))
 
 
 def one_word_changed(text: str) -> str:
@@ -61,7 +65,7 @@ def choose_sides(chosen: state.Selection, what: str) -> tuple[Side, Side] | str:
     else:
         titles = TITLES[kind]
         with chosen.beside:
-            given, label = _second_text() if kind == state.TEXT else second_digit("compare_digit")
+            given, label = _second_text() if kind == state.TEXT else second_digit(SECOND_DIGIT)
         second = replace(chosen, given=given, label=state.label_for(chosen.checkpoint, label))
     if titles[1] is None:
         return f"No other encoder reads a {kind.lower()}; two inputs can be compared in {chosen.checkpoint}."
@@ -77,9 +81,9 @@ def _other_checkpoint(name: str, kind: str) -> str | None:
     """Any other that takes this input; to begin with the one of other norm placement, if there is a pair."""
     others = [other for other in state.checkpoints(kind) if other != name]
     others.sort(key=lambda other: other not in (state.pair(name) or ()))
-    return address.box("with", others, key="compare_with", width=170, label_visibility="collapsed")
+    return OTHER_ENCODER.choose(others)
 
 
 def _second_text() -> tuple[Text | None, None]:
-    text = text_box("Second text", SECOND_TEXT, key="compare_text")
+    text = SECOND_TEXT.choose()
     return (Text(text) if text.strip() else None), None

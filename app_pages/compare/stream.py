@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages.compare.over_data import bands
-from app_pages.controls import address
+from app_pages.controls.compare_controls import ANSWERS, COSINES, ENTROPY, NORMS, SHARES, SPREAD, STREAM_PART
 from app_pages.show.show import show
 from app_pages.subject import cache, state
 from app_pages.subject.two_sides import NUMBERS, Side, beside
@@ -23,15 +23,15 @@ from viz.compare.stage_similarity import stage_similarity
 
 def stream(chosen: state.Selection, first: Side, second: Side) -> None:
     parts = {
-        "norms": _norms,
-        "shares": _shares,
-        "answer by layer": _logits,
-        "spread of the tokens": _uniformity,
-        "entropy of the heads": _entropy,
-        "cosines": _cosines,
+        NORMS: _norms,
+        SHARES: _shares,
+        ANSWERS: _logits,
+        SPREAD: _uniformity,
+        ENTROPY: _entropy,
+        COSINES: _cosines,
     }
     with chosen.controls:
-        part = address.row("Of the stream", parts, key="compare_stream", label_visibility="collapsed")
+        part = STREAM_PART.choose()
     parts[part]((first, second))
 
 

@@ -55,7 +55,12 @@ class Choice:
     """A value of a control, as a link holds it; made by `Control.to`."""
 
     control: "Control[Any]"
+    value: Any
     written: str | list[str]  # as in the address
+
+    def take(self) -> None:
+        """For callbacks: the control has this value from now on."""
+        self.control.take(self.value)
 
 
 class Control(Generic[Value]):
@@ -72,14 +77,15 @@ class Control(Generic[Value]):
         return st.session_state.get(self.key, default)
 
     def take(self, value: Value) -> None:
-        """Sets the value; only in callbacks, or before the control is drawn."""
+        """Sets the value; only in callbacks, or before the control is drawn. Raises ValueError as `to` does."""
+        self.check(self.write(value))
         st.session_state[self.key] = value
 
     def to(self, value: Value) -> Choice:
         """For links. Raises ValueError where the control has no such value."""
         written = self.write(value)
         self.check(written)
-        return Choice(self, written)
+        return Choice(self, value, written)
 
     def write(self, value: Value) -> str | list[str]:
         """The value as the address holds it."""
@@ -124,8 +130,8 @@ class OfOptions(Control[Value], Generic[Value, Option]):
     """A control that offers options.
 
     Where they depend on the encoder or the input they are passed to `choose`; `pattern`, a regular expression, then says
-    what a link may hold. `former` are names of options in links of earlier versions, with today's. `gone` says what takes
-    the place of a chosen option that is there no longer.
+    what a link may hold. `former` returns today's option for the name that links of earlier versions hold, or None. `gone`
+    says what takes the place of a chosen option that is there no longer.
     """
 
     def __init__(
@@ -136,14 +142,14 @@ class OfOptions(Control[Value], Generic[Value, Option]):
         default: Any = None,
         *,
         pattern: str = ".*",
-        former: Mapping[str, Option] | None = None,
+        former: Callable[[str], Option | None] = {}.get,
         gone: Replacement = first,
         format_func: Callable[[Any], str] = str,
         **appearance: Any,
     ) -> None:
         super().__init__(key, label, **appearance)
         self.options = None if options is None else list(options)
-        self.default, self.pattern, self.former = default, pattern, former or {}
+        self.default, self.pattern, self.former = default, pattern, former
         self.gone, self.format_func = gone, format_func
 
     def _accepts(self, text: str) -> bool:
@@ -157,9 +163,9 @@ class OfOptions(Control[Value], Generic[Value, Option]):
     def _offered(self, options: Iterable[Option] | None) -> list[Option]:
         """What is offered now: `options`, or else those of the declaration."""
         if self.key not in st.session_state:
-            written = st.query_params.get(self.key)
-            if written in self.former:
-                st.session_state[self.key] = self.former[written]
+            renamed = self.former(st.query_params.get(self.key, ""))
+            if renamed is not None:
+                st.session_state[self.key] = renamed
         return list(self.options or () if options is None else options)
 
 
@@ -453,6 +459,15 @@ class Code(Control[str]):
         else:
             self.leave()
 
+    def is_of_other_text(self, tokens: Sequence[str]) -> bool:
+        """Whether it names positions in another text than that of these `tokens`; from now on it is of this one.
+
+        In another text the same positions are other tokens; patches stay where they are from digit to digit.
+        """
+        before = st.session_state.get(f"{self.key}_tokens", tokens)
+        st.session_state[f"{self.key}_tokens"] = tokens
+        return before != tokens
+
     def leave(self) -> None:
         """For callbacks: takes it out of the address; its value stays in the session for later."""
         st.query_params.pop(self.key, None)
@@ -513,70 +528,3 @@ def _codes() -> set[str]:
 def _put_back() -> set[str]:
     """Codes that are not in the address now, but come back into it once the page asks for them."""
     return st.session_state.setdefault("codes_put_back", set())
-
-
-# While pages change over to objects
-
-
-def row(label, options, *, key, **appearance):
-    return Row(key, label).choose(options, **appearance)
-
-
-def box(label, options, default=None, *, key, **appearance):
-    return Box(key, label).choose(options, default, **appearance)
-
-
-def boxes(label, options, default=(), *, key, gone=dropped, format_func=str, **appearance):
-    return Boxes(key, label, gone=gone, format_func=format_func).choose(options, default, **appearance)
-
-
-def pills(label, options, default, *, key, **appearance):
-    return Pills(key, label, options, default, **appearance).choose()
-
-
-def number(label, least, most, default=None, *, key, **appearance):
-    return Number(key, label, least, most, default, **appearance).choose()
-
-
-def slider(label, least, most, default, *, key, **appearance):
-    return Slider(key, label, least, most, default, **appearance).choose()
-
-
-def select_slider(label, options, default, *, key, **appearance):
-    return SelectSlider(key, label, options, default, **appearance).choose()
-
-
-def toggle(label, default=False, *, key, **appearance):
-    return Toggle(key, label, default, **appearance).choose()
-
-
-def text(label, default, *, key, **appearance):
-    return Text(key, label, default, **appearance).choose()
-
-
-def line(label, *, key, **appearance):
-    return Line(key, label, **appearance).choose()
-
-
-def expander(label, expanded, *, key):
-    return Expander(key, default=expanded).draw(label)
-
-
-def held(key, default=None):
-    return st.session_state.get(key, default)
-
-
-def take(key, value):
-    st.session_state[key] = value
-
-
-def code(key):
-    return Code(key).read()
-
-
-def take_code(key, value):
-    Code(key).take(value)
-
-
-def leave_code(key):
-    Code(key).leave()

@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import streamlit as st
 
-from app_pages.controls import address
+from app_pages.controls.address import opened_bare
+from app_pages.controls.map_controls import ALL_QUERIES, HEAD, LAYER, QUERY, SCALE, SCALES
 from app_pages.show.head_name import say_roles
 from app_pages.show.show import clickable
 from app_pages.subject import state
@@ -25,8 +26,6 @@ ARROWS = (  # key, its sign, what it does, steps in layer and head
     ("up", "keyboard_arrow_up", "previous layer", -1, 0),
     ("down", "keyboard_arrow_down", "next layer", 1, 0),
 )
-_LAYER = "The blocks of the encoder, in order; layer 0 reads the input."
-_HEAD = "A head decides for each token which others it reads from, and how much from each. The heads of a layer work side by side."
 _ROLES: dict[Role, str] = {
     "class": "at the beginning stands for the whole",
     "separator": "at the end marks it",
@@ -35,7 +34,6 @@ _ROLES: dict[Role, str] = {
     "padding": "fills up and is masked",
 }
 _NO_HEADS = "This lens has one map for the whole layer, all its heads together."
-SCALES: dict[str, ColourScale] = {"to 1": "fixed", "to own maximum": "own"}
 
 
 def choose_head(
@@ -71,15 +69,15 @@ def choose_head(
 def _open_on_a_telling_head(chosen: state.Selection) -> None:
     """Where nothing was chosen yet, neither in the address nor in this session, and after a change to the other kind of
     input, of whose encoder nobody has chosen a head."""
-    nothing = address.opened_bare() and not any(
-        address.held(key) for key in ("layer", "head", "query", "opened")
+    nothing = opened_bare() and not any(
+        held is not None for held in (LAYER.held(), HEAD.held(), QUERY.held(), st.session_state.get("opened"))
     )
     if st.session_state.pop(OTHER_KIND, False) or nothing:
         record = chosen.record
         take_head(*most_telling_head(record))
         if record.unit == "token":
-            address.take("query", len(record) // 2)
-    address.take("opened", True)
+            QUERY.take(len(record) // 2)
+    st.session_state["opened"] = True
 
 
 def _choose_layer_and_head(chosen: state.Selection, stepped: bool, has_heads: bool) -> tuple[int, int]:
@@ -89,16 +87,15 @@ def _choose_layer_and_head(chosen: state.Selection, stepped: bool, has_heads: bo
     else:
         n_layers, n_heads, *_ = chosen.record.pattern.shape
     is_back = has_heads and st.session_state.get("n_heads", (1, 1))[1] == 0
-    if is_back and (head := address.held("head")) is not None:
-        address.take("head", head)  # a box that was away has left the address
+    if is_back and (head := HEAD.held()) is not None:
+        HEAD.take(head)  # a box that was away has left the address
     st.session_state["n_heads"] = n_layers, n_heads if has_heads else 0
     with st.container(
         horizontal=True, vertical_alignment="center", gap="xsmall", width="content", key="head_choice"
     ):
-        look = {"gone": address.nearest, "width": 110}
-        layer, head = address.box("Layer", range(n_layers), key="layer", help=_LAYER, **look), 0
+        layer, head = LAYER.choose(range(n_layers)), 0
         if has_heads:
-            head = address.box("Head", range(n_heads), key="head", help=_HEAD, **look)
+            head = HEAD.choose(range(n_heads))
         else:
             st.selectbox("Head", ["all"], key="no_head", disabled=True, width=120, help=_NO_HEADS)
         for key, sign, what, layers, heads in ARROWS if stepped else ():
@@ -117,11 +114,7 @@ def _choose_layer_and_head(chosen: state.Selection, stepped: bool, has_heads: bo
 
 def choose_scale() -> ColourScale:
     """What the colours of every map of attention weights on the page reach to."""
-    said = (
-        "Up to 1, a colour means the same weight in every map; up to its own maximum, a map shows faint "
-        "weights. Maps that are compared share one scale."
-    )
-    return SCALES[address.row("Colour scale from weight 0", SCALES, key="scale", help=said)]
+    return SCALES[SCALE.choose()]
 
 
 def choose_query(record: AttentionRecord) -> int:
@@ -139,13 +132,10 @@ def choose_query(record: AttentionRecord) -> int:
         return record.number(record.position_of(held if isinstance(held, int) else 0))
 
     labels = {record.number(at): label for at, label in enumerate(record.labels)}
-    number = address.box(
-        "Query",
+    number = QUERY.choose(
         labels,
         format_func=labels.__getitem__,
-        key="query",
         gone=holding,
-        width=160,
         help=" ".join(said),
         on_change=_show_alone,
     )
@@ -167,23 +157,23 @@ def _about(record: AttentionRecord) -> list[str]:
 
 def take_query(position: float) -> None:
     """For callbacks: the query from now on, by its position in the input. In a head view its lines are shown alone."""
-    address.take("query", int(position))
+    QUERY.take(int(position))
     _show_alone()
 
 
 def _show_alone() -> None:
-    address.take("all_queries", False)
+    ALL_QUERIES.take(False)
 
 
 def take_head(layer: int, head: int) -> None:
     """For callbacks: the head from now on."""
-    address.take("layer", layer)
-    address.take("head", head)
+    LAYER.take(layer)
+    HEAD.take(head)
 
 
 def take_layer(layer: int, _head: int = 0) -> None:
     """For callbacks: the layer from now on, where it has one map for all its heads."""
-    address.take("layer", layer)
+    LAYER.take(layer)
 
 
 def clickable_heads(
@@ -240,7 +230,7 @@ def overview_of(
 def step(layers: int, heads: int) -> None:
     """For callbacks: so many layers down and heads to the right, where there are heads; at an edge it goes on at the other."""
     n_layers, n_heads = st.session_state["n_heads"]
-    layer, head = address.held("layer", 0) + layers, address.held("head", 0) + heads
+    layer, head = LAYER.held(0) + layers, HEAD.held(0) + heads
     if n_heads:
         take_head(layer % n_layers, head % n_heads)
     else:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from app_pages.controls import address
+from app_pages.controls.map_controls import KNOCK_OUT, KNOCK_OUTS
 from app_pages.subject import state
 from app_pages.subject.cache import Checkpoint
 from app_pages.subject.two_sides import Side, answers_under
@@ -14,19 +14,7 @@ from model.experiments.knock_out import Kind, kinds, knocked_out
 from model.inputs import Input
 from model.theory.cost import n_multiply_adds
 
-# As the address holds them, and as a caption goes on with them.
-NAMES: dict[str, Kind] = {
-    "from every query": "keys",
-    "behind [MASK]": "mask",
-    "behind [UNK]": "unknown",
-    "greyed": "grey",
-}
-SAID = {kind: name for name, kind in NAMES.items()}
-HELP = (
-    "How one token or patch is hidden (a knock-out). From every query: none attends to it, in all layers and heads, while "
-    "its own state stays in the residual stream. Behind [MASK] or [UNK]: the encoder reads that token in its place. "
-    "Greyed: each pixel of the patch is the mean of the picture. The results differ."
-)
+NAMES = {kind: name for name, kind in KNOCK_OUTS.items()}
 # Multiply-adds that are done in about half a second: on one core 9 to 40 · 10⁹ a second were measured, by encoder.
 AT_ONCE = 5e9
 _A_SECOND = 1e10
@@ -35,8 +23,8 @@ _A_SECOND = 1e10
 def choose_kind(*checkpoints: Checkpoint) -> Kind:
     """Of those that all of these encoders have."""
     there = [kinds(state.loaded(each)) for each in checkpoints]
-    names = [name for name, kind in NAMES.items() if all(kind in each for each in there)]
-    return NAMES[address.row("How a token is hidden", names, key="knock_out", help=HELP)]
+    names = [name for name, kind in KNOCK_OUTS.items() if all(kind in each for each in there)]
+    return KNOCK_OUTS[KNOCK_OUT.choose(names)]
 
 
 def knock_out_answers(

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from app_pages.controls import address
+from app_pages.controls.map_controls import LENS, LENS_CLASS, PREDICTED
 from app_pages.subject import state
 from app_pages.subject.cache import Checkpoint, cached, loaded
 from app_pages.toolkit.stoppable import in_steps
@@ -31,14 +31,7 @@ from model.measures.head_measures import summary
 from model.measures.word_view import view
 from model.record import AttentionRecord
 
-PREDICTED = "predicted"
 Seen = tuple[AttentionRecord, dict[str, np.ndarray]]  # a record, and the measures [layer, head] of its maps
-_LENSES = (
-    "What a map shows. Attention: the weights themselves. Norm-weighted: each weight times the length of what it passes on. "
-    "Residual and LayerNorm: the same for a whole layer, with what the token keeps of itself. Value zeroing: how much the "
-    "state changes when one value is left out. Rollout, and value zeroing rolled out: the layers multiplied, back to the "
-    "input. Gradient × attention: what raises the score of a class."
-)
 _NEED_ENCODER = (
     "The other lenses need the encoder and its input, which a record does not contain: choose Text or Digit."
 )
@@ -115,14 +108,14 @@ def choose_lens(chosen: state.Selection, *others: Checkpoint, width: int = 250) 
         if chosen.opened is not None and chosen.record.keys is not None:
             return Through()  # nothing but the weights can be shown
         names = LENSES if chosen.opened is None else (ATTENTION, ROLLOUT)
-        lens = LENSES[address.box("Lens", names, key="lens", width=width, help=_LENSES)]
+        lens = LENSES[LENS.choose(names, width=width)]
         if lens.name != RELEVANCE:
             return Through(lens=lens)
         configs = [loaded(name).config for name in (chosen.checkpoint, *others)]
         classes = configs[0].class_names
         if not classes or any(config.class_names != classes for config in configs):
             return Through(lens=lens)
-        name = address.box("Class", (PREDICTED, *classes), key="lens_class", width=150)
+        name = LENS_CLASS.choose((PREDICTED, *classes))
         return Through(lens=lens, class_name=None if name == PREDICTED else name)
 
 

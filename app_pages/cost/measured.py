@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app_pages.controls import address
 from app_pages.controls.control_bar import bar
+from app_pages.controls.cost_controls import KERNEL, WIDTH, WINDOW
 from app_pages.show.show import show
 from app_pages.toolkit.beside import beside
 from app_pages.toolkit.stoppable import begin_anew, progress, stopped_at
@@ -16,15 +16,13 @@ from viz.cost.length_scaling import length_scaling
 
 LENGTHS = (64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
 ROUNDS = 11
-WIDTHS, WINDOWS, KERNELS = ("128", "256", "384"), ("17", "33", "65"), ("3", "5", "9")
-_SEEN, _SPANNED = "Positions that a query sees, itself included.", "Positions that the convolution spans."
 
 
 def measured() -> None:
     with bar("layers")[0]:
-        d = int(address.row("Width d", WIDTHS, key="cost_d"))
-        r = int(address.row("Window r", WINDOWS, key="cost_r", help=_SEEN))
-        k = int(address.row("Kernel k", KERNELS, key="cost_k", help=_SPANNED))
+        d = int(WIDTH.choose())
+        r = int(WINDOW.choose())
+        k = int(KERNEL.choose())
         what = ("layers", d, r, k)
         is_wanted = st.button(
             "Measure",

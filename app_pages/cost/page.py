@@ -2,15 +2,13 @@
 
 import streamlit as st
 
-from app_pages.controls.control_bar import parts
+from app_pages.controls.cost_controls import LAYERS, PART, PUBLISHED
 from app_pages.cost.counted import by_part, totals
 from app_pages.cost.measured import measured
 from app_pages.cost.published import published
 from app_pages.cost.sizes import choose_config, described
 
-PARTS, PUBLISHED, LAYERS = "An encoder, part by part", "Table 3 of the paper", "Four kinds of layer, measured"
-
-part = parts((PARTS, PUBLISHED, LAYERS), key="cost_show")
+part = PART.choose()
 if part == LAYERS:
     measured()
 else:

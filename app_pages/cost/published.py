@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from app_pages.controls import address
+from app_pages.controls.cost_controls import START
 from app_pages.cost.sizes import load
 from app_pages.subject.cache import cached
 from model.theory.cost import n_parameters
@@ -21,7 +21,7 @@ def published() -> None:
         '**Variations on the Transformer**, table 3 of "Attention Is All You Need" (Vaswani et al. 2017), with '
         "the parameters that the encoder of each row has without its decoder, counted. Click a row to load it into the boxes above."
     )
-    loaded = address.held("cost_from")
+    loaded = START.held()
     key = f"cost_table_{loaded}"  # a table for each start, or a cell that was clicked long ago would stay chosen
     widths = {_HEADINGS.get(column, column): width for column, width in _WIDTHS.items()}
     st.dataframe(
@@ -70,4 +70,5 @@ def _marked(table: pd.DataFrame, loaded: list[bool]) -> Styler:
 
 def _take_row(key: str) -> None:
     if cells := st.session_state[key]["selection"]["cells"]:
-        load(variations()[cells[0][0]].name)
+        START.take(variations()[cells[0][0]].name)
+        load()

@@ -2,51 +2,16 @@
 
 import streamlit as st
 
-from app_pages.controls import address
 from app_pages.controls.control_bar import bar
-from model.config import LARGEST, ModelConfig, preset, presets
-from model.theory.published_variations import variations
-
-# The published rows called "base" and "big" are presets as well.
-STARTS = {
-    **{row.name: row.config for row in variations() if row.name in ("base", "big")},
-    **{name: preset(name) for name in presets() if name not in ("base", "big")},
-    **{row.name: row.config for row in variations() if row.name not in ("base", "big")},
-}
-_SIZES = {"d_model": 64, "n_layers": 1, "n_heads": 1, "d_k": 8, "d_v": 8, "d_ff": 128}  # and their steps
-_OF_TEXT = _SIZES | {"vocab_size": 1000, "n_positions": 64}
-_OF_IMAGES = _SIZES | {"image_size": 4, "patch_size": 1}  # these two make the positions
-_LABELS = {"n_positions": "positions n"}
-# Pixels of boxes, by the room that label and number need: 2¹⁸, the largest number, has six digits.
-_WIDTHS = {
-    "d_model": 125,
-    "d_k": 105,
-    "d_v": 105,
-    **dict.fromkeys(("vocab_size", "n_positions", "image_size", "patch_size"), 140),
-}
+from app_pages.controls.cost_controls import SIZES, START, STARTS
+from model.config import ModelConfig
 
 
 def choose_config() -> ModelConfig | None:
     """The encoder with the sizes in the boxes; None, and a sentence, where they contradict each other."""
     with bar("sizes")[0]:
-        name = address.box(
-            "Start from",
-            STARTS,
-            key="cost_from",
-            on_change=lambda: load(address.held("cost_from")),
-            width=190,
-            help="A preset, or a row of table 3 of the paper. Then change what you like.",
-        )
-        start = STARTS[name]
-        sizes = {
-            size: address.number(
-                *(_LABELS.get(size, size), 1, LARGEST, getattr(start, size)),
-                step=step,
-                key=f"cost_{size}",
-                width=_WIDTHS.get(size, 112),
-            )
-            for size, step in boxes(start).items()
-        }
+        start = STARTS[START.choose(on_change=load)]
+        sizes = {size: SIZES[size].choose(default=getattr(start, size)) for size in sizes_of(start)}
     try:
         config = start.resized(**sizes)
     except ValueError as error:
@@ -55,16 +20,17 @@ def choose_config() -> ModelConfig | None:
     return config
 
 
-def boxes(start: ModelConfig) -> dict[str, int]:
-    """The sizes that can be changed, with the step of their buttons."""
-    return _OF_TEXT if start.is_text else _OF_IMAGES
+def sizes_of(start: ModelConfig) -> tuple[str, ...]:
+    """The sizes that can be changed: one that reads images has an image and patches in the place of a vocabulary."""
+    of_input = ("vocab_size", "n_positions") if start.is_text else ("image_size", "patch_size")
+    return ("d_model", "n_layers", "n_heads", "d_k", "d_v", "d_ff", *of_input)
 
 
-def load(name: str) -> None:
-    """For callbacks: this start and its sizes from now on."""
-    address.take("cost_from", name)
-    for size in boxes(STARTS[name]):
-        address.take(f"cost_{size}", getattr(STARTS[name], size))
+def load() -> None:
+    """For callbacks: the sizes of the chosen start from now on."""
+    start = STARTS[START.held()]
+    for size in sizes_of(start):
+        SIZES[size].take(getattr(start, size))
 
 
 def described(config: ModelConfig) -> str:

@@ -3,8 +3,8 @@
 import numpy as np
 import streamlit as st
 
-from app_pages.controls import address
 from app_pages.controls.head_choice import choose_query, overview_of
+from app_pages.controls.heads_controls import MEAN, REPLACED_BY
 from app_pages.heads.ablation_code import Away, away, can_undo, forget_tokens, take_away, toggle, undo
 from app_pages.heads.effects import (
     as_vectors,
@@ -33,7 +33,6 @@ from viz.builders.number_format import head_name, written
 from viz.builders.palette import weight_scale
 from viz.heads.ablation_grid import ATTENTION, FEED_FORWARD, ablation_grid
 
-ZERO, MEAN = "zero", "its mean"
 MEASURE = "ablation"
 NO_PROOF = "One input is no proof that a head is redundant."
 AT_MOST = 4  # parts that are named one by one
@@ -76,7 +75,7 @@ def _choose_how(stored: Heads | None, record: ForwardRecord) -> np.ndarray | Non
     if stored is None or stored.z.shape != (config.n_layers, config.n_heads, config.d_v):
         return None
     help = f"{_HOW} The data set is {over(stored.source)}."
-    how = address.row("Replaced by", (ZERO, MEAN), key="ablate_how", help=help)
+    how = REPLACED_BY.choose(help=help)
     return stored.z if how == MEAN else None
 
 

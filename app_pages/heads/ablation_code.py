@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from app_pages.controls import address
+from app_pages.controls.heads_controls import ABLATED
 from model.record import ForwardRecord
 
-CODE, HISTORY, READ = "ablated", "ablated_history", "ablated_tokens"
+HISTORY = "ablated_history"  # in the session
 FARTHEST = 50  # steps back
 _ONE = re.compile("(h)([0-9]{1,4})-([0-9]{1,4})|([afp])([0-9]{1,6})")
 
@@ -40,7 +40,7 @@ def away(record: ForwardRecord) -> Away:
     n_layers, n_heads, n, _ = record.pattern.shape
     ends = {"h": (n_layers, n_heads), "a": (n_layers,), "f": (n_layers,), "p": (n,)}
     found: dict[str, set] = {kind: set() for kind in ends}
-    for each in map(_ONE.fullmatch, address.code(CODE).split(".")):
+    for each in map(_ONE.fullmatch, ABLATED.read().split(".")):
         if each is not None:
             kind, *at = (part for part in each.groups() if part is not None)
             place = tuple(map(int, at))
@@ -51,13 +51,13 @@ def away(record: ForwardRecord) -> Away:
 
 def take_away(parts: Iterable[Part]) -> None:
     """For callbacks: these and no others from now on; what was before can be had back."""
-    before = address.code(CODE)
+    before = ABLATED.read()
     code = ".".join(
         "".join(map(str, part[:2])) + "".join(f"-{at}" for at in part[2:]) for part in sorted(parts, key=str)
     )
     if code != before:
         st.session_state[HISTORY] = [*st.session_state.get(HISTORY, ()), before][-FARTHEST:]
-        address.take_code(CODE, code)
+        ABLATED.take(code)
 
 
 def toggle(record: ForwardRecord, part: Part) -> None:
@@ -72,14 +72,13 @@ def can_undo() -> bool:
 def undo() -> None:
     """For callbacks: as it was before the last change."""
     if history := st.session_state.get(HISTORY):
-        address.take_code(CODE, history[-1])
+        ABLATED.take(history[-1])
         st.session_state[HISTORY] = history[:-1]
 
 
 def forget_tokens(record: ForwardRecord) -> None:
-    """In another text the same positions are other tokens; patches stay where they are from digit to digit."""
-    if st.session_state.setdefault(READ, record.tokens) != record.tokens:
-        st.session_state[READ] = record.tokens
+    """Puts back the positions that were taken away in another text."""
+    if ABLATED.is_of_other_text(record.tokens):
         kept = away(record)._replace(positions=())
         if kept != away(record):
             take_away(kept.parts)

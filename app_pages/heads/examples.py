@@ -8,6 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from app_pages.controls.head_choice import take_query
+from app_pages.controls.input_controls import DIGIT
+from app_pages.controls.pages import ATTENTION, go_to
 from app_pages.heads.head_line import say_head
 from app_pages.heads.numbers import how_to_measure
 from app_pages.inputs.digit_input import take_digit
@@ -15,7 +17,6 @@ from app_pages.show.show import clickable
 from app_pages.subject import state
 from app_pages.subject.stored_results import examples_of, over
 from app_pages.toolkit.markdown import plain
-from app_pages.toolkit.navigation import go_to
 from model.atlas.data_source import Source
 from model.atlas.dataset_examples import DIGITS, OWN_NAME, own_texts
 from viz.builders.number_format import written
@@ -103,7 +104,7 @@ def _digits(chosen: state.HeadSelection, rows: pd.DataFrame) -> None:
         number = int(example["number"])
         take_digit({"id": number})
         take_query(at[number])
-        go_to("attention", digit=str(number))
+        go_to(ATTENTION, DIGIT.to(number))
 
     clickable(figure, key="heads_examples", chosen=None, selection="example", take=take, width="content")
     st.caption("A click on a digit opens it on the page Attention, with this head and query.")

@@ -2,13 +2,13 @@
 
 import streamlit as st
 
+from app_pages.controls.pages import ATTENTION, INSIDE_A_HEAD, go_to
 from app_pages.show.head_name import named
 from app_pages.subject import state
-from app_pages.toolkit.navigation import go_to
 from model.measures.head_roles import too_few
 from viz.builders.number_format import head_name
 
-PLACES = {"attention": "Open in Attention", "inside_a_head": "Step by step"}
+LABELS = {ATTENTION: "Open in Attention", INSIDE_A_HEAD: "Step by step"}
 
 
 def say_head(chosen: state.HeadSelection) -> None:
@@ -17,10 +17,13 @@ def say_head(chosen: state.HeadSelection) -> None:
         name = f"**{head_name(chosen.layer, chosen.head)}**"
         name += f" · {called.whole}" if called.whole else f" :gray[{_nameless(chosen)}]"
         st.markdown(name, help=called.help, width="content")
-        places = ["attention"] if chosen.opened is not None else PLACES
-        for place in places:
+        for page in LABELS if chosen.opened is None else (ATTENTION,):
             st.button(
-                f"{PLACES[place]} →", type="tertiary", key=f"heads_to_{place}", on_click=go_to, args=(place,)
+                f"{LABELS[page]} →",
+                type="tertiary",
+                key=f"heads_to_{page.name}",
+                on_click=go_to,
+                args=(page,),
             )
 
 

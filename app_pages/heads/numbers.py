@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from app_pages.controls import address
+from app_pages.controls.heads_controls import HERE, NUMBERS_OF
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.effects import as_vectors, changes, each_head, followed, forwards_of_heads, wanted
 from app_pages.subject.cache import Checkpoint, cached, of
@@ -24,7 +24,6 @@ from model.measures.head_statistics import by_chance, statistics
 from model.record import AttentionRecord, ForwardRecord
 from viz.builders.number_format import percent
 
-HERE, OVER = "this input", "data set"
 BACKWARD = 3  # forwards that a forward with gradients and its backward take, about
 
 
@@ -65,13 +64,7 @@ def choose_numbers(chosen: Selection) -> Numbers:
         data, samples = plain(over(stored.source)), stored.source.samples
         unknown = stored.source.unknown or 0.0
         with chosen.controls:
-            first = address.row(
-                "Numbers of",
-                (HERE, OVER),
-                key="heads_of",
-                label_visibility="collapsed",
-                help=f"The data set is {data}.",
-            )
+            first = NUMBERS_OF.choose(help=f"The data set is {data}.")
     here = of_input(chosen) | (effects(chosen, stored) if chosen.opened is None else {})
     return Numbers(
         record=chosen.record,

@@ -6,8 +6,9 @@ import numpy as np
 import streamlit as st
 
 from app_pages.compare.sides import one_word_changed
-from app_pages.controls import address
 from app_pages.controls.head_choice import clickable_heads, take_query
+from app_pages.controls.heads_controls import SECOND_DIGIT, SECOND_TEXT
+from app_pages.controls.map_controls import QUERY
 from app_pages.heads.effects import (
     changes,
     each_head_patched,
@@ -19,7 +20,6 @@ from app_pages.heads.effects import (
     what_changes,
 )
 from app_pages.inputs.digit_input import second_digit
-from app_pages.inputs.text_input import text_box
 from app_pages.show.show import clickable
 from app_pages.subject import state
 from app_pages.subject.cache import of
@@ -80,20 +80,16 @@ def _kind(record: ForwardRecord) -> str:
 
 def _second(chosen: HeadSelection) -> tuple[Input | None, int | None]:
     if isinstance(chosen.given, Text):
-        first = chosen.given.text
+        first, session = chosen.given.text, st.session_state
         # It begins as the first one with one word changed, and again where the first one is another text.
-        if address.held("patch_of") != first and address.held("patch_text") in (
-            None,
-            address.held("patch_made"),
-        ):
-            made = one_word_changed(first)
-            address.take("patch_made", made)
-            if "patch_text" not in st.query_params:
-                address.take("patch_text", made)
-        address.take("patch_of", first)
-        text = text_box("Second text", one_word_changed(first), key="patch_text")
+        if session.get("patch_of") != first and SECOND_TEXT.held() in (None, session.get("patch_made")):
+            session["patch_made"] = one_word_changed(first)
+            if SECOND_TEXT.key not in st.query_params:
+                SECOND_TEXT.take(one_word_changed(first))
+        session["patch_of"] = first
+        text = SECOND_TEXT.choose(one_word_changed(first))
         return (replace(chosen.given, text=text) if text.strip() else None), None
-    given, label = second_digit("patch_digit")
+    given, label = second_digit(SECOND_DIGIT)
     return given, state.label_for(chosen.checkpoint, label)
 
 
@@ -155,7 +151,7 @@ def _positions(chosen: HeadSelection, before: ForwardRecord, source: Input) -> N
         return
     with until_done(what):
         effects = changes(before, each_position_patched(name, given, source))
-    query = address.held("query", 0)
+    query = QUERY.held(0)
     query = query if isinstance(query, int) and query < len(before) else 0
     signed = followed(before) is not None
     figure = stage_positions(

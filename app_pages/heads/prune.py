@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app_pages.controls import address
 from app_pages.controls.head_choice import take_head
+from app_pages.controls.heads_controls import PRUNED, PRUNED_BY
 from app_pages.heads.numbers import command, how_to_measure
 from app_pages.show.show import clickable
 from app_pages.subject import state
@@ -20,7 +20,6 @@ from viz.builders.number_format import head_name, percent, with_error, written
 from viz.heads.pruning_curve import Curve, pruning_curve
 
 MEASURE = "pruning"
-NAMES = {"zero": "zeros", "mean": "means"}
 
 
 def prune(chosen: HeadSelection) -> None:
@@ -36,14 +35,9 @@ def prune(chosen: HeadSelection) -> None:
     if not stored:
         st.info(how_to_measure(chosen.checkpoint, f"--with {MEASURE}"), icon=":material/database:")
         return
-    ways = [how for how in NAMES if any((each.rows["how"] == how).any() for each in stored.values())]
+    ways = [how for how in PRUNED_BY if any((each.rows["how"] == how).any() for each in stored.values())]
     with chosen.controls:
-        how = address.row(
-            "Replaced by",
-            [NAMES[each] for each in ways],
-            key="prune_how",
-            help="What stands in the place of a removed head's output z: zeros, or its mean over the data set.",
-        )
+        how = PRUNED.choose([PRUNED_BY[way] for way in ways])
     steps = {name: _steps(table, how) for name, table in stored.items()}
     drawn = {name: each for name, each in steps.items() if each}
     for name, each in drawn.items():
@@ -79,7 +73,7 @@ def _judged_by(tables: Iterable[Table]) -> str:
 
 
 def _steps(table: Table, how: str) -> list[Step]:
-    rows = table.rows[table.rows["how"] == next(name for name, said in NAMES.items() if said == how)]
+    rows = table.rows[table.rows["how"] == next(name for name, said in PRUNED_BY.items() if said == how)]
     n = table.source.samples.get(JUDGING, 0)
     return [
         Step(

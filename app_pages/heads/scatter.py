@@ -3,11 +3,11 @@
 import numpy as np
 import streamlit as st
 
-from app_pages.controls import address
 from app_pages.controls.head_choice import clickable_heads
+from app_pages.controls.heads_controls import ACROSS, HERE, UP
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.head_line import say_head
-from app_pages.heads.numbers import HERE, choose_numbers, explained, say_source
+from app_pages.heads.numbers import choose_numbers, explained, say_source
 from app_pages.subject import state
 from viz.heads.head_scatter import head_scatter
 
@@ -20,8 +20,8 @@ def scatter(chosen: state.HeadSelection) -> None:
         return
     first, second = ("entropy", "distance") if "distance" in values else list(values)[:2]
     with chosen.controls:
-        across = address.box("Across", names, COLUMNS[first].title, key="heads_across", width=190)
-        up = address.box("Up", names, COLUMNS[second].title, key="heads_up", width=170)
+        across = ACROSS.choose(names, COLUMNS[first].title)
+        up = UP.choose(names, COLUMNS[second].title)
     say_head(chosen)
     chart = head_scatter(
         values[names[across]],

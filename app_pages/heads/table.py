@@ -8,18 +8,16 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from app_pages.controls import address
 from app_pages.controls.head_choice import take_head
+from app_pages.controls.heads_controls import ANY, HERE, LAYERS, NONE, ROLE, SEARCH, SORT
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.head_line import say_head
-from app_pages.heads.numbers import HERE, Numbers, choose_numbers, explained, in_words, say_source
+from app_pages.heads.numbers import Numbers, choose_numbers, explained, in_words, say_source
 from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableRow
 from app_pages.subject import state
 from model.measures.head_roles import Role, roles_for
 from viz.builders.number_format import head_name
 
-SORT = "heads_sort"  # in the address: the name of a column, after a minus sign where the largest comes first
-ANY, NONE = "any role", "no role"
 _table = HtmlTable("heads_table", Path(__file__).with_suffix(".css"))
 
 
@@ -37,19 +35,12 @@ def table(chosen: state.HeadSelection) -> None:
     numbers = choose_numbers(chosen)
     every = [Head(*at, numbers.roles(*at)) for at in np.ndindex(numbers.shape)]
     with chosen.controls:
-        searched = address.line(
-            "Search",
-            key="heads_search",
-            label_visibility="collapsed",
-            placeholder="L2 H3, or a role",
-            icon=":material/search:",
-            width=200,
-        )
+        searched = SEARCH.choose()
     with chosen.more, st.popover("Filter", key="heads_filter"):
         layers, role = _choose_filter(numbers, every)
     rows = found(every, searched, layers, role)
     say_head(chosen)
-    sort = address.code(SORT)
+    sort = SORT.read()
     if rows:
         _draw(chosen, numbers, ordered(rows, numbers.values, sort), sort)
     else:
@@ -112,9 +103,9 @@ def next_sort(sort: str, column: str) -> str:
 
 
 def _choose_filter(numbers: Numbers, every: Sequence[Head]) -> tuple[list[int], str]:
-    layers = address.boxes("Layers", range(numbers.shape[0]), key="heads_layers", placeholder="all")
+    layers = LAYERS.choose(range(numbers.shape[0]))
     names = [each.name for each in roles_for(numbers.record)]
-    role = address.box("Role", (ANY, *names, NONE), key="heads_role")
+    role = ROLE.choose((ANY, *names, NONE))
     counts = {name: sum(name in [role.name for role in each.roles] for each in every) for name in names}
     held = [f"{count} {name}{'s' * (count > 1)}" for name, count in counts.items() if count]
     st.caption(f"Found: {', '.join(held)}." if held else "None of these roles was found.")
@@ -122,9 +113,9 @@ def _choose_filter(numbers: Numbers, every: Sequence[Head]) -> tuple[list[int], 
 
 
 def _show_all() -> None:
-    address.take("heads_search", "")
-    address.take("heads_layers", [])
-    address.take("heads_role", ANY)
+    SEARCH.take("")
+    LAYERS.take([])
+    ROLE.take(ANY)
 
 
 def _draw(chosen: state.HeadSelection, numbers: Numbers, rows: Sequence[Head], sort: str) -> None:
@@ -133,7 +124,7 @@ def _draw(chosen: state.HeadSelection, numbers: Numbers, rows: Sequence[Head], s
         _rows(numbers, rows, (chosen.layer, chosen.head)),
         key="heads_table",
         take_row=lambda head: take_head(*head),
-        take_column=lambda column: address.take_code(SORT, next_sort(sort, column)),
+        take_column=lambda column: SORT.take(next_sort(sort, column)),
     )
 
 

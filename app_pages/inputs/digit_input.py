@@ -5,7 +5,19 @@ import math
 import numpy as np
 import streamlit as st
 
-from app_pages.controls import address
+from app_pages.controls.input_controls import (
+    AS_THEY_COME,
+    DIGIT,
+    DIGIT_CLASS,
+    DIGIT_ORDER,
+    DISAGREE,
+    DRAW,
+    HARDEST,
+    PICTURE,
+    SOURCE,
+    TEST_DIGITS,
+    DigitNumber,
+)
 from app_pages.inputs import drawing
 from app_pages.inputs.drawing.code import BLANK
 from app_pages.inputs.own_picture import own_picture
@@ -15,12 +27,9 @@ from model.inputs import Picture
 from model.measures.difficulty import called_differently, hardest_first
 from viz.inputs.image_gallery import image_gallery
 
-TEST_DIGITS, DRAW, PICTURE = "Test digits", "Draw", "Picture"
-AS_THEY_COME, HARDEST, DISAGREE = "as they come", "hardest first", "where the two encoders disagree"
 COLUMNS = 5
 PAGE = 3 * COLUMNS
 SIDE = 44  # pixels of the picture in the row
-SECOND = 1  # the digit that is set beside the first one to begin with
 
 
 def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
@@ -31,11 +40,10 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
     picture = st.container(width="content", key="picture")
     number = st.container(width="content")
     with st.popover("Choose or draw", key="digits"):
-        look = {"width": "stretch", "label_visibility": "collapsed"}
         config = state.config_of(checkpoint)
         coloured = config is not None and config.n_channels == 3
         sources = (TEST_DIGITS, DRAW, *((PICTURE,) if coloured else ()))
-        source = address.row("Source", sources, key="source", on_change=drawing.leave, **look)
+        source = SOURCE.choose(sources, on_change=drawing.leave)
         if source == PICTURE:
             image, label = own_picture(), None
         elif source == DRAW:
@@ -45,13 +53,7 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
         else:
             images, labels = found
             with number:
-                chosen = address.number(
-                    *("Test digit number", 0, len(images) - 1),
-                    key="digit",
-                    icon=":material/tag:",  # a # before it: the number of the picture, and not what it shows
-                    width=140,  # of less, its two buttons are hidden
-                    label_visibility="collapsed",
-                )
+                chosen = DIGIT.choose(most=len(images) - 1)
             _gallery(images, labels, chosen, checkpoint)
             image, label = images[chosen], int(labels[chosen])
     is_blank = image is None or not image.any()
@@ -62,19 +64,13 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
     return Picture.of(image), label
 
 
-def second_digit(key: str) -> tuple[Picture | None, int | None]:
+def second_digit(control: DigitNumber) -> tuple[Picture | None, int | None]:
     """A box for a second test digit to compare with. The picture and its label; None where test digits cannot be read."""
     if (found := _test_digits()) is None:
         return None, None
     images, labels = found
-    picture = st.container(width="content", key=f"{key}_picture")
-    number = address.number(
-        *("Second digit, test digit number", 0, len(images) - 1, SECOND),
-        key=key,
-        icon=":material/tag:",
-        width=160,
-        label_visibility="collapsed",
-    )
+    picture = st.container(width="content", key=f"{control.key}_picture")
+    number = control.choose(most=len(images) - 1)
     with picture:
         st.image(images[number], width=SIDE, output_format="PNG")
     return Picture.of(images[number]), int(labels[number])
@@ -116,11 +112,11 @@ def _list(labels: np.ndarray, checkpoint: str | None) -> tuple[np.ndarray, list[
     pair = checkpoint and state.pair(checkpoint)
     both = [made for name in pair or () if (made := state.predictions(name)) is not None]
     orders = (AS_THEY_COME, *([HARDEST] if own else []), *([DISAGREE] if len(both) == 2 else []))
-    classes, (left, right) = ("all", *map(str, range(10))), st.columns((2, 3))
+    left, right = st.columns((2, 3))
     with left:
-        digit_class = address.box("Class", classes, key="digit_class", on_change=_first_page)
+        digit_class = DIGIT_CLASS.choose(on_change=_first_page)
     with right:
-        order = address.box("Order", orders, key="digit_order", on_change=_first_page)
+        order = DIGIT_ORDER.choose(orders, on_change=_first_page)
     names = {HARDEST: [checkpoint], DISAGREE: pair}.get(order)
     legend = f"Below each: its label → what {' | '.join(names)} said" if names else ""
     return *ordered(labels, digit_class, order, [own] if order == HARDEST else both), legend
@@ -149,4 +145,4 @@ def _first_page() -> None:
 
 def take_digit(point: dict) -> None:
     """For callbacks: the digit from now on."""
-    address.take("digit", int(point["id"]))
+    DIGIT.take(int(point["id"]))

@@ -5,18 +5,26 @@ from dataclasses import dataclass, replace
 import numpy as np
 import streamlit as st
 
-from app_pages.controls import address
+from app_pages.controls.address import Choice
+from app_pages.controls.input_controls import (
+    DIGIT,
+    DRAW,
+    DRAWING,
+    PICTURE,
+    SECOND_PART,
+    SOURCE,
+    TEST_DIGITS,
+    TEXT,
+)
+from app_pages.controls.pages import MANY_INPUTS, go_to
 from app_pages.inputs import drawing
-from app_pages.inputs.digit_input import DRAW, PICTURE, TEST_DIGITS
 from app_pages.inputs.drawing.code import from_code
 from app_pages.inputs.own_picture import HELD
 from app_pages.subject import state
-from app_pages.toolkit.navigation import go_to
 from model.config import ModelConfig
 from model.evaluate.__main__ import class_of
 from model.inputs import Input, Picture, Text
 
-PAGE = "many_inputs"  # where the list is
 _LISTS, _ORDERS, _AT = (
     "several_lists",
     "several_orders",
@@ -45,25 +53,22 @@ class Item:
             return self.colours
         return Picture.of(from_code(self.drawing)) if self.drawing else None
 
-    def choose(self, config: ModelConfig) -> dict[str, str]:
-        """For callbacks: what the row of the input shows from now on; what of it the address of another page needs."""
+    def choose(self, config: ModelConfig) -> list[Choice]:
+        """For callbacks: what the row of the input shows from now on, as the address of another page needs it."""
         if self.text is not None:
-            chosen = {"text": self.text.text, "second": self.text.second or ""}
+            choices = [TEXT.to(self.text.text), SECOND_PART.to(self.text.second or "")]
         elif self.digit is not None:
-            chosen = {"source": TEST_DIGITS, "digit": self.digit}
+            choices = [SOURCE.to(TEST_DIGITS), DIGIT.to(self.digit)]
             drawing.leave()
         elif config.n_channels == 3:
-            chosen = {"source": PICTURE}
+            choices = [SOURCE.to(PICTURE)]
             st.session_state[HELD] = self.colours.array
             drawing.leave()
         else:
-            chosen = {"source": DRAW}
-            address.take_code("drawing", self.drawing)
-        for key, value in chosen.items():
-            address.take(key, value)
-        if chosen.get("source") == DRAW:
-            chosen["drawing"] = self.drawing
-        return {key: str(value) for key, value in chosen.items() if value != ""}
+            choices = [SOURCE.to(DRAW), DRAWING.to(self.drawing)]
+        for choice in choices:
+            choice.take()
+        return [choice for choice in choices if choice.written]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +99,7 @@ def at(kind: str) -> int | None:
     return st.session_state.get(_AT, {}).get(kind)
 
 
-def open_item(kind: str, number: int, name: str) -> dict[str, str]:
+def open_item(kind: str, number: int, name: str) -> list[Choice]:
     """For callbacks: the item of this number, read by the encoder of that name, is the input from now on.
 
     Returns what a page needs in its address on which nothing of that was drawn yet; kind and encoder stand on every page.
@@ -151,7 +156,7 @@ def stepper(kind: str, name: str | None, given: Input | None) -> None:
 
 
 def _back() -> None:
-    go_to(PAGE)
+    go_to(MANY_INPUTS)
 
 
 def thumbnail_of(item: Item) -> np.ndarray | None:

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from app_pages.controls import address
+from app_pages.controls.input_controls import CHECKPOINT, KIND, SECOND_PART, TEXT
+from app_pages.controls.map_controls import QUERY
 from app_pages.subject import state
 from app_pages.subject.opened import OPENED, OTHER_KIND, Opened, opened
 from app_pages.toolkit.markdown import as_code, plain
@@ -29,8 +30,8 @@ def open_record(name: str, content: bytes) -> None:
         name=name, record=found.record, settings=found.settings, picture=found.picture
     )
     st.session_state[OTHER_KIND] = True
-    address.take("kind", state.RECORD)
-    address.take("query", 0)
+    KIND.take(state.RECORD)
+    QUERY.take(0)
 
 
 def record_input() -> Opened | None:
@@ -128,10 +129,10 @@ def _is_here(name: str, weights: object) -> bool:
 
 
 def _read_again(name: str, text: str, second: object) -> None:
-    address.take("kind", state.TEXT)
-    address.take("text", text)
-    address.take("second", second if isinstance(second, str) else "")
-    address.take("checkpoint", name)
+    KIND.take(state.TEXT)
+    TEXT.take(text)
+    SECOND_PART.take(second if isinstance(second, str) else "")
+    CHECKPOINT.take(name)
 
 
 def _close() -> None:

@@ -6,8 +6,9 @@ from typing import NoReturn
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages.controls import address
 from app_pages.controls.control_bar import bar
+from app_pages.controls.input_controls import CHECKPOINT, KIND
+from app_pages.controls.map_controls import QUERY
 from app_pages.inputs import drawing
 from app_pages.inputs.digit_input import digit_input
 from app_pages.inputs.input_list import right_class, stepper
@@ -147,18 +148,16 @@ def stop(why: str) -> NoReturn:
 
 
 def _choose_kind() -> str:
-    kinds = (state.TEXT, state.DIGIT, state.RECORD)
-    return address.row("Input", kinds, key="kind", on_change=_change_kind, label_visibility="collapsed")
+    return KIND.choose(on_change=_change_kind)
 
 
 def _choose_encoder(kind: str) -> str | None:
     """Those that differ in their seed alone stand once in the box, with a second box for the seed."""
     seeds = by_seed(state.checkpoints(kind))
-    held = address.held("checkpoint") or st.query_params.get("checkpoint")
+    held = CHECKPOINT.held() or st.query_params.get("checkpoint")
     shown = [held if held in names else names[0] for names in seeds.values()]
-    look = {"label_visibility": "collapsed"}
     # Not by a shorter name: the address holds what stands in the box, and must say the seed.
-    name = address.box("Encoder", shown, key="checkpoint", gone=alike, width=190, **look)
+    name = CHECKPOINT.choose(shown, gone=alike)
     if name is not None and len(names := seeds[seed_of(name)[0]]) > 1:
         st.session_state["seed"] = name
         st.selectbox(
@@ -169,18 +168,18 @@ def _choose_encoder(kind: str) -> str | None:
             on_change=_take_seed,
             help="The same recipe with other random numbers: what differs between two seeds is chance.",
             width=100,
-            **look,
+            label_visibility="collapsed",
         )
     return name
 
 
 def _take_seed() -> None:
-    address.take("checkpoint", st.session_state["seed"])
+    CHECKPOINT.take(st.session_state["seed"])
 
 
 def _change_kind() -> None:
     """A token's position means nothing on a digit, nor a patch in a text, nor a head in another encoder."""
-    address.take("query", 0)
+    QUERY.take(0)
     st.session_state[OTHER_KIND] = True
     drawing.leave()
 

@@ -5,9 +5,8 @@ import re
 import numpy as np
 import streamlit as st
 
-from app_pages.controls import address
 from app_pages.controls.head_choice import choose_query
-from app_pages.inputs.text_input import text_box
+from app_pages.controls.inside_a_head_controls import ATTENTION, NORM, VECTORS
 from app_pages.inside_a_head.view import steps_of
 from app_pages.show.show import show
 from app_pages.subject import state
@@ -20,9 +19,7 @@ from viz.builders.number_format import in_tex, short, written
 from viz.inside.averaged_axis import averaged_axis
 from viz.inside.norm_bars import norm_bars
 
-FIRST = "0.5, -3, 8.5\n-1, 2, 5\n4, 4, 1"
 MOST_ROWS, MOST_NUMBERS, LARGEST = 6, 8, 1e6
-ATTENTION, FEED_FORWARD = "LayerNorm of the attention", "LayerNorm of the feed-forward layer"
 _VECTORS = "Numbers with commas or spaces between them. The first line is computed step by step; all lines together are the batch below."
 MISPRINTED = {(0.5, -3, 8.5): 2, (-1, 2, 5): 2}  # vectors of lecture slides, and the σ that is printed there
 _WRITTEN = 4  # terms of a sum that are written out
@@ -32,10 +29,8 @@ def layer_norm(chosen: HeadSelection) -> None:
     typed, own = beside("typed", "own")
     with chosen.controls:
         query = choose_query(state.record(chosen.checkpoint, chosen.given))
-        sublayer = address.row(
-            "Norm", (ATTENTION, FEED_FORWARD), key="inside_norm", label_visibility="collapsed"
-        )
-        text = text_box("Vectors, one a line", FIRST, key="inside_vectors", at_most=400, by_line=True)
+        sublayer = NORM.choose()
+        text = VECTORS.choose()
     with typed:
         values = _typed(text)
     with own:

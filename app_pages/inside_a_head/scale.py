@@ -7,9 +7,18 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages.controls import address
 from app_pages.controls.control_bar import bar
 from app_pages.controls.head_choice import choose_head, clickable_heads
+from app_pages.controls.inside_a_head_controls import (
+    D_K,
+    ENCODER,
+    FACTOR,
+    LARGEST_WIDTH,
+    POWER,
+    RANDOM,
+    SCALES,
+    TRY_WITH,
+)
 from app_pages.inputs.row import choose_input
 from app_pages.inside_a_head.temperature import temperature
 from app_pages.show.show import show
@@ -25,9 +34,7 @@ from viz.inside.dot_product_distribution import dot_product_distribution
 from viz.inside.head_points import variance_of_heads, with_and_without
 from viz.inside.width_curves import scale_name, width_curves
 
-RANDOM, CHECKPOINT, TEMPERATURE = "random vectors", "this encoder", "temperature"
-WIDTHS = tuple(2**power for power in range(10))  # 1 to 512
-SCALES = {"1/√d_k": 0.5, "1": 0.0, "1/d_k": 1.0, "another power": None}  # powers p of d_k^-p
+WIDTHS = tuple(width for width in (2**power for power in range(20)) if width <= LARGEST_WIDTH)
 GRADIENT = r"\lVert \mathrm{diag}(a) - a\,a^{\top} \rVert_F"
 
 
@@ -35,13 +42,13 @@ def why_the_scale() -> None:
     above = st.container()  # for the input, which random vectors do not need
     places = controls, _ = bar("controls")
     with controls:
-        part = address.row("Try it with", (RANDOM, CHECKPOINT, TEMPERATURE), key="inside_scale")
+        part = TRY_WITH.choose()
     if part == RANDOM:
         _random_vectors(controls)
         return
     with above:
         chosen = choose_input(places)
-    if part == CHECKPOINT:
+    if part == ENCODER:
         _own_vectors(choose_head(chosen, with_colours=False))
     else:
         temperature(choose_head(chosen))
@@ -49,25 +56,10 @@ def why_the_scale() -> None:
 
 def _random_vectors(controls: DeltaGenerator) -> None:
     with controls:
-        d_k = address.slider(
-            "d_k",
-            *(1, WIDTHS[-1], 256),  # of less, the gradient is hardly smaller without the scale
-            key="inside_d_k",
-            width=240,
-            help="How many components a query and a key have.",
-        )
-        named = address.row(
-            "Scale", SCALES, key="inside_factor", help="What q·k is multiplied by before the softmax."
-        )
-        power = SCALES[named]
+        d_k = D_K.choose()
+        power = SCALES[FACTOR.choose()]
         if power is None:
-            power = address.slider(
-                "p, for the scale d_k to the power of −p",
-                *(0.0, 1.5, 0.25),
-                key="inside_power",
-                step=0.05,
-                width=340,
-            )
+            power = POWER.choose()
     _by_hand()
     factor, variance = d_k**-power, score_scaling.variance(d_k, power)
     found, unscaled = (over_widths((d_k,), (p,)).iloc[0] for p in (power, 0.0))

@@ -2,34 +2,30 @@
 
 import streamlit as st
 
-from app_pages.controls import address
 from app_pages.controls.head_choice import choose_query
+from app_pages.controls.inside_a_head_controls import CAUSAL, MASK, NO_MASK, ORDER_OF_TOKENS, ORDER_SEED
 from app_pages.show.show import show
 from app_pages.subject import cache, state
 from app_pages.subject.state import HeadSelection
-from model.theory.permutation_equivariance import KINDS, order_of, reorder
+from model.theory.permutation_equivariance import order_of, reorder
 from viz.builders.matrix_panels import permutation
 from viz.builders.number_format import head_name, written
-
-NONE, CAUSAL = "no mask", "causal mask"
 
 
 def set_to_set(chosen: HeadSelection) -> None:
     record = state.record(chosen.checkpoint, chosen.given)
     with chosen.controls:
         query = choose_query(record)
-        kind = address.row("Order of P X", KINDS, key="inside_order", label_visibility="collapsed")
+        kind = ORDER_OF_TOKENS.choose()
         seed = 0
         if kind == "shuffled":
-            seed = address.number(
-                "Shuffle", *(0, 9999, 1), key="inside_seed", width=115, help="Each number is another order."
-            )
-        mask = address.row("Mask", (NONE, CAUSAL), key="inside_mask", label_visibility="collapsed")
+            seed = ORDER_SEED.choose()
+        mask = MASK.choose()
     order = order_of(kind, len(record), seed)
     head = {"layer": chosen.layer, "head": chosen.head, "order": order}
     found = {
         each: cache.of(reorder, chosen.checkpoint, chosen.given, **head, is_causal=each == CAUSAL)
-        for each in (NONE, CAUSAL)
+        for each in (NO_MASK, CAUSAL)
     }
     seen = found[mask]
     show(
@@ -38,9 +34,9 @@ def set_to_set(chosen: HeadSelection) -> None:
         ),
         key="permutation",
     )
-    size = found[NONE].largest_output
+    size = found[NO_MASK].largest_output
     with st.container(horizontal=True, gap="large", key="totals"):
-        for each in (NONE, CAUSAL):
+        for each in (NO_MASK, CAUSAL):
             st.metric(
                 f"Largest difference of the two sides, {each}",
                 written(found[each].largest_difference, ".2g"),
@@ -54,19 +50,19 @@ def set_to_set(chosen: HeadSelection) -> None:
     where = seen.row_of(query)
     moved = f"moves from row {query} to row {where}" if where != query else f"keeps its row {query}"
     has_bias = record.config.has_distance_bias
-    if mask == NONE and seen.holds:
+    if mask == NO_MASK and seen.holds:
         st.markdown(
             f"The framed token {moved} and takes its output along unchanged: each row is a weighted mean "
             "over the same set of vectors, whichever order they stand in. Any difference is rounding: sums "
             "in another order round differently."
         )
-    elif mask == NONE and has_bias:
+    elif mask == NO_MASK and has_bias:
         st.markdown(
             f"The framed token {moved}, and its output changes: this encoder adds a bias to each score that depends "
             "on how far apart query and key are, and in another order they are at other distances. So its "
             "attention does not read a set."
         )
-    elif mask == NONE:
+    elif mask == NO_MASK:
         st.markdown(f"The framed token {moved}, and its output changes by more than rounding.")
     elif seen.holds:
         st.markdown(

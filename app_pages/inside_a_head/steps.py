@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from app_pages.controls import address
+from app_pages.controls import inside_a_head_controls
 from app_pages.controls.head_choice import choose_query
 from app_pages.inside_a_head import attention_steps as attention
 from app_pages.inside_a_head import block_steps as block
@@ -49,7 +49,6 @@ STEPS = {
     "contract": Step("contract", "Feed-forward: back to the stream", "{d_ff} → {d_model}", block.contract),
     "add_feed_forward": Step("+ residual", "Residual addition", "{d_model}", block.add_feed_forward),
 }
-OPEN_AT_FIRST = ("products", "softmax", "values")
 
 
 def step_by_step(chosen: HeadSelection) -> None:
@@ -93,9 +92,7 @@ def _step(view: View, name: str, number: int) -> bool:
     """Draws one step where it is unfolded, and says whether it is."""
     step, config = STEPS[name], view.record.config
     shape = step.shape.format(**asdict(config), n=view.n, joined=config.n_heads * config.d_v)
-    unfolded = address.expander(
-        f"**{number} · {step.title}** \u2003 `{shape}`", name in OPEN_AT_FIRST, key=_key(name)
-    )
+    unfolded = inside_a_head_controls.STEPS[name].draw(f"**{number} · {step.title}** \u2003 `{shape}`")
     if unfolded.open:
         with unfolded:
             step.draw(view)
@@ -116,8 +113,4 @@ def within(apart: float) -> str:
 def _open(names: Iterable[str]) -> None:
     """For callbacks: these steps unfolded, all others folded."""
     for name in STEPS:
-        address.take(_key(name), name in names)
-
-
-def _key(name: str) -> str:
-    return f"inside_step_{name}"
+        inside_a_head_controls.STEPS[name].take(name in names)

@@ -1,11 +1,9 @@
 """Attention made harder or softer: the pattern of the chosen query, and the prediction that follows."""
 
-import math
-
 import streamlit as st
 
-from app_pages.controls import address
 from app_pages.controls.head_choice import choose_query
+from app_pages.controls.inside_a_head_controls import APPLIED_TO, HEAD, LAYER, TEMPERATURE, temperature_label
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import clickable, show
 from app_pages.subject import state
@@ -19,12 +17,7 @@ from viz.builders.number_format import head_name
 from viz.compare.stage_curves import stage_curves
 from viz.inside.temperature_curve import temperature_curve
 
-TEMPERATURES = (
-    *(0.0, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7),
-    *(1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0, 50.0, math.inf),
-)
-EVERYWHERE, LAYER, HEAD = "all heads", "this layer", "this head"
-KEY = "inside_temperature"
+TEMPERATURES = TEMPERATURE.options
 
 
 def temperature(chosen: HeadSelection) -> None:
@@ -32,23 +25,17 @@ def temperature(chosen: HeadSelection) -> None:
     with chosen.controls:
         query = choose_query(record)
     with chosen.view:
-        where = address.row("Applied to", (EVERYWHERE, LAYER, HEAD), key="inside_where")
+        where = APPLIED_TO.choose()
     with chosen.controls:
-        t = address.select_slider(
-            "Temperature T",
-            TEMPERATURES,
-            1.0,
-            format_func=named,
-            key=KEY,
-            width=330,
-            help="1: as trained. Towards 0 only the best key keeps weight; towards ∞ all keys get the same.",
+        t = TEMPERATURE.choose()
+        st.button(
+            "Back to 1", key="inside_as_trained", on_click=TEMPERATURE.take, args=(1.0,), disabled=t == 1
         )
-        st.button("Back to 1", key="inside_as_trained", on_click=_take, args=(1.0,), disabled=t == 1)
     heads = {LAYER: {"layer": chosen.layer}, HEAD: {"layer": chosen.layer, "head": chosen.head}}.get(
         where, {}
     )
     before = side_of(chosen, "As trained")
-    after = side_of(chosen, f"At T = {named(t)}", at_temperature(t, **heads))
+    after = side_of(chosen, f"At T = {temperature_label(t)}", at_temperature(t, **heads))
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_answer"):
             predictions(after, key="inside_answer")
@@ -78,7 +65,9 @@ def _curve(chosen: HeadSelection, record: ForwardRecord, t: float, heads: dict[s
         moved = {"pooled state": changes_of_class(record, answers, None)}
         title = "cosine distance of the pooled state"
         show(
-            stage_curves(moved, list(map(named, TEMPERATURES)), y_title=title, x_title="temperature T"),
+            stage_curves(
+                moved, list(map(temperature_label, TEMPERATURES)), y_title=title, x_title="temperature T"
+            ),
             key="inside_temperatures",
         )
         return
@@ -89,7 +78,7 @@ def _curve(chosen: HeadSelection, record: ForwardRecord, t: float, heads: dict[s
         key="inside_curve",
         chosen=t,
         selection="temperature",
-        take=lambda point: _take(TEMPERATURES[int(point["index"])]),
+        take=lambda point: TEMPERATURE.take(TEMPERATURES[int(point["index"])]),
     )
 
 
@@ -114,12 +103,3 @@ def _patterns(chosen: HeadSelection, query: int, sides: tuple[Side, ...]) -> Non
                     scale=scale,
                     key=f"inside_row_{key}",
                 )
-
-
-def _take(t: float) -> None:
-    address.take(KEY, t)
-
-
-def named(t: float) -> str:
-    # No parentheses: in the page's address they end the url(...) by which a legend refers to its gradient.
-    return {0.0: "0: argmax", math.inf: "∞: uniform"}.get(t, f"{t:g}")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app_pages.controls import address
+from app_pages.controls.inside_a_head_controls import ALL_KEYS, KEY, STRONGEST
 from app_pages.subject import cache, state
 from app_pages.subject.cache import Checkpoint, cached
 from app_pages.subject.state import HeadSelection
@@ -15,7 +15,6 @@ from viz.builders.number_format import head_name
 from viz.builders.token_label import label
 
 FEW, STRONG = 24, 16  # up to so many keys all are drawn, of more the strongest
-KEY, STRONGEST = "inside_key", "strongest"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +53,7 @@ class View:
     def take_row(self, row: dict) -> None:
         """For callbacks: the key in the row that was clicked; a row below the keys is none."""
         if row["row"] < len(self.keys):
-            address.take(KEY, self.keys[int(row["row"])])
+            KEY.take(self.keys[int(row["row"])])
 
 
 def choose_view(chosen: HeadSelection, query: int) -> View:
@@ -66,16 +65,11 @@ def choose_view(chosen: HeadSelection, query: int) -> View:
     steps = steps_of(chosen.checkpoint, chosen.given, chosen.layer, chosen.head, query)
     n = len(record)
     labels = {STRONGEST: STRONGEST, **dict(enumerate(record.labels))}
-    key = address.box(
-        "Key",
-        labels,
-        format_func=labels.__getitem__,  # Streamlit keeps it: it must not refer to the record
-        key=KEY,
-        width=160,
-        help="The key whose numbers are shown. Click a row in the figures to choose it.",
-    )
+    key = KEY.choose(
+        labels, format_func=labels.__getitem__
+    )  # Streamlit keeps it: it must not refer to the record
     key = steps.attention.strongest(1)[0] if key == STRONGEST else key
-    every = n > FEW and address.toggle(f"All {n} keys", key="inside_every_key")
+    every = n > FEW and ALL_KEYS.choose(label=f"All {n} keys")
     keys = range(n) if every or n <= FEW else {key, *steps.attention.strongest(STRONG)}
     return View(chosen=chosen, record=record, steps=steps, query=query, key=key, keys=tuple(sorted(keys)))
 

@@ -4,8 +4,10 @@ from functools import partial
 
 import streamlit as st
 
-from app_pages.controls import address
 from app_pages.controls.control_bar import bar
+from app_pages.controls.input_controls import KIND
+from app_pages.controls.many_inputs_controls import AS_GIVEN, HARDEST, ORDER, WRONG_ONLY
+from app_pages.controls.pages import ATTENTION, go_to
 from app_pages.inputs import input_list
 from app_pages.inputs.input_list import Listed
 from app_pages.inputs.row import choose_encoder, stop
@@ -14,11 +16,8 @@ from app_pages.many_inputs.predictions import Outcome, outcome
 from app_pages.many_inputs.table import as_csv, table
 from app_pages.subject import session_encoders, state
 from app_pages.toolkit.markdown import plain
-from app_pages.toolkit.navigation import go_to
 from model.checkpoint.training_history import standard_error
 from viz.builders.number_format import percent, with_error
-
-AS_GIVEN, SURPRISING = "as given", "hardest first"
 
 
 def summary(listed: Listed, found: Outcome) -> None:
@@ -44,15 +43,15 @@ def show(kind: str, name: str, listed: Listed) -> None:
         summary(listed, found)
         stop("The encoder can read none of these inputs.")
     with controls:
-        orders = (AS_GIVEN, SURPRISING) if found.surprise else (AS_GIVEN,)
-        order = address.row("Order", orders, key="many_order")
-        only = bool(found.n_labelled) and address.toggle("wrong ones only", key="many_wrong")
-    lines = found.order(surprising_first=order == SURPRISING)
+        orders = (AS_GIVEN, HARDEST) if found.surprise else (AS_GIVEN,)
+        order = ORDER.choose(orders)
+        only = bool(found.n_labelled) and WRONG_ONLY.choose()
+    lines = found.order(surprising_first=order == HARDEST)
     lines = [line for line in lines if line.right is False] if only else lines
     input_list.in_order(kind, [line.number for line in lines])
 
     def take(number: int) -> None:
-        go_to("attention", **input_list.open_item(kind, number, name))
+        go_to(ATTENTION, *input_list.open_item(kind, number, name))
 
     summary(listed, found)
     if lines:
@@ -71,7 +70,7 @@ def show(kind: str, name: str, listed: Listed) -> None:
 controls, more = bar("many_inputs")
 with controls:
     name = choose_encoder()
-kind = address.held("kind")
+kind = KIND.held()
 if name is None:
     stop("There is no encoder for this kind of input.")
 try:

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from app_pages.controls import address
 from app_pages.controls.head_choice import clickable_heads
+from app_pages.controls.masks_controls import HEAD, LOST_BY
 from app_pages.masks.description import named
 from app_pages.show.show import heading, show
 from app_pages.subject.state import HeadSelection
@@ -14,7 +14,6 @@ from model.record import ForwardRecord
 from viz.builders.head_grids import entropy_change
 from viz.masks.attention_shift import attention_shift
 
-HEAD, MEAN = "this head", "mean of the layer"
 NAMED = 3  # keys that are named one by one
 
 
@@ -42,7 +41,7 @@ def _entropies(head: tuple[int, int], before: ForwardRecord, after: ForwardRecor
 def _lost(chosen: HeadSelection, before: ForwardRecord, after: ForwardRecord, query: int) -> None:
     at, who = (0, "the class token") if before.has_class_token else (query, f"query {query}")
     heading(f"What {who} attends to, before and after", key="masks_shift_heading")
-    part = address.row("In", (HEAD, MEAN), key="masks_lost")
+    part = LOST_BY.choose()
     heads = slice(chosen.head, chosen.head + 1) if part == HEAD else slice(None)
     rows = [over_heads(record.pattern[chosen.layer, heads, at]) for record in (before, after)]
     in_heads = after.mask[chosen.layer, heads, at]  # [head, key]

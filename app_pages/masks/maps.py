@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app_pages.controls import address
+from app_pages.controls.masks_controls import SHOWN
 from app_pages.show.show import show
 from app_pages.subject.state import HeadSelection
 from app_pages.subject.two_sides import Side, difference
@@ -23,7 +23,7 @@ def maps(chosen: HeadSelection, unmasked: Side, after: Side, query: int) -> None
     )
     shown = 0, len(tokens) - 1  # first and last position in all four maps
     if len(tokens) > LEGIBLE:
-        shown = address.slider("Positions in the maps", *shown, (0, LEGIBLE - 1), key="masks_shown")
+        shown = SHOWN.choose(most=len(tokens) - 1, default=(0, LEGIBLE - 1))
     common = {"query": query, "zoom": shown}
     figures = {
         "scores": score_heatmap(scores, tokens, title="1 Scores s", **common),

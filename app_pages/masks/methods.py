@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app_pages.controls import address
+from app_pages.controls.masks_controls import NUMBER, NUMBERS
 from app_pages.show.show import show
 from app_pages.subject import state
 from app_pages.subject.cache import Checkpoint, cached, loaded
@@ -22,7 +22,6 @@ from viz.attention.token_bars import row_sums
 from viz.builders.number_format import head_name, percent, written
 
 _REMEDIES = {"keys": ": block a token above", "cells": ": block a pair above"}
-NUMBERS = {"−1e9": -1e9, "−1e4": -1e4, "−10": -10.0}
 ZEROED = r"$A_{ij} \cdot 0$ after the softmax"
 # How a mask is applied, and whether the finite number is put in.
 METHODS: dict[str, tuple[Method, bool]] = {
@@ -51,12 +50,7 @@ def methods(
     chosen: HeadSelection, unmasked: ForwardRecord, after: ForwardRecord, choice: MaskChoice, query: int
 ) -> None:
     """`unmasked` has the positions of `after`, which is under the mask."""
-    number = address.row(
-        "Finite number c in place of −∞",
-        NUMBERS,
-        key="masks_number",
-        help="In half precision, which ends at −65,504, −1e9 itself becomes −∞.",
-    )
+    number = NUMBER.choose()
     head = head_name(chosen.layer, chosen.head)
     what = (chosen.checkpoint, chosen.given, choice, chosen.layer, chosen.head, NUMBERS[number])
     st.markdown(f"**The chosen mask, applied in five ways, seen in {head}**")

@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from app_pages.shell.frame import GROUPS
+from app_pages.controls.pages import read_link
 from app_pages.show.show import show
 from app_pages.show.verdicts import verdict_lines
 from model.checkpoint.training_history import standard_error
@@ -32,11 +32,14 @@ def row(claim: Claim, measured: Sequence[Measurement]) -> None:
         st.markdown(verdict_lines(claim.judged(measured), claim.rule))
         if about:
             st.caption(_examples(claim, about))
-        page, keys = claim.link
+        page, query = read_link(*claim.link)
         st.page_link(
-            f"app_pages/{page}/page.py", label=f"See it in {_page_name(page)}", icon=":material/arrow_forward:",
-            icon_position="right", query_params=keys,
-        )  # fmt: skip
+            page.script,
+            label=f"See it in {page.title}",
+            icon=":material/arrow_forward:",
+            icon_position="right",
+            query_params=query,
+        )
 
 
 def _strip(claim: Claim, about: Sequence[Measurement]) -> None:
@@ -68,10 +71,6 @@ def _examples(claim: Claim, about: Sequence[Measurement]) -> str:
         for share in (*measurement.pre, *measurement.post)
     )
     return f"{text} Standard error: up to {percent(largest)}."
-
-
-def _page_name(folder: str) -> str:
-    return next(titles[folder].name for titles in GROUPS.values() if folder in titles)
 
 
 def _seeds(n: int) -> str:

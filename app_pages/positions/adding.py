@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app_pages.controls import address
+from app_pages.controls.positions_controls import SECOND_HALF, TIED, UNTIED
 from app_pages.inputs.row import stop
 from app_pages.positions.notation import scientific
 from app_pages.show.show import show
@@ -12,8 +12,6 @@ from model.experiments.embeddings import embedding_parts
 from model.theory.add_or_concatenate import query_key_weights, sums
 from viz.builders.matrix_panels import sum_of_maps
 from viz.builders.number_format import head_name
-
-TIED, UNTIED = "the same, W_Q", "another, W_K"
 
 
 def adding(chosen: state.HeadSelection) -> None:
@@ -27,7 +25,7 @@ def adding(chosen: state.HeadSelection) -> None:
     head = head_name(chosen.layer, chosen.head)
     with chosen.controls:
         halves = (TIED,) if loaded.config.shared_qkv else (TIED, UNTIED)
-        tied = address.row("$W_1$ is $W_Q$; $W_2$ is", halves, key="positions_w2") == TIED
+        tied = SECOND_HALF.choose(halves) == TIED
     w_q, w_k = query_key_weights(loaded.model, chosen.layer, chosen.head)
     n, d_model = parts.content.shape
     d_k = w_q.shape[1]

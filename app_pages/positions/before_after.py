@@ -4,8 +4,8 @@ from functools import partial
 
 import streamlit as st
 
-from app_pages.controls import address
 from app_pages.controls.head_choice import choose_query
+from app_pages.controls.positions_controls import BACK, DIFFERENCE, MAPS, ROWS, SIDE_BY_SIDE
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.prediction import prediction
 from app_pages.show.show import show
@@ -18,9 +18,6 @@ from model.measures.changes import largest_change
 from viz.attention.token_heatmaps import weight_heatmap
 from viz.builders.number_format import head_name, written
 from viz.builders.palette import WeightScale
-
-SIDE_BY_SIDE, DIFFERENCE = "side by side", "after minus before"
-AS_READ, BACK = "as they are read", "put back in order"
 
 
 def consequence(chosen: HeadSelection, what: str, before: Side, after: Side) -> None:
@@ -40,13 +37,8 @@ def consequence(chosen: HeadSelection, what: str, before: Side, after: Side) -> 
                 st.caption(side.title)
             _input(chosen, before, side, query, scale, key=f"positions_try_input_{number}")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        view = address.row(f"All weights of {head}", (SIDE_BY_SIDE, DIFFERENCE), key="positions_try_maps")
-        is_back = (
-            view == SIDE_BY_SIDE
-            and after.order is not None
-            and address.row("Rows and columns of the second", (AS_READ, BACK), key="positions_try_rows")
-            == BACK
-        )
+        view = MAPS.choose(label=f"All weights of {head}")
+        is_back = view == SIDE_BY_SIDE and after.order is not None and ROWS.choose() == BACK
     if view == DIFFERENCE:
         _difference(chosen, before, after)
         return

@@ -4,8 +4,8 @@ import math
 
 import streamlit as st
 
-from app_pages.controls import address
 from app_pages.controls.head_choice import choose_query, take_query
+from app_pages.controls.positions_controls import GRID, LENGTHS, OF_INPUT, OWN_RANGE, OWN_TABLE, PAIRS, TABLE
 from app_pages.show.show import clickable, show
 from app_pages.subject import cache, state
 from app_pages.subject.state import Selection
@@ -16,8 +16,6 @@ from viz.positions.position_curves import norm_curves
 from viz.positions.position_heatmaps import learned_positions, similarity_of_positions
 from viz.positions.position_similarities import position_similarity_grid, position_similarity_map
 
-GRID, LENGTHS, PAIRS, TABLE = "patch by patch", "lengths", "all pairs", "the numbers"
-READ, ALL = "of this input", "all"
 COSINE = r"$\cos(p_s, p_t) = p_s \cdot p_t \,/\, (|p_s|\,|p_t|)$."
 
 
@@ -25,9 +23,7 @@ def checkpoint_positions(chosen: Selection) -> None:
     name, record = chosen.checkpoint, state.record(chosen.checkpoint, chosen.given)
     on_grid = record.unit == "patch"
     with chosen.controls:
-        view = address.row(
-            "Show", ((GRID,) if on_grid else ()) + (LENGTHS, PAIRS, TABLE), key="positions_own"
-        )
+        view = OWN_TABLE.choose((GRID, LENGTHS, PAIRS, TABLE) if on_grid else (LENGTHS, PAIRS, TABLE))
         if view == GRID:
             query = choose_query(record)
         n = record.config.n_positions if on_grid or view == LENGTHS else _how_many(record)
@@ -147,5 +143,5 @@ def _pairs(name: str, record: ForwardRecord, n: int) -> None:
 def _how_many(record: ForwardRecord) -> int:
     """Positions to show: those that the text takes up, or all that the encoder has."""
     n, every = len(record), record.config.n_positions
-    which = address.row("Positions", (READ, ALL), key="positions_own_range", help=f"{n} or all {every}.")
-    return n if which == READ else every
+    which = OWN_RANGE.choose(help=f"{n} or all {every}.")
+    return n if which == OF_INPUT else every

@@ -6,8 +6,17 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from app_pages.controls import address
 from app_pages.controls.head_choice import choose_query, take_query
+from app_pages.controls.positions_controls import (
+    METHOD,
+    N_WORDS,
+    PERPLEXITY,
+    SUM,
+    T_SNE_SEED,
+    TSNE,
+    VECTORS,
+    WORDS,
+)
 from app_pages.show.show import clickable, show
 from app_pages.subject import cache, state
 from app_pages.subject.cache import Checkpoint, cached
@@ -23,11 +32,7 @@ from viz.builders.bars import neighbour_bars
 from viz.builders.number_format import percent, written
 from viz.positions.embedding_scatter import embedding_scatter
 
-PCA, TSNE = "PCA", "t-SNE"
-CONTENT, SUM = "content alone", "content + positions"
-N_WORDS = 200
 N_NEIGHBOURS = 8
-PERPLEXITY, MOST_PERPLEXITY, LARGEST_SEED = 15, 50, 9999
 
 
 Drawn = tuple[Checkpoint, Input, bool, int]  # whose vectors, with positions or without, and how many words
@@ -43,11 +48,11 @@ def embedding_map(chosen: Selection) -> None:
     name, given = chosen.checkpoint, chosen.given
     record = state.record(name, given)
     with chosen.controls:
-        method = address.row("Method", (PCA, TSNE), key="positions_map_method")
-        positioned = address.row("Vectors", (CONTENT, SUM), key="positions_map_vectors") == SUM
+        method = METHOD.choose()
+        positioned = VECTORS.choose() == SUM
         query = choose_query(record)
-        with_words = record.unit == "token" and not positioned and _with_words()
-        settings = _t_sne_settings() if method == TSNE else None
+        with_words = record.unit == "token" and not positioned and WORDS.choose()
+        settings = (PERPLEXITY.choose(), T_SNE_SEED.choose()) if method == TSNE else None
     n_words = N_WORDS if with_words else 0
     drawn = name, given, positioned, n_words
     flat = _pca(drawn) if settings is None else _t_sne(drawn, *settings)
@@ -88,29 +93,6 @@ def _look_up(name: Checkpoint, given: Input, query: int) -> None:
         f"A vector of {n:,} numbers, 1 at number {found.id:,} and 0 elsewhere, times $E$ picks the same row: largest difference "
         f"{written(apart, '.1g')}. The lookup saves the multiplication by zeros."
     )
-
-
-def _with_words() -> bool:
-    return address.toggle(
-        f"Add {N_WORDS} words of the vocabulary",
-        key="positions_map_words",
-        help="The first entries of the vocabulary that begin a word, of three letters or more. Frequent ones were "
-        "entered first; where the vocabulary is of pieces, some are only beginnings of words. "
-        "They have no position, so they are drawn with the content alone.",
-    )
-
-
-def _t_sne_settings() -> tuple[int, int]:
-    perplexity = address.slider(
-        "Perplexity",
-        2,
-        MOST_PERPLEXITY,
-        PERPLEXITY,
-        key="positions_map_perplexity",
-        width=180,
-        help="About how many neighbours count for each vector.",
-    )
-    return perplexity, address.number("Seed", 0, LARGEST_SEED, key="positions_map_seed", width=130)
 
 
 def _words(name: Checkpoint, n: int) -> list[str]:

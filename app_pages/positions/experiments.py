@@ -5,7 +5,18 @@ from functools import partial
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages.controls import address
+from app_pages.controls.positions_controls import (
+    EXPERIMENT,
+    IN_BOTH_ORDERS,
+    LARGEST_SEED,
+    LEAVE_OUT,
+    ORDER_SEED,
+    SHIFT_BY,
+    SHIFTED,
+    SHUFFLE,
+    WITH,
+    WITHOUT,
+)
 from app_pages.positions.before_after import consequence
 from app_pages.positions.notation import scientific
 from app_pages.show.show import clickable, show
@@ -25,22 +36,17 @@ from viz.compare.stage_curves import stage_curves
 from viz.positions.position_curves import shift_curve
 from viz.positions.shuffle_strip import shuffle_strip
 
-WITH, WITHOUT = "with positions", "without positions"
-N_SEEDS, LARGEST_SEED = 32, 9999
+N_SEEDS = 32
 N_SHIFTS = 49  # on the curve: every shift of 7 × 7 patches
 POOLED = "cosine distance of the pooled state"  # what is measured where there are no classes
 
 
 def position_experiments(chosen: HeadSelection) -> None:
     record = state.record(chosen.checkpoint, chosen.given)
-    experiments = {
-        "shuffle the content": _shuffle,
-        "leave the positions out": _leave_out,
-        "shift the positions": _shift,
-    }
     with chosen.controls:
-        experiment = address.row("Experiment", experiments, key="positions_try", label_visibility="collapsed")
-    experiments[experiment](chosen, record, chosen.controls)
+        experiment = EXPERIMENT.choose()
+    draw = {SHUFFLE: _shuffle, LEAVE_OUT: _leave_out, SHIFTED: _shift}[experiment]
+    draw(chosen, record, chosen.controls)
 
 
 # Shuffling
@@ -48,15 +54,9 @@ def position_experiments(chosen: HeadSelection) -> None:
 
 def _shuffle(chosen: HeadSelection, record: ForwardRecord, bar: DeltaGenerator) -> None:
     with bar:
-        seed = address.number(
-            "Seed",
-            *(0, LARGEST_SEED),
-            key="positions_try_seed",
-            width=120,
-            help="Each seed is another order.",
-        )
+        seed = ORDER_SEED.choose()
         st.button("Next order", key="positions_try_next", icon=":material/shuffle:", on_click=_next_seed)
-        zeroed = address.row("In both orders", (WITH, WITHOUT), key="positions_try_with") == WITHOUT
+        zeroed = IN_BOTH_ORDERS.choose() == WITHOUT
     order = shuffled(record.roles, seed)
     name, given = chosen.checkpoint, chosen.given
     calls = [partial(_deviation_once_back, name, given, order, without) for without in (False, True)]
@@ -86,7 +86,7 @@ def _shuffle(chosen: HeadSelection, record: ForwardRecord, bar: DeltaGenerator) 
 
 
 def _next_seed() -> None:
-    address.take("positions_try_seed", (address.held("positions_try_seed") + 1) % (LARGEST_SEED + 1))
+    ORDER_SEED.take((ORDER_SEED.held() + 1) % (LARGEST_SEED + 1))
 
 
 @cached
@@ -154,7 +154,7 @@ def _many_orders(chosen: HeadSelection, record: ForwardRecord, seed: int) -> Non
         key="positions_try_orders",
         chosen=seed,
         selection="seed",
-        take=lambda point: address.take("positions_try_seed", int(point["seed"])),
+        take=lambda point: ORDER_SEED.take(int(point["seed"])),
     )
     followed = one_class(found, said)
     st.markdown(
@@ -186,13 +186,7 @@ def _shift(chosen: HeadSelection, record: ForwardRecord, bar: DeltaGenerator) ->
     config = record.config
     most = max(1, (config.n_positions if record.patch_grid is None else config.n_patches) - 1)
     with bar:
-        k = address.slider(
-            "Shift $k$",
-            *(0, most, 1),
-            key="positions_try_shift",
-            width=220,
-            help="With the slider in focus, the arrow keys step through the shifts.",
-        )
+        k = SHIFT_BY.choose(most=most)
     before = side_of(chosen, "As trained")
     after = side_of(chosen, f"Shifted by {k}", repositioned(shift=k))
     consequence(chosen, f"With positions shifted by {k}", before, after)
@@ -215,7 +209,7 @@ def _shift(chosen: HeadSelection, record: ForwardRecord, bar: DeltaGenerator) ->
         key="positions_try_shifts",
         chosen=k,
         selection="shift",
-        take=lambda point: address.take("positions_try_shift", int(point["shift"])),
+        take=lambda point: SHIFT_BY.take(int(point["shift"])),
     )
 
 

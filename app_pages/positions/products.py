@@ -4,8 +4,8 @@ import numpy as np
 import streamlit as st
 
 from app_pages.controls.control_bar import bar
+from app_pages.controls.positions_controls import LENGTH, WIDTH
 from app_pages.positions.notation import scientific
-from app_pages.positions.sizes import choose_length, choose_width
 from app_pages.show.show import show
 from app_pages.subject.cache import cached
 from model.theory import sinusoidal_positions as theory
@@ -19,7 +19,7 @@ SAME = 1e-4  # nearer than this, single precision does not tell two vectors apar
 def products() -> None:
     controls, _ = bar("controls")
     with controls:
-        d_model, n = choose_width(), choose_length()
+        d_model, n = WIDTH.choose(), LENGTH.choose()
     dots, distances = _measured(n, d_model)
     offsets = np.arange(1 - n, n)
     law, formula = "Σ cos(ω φ)", r"\sum_k \cos(\omega_k \varphi)"

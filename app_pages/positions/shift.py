@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from app_pages.controls import address
 from app_pages.controls.control_bar import bar
+from app_pages.controls.positions_controls import FREQUENCY, LARGEST_OFFSET, OFFSET, POSITION, WIDTH
 from app_pages.positions.notation import column, scientific
-from app_pages.positions.sizes import choose_position, choose_width
 from app_pages.show.show import show
 from app_pages.subject.cache import cached
 from model.theory import position_shift as theory
@@ -16,17 +15,16 @@ from viz.positions.position_heatmaps import shift_of_positions
 from viz.positions.sinusoids import clock_hands
 
 N = 512  # positions: many more than the sines of a row, or a map could be bent to fit each of them
-LARGEST = 64  # offset
 ROTATION, DIAGONAL, BEST = "sines and cosines: M(φ)", "sines alone: cos(ω φ)", "sines alone: best linear map"
 
 
 def shift() -> None:
     controls, _ = bar("controls")
     with controls:
-        d_model = choose_width()
-        offset = address.slider("Offset φ", 0, LARGEST, 5, key="positions_offset")
-        t = choose_position(N - LARGEST)
-        k = address.slider("Frequency k", 0, d_model // 2 - 1, 1, key="positions_k")
+        d_model = WIDTH.choose()
+        offset = OFFSET.choose()
+        t = POSITION.choose(most=N - LARGEST_OFFSET - 1, default=10)
+        k = FREQUENCY.choose(most=d_model // 2 - 1)
     angles = frequencies(d_model)
     st.markdown(
         rf"From $p_{{{t}}}$ (grey hands) to $p_{{{t + offset}}}$ (green): each clock turned by its own "

@@ -3,16 +3,14 @@
 import numpy as np
 import streamlit as st
 
-from app_pages.controls import address
 from app_pages.controls.control_bar import bar
-from app_pages.positions.sizes import choose_length, choose_position, choose_width
+from app_pages.controls.positions_controls import DIMENSIONS, LENGTH, POSITION, WIDTH
 from app_pages.show.show import show
 from model.theory import sinusoidal_positions as theory
 from viz.builders.number_format import written
 from viz.positions.position_heatmaps import sinusoid_table
 from viz.positions.sinusoids import AT_MOST, clock_hands, counter_table, wave_curves
 
-MOST_CURVES = 6
 ROWS = 16  # of the counter
 FINEST = 800  # points of a curve
 
@@ -20,8 +18,8 @@ FINEST = 800  # points of a curve
 def sinusoids() -> None:
     controls, _ = bar("controls")
     with controls:
-        d_model, n = choose_width(), choose_length()
-        t = choose_position(n)
+        d_model, n = WIDTH.choose(), LENGTH.choose()
+        t = POSITION.choose(most=n - 1, default=min(10, n - 1))
     rows = theory.table(n, d_model)
     _clocks(t, d_model)
     with st.container(horizontal=True, horizontal_alignment="center", gap="large"):
@@ -56,7 +54,7 @@ def _table_and_waves(rows: np.ndarray, t: int) -> None:
             st.markdown(f"**The table**, {n} positions of {d_model} dimensions; position {t} is framed.")
             table = st.container()
         with st.container(key="side_waves"):
-            dimensions = _choose_dimensions(d_model)
+            dimensions = DIMENSIONS.choose(range(d_model), sorted({0, 1, d_model // 4, d_model // 2}))
             fine = np.linspace(0, n - 1, min(12 * n, FINEST))
             names = [_name(dimension, d_model) for dimension in dimensions]
             waves = theory.waves(dimensions, d_model, fine)
@@ -64,17 +62,6 @@ def _table_and_waves(rows: np.ndarray, t: int) -> None:
             show(chart, key="positions_waves")
     with table:
         show(sinusoid_table(rows, position=t, dimensions=dimensions), key="positions_table")
-
-
-def _choose_dimensions(d_model: int) -> list[int]:
-    return address.boxes(
-        "Dimensions i as curves over the position",
-        range(d_model),
-        sorted({0, 1, d_model // 4, d_model // 2}),
-        key="positions_dimensions",
-        max_selections=MOST_CURVES,
-        help=f"Up to {MOST_CURVES}. Even dimensions are sines, odd ones cosines; triangles mark them in the table.",
-    )
 
 
 def _name(dimension: int, d_model: int) -> str:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qs, quote, urlsplit
 
+from app_pages.controls.pages import FIRST, read_link
+
 GUIDE = Path(__file__).parents[2] / "docs" / "reading.md"
 _LINK = re.compile(r'\[([^\]]+)\]\((/\S*) "([^"]+)"\)')
 
@@ -63,11 +65,12 @@ def opening_here(guide: str, text: str = "") -> str:
     """The guide with links that open in the same window, which Streamlit grants to those in HTML alone.
 
     They open with the reader's `text`, or say beside them what they need instead. They are relative to the page that
-    shows them: the app may be served below another address.
+    shows them: the app may be served below another address. Raises ValueError where a link opens nothing that the app has.
     """
 
     def opening(written: re.Match[str]) -> str:
         link = Link(written[2], written[3])
+        read_link(link.page or FIRST.name, link.query)
         beside = f" (reads {link.needs})" if link.needs else ""
         address = escape(link.with_text(text))
         return f'<a href=".{address}" target="_self" title="{escape(link.promise)}">{written[1]}</a>{beside}'

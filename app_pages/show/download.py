@@ -9,7 +9,9 @@ from typing import Any
 
 import streamlit as st
 
-from app_pages.controls import address
+from app_pages.controls import compare_controls
+from app_pages.controls.input_controls import CHECKPOINT
+from app_pages.controls.map_controls import HEAD, LAYER, LENS
 from model.lenses import ATTENTION, LENSES
 from viz.builders.figure import Figure
 from viz.export.files import MIME, PICTURES, TABLES, file
@@ -21,7 +23,12 @@ SCREEN, LIGHT, DARK = "as on screen", "light", "dark"
 NATURAL, COLUMN, OWN = "original", f"{PAPER.width_cm:g} cm column, {PAPER.font_pt:g} pt", "custom"
 # Pages that are about one encoder, and those of them that are about one head: their files are named after them.
 _ENCODER = {"attention", "inside_a_head", "heads", "masks", "positions"}
-_WITHOUT_LENS = {"Knock-out", "Stream", "Representations", "Cross-attention"}  # parts of Side by side
+_WITHOUT_LENS = {
+    compare_controls.KNOCK_OUT,
+    compare_controls.STREAM,
+    compare_controls.REPRESENTATIONS,
+    compare_controls.CROSS,
+}
 _HEAD = {"attention", "inside_a_head", "masks"}
 _MEMORY = "exported"  # in the session: what was chosen last, by the kind of choice
 
@@ -105,18 +112,18 @@ def _hold(what: str, value: Any) -> Any:
 
 def name_parts(key: str) -> list[str]:
     """What is in the file: page, figure, and of pages that are about them the head and the encoder."""
-    page = address.held("page", "")
+    page = st.session_state.get("page", "")
     about = key.removeprefix(page.split("_")[0]).strip("_")
     parts = [page, "" if about == "matrix" else about]
     with_lens = page == "attention" or (
-        page == "compare" and address.held("compare_part") not in _WITHOUT_LENS
+        page == "compare" and compare_controls.PART.held() not in _WITHOUT_LENS
     )
-    lens = LENSES.get(address.held("lens")) if with_lens else None
+    lens = LENSES.get(LENS.held()) if with_lens else None
     if lens is not None and lens.name != ATTENTION:
         parts.append(lens.name)
-    if page in _HEAD and about != "overview" and address.held("layer") is not None:
-        of_head = f"-H{address.held('head', 0)}" if lens is None or lens.has_heads else ""
-        parts.append(f"L{address.held('layer')}{of_head}")
+    if page in _HEAD and about != "overview" and LAYER.held() is not None:
+        of_head = f"-H{HEAD.held(0)}" if lens is None or lens.has_heads else ""
+        parts.append(f"L{LAYER.held()}{of_head}")
     if page in _ENCODER:
-        parts.append(address.held("checkpoint") or "")
+        parts.append(CHECKPOINT.held() or "")
     return parts

@@ -4,7 +4,7 @@ from threading import Timer
 
 import streamlit as st
 
-from app_pages.controls import address
+from app_pages.controls.input_controls import KIND
 from app_pages.subject.cache import Checkpoint, cached, is_on_cpu_instead
 from app_pages.toolkit.markdown import plain
 from model import checkpoint
@@ -121,7 +121,7 @@ def say_on_cpu(*names: str) -> None:
 def _take_kind(name: str) -> None:
     """An address that names an encoder of pictures alone opens them."""
     if "kind" not in st.query_params and "kind" not in st.session_state and kind_of(name) == DIGIT:
-        address.take("kind", DIGIT)
+        KIND.take(DIGIT)
 
 
 def _missing(name: str) -> str | None:

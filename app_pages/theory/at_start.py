@@ -3,7 +3,7 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages.controls import address
+from app_pages.controls.theory_controls import AVERAGED, MEAN_OF_NORMS
 from app_pages.show.show import heading
 from app_pages.subject.cache import cached
 from app_pages.theory import claims
@@ -11,8 +11,6 @@ from app_pages.theory.over_seeds import BesideItsWords, over_seeds, progress_of_
 from model.theory.gradients_at_start import AtStart, depths_to, lemma_2, of_seeds, one_seed
 from model.theory.untrained_encoder import FreshSetting
 from viz.theory.placements import hidden_norms, last_layer_gradient, layer_gradients
-
-MEAN_OF_NORMS, NORM_OF_MEAN = "norms first, then their mean", "mean first, then its norm"
 
 measured = cached(one_seed)
 
@@ -24,13 +22,7 @@ def at_start(setting: FreshSetting, variants: list[str], deepest: int, n_seeds: 
     last = BesideItsWords("last")
     concentration = _assumptions(setting)
     heading("The gradient layer by layer", key="theory_by_layer")
-    kind = address.row(
-        "Averaged over the sequences",
-        (MEAN_OF_NORMS, NORM_OF_MEAN),
-        key="theory_over",
-        help="Each sequence has a loss, and so a gradient. Either their norms are averaged, or the gradients "
-        "themselves before the norm is taken, as in figure 3 of Xiong et al.",
-    )
+    kind = AVERAGED.choose()
     by_layer = BesideItsWords("layers")
     heading("Hidden norms", key="theory_hidden")
     hidden = BesideItsWords("hidden")

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from app_pages.controls import address
 from app_pages.controls.control_bar import bar
+from app_pages.controls.theory_controls import N_STEPS, RATE, TEN_STEPS, UPDATE_AXIS, WARM_UP_STEPS
 from app_pages.show.show import heading
 from app_pages.subject.cache import cached
 from app_pages.theory.over_seeds import BesideItsWords, over_seeds, progress_of_seeds
@@ -13,9 +13,6 @@ from model.theory.early_update import after_first_and_last, model_update
 from model.theory.untrained_encoder import FreshSetting
 from viz.theory.placements import model_updates
 
-RATES, STEPS = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3), (5, 10, 20, 40)
-NONE, TEN_STEPS = "none", "10 steps"
-LINEAR, LOG = "linear", "log"
 UPDATE = r"""
 $\|F(x, \theta_t) - F(x, \theta_0)\|$, where $F$ is the output of the last layer and $\theta_t$ the
 weights after $t$ steps of Adam on digits: mean over the positions of 16 held-out digits.
@@ -30,12 +27,10 @@ measured = cached(model_update)
 
 def first_steps(setting: FreshSetting, variants: list[str], n_layers: int, n_seeds: int) -> None:
     with bar("steps")[0]:
-        rate = address.select_slider(
-            "Learning rate", RATES, 1e-4, key="theory_rate", format_func="{:g}".format, width=260
-        )
-        n_steps = address.select_slider("Steps", STEPS, 10, key="theory_steps", width=200)
-        warmup = address.row("Warm-up", (NONE, TEN_STEPS), key="theory_warmup")
-        scale = address.row("Axis", (LINEAR, LOG), key="theory_update_axis")
+        rate = RATE.choose()
+        n_steps = N_STEPS.choose()
+        warmup = WARM_UP_STEPS.choose()
+        scale = UPDATE_AXIS.choose()
     steps = {"learning_rate": rate, "warmup": 10 if warmup == TEN_STEPS else 0, "n_steps": n_steps}
     progress = progress_of_seeds()
     heading("The update of the model over its first steps", key="theory_updates")

@@ -2,20 +2,28 @@
 
 import streamlit as st
 
-from app_pages.controls.control_bar import bar, parts
+from app_pages.controls.control_bar import bar
+from app_pages.controls.theory_controls import (
+    AT_START,
+    DEPTH,
+    FIRST_STEPS,
+    PART,
+    PLACEMENTS,
+    SEEDS,
+    WARM_UP,
+    choose_setting,
+)
 from app_pages.theory.at_start import at_start
-from app_pages.theory.controls import choose_depth, choose_seeds, choose_setting, choose_variants, formulas
 from app_pages.theory.first_steps import first_steps
+from app_pages.theory.formulas import formulas
 from app_pages.theory.warm_up import live_grid, over_seeds_of_small_encoders, stored_grid
 
-AT_START, FIRST_STEPS, WARM_UP = "Before training", "First steps", "Learning rate and warm-up"
-
-part = parts((AT_START, FIRST_STEPS, WARM_UP), key="theory_part", label="Untrained encoders")
+part = PART.choose()
 controls, more = bar("controls")
 with controls:
-    variants = choose_variants()
+    variants = PLACEMENTS.choose()
     if part != WARM_UP:
-        depth, seeds = choose_depth(), choose_seeds()
+        depth, seeds = DEPTH.choose(), SEEDS.choose()
 if part != WARM_UP:
     with more.popover("View", key="more"):
         setting = choose_setting()

@@ -3,8 +3,8 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages.controls import address
 from app_pages.controls.control_bar import bar
+from app_pages.controls.theory_controls import GRID_LAYERS, GRID_STEPS, LIVE_RATE
 from app_pages.show.show import heading
 from app_pages.show.verdicts import stored_measurements, verdict_lines
 from app_pages.subject.cache import cached
@@ -16,7 +16,6 @@ from model.theory.untrained_encoder import FreshSetting
 from model.theory.warmup_grid import WarmupRun
 
 RATES, WARMUPS = (1e-3, 3e-3, 1e-2), (0, 10, 30)
-LAYERS, STEPS = (2, 6, 12, 18), (60, 120, 240)
 SMALL = FreshSetting(d_model=32, n_heads=4, expansion=2, initialisation="Xavier")
 Cell = tuple[str, int, float, int, int]  # variant, layers, learning rate, steps of warm-up and in all
 # In the session: the runs that are being made, and those that are done. What came of them lies in the cache.
@@ -30,8 +29,8 @@ def live_grid(variants: list[str]) -> None:
     """One run after the other, until all are done or somebody stops it; what is done stays."""
     heading("Short runs of small encoders, made when you press Start", key="theory_live_runs")
     with bar("runs")[0]:
-        n_layers = address.select_slider("Layers", LAYERS, 6, key="theory_grid_layers", width=210)
-        n_steps = address.select_slider("Steps a run", STEPS, 60, key="theory_grid_steps", width=230)
+        n_layers = GRID_LAYERS.choose()
+        n_steps = GRID_STEPS.choose()
         button = st.empty()
     st.caption(
         f"The digits that come with the app, read as 16 patches; width {SMALL.d_model}, batches of "
@@ -66,7 +65,7 @@ def live_grid(variants: list[str]) -> None:
         st.session_state[RUNNING] = None
         st.rerun()
     if any(grid.values()):
-        draw_losses(grid, key="theory_live")
+        draw_losses(grid, LIVE_RATE, key="theory_live")
 
 
 def stored_grid() -> None:

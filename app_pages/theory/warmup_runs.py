@@ -6,8 +6,9 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages.controls import address
+from app_pages.controls.address import Box
 from app_pages.controls.control_bar import bar
+from app_pages.controls.theory_controls import STORED_RATE
 from app_pages.show.show import show
 from app_pages.subject.cache import cached
 from app_pages.toolkit.beside import beside
@@ -50,7 +51,7 @@ def stored_runs(*, key: str) -> None:
     )
     rates, warmups = sorted({run.learning_rate for run in runs}), sorted({run.warmup for run in runs})
     draw_grids(grid, places(grid, key=key), rates=rates, warmups=warmups, key=key)
-    draw_losses(grid, key=key)
+    draw_losses(grid, STORED_RATE, key=key)
 
 
 @cached
@@ -91,13 +92,13 @@ def _error(accuracy: float) -> str:
     return f"{percent(standard_error(accuracy, N_JUDGED))}, of {N_JUDGED:,} digits"
 
 
-def draw_losses(grid: Grid, *, key: str) -> None:
+def draw_losses(grid: Grid, rate: Box[str], *, key: str) -> None:
     """Loss over steps of the runs with one learning rate, a line a warm-up."""
     every = [run for runs in grid.values() for run in runs]
     rates = [f"{rate:g}" for rate in sorted({run.learning_rate for run in every})]
     first = f"{telling_rate(every):g}"
     with bar(key)[0]:
-        chosen = address.box("Losses at learning rate", rates, first, key=f"{key}_rate", width=260)
+        chosen = rate.choose(rates, first)
     at_rate = {
         name: [run for run in runs if f"{run.learning_rate:g}" == chosen] for name, runs in grid.items()
     }

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages.controls import address
+from app_pages.controls.training_controls import LOG_STEPS
 from app_pages.show.show import show
 from app_pages.subject import state
 from app_pages.toolkit.markdown import plain
@@ -28,7 +28,7 @@ CURVES = (  # value, its list in the history, whether it is smoothed, axis title
 
 def histories(names: tuple[str, ...], controls: DeltaGenerator) -> None:
     with controls:
-        log_x = address.toggle("Logarithmic steps", key="training_log")
+        log_x = LOG_STEPS.choose()
     found = {name: state.loaded(name).history for name in names}
     colours = side_colours([state.loaded(name).config.norm_placement for name in names])
     for column, (name, history) in zip(st.columns(len(names), gap="medium"), found.items(), strict=True):

@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from app_pages.controls.control_bar import bar, parts
+from app_pages.controls.control_bar import bar
+from app_pages.controls.training_controls import PART, RECORDING
 from app_pages.inputs.row import choose_encoder
 from app_pages.subject import session_encoders, state
 from app_pages.toolkit.markdown import plain
 from app_pages.training.histories import histories
 from app_pages.training.player import player
 
-FILM, HISTORIES = "Recording", "Training history"
 _OTHERS = "The encoders of this project brought recordings of their training along: choose one of them above."
 
 
@@ -19,7 +19,7 @@ def pair() -> tuple[str, ...]:
     return (state.pair(name) or (name,)) if name is not None else ()
 
 
-part = parts((FILM, HISTORIES), key="training")
+part = PART.choose()
 controls, more = bar("controls")
 with controls:
     names = pair()
@@ -28,7 +28,7 @@ try:
         st.info("There is no encoder of this kind to show.")
     elif names[0] in session_encoders.opened() and not state.loaded(names[0]).history:
         st.info(f"{names[0]} comes from elsewhere: its folder does not say how it was trained. {_OTHERS}")
-    elif part == FILM:
+    elif part == RECORDING:
         player(names, controls, more)
     else:
         histories(names, controls)

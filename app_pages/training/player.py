@@ -7,9 +7,9 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages.controls import address
 from app_pages.controls.control_bar import bar
 from app_pages.controls.head_choice import choose_scale
+from app_pages.controls.training_controls import ACCURACY, CURVES, ENTROPY, GRADIENTS, MOMENT, NORMS, PROBE
 from app_pages.show.show import show
 from app_pages.subject import cache
 from app_pages.subject.cache import Checkpoint, cached
@@ -26,7 +26,6 @@ from viz.builders.palette import ColourScale, side_colours
 from viz.training.run_curves import run_curves
 
 FRAME_S = 0.8  # a frame takes about 0.3 s to paint
-ACCURACY, ENTROPY, NORMS, GRADIENTS = "accuracy", "entropy of the heads", "residual norms", "gradient norms"
 _SAID = {
     ACCURACY: "",
     ENTROPY: r"$H_i / \ln n$ of the rows on this input, from 0 (one key has all the weight) to 1 (all n keys alike): mean "
@@ -61,17 +60,8 @@ def player(names: tuple[str, ...], controls: DeltaGenerator, more: DeltaGenerato
     first = next(iter(films.values()))
     labels = {number: each.name for number, each in enumerate(first.probes)}
     with controls:
-        probe = address.box(
-            "Input",
-            labels,
-            key="training_probe",
-            format_func=labels.__getitem__,
-            width=300,
-            help="Every run was recorded on the same few inputs.",
-        )
-        measure = address.box(
-            "Curves", (ACCURACY, ENTROPY, NORMS, GRADIENTS), key="training_curves", width=260
-        )
+        probe = PROBE.choose(labels, format_func=labels.__getitem__)
+        measure = CURVES.choose()
     with more.popover("View", key="more"):
         scale = choose_scale()
     playing = st.session_state.get("playing", False)
@@ -114,7 +104,7 @@ def _moment(n: int, playing: bool) -> int:
     if st.session_state.get("playing", False) != playing:  # the button was pressed: let time run, or stop it
         st.rerun()
     if playing:
-        address.take("moment", now := min(address.held("moment", 0) + 1, n - 1))
+        MOMENT.take(now := min(MOMENT.held(0) + 1, n - 1))
         st.session_state["playing"] = now < n - 1
     with bar("time")[0]:
         st.button(
@@ -125,18 +115,13 @@ def _moment(n: int, playing: bool) -> int:
             on_click=_play_or_pause,
             args=(n,),
         )
-        return address.slider(
-            "Recorded moment",
-            *(0, n - 1, 0),
-            key="moment",
-            help="The moments that were recorded: close together at the start of the run, further and further apart later.",
-        )
+        return MOMENT.choose(most=n - 1)
 
 
 def _play_or_pause(n: int) -> None:
     st.session_state["playing"] = not st.session_state.get("playing", False)
-    if st.session_state["playing"] and address.held("moment") == n - 1:
-        address.take("moment", 0)
+    if st.session_state["playing"] and MOMENT.held() == n - 1:
+        MOMENT.take(0)
 
 
 def _when(shown: Film, moment: int) -> str:

@@ -5,10 +5,11 @@ from html import escape
 
 import streamlit as st
 
-from app_pages.controls import address
+from app_pages.controls.input_controls import CHECKPOINT, KIND
+from app_pages.controls.map_controls import HEAD, LAYER
+from app_pages.controls.pages import ATTENTION, go_to
 from app_pages.subject import session_encoders, state
 from app_pages.toolkit.markdown import PLACEMENTS, plain
-from app_pages.toolkit.navigation import go_to
 from app_pages.your_own.describe import description
 from app_pages.your_own.words import heading
 from model import checkpoint
@@ -125,11 +126,11 @@ def _open(name: str) -> None:
 def _look(name: str) -> None:
     """To the first page, with this encoder chosen."""
     kind = session_encoders.kind_of(name) or state.TEXT
-    address.take("kind", kind)
-    address.take("checkpoint", name)
-    address.take("layer", 0)
-    address.take("head", 0)
-    go_to("attention", checkpoint=name, **({"kind": state.DIGIT} if kind == state.DIGIT else {}))
+    KIND.take(kind)
+    CHECKPOINT.take(name)
+    LAYER.take(0)
+    HEAD.take(0)
+    go_to(ATTENTION, CHECKPOINT.to(name), *([KIND.to(kind)] if kind == state.DIGIT else []))
 
 
 def _as_key(name: str) -> str:

@@ -4,10 +4,10 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from app_pages.shell.frame import GROUPS
+from app_pages.controls.pages import PAGES
 from tests.browser.watching import ready
 
-NAMES = [title.name for group in GROUPS.values() for title in group.values()]
+NAMES = [page.title for page in PAGES.values()]
 
 
 def test_a_click_on_a_row_of_the_matrix_makes_it_the_query(page: Page) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from app_pages.controls import address
+from app_pages.controls.input_controls import DRAWING
 from app_pages.inputs.drawing.code import BLANK, from_code, to_code
 from app_pages.inputs.drawing.picture import centred, from_file
 
@@ -23,7 +23,7 @@ canvas = st.components.v2.component(
 def drawn_digit() -> np.ndarray:
     """The drawing, uint8 [28, 28]."""
     try:
-        image = from_code(address.code("drawing"))
+        image = from_code(DRAWING.read())
     except ValueError as error:
         st.warning(str(error))
         image = BLANK
@@ -44,7 +44,7 @@ def drawn_digit() -> np.ndarray:
 
 def leave() -> None:
     """For callbacks: the address is of something else now. The drawing stays for when one comes back."""
-    address.leave_code("drawing")
+    DRAWING.leave()
     st.session_state["upload_problem"] = None
 
 
@@ -62,7 +62,7 @@ def from_hex(pixels: object) -> np.ndarray:
 
 def _keep(image: np.ndarray) -> None:
     st.session_state["upload_problem"] = None
-    address.take_code("drawing", to_code(image))
+    DRAWING.take(to_code(image))
 
 
 def take_drawing() -> None:

@@ -3,9 +3,9 @@
 import numpy as np
 import streamlit as st
 
-from app_pages.controls import address
 from app_pages.controls.head_choice import take_query
-from app_pages.controls.knock_out import SAID
+from app_pages.controls.knock_out import NAMES
+from app_pages.controls.map_controls import FAITHFULNESS
 from app_pages.show.faithfulness import words
 from app_pages.show.faithfulness.checked import Checked, check, with_curves
 from app_pages.show.faithfulness.over_data import held_over_data
@@ -39,7 +39,7 @@ def faithfulness(
         return
     with st.container(horizontal=True, vertical_alignment="top", gap="small", key="faithfulness"):
         place = st.container(key="faithfulness_line", gap=None)
-        is_open = address.toggle("Details", key="faithful")
+        is_open = FAITHFULNESS.choose()
     with place:
         checked = check(chosen, pattern, kind, key="faithfulness_check")
         if checked is None:
@@ -79,7 +79,7 @@ def _details(checked: Checked, query: int) -> None:
     with points:
         effect = "effect (cosine distance)" if followed is None else "effect (fall of the log-odds, nats)"
         tokens = [record.tokens[at] for at in checked.positions]
-        look = {"kind": SAID[checked.kind], "effect": effect, "selected": query}
+        look = {"kind": NAMES[checked.kind], "effect": effect, "selected": query}
         figure = score_effect(checked.positions, tokens, checked.scores, checked.effects, **look)
         clickable(
             figure,

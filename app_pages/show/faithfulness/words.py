@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from app_pages.controls.knock_out import SAID
+from app_pages.controls.knock_out import NAMES
 from app_pages.show.faithfulness.over_data import OverData
 from model.experiments.faithfulness import (
     BAND,
@@ -46,7 +46,7 @@ def agreement(of_map: Verdict, kind: Kind, record: ForwardRecord) -> str:
     answer = "prediction" if record.has_classes else "pooled state"
     return (
         f"Does the {answer} hang on what this map shows? Rank correlation with the effect of hiding each {record.unit} "
-        f"({SAID[kind]}): {value} over {of_map.n} {units}."
+        f"({NAMES[kind]}): {value} over {of_map.n} {units}."
     )
 
 

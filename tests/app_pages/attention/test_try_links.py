@@ -5,6 +5,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.attention import try_links
+from app_pages.controls.address import Control
 from app_pages.show.most_influential_position import telling_position
 from app_pages.subject import cache, state
 from model.inputs import Text
@@ -80,9 +81,9 @@ def test_a_hidden_word_that_turns_the_answer_if_any_does(open_app: Open) -> None
 def test_the_shipped_encoders_read_that_example_correctly(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """The first one whose answer turns is read wrongly: it would teach the opposite of what a "not" does."""
     shown = {}
-    monkeypatch.setattr(try_links.address, "take", shown.__setitem__)
+    monkeypatch.setattr(Control, "take", lambda control, value: shown.update({control.key: value}))
     monkeypatch.setattr(try_links, "block_in", lambda record, key: shown.update(word=record.tokens[key]))
-    monkeypatch.setattr(try_links, "go_to", lambda page: shown.update(page=page))
+    monkeypatch.setattr(try_links, "go_to", lambda page: shown.update(page=page.name))
     cache.clear()
     try_links._hidden_word(SimpleNamespace(checkpoint=name, given=Text("The film is not bad at all.")))
     assert (shown["text"], shown["word"]) == ("The film is not good.", "not")

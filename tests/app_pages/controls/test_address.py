@@ -8,26 +8,39 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app_pages.controls import address
+from app_pages.controls.address import (
+    Box,
+    Boxes,
+    Code,
+    Control,
+    Number,
+    Pills,
+    Row,
+    SelectSlider,
+    Slider,
+    Text,
+    Toggle,
+)
+from app_pages.controls.map_controls import LAYER
 
 
 def page() -> None:
     import streamlit as st
 
-    from app_pages.controls import address
-
-    kind, options, settings = st.session_state["now"]
+    kind, fixed, declared, options = st.session_state["now"]
     if kind is not None:
-        st.session_state["found"] = getattr(address, kind)("Choose", *options, key="it", **settings)
-        st.button("Take", on_click=lambda: address.take("it", st.session_state["wanted"]))
+        control = kind("it", "Choose", *fixed, **declared)
+        st.session_state["found"] = control.choose(*options)
+        st.button("Take", on_click=lambda: control.take(st.session_state["wanted"]))
 
 
 class Page:
-    """One control, by its kind in `address`."""
+    """One control, drawn with these options or bounds; `declared` is what its declaration says beside them."""
 
     def __init__(
-        self, kind: str, *options: Any, link: str | list[str] | None = None, **settings: Any
+        self, kind: type[Control], *options: Any, link: str | list[str] | None = None, **declared: Any
     ) -> None:
-        self.kind, self.settings = kind, settings
+        self.kind, self.declared = kind, declared
         self.app = AppTest.from_function(page)
         if link is not None:
             self.app.query_params["it"] = link
@@ -35,12 +48,13 @@ class Page:
 
     def draw(self, *options: Any) -> Any:
         """What is chosen among these options."""
-        self.app.session_state["now"] = self.kind, options, self.settings
+        fixed, drawn = (options, ()) if self.kind in FIXED else ((), options)
+        self.app.session_state["now"] = self.kind, fixed, self.declared, drawn
         self.app.run()
         return self.found
 
     def look_away(self) -> None:
-        self.app.session_state["now"] = None, (), {}
+        self.app.session_state["now"] = None, (), {}, ()
         self.app.run()
 
     def choose(self, value: Any) -> Any:
@@ -72,35 +86,38 @@ class Page:
         return [held] if isinstance(held, str) else held
 
 
+CELLS = Code("cells")
+FIXED = (Pills, SelectSlider, Toggle)  # controls whose options never change, and stand in the declaration
+
 # What is chosen to begin with, and what a link brings back
 
 BEGINNINGS = {
-    "row": (["a", "b"],),
-    "box": (range(3), 1),
-    "boxes": (range(4), [1, 3]),
-    "pills": (["a", "b", "c"], ["c", "a"]),
-    "number": (2, 9, 5),
-    "slider": (0, 9, 5),
-    "select_slider": ((1, 2, 4), 2),
-    "toggle": (True,),
-    "text": ("great film",),
+    Row: (["a", "b"],),
+    Box: (range(3), 1),
+    Boxes: (range(4), [1, 3]),
+    Pills: (["a", "b", "c"], ["c", "a"]),
+    Number: (2, 9, 5),
+    Slider: (0, 9, 5),
+    SelectSlider: ((1, 2, 4), 2),
+    Toggle: (True,),
+    Text: ("great film",),
 }
 
 
 @pytest.mark.parametrize(
     ("kind", "begun"),
     [
-        ("row", "a"),
-        ("box", 1),
-        ("boxes", [1, 3]),
-        ("number", 5),
-        ("slider", 5),
-        ("select_slider", 2),
-        ("toggle", True),
-        ("text", "great film"),
+        (Row, "a"),
+        (Box, 1),
+        (Boxes, [1, 3]),
+        (Number, 5),
+        (Slider, 5),
+        (SelectSlider, 2),
+        (Toggle, True),
+        (Text, "great film"),
     ],
 )
-def test_what_is_chosen_to_begin_with_is_not_in_the_address(kind: str, begun: Any) -> None:
+def test_what_is_chosen_to_begin_with_is_not_in_the_address(kind: type[Control], begun: Any) -> None:
     opened = Page(kind, *BEGINNINGS[kind])
     assert opened.found == begun
     assert opened.link is None
@@ -109,33 +126,33 @@ def test_what_is_chosen_to_begin_with_is_not_in_the_address(kind: str, begun: An
 @pytest.mark.parametrize(
     ("kind", "link", "found"),
     [
-        ("row", "b", "b"),
-        ("box", "2", 2),
-        ("boxes", ["0", "2"], [0, 2]),
-        ("number", "9", 9),
-        ("slider", "0", 0),
-        ("select_slider", "4", 4),
-        ("toggle", "false", False),
-        ("text", "bad", "bad"),
+        (Row, "b", "b"),
+        (Box, "2", 2),
+        (Boxes, ["0", "2"], [0, 2]),
+        (Number, "9", 9),
+        (Slider, "0", 0),
+        (SelectSlider, "4", 4),
+        (Toggle, "false", False),
+        (Text, "bad", "bad"),
         # what is no option is as if it were not there
-        ("row", "c", "a"),
-        ("box", "3", 1),
-        ("number", "10", 5),
-        *(("number", said, 5) for said in ("nan", "inf", "-1e999", "9" * 400, ["x", "-inf"], ["9", "inf"])),
-        ("slider", "-1", 5),
-        ("slider", "inf", 5),
-        ("select_slider", "3", 2),
-        ("toggle", "perhaps", True),
+        (Row, "c", "a"),
+        (Box, "3", 1),
+        (Number, "10", 5),
+        *((Number, said, 5) for said in ("nan", "inf", "-1e999", "9" * 400, ["x", "-inf"], ["9", "inf"])),
+        (Slider, "-1", 5),
+        (Slider, "inf", 5),
+        (SelectSlider, "3", 2),
+        (Toggle, "perhaps", True),
     ],
 )
-def test_a_link_brings_a_choice_back(kind: str, link: str | list[str], found: Any) -> None:
+def test_a_link_brings_a_choice_back(kind: type[Control], link: str | list[str], found: Any) -> None:
     opened = Page(kind, *BEGINNINGS[kind], link=link)
     assert opened.found == found
     assert opened.draw(*BEGINNINGS[kind]) == found
 
 
 def test_a_number_is_bound_to_the_address_again_after_an_infinity_was_left_out_of_it() -> None:
-    opened = Page("number", *BEGINNINGS["number"], link="inf")
+    opened = Page(Number, *BEGINNINGS[Number], link="inf")
     assert opened.link is None
     assert opened.take(7) == 7
     assert opened.link == ["7"]
@@ -144,7 +161,7 @@ def test_a_number_is_bound_to_the_address_again_after_an_infinity_was_left_out_o
 def test_a_row_has_something_chosen_even_where_the_link_has_no_value() -> None:
     app = AppTest.from_function(page)
     app.query_params["it"] = ""
-    app.session_state["now"] = "row", (["a", "b"],), {}
+    app.session_state["now"] = Row, (), {}, (["a", "b"],)
     for _ in range(2):
         assert not app.run().exception
         assert app.session_state["found"] == "a"
@@ -153,9 +170,9 @@ def test_a_row_has_something_chosen_even_where_the_link_has_no_value() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "value", "link"),
-    [("row", "b", ["b"]), ("number", 6, ["6"]), ("slider", 0, ["0"]), ("toggle", False, ["false"])],
+    [(Row, "b", ["b"]), (Number, 6, ["6"]), (Slider, 0, ["0"]), (Toggle, False, ["false"])],
 )
-def test_the_address_follows_what_is_taken(kind: str, value: Any, link: list[str]) -> None:
+def test_the_address_follows_what_is_taken(kind: type[Control], value: Any, link: list[str]) -> None:
     opened = Page(kind, *BEGINNINGS[kind])
     assert opened.take(value) == value
     assert opened.link == link
@@ -165,20 +182,20 @@ def test_the_address_follows_what_is_taken(kind: str, value: Any, link: list[str
 
 def test_pills_are_in_the_order_of_the_options() -> None:
     app = AppTest.from_function(page)
-    app.session_state["now"] = "pills", BEGINNINGS["pills"], {}
+    app.session_state["now"] = Pills, BEGINNINGS[Pills], {}, ()
     app.run()
     assert app.session_state["found"] == ["a", "c"]
 
 
 def test_an_emptied_text_is_an_empty_text() -> None:
-    assert Page("text", *BEGINNINGS["text"]).choose("") == ""
+    assert Page(Text, *BEGINNINGS[Text]).choose("") == ""
 
 
 # What is no option any more
 
 
 def test_in_a_row_the_first_takes_its_place() -> None:
-    opened = Page("row", ["a", "b", "c"])
+    opened = Page(Row, ["a", "b", "c"])
     assert opened.choose("c") == "c"
     assert opened.draw(["b", "c"]) == "c"
     assert opened.draw(["b", "d"]) == "b"
@@ -190,7 +207,7 @@ def test_in_a_row_the_first_takes_its_place() -> None:
     [(address.first, 0), (address.nearest, 2), (lambda held, options: options[held - 4], 1)],
 )
 def test_in_a_box_it_is_as_declared(gone: Callable, found: int) -> None:
-    opened = Page("box", range(6), gone=gone)
+    opened = Page(Box, range(6), gone=gone)
     assert opened.choose(5) == 5
     assert opened.draw(range(6)) == 5
     assert opened.draw(range(3)) == found
@@ -198,7 +215,7 @@ def test_in_a_box_it_is_as_declared(gone: Callable, found: int) -> None:
 
 
 def test_in_a_box_a_choice_that_became_too_large_while_it_was_away_is_mended() -> None:
-    opened = Page("box", range(6), gone=address.nearest)
+    opened = Page(Box, range(6), gone=address.nearest)
     opened.choose(5)
     opened.look_away()
     assert opened.draw(range(3)) == 2
@@ -211,14 +228,14 @@ def test_nearest_to_what_is_no_number_is_the_first() -> None:
 
 
 def test_a_box_of_no_options_is_empty_until_there_are_some() -> None:
-    opened = Page("box", [], gone=address.first)
+    opened = Page(Box, [], gone=address.first)
     assert opened.found is None
     assert opened.draw(["a"]) == "a"
     assert opened.draw([]) is None
 
 
 def test_what_was_the_first_and_so_not_in_the_address_is_written_there_once_it_is_the_second() -> None:
-    opened = Page("box", ["a", "b"])
+    opened = Page(Box, ["a", "b"])
     assert opened.draw(["b", "a"]) == "a"
     assert opened.link == ["a"]
     assert opened.draw(["a", "b"]) == "a"
@@ -226,9 +243,9 @@ def test_what_was_the_first_and_so_not_in_the_address_is_written_there_once_it_i
 
 
 def test_under_other_labels_the_address_has_the_new_one() -> None:
-    opened = Page("box", range(3), format_func="{} great".format)
+    opened = Page(Box, range(3), format_func="{} great".format)
     opened.choose(2)
-    opened.settings["format_func"] = "{} bad".format
+    opened.declared["format_func"] = "{} bad".format
     assert opened.draw(range(3)) == 2
     assert (opened.widget.proto.set_value, opened.widget.proto.raw_value) == (True, "2 bad")
     assert opened.link == ["2 bad"]
@@ -238,13 +255,13 @@ def test_under_other_labels_the_address_has_the_new_one() -> None:
     ("gone", "found"), [(address.dropped, [1, 0]), (address.nearest, [2, 1, 0]), (address.first, [0, 1])]
 )
 def test_of_several_those_that_are_left_stay_in_their_order(gone: Callable, found: list[int]) -> None:
-    opened = Page("boxes", range(6), gone=gone)
+    opened = Page(Boxes, range(6), gone=gone)
     assert opened.choose([5, 1, 4, 0]) == [5, 1, 4, 0]
     assert opened.draw(range(3)) == found
 
 
-@pytest.mark.parametrize("kind", ["number", "slider"])
-def test_a_number_is_brought_within_the_bounds(kind: str) -> None:
+@pytest.mark.parametrize("kind", [Number, Slider])
+def test_a_number_is_brought_within_the_bounds(kind: type[Control]) -> None:
     opened = Page(kind, 0, 63, 10)
     assert opened.found == 10
     assert opened.choose(25) == 25
@@ -258,20 +275,20 @@ def test_a_number_is_brought_within_the_bounds(kind: str) -> None:
 
 @pytest.mark.parametrize(("chosen", "kept"), [((40, 90), (40, 60)), ((70, 90), (60, 60)), ((2, 5), (2, 5))])
 def test_a_range_is_brought_within_the_bounds(chosen: tuple[int, int], kept: tuple[int, int]) -> None:
-    opened = Page("slider", 0, 100, (0, 63))
+    opened = Page(Slider, 0, 100, (0, 63))
     assert opened.choose(chosen) == chosen
     assert opened.draw(0, 60, (0, 60)) == kept
 
 
 def test_a_number_that_became_too_large_while_the_slider_was_away() -> None:
-    opened = Page("slider", 0, 16, 1)
+    opened = Page(Slider, 0, 16, 1)
     opened.choose(12)
     opened.look_away()
     assert opened.draw(0, 6, 1) == 6
 
 
 def test_the_least_is_in_the_address_where_it_is_not_what_one_begins_with() -> None:
-    opened = Page("slider", 0, 16, 10)
+    opened = Page(Slider, 0, 16, 10)
     opened.take(0)
     for most in (30, 16):
         assert opened.draw(0, most, 10) == 0
@@ -281,8 +298,8 @@ def test_the_least_is_in_the_address_where_it_is_not_what_one_begins_with() -> N
     assert opened.link is None
 
 
-@pytest.mark.parametrize(("kind", "options"), [("slider", (0, 9, 5)), ("box", (range(9), 5))])
-def test_while_the_options_stay_the_browser_is_told_nothing(kind: str, options: tuple) -> None:
+@pytest.mark.parametrize(("kind", "options"), [(Slider, (0, 9, 5)), (Box, (range(9), 5))])
+def test_while_the_options_stay_the_browser_is_told_nothing(kind: type[Control], options: tuple) -> None:
     """Else what is being dragged would jump back."""
     opened = Page(kind, *options)
     opened.choose(7)
@@ -312,52 +329,52 @@ def parameters(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 
 def test_a_code_is_in_the_address_as_long_as_there_is_one(parameters: dict[str, str]) -> None:
-    assert address.code("cells") == ""
-    address.take_code("cells", "1.4")
-    assert (parameters, address.code("cells")) == ({"cells": "1.4"}, "1.4")
-    address.take_code("cells", "")
-    assert (parameters, address.code("cells")) == ({}, "")
+    assert CELLS.read() == ""
+    CELLS.take("1.4")
+    assert (parameters, CELLS.read()) == ({"cells": "1.4"}, "1.4")
+    CELLS.take("")
+    assert (parameters, CELLS.read()) == ({}, "")
 
 
 def test_a_code_that_a_change_of_the_page_dropped_is_put_back(parameters: dict[str, str]) -> None:
-    address.take_code("cells", "1.4")
+    CELLS.take("1.4")
     parameters.clear()
     address.arrive("another page")
-    assert address.code("cells") == "1.4"
+    assert CELLS.read() == "1.4"
     assert parameters == {"cells": "1.4"}
 
 
 def test_a_code_that_the_reader_has_gone_back_from_is_gone(parameters: dict[str, str]) -> None:
     address.arrive("masks")
-    assert address.code("cells") == ""
-    address.take_code("cells", "1.4")
-    assert address.code("cells") == "1.4"
+    assert CELLS.read() == ""
+    CELLS.take("1.4")
+    assert CELLS.read() == "1.4"
     parameters.clear()  # as the browser does on the way back
     address.arrive("masks")
-    assert address.code("cells") == ""
+    assert CELLS.read() == ""
     assert parameters == {}
 
 
 def test_a_code_in_the_address_wins_over_what_is_held(parameters: dict[str, str]) -> None:
-    address.take_code("cells", "1.4")
+    CELLS.take("1.4")
     parameters["cells"] = "2"
-    assert address.code("cells") == "2"
+    assert CELLS.read() == "2"
     parameters.clear()
     address.arrive("another page")
-    assert address.code("cells") == "2"
+    assert CELLS.read() == "2"
 
 
 def test_a_code_that_was_left_comes_back(parameters: dict[str, str]) -> None:
-    address.leave_code("cells")
-    address.take_code("cells", "1.4")
-    address.leave_code("cells")
+    CELLS.leave()
+    CELLS.take("1.4")
+    CELLS.leave()
     assert parameters == {}
-    assert address.code("cells") == "1.4"
+    assert CELLS.read() == "1.4"
     assert parameters == {"cells": "1.4"}
 
 
 @pytest.mark.usefixtures("parameters")
 def test_what_is_taken_is_held() -> None:
-    assert (address.held("layer"), address.held("layer", 3)) == (None, 3)
-    address.take("layer", 0)
-    assert (address.held("layer"), address.held("layer", 3)) == (0, 0)
+    assert (LAYER.held(), LAYER.held(3)) == (None, 3)
+    LAYER.take(0)
+    assert (LAYER.held(), LAYER.held(3)) == (0, 0)

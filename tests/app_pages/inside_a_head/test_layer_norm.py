@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.inside_a_head.layer_norm import FIRST, read_vectors
+from app_pages.controls.inside_a_head_controls import VECTORS
+from app_pages.inside_a_head.layer_norm import read_vectors
 from app_pages.inside_a_head.view import steps_of
 from app_pages.subject import state
 
@@ -123,7 +124,7 @@ def test_digits_have_vectors_too(opened: Open) -> None:
 @pytest.mark.parametrize(
     ("text", "rows"),
     [
-        (FIRST, [[0.5, -3, 8.5], [-1, 2, 5], [4, 4, 1]]),
+        (VECTORS.default, [[0.5, -3, 8.5], [-1, 2, 5], [4, 4, 1]]),
         ("(1; 2)\n\n[3\t−4]", [[1, 2], [3, -4]]),
         ("1e2 -.5", [[100, -0.5]]),
     ],

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.inside_a_head.temperature import TEMPERATURES, named
+from app_pages.controls.inside_a_head_controls import temperature_label
+from app_pages.inside_a_head.temperature import TEMPERATURES
 from app_pages.subject import state
 from model import checkpoint
 from model.capture.intervention import at_temperature
@@ -49,7 +50,7 @@ def test_as_trained_to_begin_with(opened: Open) -> None:
 @pytest.mark.parametrize("t", ["0: argmax", "0.3", "∞: uniform"])
 def test_every_temperature_shows_both_patterns(opened: Open, kind: str, where: str, t: str) -> None:
     app = opened(kind=kind, inside_where=where, inside_temperature=t)
-    assert named(app.select_slider(key="inside_temperature").value) == t
+    assert temperature_label(app.select_slider(key="inside_temperature").value) == t
     assert len(strips(app, "tokens of the text" if kind == "Text" else "patches")) == 2
     assert len(strips(app, "over the temperature of attention")) == 1
 
@@ -102,5 +103,5 @@ def test_nonsense_in_the_address_is_the_trained_temperature(opened: Open, nonsen
 
 
 def test_every_temperature_has_a_name_of_its_own() -> None:
-    assert len({named(t) for t in TEMPERATURES}) == len(TEMPERATURES)
+    assert len({temperature_label(t) for t in TEMPERATURES}) == len(TEMPERATURES)
     assert sorted(TEMPERATURES) == list(TEMPERATURES)

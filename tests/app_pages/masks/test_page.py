@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.masks.controls import KINDS
+from app_pages.controls.masks_controls import KINDS
 from app_pages.subject import state
 from model import checkpoint
 from model.capture.intervention import MaskChoice, masked

@@ -3,7 +3,8 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.shell.former_links import RENAMED
+from app_pages.controls.masks_controls import MASK
+from app_pages.controls.pages import PAGES, controls_of
 
 Open = Callable[..., AppTest]
 
@@ -24,15 +25,19 @@ LINKS = [
 
 @pytest.mark.parametrize(("page", "query"), LINKS, ids=lambda part: str(part))
 def test_a_link_of_an_earlier_version_opens_what_it_named(open_app: Open, page: str, query: dict) -> None:
-    former = {key for key, value in query.items() if value in RENAMED.get(key, ())}
+    controls = controls_of(page)
+    today = {
+        key: controls[key].former(value) for key, value in query.items() if hasattr(controls[key], "former")
+    }
+    former = {key for key, option in today.items() if option is not None}
     assert former
-    app = open_app(f"app_pages/{page}/page.py", **query, forgiven=former)
+    app = open_app(PAGES[page].script, **query, forgiven=former)
     assert not app.exception
     for key in former:
-        assert app.session_state[key] == RENAMED[key][query[key]]
+        assert app.session_state[key] == today[key]
 
 
 def test_what_is_chosen_later_stays(open_app: Open) -> None:
-    app = open_app("app_pages/masks/page.py", masks_kind="Key padding", forgiven=["masks_kind"])
-    app.segmented_control(key="masks_kind").set_value("Causal").run()
-    assert app.session_state["masks_kind"] == "Causal"
+    app = open_app(PAGES["masks"].script, masks_kind="Key padding", forgiven=[MASK.key])
+    app.segmented_control(key=MASK.key).set_value("Causal").run()
+    assert app.session_state[MASK.key] == "Causal"

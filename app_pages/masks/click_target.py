@@ -5,8 +5,9 @@ A click blocks or frees where keys or cells are blocked one by one; elsewhere it
 
 import streamlit as st
 
+from app_pages.controls.blocked import toggle
 from app_pages.controls.head_choice import take_query
-from app_pages.masks.blocked import CELLS, KEYS, toggle
+from app_pages.controls.masks_controls import BLOCKED_CELLS, BLOCKED_KEYS
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import clickable
 from app_pages.subject.state import HeadSelection
@@ -43,13 +44,13 @@ def click_target(
             key="masks_board",
             chosen=(choice, query),
             selection="cell",
-            take=lambda cell: toggle(CELLS, (int(cell["query"]), int(cell["key"])), n),
+            take=lambda cell: toggle(BLOCKED_CELLS, (int(cell["query"]), int(cell["key"])), n),
             width="content",
         )
         return
     take = {
-        "keys": lambda key: toggle(KEYS, (key,), n),
-        "cells": lambda key: toggle(CELLS, (query, key), n),
+        "keys": lambda key: toggle(BLOCKED_KEYS, (key,), n),
+        "cells": lambda key: toggle(BLOCKED_CELLS, (query, key), n),
     }.get(choice.kind, lambda key: take_query(min(key, n - 1)))
     if choice.kind == "cells":
         st.caption(

@@ -1,0 +1,25 @@
+"""Controls of the page Attention."""
+
+from app_pages.controls.address import Code, Row, Toggle
+
+HEAD, MEAN, MAXIMUM = "this head", "mean", "maximum"
+MATRIX, LINES = "matrix", "lines"
+
+OVER_HEADS = Row(
+    "part",
+    "Of the heads of this layer",
+    (HEAD, MEAN, MAXIMUM),
+    help="The chosen head, or at each cell the mean or the maximum over all heads of its layer.",
+)
+VIEW = Row("view", "Weights as", (MATRIX, LINES))
+WORDS = Toggle(
+    "words",
+    "Merge pieces into words",
+    help="Merges the pieces of each word: attention to a word is the sum over its pieces, attention from it their mean (Clark et al. 2019).",
+)
+HIDE_SPECIAL = Toggle(
+    "hide_special",
+    "Hide special tokens",
+    help="Leaves out class token, separators and padding. The other weights are not renormalised, so rows sum to less than 1.",
+)
+WINDOW = Code("window", "[0-9]{1,5}-[0-9]{1,5}")  # see `app_pages.attention.window`

@@ -1,0 +1,48 @@
+"""Blocked keys and cells, codes in the address: `masks_keys=1.4`, `masks_cells=0-3.2-1`.
+
+No widget holds them, since clicks and boxes change them alike.
+"""
+
+import re
+from collections.abc import Iterable
+
+import streamlit as st
+
+from app_pages.controls.address import INDEX, Code
+from app_pages.controls.masks_controls import BLOCKED_CELLS, BLOCKED_KEYS
+from model.record import ForwardRecord
+
+OPENED = "masks_opened"  # in the session: something was blocked, or the page was drawn
+Blocked = tuple[int, ...]  # a key, or the query and the key of a cell
+
+
+def blocked(code: Code, n: int) -> tuple[Blocked, ...]:
+    """What the address holds, in order; what cannot be read, or is not among `n` positions, is passed over."""
+    pattern = re.compile(f"({INDEX})" if code is BLOCKED_KEYS else f"({INDEX})-({INDEX})")
+    matches = map(pattern.fullmatch, code.read().split("."))
+    positions = {tuple(map(int, match.groups())) for match in matches if match}
+    return tuple(sorted(position for position in positions if max(position) < n))
+
+
+def block(code: Code, positions: Iterable[Blocked]) -> None:
+    """For callbacks: these and no others from now on."""
+    code.take(".".join("-".join(map(str, position)) for position in sorted(positions)))
+
+
+def toggle(code: Code, position: Blocked, n: int) -> None:
+    """For callbacks: blocks what is free, and frees what is blocked."""
+    block(code, set(blocked(code, n)) ^ {position})
+
+
+def block_in(record: ForwardRecord, key: int) -> None:
+    """Blocks one key of this input, and so of no other."""
+    BLOCKED_KEYS.is_of_other_text(record.tokens)
+    st.session_state[OPENED] = True
+    block(BLOCKED_KEYS, [(key,)])
+
+
+def unblock_in_other_text(record: ForwardRecord) -> None:
+    """Frees what was blocked in another text."""
+    for code in (BLOCKED_KEYS, BLOCKED_CELLS):
+        if code.is_of_other_text(record.tokens):
+            block(code, ())

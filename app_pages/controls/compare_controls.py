@@ -1,0 +1,62 @@
+"""Controls of the page Side by side."""
+
+from app_pages.controls.address import Box, Row, Tabs
+from app_pages.controls.input_controls import DigitNumber, TextBox
+
+HEADS, DIFFERENCE, KNOCK_OUT, STREAM, REPRESENTATIONS, CROSS = (
+    "Heads",
+    "Difference",
+    "Knock-out",
+    "Stream",
+    "Representations",
+    "Cross-attention",
+)
+ENCODERS, INPUTS = "two encoders", "two inputs"
+ON_INPUT, BY_NUMBER = "alike on this input", "of the same number"
+ONE_QUERY, ALL_WEIGHTS, DISTANCES = "one query", "all weights", "distances of all heads"
+NORMS, SHARES, ANSWERS, SPREAD, ENTROPY, COSINES = (
+    "norms",
+    "shares",
+    "answer by layer",
+    "spread of the tokens",
+    "entropy of the heads",
+    "cosines",
+)
+FIRST_SAYS, SECOND_SAYS = "what the first says", "what the second says"
+
+
+def _former_pairing(option: str) -> str | None:
+    if option.startswith("over "):  # so many examples
+        return f"alike {option}"
+    return {"on this input": ON_INPUT, "by number": BY_NUMBER}.get(option)
+
+
+PART = Tabs("compare_part", "", (HEADS, DIFFERENCE, KNOCK_OUT, STREAM, REPRESENTATIONS, CROSS))
+COMPARED = Row(
+    "compare_what",
+    "Compare",
+    (ENCODERS, INPUTS),
+    former={"two checkpoints": ENCODERS}.get,
+    label_visibility="collapsed",
+)
+OTHER_ENCODER = Box("compare_with", "with", width=170, label_visibility="collapsed")
+SECOND_TEXT = TextBox("compare_text", "Second text", "The film is not bad at all.")
+SECOND_DIGIT = DigitNumber("compare_digit", "Second digit, test digit number", 1, width=160)
+PAIRING = Row(
+    "compare_pairing",
+    "Pair heads",
+    pattern=f"alike over [0-9,]+ examples|{ON_INPUT}|{BY_NUMBER}",
+    former=_former_pairing,
+    help="Two encoders number their heads in any order, so a head is set beside the one that looks most like it: the "
+    "pairs whose head distances have the smallest sum, as a mean over many examples or on this input. Or beside the "
+    "head of the same number.",
+)
+VIEW = Row("compare_view", "Show", (ONE_QUERY, ALL_WEIGHTS, DISTANCES), label_visibility="collapsed")
+STREAM_PART = Row(
+    "compare_stream",
+    "Of the stream",
+    (NORMS, SHARES, ANSWERS, SPREAD, ENTROPY, COSINES),
+    former={"logits by layer": ANSWERS, "token uniformity": SPREAD}.get,
+    label_visibility="collapsed",
+)
+CLASS_OF = Row("compare_class", "Class", (FIRST_SAYS, SECOND_SAYS))

@@ -1,0 +1,64 @@
+"""Controls of the page Cost."""
+
+from app_pages.controls.address import Box, Number, Row, Tabs
+from model.config import LARGEST, preset, presets
+from model.theory.published_variations import variations
+
+PARTS, PUBLISHED, LAYERS = "An encoder, part by part", "Table 3 of the paper", "Four kinds of layer, measured"
+# The published rows called "base" and "big" are presets as well.
+STARTS = {
+    **{row.name: row.config for row in variations() if row.name in ("base", "big")},
+    **{name: preset(name) for name in presets() if name not in ("base", "big")},
+    **{row.name: row.config for row in variations() if row.name not in ("base", "big")},
+}
+_STEPS = {
+    "d_model": 64,
+    "n_layers": 1,
+    "n_heads": 1,
+    "d_k": 8,
+    "d_v": 8,
+    "d_ff": 128,
+    "vocab_size": 1000,
+    "n_positions": 64,
+    "image_size": 4,
+    "patch_size": 1,
+}
+# Pixels of boxes, by the room that label and number need: 2¹⁸, the largest number, has six digits.
+_WIDTHS = {
+    "d_model": 125,
+    "d_k": 105,
+    "d_v": 105,
+    **dict.fromkeys(("vocab_size", "n_positions", "image_size", "patch_size"), 140),
+}
+
+PART = Tabs(
+    "cost_show",
+    "",
+    (PARTS, PUBLISHED, LAYERS),
+    former={
+        "an encoder, part by part": PARTS,
+        "published variations": PUBLISHED,
+        "four kinds of layer, measured": LAYERS,
+    }.get,
+)
+START = Box(
+    "cost_from",
+    "Start from",
+    STARTS,
+    width=190,
+    help="A preset, or a row of table 3 of the paper. Then change what you like.",
+)
+SIZES = {
+    size: Number(
+        f"cost_{size}",
+        "positions n" if size == "n_positions" else size,
+        1,
+        LARGEST,
+        step=step,
+        width=_WIDTHS.get(size, 112),
+    )
+    for size, step in _STEPS.items()
+}
+WIDTH = Row("cost_d", "Width d", ("128", "256", "384"))
+WINDOW = Row("cost_r", "Window r", ("17", "33", "65"), help="Positions that a query sees, itself included.")
+KERNEL = Row("cost_k", "Kernel k", ("3", "5", "9"), help="Positions that the convolution spans.")

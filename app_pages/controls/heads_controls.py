@@ -1,0 +1,44 @@
+"""Controls of the page Heads."""
+
+from app_pages.controls.address import INDEX, Box, Boxes, Code, Line, Row, Tabs
+from app_pages.controls.input_controls import DigitNumber, TextBox
+
+TABLE, SCATTER, EXAMPLES, ABLATE, PRUNE, PATCH = (
+    "Table",
+    "Scatter",
+    "Examples",
+    "Ablate",
+    "Prune",
+    "Patch",
+)
+HERE, OVER = "this input", "data set"
+ANY, NONE = "any role", "no role"
+ZERO, MEAN = "zero", "its mean"
+PRUNED_BY = {"zero": "zeros", "mean": "means"}
+
+PART = Tabs("heads_part", "", (TABLE, SCATTER, EXAMPLES, ABLATE, PRUNE, PATCH))
+NUMBERS_OF = Row("heads_of", "Numbers of", (HERE, OVER), label_visibility="collapsed")
+SEARCH = Line(
+    "heads_search",
+    "Search",
+    label_visibility="collapsed",
+    placeholder="L2 H3, or a role",
+    icon=":material/search:",
+    width=200,
+)
+LAYERS = Boxes("heads_layers", "Layers", pattern=INDEX, placeholder="all")
+ROLE = Box("heads_role", "Role")
+# The name of a column, after a minus sign where the largest comes first.
+SORT = Code("heads_sort", "-?[a-z0-9_]+")
+ACROSS = Box("heads_across", "Across", width=190)
+UP = Box("heads_up", "Up", width=170)
+ABLATED = Code("ablated", r"[hafp][0-9-]+(\.[hafp][0-9-]+)*")  # see `app_pages.heads.ablation_code`
+REPLACED_BY = Row("ablate_how", "Replaced by", (ZERO, MEAN))
+PRUNED = Row(
+    "prune_how",
+    "Replaced by",
+    PRUNED_BY.values(),
+    help="What stands in the place of a removed head's output z: zeros, or its mean over the data set.",
+)
+SECOND_TEXT = TextBox("patch_text", "Second text")
+SECOND_DIGIT = DigitNumber("patch_digit", "Second digit, test digit number", 1, width=160)

@@ -1,0 +1,57 @@
+"""Controls of the row in which an input and an encoder are chosen."""
+
+from typing import Any
+
+import streamlit as st
+
+from app_pages.controls.address import Box, Code, Number, Row, Text
+
+TEST_DIGITS, DRAW, PICTURE = "Test digits", "Draw", "Picture"
+AS_THEY_COME, HARDEST, DISAGREE = "as they come", "hardest first", "where the two encoders disagree"
+# Texts travel in the page's address, two of them where two are compared. Servers refuse addresses of more than
+# 64 KB, and a character may take nine bytes there. Encoders read some 1,800 characters.
+LONGEST = 3500
+
+
+class TextBox(Text):
+    """A box for a text: two lines high, and as high as the text while one writes in it.
+
+    Enter applies what was typed and Shift+Enter breaks the line; where the text is read `by_line`, Enter breaks it.
+    """
+
+    def __init__(
+        self, key: str, label: str, default: str = "", *, at_most: int = LONGEST, by_line: bool = False
+    ) -> None:
+        look = {"max_chars": at_most, "height": "content", "label_visibility": "collapsed"}
+        super().__init__(key, label, default, **look)
+        self.container_key = f"text_{'by_line_' if by_line else ''}{key}"
+
+    def choose(self, default: str | None = None, **appearance: Any) -> str:
+        """Draws it; the text. `default` is what stands there to begin with."""
+        with st.container(key=self.container_key):
+            return super().choose(default, **appearance)
+
+
+class DigitNumber(Number):
+    """A box for the number of a test digit."""
+
+    def __init__(self, key: str, label: str, default: int = 0, *, width: int) -> None:
+        look = {"icon": ":material/tag:", "width": width, "label_visibility": "collapsed"}
+        super().__init__(key, label, 0, None, default, **look)
+
+
+KIND = Row("kind", "Input", ("Text", "Digit", "Record"), label_visibility="collapsed")
+CHECKPOINT = Box("checkpoint", "Encoder", width=190, label_visibility="collapsed")
+TEXT = TextBox("text", "Text")
+SECOND_PART = TextBox("second", "Second part")  # of a pair of texts that one encoder reads
+SOURCE = Row("source", "Source", (TEST_DIGITS, DRAW, PICTURE), width="stretch", label_visibility="collapsed")
+DRAWING = Code("drawing")  # see `app_pages.inputs.drawing`
+# The sign before it is a #: the number of the picture, and not what it shows. In less width its two buttons are hidden.
+DIGIT = DigitNumber("digit", "Test digit number", width=140)
+DIGIT_CLASS = Box("digit_class", "Class", ("all", *map(str, range(10))))
+DIGIT_ORDER = Box(
+    "digit_order",
+    "Order",
+    (AS_THEY_COME, HARDEST, DISAGREE),
+    former={"where the two checkpoints disagree": DISAGREE}.get,
+)

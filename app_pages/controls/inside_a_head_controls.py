@@ -1,0 +1,119 @@
+"""Controls of the page Inside a head."""
+
+import math
+
+from app_pages.controls.address import Box, Expander, Number, Row, SelectSlider, Slider, Tabs, Toggle
+from app_pages.controls.input_controls import TextBox
+from model.theory.permutation_equivariance import KINDS
+
+STEP_BY_STEP, SCALE, LAYER_NORM, ORDER = "Step by step", "Why √d_k", "LayerNorm", "Order of tokens"
+STRONGEST = "strongest"
+RANDOM, ENCODER, TEMPERATURES = "random vectors", "this encoder", "temperature"
+SCALES = {"1/√d_k": 0.5, "1": 0.0, "1/d_k": 1.0, "another power": None}  # powers p of d_k^-p
+LARGEST_WIDTH = 512
+EVERYWHERE, LAYER, HEAD = "all heads", "this layer", "this head"
+ATTENTION, FEED_FORWARD = "LayerNorm of the attention", "LayerNorm of the feed-forward layer"
+NO_MASK, CAUSAL = "no mask", "causal mask"
+
+
+def temperature_label(t: float) -> str:
+    """As the slider and the address have it."""
+    # No parentheses: in the page's address they end the url(...) by which a legend refers to its gradient.
+    return {0.0: "0: argmax", math.inf: "∞: uniform"}.get(t, f"{t:g}")
+
+
+PART = Tabs("inside", "", (STEP_BY_STEP, SCALE, LAYER_NORM, ORDER), former={"Sets": ORDER}.get)
+
+# Step by step
+KEY = Box(
+    "inside_key",
+    "Key",
+    width=160,
+    help="The key whose numbers are shown. Click a row in the figures to choose it.",
+)
+ALL_KEYS = Toggle("inside_every_key", "All keys")
+_OPEN_AT_FIRST = ("products", "softmax", "values")
+STEPS = {
+    name: Expander(f"inside_step_{name}", default=name in _OPEN_AT_FIRST)
+    for name in (
+        "input",
+        "norm_attention",
+        "project",
+        "products",
+        "scale",
+        "mask",
+        "softmax",
+        "values",
+        "concatenate",
+        "output",
+        "add_attention",
+        "norm_feed_forward",
+        "expand",
+        "contract",
+        "add_feed_forward",
+    )
+}
+
+# Why √d_k
+TRY_WITH = Row(
+    "inside_scale",
+    "Try it with",
+    (RANDOM, ENCODER, TEMPERATURES),
+    former={"this checkpoint": ENCODER}.get,
+)
+D_K = Slider(
+    "inside_d_k",
+    "d_k",
+    1,
+    LARGEST_WIDTH,
+    256,  # of less, the gradient is hardly smaller without the scale
+    width=240,
+    help="How many components a query and a key have.",
+)
+FACTOR = Row(
+    "inside_factor",
+    "Scale",
+    SCALES,
+    former={"free": "another power"}.get,
+    help="What q·k is multiplied by before the softmax.",
+)
+POWER = Slider(
+    "inside_power", "p, for the scale d_k to the power of −p", 0.0, 1.5, 0.25, step=0.05, width=340
+)
+APPLIED_TO = Row("inside_where", "Applied to", (EVERYWHERE, LAYER, HEAD))
+TEMPERATURE = SelectSlider(
+    "inside_temperature",
+    "Temperature T",
+    (
+        *(0.0, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7),
+        *(1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0, 50.0, math.inf),
+    ),
+    1.0,
+    format_func=temperature_label,
+    width=330,
+    help="1: as trained. Towards 0 only the best key keeps weight; towards ∞ all keys get the same.",
+)
+
+# LayerNorm
+NORM = Row(
+    "inside_norm",
+    "Norm",
+    (ATTENTION, FEED_FORWARD),
+    former={
+        "of the attention": ATTENTION,
+        "of the feed-forward layer": FEED_FORWARD,
+    }.get,
+    label_visibility="collapsed",
+)
+VECTORS = TextBox(
+    "inside_vectors",
+    "Vectors, one a line",
+    "0.5, -3, 8.5\n-1, 2, 5\n4, 4, 1",
+    at_most=400,
+    by_line=True,
+)
+
+# Order of tokens
+ORDER_OF_TOKENS = Row("inside_order", "Order of P X", KINDS, label_visibility="collapsed")
+ORDER_SEED = Number("inside_seed", "Shuffle", 0, 9999, 1, width=115, help="Each number is another order.")
+MASK = Row("inside_mask", "Mask", (NO_MASK, CAUSAL), label_visibility="collapsed")

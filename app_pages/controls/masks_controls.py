@@ -1,0 +1,62 @@
+"""Controls of the page Masks."""
+
+from app_pages.controls.address import INDEX, Boxes, Code, Row, Slider, Tabs, nearest
+from model.capture.intervention import Kind
+
+STEP_BY_STEP, WHAT_FOLLOWS, WAYS, BY_HAND = (
+    "Step by step",
+    "What follows",
+    "Ways of masking",
+    "4 × 4 by hand",
+)
+KINDS: dict[str, Kind] = {
+    "Block tokens": "keys",
+    "Block pairs": "cells",
+    "Causal": "causal",
+    "Local window": "window",
+    "Padding": "padding",
+    "None": "none",
+}
+NUMBERS = {"−1e9": -1e9, "−1e4": -1e4, "−10": -10.0}
+HEAD, MEAN = "this head", "mean of the layer"
+
+PART = Tabs("masks_part", "", (STEP_BY_STEP, WHAT_FOLLOWS, WAYS, BY_HAND))
+MASK = Row(
+    "masks_kind",
+    "Mask",
+    KINDS,
+    former={"Block keys": "Block tokens", "Block cells": "Block pairs", "Key padding": "Padding"}.get,
+    label_visibility="collapsed",
+)
+# See `app_pages.masks.blocked`.
+BLOCKED_KEYS = Code("masks_keys", rf"{INDEX}(\.{INDEX})*")
+BLOCKED_CELLS = Code("masks_cells", rf"{INDEX}-{INDEX}(\.{INDEX}-{INDEX})*")
+RADIUS = Slider("masks_radius", "Radius", 0, None, 1, width=250)
+PADDING = Slider[int]("masks_padding", "Padding", 0, width=250)
+# Left empty they mean all: a layer that is not there gives way to the nearest.
+LAYERS = Boxes(
+    "masks_layers",
+    "In layers",
+    pattern=f"L{INDEX}",
+    gone=nearest,
+    format_func="L{}".format,
+    placeholder="all",
+    width=260,
+)
+HEADS = Boxes(
+    "masks_heads",
+    "In heads",
+    pattern=f"H{INDEX}",
+    gone=nearest,
+    format_func="H{}".format,
+    placeholder="all",
+    width=260,
+)
+SHOWN = Slider[tuple[int, int]]("masks_shown", "Positions in the maps", 0)
+LOST_BY = Row("masks_lost", "In", (HEAD, MEAN))
+NUMBER = Row(
+    "masks_number",
+    "Finite number c in place of −∞",
+    NUMBERS,
+    help="In half precision, which ends at −65,504, −1e9 itself becomes −∞.",
+)

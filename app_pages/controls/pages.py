@@ -1,0 +1,191 @@
+"""The pages of the app, and links to them."""
+
+from collections.abc import Mapping
+from functools import cache
+from html import escape
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from app_pages.controls.address import Choice, Control
+
+FIGURE = "figure"  # in an address: at which figure the page opens
+GO_TO, NOTICE = "go_to", "notice"  # in the session, see `go_to` and `notify`
+
+
+class Page(NamedTuple):
+    """A page: the folder below `app_pages`, which is its address; then as HTML its title, what it answers, and what is seen."""
+
+    name: str
+    title: str
+    question: str
+    seen: str
+
+    @property
+    def script(self) -> str:
+        """The file that draws it, as Streamlit takes it."""
+        return f"app_pages/{self.name}/page.py"
+
+
+class Link(NamedTuple):
+    """A page, and what is chosen on it, as its address holds it."""
+
+    page: Page
+    query: Mapping[str, str | list[str]]
+
+
+def link(page: Page, *choices: Choice) -> Link:
+    """Raises ValueError where the page does not have one of the controls."""
+    return read_link(page.name, {choice.control.key: choice.written for choice in choices})
+
+
+def read_link(name: str, query: Mapping[str, str | list[str]]) -> Link:
+    """A link that stands in a text or a table. Raises ValueError where there is no such page, control or option."""
+    if name not in PAGES:
+        raise ValueError(f"there is no page {name}, but {', '.join(PAGES)}")
+    controls = controls_of(name)
+    for key, written in query.items():
+        if key == FIGURE:
+            continue
+        if key not in controls:
+            raise ValueError(f"the page {name} has no control {key}")
+        controls[key].check(written)
+    return Link(PAGES[name], query)
+
+
+@cache
+def controls_of(name: str) -> dict[str, Control[Any]]:
+    """The controls of a page by key: its own, in `<page>_controls.py`, and those that several pages share."""
+    controls: dict[str, Control[Any]] = {}
+    for kind in ("input", "map", name):
+        module = f"app_pages.controls.{kind}_controls"
+        if find_spec(module) is None:  # a page without controls of its own
+            continue
+        for value in vars(import_module(module)).values():
+            members = value.values() if isinstance(value, dict) else (value,)
+            controls |= {control.key: control for control in members if isinstance(control, Control)}
+    return controls
+
+
+def go_to(page: Page, *choices: Choice) -> None:
+    """For callbacks: that page comes next; what is chosen stays.
+
+    A control that was never drawn yet takes its value from `choices` into the address, and not from the session.
+    """
+    st.session_state[GO_TO] = link(page, *choices)
+
+
+def notify(sentence: str) -> None:
+    """For callbacks: the page that comes next says this once, for a moment."""
+    st.session_state[NOTICE] = sentence
+
+
+def _term(word: str, meaning: str) -> str:
+    """A word of the trade, explained under the pointer."""
+    return f'<abbr title="{escape(meaning)}">{word}</abbr>'
+
+
+_HEADS = _term("heads", "A head decides for each token which others it reads from, and how much from each.")
+_QUERIES = _term("queries", "A query is the token that looks: a row of a map.")
+_KEYS = _term("keys", "A key is a token that is looked at: a column of a map.")
+_LAYER_NORM = _term(
+    "LayerNorm",
+    "It brings the numbers of every vector to mean 0 and spread 1, and then applies a learned gain and shift. Pre-LN: "
+    "before attention and feed-forward; post-LN: after each addition.",
+)
+ATTENTION = Page(
+    "attention",
+    "Attention",
+    "What does each head look at?",
+    f"A small Transformer has read your input. Each square is one of its {_HEADS}: rows are the tokens that "
+    f"look ({_QUERIES}), columns the tokens that they look at ({_KEYS}).",
+)
+INSIDE_A_HEAD = Page(
+    "inside_a_head",
+    "Inside a head",
+    "Where does this number come from?",
+    "One token's path through one layer of the encoder, number by number, and why the layer is built so.",
+)
+HEADS = Page(
+    "heads",
+    "Heads",
+    "What does each head do, and does it matter?",
+    f"All {_HEADS} in numbers: where they look, on this input and over a data set, and what becomes of the answer "
+    "without them.",
+)
+MASKS = Page(
+    "masks",
+    "Masks",
+    "What if it could not see a word?",
+    f"Hide tokens from the {_HEADS}: see what they attend to instead, and whether the prediction changes.",
+)
+POSITIONS = Page(
+    "positions",
+    "Positions",
+    "How does it know the order?",
+    "Attention alone ignores order. A vector for each position, added to the token there, supplies it.",
+)
+NORM_PLACEMENT = Page(
+    "norm_placement",
+    "Norm placement",
+    f"What does the place of the {_LAYER_NORM} change?",
+    "What papers claim about pre-LN and post-LN, beside what was measured here, with several seeds.",
+)
+COMPARE = Page(
+    "compare",
+    "Side by side",
+    "Where do two encoders differ?",
+    f"One input in two encoders, for example with the {_LAYER_NORM} in different places; or two "
+    "inputs in one encoder.",
+)
+THEORY = Page(
+    "theory",
+    "Theory",
+    f"Why should the place of the {_LAYER_NORM} matter?",
+    "Gradients and lengths before any training and in its first steps, computed while you wait, beside what "
+    "papers prove.",
+)
+TRAINING = Page(
+    "training",
+    "Training",
+    "How did the heads form?",
+    "The training runs of the encoders, replayed step by step from their recordings.",
+)
+COST = Page(
+    "cost",
+    "Cost",
+    "What does an encoder cost?",
+    "Parameters and multiply-adds of an encoder of any size, and four kinds of layer timed on this machine.",
+)
+READING = Page(
+    "reading",
+    "Reading",
+    "Where do I begin, and where is this in the papers?",
+    "Two guided tours of about an hour, and then the papers section by section: each step has a link to the page "
+    "that shows it on real numbers.",
+)
+YOUR_OWN = Page(
+    "your_own",
+    "Your own",
+    "What does my encoder look at?",
+    "Open an encoder in Hugging Face format to see its attention heads. From then on it is in the list of encoders on "
+    "every page, and a copied link opens it again.",
+)
+MANY_INPUTS = Page(
+    "many_inputs",
+    "Many inputs",
+    "Where does my encoder go wrong?",
+    "A list of your texts or pictures, with the encoder's prediction for each: open any of them, and step to the next.",
+)
+# As the navigation shows them.
+GROUPS = {
+    "look": (ATTENTION, INSIDE_A_HEAD, HEADS),
+    "try": (MASKS, POSITIONS),
+    "compare": (NORM_PLACEMENT, COMPARE),
+    "learn": (THEORY, TRAINING, COST, READING),
+    "your own": (YOUR_OWN, MANY_INPUTS),
+}
+PAGES = {page.name: page for group in GROUPS.values() for page in group}
+FIRST = ATTENTION

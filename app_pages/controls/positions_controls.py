@@ -1,0 +1,90 @@
+"""Controls of the page Positions."""
+
+from app_pages.controls.address import INDEX, Boxes, Number, Row, SelectSlider, Slider, Tabs, Toggle
+
+SINUSOIDS, PRODUCTS, SHIFT, ADDING = "Sinusoids", "Dot products", "Shift", "Add or concatenate"
+ENCODER, EXPERIMENTS, EMBEDDINGS = "This encoder", "Experiments", "Embeddings"
+SHUFFLE, LEAVE_OUT, SHIFTED = "shuffle the content", "leave the positions out", "shift the positions"
+WITH, WITHOUT = "with positions", "without positions"
+SIDE_BY_SIDE, DIFFERENCE = "side by side", "after minus before"
+AS_READ, BACK = "as they are read", "put back in order"
+GRID, LENGTHS, PAIRS, TABLE = "patch by patch", "lengths", "all pairs", "the numbers"
+OF_INPUT, ALL = "of this input", "all"
+TIED, UNTIED = "the same, W_Q", "another, W_K"
+PCA, TSNE = "PCA", "t-SNE"
+CONTENT, SUM = "content alone", "content + positions"
+N_WORDS = 200  # of the vocabulary, in the map of embeddings
+MOST_PERPLEXITY, LARGEST_SEED = 50, 9999
+MOST_CURVES = 6
+LARGEST_OFFSET = 64
+
+PART = Tabs(
+    "positions",
+    "",
+    (SINUSOIDS, PRODUCTS, SHIFT, ADDING, ENCODER, EXPERIMENTS, EMBEDDINGS),
+    former={"Adding": ADDING, "This checkpoint": ENCODER}.get,
+)
+
+# Sinusoids, dot products and shift
+WIDTH = SelectSlider(
+    "positions_d_model",
+    "Width d_model",
+    (4, 8, 16, 32, 64, 128, 256, 512),
+    64,
+    help="Dimensions of a position: a sine and a cosine for each of half as many frequencies.",
+)
+LENGTH = SelectSlider("positions_length", "Length in positions", (5, 32, 64, 128, 256, 512), 128)
+POSITION = Slider[int]("positions_t", "Position t", 0)
+OFFSET = Slider("positions_offset", "Offset φ", 0, LARGEST_OFFSET, 5)
+FREQUENCY = Slider("positions_k", "Frequency k", 0, None, 1)
+DIMENSIONS = Boxes(
+    "positions_dimensions",
+    "Dimensions i as curves over the position",
+    pattern=INDEX,
+    max_selections=MOST_CURVES,
+    help=f"Up to {MOST_CURVES}. Even dimensions are sines, odd ones cosines; triangles mark them in the table.",
+)
+
+# Add or concatenate, and this encoder
+SECOND_HALF = Row("positions_w2", "$W_1$ is $W_Q$; $W_2$ is", (TIED, UNTIED))
+OWN_TABLE = Row("positions_own", "Show", (GRID, LENGTHS, PAIRS, TABLE))
+OWN_RANGE = Row("positions_own_range", "Positions", (OF_INPUT, ALL))
+
+# Experiments
+EXPERIMENT = Row("positions_try", "Experiment", (SHUFFLE, LEAVE_OUT, SHIFTED), label_visibility="collapsed")
+ORDER_SEED = Number(
+    "positions_try_seed", "Seed", 0, LARGEST_SEED, width=120, help="Each seed is another order."
+)
+IN_BOTH_ORDERS = Row("positions_try_with", "In both orders", (WITH, WITHOUT))
+SHIFT_BY = Slider(
+    "positions_try_shift",
+    "Shift $k$",
+    0,
+    None,
+    1,
+    width=220,
+    help="With the slider in focus, the arrow keys step through the shifts.",
+)
+MAPS = Row("positions_try_maps", "All weights", (SIDE_BY_SIDE, DIFFERENCE))
+ROWS = Row("positions_try_rows", "Rows and columns of the second", (AS_READ, BACK))
+
+# Embeddings
+METHOD = Row("positions_map_method", "Method", (PCA, TSNE))
+VECTORS = Row("positions_map_vectors", "Vectors", (CONTENT, SUM))
+WORDS = Toggle(
+    "positions_map_words",
+    f"Add {N_WORDS} words of the vocabulary",
+    help="The first entries of the vocabulary that begin a word, of three letters or more. Frequent ones were "
+    "entered first; where the vocabulary is of pieces, some are only beginnings of words. "
+    "They have no position, so they are drawn with the content alone.",
+)
+PERPLEXITY = Slider(
+    "positions_map_perplexity",
+    "Perplexity",
+    2,
+    MOST_PERPLEXITY,
+    15,
+    width=180,
+    help="About how many neighbours count for each vector.",
+)
+T_SNE_SEED = Number("positions_map_seed", "Seed", 0, LARGEST_SEED, width=130)

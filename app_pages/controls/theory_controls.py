@@ -1,0 +1,102 @@
+"""Controls of the page Theory."""
+
+from app_pages.controls.address import Box, Pills, Row, SelectSlider, Slider, Tabs
+from model.theory.untrained_encoder import VARIANTS, FreshSetting
+
+AT_START, FIRST_STEPS, WARM_UP = "Before training", "First steps", "Learning rate and warm-up"
+MEAN_OF_NORMS, NORM_OF_MEAN = "norms first, then their mean", "mean first, then its norm"
+THEORY, XAVIER = "theory", "Xavier"
+NARROW, WIDE = "d", "4 d"
+NONE, TEN_STEPS = "none", "10 steps"
+LINEAR, LOG = "linear", "log"
+
+PART = Tabs(
+    "theory_part",
+    "Untrained encoders",
+    (AT_START, FIRST_STEPS, WARM_UP),
+    former={"first steps": FIRST_STEPS, "learning rate and warm-up": WARM_UP}.get,
+)
+PLACEMENTS = Pills(
+    "theory_variants",
+    "Placement of the norm",
+    VARIANTS,
+    ["pre-LN", "post-LN"],
+    label_visibility="collapsed",
+)
+DEPTH = Slider(
+    "theory_depth",
+    "Layers L",
+    2,
+    24,
+    12,
+    width=200,
+    help="The deepest encoder; the sweep over depths ends here.",
+)
+SEEDS = Slider(
+    "theory_seeds",
+    "Seeds",
+    1,
+    10,
+    5,
+    width=180,
+    help="Each seed draws its own weights and data. The line is the mean, the band reaches from the least to the largest.",
+)
+WIDTH = Box("theory_width", "Width d", (32, 64, 128), 64)
+HEADS = Box("theory_heads", "Heads", (1, 2, 4, 8), 4)
+START = Row(
+    "theory_start",
+    "Start",
+    (THEORY, XAVIER),
+    help="The start that Xiong et al. analyse: uniform attention (W_Q = W_K = 0), no W_O, Gaussian matrices. "
+    "Or the start of every encoder here: all matrices uniform with Xavier's variance.",
+)
+FEED_FORWARD = Row(
+    "theory_ff",
+    "Feed-forward",
+    (NARROW, WIDE),
+    help="Width of the feed-forward's hidden layer: d in the theory, 4 d in the usual encoder.",
+)
+GAIN = Slider(
+    "theory_gain",
+    "Gain",
+    0.25,
+    2.0,
+    1.0,
+    step=0.25,
+    help="A factor on every matrix of the layers at the start.",
+)
+AVERAGED = Row(
+    "theory_over",
+    "Averaged over the sequences",
+    (MEAN_OF_NORMS, NORM_OF_MEAN),
+    former={"mean of the norms": MEAN_OF_NORMS, "norm of the mean": NORM_OF_MEAN}.get,
+    help="Each sequence has a loss, and so a gradient. Either their norms are averaged, or the gradients "
+    "themselves before the norm is taken, as in figure 3 of Xiong et al.",
+)
+RATE = SelectSlider(
+    "theory_rate",
+    "Learning rate",
+    (1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3),
+    1e-4,
+    format_func="{:g}".format,
+    width=260,
+)
+N_STEPS = SelectSlider("theory_steps", "Steps", (5, 10, 20, 40), 10, width=200)
+WARM_UP_STEPS = Row("theory_warmup", "Warm-up", (NONE, TEN_STEPS))
+UPDATE_AXIS = Row("theory_update_axis", "Axis", (LINEAR, LOG))
+GRID_LAYERS = SelectSlider("theory_grid_layers", "Layers", (2, 6, 12, 18), 6, width=210)
+GRID_STEPS = SelectSlider("theory_grid_steps", "Steps a run", (60, 120, 240), 60, width=230)
+STORED_RATE, LIVE_RATE = (
+    Box(key, "Losses at learning rate", width=260) for key in ("theory_stored_rate", "theory_live_rate")
+)
+
+
+def choose_setting() -> FreshSetting:
+    """Draws the boxes for width, heads and start of the encoders; what was chosen in them."""
+    return FreshSetting(
+        d_model=WIDTH.choose(),
+        n_heads=HEADS.choose(),
+        initialisation="theory" if START.choose() == THEORY else "Xavier",
+        expansion=4 if FEED_FORWARD.choose() == WIDE else 1,
+        gain=GAIN.choose(),
+    )

@@ -1,0 +1,19 @@
+"""Controls of the page Training."""
+
+from app_pages.controls.address import Box, Slider, Tabs, Toggle
+
+RECORDING, HISTORY = "Recording", "Training history"
+ACCURACY, ENTROPY, NORMS, GRADIENTS = "accuracy", "entropy of the heads", "residual norms", "gradient norms"
+
+PART = Tabs("training", "", (RECORDING, HISTORY), former={"film": RECORDING, "histories": HISTORY}.get)
+PROBE = Box("training_probe", "Input", width=300, help="Every run was recorded on the same few inputs.")
+CURVES = Box("training_curves", "Curves", (ACCURACY, ENTROPY, NORMS, GRADIENTS), width=260)
+LOG_STEPS = Toggle("training_log", "Logarithmic steps")
+MOMENT = Slider(
+    "moment",
+    "Recorded moment",
+    0,
+    None,
+    0,
+    help="The moments that were recorded: close together at the start of the run, further and further apart later.",
+)

@@ -1,0 +1,130 @@
+"""Choosing a mask: its kind, what belongs to that kind, and the heads in which it holds."""
+
+import streamlit as st
+
+from app_pages.controls.address import Code, opened_bare
+from app_pages.controls.blocked import OPENED, Blocked, block, block_in, blocked, unblock_in_other_text
+from app_pages.controls.map_controls import QUERY
+from app_pages.controls.masks_controls import (
+    BLOCKED_CELLS,
+    BLOCKED_KEYS,
+    HEADS,
+    KINDS,
+    LAYERS,
+    MASK,
+    PADDING,
+    RADIUS,
+)
+from app_pages.show.most_influential_position import telling_position
+from app_pages.subject.state import HeadSelection, Selection
+from model.capture.intervention import Kind, MaskChoice
+from model.record import ForwardRecord
+
+MOST_PADDING = 32  # tokens
+WIDEST = 16  # radius of a window, in tokens
+
+
+def choose_kind(record: ForwardRecord) -> Kind:
+    """Draws the row of kinds; the chosen one."""
+    return KINDS[MASK.choose(on_change=_choose_middle_query, args=(len(record),))]
+
+
+def _choose_middle_query(n: int) -> None:
+    """A causal mask leaves the first query itself alone: one in the middle shows what it does."""
+    if MASK.held() == "Causal" and not QUERY.held():
+        QUERY.take(n // 2)
+
+
+def block_at_first(chosen: Selection, record: ForwardRecord) -> None:
+    """Where nothing was chosen when the app was opened: blocks the position that moves the answer most."""
+    untouched = opened_bare() and not st.session_state.get(OPENED) and not BLOCKED_KEYS.read()
+    if untouched and (telling := telling_position(chosen.checkpoint, chosen.given)):
+        block_in(record, telling.position)
+    st.session_state[OPENED] = True
+
+
+def choose_mask(kind: Kind, chosen: HeadSelection, record: ForwardRecord, query: int) -> MaskChoice:
+    """Draws the controls of this kind of mask; the mask.
+
+    `record` is of the input without a mask; single cells are blocked in the row of `query`.
+    """
+    unblock_in_other_text(record)
+    radius, n_padding = 0, 0
+    keys: tuple[int, ...] = ()
+    cells: tuple[Blocked, ...] = ()
+    with chosen.controls:
+        if kind == "window":
+            widest = WIDEST if record.patch_grid is None else max(*record.patch_grid, 2) - 1
+            radius = RADIUS.choose(most=widest, label=f"Radius, in {record.units}")
+        elif kind == "padding":
+            n_padding = _choose_padding(record)
+        elif kind == "keys":
+            keys = tuple(key for (key,) in _blocked_or_free(BLOCKED_KEYS, len(record)))
+        elif kind == "cells":
+            cells = _blocked_or_free(BLOCKED_CELLS, len(record))
+    layers = heads = None
+    with chosen.view:
+        if kind == "keys":
+            _choose_positions("Blocked keys", BLOCKED_KEYS, record, ())
+        elif kind == "cells":
+            _choose_positions(f"Keys blocked for query {query}", BLOCKED_CELLS, record, (query,))
+        if kind != "none" and not (kind == "padding" and record.unit == "token"):
+            # where nothing is chosen, the mask holds in all of them
+            layers = tuple(sorted(LAYERS.choose(range(record.config.n_layers)))) or None
+            heads = tuple(sorted(HEADS.choose(range(record.config.n_heads)))) or None
+    return MaskChoice(
+        kind=kind,
+        radius=radius,
+        n_padding=n_padding,
+        keys=keys,
+        cells=cells,
+        layers=layers,
+        heads=heads,
+    )
+
+
+def _blocked_or_free(code: Code, n: int) -> tuple[Blocked, ...]:
+    """What is blocked, with a button that frees all of it."""
+    positions = blocked(code, n)
+    st.button("Unblock all", key="masks_free", on_click=block, args=(code, ()), disabled=not positions)
+    return positions
+
+
+def _choose_positions(label: str, code: Code, record: ForwardRecord, row: tuple[int, ...]) -> None:
+    """A box for what can be blocked with a click as well: it shows what is blocked, and changes it.
+
+    It holds the keys blocked in the cells of `row`; without a row, for every query.
+    """
+    every = blocked(code, len(record))
+    st.session_state["masks_positions"] = [key for *query, key in every if tuple(query) == row]
+
+    def take() -> None:
+        others = (position for position in every if position[:-1] != row)
+        block(code, (*others, *((*row, key) for key in st.session_state["masks_positions"])))
+
+    st.multiselect(
+        label,
+        range(len(record)),
+        format_func=record.labels.__getitem__,
+        key="masks_positions",
+        placeholder="click in the input, or choose here",
+        select_all=False,
+        wrap=True,
+        on_change=take,
+    )
+
+
+def _choose_padding(record: ForwardRecord) -> int:
+    """How many positions are padding; 0, and a sentence, where a text leaves no room for any."""
+    config, n = record.config, len(record)
+    if record.patch_grid is not None:
+        most = config.n_patches
+        return PADDING.choose(
+            most=most, default=min(max(record.patch_grid), most), label="Last patches treated as padding"
+        )
+    most = min(config.n_positions - n, MOST_PADDING)
+    if config.padding_id is None or most < 1:
+        why = "has no padding token" if config.padding_id is None else f"reads {config.n_positions} tokens"
+        st.info(f"No room for padding: the encoder {why}, and this text has {n}.")
+        return 0
+    return PADDING.choose(most=most, default=min(8, most), label="[PAD] tokens appended")

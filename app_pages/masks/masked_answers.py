@@ -1,0 +1,55 @@
+"""What a mask does to the answer: in a sentence, and the predictions."""
+
+import streamlit as st
+
+from app_pages.masks.description import NOTHING, without_or_with
+from app_pages.show.prediction import prediction
+from app_pages.subject.state import Selection
+from app_pages.subject.two_sides import Side, predictions, share, tell, verdict
+from model.capture.intervention import MaskChoice
+from model.measures.attended_kinds import depends_on_input
+from model.measures.changes import change, largest_change
+from viz.builders.number_format import written
+
+
+def say_answers(chosen: Selection, before: Side, unmasked: Side, after: Side, choice: MaskChoice) -> None:
+    """The verdict, and the predictions; for a padded text also the one that ignores its mask.
+
+    `before` is the input as it is, `unmasked` has the positions of `after`, which is under the mask.
+    """
+    mask = without_or_with(choice, before.record)
+    if mask == NOTHING:
+        said = f": the encoder says {before.said} ({share(before.record.probabilities.max())})"
+        sentence = f"Nothing is masked{said if before.said else ''}."
+    elif depends_on_input(after.record):
+        sentence = verdict(mask, before.record, after.record)
+    else:
+        sentence = _of_no_input(mask, after)
+    tell(sentence, "1.1rem")
+    if unmasked is before:
+        with chosen.answer:
+            if after.record.has_classes:
+                prediction(after.record, after.label)
+        return
+    predictions(before, after, unmasked, key="masks_probabilities")
+    if before.record.has_classes:
+        measure = "Largest difference of a logit"
+        changes = [largest_change(before.record.logits, side.record.logits) for side in (after, unmasked)]
+    else:
+        measure = "Cosine distance of the pooled state"
+        changes = [change(before.record, side.record).value for side in (after, unmasked)]
+    is_masked, is_not = (written(value, ".2g") for value in changes)
+    st.caption(
+        f"{measure} from the text without padding: {is_masked} where the padding is masked, {is_not} where it is not."
+    )
+
+
+def _of_no_input(mask: str, after: Side) -> str:
+    """The sentence where nothing but the class token reaches the answer."""
+    inputs = "text" if after.is_text else "digit"
+    sentence = f"{mask}, the answer no longer depends on the {inputs}: nothing else reaches the class token"
+    if not after.record.has_classes:
+        return f"{sentence}."
+    return (
+        f"{sentence}, so it is {after.said} ({share(after.record.probabilities.max())}) for every {inputs}."
+    )

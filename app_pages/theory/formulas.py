@@ -1,0 +1,18 @@
+"""What a sublayer and its norm do, as formulas."""
+
+FORMULAS = {
+    "pre-LN": r"$x + F(\mathrm{LN}(x))$, one norm at the end",
+    "post-LN": r"$\mathrm{LN}(x + F(x))$ (Vaswani et al. 2017)",
+    "DeepNorm": r"$\mathrm{LN}(\alpha x + F(x))$, $\alpha = (2L)^{1/4}$, feed-forward, $V$ and $O$ times $(8L)^{-1/4}$ "
+    "at the start (Wang et al. 2022)",
+    "B2T": r"$h = \mathrm{LN}(x + F(x))$, then $\mathrm{LN}(x + h + F(h))$: the input $x$ goes past the first norm, “bottom "
+    "to top” (Takase et al. 2022)",
+    "pre-LN without residual": r"$F(\mathrm{LN}(x))$",
+    "post-LN without residual": r"$\mathrm{LN}(F(x))$",
+}
+
+
+def formulas(variants: list[str]) -> str:
+    """What a sublayer F and its norm do to the stream x in each of the variants: two on one line, more on one each."""
+    between = " · " if len(variants) < 3 else "  \n"
+    return between.join(f"**{variant}** {FORMULAS[variant]}" for variant in variants)

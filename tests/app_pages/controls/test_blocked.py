@@ -1,0 +1,57 @@
+import pytest
+import streamlit as st
+
+from app_pages.controls.address import Code, arrive
+from app_pages.controls.blocked import block, blocked, toggle
+from app_pages.controls.masks_controls import BLOCKED_CELLS, BLOCKED_KEYS
+
+
+@pytest.fixture
+def address(monkeypatch: pytest.MonkeyPatch) -> dict:
+    """The address, with an empty session beside it."""
+    monkeypatch.setattr(st, "session_state", {})
+    monkeypatch.setattr(st, "query_params", {})
+    return st.query_params
+
+
+@pytest.mark.parametrize(
+    ("code", "held", "found"),
+    [
+        (BLOCKED_KEYS, "1.4", ((1,), (4,))),
+        (BLOCKED_KEYS, "4.1.4", ((1,), (4,))),
+        (BLOCKED_CELLS, "0-3.2-1", ((0, 3), (2, 1))),
+        (BLOCKED_KEYS, "", ()),
+        (BLOCKED_KEYS, "7.10.-1.x.1-2.3", ((3,), (7,))),  # among 10 positions
+        (BLOCKED_CELLS, "1.1-2.1-2-3.9-10", ((1, 2),)),
+        (BLOCKED_CELLS, "..%00;drop", ()),
+        (BLOCKED_KEYS, "9" * 10_000, ()),
+        (BLOCKED_KEYS, "٣", ()),  # a digit, but not one of ours
+    ],
+)
+def test_what_cannot_be_read_is_passed_over(address: dict, code: Code, held: str, found: tuple) -> None:
+    address[code.key] = held
+    assert blocked(code, 10) == found
+
+
+def test_what_is_blocked_is_read_again(address: dict) -> None:
+    block(BLOCKED_CELLS, [(2, 1), (0, 3)])
+    assert address == {BLOCKED_CELLS.key: "0-3.2-1"}
+    assert blocked(BLOCKED_CELLS, 4) == ((0, 3), (2, 1))
+
+
+def test_a_second_toggle_frees(address: dict) -> None:
+    toggle(BLOCKED_KEYS, (4,), 10)
+    toggle(BLOCKED_KEYS, (1,), 10)
+    assert address == {"masks_keys": "1.4"}
+    toggle(BLOCKED_KEYS, (4,), 10)
+    toggle(BLOCKED_KEYS, (1,), 10)
+    assert address == {}
+    assert blocked(BLOCKED_KEYS, 10) == ()
+
+
+def test_what_a_change_of_the_page_dropped_is_put_back(address: dict) -> None:
+    block(BLOCKED_CELLS, [(2, 1)])
+    address.clear()
+    arrive("masks")
+    assert blocked(BLOCKED_CELLS, 10) == ((2, 1),)
+    assert address == {"masks_cells": "2-1"}
