@@ -162,8 +162,8 @@ def variants(config: ModelConfig, n: int) -> dict[str, Callable[[], object]]:
 class Fused(Attention):
     """With torch's fused kernel, and nothing to see."""
 
-    def forward(self, x: Tensor, memory: None = None, mask: None = None) -> Tensor:
-        assert memory is mask is None
+    def forward(self, x: Tensor, mask: None = None) -> Tensor:
+        assert mask is None
         q, k, v = (self._split_heads(w(x)) for w in (self.w_q, self.w_k, self.w_v))
         z = nn.functional.scaled_dot_product_attention(q, k, v)
         return self.w_o(z.transpose(1, 2).flatten(2))

@@ -140,6 +140,11 @@ class ModelConfig:
         return self.n_classes > 0 and self.family.answers == "choice"
 
     @property
+    def n_answers(self) -> int:
+        """How many numbers an answer has: a probability for each class, or where no class is chosen the pooled state."""
+        return self.n_classes if self.chooses else self.d_pooled
+
+    @property
     def d_embedding(self) -> int:
         """Width of content and positions, where their sum is widened before the first block."""
         return self.family.d_embedding or self.d_model

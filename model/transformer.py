@@ -1,10 +1,11 @@
 """The encoder, from top to bottom: embedding, attention, feed-forward, block, model.
 
 Read it beside "Attention Is All You Need" (Vaswani et al. 2017) and "On Layer Normalization in the
-Transformer Architecture" (Xiong et al. 2020); `Block.forward` holds both placements of the norm.
+Transformer Architecture" (Xiong et al. 2020); `Block.after_attention` holds the four placements of the norm.
 """
 
 import math
+from collections.abc import Sequence
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -13,10 +14,9 @@ from torch.nn import functional
 
 from .config import ModelConfig
 from .hooks import HookPoint
-from .masks import key_padding
+from .masks import FullMask, LayerMask, Mask, combine, real_positions
 
 States = Float[Tensor, "batch position d_model"]
-FullMask = Bool[Tensor, "#batch layer #head #query #key"]  # True where a query may attend to a key
 # Token ids, or pictures with values from 0 to 1.
 Inputs = Int[Tensor, "batch position"] | Float[Tensor, "batch *colour height width"]
 
@@ -101,23 +101,17 @@ class Attention(nn.Module):
         self.q, self.k, self.v = HookPoint(), HookPoint(), HookPoint()
         self.scores, self.pattern, self.z = HookPoint(), HookPoint(), HookPoint()
 
-    def forward(
-        self,
-        x: Float[Tensor, "batch query d_model"],
-        memory: Float[Tensor, "batch key d_model"] | None = None,
-        mask: Bool[Tensor, "#batch #head #query #key"] | None = None,
-    ) -> Float[Tensor, "batch query d_model"]:
-        """Queries come from `x`, keys and values from `memory` (from `x` too where it is None)."""
-        memory = x if memory is None else memory
+    def forward(self, x: States, mask: LayerMask | None = None) -> States:
+        """Every position's new state, mixed from the values of the positions it attends to."""
         q = self.q(self._split_heads(self.w_q(x)))
-        k = self.k(self._split_heads(self.w_k(memory)))
-        v = self.v(self._split_heads(self.w_v(memory)))
+        k = self.k(self._split_heads(self.w_k(x)))
+        v = self.v(self._split_heads(self.w_v(x)))
         scores = self.scores(q / math.sqrt(self.d_k) @ k.transpose(-2, -1))
         pattern = self.pattern(masked_softmax(scores, mask))
         return self.project(self.z(self.dropout(pattern) @ v))
 
-    def project(self, z: Float[Tensor, "batch head query d_v"]) -> Float[Tensor, "batch query d_model"]:
-        """The heads' outputs side by side, times W_O."""
+    def project(self, z: Float[Tensor, "batch head query d_v"]) -> States:
+        """The concatenated outputs of the heads, times W_O."""
         return self.w_o(z.transpose(1, 2).flatten(2))
 
     def _split_heads(
@@ -175,27 +169,27 @@ class Block(nn.Module):
         self.feed_forward_out, self.resid_post = HookPoint(), HookPoint()
         self.dropout = nn.Dropout(config.dropout_sublayer)
 
-    def forward(
-        self,
-        x: States,
-        mask: Bool[Tensor, "#batch #head #query #key"] | None = None,
-        known: States | None = None,
-    ) -> States:
-        """`known` is what attention puts out, where that is known already: then it is not computed."""
+    def forward(self, x: States, mask: LayerMask | None = None) -> States:
+        return self.after_attention(x, self.attend(x, mask))
+
+    def attend(self, x: States, mask: LayerMask | None = None) -> States:
+        """The output of the attention for the block's input `x`: pre-LN normalises what attention reads."""
+        read = self.norm_attention(x) if self.norm_placement == "pre" else x
+        return self.attention(self.attention_in(read), mask)
+
+    def after_attention(self, x: States, attended: States) -> States:
+        """The block's output, from its input `x` and the output of its attention."""
+        attended = self.attention_out(self.dropout(attended))
         if self.norm_placement == "pre":  # αx + F(LN(x)), with α = 1
-            x = self.resid_mid(self.skip * x + self._attend(self.norm_attention(x), mask, known))
+            x = self.resid_mid(self.skip * x + attended)
             x = self.resid_post(self.skip * x + self._feed(self.norm_feed_forward(x)))
         elif self.norm_placement in ("post", "deepnorm"):  # LN(αx + F(x)); in post-LN α = 1
-            x = self.resid_mid(self.norm_attention(self.skip * x + self._attend(x, mask, known)))
+            x = self.resid_mid(self.norm_attention(self.skip * x + attended))
             x = self.resid_post(self.norm_feed_forward(self.skip * x + self._feed(x)))
         else:  # h = LN(x + F(x)), LN(x + h + F(h)): the B2T connection (Takase et al. 2022)
-            h = self.resid_mid(self.norm_attention(x + self._attend(x, mask, known)))
+            h = self.resid_mid(self.norm_attention(x + attended))
             x = self.resid_post(self.norm_feed_forward(x + h + self._feed(h)))
         return x
-
-    def _attend(self, x: States, mask: Bool[Tensor, "..."] | None, known: States | None) -> States:
-        out = self.attention(self.attention_in(x), mask=mask) if known is None else known
-        return self.attention_out(self.dropout(out))
 
     def _feed(self, x: States) -> States:
         out = self.feed_forward(self.feed_forward_in(x))
@@ -203,7 +197,7 @@ class Block(nn.Module):
 
 
 class MaskedTokenOutput(nn.Module):
-    """What stands behind [MASK]: one layer, then the token embedding read backwards (Devlin et al. 2019)."""
+    """Logits over the vocabulary: one layer, then products with the token embeddings (Devlin et al. 2019)."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -226,7 +220,9 @@ class Transformer(nn.Module):
         super().__init__()
         self.config = config
         self.embedding = Embedding(config)
-        self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layers))
+        self.blocks: Sequence[Block] = nn.ModuleList(  # type: ignore[assignment]  # it is not generic
+            Block(config) for _ in range(config.n_layers)
+        )
         self.final_norm = layer_norm(config) if config.final_norm else nn.Identity()
         self.classifier = nn.Linear(config.d_model, config.n_classes) if config.n_classes else nn.Identity()
         self.masked_token_output = MaskedTokenOutput(config) if config.masked_token_output else None
@@ -236,44 +232,57 @@ class Transformer(nn.Module):
             self.shrink_sublayers()
 
     def _initialise(self) -> None:
-        for part in self.modules():
-            if isinstance(part, nn.Linear):
-                nn.init.xavier_uniform_(part.weight)
-                nn.init.zeros_(part.bias)
-            elif isinstance(part, nn.Embedding):
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
+                nn.init.zeros_(module.bias)
+            elif isinstance(module, nn.Embedding):
                 # 1/sqrt(d_model), so that scaled embeddings have unit variance (Vaswani et al., 3.4)
-                nn.init.normal_(part.weight, std=self.config.d_model**-0.5)
-                if part.padding_idx is not None:
-                    nn.init.zeros_(part.weight[part.padding_idx])
+                nn.init.normal_(module.weight, std=self.config.d_model**-0.5)
+                if module.padding_idx is not None:
+                    nn.init.zeros_(module.weight[module.padding_idx])
 
     @torch.no_grad()
     def shrink_sublayers(self) -> None:
         """DeepNorm's start: feed-forward, V and O times β = (8N)^(-1/4) (Wang et al. 2022, figure 2)."""
         beta = (8 * self.config.n_layers) ** -0.25
         for block in self.blocks:
-            attention, feed = block.attention, block.feed_forward
-            for part in (attention.w_v, attention.w_o, feed.expand, feed.contract):
-                part.weight.mul_(beta)
+            attention, feed_forward = block.attention, block.feed_forward
+            for linear in (attention.w_v, attention.w_o, feed_forward.expand, feed_forward.contract):
+                linear.weight.mul_(beta)
 
-    def forward(
-        self, inputs: Inputs, mask: Bool[Tensor, "..."] | None = None
-    ) -> Float[Tensor, "batch class"]:
-        """Inputs to logits; without a classifier, to the pooled state.
+    def forward(self, inputs: Inputs, mask: Mask | None = None) -> Float[Tensor, "batch class"]:
+        """Logits of the inputs; without a classifier, their pooled states.
 
         `mask` is of shape [query, key], or broadcasts to [batch, layer, head, query, key]; padding is
         masked besides. Raises ValueError for input longer than the positions or of the wrong size, and
         for a mask that does not fit it.
         """
-        mask = self.full_mask(inputs, mask)
-        return self.answer(self.pass_blocks(self.embed(inputs), mask), inputs)
+        return self.logits(self.classify(self.encode(inputs, mask), inputs))
 
-    def encode(self, inputs: Inputs, mask: Bool[Tensor, "..."] | None = None) -> States:
-        """The state after the last block and the final norm, where there is one."""
-        mask = self.full_mask(inputs, mask)
-        return self.final_norm(self.pass_blocks(self.embed(inputs), mask))
+    def encode(self, inputs: Inputs, mask: Mask | None = None) -> States:
+        """The states after the last block, and after the final norm where there is one. Raises as `forward` does."""
+        return self.final_norm(self.run_blocks(self.embed(inputs), self.full_mask(inputs, mask)))
+
+    def classify(self, states: States, inputs: Inputs) -> Float[Tensor, "batch class"]:
+        """The classifier's output for the states that `encode` returned for `inputs`."""
+        return self.classifier(self.pool(states, inputs))
+
+    def pool(self, states: States, inputs: Inputs) -> Float[Tensor, "batch d_model"]:
+        """One state for each input, from those that `encode` returned; padding does not count."""
+        if self.config.pooling == "class":
+            return states[:, 0]
+        real = real_positions(inputs, self.config.padding_id)
+        real = states.new_ones(states.shape[:2], dtype=torch.bool) if real is None else real
+        real = real[:, :, None]
+        if self.config.pooling == "max":
+            pooled = states.masked_fill(~real, -torch.inf).amax(dim=1)
+        else:
+            pooled = states.masked_fill(~real, 0.0).sum(dim=1) / real.sum(dim=1)
+        return pooled.where(real.any(dim=1), 0.0)  # padding alone is pooled to zeros
 
     def embed(self, inputs: Inputs) -> States:
-        """What goes into the first block. Raises ValueError as `forward` does."""
+        """The states that enter the first block. Raises ValueError as `forward` does."""
         config = self.config
         if config.is_text:
             if inputs.shape[-1] > config.n_positions:
@@ -282,64 +291,25 @@ class Transformer(nn.Module):
             raise ValueError(f"images must be of {config.image_shape}, got {tuple(inputs.shape[1:])}")
         return self.embedding(inputs)
 
-    def pass_blocks(self, x: States, mask: FullMask | None, first: int = 0, end: int | None = None) -> States:
-        """Through the blocks from `first` up to, and without, `end`; `mask` is as `full_mask` makes it."""
-        for layer, block in list(enumerate(self.blocks))[first:end]:
-            x = block(x, None if mask is None else mask[:, layer])
+    def run_blocks(self, x: States, mask: FullMask | None, first: int = 0, end: int | None = None) -> States:
+        """The states after blocks `first` to `end` - 1 (None: to the last one), from those that enter block `first`."""
+        for layer in range(self.config.n_layers)[first:end]:
+            x = self.blocks[layer](x, None if mask is None else mask[:, layer])
         return x
 
-    def answer(self, x: States, inputs: Inputs) -> Float[Tensor, "batch class"]:
-        """The logits, from what leaves the last block."""
-        return self.logits(self.classify(self.final_norm(x), inputs))
+    def full_mask(self, inputs: Inputs, mask: Mask | None = None) -> FullMask | None:
+        """The given mask and the padding of `inputs` in one; None where every query may attend to every key.
 
-    def classify(self, states: States, inputs: Inputs) -> Float[Tensor, "batch class"]:
-        """Pools what `encode` returned and reads the classes off it."""
-        return self.classifier(self.pool(states, inputs))
-
-    def pool(self, states: States, inputs: Inputs) -> Float[Tensor, "batch d_model"]:
-        """One state for each of `inputs`, of those that `encode` returned; padding is left out."""
-        if self.config.pooling == "class":
-            return states[:, 0]
-        real = states.new_ones((*states.shape[:2], 1), dtype=torch.bool)
-        if (padding := self._padding(inputs)) is not None:
-            real = padding[:, 0, 0, 0, :, None]
-        if self.config.pooling == "max":
-            pooled = states.masked_fill(~real, -torch.inf).amax(dim=1)
-        else:
-            pooled = states.masked_fill(~real, 0.0).sum(dim=1) / real.sum(dim=1)
-        return pooled.where(real.any(dim=1), 0.0)  # padding alone is pooled to zeros
+        Raises ValueError for a mask of the wrong shape.
+        """
+        config = self.config
+        n = inputs.shape[1] if config.is_text else config.n_positions
+        shape = (len(inputs), config.n_layers, config.n_heads, n, n)
+        mask = None if mask is None else mask.to(inputs.device)
+        return combine(mask, real_positions(inputs, config.padding_id), shape)
 
     def predict_tokens(self, states: Float[Tensor, "masked d_model"]) -> Float[Tensor, "masked vocab"]:
         """Logits over the vocabulary for chosen states of `encode`. Raises ValueError without that output."""
         if self.masked_token_output is None:
             raise ValueError("this encoder has no masked-token output")
         return self.masked_token_output(states, self.embedding.tokens.weight)
-
-    def token_logits(self, _states: States) -> Float[Tensor, "batch position class"] | None:
-        """The classes of each position; only some encoders that were trained elsewhere have such an output."""
-        return None
-
-    def full_mask(self, inputs: Inputs, mask: Bool[Tensor, "..."] | None) -> FullMask | None:
-        """The given mask and the padding of `inputs`, as five axes; None where all may attend to all.
-
-        Raises ValueError for a mask of the wrong shape.
-        """
-        allowed = self._padding(inputs)
-        if mask is not None:
-            n = inputs.shape[1] if self.config.is_text else self.config.n_positions
-            whole = (len(inputs), self.config.n_layers, self.config.n_heads, n, n)
-            try:
-                mask.expand(whole)  # a view: nothing is copied
-            except RuntimeError as error:
-                axes, shape = "[batch, layer, head, query, key]", tuple(mask.shape)
-                raise ValueError(f"a mask of {shape} does not broadcast to {axes} = {whole}") from error
-            mask = mask[(None,) * (5 - mask.ndim)].to(inputs.device)
-            allowed = mask if allowed is None else mask & allowed
-        return None if allowed is None else allowed.expand(-1, self.config.n_layers, -1, -1, -1)
-
-    def _padding(self, inputs: Tensor) -> Bool[Tensor, "batch 1 1 1 key"] | None:
-        """None as well where there is no padding: then no mask need be applied, which is a fifth of the time."""
-        if self.config.padding_id is None:
-            return None
-        mask = key_padding(inputs, self.config.padding_id)
-        return None if mask.all() else mask

@@ -8,9 +8,7 @@ from app_pages.controls.heads_controls import MEAN, REPLACED_BY
 from app_pages.heads.ablation_code import Away, away, can_undo, forget_tokens, take_away, toggle, undo
 from app_pages.heads.effects import (
     as_vectors,
-    changes,
     each_part,
-    followed,
     forwards_of_heads,
     wanted,
     what_changes,
@@ -25,6 +23,7 @@ from app_pages.subject.two_sides import Side, beside, difference, predictions, s
 from app_pages.toolkit.stoppable import until_done
 from model.atlas.results import Heads
 from model.experiments.ablation import ablated
+from model.experiments.knock_out import changes
 from model.measures.changes import change, log_odds
 from model.measures.head_measures import summary
 from model.record import ForwardRecord
@@ -135,11 +134,11 @@ def _nothing(before: Side) -> str:
 def _in_numbers(before: ForwardRecord, after: ForwardRecord) -> str:
     moved = change(before, after)
     said = f"{moved.name[0].upper()}{moved.name[1:]}: {written(moved.value, '.2g')}"
-    if (at := followed(before)) is None:
+    if (predicted := before.predicted_class) is None:
         return f"{said}."
-    one, other = (float(log_odds(each.probabilities, at)) for each in (before, after))
+    one, other = (float(log_odds(each.probabilities, predicted)) for each in (before, after))
     return (
-        f"Log-odds of {before.class_names[at]}: {written(one, '+.2f')} before, {written(other, '+.2f')} after, a change of "
+        f"Log-odds of {before.class_names[predicted]}: {written(one, '+.2f')} before, {written(other, '+.2f')} after, a change of "
         f"{written(other - one, '+.2f')}. {said}."
     )
 
@@ -173,7 +172,7 @@ def _alone(
         kinds = {n_heads: ("a", layer), n_heads + 1: ("f", layer)}
         toggle(record, kinds.get(column, ("h", layer, column)))
 
-    signed = followed(record) is not None
+    signed = record.predicted_class is not None
     figure = ablation_grid(effects, out, what=what_changes(record), signed=signed, over=over_data)
     clickable(figure, key="ablate_grid", chosen=gone, selection="part", take=take, width="content")
     st.caption(

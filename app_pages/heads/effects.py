@@ -9,12 +9,11 @@ from app_pages.subject.cache import Checkpoint, cached, loaded, of
 from app_pages.subject.state import record
 from app_pages.toolkit import stoppable
 from app_pages.toolkit.stoppable import as_they_come
-from model.experiments.ablation import Means, ablated, ablated_heads
-from model.experiments.one_head_changed import Answers
-from model.experiments.patching import patched_heads, patched_positions
+from model.experiments.ablation import Means, ablate_heads_in_steps, ablated
+from model.experiments.one_head_changed import HeadAnswers, collect
+from model.experiments.patching import patch_heads_in_steps, patch_positions_in_steps
 from model.experiments.probabilities import probabilities
 from model.inputs import Input
-from model.measures.changes import changes_of_class
 from model.record import ForwardRecord
 
 POOLED = "pooled state (cosine distance)"  # what changes where there are no classes
@@ -22,20 +21,9 @@ POOLED = "pooled state (cosine distance)"  # what changes where there are no cla
 Vectors = tuple[tuple[tuple[float, ...], ...], ...]  # [layer, head, d_v]: can stand in the cache's key
 
 
-def followed(before: ForwardRecord) -> int | None:
-    """The class whose log-odds are followed, the predicted one; None where there are no classes."""
-    return int(before.logits.argmax()) if before.has_classes else None
-
-
 def what_changes(before: ForwardRecord) -> str:
-    at = followed(before)
-    return POOLED if at is None else f"change of the log-odds of {before.class_names[at]}"
-
-
-def changes(before: ForwardRecord, answers: np.ndarray) -> np.ndarray:
-    """Of answers [..., answer] from the one `before`: `changes_of_class` of the predicted class, NaN where there is none."""
-    flat = answers.reshape(-1, answers.shape[-1])
-    return changes_of_class(before, flat, followed(before)).reshape(answers.shape[:-1])
+    predicted = before.predicted_class
+    return POOLED if predicted is None else f"change of the log-odds of {before.class_names[predicted]}"
 
 
 def as_vectors(means: Means) -> Vectors:
@@ -56,14 +44,14 @@ def each_part(name: Checkpoint, given: Input, means: Vectors | None) -> np.ndarr
 @cached
 def each_head(name: Checkpoint, given: Input, means: Vectors | None) -> np.ndarray:
     """Answers [layer, head, answer] with each head alone ablated, and a bar where that takes longer."""
-    steps = ablated_heads(loaded(name), given, "zero" if means is None else _array(means))
+    steps = ablate_heads_in_steps(loaded(name), given, "zero" if means is None else _array(means))
     return _together(name, steps, "Taking away one head after the other …", ("heads", name, given, means))
 
 
 @cached
 def each_head_patched(name: Checkpoint, given: Input, source: Input) -> np.ndarray:
     """Answers [layer, head, answer] with each head alone as it is for `source`."""
-    steps = patched_heads(loaded(name), given, source)
+    steps = patch_heads_in_steps(loaded(name), given, source)
     return _together(
         name, steps, "Patching in one head after the other …", ("heads patched", name, given, source)
     )
@@ -74,14 +62,12 @@ def each_position_patched(name: Checkpoint, given: Input, source: Input) -> np.n
     """Answers [stage, position, answer]; NaN where a position has no partner."""
     before = record(name, given)
     n_stages, n = len(before.stages), len(before)
-    found = None
-    steps = patched_positions(loaded(name), given, source)
+    result = np.full((n_stages, n, before.config.n_answers), np.nan, np.float32)
+    steps = patch_positions_in_steps(loaded(name), given, source)
     text, what = "Patching in one position after the other …", ("positions patched", name, given, source)
-    for part in as_they_come(steps, lambda part: len(part.positions) / (n_stages * n), text, what):
-        if found is None:
-            found = np.full((n_stages, n, part.answers.shape[-1]), np.nan, np.float32)
-        found[part.stage, part.positions] = part.answers
-    return found
+    for step in as_they_come(steps, lambda step: len(step.positions) / (n_stages * n), text, what):
+        result[step.stage, step.positions] = step.answers
+    return result
 
 
 def forwards_of_heads(before: ForwardRecord) -> int:
@@ -103,15 +89,11 @@ def wanted(what: tuple, name: Checkpoint, given: Input, n_forwards: int, label: 
     return stoppable.wanted(what, f"{label}, {about(name, given, n_forwards)}", key, is_short=is_short)
 
 
-def _together(name: Checkpoint, steps: Iterator[Answers], text: str, what: tuple) -> np.ndarray:
-    config, found = loaded(name).config, None
-    for layer, heads, answers in as_they_come(
-        steps, lambda part: len(part.heads) / (config.n_layers * config.n_heads), text, what
-    ):
-        if found is None:
-            found = np.empty((config.n_layers, config.n_heads, answers.shape[-1]), np.float32)
-        found[layer, heads] = answers[:, 0].cpu().numpy()
-    return found
+def _together(name: Checkpoint, steps: Iterator[HeadAnswers], text: str, what: tuple) -> np.ndarray:
+    config = loaded(name).config
+    n_heads = config.n_layers * config.n_heads
+    steps = as_they_come(steps, lambda step: len(step.heads) / n_heads, text, what)
+    return collect(steps, config)[:, :, 0]
 
 
 def _array(means: Vectors | None) -> Means | None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from app_pages.controls.heads_controls import HERE, NUMBERS_OF
 from app_pages.heads.columns import COLUMNS
-from app_pages.heads.effects import as_vectors, changes, each_head, followed, forwards_of_heads, wanted
+from app_pages.heads.effects import as_vectors, each_head, forwards_of_heads, wanted
 from app_pages.subject.cache import Checkpoint, cached, of
 from app_pages.subject.state import Selection, record
 from app_pages.subject.stored_results import heads_of, over
@@ -17,6 +17,7 @@ from app_pages.toolkit.stoppable import until_done
 from model.atlas.data_source import Spread
 from model.atlas.results import Heads
 from model.checkpoint import available, read_config
+from model.experiments import knock_out
 from model.experiments.importance import importance
 from model.inputs import Input
 from model.measures.head_roles import ON_ONE_INPUT, Role, roles, roles_for
@@ -122,8 +123,8 @@ def in_words(numbers: Numbers, name: str) -> str:
 def _formula(numbers: Numbers, name: str) -> str:
     answer, record = "cosine distance of the pooled state", numbers.record
     loss = r"here $\ln |p|$ of the pooled state $p$"
-    if isinstance(record, ForwardRecord) and (at := followed(record)) is not None:
-        answer = f"size of the change of the log-odds of {plain(record.class_names[at])}"
+    if isinstance(record, ForwardRecord) and (predicted := record.predicted_class) is not None:
+        answer = f"size of the change of the log-odds of {plain(record.class_names[predicted])}"
         loss = "here the cross-entropy with the predicted class (Michel et al. take the right one)"
     said = COLUMNS[name].formula.replace("{answer}", answer).replace("{loss}", loss)
     return said.replace("{units}", record.units)
@@ -163,9 +164,9 @@ def effects(chosen: Selection, stored: Heads | None) -> dict[str, np.ndarray]:
         return {}
     with until_done(what):
         found = {"importance": of(importance, name, (given,))[0]}
-        found["zero"] = np.abs(changes(before, each_head(name, given, None)))
+        found["zero"] = knock_out.effects(before, each_head(name, given, None))
         if means is not None:
-            found["mean"] = np.abs(changes(before, each_head(name, given, as_vectors(means))))
+            found["mean"] = knock_out.effects(before, each_head(name, given, as_vectors(means)))
     return found
 
 

@@ -10,10 +10,8 @@ from app_pages.controls.head_choice import clickable_heads, take_query
 from app_pages.controls.heads_controls import SECOND_DIGIT, SECOND_TEXT
 from app_pages.controls.map_controls import QUERY
 from app_pages.heads.effects import (
-    changes,
     each_head_patched,
     each_position_patched,
-    followed,
     forwards_of_heads,
     forwards_of_positions,
     wanted,
@@ -27,6 +25,7 @@ from app_pages.subject.state import HeadSelection
 from app_pages.subject.two_sides import Side, beside, predictions, similarity, tell
 from app_pages.toolkit.markdown import plain
 from app_pages.toolkit.stoppable import until_done
+from model.experiments.knock_out import changes
 from model.experiments.patching import Pairs, paired
 from model.inputs import Input, Text
 from model.measures.changes import log_odds
@@ -95,11 +94,11 @@ def _second(chosen: HeadSelection) -> tuple[Input | None, int | None]:
 
 def _in_words(before: ForwardRecord, other: ForwardRecord) -> str:
     """How far apart the two answers are: what a patch can move at most, or beyond. Plain text."""
-    if (at := followed(before)) is None:
+    if (predicted := before.predicted_class) is None:
         return similarity(before, other)
-    one, then = (float(log_odds(each.probabilities, at)) for each in (before, other))
+    one, then = (float(log_odds(each.probabilities, predicted)) for each in (before, other))
     return (
-        f"The log-odds of {before.class_names[at]} are {written(one, '+.2f')} for the first and {written(then, '+.2f')} for the "
+        f"The log-odds of {before.class_names[predicted]} are {written(one, '+.2f')} for the first and {written(then, '+.2f')} for the "
         f"second: a patch that moved the answer all the way there would change them by {written(then - one, '+.2f')}."
     )
 
@@ -111,7 +110,7 @@ def _said_of_pairs(before: ForwardRecord, other: ForwardRecord, pairs: Pairs) ->
             differ = sum(one != two for one, two in zip(before.tokens, other.tokens, strict=True))
             same += f" At {differ} of them the tokens differ."
         return same
-    left = len(before) - len(pairs.ours)
+    left = len(before) - len(pairs.input)
     stays = f" {left} of the first have no partner and stay as they are." if left else ""
     shifted = "Behind the edit, partners stand at other positions, which is a difference of its own."
     return f"{len(before)} tokens and {len(other)}. {_OF}{stays} {shifted}"
@@ -133,7 +132,7 @@ def _heads(chosen: HeadSelection, before: ForwardRecord, source: Input) -> None:
         effects = changes(before, each_head_patched(name, given, source))
     head = chosen.layer, chosen.head
     title = [what_changes(before)]
-    figure = head_grid(effects, selected=head, title=title, signed=followed(before) is not None)
+    figure = head_grid(effects, selected=head, title=title, signed=before.predicted_class is not None)
     clickable_heads(figure, key="patch_heads", chosen=head)
     most = np.unravel_index(int(np.abs(effects).argmax()), effects.shape)
     st.caption(
@@ -153,7 +152,7 @@ def _positions(chosen: HeadSelection, before: ForwardRecord, source: Input) -> N
         effects = changes(before, each_position_patched(name, given, source))
     query = QUERY.held(0)
     query = query if isinstance(query, int) and query < len(before) else 0
-    signed = followed(before) is not None
+    signed = before.predicted_class is not None
     figure = stage_positions(
         effects, before.stages, before.tokens, query=query, what=what_changes(before), signed=signed
     )

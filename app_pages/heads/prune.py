@@ -15,7 +15,7 @@ from app_pages.subject.state import HeadSelection
 from app_pages.subject.stored_results import over, pruning_of
 from app_pages.toolkit.markdown import plain
 from model.atlas.results import CHOOSING, JUDGING, Table
-from model.experiments.pruning import Step, may_go
+from model.experiments.pruning import PruningStep, may_go
 from viz.builders.number_format import head_name, percent, with_error, written
 from viz.heads.pruning_curve import Curve, pruning_curve
 
@@ -72,11 +72,11 @@ def _judged_by(tables: Iterable[Table]) -> str:
     return " ".join(dict.fromkeys(said))
 
 
-def _steps(table: Table, how: str) -> list[Step]:
+def _steps(table: Table, how: str) -> list[PruningStep]:
     rows = table.rows[table.rows["how"] == next(name for name, said in PRUNED_BY.items() if said == how)]
     n = table.source.samples.get(JUDGING, 0)
     return [
-        Step(
+        PruningStep(
             step=int(row.step),
             layer=_whole(row.layer),
             head=_whole(row.head),
@@ -94,7 +94,7 @@ def _whole(value: float | None) -> int | None:
     return None if pd.isna(value) else int(value)
 
 
-def _in_words(name: str, table: Table, steps: list[Step]) -> str:
+def _in_words(name: str, table: Table, steps: list[PruningStep]) -> str:
     """With how many heads gone accuracy is not clearly lower, what the next one costs, and what half of them do."""
     if not steps[0].n:
         return _of_older_file(name, table, steps[0])
@@ -113,7 +113,7 @@ def _in_words(name: str, table: Table, steps: list[Step]) -> str:
     )
 
 
-def _of_older_file(name: str, table: Table, first: Step) -> str:
+def _of_older_file(name: str, table: Table, first: PruningStep) -> str:
     """It does not say which answers turned, and so not whether a change is more than chance."""
     n = table.source.n // 2
     error = np.sqrt(first.accuracy * (1 - first.accuracy) / n)
@@ -124,22 +124,22 @@ def _of_older_file(name: str, table: Table, first: Step) -> str:
     )
 
 
-def _name(step: Step) -> str:
+def _name(step: PruningStep) -> str:
     return "" if step.layer is None else head_name(step.layer, step.head)
 
 
-def _accuracy(steps: list[Step], at: int) -> str:
+def _accuracy(steps: list[PruningStep], at: int) -> str:
     first, end = percent(steps[0].accuracy), percent(steps[at].accuracy)
     return f"accuracy {first} → {end}, a change of {_change(steps[at])}"
 
 
-def _change(step: Step) -> str:
+def _change(step: PruningStep) -> str:
     if not step.n:
         return ""
     return f"{written(100 * step.change, '+.1f')} ± {written(100 * step.error, '.1f')} points"
 
 
-def _curve(name: str, steps: list[Step]) -> Curve:
+def _curve(name: str, steps: list[PruningStep]) -> Curve:
     return Curve(
         state.config_of(name).norm_placement,
         [_name(step) for step in steps],

@@ -20,7 +20,8 @@ from app_pages.subject.cache import Checkpoint, of
 from app_pages.toolkit.beside import beside as side_by_side
 from app_pages.toolkit.stoppable import in_steps
 from model.capture.intervention import Intervention
-from model.experiments.probabilities import at_once, probabilities
+from model.experiments.batching import batch_size
+from model.experiments.probabilities import probabilities
 from model.experiments.shuffling import restored
 from model.inputs import Input
 from model.measures.changes import change
@@ -80,7 +81,7 @@ def answers_under(chosen: Side | state.Selection, changes: Iterable[Intervention
     """
     changes = tuple(changes)
     n = len(state.record(chosen.checkpoint, chosen.given))
-    size = at_once(state.loaded(chosen.checkpoint).config, n)
+    size = batch_size(state.loaded(chosen.checkpoint).config, n)
     parts = [changes[start : start + size] for start in range(0, len(changes), size)]
     read = partial(of, probabilities, chosen.checkpoint, (chosen.given,))
     first = partial(read, parts[0], spinner=text)  # before the first one is done, there is no bar

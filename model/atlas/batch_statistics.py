@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ..capture import evaluating
 from ..config import ModelConfig
-from ..experiments.probabilities import at_once
+from ..experiments.batching import batch_size
 from ..hooks import Watcher, watch
 from ..loaded import Loaded
 from ..measures.head_measures import distances
@@ -35,10 +35,10 @@ def watched(loaded: Loaded, inputs: Tensor, positions: Sequence[Positions]) -> d
     """
     model = loaded.model
     with torch.inference_mode(), evaluating(model):
-        mask = model.full_mask(inputs, None)
+        mask = model.full_mask(inputs)
         seen = _Seen(loaded, inputs, positions, mask)
         with watch(model, seen.watchers()):
-            model.answer(model.pass_blocks(model.embed(inputs), mask), inputs)
+            model(inputs)
         return seen.moments()
 
 
@@ -178,7 +178,7 @@ def one_length(config: ModelConfig, lengths: Sequence[int]) -> list[list[int]]:
     batches: list[list[int]] = []
     for at in sorted(range(len(lengths)), key=lambda at: -lengths[at]):
         last = batches[-1] if batches else []
-        if last and lengths[last[0]] == lengths[at] and len(last) < at_once(config, lengths[at]):
+        if last and lengths[last[0]] == lengths[at] and len(last) < batch_size(config, lengths[at]):
             last.append(at)
         else:
             batches.append([at])

@@ -54,8 +54,7 @@ class Strongest(Measure):
                 for layer in range(config.n_layers)
             }
             with torch.inference_mode(), evaluating(loaded.model), watch(loaded.model, watchers):
-                mask = loaded.model.full_mask(inputs, None)
-                loaded.model.pass_blocks(loaded.model.embed(inputs), mask)
+                loaded.model.encode(inputs)
             weight, at = (
                 torch.stack([seen[layer][part] for layer in range(config.n_layers)], dim=1).cpu().numpy()
                 for part in (0, 1)

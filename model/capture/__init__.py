@@ -1,4 +1,4 @@
-"""What an encoder does with an input: any of its activations, or one forward pass as a `ForwardRecord`."""
+"""The activations of an encoder for inputs, or one whole forward pass as a `ForwardRecord`."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -13,11 +13,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ..config import ModelConfig
-from ..hooks import watch
+from ..hooks import hook_points, watch
 from ..inputs import InputLike
 from ..loaded import Loaded
+from ..masks import FullMask
 from ..record import ForwardRecord, Positions
-from ..transformer import FullMask, Transformer
+from ..transformer import Transformer
 from .intervention import Intervention
 
 BY_LAYER = ("scores", "pattern", "q", "k", "v", "z")
@@ -31,24 +32,25 @@ def activations(
     intervention: Intervention | None = None,
     gradients: bool = False,
 ) -> dict[str, Float[Tensor, "input ..."]]:
-    """What passes the hook points of these `names` (`model.hooks.hook_points`), for all inputs in one batch.
+    """The activations at the hook points of these `names` (`model.hooks.hook_points`), for all inputs in one batch.
 
-    Shorter texts are padded at their end to the length of the longest. With `gradients` all of it carries its
-    graph: `torch.autograd.grad(seen["logits"][0, 1], seen["blocks.0.attention.pattern"])`.
+    Shorter texts are padded at their end to the length of the longest. With `gradients` the activations carry their
+    graph: `torch.autograd.grad(result["logits"][0, 1], result["blocks.0.attention.pattern"])`.
     Raises ValueError where an input is of the wrong kind, or texts of different lengths meet an encoder
     without padding; KeyError for an unknown name, RuntimeError where an activation never came.
     """
     intervention = intervention or Intervention()
     batch = _batch(loaded, [intervention.prepare(loaded, given)[0] for given in inputs])
     with torch.inference_mode(not gradients), torch.set_grad_enabled(gradients):
-        return _seen(loaded.model, batch, intervention, intervention.mask(loaded.model, batch), names)
+        mask = intervention.mask(loaded.model, batch)
+        return _activations(loaded.model, batch, intervention, mask, names)
 
 
 def capture(loaded: Loaded, given: InputLike, intervention: Intervention | None = None) -> ForwardRecord:
-    """Runs one text, or one picture (uint8 of [height, width] or [height, width, 3]), and keeps every activation worth seeing.
+    """The record of one forward pass of one text, or one picture (uint8 of [height, width] or [height, width, 3]).
 
     Text beyond the positions of the encoder is left out (`model.inputs.text.encode` says how much). Under an
-    `intervention` the record is of what was done then: content in another order stands in that order. A
+    `intervention` the record holds the changed activations: content in another order stands in that order. A
     `watch` around this call intervenes first.
     Raises ValueError where the input is of the wrong kind, RuntimeError where an activation never came.
     """
@@ -57,18 +59,20 @@ def capture(loaded: Loaded, given: InputLike, intervention: Intervention | None 
     inputs, positions = intervention.prepare(loaded, given)
     positions = intervention.as_read(positions)
     buffers = _buffers(model.config, len(positions), loaded.device)
-    places = _places(buffers)
+    by_hook = _by_hook(buffers)
     with torch.inference_mode():
         mask = intervention.mask(model, inputs)
-        logits = _seen(model, inputs, intervention, mask, ("logits", *places), into=places)["logits"]
+        # only encoders with an output for each token have the second
+        outputs = [name for name in ("logits", "token_logits") if name in hook_points(model)]
+        kept = _activations(model, inputs, intervention, mask, (*outputs, *by_hook), by_hook)
         states = model.final_norm(buffers["residual"])
         repeated = inputs.expand(len(states), *inputs.shape[1:])
         # Without classes the classifier hands its input on: that is no logits.
         logits, by_layer = (
-            each[:, : model.config.n_classes] for each in (logits, model.classify(states, repeated))
+            answers[:, : model.config.n_classes]
+            for answers in (kept["logits"], model.classify(states, repeated))
         )
         pooled = model.pool(states[-1:], inputs)
-        by_token = model.token_logits(states[-1:])
     if mask is None or intervention.masking.method == "ignored":
         mask = torch.ones(1, 1, 1, 1, 1, dtype=torch.bool)
     return ForwardRecord(
@@ -77,7 +81,7 @@ def capture(loaded: Loaded, given: InputLike, intervention: Intervention | None 
         logits=_numpy(logits[0]),
         logits_by_layer=_numpy(by_layer),
         pooled=_numpy(pooled[-1]),
-        token_logits=None if by_token is None else _numpy(by_token[0]),
+        token_logits=_numpy(kept["token_logits"][0]) if "token_logits" in kept else None,
         **{field.name: getattr(positions, field.name) for field in fields(Positions)},
         **{name: _numpy(buffer) for name, buffer in buffers.items()},
     )
@@ -97,47 +101,62 @@ def evaluating(model: nn.Module) -> Iterator[None]:
 
 
 def _batch(loaded: Loaded, inputs: Sequence[Tensor]) -> Tensor:
-    """Batches of one as one batch."""
-    longest = max(each.shape[1] for each in inputs)
-    if any(each.shape[1] < longest for each in inputs):
+    """Batches of one, concatenated; shorter texts are padded."""
+    longest = max(one.shape[1] for one in inputs)
+    if any(one.shape[1] < longest for one in inputs):
         if loaded.config.padding_id is None:
             raise ValueError(f"{loaded.name} knows no padding, so it reads texts of one length at a time")
         padding = loaded.config.padding_id
-        inputs = [functional.pad(each, (0, longest - each.shape[1]), value=padding) for each in inputs]
+        inputs = [functional.pad(one, (0, longest - one.shape[1]), value=padding) for one in inputs]
     return torch.cat(list(inputs))
 
 
-def _seen(
+@contextmanager
+def keeping(
+    model: Transformer, names: Collection[str], buffers: Mapping[str, Tensor] | None = None
+) -> Iterator[dict[str, Tensor]]:
+    """Collects, by name, the activations at these hook points of a forward inside the `with`.
+
+    Those with a buffer of that name are copied there as soon as they are computed. Where gradients are recorded, one that
+    nothing trained comes before is made a leaf, so that its gradient can be taken.
+    """
+    kept: dict[str, Tensor] = {}
+
+    def keep(name: str, activation: Tensor) -> Tensor:
+        if buffers is not None and name in buffers:
+            kept[name] = buffers[name].copy_(activation)
+            return activation
+        if torch.is_grad_enabled() and not activation.requires_grad:
+            activation = activation.detach().requires_grad_()
+        kept[name] = activation
+        return activation
+
+    with watch(model, {name: partial(keep, name) for name in names}):
+        yield kept
+
+
+def _activations(
     model: Transformer,
     inputs: Tensor,
     intervention: Intervention,
     mask: FullMask | None,
     names: Collection[str],
-    into: Mapping[str, Tensor] | None = None,
+    buffers: Mapping[str, Tensor] | None = None,
 ) -> dict[str, Tensor]:
-    """The activations of one forward by name, those in `into` copied there as soon as they are computed."""
-    seen: dict[str, Tensor] = {}
-    keeping = {name: partial(_keep, seen, into or {}, name) for name in names}
-    with evaluating(model), watch(model, intervention.watchers(model, mask)), watch(model, keeping):
-        model.answer(model.pass_blocks(model.embed(inputs), mask), inputs)
-    if missing := sorted(set(names) - set(seen)):
+    """The activations of one forward by name, as `keeping` collects them."""
+    with (
+        evaluating(model),
+        watch(model, intervention.watchers(model, mask)),
+        keeping(model, names, buffers) as kept,
+    ):
+        model(inputs, mask)
+    if missing := sorted(set(names) - set(kept)):
         raise RuntimeError(f"these activations were never seen: {missing}")
-    return {name: seen[name] for name in names}
-
-
-def _keep(seen: dict[str, Tensor], into: Mapping[str, Tensor], name: str, activation: Tensor) -> Tensor:
-    if name in into:
-        seen[name] = into[name].copy_(activation)
-        return activation
-    # nothing that is trained stands before it
-    if torch.is_grad_enabled() and not activation.requires_grad:
-        activation = activation.detach().requires_grad_()
-    seen[name] = activation
-    return activation
+    return {name: kept[name] for name in names}
 
 
 def _buffers(config: ModelConfig, n: int, device: torch.device) -> dict[str, Tensor]:
-    """Room for a record's arrays in their final shape: stacking them afterwards costs a quarter more."""
+    """Uninitialised memory for a record's arrays in their final shape: stacking them afterwards costs a quarter more."""
     layers, heads = config.n_layers, config.n_heads
     shapes = {
         **dict.fromkeys(("scores", "pattern"), (layers, heads, n, n)),
@@ -151,17 +170,17 @@ def _buffers(config: ModelConfig, n: int, device: torch.device) -> dict[str, Ten
     return {name: part.view(shape) for part, (name, shape) in zip(parts, shapes.items(), strict=True)}
 
 
-def _places(buffers: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Where in them each activation of a batch of one goes, by the name of its hook point."""
+def _by_hook(buffers: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Hook name → the view of the buffers into which its activation, of a batch of one, is copied."""
     by_stage = buffers["residual"].unsqueeze(1).unbind()
-    places = {"embedding.output": by_stage[0]}
+    views = {"embedding.output": by_stage[0]}
     for layer in range(len(by_stage) // 2):
-        places[f"blocks.{layer}.resid_mid"] = by_stage[1 + 2 * layer]
-        places[f"blocks.{layer}.resid_post"] = by_stage[2 + 2 * layer]
+        views[f"blocks.{layer}.resid_mid"] = by_stage[1 + 2 * layer]
+        views[f"blocks.{layer}.resid_post"] = by_stage[2 + 2 * layer]
     for name in BY_LAYER:
-        for layer, place in enumerate(buffers[name].unsqueeze(1).unbind()):
-            places[f"blocks.{layer}.attention.{name}"] = place
-    return places
+        for layer, view in enumerate(buffers[name].unsqueeze(1).unbind()):
+            views[f"blocks.{layer}.attention.{name}"] = view
+    return views
 
 
 def _numpy(values: Tensor) -> np.ndarray:

@@ -22,7 +22,7 @@ from tqdm import tqdm
 from ..checkpoint import record_figures
 from ..checkpoint.cli import CHECKPOINT, in_one_sentence, load_checkpoint
 from ..device import hand_back
-from ..experiments.probabilities import at_once
+from ..experiments.batching import batch_size
 from ..inputs.digits import examples, to_input, to_labels
 from ..loaded import Loaded
 
@@ -99,7 +99,7 @@ def _batches(loaded: Loaded, csv: Path) -> Batches:
                 length, n = int(lengths[order[0]]), 1
                 if config.padding_id is not None:
                     length = min(-(-length // LENGTHS) * LENGTHS, config.n_positions)
-                    n = min(at_once(config, length), BATCH)
+                    n = min(batch_size(config, length), BATCH)
                 part, order = order[:n], order[n:]
                 inputs = torch.full((len(part), length), config.padding_id or 0)
                 for row, place in enumerate(part):

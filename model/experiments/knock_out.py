@@ -3,7 +3,7 @@
 There are several ways to take a position away, and they do not agree: whoever shows an effect says which it is.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..inputs import InputLike, prepare
 from ..loaded import Loaded
 from ..measures.changes import changes_of_class, fall
 from ..record import ForwardRecord, Positions
-from .probabilities import at_once, probabilities
+from .probabilities import probabilities
 
 # "keys": no query attends to it, in all layers and heads, its own included; its state stays in the stream.
 # "mask", "unknown": the encoder reads [MASK] or [UNK] there. "grey": each pixel of the patch is the picture's mean.
@@ -72,46 +72,39 @@ def knock_out(
 
     `positions` None stands for those that are `compared`. Raises as `knocked_out` does.
     """
-    return np.concatenate(list(in_chunks(loaded, given, kind, positions)))
+    if positions is None:
+        positions = compared(prepare(loaded, given)[1])
+    changes = knocked_out(loaded, given, [(position,) for position in positions], kind)
+    return probabilities(loaded, [given], changes)[0]
 
 
-def in_chunks(
-    loaded: Loaded, given: InputLike, kind: Kind = "keys", positions: Sequence[int] | None = None
-) -> Iterator[Float32[np.ndarray, "some answer"]]:
-    """The same, as many at a time as share a batch: whoever waits can see how far it is, and stop."""
-    read = prepare(loaded, given)[1]
-    positions = compared(read) if positions is None else positions
-    changes = knocked_out(loaded, given, [(at,) for at in positions], kind)
-    size = at_once(loaded.config, len(read))
-    if not changes:
-        yield probabilities(loaded, [given], ())[0]
-    for start in range(0, len(changes), size):
-        yield probabilities(loaded, [given], changes[start : start + size])[0]
+def changes(
+    before: ForwardRecord, answers: Float[np.ndarray, "*intervention answer"]
+) -> Float[np.ndarray, " *intervention"]:
+    """How far the log-odds of the predicted class have risen since `before`, in nats.
+
+    Of an encoder that does not choose a class, the cosine distance of the pooled states, from 0 to 2.
+    """
+    flat = answers.reshape(-1, answers.shape[-1])
+    return changes_of_class(before, flat, before.predicted_class).reshape(answers.shape[:-1])
 
 
 def effects(
     before: ForwardRecord, answers: Float[np.ndarray, "*intervention answer"]
 ) -> Float[np.ndarray, " *intervention"]:
-    """How far each answer is from the one `before`: |change of the log-odds of the predicted class|, in nats.
-
-    Of an encoder that does not choose a class, the cosine distance of the pooled states, from 0 to 2.
-    """
-    followed = int(before.logits.argmax()) if before.has_classes else None
-    flat = answers.reshape(-1, answers.shape[-1])
-    return np.abs(changes_of_class(before, flat, followed)).reshape(answers.shape[:-1])
+    """The absolute values of `changes`."""
+    return np.abs(changes(before, answers))
 
 
 def falls(
     before: ForwardRecord, answers: Float[np.ndarray, "*intervention answer"]
 ) -> Float[np.ndarray, " *intervention"]:
-    """How far each answer has fallen from the one `before`: by how many nats the log-odds of the predicted class.
+    """How far the log-odds of the predicted class have fallen since `before`, in nats; below 0 where they rose.
 
-    Below 0 where the class became more probable. Of an encoder that does not choose a class, the cosine distance of the
-    pooled states, as `effects` has it.
+    Of an encoder that does not choose a class, the cosine distance of the pooled states, from 0 to 2.
     """
-    if before.has_classes:
-        return fall(before.probabilities, answers, int(before.logits.argmax()))
-    return fall(before.pooled, answers, None)
+    whole = before.probabilities if before.has_classes else before.pooled
+    return fall(whole, answers, before.predicted_class)
 
 
 def _token(loaded: Loaded, kind: Kind) -> int | None:

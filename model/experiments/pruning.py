@@ -1,4 +1,4 @@
-"""Heads taken away one after the other, always the one that is missed least: how many may go?"""
+"""Heads removed one after the other, always the one whose removal costs least: how many can go?"""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -12,18 +12,18 @@ from torch import Tensor
 
 from ..capture import evaluating
 from ..hooks import watch
-from ..inputs import InputLike, prepare
+from ..inputs import InputLike
 from ..loaded import Loaded
-from .ablation import How, ablated
+from .ablation import Ablation, Means, ablated
+from .batching import answers_from, batches
 from .importance import check_labels
-from .one_head_changed import HeadName, with_each_head
-from .probabilities import of_one_length, read_answer
+from .one_head_changed import HeadName, HeadOutputs, change_each_head
 
 BAND = 2.0  # standard errors; below it a difference may be chance
 
 
-class Step(NamedTuple):
-    """How well the encoder answers once `step` heads have gone, of which this was the last; none had, at step 0."""
+class PruningStep(NamedTuple):
+    """Accuracy and loss once `step` heads are removed, (layer, head) last; None, None at step 0, before any."""
 
     step: int
     layer: int | None
@@ -36,7 +36,7 @@ class Step(NamedTuple):
 
     @property
     def change(self) -> float:
-        """Of the accuracy since step 0."""
+        """The change of the accuracy since step 0, from -1 to 1."""
         return (self.turned_right - self.turned_wrong) / self.n
 
     @property
@@ -57,45 +57,46 @@ def greedy(
     loaded: Loaded,
     inputs: Sequence[InputLike],
     labels: Sequence[int],
-    how: How = "zero",
+    ablation: Ablation = "zero",
     *,
     removed: Sequence[HeadName] = (),
     judged: tuple[Sequence[InputLike], Sequence[int]] | None = None,
-) -> Iterator[Step]:
-    """Removes heads (as `how` says, see `model.experiments.ablation.ablate_heads`) until none is left, and says what remains right.
+) -> Iterator[PruningStep]:
+    """Ablates heads (`model.experiments.ablation.ablate_heads`) one after the other until none is left.
 
-    At each step all that are left are tried, on all `inputs`, and the one goes without which the mean loss is least;
-    of equal ones the first. Accuracy and loss are of the same inputs, or of others that are `judged`: those that
-    chose a head flatter the choice, so what is reported should be of others. Steps come as they are found. With heads `removed` already, in this order, it goes
-    on with the next one; without, it begins with step 0.
+    At each step every remaining head is tried on all `inputs`, and the one without which the mean loss is least is
+    removed, the first of equal ones. Accuracy and loss are those of `judged` inputs and labels; without them, of the
+    inputs that chose the head, which flatters the choice. Steps come as soon as they are computed. With heads `removed`
+    already, in this order, it goes on with the next one; without, it begins with step 0.
     Raises ValueError where labels are no classes of the encoder, one an input, or where there is no input.
     """
-    chosen_by = _Data(loaded, inputs, labels)
-    means = None if isinstance(how, str) else how
+    choosing = _LabelledBatches(loaded, inputs, labels)
+    means = None if isinstance(ablation, str) else ablation
     gone = list(removed)
-    judge = chosen_by if judged is None else _Data(loaded, *judged)
-    before, loss = judge.answers((), means)
+    judging = choosing if judged is None else _LabelledBatches(loaded, *judged)
+    before, loss = judging.answers((), means)
     if not gone:
         yield _step(0, None, before, before, loss)
-    every = [
-        (layer, head) for layer in range(loaded.config.n_layers) for head in range(loaded.config.n_heads)
-    ]
-    while left := [each for each in every if each not in gone]:
-        losses = chosen_by.losses_without_each(gone, left, means)
+    config = loaded.config
+    left = [(layer, head) for layer in range(config.n_layers) for head in range(config.n_heads)]
+    while left := [head for head in left if head not in gone]:
+        losses = choosing.losses_without_each(gone, left, means)
         gone.append(left[int(losses.argmin())])
-        yield _step(len(gone), gone[-1], before, *judge.answers(gone, means))
+        yield _step(len(gone), gone[-1], before, *judging.answers(gone, means))
 
 
 def _step(
     step: int,
-    gone: HeadName | None,
+    last: HeadName | None,
     before: Bool[np.ndarray, " input"],
     right: Bool[np.ndarray, " input"],
     loss: float,
-) -> Step:
-    return Step(
-        step,
-        *(gone or (None, None)),
+) -> PruningStep:
+    layer, head = last or (None, None)
+    return PruningStep(
+        step=step,
+        layer=layer,
+        head=head,
         accuracy=float(right.mean()),
         loss=loss,
         n=len(right),
@@ -104,61 +105,61 @@ def _step(
     )
 
 
-def may_go(steps: Sequence[Step]) -> int:
-    """How many heads are gone before accuracy is, for the first time, clearly lower (`Step.loses`); whatever comes after.
+def may_go(steps: Sequence[PruningStep]) -> int:
+    """How many heads can be removed before the accuracy is clearly lower (`PruningStep.loses`) for the first time.
 
     Raises ValueError where the steps do not begin with 0.
     """
     if not steps or steps[0].step != 0:
         raise ValueError("what may go is counted from step 0, before the first head goes")
-    return next((each.step - 1 for each in steps if each.loses), steps[-1].step)
+    return next((step.step - 1 for step in steps if step.loses), steps[-1].step)
 
 
-class _Data:
+class _LabelledBatches:
     """Inputs with their labels, prepared once."""
 
     def __init__(self, loaded: Loaded, inputs: Sequence[InputLike], labels: Sequence[int]) -> None:
         check_labels(loaded, inputs, labels)
         if not len(inputs):
             raise ValueError("there is no input to judge the heads by")
-        self.model = loaded.model
-        prepared = [prepare(loaded, given)[0] for given in inputs]
-        rows = list(of_one_length(prepared, loaded.config))
-        self.batches = [torch.cat([prepared[row] for row in some]) for some in rows]
-        self.labels = [torch.tensor([int(labels[row]) for row in some]) for some in rows]
+        self.model, self.n_inputs = loaded.model, len(inputs)
+        self.batches = [
+            (batch, torch.tensor([int(labels[row]) for row in rows]))
+            for rows, batch in batches(loaded, inputs)
+        ]
 
     def answers(
-        self, gone: Sequence[HeadName], means: np.ndarray | None
+        self, gone: Sequence[HeadName], means: Means | None
     ) -> tuple[Bool[np.ndarray, " input"], float]:
-        """Which inputs are answered rightly without the heads that are `gone`, in an order of its own, and the mean loss."""
+        """Without the heads that are `gone`: which inputs are answered rightly, in order of the batches, and the mean loss."""
         right: list[Tensor] = []
         loss = 0.0
         with torch.inference_mode(), evaluating(self.model), self._without(gone, means):
-            for batch, labels in zip(self.batches, self.labels, strict=True):
-                states = self.model.pass_blocks(self.model.embed(batch), self.model.full_mask(batch, None))
-                answers = read_answer(self.model, states, batch).cpu()
+            for batch, labels in self.batches:
+                states, mask = self.model.embed(batch), self.model.full_mask(batch)
+                answers = answers_from(self.model, 0, states, batch, mask)[0].cpu()
                 right.append(answers.argmax(dim=-1) == labels)
                 loss += _loss(answers, labels).sum().item()
-        return torch.cat(right).numpy(), loss / sum(map(len, self.labels))
+        return torch.cat(right).numpy(), loss / self.n_inputs
 
     def losses_without_each(
-        self, gone: Sequence[HeadName], left: Sequence[HeadName], means: np.ndarray | None
+        self, gone: Sequence[HeadName], left: Sequence[HeadName], means: Means | None
     ) -> Float64[np.ndarray, " left"]:
-        """The mean loss without those that are `gone` and one of those that are `left`."""
+        """The mean loss without the heads that are `gone` and one of those that are `left`."""
         summed = dict.fromkeys(left, 0.0)
         vectors = None if means is None else torch.as_tensor(means)
 
-        def instead(layer: int, z: Tensor) -> Tensor:
+        def replace(layer: int, z: HeadOutputs) -> Tensor:
             return torch.zeros_like(z) if vectors is None else vectors[layer, :, None].to(z)
 
         with torch.inference_mode(), evaluating(self.model), self._without(gone, means):
-            for batch, labels in zip(self.batches, self.labels, strict=True):
-                for layer, heads, answers in with_each_head(self.model, batch, instead, set(left)):
+            for batch, labels in self.batches:
+                for layer, heads, answers in change_each_head(self.model, batch, replace, set(left)):
                     for head, loss in zip(heads, _loss(answers.cpu(), labels).sum(dim=-1), strict=True):
                         summed[layer, head] += loss.item()
-        return np.array([summed[each] for each in left]) / sum(map(len, self.labels))
+        return np.array([summed[head] for head in left]) / self.n_inputs
 
-    def _without(self, gone: Sequence[HeadName], means: np.ndarray | None) -> AbstractContextManager[None]:
+    def _without(self, gone: Sequence[HeadName], means: Means | None) -> AbstractContextManager[None]:
         return watch(self.model, ablated(heads=gone, means=means).watchers(self.model, None))
 
 

@@ -11,6 +11,7 @@ from torch.nn import functional
 from ..config import ModelConfig
 from ..family_options import Act
 from ..hooks import HookPoint
+from ..masks import Mask
 from ..transformer import Embedding, Inputs, States, Transformer, sinusoidal
 
 ACTS: dict[Act, type[nn.Module] | None] = {"relu": nn.ReLU, "tanh": nn.Tanh, "none": nn.Identity}
@@ -118,6 +119,8 @@ class ImportedEncoder(Transformer):
             self.token_act = act(family.token_hidden or "none")
             n_token_classes = len(family.token_class_names)
             self.token_classifier = nn.Linear(d, n_token_classes) if n_token_classes else None
+            if n_token_classes:
+                self.token_logits = HookPoint()
             if not family.biases:
                 for block in self.blocks:
                     for part in (block.attention.w_q, block.attention.w_k, block.attention.w_v):
@@ -128,6 +131,12 @@ class ImportedEncoder(Transformer):
             self._share_layers(family.n_layer_groups)
         _make_buffers(self.embedding, config)
 
+    def forward(self, inputs: Inputs, mask: Mask | None = None) -> Float[Tensor, "batch class"]:
+        states = self.encode(inputs, mask)
+        if self.token_classifier is not None:
+            self.token_logits(self.token_classifier(self.token_act(self.token_hidden(states))))
+        return self.logits(self.classify(states, inputs))
+
     def pool(self, states: States, inputs: Inputs) -> Float[Tensor, "batch d_pooled"]:
         return self.pooler_act(self.pooler(super().pool(states, inputs)))
 
@@ -136,11 +145,6 @@ class ImportedEncoder(Transformer):
         if self.second_classifier is None:
             return logits
         return (logits + self.second_classifier(states[:, 1])) / 2
-
-    def token_logits(self, states: States) -> Float[Tensor, "batch position class"] | None:
-        if self.token_classifier is None:
-            return None
-        return self.token_classifier(self.token_act(self.token_hidden(states)))
 
     def _add_relative_bias(self, bias: nn.Embedding) -> None:
         self.relative_bias = bias

@@ -206,6 +206,11 @@ class ForwardRecord(AttentionRecord):
         return self.config.chooses
 
     @property
+    def predicted_class(self) -> int | None:
+        """The class with the largest logit; None where the answer is not one class of several."""
+        return int(self.logits.argmax()) if self.has_classes else None
+
+    @property
     def is_finite(self) -> bool:
         """Whether all that leads to the answer is numbers: weights of finite numbers can make infinite activations."""
         return bool(np.isfinite(self.residual).all() and np.isfinite(self.logits).all())

@@ -1,6 +1,15 @@
 import torch
 
-from model.masks import blocked_cells, blocked_keys, causal, key_padding, local_window, patch_window, within
+from model.masks import (
+    blocked_cells,
+    blocked_keys,
+    causal,
+    combine,
+    local_window,
+    patch_window,
+    real_positions,
+    within,
+)
 
 
 def rows(mask: torch.Tensor) -> list[str]:
@@ -8,8 +17,9 @@ def rows(mask: torch.Tensor) -> list[str]:
 
 
 def test_nobody_attends_to_padding():
-    mask = key_padding(torch.tensor([[5, 6, 0, 0], [5, 0, 7, 8]]), padding_id=0)
-    assert mask.shape == (2, 1, 1, 1, 4)
+    real = real_positions(torch.tensor([[5, 6, 0, 0], [5, 0, 7, 8]]), padding_id=0)
+    mask = combine(None, real, (2, 3, 1, 4, 4))
+    assert mask.shape == (2, 3, 1, 1, 4)
     assert rows(mask[:, 0, 0, 0]) == ["xx..", "x.xx"]
 
 

@@ -10,7 +10,7 @@ from model.atlas.dataset_examples import Shard
 from model.atlas.dataset_measure import batches
 from model.atlas.running_moments import merge
 from model.capture import capture
-from model.experiments import probabilities, residual_stream
+from model.experiments import batching, residual_stream
 from model.hooks import watch
 from model.inputs import as_input
 from model.inputs.digits import examples
@@ -138,5 +138,5 @@ def test_without_classes_there_is_no_answer():
 
 
 def test_batches_are_of_one_length_and_leave_nothing_out(monkeypatch):
-    monkeypatch.setattr(probabilities, "NUMBERS_AT_ONCE", 2 * 4 * 16)
+    monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", 2 * 4 * 16)
     assert one_length(tiny.TEXT, [3, 4, 3, 4, 3, 4]) == [[1, 3], [5], [0, 2], [4]]

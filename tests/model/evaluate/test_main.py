@@ -18,7 +18,7 @@ from model.checkpoint.training_history import measured
 from model.config import preset
 from model.evaluate import __main__ as module
 from model.evaluate.__main__ import classification, evaluate
-from model.experiments import probabilities
+from model.experiments import batching
 from model.inputs.digits import to_input
 from model.inputs.text import train_tokenizer, train_word_tokenizer
 from model.loaded import Loaded
@@ -103,7 +103,7 @@ def test_windows_and_batches_of_any_size_come_to_the_same(review_folder, tmp_pat
     assert labels.tolist() == [n % 2 for n in range(23)]
     monkeypatch.setattr(module, "WINDOW", 5)
     monkeypatch.setattr(module, "LENGTHS", 3)
-    monkeypatch.setattr(probabilities, "NUMBERS_AT_ONCE", limit := 2 * 12 * loaded.config.d_ff)
+    monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", limit := 2 * 12 * loaded.config.d_ff)
     sizes, batches = [], module._batches
 
     def noted(*arguments):

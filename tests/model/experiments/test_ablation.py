@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from model.capture import activations, capture
 from model.capture.intervention import Intervention, without_keys
 from model.checkpoint import load
-from model.experiments import probabilities as batching
+from model.experiments import batching
 from model.experiments.ablation import ablate_heads, ablated
 from model.experiments.probabilities import probabilities
 from model.hooks import watch

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from model.capture import capture
 from model.checkpoint import load
-from model.experiments import probabilities as batching
+from model.experiments import batching
 from model.experiments.importance import importance
 from model.hooks import watch
 from model.inputs import prepare

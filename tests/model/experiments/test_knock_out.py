@@ -7,8 +7,8 @@ import torch
 from model.capture import capture
 from model.capture.intervention import Intervention, without_keys
 from model.checkpoint import load
-from model.experiments import probabilities as many
-from model.experiments.knock_out import compared, effects, in_chunks, kinds, knock_out, knocked_out
+from model.experiments import batching
+from model.experiments.knock_out import compared, effects, kinds, knock_out, knocked_out
 from model.inputs import Text, prepare
 from tests.model import tiny
 from tests.model.huggingface.folders import SECOND, SENTENCE, build
@@ -113,12 +113,10 @@ def test_nothing_taken_away_changes_nothing(text_loaded, digit_loaded, image):
             assert knock_out(loaded, given, kind, []).shape == (0, loaded.config.n_classes)
 
 
-def test_chunks_are_as_large_as_a_batch(text_loaded, monkeypatch):
+def test_in_batches_of_any_size_the_answers_are_the_same(text_loaded, monkeypatch):
     whole = knock_out(text_loaded, TEXT)
-    monkeypatch.setattr(many, "NUMBERS_AT_ONCE", 5 * 16 * 3)
-    parts = list(in_chunks(text_loaded, TEXT))
-    assert [len(part) for part in parts] == [3, 1]
-    np.testing.assert_allclose(np.concatenate(parts), whole, **CLOSE)
+    monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", 5 * 16 * 3)
+    np.testing.assert_allclose(knock_out(text_loaded, TEXT), whole, **CLOSE)
 
 
 def test_of_a_pair_of_texts_the_part_stays_known(tmp_path):

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from model.capture import capture
 from model.checkpoint import load
-from model.experiments import probabilities as batching
+from model.experiments import batching
 from model.experiments.ablation import ablate_heads
-from model.experiments.patching import Pairs, paired, patch_heads, patch_positions, patched_positions
+from model.experiments.patching import Pairs, paired, patch_heads, patch_positions, patch_positions_in_steps
 from model.hooks import watch
 from model.loaded import Loaded
 from tests.model import tiny
@@ -115,7 +115,7 @@ def test_texts_of_different_lengths(text_loaded, one, source):
     )
     found = patch_positions(text_loaded, one, source)
     np.testing.assert_allclose(found, positions_one_by_one(text_loaded, one, source, pairs), **CLOSE)
-    missing = [at for at in range(len(capture(text_loaded, one))) if at not in pairs.ours]
+    missing = [at for at in range(len(capture(text_loaded, one))) if at not in pairs.input]
     assert np.isnan(found[:, missing]).all()
     assert not np.isnan(np.delete(found, missing, axis=1)).any()
 
@@ -159,7 +159,7 @@ def test_a_head_that_puts_out_nothing_for_the_source_is_as_ablated(text_loaded):
 
 def test_positions_come_some_at_a_time(text_loaded, monkeypatch):
     monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", 1)
-    each = list(patched_positions(text_loaded, SENTENCE, OTHER))
+    each = list(patch_positions_in_steps(text_loaded, SENTENCE, OTHER))
     # [CLS] not great film a b [SEP]: in the embedding two positions differ, later all seven, each by itself
     assert [len(part.positions) for part in each] == [5, 1, 1] + [1] * 7 * 4
     assert each[0].positions == [0, 2, 3, 5, 6]
@@ -242,11 +242,11 @@ def test_pairs(text_loaded, one, source, ours, theirs):
 )
 def test_pairs_keep_the_order_and_leave_out_only_what_is_too_much(text_loaded, one, other):
     pairs = paired(text_loaded, " ".join(one), " ".join(other))
-    assert len(pairs.ours) == len(pairs.theirs) == min(len(one), len(other)) + 2
+    assert len(pairs.input) == len(pairs.source) == min(len(one), len(other)) + 2
     for side in pairs:
         assert list(side) == sorted(set(side))
-    assert (pairs.ours[0], pairs.theirs[0]) == (0, 0)
-    assert (pairs.ours[-1], pairs.theirs[-1]) == (len(one) + 1, len(other) + 1)
+    assert (pairs.input[0], pairs.source[0]) == (0, 0)
+    assert (pairs.input[-1], pairs.source[-1]) == (len(one) + 1, len(other) + 1)
 
 
 def test_two_kinds_of_input_are_refused(text_loaded, image):

@@ -15,8 +15,9 @@ from model.capture.intervention import (
     without_keys,
 )
 from model.capture.replacements import Zeroed
-from model.experiments import probabilities as subject
-from model.experiments.probabilities import at_once, probabilities
+from model.experiments import batching
+from model.experiments.batching import batch_size
+from model.experiments.probabilities import probabilities
 from model.experiments.shuffling import shuffled
 from model.hooks import hook_points, watch
 from model.inputs import prepare
@@ -51,11 +52,11 @@ def of_every_kind(roles: tuple[Role, ...]) -> list[Intervention]:
 
 
 @encoders
-@pytest.mark.parametrize("numbers", [subject.NUMBERS_AT_ONCE, 300, 1])
+@pytest.mark.parametrize("numbers", [batching.NUMBERS_AT_ONCE, 300, 1])
 def test_many_interventions_are_those_of_single_forwards(loaded, given_input, numbers, monkeypatch):
     """In batches that share the layers before the first change; however few of them share a batch."""
     interventions = of_every_kind(capture(loaded, given_input).roles)
-    monkeypatch.setattr(subject, "NUMBERS_AT_ONCE", numbers)
+    monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
     found = probabilities(loaded, [given_input], interventions)
     assert found.shape == (1, len(interventions), loaded.config.n_classes)
     expected = one_by_one(loaded, given_input, interventions[:-1])
@@ -63,11 +64,11 @@ def test_many_interventions_are_those_of_single_forwards(loaded, given_input, nu
     np.testing.assert_allclose(found[0], expected, **CLOSE)
 
 
-@pytest.mark.parametrize("numbers", [subject.NUMBERS_AT_ONCE, 2000, 1])
+@pytest.mark.parametrize("numbers", [batching.NUMBERS_AT_ONCE, 2000, 1])
 def test_many_texts_under_many_interventions(text_loaded, numbers, monkeypatch):
     texts = ["not great film", "film", "a b not", "great [PAD] film", "great film great film"]
     interventions = [without_keys(1), Intervention(), at_temperature(0.5, layer=1)]
-    monkeypatch.setattr(subject, "NUMBERS_AT_ONCE", numbers)
+    monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
     found = probabilities(text_loaded, texts, interventions)
     np.testing.assert_allclose(
         found, [one_by_one(text_loaded, text, interventions) for text in texts], **CLOSE
@@ -124,9 +125,9 @@ def test_a_model_in_training_is_looked_at_without_dropout_and_trained_on():
 
 
 def test_a_short_input_shares_its_batch_and_a_long_one_does_not():
-    assert at_once(tiny.small("mnist-pre-ln"), 50) >= 50
-    assert at_once(tiny.small("imdb-pre-ln"), 384) < 38
-    assert at_once(tiny.small("imdb-pre-ln"), 5000) == 1
+    assert batch_size(tiny.small("mnist-pre-ln"), 50) >= 50
+    assert batch_size(tiny.small("imdb-pre-ln"), 384) < 38
+    assert batch_size(tiny.small("imdb-pre-ln"), 5000) == 1
 
 
 # Keys that nobody looks at

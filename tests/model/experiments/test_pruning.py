@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from model.experiments import probabilities as batching
-from model.experiments.pruning import Step, greedy, may_go
+from model.experiments import batching
+from model.experiments.pruning import PruningStep, greedy, may_go
 from model.hooks import watch
 from model.loaded import Loaded
 from tests.model import tiny
@@ -38,28 +38,28 @@ def answers(loaded: Loaded, gone: set[tuple[int, int]], means: np.ndarray | None
     return np.array(right), float(np.mean(losses))
 
 
-def plainly(loaded: Loaded, means: np.ndarray | None) -> list[Step]:
+def plainly(loaded: Loaded, means: np.ndarray | None) -> list[PruningStep]:
     every = [(layer, head) for layer in range(2) for head in range(2)]
     before, loss = answers(loaded, set(), means)
-    steps, gone = [Step(0, None, None, before.mean(), loss, len(TEXTS), 0, 0)], set()
+    steps, gone = [PruningStep(0, None, None, before.mean(), loss, len(TEXTS), 0, 0)], set()
     while len(gone) < len(every):
         left = [each for each in every if each not in gone]
         best = min(left, key=lambda each: answers(loaded, {*gone, each}, means)[1])
         gone.add(best)
         right, loss = answers(loaded, gone, means)
         turned = int((before & ~right).sum()), int((right & ~before).sum())
-        steps.append(Step(len(gone), *best, right.mean(), loss, len(TEXTS), *turned))
+        steps.append(PruningStep(len(gone), *best, right.mean(), loss, len(TEXTS), *turned))
     return steps
 
 
-def compare(found: list[Step], expected: list[Step]) -> None:
+def compare(found: list[PruningStep], expected: list[PruningStep]) -> None:
     assert [each[:3] for each in found] == [each[:3] for each in expected]
     np.testing.assert_allclose([e[3:] for e in found], [e[3:] for e in expected], rtol=1e-4, atol=1e-6)
 
 
-def step(wrong: int, right: int, n: int = 100, number: int = 1) -> Step:
+def step(wrong: int, right: int, n: int = 100, number: int = 1) -> PruningStep:
     """After 90 of 100 answers were right, so many turned wrong, and so many right."""
-    return Step(number, 0, 0, 0.9 + (right - wrong) / n, 0.5, n, wrong, right)
+    return PruningStep(number, 0, 0, 0.9 + (right - wrong) / n, 0.5, n, wrong, right)
 
 
 @pytest.mark.parametrize("seed", range(4))

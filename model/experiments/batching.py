@@ -1,0 +1,84 @@
+"""Which inputs run in one batch, and one way to run variants of them on from any layer."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from ..capture.intervention import Intervention
+from ..config import ModelConfig
+from ..inputs import InputLike
+from ..loaded import Loaded
+from ..masks import FullMask
+from ..transformer import Transformer
+
+NUMBERS_AT_ONCE = 2**22  # attention weights of one layer, or hidden units, that are in memory together
+
+
+def batch_size(config: ModelConfig, n_positions: int) -> int:
+    """How many inputs of that length run in one batch: at least 1."""
+    return max(1, NUMBERS_AT_ONCE // (n_positions * max(config.n_heads * n_positions, config.d_ff)))
+
+
+def chunks(items: Sequence[int], size: int) -> Iterator[list[int]]:
+    """The items in lists of `size`, the last one shorter."""
+    return (list(items[start : start + size]) for start in range(0, len(items), size))
+
+
+def batches(
+    loaded: Loaded,
+    inputs: Sequence[InputLike],
+    intervention: Intervention | None = None,
+    *,
+    n_layers_held: int = 1,
+) -> Iterator[tuple[list[int], Tensor]]:
+    """Batches of inputs of equal length, shorter ones first: the indices of the inputs, and their tensor.
+
+    The padding that the intervention appends is appended. A computation that keeps the activations of several layers
+    gets smaller batches by `n_layers_held`. Raises as `model.inputs.prepare` does.
+    """
+    intervention = intervention or Intervention()
+    prepared = [intervention.prepare(loaded, given) for given in inputs]
+
+    def length(index: int) -> int:
+        return len(prepared[index][1])
+
+    for n, indices in groupby(sorted(range(len(inputs)), key=length), key=length):
+        for chunk in chunks(list(indices), max(1, batch_size(loaded.config, n) // n_layers_held)):
+            yield chunk, torch.cat([prepared[index][0] for index in chunk])
+
+
+def repeated(batch: Tensor, n: int) -> Tensor:
+    """The batch `n` times, one after the other along its first axis."""
+    return batch.repeat(n, *(1,) * (batch.ndim - 1))
+
+
+def answers_from(
+    model: Transformer,
+    first: int,
+    states: Float[Tensor, "variant_and_input position d_model"],
+    inputs: Tensor,
+    mask: FullMask | None,
+) -> Float[Tensor, "variant input answer"]:
+    """The answers of several variants of the same inputs, from the states that enter block `first`.
+
+    `states` holds all inputs of the first variant, then all of the second, and so on; `mask` is of the inputs, then it
+    holds for every variant, or has one entry for each of `states`.
+    """
+    n_variants = len(states) // len(inputs)
+    if mask is not None and len(mask) != len(states):
+        mask = repeated(mask, n_variants)
+    states = model.run_blocks(states, mask, first)
+    return read_answers(model, states, repeated(inputs, n_variants)).unflatten(0, (n_variants, len(inputs)))
+
+
+def read_answers(
+    model: Transformer, states: Float[Tensor, "input position d_model"], inputs: Tensor
+) -> Float[Tensor, "input answer"]:
+    """Class probabilities, from the states after the last block; where no class is chosen, the pooled states."""
+    states = model.final_norm(states)
+    if model.config.chooses:
+        return model.logits(model.classify(states, inputs)).softmax(dim=-1)
+    return model.pool(states, inputs)
