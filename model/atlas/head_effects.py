@@ -10,7 +10,7 @@ import pandas as pd
 from jaxtyping import Float
 
 from ..capture import capture
-from ..experiments.ablation import How, ablate_heads
+from ..experiments.ablation import AblationKind, ablate_heads
 from ..experiments.faithfulness import Untold, faithfulness, scores_of
 from ..experiments.importance import importance
 from ..experiments.probabilities import probabilities
@@ -61,7 +61,7 @@ class Ablation(OfMoments):
 
     def of(self, loaded: Loaded, shard: Shard, step: Step) -> Arrays:
         before = probabilities(loaded, shard.inputs)[:, 0]
-        ways: dict[str, How] = {ZERO: "zero", MEAN: self.means}
+        ways: dict[str, AblationKind] = {ZERO: "zero", MEAN: self.means}
         found = {name: _effects(loaded, shard.inputs, before, how) for name, how in ways.items()}
         step(len(shard))
         return to_arrays({name: Moments.of(each) for name, each in found.items()})
@@ -129,7 +129,10 @@ def lens_rows(found: Arrays) -> pd.DataFrame:
 
 
 def _effects(
-    loaded: Loaded, inputs: Sequence[InputLike], before: Float[np.ndarray, "example answer"], how: How
+    loaded: Loaded,
+    inputs: Sequence[InputLike],
+    before: Float[np.ndarray, "example answer"],
+    how: AblationKind,
 ) -> Effect:
     after = ablate_heads(loaded, inputs, how)
     if not loaded.config.chooses:

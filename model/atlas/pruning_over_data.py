@@ -1,4 +1,4 @@
-"""How many heads may go, over a data set: `model.experiments.pruning.greedy`, whose steps are stored as they come."""
+"""AblationKind many heads may go, over a data set: `model.experiments.pruning.greedy`, whose steps are stored as they come."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from ..experiments.ablation import How
+from ..experiments.ablation import AblationKind
 from ..experiments.pruning import greedy
 from ..inputs import InputLike
 from ..loaded import Loaded
@@ -49,7 +49,7 @@ def pruned(
 
     Raises ValueError as `greedy` does.
     """
-    ways: dict[str, How] = {"zero": "zero", "mean": means.astype(np.float32)}
+    ways: dict[str, AblationKind] = {"zero": "zero", "mean": means.astype(np.float32)}
     n_heads = loaded.config.n_layers * loaded.config.n_heads
     done, found = progress.load()
     with tqdm(

@@ -20,11 +20,11 @@ from .batching import batches
 from .one_head_changed import HeadAnswers, HeadName, Replace, change_each_head, change_each_head_of, collect
 
 Means = Float[np.ndarray, "layer head d_v"]  # of z over the positions of a data set
-Ablation = Literal["zero"] | Means  # what replaces the output z of a head
+AblationKind = Literal["zero"] | Means  # what replaces the output z of a head
 
 
 def ablate_heads(
-    loaded: Loaded, inputs: Sequence[InputLike], ablation: Ablation = "zero"
+    loaded: Loaded, inputs: Sequence[InputLike], ablation: AblationKind = "zero"
 ) -> Float32[np.ndarray, "input layer head answer"]:
     """The answers, as of `model.experiments.probabilities.probabilities`, with the output z of each head alone ablated.
 
@@ -41,13 +41,13 @@ def ablate_heads(
 
 
 def ablate_heads_in_steps(
-    loaded: Loaded, given: InputLike, ablation: Ablation = "zero"
+    loaded: Loaded, given: InputLike, ablation: AblationKind = "zero"
 ) -> Iterator[HeadAnswers]:
     """As `ablate_heads` of one input, some heads of a layer at a time, so that it can be stopped in between."""
     return change_each_head_of(loaded, given, _replacement(loaded, ablation))
 
 
-def _replacement(loaded: Loaded, ablation: Ablation) -> Replace:
+def _replacement(loaded: Loaded, ablation: AblationKind) -> Replace:
     if isinstance(ablation, str):
         return lambda _, z: torch.zeros_like(z)
     means = torch.as_tensor(_checked(ablation, loaded.config)).to(loaded.device)

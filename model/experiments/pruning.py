@@ -14,7 +14,7 @@ from ..capture import evaluating
 from ..hooks import watch
 from ..inputs import InputLike
 from ..loaded import Loaded
-from .ablation import Ablation, Means, ablated
+from .ablation import AblationKind, Means, ablated
 from .batching import answers_from, batches
 from .importance import check_labels
 from .one_head_changed import HeadName, HeadOutputs, change_each_head
@@ -57,7 +57,7 @@ def greedy(
     loaded: Loaded,
     inputs: Sequence[InputLike],
     labels: Sequence[int],
-    ablation: Ablation = "zero",
+    ablation: AblationKind = "zero",
     *,
     removed: Sequence[HeadName] = (),
     judged: tuple[Sequence[InputLike], Sequence[int]] | None = None,
