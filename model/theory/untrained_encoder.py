@@ -56,9 +56,10 @@ def fresh(setting: FreshSetting, variant: str, n_layers: int, seed: int, **field
         model = Transformer(config)
         if setting.initialisation == "theory":
             _start_as_in_theory(model)
-        for part in model.blocks.modules():
-            if isinstance(part, nn.Linear):
-                part.weight.mul_(setting.gain)
+        for block in model.blocks:
+            for part in block.modules():
+                if isinstance(part, nn.Linear):
+                    part.weight.mul_(setting.gain)
     return model.eval()
 
 
