@@ -22,14 +22,14 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from PIL import Image, ImageChops
-from playwright.sync_api import Error, Page, expect, sync_playwright
+from playwright.sync_api import Error, Page, ViewportSize, expect, sync_playwright
 
 from tests.browser import chromium
 from tests.browser.conftest import FLAGS, PATIENCE
 from tests.browser.server import ROOT, serve
 from tests.browser.watching import ready
 
-WINDOW = {"width": 1280, "height": 800}
+WINDOW: ViewportSize = {"width": 1280, "height": 800}
 STILL = 400  # milliseconds between two screenshots that must be equal
 ATTEMPTS = 12  # until a page that goes on moving is taken as it is
 DIGIT = {"kind": "Digit"}
@@ -117,7 +117,7 @@ def take_all(tree: Path, folder: Path, only: str) -> None:
                 context.set_default_timeout(PATIENCE)
                 queue: deque[tuple[str, dict[str, str]]] = deque((page, {}) for page in pages)
                 queue.extend(IN_LISTS if theme == "light" else [])
-                seen: set[tuple[str, bool, str, str]] = set()
+                seen: set[tuple[str, str, str, str]] = set()
                 while queue:
                     name, query = queue.popleft()
                     if only not in name:
@@ -142,7 +142,7 @@ def take(page: Page, folder: Path, name: str, query: dict[str, str]) -> list[tup
         still(page)
         options = page.evaluate(OPTIONS)
         height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
-        page.set_viewport_size({"width": WINDOW["width"], "height": max(height, WINDOW["height"])})
+        page.set_viewport_size({**WINDOW, "height": max(height, WINDOW["height"])})
         file = re.sub(
             r"[^\w=.-]+", "_", "__".join([name, *(f"{key}={value}" for key, value in query.items())])
         )

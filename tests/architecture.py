@@ -5,6 +5,7 @@ An arrow is left out where others lead the same way. Folders that import each ot
 the subjects of figures.
 """
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
@@ -57,10 +58,11 @@ def imports(top: str) -> Graph:
     """The boxes of one of the three folders; those that import each other as one, their names joined by commas."""
     paths = [path for path in PYTHON if path.parts[0] == top and len(path.parts) > 2 - (top == "model")]
     modules = {".".join(path.with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
-    graph: Graph = defaultdict(set)
+    graph: Graph = {folder_of(path): set() for path in modules.values()}
     for path in modules.values():
-        needed = {longest(name, modules) for name in imported(parse(path), path)} - {None}
-        graph[folder_of(path)] |= {folder_of(modules[name]) for name in needed} - {folder_of(path)}
+        for name in imported(parse(path), path):
+            if (module := longest(name, modules)) is not None:
+                graph[folder_of(path)] |= {folder_of(modules[module])} - {folder_of(path)}
     reached = {box: reachable(graph, box) for box in graph}
     together = {
         box: ", ".join(sorted({box} | {other for other in reached[box] if box in reached[other]}))
@@ -108,7 +110,7 @@ def rows_of(graph: Graph) -> tuple[list[list[str]], list[tuple[str, str]]]:
     rows: list[list[str]] = [[] for _ in range(1 + max(level.values()))]
     for box in sorted(graph):
         rows[level[box]].append(box)
-    links = []
+    links: list[tuple[str, str]] = []
     for box in sorted(graph):
         for other in sorted(graph[box]):
             lanes = [f"{other}>{row}>{box}" for row in range(level[other] + 1, level[box])]
@@ -138,9 +140,10 @@ def positions(rows: list[list[str]], links: list[tuple[str, str]]) -> dict[str, 
                 for entry in row
             }
             row.sort(key=lambda entry: (wish[entry], entry))
-            for before, entry in pairwise([None, *row]):
-                least = -1e9 if before is None else x[before] + (width(before) + width(entry)) / 2 + GAP
-                x[entry] = max(wish[entry], least)
+            end = -math.inf
+            for entry in row:
+                x[entry] = max(wish[entry], end + GAP + width(entry) / 2)
+                end = x[entry] + width(entry) / 2
             shift = sum(wish[entry] - x[entry] for entry in row) / len(row)
             x.update({entry: x[entry] + shift for entry in row})
     left = min(x[entry] - width(entry) / 2 for entry in x)

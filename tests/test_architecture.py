@@ -31,7 +31,7 @@ def test_no_two_folders_import_each_other(top: str) -> None:
 
 
 def test_the_page_names_each_folder_once() -> None:
-    tree = re.search(r"```text\n(.*?)```", (ROOT / "docs/architecture.md").read_text(), re.DOTALL)[1]
+    (tree,) = re.findall(r"```text\n(.*?)```", (ROOT / "docs/architecture.md").read_text(), re.DOTALL)
     named, top = [], ""
     for line in tree.splitlines():
         folder = line.split()[0]
