@@ -6,12 +6,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --requirement
 
-.PHONY: help run test check
+.PHONY: help run test test-all check
 
 help:
-	@echo "make run    installs what the app needs into .venv and serves the app"
-	@echo "make test   installs what the tests need as well, then lints and tests"
-	@echo "make check  checks types, and asks whether vulnerabilities are known of the requirements"
+	@echo "make run       installs what the app needs into .venv and serves the app"
+	@echo "make test      installs what the tests need as well, then lints and tests"
+	@echo "make test-all  tests also what is rare and slow"
+	@echo "make check     checks types, and asks whether vulnerabilities are known of the requirements"
 
 run: .venv/run-installed
 	$(BIN)/python -m streamlit run app.py
@@ -21,6 +22,10 @@ test: .venv/test-installed
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m tests.browser.chromium
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+# What hypothesis makes up is made up anew, five times as often.
+test-all: test
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "slow or hypothesis" --hypothesis-profile=many
 
 check: .venv/test-installed
 	$(BIN)/python -m mypy

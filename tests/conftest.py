@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache as once
 from pathlib import Path
 
+import jaxtyping
 import numpy as np
 import pytest
 import streamlit as st
@@ -17,6 +18,9 @@ from safetensors.numpy import save_file
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
+from xdist.workermanage import WorkerController
 
 from app_pages.subject import cache
 from model import checkpoint
@@ -28,8 +32,9 @@ from tests.model import tiny
 from viz.builders import figure
 
 # How long an example takes says how busy the machine is, not whether the code is right.
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
+settings.register_profile("few", deadline=None, max_examples=20)
+settings.register_profile("many", deadline=None, max_examples=100)
+settings.load_profile("few")
 # Figures are compared to the last bit, and with the CPU's; what a test starts inherits this.
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
 
@@ -46,9 +51,38 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Types and shapes are checked at run time where the model itself is tested: on pages that took a third of the time."""
+    is_of_the_model = item.path.is_relative_to(TESTS / "model")
+    jaxtyping.config.update("jaxtyping_disable", not is_of_the_model)
+
+
+class OneBrowser(LoadFileScheduling):
+    """A test file runs in one process, and all files that need the browser in the same one.
+
+    So there is one server and one Chromium, however many processes run tests. What takes longest begins first.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        return BROWSER if nodeid.startswith(BROWSER) else super()._split_scope(nodeid)
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        for scope in (TRAINING, BROWSER):
+            if scope in self.workqueue:
+                self.workqueue.move_to_end(scope, last=False)
+        super()._assign_work_unit(node)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneBrowser:
+    return OneBrowser(config, log)
+
+
 figure.validating = True  # every form that is made while tests run is checked against Vega-Lite's schema
 
-APP = Path(__file__).parents[1] / "app.py"
+TESTS = Path(__file__).parent
+BROWSER = "tests/browser/"
+TRAINING = "tests/model/train/test_main.py"
+APP = TESTS.parent / "app.py"
 
 FIGURES = {"n": 10_000, "accuracy": 0.9951, "loss": 0.0213, "data": "MNIST test digits"}
 # What a run of two phases with 2 and 3 steps leaves behind.

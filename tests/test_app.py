@@ -247,31 +247,32 @@ def test_what_is_imported_ahead_is_looked_through_by_no_collection_of_garbage() 
     assert not [name for name in modules if name.endswith(".page")]  # scripts, which would be drawn
 
 
-def test_the_frame_stands_before_torch_is_imported() -> None:
-    script = "import sys, app; print(*sys.modules)"
-    said = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    modules = set(said.stdout.split())
-    assert "app_pages.shell.frame" in modules
-    assert not {"torch", "pandas", "altair", "model.checkpoint"} & modules
+FIRST_PAGE = f"""
+import sys, app
+print(*sys.modules)
+from streamlit.testing.v1 import AppTest
+from app_pages.shell import frame
+page = AppTest.from_file({str(ROOT / "app.py")!r}, default_timeout=120).run()
+first = [element.type for element in page.main.children.values()]
+page.run()
+print(first == [element.type for element in page.main.children.values()])
+print(frame.DRAWN.is_set(), len(page.metric), len(page.exception))
+print(*sys.modules)
+"""
 
 
 def test_the_first_page_waits_for_nothing_that_others_alone_need() -> None:
-    script = (
-        "import sys; from streamlit.testing.v1 import AppTest; from app_pages.shell import frame; "
-        f"page = AppTest.from_file({str(ROOT / 'app.py')!r}, default_timeout=120).run(); "
-        "first = [each.type for each in page.main.children.values()]; page.run(); "
-        "print(first == [each.type for each in page.main.children.values()], frame.DRAWN.is_set(), len(page.metric), len(page.exception), *sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_PAGE], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    said = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    in_place, is_drawn, answers, exceptions, *modules = said.stdout.split()
-    assert (is_drawn, answers, exceptions) == ("True", "1", "0")
-    assert in_place == "True"  # or the second run would put all of the page up anew
+    lines = done.stdout.splitlines()
+    frame, page = set(lines[0].split()), set(lines[3].split())
+    assert "app_pages.shell.frame" in frame  # which is there before torch is imported
+    assert not {"torch", "pandas", "altair", "model.checkpoint"} & frame
+    assert lines[1] == "True"  # or the second run would put all of the page up anew
+    assert lines[2] == "True 1 0"
     # A tenth to half a second each; sympy comes with torch.broadcast_shapes.
-    assert not {"scipy", "sklearn", "sympy", "ray"} & set(modules)
+    assert not {"scipy", "sklearn", "sympy", "ray"} & page
 
 
 def test_choosing_a_query_shows_its_lines_alone(open_app: Open) -> None:

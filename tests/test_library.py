@@ -77,6 +77,7 @@ def test_the_notebook_imports_nothing_of_ours_but_names_of_loupe() -> None:
     assert set(modules) == {"loupe"}
 
 
+@pytest.mark.slow
 def test_the_lines_of_the_notebook_run_outside_the_clone(site: Path, elsewhere: Path) -> None:
     lines = notebook()
     figures = ("head_overview(", "attention_heatmap(", "token_strip(")
@@ -90,6 +91,7 @@ def test_the_lines_of_the_notebook_run_outside_the_clone(site: Path, elsewhere: 
     assert (elsewhere / "record.npz").is_file()
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_notebook_run(site: Path, elsewhere: Path) -> None:
     capture = ("checkpoints/imdb-pre-ln", "--text", "a film", "--out", "a.safetensors")
     result = run(site, elsewhere, "-m", "loupe.model.capture", *capture)
@@ -101,6 +103,7 @@ def test_the_commands_of_the_notebook_run(site: Path, elsewhere: Path) -> None:
         assert (elsewhere / name).is_file()
 
 
+@pytest.mark.slow
 def test_the_error_for_a_name_says_that_no_checkpoints_are_installed(site: Path, elsewhere: Path) -> None:
     result = run(
         site, elsewhere, "-m", "loupe.model.capture", "mnist-pre-ln", "--text", "a", "--out", "a.npz"
@@ -112,6 +115,7 @@ def test_the_error_for_a_name_says_that_no_checkpoints_are_installed(site: Path,
     assert str(site) not in message
 
 
+@pytest.mark.slow
 def test_what_the_modules_read_is_installed_with_them(site: Path) -> None:
     def files(folder: Path) -> set[Path]:
         paths = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
@@ -121,6 +125,7 @@ def test_what_the_modules_read_is_installed_with_them(site: Path) -> None:
     assert {"loupe" / path for path in files(site / "loupe")} == expected
 
 
+@pytest.mark.slow
 def test_a_record_is_read_and_drawn_without_torch(site: Path, elsewhere: Path) -> None:
     lines = (
         "from loupe import from_arrays, head_overview, read_record, save_record",

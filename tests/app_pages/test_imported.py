@@ -1,6 +1,8 @@
 """Encoders that were trained elsewhere open every part that is about an input."""
 
+import shutil
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -49,11 +51,23 @@ EVERY = [
 SOME = [EVERY[at] for at in (0, 2, 7, 11, 13, 18, -2, -1)]
 
 
+@pytest.fixture(scope="module")
+def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """`folder_of(architecture)` holds such an encoder; each is made once."""
+
+    @cache
+    def built(architecture: str) -> Path:
+        folder = tmp_path_factory.mktemp(architecture)
+        build(folder, architecture, **({"num_labels": 1} if architecture.startswith("Roberta") else {}))
+        return folder
+
+    return built
+
+
 @pytest.fixture
-def open_imported(open_app: Open, checkpoints: Path) -> Open:
+def open_imported(open_app: Open, checkpoints: Path, folder_of: Callable[[str], Path]) -> Open:
     def opened(architecture: str, page: str, **query: str) -> AppTest:
-        changed = {"num_labels": 1} if architecture == "RobertaForSequenceClassification" else {}
-        build(checkpoints / "own", architecture, **changed)
+        shutil.copytree(folder_of(architecture), checkpoints / "own")
         kind = "Digit" if architecture.startswith(("ViT", "DeiT")) else "Text"
         return open_app(f"app_pages/{page}/page.py", kind=kind, text=SENTENCE, checkpoint="own", **query)
 
@@ -74,6 +88,7 @@ def has_table(app: AppTest) -> bool:
     return any(each.proto.component_name == "heads_table" for each in app.get("bidi_component"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("architecture", OTHERS)
 @pytest.mark.parametrize(("page", "part"), SOME)
 def test_other_families_open_too(

@@ -31,6 +31,7 @@ for name, given in (("mnist-pre-ln", examples()[0][0]), ("imdb-post-ln", "It is 
 """
 
 
+@pytest.mark.slow
 def test_the_gpu_says_what_the_cpu_says():
     seen = {name: value for name, value in os.environ.items() if name != "CUDA_VISIBLE_DEVICES"}
     done = subprocess.run([sys.executable, "-c", SCRIPT], env=seen, cwd=ROOT, capture_output=True, text=True)

@@ -24,6 +24,7 @@ TEXTS = tuple(
 )
 
 
+@pytest.mark.slow
 def test_local_and_ray_are_equal_with_a_worker_killed(tmp_path):
     made = tiny.loaded(tiny.TEXT)
     save(tmp_path / "it", made.model, {}, made.tokenizer)

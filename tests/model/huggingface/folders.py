@@ -1,11 +1,14 @@
 """Small encoders of other families, made by `transformers` with random weights, in folders as it saves them."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 import transformers
+from _pytest.mark import ParameterSet
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 TEXT = (
@@ -67,6 +70,14 @@ def build(folder: Path, architecture: str, seed: int = 0, **changed: Any) -> tor
     if family not in ("ViT", "DeiT"):
         tokenizer().save(str(folder / "tokenizer.json"))
     return model
+
+
+def slow_but_bert_and_vit(architectures: Sequence[str]) -> list[ParameterSet]:
+    """Values for `parametrize`: those of other families, which share the code of these two, are marked as slow."""
+    return [
+        pytest.param(name, marks=() if name.startswith(("Bert", "ViT")) else pytest.mark.slow)
+        for name in architectures
+    ]
 
 
 def tokenizer() -> Tokenizer:

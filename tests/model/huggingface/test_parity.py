@@ -14,7 +14,7 @@ from model.experiments import masked_tokens
 from model.inputs import Text, prepare
 from model.loaded import Loaded
 from model.record import ForwardRecord
-from tests.model.huggingface.folders import SECOND, SENTENCE, build
+from tests.model.huggingface.folders import SECOND, SENTENCE, build, slow_but_bert_and_vit
 
 CLOSE = {"rtol": 0, "atol": 1e-5}
 TEXT = [
@@ -98,7 +98,7 @@ def output(record: ForwardRecord, loaded: Loaded, said: object) -> None:
         np.testing.assert_allclose(record.pooled, pooled[0], **CLOSE)
 
 
-@pytest.mark.parametrize("architecture", TEXT)
+@pytest.mark.parametrize("architecture", slow_but_bert_and_vit(TEXT))
 def test_text_encoders_agree(architecture: str, tmp_path: Path) -> None:
     model = build(tmp_path, architecture)
     loaded = load(tmp_path)
@@ -108,7 +108,7 @@ def test_text_encoders_agree(architecture: str, tmp_path: Path) -> None:
         output(record, loaded, said)
 
 
-@pytest.mark.parametrize("architecture", PICTURES)
+@pytest.mark.parametrize("architecture", slow_but_bert_and_vit(PICTURES))
 def test_picture_encoders_agree(architecture: str, tmp_path: Path) -> None:
     model = build(tmp_path, architecture)
     loaded = load(tmp_path)

@@ -1,5 +1,3 @@
-import subprocess
-import sys
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -150,12 +148,6 @@ def test_a_file_of_somebody_else_needs_no_more_than_pattern_and_tokens(tmp_path:
     assert found.settings == {"precision": HALF}
     np.savez(tmp_path / "b.npz", pattern=PATTERN[..., :2], queries=TOKENS, keys=TOKENS[:2])
     assert read(tmp_path / "b.npz").attended.tokens == TOKENS[:2]
-
-
-def test_a_record_is_read_without_torch() -> None:
-    script = "import sys, model.record.record_file; print('torch' in sys.modules)"
-    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    assert said == "False\n"
 
 
 def damaged(record: ForwardRecord, **changed: object) -> bytes:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import jaxtyping
 import numpy as np
 import pandas as pd
 import pytest
@@ -87,13 +88,13 @@ def data(few_digits, few_reviews) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="session")
-def trained(data, tmp_path_factory):
+def trained(data, run_here, tmp_path_factory):
     """`trained(name)` is the folder of a checkpoint from a whole quick run; each is run once."""
     folder = tmp_path_factory.mktemp("trained")
 
     def once(name: str) -> Path:
         if not (folder / name).exists():
-            run(command(name, data[name], folder))
+            run_here(command(name, data[name], folder))
         return folder / name
 
     return once
@@ -111,16 +112,18 @@ def command(name: str, data: Path, folder: Path, processes: int = 1) -> list[str
     return [sys.executable, *start, "-m", module, name, *options]
 
 
-@pytest.fixture
-def run_here(monkeypatch) -> Callable[[list[str]], None]:
-    """Runs such a command in this process, which has imported all that it needs."""
+@pytest.fixture(scope="session")
+def run_here() -> Callable[[list[str]], None]:
+    """Runs such a command in this process, which has imported all that it needs, without checks of types."""
 
     def called(arguments: list[str]) -> None:
-        monkeypatch.setattr(config, "_PRESETS", config._PRESETS | small.PRESETS)
-        monkeypatch.setattr(recipes, "_RECIPES", recipes._RECIPES | small.RECIPES)
-        monkeypatch.setattr(sys, "argv", arguments[2:])
-        monkeypatch.setenv("OMP_NUM_THREADS", "1")
-        small.main()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(config, "_PRESETS", config._PRESETS | small.PRESETS)
+            patch.setattr(recipes, "_RECIPES", recipes._RECIPES | small.RECIPES)
+            patch.setattr(sys, "argv", arguments[2:])
+            patch.setenv("OMP_NUM_THREADS", "1")
+            patch.setattr(jaxtyping.config, "jaxtyping_disable", True)
+            small.main()
 
     return called
 

@@ -19,8 +19,8 @@ from tests.refused import refused
 from tests.tolerance import rounding
 
 
-@pytest.mark.parametrize("name", ["mnist-pre-ln", "imdb-post-ln"])
-def test_killed_run_ends_with_the_same_weights(name, data, trained, tmp_path):
+@pytest.mark.parametrize("name", ["mnist-pre-ln", pytest.param("imdb-post-ln", marks=pytest.mark.slow)])
+def test_killed_run_ends_with_the_same_weights(name, data, trained, run_here, tmp_path):
     arguments = command(name, data[name], tmp_path)
     # The tokenizers library orders letters of equal frequency at random: both runs begin with one vocabulary.
     copy_prepared(trained(name).parent, tmp_path)
@@ -32,7 +32,7 @@ def test_killed_run_ends_with_the_same_weights(name, data, trained, tmp_path):
     killed.stderr.close()
     assert killed.wait() == -signal.SIGKILL
     assert not (tmp_path / name).exists()
-    run(arguments)
+    run_here(arguments)
 
     for file in ("model.safetensors", "film.safetensors.gz"):
         assert (tmp_path / name / file).read_bytes() == (trained(name) / file).read_bytes()
@@ -57,6 +57,7 @@ def test_trained_checkpoint_opens_and_has_its_film(trained):
     assert loaded.history["data"] == {"name": "MNIST", "train": 54, "held_out": 6}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mnist-pre-ln", "imdb-post-ln"])
 def test_two_processes_take_the_steps_of_one(name, data, trained, tmp_path):
     copy_prepared(trained(name).parent, tmp_path)
