@@ -9,6 +9,7 @@ import sys
 import tomllib
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -146,6 +147,16 @@ def test_the_installed_library_needs_what_the_app_needs_but_for_the_apps_own() -
 
 
 # In the clone
+
+
+def test_the_lines_of_the_notebook_run_in_the_clone(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(elsewhere)
+    names: dict[str, Any] = {}
+    exec("\n".join(notebook()), names)
+    assert names["record"].tokens == ("[CLS]", "film", "##s", "[SEP]")
+    assert names["words"].tokens == ("films",)
+    assert names["answers"].shape == (7, 2)  # each of the eight tokens but [CLS] is left out once
+    assert names["guesses"][4][0].probability > 0.1
 
 
 @pytest.mark.parametrize("name", loupe.__all__)
