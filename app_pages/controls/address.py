@@ -1,18 +1,17 @@
-"""Controls as objects: widgets whose value stands in the page's address, so that a link restores it, and that keep it on
-other pages.
+"""Controls: widgets whose value stands in the page's address, so that a link restores it, and that keep it on other pages.
 
 A control is declared once, with its key, which is that of the widget and in the address, and with what it offers:
 
     MASK = Row("masks_kind", "Mask", ("Causal", "None"))
 
 `MASK.choose()` draws it and returns what is chosen, `MASK.take("None")` sets it in a callback, and `MASK.to("None")` is a
-part of a link (`app_pages.shell.pages`), made only if there is such an option. What depends on the encoder or the input,
+part of a link (`app_pages.controls.pages`), made only if there is such an option. What depends on the encoder or the input,
 such as the options of a list of layers, is passed to `choose`. A value that is chosen to begin with leaves the address.
 """
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -22,8 +21,9 @@ from streamlit.delta_generator import DeltaGenerator
 Value = TypeVar("Value")
 Option = TypeVar("Option")
 Quantity = TypeVar("Quantity", int, float, tuple[int, int])
+Replacement = Callable[[Any, Sequence[Any]], Any]  # from a value and the options, see `first`
 
-_EXPANDER = {"bind": "query-params"}
+_EXPANDER: dict[str, Any] = {"bind": "query-params"}
 _WIDGET = _EXPANDER | {"persist_state": "session"}
 INDEX = "[0-9]{1,6}"  # how the number of a layer, a head or a position is written
 
@@ -47,7 +47,8 @@ def dropped(_value: Any, _options: Sequence[Option]) -> None:
     """For `Boxes`: an option that is no longer there is left out, the other chosen ones stay."""
 
 
-Replacement = Callable[[Any, Sequence[Any]], Any]
+def never_renamed(_option: str) -> None:
+    """For controls whose options have always had their names."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,11 @@ class Choice:
 
 
 class Control(Generic[Value]):
-    """What all controls have in common. `appearance` is passed on to the widget."""
+    """What all controls have in common. What else is declared, or passed to `choose`, is passed on to the widget."""
 
-    def __init__(self, key: str, label: str = "", **appearance: Any) -> None:
-        self.key, self.label, self.appearance = key, label, appearance
+    def __init__(self, key: str, label: str = "", default: Any = None, **widget: Any) -> None:
+        self.key, self.label, self.default = key, label, default
+        self.widget = {"label": label, "key": key, **_WIDGET, **widget}
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.key!r})"
@@ -89,7 +91,7 @@ class Control(Generic[Value]):
 
     def write(self, value: Value) -> str | list[str]:
         """The value as the address holds it."""
-        return str(value)
+        return [str(part) for part in value] if isinstance(value, list | tuple) else str(value)
 
     def check(self, written: str | list[str]) -> None:
         """Raises ValueError where no value is written so."""
@@ -100,9 +102,6 @@ class Control(Generic[Value]):
     def _accepts(self, _text: str) -> bool:
         return True
 
-    def _options_of_widget(self, appearance: Mapping[str, Any]) -> dict[str, Any]:
-        return {"key": self.key, **_WIDGET, **self.appearance, **appearance}
-
     def _replace(self, options: tuple[Any, ...], mended: Callable[[Any], Any]) -> None:
         """Before a widget is drawn: replaces its value by `mended(value)`, which is one of the present options.
 
@@ -110,15 +109,15 @@ class Control(Generic[Value]):
         and a slider by its bounds, and left alone the browser and the address would keep the old label, or lose the value.
         In any other run it is left alone, or what is being dragged would jump back.
         """
-        state, options_key = st.session_state, f"{self.key}_options"
-        if self.key in state:
-            value = state[self.key]
+        session, options_key = st.session_state, f"{self.key}_options"
+        if self.key in session:
+            value = session[self.key]
             now = mended(value)
-            if now != value or state.get(options_key, options) != options:
-                state[self.key] = now
+            if now != value or session.get(options_key, options) != options:
+                session[self.key] = now
             else:
                 self._write_again()
-        state[options_key] = options
+        session[options_key] = options
 
     def _write_again(self) -> None:
         """On the first run of a page, so that the address has the value again."""
@@ -142,26 +141,27 @@ class OfOptions(Control[Value], Generic[Value, Option]):
         default: Any = None,
         *,
         pattern: str = ".*",
-        former: Callable[[str], Option | None] = {}.get,
+        former: Callable[[str], Option | None] = never_renamed,
         gone: Replacement = first,
         format_func: Callable[[Any], str] = str,
-        **appearance: Any,
+        **widget: Any,
     ) -> None:
-        super().__init__(key, label, **appearance)
+        super().__init__(key, label, default, **widget)
         self.options = None if options is None else list(options)
-        self.default, self.pattern, self.former = default, pattern, former
-        self.gone, self.format_func = gone, format_func
+        self.pattern, self.former, self.gone, self.format_func = pattern, former, gone, format_func
+
+    def write(self, value: Value) -> str | list[str]:
+        return (
+            [self.format_func(part) for part in value] if isinstance(value, list) else self.format_func(value)
+        )
 
     def _accepts(self, text: str) -> bool:
         if self.options is None:
             return re.fullmatch(self.pattern, text, re.DOTALL) is not None
         return text in map(self.format_func, self.options)
 
-    def write(self, value: Value) -> str | list[str]:
-        return self.format_func(value)
-
-    def _offered(self, options: Iterable[Option] | None) -> list[Option]:
-        """What is offered now: `options`, or else those of the declaration."""
+    def _offered(self, options: Iterable[Option] | None = None) -> list[Option]:
+        """What is offered now: `options`, or else those of the declaration. A former name becomes today's option."""
         if self.key not in st.session_state:
             renamed = self.former(st.query_params.get(self.key, ""))
             if renamed is not None:
@@ -172,33 +172,25 @@ class OfOptions(Control[Value], Generic[Value, Option]):
 class Row(OfOptions[Option, Option]):
     """A row of buttons of which one is chosen: the first at the start, and where the chosen option is no longer there."""
 
-    def choose(
-        self, options: Iterable[Option] | None = None, *, label: str | None = None, **appearance: Any
-    ) -> Option:
+    def choose(self, options: Iterable[Option] | None = None, **widget: Any) -> Option:
         """Draws it; the chosen option."""
         offered = self._offered(options)
         self._replace(tuple(offered), lambda value: value if value in offered else offered[0])
-        chosen = st.segmented_control(
-            label or self.label,
-            offered,
-            default=offered[0],
-            required=True,
-            **self._options_of_widget(appearance),
-        )
-        return (
-            offered[0] if chosen is None else chosen
-        )  # `key=` without a value empties even what is required
+        look = self.widget | {"options": offered, "default": offered[0], "required": True} | widget
+        chosen = st.segmented_control(**look)
+        # `key=` without a value empties even what is required
+        return offered[0] if chosen is None else chosen
 
 
 class Tabs(Row[str]):
     """The parts of a page, of which one is seen."""
 
-    def choose(
-        self, options: Iterable[str] | None = None, *, label: str | None = None, **appearance: Any
-    ) -> str:
+    def __init__(self, key: str, options: Iterable[str], label: str = "Part", **declared: Any) -> None:
+        super().__init__(key, label, options, label_visibility="collapsed", width="stretch", **declared)
+
+    def choose(self, options: Iterable[str] | None = None, **widget: Any) -> str:
         with st.container(key=f"parts_{self.key}"):
-            look = {"label_visibility": "collapsed", "width": "stretch"}
-            return super().choose(options, label=label or self.label or "Part", **look, **appearance)
+            return super().choose(options, **widget)
 
 
 class Box(OfOptions[Option, Option]):
@@ -209,39 +201,29 @@ class Box(OfOptions[Option, Option]):
         options: Iterable[Option] | None = None,
         default: Option | None = None,
         *,
-        label: str | None = None,
         gone: Replacement | None = None,
         format_func: Callable[[Any], str] | None = None,
-        **appearance: Any,
+        **widget: Any,
     ) -> Any:
         """Draws it; the chosen option, None where there are no options."""
-        offered, written = self._offered(options), format_func or self.format_func
-        replace, begin = gone or self.gone, self.default if default is None else default
+        offered, label_of, replace = (
+            self._offered(options),
+            format_func or self.format_func,
+            gone or self.gone,
+        )
         self._replace(
-            tuple(map(written, offered)),
+            tuple(map(label_of, offered)),
             lambda value: value if value in offered else replace(value, offered),
         )
-        return st.selectbox(
-            label or self.label,
-            offered,
-            0 if begin is None else offered.index(begin),
-            format_func=written,
-            **self._options_of_widget(appearance),
-        )
+        begin = self.default if default is None else default
+        look = {"index": 0 if begin is None else offered.index(begin), "format_func": label_of} | widget
+        return st.selectbox(options=offered, **self.widget | look)
 
 
-class Boxes(OfOptions[Sequence[Option], Option]):
+class Boxes(OfOptions[list[Option], Option]):
     """A drop-down list of which several can be chosen; they come in the order in which they were chosen."""
 
-    def __init__(self, key: str, *declared: Any, gone: Replacement = dropped, **appearance: Any) -> None:
-        super().__init__(key, *declared, gone=gone, **appearance)
-
-    def write(self, value: Sequence[Option]) -> list[str]:
-        return [self.format_func(option) for option in value]
-
-    def choose(
-        self, options: Iterable[Option] | None = None, default: Sequence[Option] = (), **appearance: Any
-    ) -> list[Option]:
+    def choose(self, options: Iterable[Option] | None = None, default: Sequence[Option] = ()) -> list[Option]:
         """Draws it; the chosen options."""
         offered = self._offered(options)
 
@@ -250,33 +232,19 @@ class Boxes(OfOptions[Sequence[Option], Option]):
             return [option for option in dict.fromkeys(present) if option is not None]
 
         self._replace(tuple(map(self.format_func, offered)), mended)
-        return st.multiselect(
-            self.label,
-            offered,
-            default or self.default,
-            format_func=self.format_func,
-            select_all=False,
-            **self._options_of_widget(appearance),
-        )
+        look = {"default": default or self.default, "format_func": self.format_func, "select_all": False}
+        return st.multiselect(options=offered, **self.widget | look)
 
 
-class Pills(OfOptions[Sequence[Option], Option]):
+class Pills(OfOptions[list[Option], Option]):
     """A row of buttons of which several can be chosen; the chosen come in the order of the options."""
-
-    def write(self, value: Sequence[Option]) -> list[str]:
-        return [self.format_func(option) for option in value]
 
     def choose(self) -> list[Option]:
         """Draws it; the chosen options."""
-        offered = self._offered(None)
+        offered = self._offered()
         self._write_again()
-        chosen = st.pills(
-            self.label,
-            offered,
-            selection_mode="multi",
-            default=self.default,
-            **self._options_of_widget({}),
-        )
+        look = self.widget | {"options": offered, "default": self.default, "selection_mode": "multi"}
+        chosen = st.pills(**look)
         return [option for option in offered if option in chosen]
 
 
@@ -285,10 +253,9 @@ class SelectSlider(OfOptions[Option, Option]):
 
     def choose(self) -> Option:
         """Draws it; the chosen option."""
-        offered = self._offered(None)
+        look = {"options": self._offered(), "value": self.default, "format_func": self.format_func}
         self._write_again()
-        look = {"format_func": self.format_func, **self._options_of_widget({})}
-        return st.select_slider(self.label, offered, self.default, **look)
+        return st.select_slider(**self.widget | look)
 
 
 class Bounded(Control[Quantity]):
@@ -304,13 +271,10 @@ class Bounded(Control[Quantity]):
         least: float | None = None,
         most: float | None = None,
         default: Quantity | None = None,
-        **appearance: Any,
+        **widget: Any,
     ) -> None:
-        super().__init__(key, label, **appearance)
-        self.least, self.most, self.default = least, most, default
-
-    def write(self, value: Quantity) -> str | list[str]:
-        return [str(end) for end in value] if isinstance(value, tuple) else str(value)
+        super().__init__(key, label, default, **widget)
+        self.least, self.most = least, most
 
     def _accepts(self, text: str) -> bool:
         try:
@@ -320,43 +284,29 @@ class Bounded(Control[Quantity]):
         least = -math.inf if self.least is None else self.least
         return math.isfinite(number) and least <= number <= (math.inf if self.most is None else self.most)
 
-    def _bounds(self, least: Any, most: Any, default: Any, *step: Any) -> tuple[Any, Any, Any]:
-        """Those of now, with what is chosen to begin with; the held value is brought within them."""
+    def _look(self, least: Any, most: Any, default: Any, **widget: Any) -> dict[str, Any]:
+        """The widget's arguments, with the bounds of now; the held value is brought within them."""
         least = self.least if least is None else least
         most = self.most if most is None else most
         default = self.default if default is None else default
         begin = least if default is None else default
-        self._replace((least, most, *step), lambda value: _clipped(value, least, most, begin))
-        return least, most, begin
+        look = {**self.widget, "min_value": least, "max_value": most, "value": begin, **widget}
+        self._replace((least, most, look.get("step")), lambda value: _clipped(value, least, most, begin))
+        return look
 
 
 class Number(Bounded[int]):
     """A box for a whole number; the least is chosen to begin with where nothing else is declared."""
 
-    def choose(
-        self,
-        least: int | None = None,
-        most: int | None = None,
-        default: int | None = None,
-        **appearance: Any,
-    ) -> int:
+    def choose(self, least: int | None = None, most: int | None = None, default: int | None = None) -> int:
         """Draws it; the chosen number."""
-        bounds = self._bounds(least, most, default)
-        look = self._options_of_widget(appearance)
-        if self._drop_infinity():
+        look = self._look(least, most, default)
+        if any(map(_is_infinite, st.query_params.get_all(self.key))):
+            # Streamlit leaves words out by itself, but would make a whole number of an infinity, which ends in an
+            # OverflowError: what is drawn in this run must not be bound to the address.
+            st.query_params.pop(self.key, None)
             look = {name: value for name, value in look.items() if name not in _WIDGET}
-        return st.number_input(self.label, *bounds, **look)
-
-    def _drop_infinity(self) -> bool:
-        """Whether the address held an infinity, which is taken out of it.
-
-        Streamlit leaves words out by itself, but would make a whole number of an infinity, which ends in an OverflowError:
-        what is drawn in this run must not be bound to the address.
-        """
-        if not any(map(_is_infinite, st.query_params.get_all(self.key))):
-            return False
-        st.query_params.pop(self.key, None)
-        return True
+        return st.number_input(**look)
 
 
 class Slider(Bounded[Quantity]):
@@ -367,20 +317,14 @@ class Slider(Bounded[Quantity]):
         least: float | None = None,
         most: float | None = None,
         default: Quantity | None = None,
-        *,
-        label: str | None = None,
+        **widget: Any,
     ) -> Quantity:
         """Draws it; the chosen number, or both ends of the range."""
-        bounds = self._bounds(least, most, default, self.appearance.get("step"))
-        return st.slider(label or self.label, *bounds, **self._options_of_widget({}))
+        return st.slider(**self._look(least, most, default, **widget))
 
 
 class Toggle(Control[bool]):
-    """A switch."""
-
-    def __init__(self, key: str, label: str = "", default: bool = False, **appearance: Any) -> None:
-        super().__init__(key, label, **appearance)
-        self.default = default
+    """A switch; off at the start where nothing else is declared."""
 
     def write(self, value: bool) -> str:
         return str(value).lower()
@@ -388,24 +332,20 @@ class Toggle(Control[bool]):
     def _accepts(self, text: str) -> bool:
         return text in ("true", "false")
 
-    def choose(self, *, label: str | None = None) -> bool:
+    def choose(self, **widget: Any) -> bool:
         """Draws it; whether it is on."""
         self._write_again()
-        return st.toggle(label or self.label, self.default, **self._options_of_widget({}))
+        return st.toggle(value=bool(self.default), **self.widget | widget)
 
 
 class Text(Control[str]):
     """A box for a text of several lines."""
 
-    def __init__(self, key: str, label: str = "", default: str = "", **appearance: Any) -> None:
-        super().__init__(key, label, **appearance)
-        self.default = default
-
-    def choose(self, default: str | None = None, **appearance: Any) -> str:
-        """Draws it; the text."""
+    def choose(self, default: str | None = None) -> str:
+        """Draws it; the text. `default` is what stands there to begin with."""
         self._write_again()
         begin = self.default if default is None else default
-        return st.text_area(self.label, begin, **self._options_of_widget(appearance)) or ""
+        return st.text_area(value=begin or "", **self.widget) or ""
 
 
 class Line(Control[str]):
@@ -414,7 +354,7 @@ class Line(Control[str]):
     def choose(self) -> str:
         """Draws it; the words."""
         self._write_again()
-        return st.text_input(self.label, **self._options_of_widget({})) or ""
+        return st.text_input(**self.widget) or ""
 
 
 class Expander(Toggle):

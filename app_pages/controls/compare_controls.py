@@ -31,7 +31,7 @@ def _former_pairing(option: str) -> str | None:
     return {"on this input": ON_INPUT, "by number": BY_NUMBER}.get(option)
 
 
-PART = Tabs("compare_part", "", (HEADS, DIFFERENCE, KNOCK_OUT, STREAM, REPRESENTATIONS, CROSS))
+PART = Tabs("compare_part", (HEADS, DIFFERENCE, KNOCK_OUT, STREAM, REPRESENTATIONS, CROSS))
 COMPARED = Row(
     "compare_what",
     "Compare",
@@ -39,7 +39,7 @@ COMPARED = Row(
     former={"two checkpoints": ENCODERS}.get,
     label_visibility="collapsed",
 )
-OTHER_ENCODER = Box("compare_with", "with", width=170, label_visibility="collapsed")
+OTHER_ENCODER = Box[str]("compare_with", "with", width=170, label_visibility="collapsed")
 SECOND_TEXT = TextBox("compare_text", "Second text", "The film is not bad at all.")
 SECOND_DIGIT = DigitNumber("compare_digit", "Second digit, test digit number", 1, width=160)
 PAIRING = Row(

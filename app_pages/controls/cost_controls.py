@@ -33,7 +33,6 @@ _WIDTHS = {
 
 PART = Tabs(
     "cost_show",
-    "",
     (PARTS, PUBLISHED, LAYERS),
     former={
         "an encoder, part by part": PARTS,

@@ -1,6 +1,6 @@
 """Controls of the page Heads."""
 
-from app_pages.controls.address import INDEX, Box, Boxes, Code, Line, Row, Tabs
+from app_pages.controls.address import INDEX, Box, Boxes, Code, Line, Row, Tabs, dropped
 from app_pages.controls.input_controls import DigitNumber, TextBox
 
 TABLE, SCATTER, EXAMPLES, ABLATE, PRUNE, PATCH = (
@@ -16,7 +16,7 @@ ANY, NONE = "any role", "no role"
 ZERO, MEAN = "zero", "its mean"
 PRUNED_BY = {"zero": "zeros", "mean": "means"}
 
-PART = Tabs("heads_part", "", (TABLE, SCATTER, EXAMPLES, ABLATE, PRUNE, PATCH))
+PART = Tabs("heads_part", (TABLE, SCATTER, EXAMPLES, ABLATE, PRUNE, PATCH))
 NUMBERS_OF = Row("heads_of", "Numbers of", (HERE, OVER), label_visibility="collapsed")
 SEARCH = Line(
     "heads_search",
@@ -26,12 +26,12 @@ SEARCH = Line(
     icon=":material/search:",
     width=200,
 )
-LAYERS = Boxes("heads_layers", "Layers", pattern=INDEX, placeholder="all")
-ROLE = Box("heads_role", "Role")
+LAYERS = Boxes[int]("heads_layers", "Layers", gone=dropped, pattern=INDEX, placeholder="all")
+ROLE = Box[str]("heads_role", "Role")
 # The name of a column, after a minus sign where the largest comes first.
 SORT = Code("heads_sort", "-?[a-z0-9_]+")
-ACROSS = Box("heads_across", "Across", width=190)
-UP = Box("heads_up", "Up", width=170)
+ACROSS = Box[str]("heads_across", "Across", width=190)
+UP = Box[str]("heads_up", "Up", width=170)
 ABLATED = Code("ablated", r"[hafp][0-9-]+(\.[hafp][0-9-]+)*")  # see `app_pages.heads.ablation_code`
 REPLACED_BY = Row("ablate_how", "Replaced by", (ZERO, MEAN))
 PRUNED = Row(

@@ -1,7 +1,5 @@
 """Controls of the row in which an input and an encoder are chosen."""
 
-from typing import Any
-
 import streamlit as st
 
 from app_pages.controls.address import Box, Code, Number, Row, Text
@@ -22,26 +20,34 @@ class TextBox(Text):
     def __init__(
         self, key: str, label: str, default: str = "", *, at_most: int = LONGEST, by_line: bool = False
     ) -> None:
-        look = {"max_chars": at_most, "height": "content", "label_visibility": "collapsed"}
-        super().__init__(key, label, default, **look)
+        super().__init__(
+            key, label, default, max_chars=at_most, height="content", label_visibility="collapsed"
+        )
         self.container_key = f"text_{'by_line_' if by_line else ''}{key}"
 
-    def choose(self, default: str | None = None, **appearance: Any) -> str:
-        """Draws it; the text. `default` is what stands there to begin with."""
+    def choose(self, default: str | None = None) -> str:
         with st.container(key=self.container_key):
-            return super().choose(default, **appearance)
+            return super().choose(default)
 
 
 class DigitNumber(Number):
     """A box for the number of a test digit."""
 
     def __init__(self, key: str, label: str, default: int = 0, *, width: int) -> None:
-        look = {"icon": ":material/tag:", "width": width, "label_visibility": "collapsed"}
-        super().__init__(key, label, 0, None, default, **look)
+        super().__init__(
+            key,
+            label,
+            0,
+            None,
+            default,
+            icon=":material/tag:",
+            width=width,
+            label_visibility="collapsed",
+        )
 
 
 KIND = Row("kind", "Input", ("Text", "Digit", "Record"), label_visibility="collapsed")
-CHECKPOINT = Box("checkpoint", "Encoder", width=190, label_visibility="collapsed")
+CHECKPOINT = Box[str]("checkpoint", "Encoder", width=190, label_visibility="collapsed")
 TEXT = TextBox("text", "Text")
 SECOND_PART = TextBox("second", "Second part")  # of a pair of texts that one encoder reads
 SOURCE = Row("source", "Source", (TEST_DIGITS, DRAW, PICTURE), width="stretch", label_visibility="collapsed")

@@ -22,10 +22,10 @@ def temperature_label(t: float) -> str:
     return {0.0: "0: argmax", math.inf: "∞: uniform"}.get(t, f"{t:g}")
 
 
-PART = Tabs("inside", "", (STEP_BY_STEP, SCALE, LAYER_NORM, ORDER), former={"Sets": ORDER}.get)
+PART = Tabs("inside", (STEP_BY_STEP, SCALE, LAYER_NORM, ORDER), former={"Sets": ORDER}.get)
 
 # Step by step
-KEY = Box(
+KEY = Box[int | str](
     "inside_key",
     "Key",
     width=160,

@@ -20,7 +20,7 @@ KNOCK_OUT_HELP = (
     "Greyed: each pixel of the patch is the mean of the picture. The results differ."
 )
 
-LAYER = Box(
+LAYER = Box[int](
     "layer",
     "Layer",
     pattern=INDEX,
@@ -28,7 +28,7 @@ LAYER = Box(
     width=110,
     help="The blocks of the encoder, in order; layer 0 reads the input.",
 )
-HEAD = Box(
+HEAD = Box[int](
     "head",
     "Head",
     pattern=INDEX,
@@ -36,7 +36,7 @@ HEAD = Box(
     width=110,
     help="A head decides for each token which others it reads from, and how much from each. The heads of a layer work side by side.",
 )
-QUERY = Box("query", "Query", width=160)
+QUERY = Box[int]("query", "Query", width=160)
 SCALE = Row(
     "scale",
     "Colour scale from weight 0",
@@ -53,7 +53,7 @@ LENS = Box(
     "state changes when one value is left out. Rollout, and value zeroing rolled out: the layers multiplied, back to the "
     "input. Gradient × attention: what raises the score of a class.",
 )
-LENS_CLASS = Box("lens_class", "Class", width=150)
+LENS_CLASS = Box[str]("lens_class", "Class", width=150)
 KNOCK_OUT = Row(
     "knock_out",
     "How a token is hidden",

@@ -20,7 +20,7 @@ KINDS: dict[str, Kind] = {
 NUMBERS = {"−1e9": -1e9, "−1e4": -1e4, "−10": -10.0}
 HEAD, MEAN = "this head", "mean of the layer"
 
-PART = Tabs("masks_part", "", (STEP_BY_STEP, WHAT_FOLLOWS, WAYS, BY_HAND))
+PART = Tabs("masks_part", (STEP_BY_STEP, WHAT_FOLLOWS, WAYS, BY_HAND))
 MASK = Row(
     "masks_kind",
     "Mask",
@@ -34,7 +34,7 @@ BLOCKED_CELLS = Code("masks_cells", rf"{INDEX}-{INDEX}(\.{INDEX}-{INDEX})*")
 RADIUS = Slider("masks_radius", "Radius", 0, None, 1, width=250)
 PADDING = Slider[int]("masks_padding", "Padding", 0, width=250)
 # Left empty they mean all: a layer that is not there gives way to the nearest.
-LAYERS = Boxes(
+LAYERS = Boxes[int](
     "masks_layers",
     "In layers",
     pattern=f"L{INDEX}",
@@ -43,7 +43,7 @@ LAYERS = Boxes(
     placeholder="all",
     width=260,
 )
-HEADS = Boxes(
+HEADS = Boxes[int](
     "masks_heads",
     "In heads",
     pattern=f"H{INDEX}",

@@ -1,6 +1,6 @@
 """Controls of the page Positions."""
 
-from app_pages.controls.address import INDEX, Boxes, Number, Row, SelectSlider, Slider, Tabs, Toggle
+from app_pages.controls.address import INDEX, Boxes, Number, Row, SelectSlider, Slider, Tabs, Toggle, dropped
 
 SINUSOIDS, PRODUCTS, SHIFT, ADDING = "Sinusoids", "Dot products", "Shift", "Add or concatenate"
 ENCODER, EXPERIMENTS, EMBEDDINGS = "This encoder", "Experiments", "Embeddings"
@@ -20,7 +20,6 @@ LARGEST_OFFSET = 64
 
 PART = Tabs(
     "positions",
-    "",
     (SINUSOIDS, PRODUCTS, SHIFT, ADDING, ENCODER, EXPERIMENTS, EMBEDDINGS),
     former={"Adding": ADDING, "This checkpoint": ENCODER}.get,
 )
@@ -37,10 +36,11 @@ LENGTH = SelectSlider("positions_length", "Length in positions", (5, 32, 64, 128
 POSITION = Slider[int]("positions_t", "Position t", 0)
 OFFSET = Slider("positions_offset", "Offset φ", 0, LARGEST_OFFSET, 5)
 FREQUENCY = Slider("positions_k", "Frequency k", 0, None, 1)
-DIMENSIONS = Boxes(
+DIMENSIONS = Boxes[int](
     "positions_dimensions",
     "Dimensions i as curves over the position",
     pattern=INDEX,
+    gone=dropped,
     max_selections=MOST_CURVES,
     help=f"Up to {MOST_CURVES}. Even dimensions are sines, odd ones cosines; triangles mark them in the table.",
 )

@@ -4,6 +4,6 @@ from app_pages.controls.address import Box, Code, Row
 
 WIDTH = 820  # pixels, in which a line of text can be read
 
-PAPER = Box("reading_paper", "Paper", width=WIDTH // 2)
-SECTION = Row("reading_place", "Place in it", label_visibility="collapsed")
+PAPER = Box[str]("reading_paper", "Paper", width=WIDTH // 2)
+SECTION = Row[str]("reading_place", "Place in it", label_visibility="collapsed")
 OWN_TEXT = Code("reading_text")  # the reader's sentence

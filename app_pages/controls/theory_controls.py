@@ -12,8 +12,8 @@ LINEAR, LOG = "linear", "log"
 
 PART = Tabs(
     "theory_part",
-    "Untrained encoders",
     (AT_START, FIRST_STEPS, WARM_UP),
+    "Untrained encoders",
     former={"first steps": FIRST_STEPS, "learning rate and warm-up": WARM_UP}.get,
 )
 PLACEMENTS = Pills(
@@ -86,9 +86,8 @@ WARM_UP_STEPS = Row("theory_warmup", "Warm-up", (NONE, TEN_STEPS))
 UPDATE_AXIS = Row("theory_update_axis", "Axis", (LINEAR, LOG))
 GRID_LAYERS = SelectSlider("theory_grid_layers", "Layers", (2, 6, 12, 18), 6, width=210)
 GRID_STEPS = SelectSlider("theory_grid_steps", "Steps a run", (60, 120, 240), 60, width=230)
-STORED_RATE, LIVE_RATE = (
-    Box(key, "Losses at learning rate", width=260) for key in ("theory_stored_rate", "theory_live_rate")
-)
+STORED_RATE = Box[str]("theory_stored_rate", "Losses at learning rate", width=260)
+LIVE_RATE = Box[str]("theory_live_rate", "Losses at learning rate", width=260)
 
 
 def choose_setting() -> FreshSetting:
