@@ -7,7 +7,7 @@ from app_pages.show.show import show
 from app_pages.toolkit.beside import beside
 from model.config import ModelConfig
 from model.theory import cost
-from viz.builders.bars import part_bars
+from viz.cost.part_bars import part_bars
 
 _SYMBOLS = (
     "$d$ is d_model, $L$ n_layers, $h$ n_heads, $n$ the positions, $V$ vocab_size, $p$ patch_size, $c$ the "
@@ -43,7 +43,7 @@ def by_part(config: ModelConfig) -> None:
     ):
         with place:
             counts = [getattr(part, number) for part in parts]
-            show(part_bars(names, counts, of=number.replace("_", "-")), key=f"cost_{number}")
+            show(part_bars(names, counts, quantity=number.replace("_", "-")), key=f"cost_{number}")
     st.markdown(
         f"Only the scores and the weighted sum grow with $n^2$. At $n$ = **{cost.balance(config):,.0f}** "
         "they need as many multiply-adds as the products with the layer's weight matrices ($W_Q$, $W_K$, $W_V$, $W_O$ and "

@@ -8,8 +8,8 @@ from app_pages.show.show import show
 from app_pages.subject import cache, state
 from app_pages.subject.state import HeadSelection
 from model.theory.permutation_equivariance import order_of, reorder
-from viz.builders.matrix_panels import permutation
 from viz.builders.number_format import head_name, written
+from viz.inside.permutation import permutation
 
 
 def set_to_set(chosen: HeadSelection) -> None:

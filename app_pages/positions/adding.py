@@ -10,8 +10,8 @@ from app_pages.subject import cache, state
 from model.config import ModelConfig
 from model.experiments.embeddings import embedding_parts
 from model.theory.add_or_concatenate import query_key_weights, sums
-from viz.builders.matrix_panels import sum_of_maps
 from viz.builders.number_format import head_name
+from viz.positions.sum_of_maps import sum_of_maps
 
 
 def adding(chosen: state.HeadSelection) -> None:

@@ -28,9 +28,9 @@ from model.inputs import Input
 from model.measures.changes import largest_change
 from model.measures.projection import Neighbourhoods, Projection, pca, t_sne
 from model.record import ForwardRecord
-from viz.builders.bars import neighbour_bars
 from viz.builders.number_format import percent, written
 from viz.positions.embedding_scatter import embedding_scatter
+from viz.positions.neighbour_bars import neighbour_bars
 
 N_NEIGHBOURS = 8
 
@@ -199,4 +199,4 @@ def _bars(
     near: list[Neighbour], names: Sequence[str], of: str, key: str, places: Sequence[int | None] = ()
 ) -> None:
     labels, cosines = [names[at] for at, _ in near], [cosine for _, cosine in near]
-    show(neighbour_bars(labels, cosines, of=of, places=places), key=key)
+    show(neighbour_bars(labels, cosines, word=of, positions=places), key=key)

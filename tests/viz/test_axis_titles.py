@@ -6,7 +6,6 @@ import pytest
 
 from viz.attention.token_bars import knock_out_bars, row_sums
 from viz.attention.token_heatmaps import difference_heatmap, score_heatmap, weight_heatmap
-from viz.builders.bars import neighbour_bars
 from viz.builders.figure import PlotlyFigure
 from viz.builders.head_grids import entropy_change
 from viz.compare.norm_heatmap import norm_heatmap
@@ -16,6 +15,7 @@ from viz.inside.dot_product_distribution import dot_product_distribution
 from viz.masks.attention_shift import attention_shift
 from viz.masks.cell_board import cell_board
 from viz.norm_placement.seed_strip import seed_strip
+from viz.positions.neighbour_bars import neighbour_bars
 from viz.positions.position_curves import error_curves, norm_curves, offset_curve, shift_curve
 from viz.positions.position_heatmaps import learned_positions, pairs_of_positions, sinusoid_table
 from viz.positions.position_similarities import position_similarity_map
@@ -61,7 +61,7 @@ def layers_of(chart):
         (entropy_change(EVEN, EVEN, selected=(0, 0)), "head", "layer"),
         (row_sums(EVEN, TWO, query=0), "query (position and token)", "sum of the row"),
         (knock_out_bars(TWO, HALF, query=0, limit=1, what="P(a)"), None, "Δ P(a)"),
-        (neighbour_bars(TWO, (0.5, 0.1), of="c"), "cosine similarity", None),
+        (neighbour_bars(TWO, (0.5, 0.1), word="c"), "cosine similarity", None),
         (norm_heatmap(EVEN, TWO, TWO, limit=1, unit="patch"), "patch", "stage of the stream"),
         (
             stage_curves({"a": HALF}, TWO, y_title="mean"),

@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.figure import Layers, VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.palette import ACCENT, TO_ONE, WeightScale
 from ..builders.pictures import pixel_x, pixel_y
 from ..builders.theme import FIT, INK, lines_above
@@ -135,12 +135,12 @@ def weight_lines(
         chart=chart,
         n_lines=len(strongest),
         n_all=len(values),
-        share=float(lines["weight"].sum() / values.sum()) if len(values) else 1.0,
+        share=float(values[strongest].sum() / values.sum()) if len(values) else 1.0,
     )
 
 
 @form
-def _form(reach: str, even: str, what: str) -> alt.LayerChart:
+def _form(reach: str, even: str, what: str) -> Layers:
     keys_from = f"(min(width, {_WIDEST}) - column)"  # the width is known in the browser alone
     rules = alt.Chart(data()).transform_calculate(left="column", right=keys_from)
     at_pointer = "!isValid(hover.position) || datum[hover.column[0]] == hover.position[0]"

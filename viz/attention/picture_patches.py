@@ -11,7 +11,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import framed
-from ..builders.figure import Form, VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.figure import Form, Layers, VegaFigure, click_on, data, form, need_shape, tip
 from ..builders.palette import TO_ONE, WeightScale, hatching
 from ..builders.pictures import CHOOSE, picture_ink, whole_picture
 from ..builders.vega_colours import (
@@ -43,12 +43,20 @@ def picture_overlay(
     With `allowed` [patch], patches that are not (False) are hatched, and a click sets `key`, fields `position` and
     `blocked`, so that a second click differs from the first.
     """
-    where = "the class token" if query is None else "row {}, column {}".format(*divmod(query, patch_grid[1]))
-    said = f"The picture over the attention of {where} to its {len(weights)} patches"
-    made = _weights(scale.reach, evenly(n_keys, shares=scale.shares), scale.what, allowed is not None)
+    query_name = (
+        "the class token" if query is None else "row {}, column {}".format(*divmod(query, patch_grid[1]))
+    )
+    description = f"The picture over the attention of {query_name} to its {len(weights)} patches"
+    chart_form = _weights(scale.reach, evenly(n_keys, shares=scale.shares), scale.what, allowed is not None)
     grid = (query, patch_grid, _SIDE, allowed)
     return _patches(
-        made, image, "weight", weights, *grid, coloured=weight_values(scale, n_keys), description=said
+        chart_form,
+        image,
+        "weight",
+        weights,
+        *grid,
+        coloured=weight_values(scale, n_keys),
+        description=description,
     )
 
 
@@ -63,20 +71,20 @@ def knock_out_patches(
     how: str = "from every query",
 ) -> VegaFigure:
     """An image over the change [patch] of `what` with each patch hidden, as `how` says; purple falls, gold rises, to ±`limit`."""
-    said = f"The picture over the change of {what} with each of {len(change)} patches hidden ({how})"
+    description = f"The picture over the change of {what} with each of {len(change)} patches hidden ({how})"
     grid = (query, patch_grid, _SMALL_SIDE)
     return _patches(
-        _changes(what), image, "change", change, *grid, coloured={"largest": limit}, description=said
+        _changes(what), image, "change", change, *grid, coloured={"largest": limit}, description=description
     )
 
 
 @form
-def _weights(reach: str, even: str, what: str, blockable: bool) -> alt.LayerChart:
+def _weights(reach: str, even: str, what: str, blockable: bool) -> Layers:
     return _layers(attention_colour(reach, even, what=what), tip("weight:Q", ".4f", what), blockable)
 
 
 @form
-def _changes(what: str) -> alt.LayerChart:
+def _changes(what: str) -> Layers:
     title, signed = f"change of {what}", "datum.value ? format(datum.value, '+.3~g') : '0'"
     legend = colour_legend(title, SIGNED_ENDS, labelExpr=signed)
     return _layers(colour("change", signed=True, legend=legend), tip("change:Q", "+.4f", title))
@@ -104,26 +112,26 @@ def _patches(
         position = np.append(np.delete(position, query), query)
     row, column = np.divmod(position, columns)
     blocked = np.zeros(len(position), bool) if allowed is None else ~allowed[position]
-    patch = [f"r{one}c{other}" for one, other in zip(row, column, strict=True)]
+    names = [f"r{r}c{c}" for r, c in zip(row, column, strict=True)]
     ink = picture_ink(image, side=side, opacity=_OPACITY)
     frames = {"picture": {theme: [url] for theme, url in ink.items()}}
     if allowed is not None:
         frames["hatched"] = {"url": [hatching(allowed.reshape(patch_grid))]}
     patches = {
         "position": position,
-        "patch": patch,
+        "patch": names,
         "row": row,
         "column": column,
         name: values[position].astype(float),
         "selected": position == query,
         "blocked": blocked,
-        "said": [each + ", masked" * masked for each, masked in zip(patch, blocked.tolist(), strict=True)],
+        "said": [name + ", masked" * masked for name, masked in zip(names, blocked.tolist(), strict=True)],
     }
-    place = {"width": size * columns, "height": size * rows, "description": description}
-    return form.of(patches, frames=frames, values=coloured, **place)
+    size_and_text = {"width": size * columns, "height": size * rows, "description": description}
+    return form.of(patches, frames=frames, values=coloured, **size_and_text)
 
 
-def _layers(colour: alt.Color, tooltip: alt.Tooltip, blockable: bool = False) -> alt.LayerChart:
+def _layers(colour: alt.Color, tooltip: alt.Tooltip, blockable: bool = False) -> Layers:
     """The values in their `colour`, the picture, and a cover that shows the `tooltip`."""
     base = alt.Chart(data()).encode(
         x=alt.X("column:O", axis=None, scale=alt.Scale(padding=0)),

@@ -3,7 +3,7 @@
 import altair as alt
 import numpy as np
 
-from ..builders.figure import VegaFigure, click_on, data, form, tip
+from ..builders.figure import Layers, Options, VegaFigure, click_on, data, form, tip
 from ..builders.palette import ACCENT, NEUTRAL, tiles
 from ..builders.pictures import CHOOSE, pixel_x, pixel_y, whole_picture
 
@@ -22,7 +22,7 @@ def small_map(pattern: np.ndarray, *, shown: tuple[range, range], top: float = 1
     down, across = (middle * n_queries).astype(int), (middle * n_keys).astype(int)
     edge = np.arange(_STEPS) * _SIDE / _STEPS
     row, column = np.indices((_STEPS, _STEPS)).reshape(2, -1)
-    places = {
+    cells = {
         "query": down[row],
         "key": across[column],
         "left": edge[column],
@@ -42,7 +42,7 @@ def small_map(pattern: np.ndarray, *, shown: tuple[range, range], top: float = 1
     }
     ((light, dark),) = tiles(pattern[None], tops=np.array([top]), at_most=_SIDE)
     return _form().of(
-        places,
+        cells,
         frames={"picture": {"on_light": [light], "on_dark": [dark]}, "window": frame},
         width=_SIDE,
         height=_SIDE,
@@ -52,8 +52,8 @@ def small_map(pattern: np.ndarray, *, shown: tuple[range, range], top: float = 1
 
 
 @form
-def _form() -> alt.LayerChart:
-    box = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
+def _form() -> Layers:
+    box: Options = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
     border = alt.Chart(data("picture")).mark_rect(fill=None, stroke=NEUTRAL, strokeWidth=0.5)
     whole = {"x": alt.value(0), "x2": alt.value(_SIDE), "y": alt.value(0), "y2": alt.value(_SIDE)}
     window = alt.Chart(data("window")).mark_rect(fill=None, stroke=ACCENT, strokeWidth=2.5, aria=False)

@@ -5,7 +5,18 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.figure import (
+    Layers,
+    Options,
+    VegaFigure,
+    click_on,
+    data,
+    either,
+    form,
+    need_shape,
+    tip,
+    value,
+)
 from ..builders.palette import ACCENT, EMPHASIS, FALLS, NEUTRAL, RISES
 from ..builders.theme import FIT
 from ..builders.token_label import label, visible
@@ -18,7 +29,7 @@ _NAMED = 60  # beyond so many tokens their names would cover each other
 def row_sums(pattern: np.ndarray, tokens: Sequence[str], *, query: int) -> VegaFigure:
     """Sums of the rows of pattern [query, key] as bars under a line at 1; the chosen `query` is framed."""
     sums = {
-        "query": [f"{place} {label(token, 14)}" for place, token in enumerate(tokens)],
+        "query": [f"{position} {label(token, 14)}" for position, token in enumerate(tokens)],
         "sum": pattern.sum(axis=-1).astype(float),
         "selected": np.arange(len(tokens)) == query,
     }
@@ -31,19 +42,19 @@ def row_sums(pattern: np.ndarray, tokens: Sequence[str], *, query: int) -> VegaF
 
 
 @form
-def _sums(named: bool) -> alt.LayerChart:
+def _sums(named: bool) -> Layers:
     names = alt.Axis(labels=named, ticks=False, labelAngle=-50, labelLimit=0)
-    sums = {"scale": alt.Scale(domain=[0, 1.05]), "axis": alt.Axis(values=[0, 0.5, 1])}
+    y_options: Options = {"scale": alt.Scale(domain=[0, 1.05]), "axis": alt.Axis(values=[0, 0.5, 1])}
     bars = alt.Chart(data()).mark_bar(color=EMPHASIS)
     bars = bars.encode(
         x=alt.X("query:N", sort=None, title="query (position and token)", axis=names),
-        y=alt.Y("sum:Q", title="sum of the row", **sums),
+        y=alt.Y("sum:Q", title="sum of the row", **y_options),
         stroke=either("datum.selected", ACCENT, "transparent"),
         strokeWidth=alt.value(3),
         tooltip=[tip("query:N"), tip("sum:Q", ".4f")],
     )
-    one = alt.Chart(data("line")).mark_rule(color=NEUTRAL, strokeDash=[4, 4]).encode(y="one:Q")
-    return alt.layer(bars, one).properties(autosize=FIT)
+    limit = alt.Chart(data("line")).mark_rule(color=NEUTRAL, strokeDash=[4, 4]).encode(y="one:Q")
+    return alt.layer(bars, limit).properties(autosize=FIT)
 
 
 def knock_out_bars(
@@ -77,9 +88,9 @@ def knock_out_bars(
 
 
 @form
-def _changes(what: str, named: bool) -> alt.LayerChart:
-    some = {"values": value("now_and_then"), "title": "token"}
-    every = {"labelOverlap": False, "title": None, "ticks": False}
+def _changes(what: str, named: bool) -> Layers:
+    some: Options = {"values": value("now_and_then"), "title": "token"}
+    every: Options = {"labelOverlap": False, "title": None, "ticks": False}
     axis = alt.Axis(labelAngle=-60, grid=False, **(every if named else some))
     scale = alt.Scale(paddingInner=0.15 if named else 0)
     base = alt.Chart(data()).encode(x=alt.X("name:N", sort=None, axis=axis, scale=scale))

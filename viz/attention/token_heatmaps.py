@@ -45,7 +45,7 @@ def attention_heatmap(
         title=title,
         description=description,
         zoom=zoom,
-        keys=record.keys and record.keys.tokens,
+        keys=None if record.keys is None else record.keys.tokens,
         numbers=record.numbers,
         notes=notes,
     )

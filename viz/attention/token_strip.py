@@ -1,13 +1,13 @@
 """The text itself, each token on the colour of the weight that the chosen query gives to it."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
 
 from ..builders.cells import STRONG, framed
-from ..builders.figure import VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.figure import Layers, Options, VegaFigure, click_on, data, form, need_shape, tip
 from ..builders.palette import TO_ONE, WeightScale
 from ..builders.pictures import pixel_x
 from ..builders.theme import INK, OTHER_INK, lines_above
@@ -92,7 +92,7 @@ def weight_strip(
 
 
 @form
-def _form(reach: str, even: str, what: str, blockable: bool, legend: bool) -> alt.LayerChart:
+def _form(reach: str, even: str, what: str, blockable: bool, legend: bool) -> Layers:
     base = (
         alt.Chart(data())
         # The one endless line is cut into pieces, and a word goes where it starts. The pieces are shorter
@@ -108,7 +108,9 @@ def _form(reach: str, even: str, what: str, blockable: bool, legend: bool) -> al
     )
     ends = {"Left": "starts_word", "Right": "ends_word"}
     corners = [(height + side, end) for height in ("Top", "Bottom") for side, end in ends.items()]
-    box = {f"cornerRadius{corner}": alt.expr(f"datum.{end} ? {_ROUNDING} : 0") for corner, end in corners}
+    box: Options = {
+        f"cornerRadius{corner}": alt.expr(f"datum.{end} ? {_ROUNDING} : 0") for corner, end in corners
+    }
     colours = base.mark_rect(**box, aria=False).encode(
         x2="right:Q", color=attention_colour(reach, even, legend=legend, what=what)
     )
@@ -141,7 +143,7 @@ def _form(reach: str, even: str, what: str, blockable: bool, legend: bool) -> al
     )
 
 
-def _boxes(positions: "Positions") -> dict[str, list]:
+def _boxes(positions: "Positions") -> dict[str, Any]:
     """Columns with a value a token, as if all stood in one endless line: `start`, `end` and the start of its `word`."""
     continues = [role == "continuation" and index > 0 for index, role in enumerate(positions.roles)]
     labels = [label(piece, _LONGEST_TOKEN) for piece in positions.pieces]

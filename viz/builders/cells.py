@@ -1,12 +1,13 @@
 """Cells in rows and columns, coloured, with a number in each: the shared form of all grids."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from .figure import data, either
+from .figure import Layers, Options, data, either
 from .number_format import head_name
 from .palette import ACCENT, NEUTRAL
 from .theme import INK, LIGHT_INK, OTHER_INK
@@ -17,7 +18,7 @@ STRONG, SIGNED_STRONG = 0.48, 0.8
 INK_ON_CELLS = alt.expr(f"datum.strong ? {OTHER_INK.expr} : {INK.expr}")
 INK_ON_SIGNED = alt.expr(f"datum.strong ? '{LIGHT_INK}' : {INK.expr}")
 
-BARE_AXIS = {"ticks": False, "domain": False, "grid": False}  # the cells are line enough
+BARE_AXIS: Options = {"ticks": False, "domain": False, "grid": False}  # the cells are line enough
 
 
 def head_cells(
@@ -27,16 +28,16 @@ def head_cells(
 
     The selected one comes last, so that no neighbour's border lies on its frame; the index counts layer by layer.
     """
-    places = list(np.ndindex(values.shape))
-    order = sorted(range(len(places)), key=lambda number: places[number] == selected)
-    places = [places[number] for number in order]
+    heads = list(np.ndindex(values.shape))
+    order = sorted(range(len(heads)), key=lambda row: heads[row] == selected)
+    heads = [heads[row] for row in order]
     return pd.DataFrame(
         {
-            "layer": np.array([layer for layer, _ in places], int),
-            "head": np.array([head for _, head in places], int),
-            called: np.array([values[place] for place in places], float),
-            "name": [head_name(layer, head) for layer, head in places],
-            "selected": [place == selected for place in places],
+            "layer": np.array([layer for layer, _ in heads], int),
+            "head": np.array([head for _, head in heads], int),
+            called: np.array([values[index] for index in heads], float),
+            "name": [head_name(layer, head) for layer, head in heads],
+            "selected": [index == selected for index in heads],
         },
         index=order,
     )
@@ -60,9 +61,9 @@ def cells(
     selectable: alt.Parameter | None = None,
     borders: tuple[float, float] = (3, 0.4),
     between: Sequence[alt.Chart] = (),
-    writing: Mapping[str, object] | None = None,
-    **mark: object,
-) -> alt.LayerChart:
+    writing: Mapping[str, Any] | None = None,
+    **mark: Any,
+) -> Layers:
     """For forms: cells of the frame at `x` and `y`, coloured by `field`, with what `text` holds written in them.
 
     The colours are those of `colour`. The frame's field `strong` says where the page's ink would not be read. With `selectable`, a click selects a cell, and the one whose
@@ -96,8 +97,8 @@ def framed(marks: alt.Chart, borders: tuple[float, float] = (3, 0.4)) -> alt.Cha
     )
 
 
-def head_axis(letter: str, **options: str) -> alt.Axis:
+def head_axis(letter: str, **options: Any) -> alt.Axis:
     """Names of a band of cells, a cell a head: `letter` before each number, as in L0 and H3."""
     # Not flush, or the first and the last would stand beside the middle of their cells.
-    names = {"labelExpr": f"'{letter}' + datum.label", "labelAngle": 0, "labelFlush": False}
-    return alt.Axis(**names, **BARE_AXIS, **options)
+    label = f"'{letter}' + datum.label"
+    return alt.Axis(labelExpr=label, labelAngle=0, labelFlush=False, **BARE_AXIS, **options)

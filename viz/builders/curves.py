@@ -1,37 +1,43 @@
 """Curves over a number or over stages in order: what all line charts share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import altair as alt
 import pandas as pd
 
-from .figure import data
+from .figure import Options, data
 from .number_format import THIN_PERCENT
 from .palette import ACCENT
 
 CHOSEN = "chosen"  # the frame of the place that `rule` marks
 WHOLE = alt.Axis(tickMinStep=1, format="d", grid=False)  # an axis of whole numbers
 
-Series = Mapping[str, tuple[Sequence, Sequence]]  # by kind, places and values
+Series = Mapping[str, tuple[Iterable, Iterable]]  # by kind: x values and y values
 
 
 def long(series: Series, kind: str, x: str, y: str) -> pd.DataFrame:
     """A row a value, in columns of those names."""
-    rows = [(name, place, value) for name, each in series.items() for place, value in zip(*each, strict=True)]
+    rows = [
+        (name, x_value, y_value)
+        for name, pairs in series.items()
+        for x_value, y_value in zip(*pairs, strict=True)
+    ]
     return pd.DataFrame(rows, columns=[kind, x, y])
 
 
 def by_kind(
-    field: str, kinds: Sequence[str], *, legend: Mapping[str, object] | None = None, **ranges: Sequence
-) -> dict[str, alt.Color | alt.Shape | alt.StrokeDash]:
+    field: str, kinds: Sequence[str], *, legend: Options | None = None, **ranges: Sequence
+) -> Options:
     """Channels in which the kinds differ: the range of each of `color`, `shape`, `strokeDash` that is given.
 
     `field` is as in "side:N". The channels share one legend, above the curves.
     """
-    above = alt.Legend(**{"title": None, "orient": "top", "labelLimit": 0} | dict(legend or {}))
+    above = alt.Legend(**{"title": None, "orient": "top", "labelLimit": 0, **(legend or {})})
     channels = {"color": alt.Color, "shape": alt.Shape, "strokeDash": alt.StrokeDash}
     scales = {
-        name: alt.Scale(domain=list(kinds), range=list(of[: len(kinds)])) for name, of in ranges.items()
+        name: alt.Scale(domain=list(kinds), range=list(colours[: len(kinds)]))
+        for name, colours in ranges.items()
     }
     return {name: channels[name](field, scale=scale, legend=above) for name, scale in scales.items()}
 
@@ -39,11 +45,11 @@ def by_kind(
 def curves(
     x: alt.X,
     y: alt.Y,
-    channels: Mapping[str, object],
+    channels: Options,
     *,
-    tooltip: Sequence[alt.Tooltip],
-    line: Mapping[str, object],
-    points: Mapping[str, object] | None = None,
+    tooltip: Sequence[str | alt.Tooltip],
+    line: Options,
+    points: Options | None = None,
     click: alt.Parameter | None = None,
 ) -> list[alt.Chart]:
     """For forms: lines through the frame and, where `points` says how they look, a point a row on top of them.
@@ -54,28 +60,28 @@ def curves(
     lines = base.mark_line(**line).encode(**_without("shape", channels))
     if points is None:
         return [lines.encode(tooltip=list(tooltip))]
-    marks = base.mark_point(**{"filled": True, "opacity": 1} | points)
+    marks = base.mark_point(**{"filled": True, "opacity": 1, **points})
     marks = marks.encode(tooltip=list(tooltip), **_without("strokeDash", channels))
     return [lines, marks.add_params(click) if click else marks]
 
 
-def stage_axis(stages: Sequence[str], title: str, **options: object) -> alt.X:
+def stage_axis(stages: Sequence[str], title: str, **options: Any) -> alt.X:
     """The field `stage`, which holds names, in their own order."""
     slanted = alt.Axis(labelAngle=-45, labelOverlap="greedy")
     return alt.X("stage:N", sort=list(stages), title=title, axis=slanted, **options)
 
 
-def probability(title: str = "probability", channel: type = alt.Y) -> alt.X | alt.Y:
-    """The axis of the field `probability`, all of it from 0 to 1."""
+def probability_axis() -> Options:
+    """Scale and axis of a probability, all of it from 0 to 1."""
     axis = alt.Axis(format="%", labelExpr=THIN_PERCENT, values=[0, 0.25, 0.5, 0.75, 1])
-    return channel("probability:Q", title=title, scale=alt.Scale(domain=[0, 1]), axis=axis)
+    return {"scale": alt.Scale(domain=[0, 1]), "axis": axis}
 
 
-def rule(field: str, **mark: object) -> alt.Chart:
+def rule(field: str, **mark: Any) -> alt.Chart:
     """For forms: an upright line at the `field` of the frame `CHOSEN`."""
-    style = {"color": ACCENT, "strokeWidth": 2.5, "aria": False} | mark
+    style = {"color": ACCENT, "strokeWidth": 2.5, "aria": False, **mark}
     return alt.Chart(data(CHOSEN)).mark_rule(**style).encode(x=f"{field}:Q")
 
 
-def _without(name: str, channels: Mapping[str, object]) -> dict[str, object]:
-    return {each: channel for each, channel in channels.items() if each != name}
+def _without(name: str, channels: Options) -> Options:
+    return {key: channel for key, channel in channels.items() if key != name}

@@ -83,6 +83,8 @@ class PlotlyFigure:
 
 
 Figure = VegaFigure | PlotlyFigure
+Layers: TypeAlias = alt.LayerChart | alt.FacetChart  # what `alt.layer` makes
+Options: TypeAlias = dict[str, Any]  # keyword arguments for Altair, whose types are many
 Columns: TypeAlias = pd.DataFrame | Mapping[str, Any]  # a frame, or its columns by name
 
 
@@ -105,7 +107,7 @@ class Form:
         `values` are what the form calls by name with `value`; `properties` (width, height, title, description)
         belong to the whole chart.
         """
-        parameters = [{"name": name, "value": it} for name, it in (values or {}).items()]
+        parameters = [{"name": name, "value": number} for name, number in (values or {}).items()]
         whole = {**self.specification, **properties}
         if parameters:
             whole["params"] = [*self.specification.get("params", ()), *parameters]
@@ -142,11 +144,10 @@ def value(name: str) -> alt.ExprRef:
 
 def tip(field: str, form: str | None = None, title: str | None = None) -> alt.Tooltip:
     """For forms: a line of what the pointer is told: the `field`, a number in Vega's format `form`."""
-    options = {"format": form, "title": title}
-    return alt.Tooltip(field, **{name: it for name, it in options.items() if it is not None})
+    return alt.Tooltip(field, format=form or alt.Undefined, title=title or alt.Undefined)
 
 
-def either(test: str, then: object, otherwise: object) -> object:
+def either(test: str, then: object, otherwise: object) -> Mapping[str, Any]:
     """For forms: a channel of one value for the rows where `test` holds, and of another for the rest."""
     return alt.when(test).then(alt.value(then)).otherwise(alt.value(otherwise))
 
@@ -159,8 +160,10 @@ def click_on(name: str, *fields: str) -> alt.Parameter:
 def need_shape(shape: Sequence[Any], /, **given: Any) -> None:
     """Raises ValueError where an array or list, `given` by what it is, has another shape; it may end with `...`."""
     axes = slice(len(shape) - 1 if ... in shape else None)
-    found = {name: np.shape(each) for name, each in given.items()}
-    if wrong := [f"{name} of {each}" for name, each in found.items() if each[axes] != tuple(shape)[axes]]:
+    shapes = {name: np.shape(actual) for name, actual in given.items()}
+    if wrong := [
+        f"{name} of {actual}" for name, actual in shapes.items() if actual[axes] != tuple(shape)[axes]
+    ]:
         raise ValueError(
             f"expected shape {tuple(shape)}, got {' and '.join(wrong)}".replace("Ellipsis", "...")
         )

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from .cells import cells, head_axis, head_cells, strong
-from .figure import VegaFigure, click_on, form, need_shape, tip
+from .figure import Layers, VegaFigure, click_on, form, need_shape, tip
 from .number_format import head_name, written
 from .palette import NEUTRAL, ROUNDING, largest
 from .theme import heading
@@ -36,8 +36,8 @@ def head_grid(
     largest = float(np.nanmax(np.abs(values), initial=0)) or 1.0
     frame = head_cells(values, selected)
     # A cell has room for a sign and four letters; the pointer shows four digits behind the point.
-    places = max(0, digits - max(0, int(np.log10(largest))))
-    frame["written"] = [written(number, f"{sign}.{places}f") for number in frame["value"]]
+    decimals = max(0, digits - max(0, int(np.log10(largest))))
+    frame["written"] = [written(number, f"{sign}.{decimals}f") for number in frame["value"]]
     frame["exact"] = [written(number, f"{sign}.4f", otherwise="no partner") for number in frame["value"]]
     frame["note"] = "" if notes is None else [notes[cell] for cell in frame.index]
     frame["strong"] = strong(frame["value"], largest, signed=signed)
@@ -53,9 +53,11 @@ def head_grid(
 
 
 @form
-def _measures(signed: bool, what: str, noted: bool) -> alt.LayerChart:
-    said = [tip("exact:N", title=what), *([tip("note:N", title="pair")] if noted else [])]
-    return _grid(said, signed=signed, selectable=click_on("head", "layer", "head")).properties(autosize="pad")
+def _measures(signed: bool, what: str, noted: bool) -> Layers:
+    tooltip = [tip("exact:N", title=what), *([tip("note:N", title="pair")] if noted else [])]
+    return _grid(tooltip, signed=signed, selectable=click_on("head", "layer", "head")).properties(
+        autosize="pad"
+    )
 
 
 def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int, int]) -> VegaFigure:
@@ -68,7 +70,9 @@ def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int
     n_layers, n_heads = before.shape
     frame = head_cells(after - before, selected)
     end = largest(after - before, at_least=ROUNDING)
-    frame["before"], frame["after"] = (each.ravel()[frame.index].astype(float) for each in (before, after))
+    frame["before"], frame["after"] = (
+        entropies.ravel()[frame.index].astype(float) for entropies in (before, after)
+    )
     frame["written"] = [written(change, "+.3f") for change in frame["value"]]
     frame["strong"] = strong(frame["value"], end, signed=True)
     return _changes().of(
@@ -82,7 +86,7 @@ def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int
 
 
 @form
-def _changes() -> alt.LayerChart:
+def _changes() -> Layers:
     return _grid(
         [tip("before:Q", ".4f"), tip("after:Q", ".4f"), tip("value:Q", "+.4f", "change")],
         titles=("layer", "head"),
@@ -104,8 +108,8 @@ def formation_map(steps: np.ndarray, *, first: int, last: int, title: str = "") 
 
 
 @form
-def _steps() -> alt.LayerChart:
-    said = "The training step at which each head took its form."
+def _steps() -> Layers:
+    description = "The training step at which each head took its form."
     return _grid(
         [tip("step:Q", ",", "formed at step")],
         signed=False,
@@ -114,16 +118,16 @@ def _steps() -> alt.LayerChart:
         font_size=13,
         stroke=NEUTRAL,
         strokeWidth=0.5,
-    ).properties(width=alt.Step(62), height=alt.Step(34), description=said)
+    ).properties(width=alt.Step(62), height=alt.Step(34), description=description)
 
 
 def _grid(
-    said: list[alt.Tooltip], *, titles: tuple[str | None, str | None] = (None, None), **look: Any
-) -> alt.LayerChart:
+    tooltip: list[alt.Tooltip], *, titles: tuple[str | None, str | None] = (None, None), **options: Any
+) -> Layers:
     """`cells` a head each, with what is `said` of it behind its name; `titles` of the layers and of the heads."""
     return cells(
         alt.X("head:O", title=titles[1], axis=head_axis("H", orient="top")),
         alt.Y("layer:O", title=titles[0], axis=head_axis("L", orient="left")),
-        tooltip=[tip("name:N", title="head"), *said],
-        **look,
+        tooltip=[tip("name:N", title="head"), *tooltip],
+        **options,
     )

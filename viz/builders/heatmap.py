@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import escape
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from .vega_colours import EVEN, NEAR_TOP, NEAR_ZERO, evenly, legend_lines
 
 # Under a horizontal colour bar Plotly forgets the tick labels when it places the title of the x axis.
 STANDOFF = 50  # pixels, with numbers as labels
-PLAIN_AXIS = {"showgrid": False, "zeroline": False, "automargin": True}
+PLAIN_AXIS: dict[str, Any] = {"showgrid": False, "zeroline": False, "automargin": True}
 CLEAR = ("rgba(0, 0, 0, 0)",) * 2
 _NARROW, _LETTER = 320, 6.5  # pixels: a map in a narrow column, a letter of a tick label
 _TITLE = 40  # pixels
@@ -54,13 +55,13 @@ def heatmap(
     rows, columns = values.shape
     drawn = np.asarray(values if mask is None else np.where(mask, values, np.nan), np.float32)
     names = {name: as_text(labels) for name, labels in (("x", x), ("y", y)) if labels is not None}
-    common = {"type": "heatmap", "hoverongaps": False, **names}
+    common: dict[str, Any] = {"type": "heatmap", "hoverongaps": False, **names}
     traces = [common | colours | {"z": drawn, "hovertemplate": f"{cell}{number}<extra></extra>"}]
     if customdata is not None:
         traces[0]["customdata"] = customdata
     if written is not None:
         traces[0] |= {"text": written, "texttemplate": "%{text}", "textfont": {"size": 10}}
-    layout = {
+    layout: dict[str, Any] = {
         "height": height,
         "margin": {"l": 10, "r": 10, "t": above + (_TITLE if title else 0), "b": 10},
         "xaxis": _axis(x, square) | {"title": {"text": titles[0], "standoff": standoff}},
@@ -74,7 +75,7 @@ def heatmap(
         layout["xaxis"] |= {"constraintoward": "left"}
         layout["yaxis"] |= {"constraintoward": "top", "scaleanchor": "x"}
     if shown is not None:
-        across, down = ((each.start - 0.5, each.stop - 0.5) for each in shown)
+        across, down = ((side.start - 0.5, side.stop - 0.5) for side in shown)
         layout["xaxis"] |= {"range": across}
         layout["yaxis"] |= {"range": down[::-1], "autorange": False}
     if framed is not None:
@@ -82,8 +83,8 @@ def heatmap(
     if mask is not None and not mask.all():
         masked = {"z": np.where(mask, np.nan, 0).astype(np.float32), "colorscale": CLEAR, "showscale": False}
         traces.append(common | masked | {"hovertemplate": f"{cell}: masked<extra></extra>"})
-        place = {"xref": "x", "yref": "y", "x": -0.5, "y": -0.5, "sizex": columns, "sizey": rows}
-        layout["images"] = [place | {"source": hatching(mask), "layer": "above", "sizing": "stretch"}]
+        extent = {"xref": "x", "yref": "y", "x": -0.5, "y": -0.5, "sizex": columns, "sizey": rows}
+        layout["images"] = [extent | {"source": hatching(mask), "layer": "above", "sizing": "stretch"}]
     frame = pd.DataFrame(drawn, index=y, columns=x)
     return PlotlyFigure(frame, [*traces, *marks], layout, description)
 
@@ -155,7 +156,7 @@ def colour_bar(title: str, ticks: Sequence[float]) -> dict:
 
 def as_text(labels: Iterable[str]) -> list[str]:
     """Plotly reads labels as a kind of HTML; in these, markup is text."""
-    return [escape(each, quote=False) for each in labels]
+    return [escape(text, quote=False) for text in labels]
 
 
 def _axis(labels: Sequence[str] | None, square: bool) -> dict:

@@ -77,7 +77,7 @@ def weight_scale(
         return WeightScale(what=what, shares=shares)
     if choice != "own":
         raise ValueError(f"a scale is 'fixed' or 'own', got {choice!r}")
-    largest = max(float(each.max(initial=0)) for each in weights)
+    largest = max(float(pattern.max(initial=0)) for pattern in weights)
     reached = (largest, f"0 to {whose}") if largest else (1.0, "all of them 0")
     return WeightScale(*reached, what, shares)
 
@@ -91,8 +91,8 @@ def side_colours(placements: Sequence[str]) -> tuple[str, ...]:
 
 def largest(values: np.ndarray, *, at_least: float = 0.0) -> float:
     """The end of a scale that is symmetric about 0: the largest size of a value; 1 where none is above `at_least`."""
-    found = float(np.abs(values).max(initial=0))
-    return found if found > at_least else 1.0
+    size = float(np.abs(values).max(initial=0))
+    return size if size > at_least else 1.0
 
 
 class Tile(NamedTuple):
@@ -111,22 +111,22 @@ def tiles(
     their maximum, so that a lone strong weight stays visible. A picture is about `side` pixels wide: enlarged in
     whole steps, or the browser blurs it. Raises ValueError where a pattern is empty.
     """
-    *many, n_queries, n_keys = patterns.shape
-    if (n := math.prod(many)) and not n_queries * n_keys:
+    *leading, n_queries, n_keys = patterns.shape
+    if (n := math.prod(leading)) and not n_queries * n_keys:
         raise ValueError(f"a tile needs at least one query and one key, got shape {patterns.shape}")
     pooled = max_pool(patterns.reshape(n, n_queries, n_keys), at_most)
     maximum = np.ones(n) if tops is None else np.reshape(tops, n)
     shares = pooled / np.where(maximum > 0, maximum, 1)[:, None, None]
     levels = (np.clip(shares, 0, 1) * 255).round().astype(np.uint8)
-    return [_tile(each.tobytes(), each.shape, side) for each in levels]
+    return [_tile(level.tobytes(), level.shape, side) for level in levels]
 
 
 @lru_cache(maxsize=1024)
 def _tile(levels: bytes, shape: tuple[int, int], side: int) -> Tile:
     """Of levels 0 to 255. Kept: most of the tiles of an overview stay as they are from one run to the next."""
     # Only the colours that occur: with all 256 the palette would be the larger part of a small picture.
-    used, places = np.unique(np.frombuffer(levels, np.uint8), return_inverse=True)
-    image = Image.fromarray(_enlarged(places.astype(np.uint8).reshape(shape), side))
+    used, indices = np.unique(np.frombuffer(levels, np.uint8), return_inverse=True)
+    image = Image.fromarray(_enlarged(indices.astype(np.uint8).reshape(shape), side))
     pictures = []
     for colours in (_FINE, _FINE[::-1]):
         image.putpalette(colours[used].tobytes())
@@ -137,8 +137,8 @@ def _tile(levels: bytes, shape: tuple[int, int], side: int) -> Tile:
 def weight_colours(shares: np.ndarray) -> np.ndarray:
     """RGB [..., 3] from 0 to 255 of shares [...] of the way from 0 to the end of a scale, on a white page."""
     table = np.array([ImageColor.getrgb(colour) for colour in WEIGHTS], float)
-    places = np.linspace(0, 1, len(table))
-    return np.stack([np.interp(shares, places, channel) for channel in table.T], axis=-1)
+    stops = np.linspace(0, 1, len(table))
+    return np.stack([np.interp(shares, stops, channel) for channel in table.T], axis=-1)
 
 
 _FINE = weight_colours(np.linspace(0, 1, 256)).round().astype(np.uint8)

@@ -5,6 +5,7 @@ showing through. A picture in colours [height, width, 3] looks alike on both.
 """
 
 from functools import lru_cache
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -37,12 +38,23 @@ def _inks(content: bytes, shape: tuple[int, ...], side: int, opacity: float) -> 
     return {theme: data_uri(ink, side=side) for theme, ink in inks.items()}
 
 
-def whole_picture(frame: str, **mark: bool) -> alt.Chart:
+def whole_picture(frame: str, **mark: Any) -> alt.Chart:
     """For forms: the picture `url` of that frame, over all of the chart."""
-    size = {"width": alt.expr("width"), "height": alt.expr("height")}
-    place = {"x": 0, "y": 0, "align": "left", "baseline": "top"}
-    picture = alt.Chart(data(frame)).mark_image(**place, **size, tooltip=None, aria=False, **mark)
-    return picture.encode(url="url:N")
+    return (
+        alt.Chart(data(frame))
+        .mark_image(
+            x=0,
+            y=0,
+            width=alt.expr("width"),
+            height=alt.expr("height"),
+            align="left",
+            baseline="top",
+            tooltip=None,
+            aria=False,
+            **mark,
+        )
+        .encode(url="url:N")
+    )
 
 
 def pixel_x(field: str) -> alt.X:

@@ -35,8 +35,8 @@ def lines_above(lines: Sequence[str]) -> dict:
 
 def heading_with_reading(name: str, reading: str) -> dict:
     """The `title` of a chart, larger than `heading` and in line with the plot; below it, how to read the chart."""
-    place = {"frame": "group", "fontSize": 14, "subtitleFontSize": 12, "subtitlePadding": 4, "offset": 10}
-    return heading(name, reading) | place
+    style = {"frame": "group", "fontSize": 14, "subtitleFontSize": 12, "subtitlePadding": 4, "offset": 10}
+    return heading(name, reading) | style
 
 
 def in_theme(figure: go.Figure) -> go.Figure:

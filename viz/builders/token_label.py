@@ -23,11 +23,11 @@ def visible(token: str) -> str:
 
 def label(token: str, at_most: int) -> str:
     """`token` in at most that many cells: what does not fit is an ellipsis."""
-    shown = visible(token)
-    if cells(shown) <= at_most:
-        return shown
-    fitting = sum(total <= at_most - 1 for total in accumulate(map(_cells, shown)))
-    return shown[:fitting].rstrip(_JOINER) + "…"
+    text = visible(token)
+    if cells(text) <= at_most:
+        return text
+    fitting = sum(total <= at_most - 1 for total in accumulate(map(_cells, text)))
+    return text[:fitting].rstrip(_JOINER) + "…"
 
 
 def cells(text: str) -> float:

@@ -1,10 +1,11 @@
 """The colours of fields in Altair figures, and their colour bars: short, and below the figure on the left."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 
-from .figure import value
+from .figure import Options, value
 from .palette import DIFFERENCE, WEIGHT, WEIGHTS, WeightScale
 from .theme import ON_DARK
 
@@ -19,20 +20,26 @@ def colour(field: str, *, signed: bool, legend: alt.Legend | None = None) -> alt
     """For forms: `field` in colours that reach to the value `largest`, from its negative where `signed`, else from 0."""
     ends = [alt.ExprRef("-largest") if signed else 0, value("largest")]
     # Vega would mix two colours by their hue, and Plotly mixes them in RGB: one weight must not have two colours.
-    look = {"interpolate": "rgb", "clamp": True}
+    scale = alt.Scale(
+        domain=ends, range=list(WEIGHTS), interpolate="rgb", clamp=True, reverse=alt.expr(ON_DARK)
+    )
     if signed:
-        scale = alt.Scale(domain=ends, range=list(DIFFERENCE), **look)
-    else:
-        scale = alt.Scale(domain=ends, range=list(WEIGHTS), reverse=alt.expr(ON_DARK), **look)
+        scale = alt.Scale(domain=ends, range=list(DIFFERENCE), interpolate="rgb", clamp=True)
     return alt.Color(f"{field}:Q", scale=scale, legend=legend)
 
 
-def colour_legend(
-    title: str | list[str], ticks: Sequence[float] | alt.ExprRef, **options: object
-) -> alt.Legend:
+def colour_legend(title: str | list[str], ticks: Sequence[float] | alt.ExprRef, **options: Any) -> alt.Legend:
     """A gradient with numbers at `ticks`; `title` says what is coloured, `options` are further ones of Altair's."""
-    place = {"titleLimit": 0, "orient": "bottom", "direction": "horizontal"}
-    return alt.Legend(title=title, gradientLength=180, gradientThickness=8, values=ticks, **place, **options)
+    return alt.Legend(
+        title=title,
+        titleLimit=0,
+        orient="bottom",
+        direction="horizontal",
+        gradientLength=180,
+        gradientThickness=8,
+        values=ticks,
+        **options,
+    )
 
 
 def attention_colour(reach: str, even: str, *, legend: bool = True, what: str = WEIGHT) -> alt.Color:
@@ -43,7 +50,7 @@ def attention_colour(reach: str, even: str, *, legend: bool = True, what: str = 
     if not legend:
         return colour("weight", signed=False)
     number = "format(datum.value, '.3~g')"
-    ticks, options = ENDS, {"format": ".3~g"}
+    ticks, options = ENDS, Options(format=".3~g")
     if reach == "all of them 0":
         ticks = alt.ExprRef("[0]")
     elif even:

@@ -4,7 +4,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import BARE_AXIS, cells
-from ..builders.figure import VegaFigure, click_on, data, form, tip, value
+from ..builders.figure import Layers, VegaFigure, click_on, data, form, tip, value
 from ..builders.number_format import head_name
 from ..builders.theme import INK
 from ..builders.vega_colours import ENDS, colour_legend
@@ -26,22 +26,22 @@ def distance_heatmap(
     `partners` [one] is the number of each head's partner, -1 for none: that cell is ringed, and framed
     where the head is `selected`. A click on a cell sets the point selection `pair`, fields `one` and `other`.
     """
-    one, other = np.indices(distances.shape).reshape(2, -1)
-    ones, others = (
+    row, column = np.indices(distances.shape).reshape(2, -1)
+    row_names, column_names = (
         np.array([head_name(*divmod(index, heads_a_layer)) for index in range(n)], dtype=object)
         for n, heads_a_layer in zip(distances.shape, n_heads, strict=True)
     )
-    first, second, matched = ones[one], others[other], np.asarray(partners)[one] == other
+    first, second, matched = row_names[row], column_names[column], np.asarray(partners)[row] == column
     frame = {
-        "one": one,
-        "other": other,
+        "one": row,
+        "other": column,
         "first": first,
         "second": second,
         "distance": distances.ravel().astype(float),
         "matched": matched,
         "paired": np.where(matched, "one of the pairs", "none"),
         "name": first + " and " + second,
-        "selected": matched & (one == selected),
+        "selected": matched & (row == selected),
     }
     step = int(np.clip(_SIDE // max(*distances.shape, 1), _SMALLEST, _LARGEST))
     return _form(*names).of(
@@ -49,23 +49,23 @@ def distance_heatmap(
         values={"largest": float(distances.max(initial=0)) or 1.0, "ring": (0.6 * step) ** 2},
         width=step * distances.shape[1],
         height=step * distances.shape[0],
-        description=f"Distances of the {len(ones)} heads of {names[0]} from the {len(others)} of {names[1]}",
+        description=f"Distances of the {len(row_names)} heads of {names[0]} from the {len(column_names)} of {names[1]}",
     )
 
 
 @form
-def _form(one: str, other: str) -> alt.LayerChart:
+def _form(row_title: str, column_title: str) -> Layers:
     axis = BARE_AXIS | {"labelOverlap": True, "labelFlush": False}
     rings = alt.Chart(data()).transform_filter("datum.matched")
     rings = rings.mark_point(
         shape="circle", size=value("ring"), filled=False, stroke=INK, strokeWidth=2, aria=False
     )
     return cells(
-        alt.X("second:N", sort=None, title=other, axis=alt.Axis(orient="top", labelAngle=-90, **axis)),
-        alt.Y("first:N", sort=None, title=one, axis=alt.Axis(**axis)),
+        alt.X("second:N", sort=None, title=column_title, axis=alt.Axis(orient="top", labelAngle=-90, **axis)),
+        alt.Y("first:N", sort=None, title=row_title, axis=alt.Axis(**axis)),
         tooltip=[
-            tip("first:N", title=one),
-            tip("second:N", title=other),
+            tip("first:N", title=row_title),
+            tip("second:N", title=column_title),
             tip("distance:Q", ".4f", "distance (nats)"),
             tip("paired:N", title="pair"),
         ],

@@ -5,7 +5,18 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.figure import (
+    Layers,
+    Options,
+    VegaFigure,
+    click_on,
+    data,
+    either,
+    form,
+    need_shape,
+    tip,
+    value,
+)
 from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL
 
 _STEP, _WIDTH = 18, 400  # pixels a pair, and across
@@ -51,9 +62,9 @@ def pair_spread(
 
 
 @form
-def _form() -> alt.LayerChart:
+def _form() -> Layers:
     across = alt.Scale(domain=[0, value("top")], nice=False)
-    x = {"title": "head distance (nats)", "scale": across, "axis": alt.Axis(tickCount=5)}
+    x: Options = {"title": "head distance (nats)", "scale": across, "axis": alt.Axis(tickCount=5)}
     y = alt.Y(
         "name:N",
         title=None,

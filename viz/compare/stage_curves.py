@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.curves import by_kind, curves, long, stage_axis
-from ..builders.figure import VegaFigure, data, form, need_shape, tip, value
+from ..builders.figure import Layers, VegaFigure, data, form, need_shape, tip, value
 from ..builders.palette import CATEGORIES, NEUTRAL, SHAPES
 from ..builders.theme import FIT, heading
 
@@ -31,11 +31,14 @@ def stage_curves(
     there are more values than stages.
     """
     bands = dict(bands or {})
-    lengths = [len(each) for each in (*sides.values(), *(mean for mean, _ in bands.values()))]
+    lengths = [len(values) for values in (*sides.values(), *(mean for mean, _ in bands.values()))]
     if (longest := max(lengths, default=0)) > len(stages):
         raise ValueError(f"{longest} values need as many stages, got {len(stages)}")
-    there = {name: np.flatnonzero(~np.isnan(values)) for name, values in sides.items()}
-    series = {name: ([stages[at] for at in there[name]], sides[name][there[name]].tolist()) for name in sides}
+    defined = {name: np.flatnonzero(~np.isnan(values)).tolist() for name, values in sides.items()}
+    series = {
+        name: ([stages[index] for index in defined[name]], sides[name][defined[name]].tolist())
+        for name in sides
+    }
     frame = long(series, "side", "stage", "value")
     rows = [
         (name, stage, float(mean), float(sd), float(mean - sd), float(mean + sd))
@@ -44,12 +47,12 @@ def stage_curves(
         if not np.isnan(mean)
     ]
     columns = ("side", "stage", "mean", "sd", "low", "high")
-    band = {column: [row[at] for row in rows] for at, column in enumerate(columns)}
+    band = {column: [row[index] for row in rows] for index, column in enumerate(columns)}
     top = from_zero_to or max([*frame["value"], *band["high"]], default=1.0) or 1.0
-    said = f"{y_title}, over {len(stages)} stages, of {' and '.join(sides)}"
-    made = _sides(tuple(sides), tuple(stages), x_title, y_title, tuple(colours), bool(bands))
+    description = f"{y_title}, over {len(stages)} stages, of {' and '.join(sides)}"
+    chart_form = _sides(tuple(sides), tuple(stages), x_title, y_title, tuple(colours), bool(bands))
     frames = {"band": band} if bands else {}
-    return made.of(frame, frames=frames, values={"top": top}, description=said)
+    return chart_form.of(frame, frames=frames, values={"top": top}, description=description)
 
 
 @form
@@ -60,7 +63,7 @@ def _sides(
     y_title: str,
     colours: tuple[str, ...],
     banded: bool,
-) -> alt.LayerChart:
+) -> Layers:
     across, up = stage_axis(stages, x_title), alt.Scale(domain=[0, value("top")])
     opaque = {"symbolOpacity": 1}  # or the legend would be as faint as a band
     channels = by_kind("side:N", sides, legend=opaque, color=colours, shape=SHAPES)
@@ -74,7 +77,7 @@ def _sides(
     )
     if banded:
         base = alt.Chart(data("band")).encode(x=across, color=channels["color"])
-        said = [
+        tooltip = [
             "side:N",
             "stage:N",
             tip("mean:Q", ".4f", f"mean {y_title}"),
@@ -83,7 +86,7 @@ def _sides(
         shade = base.mark_area(opacity=0.16, clip=True)
         shade = shade.encode(y=alt.Y("low:Q", title=y_title, scale=up), y2="high:Q")
         mean = base.mark_line(strokeDash=[5, 4], strokeWidth=1.3, opacity=0.8, clip=True)
-        layers = [shade, mean.encode(y=alt.Y("mean:Q", title=y_title, scale=up), tooltip=said), *layers]
+        layers = [shade, mean.encode(y=alt.Y("mean:Q", title=y_title, scale=up), tooltip=tooltip), *layers]
     return alt.layer(*layers).properties(height=240, autosize=FIT)
 
 
@@ -122,7 +125,7 @@ def logit_curves(
 
 
 @form
-def _classes(stages: tuple[str, ...]) -> alt.LayerChart:
+def _classes(stages: tuple[str, ...]) -> Layers:
     up = alt.Scale(domain=[value("lowest"), value("highest")], padding=10)
     across = alt.Scale(range=[0, alt.expr("max(width - beyond, 1)")])
     base = alt.Chart(data()).encode(

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import BARE_AXIS, cells, strong
-from ..builders.figure import VegaFigure, form, need_shape, tip, value
+from ..builders.figure import Layers, VegaFigure, form, need_shape, tip, value
 from ..builders.number_format import written
 from ..builders.palette import NEUTRAL
 from ..builders.theme import heading
@@ -35,8 +35,8 @@ def stage_similarity(
     """
     need_shape((len(rows), len(columns)), values=values)
     row, column = (
-        np.asarray(stages, dtype=object)[place]
-        for stages, place in zip((rows, columns), np.indices(values.shape).reshape(2, -1), strict=True)
+        np.asarray(stages, dtype=object)[index]
+        for stages, index in zip((rows, columns), np.indices(values.shape).reshape(2, -1), strict=True)
     )
     flat = values.ravel().astype(float)
     frame = {
@@ -61,7 +61,7 @@ def stage_similarity(
 
 
 @form
-def _form(names: tuple[str, str], what: str, signed: bool, font_size: int) -> alt.LayerChart:
+def _form(names: tuple[str, str], what: str, signed: bool, font_size: int) -> Layers:
     row, column = names
     axis = BARE_AXIS | {"labelOverlap": "greedy", "labelFlush": False}
     across = alt.Axis(orient="top", labelAngle=-90, **axis)

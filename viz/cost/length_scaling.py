@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 
 from ..builders.curves import Series, by_kind, curves, long
-from ..builders.figure import VegaFigure, data, form, tip, value
+from ..builders.figure import Layers, VegaFigure, data, form, tip, value
 from ..builders.number_format import powers_of_ten
 from ..builders.palette import CATEGORIES, SHAPES
 
@@ -21,7 +21,7 @@ def length_scaling(
 
     `fits` are lengths and values of a fitted line a kind, drawn dashed.
     """
-    frame = long({kind: (lengths, found) for kind, found in values.items()}, "layer", "n", "value")
+    frame = long({kind: (lengths, measured) for kind, measured in values.items()}, "layer", "n", "value")
     return _form(tuple(values), quantity, fits is not None).of(
         frame,
         values={"lengths": [n for n in lengths if n & (n - 1) == 0], "powers": powers_of_ten(frame["value"])},
@@ -31,7 +31,7 @@ def length_scaling(
 
 
 @form
-def _form(kinds: tuple[str, ...], quantity: str, fitted: bool) -> alt.LayerChart:
+def _form(kinds: tuple[str, ...], quantity: str, fitted: bool) -> Layers:
     x = alt.X(
         "n:Q",
         title="sequence length n (positions)",

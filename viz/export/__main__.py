@@ -71,8 +71,10 @@ def made(asked: argparse.Namespace) -> bytes:
         title = f"Attention of {read.settings.get('checkpoint') or asked.record.stem}"
         # An encoder may have cut a part out of the picture: the patches lie on that part.
         picture = None if read.picture is None else _of_model("inputs").as_seen(read.picture, record)
-        look = {"settings": read.settings, "picture": picture, "chosen": (layer, head, query)}
-        return html(view_of(record, title=title, **look))
+        view = view_of(
+            record, title=title, settings=read.settings, picture=picture, chosen=(layer, head, query)
+        )
+        return html(view)
     dpi = {"dpi": PAPER_DPI} if asked.width_cm else {}
     look = Look(asked.theme or "light", asked.width_cm, asked.font_pt, asked.transparent, **dpi)
     return file(_figure(record, asked.head, asked.query), kind, look)

@@ -113,7 +113,9 @@ def _render(specification: dict[str, Any], look: Look, times: float, width: floa
 
 def _extent(drawn: str) -> Box:
     """Left, top, width and height of all that is drawn: a long name can reach beyond what Vega takes for the figure."""
-    width, height = map(float, _OPENING.search(drawn).groups())
+    opening = _OPENING.search(drawn)
+    assert opening, drawn[:200]
+    width, height = map(float, opening.groups())
     wide, high = width + 2 * _AROUND, height + 2 * _AROUND
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{wide}" '
@@ -123,7 +125,7 @@ def _extent(drawn: str) -> Box:
     seen = Image.open(io.BytesIO(vl_convert.svg_to_png(looked_at, scale=_COARSE, ppi=72))).getbbox()
     if seen is None:
         return 0, 0, width, height
-    left, top, right, bottom = (each / _COARSE - _AROUND for each in seen)
+    left, top, right, bottom = (edge / _COARSE - _AROUND for edge in seen)
     left, top = min(left - 2, 0) if left < -1 else 0, min(top - 2, 0) if top < -1 else 0
     right, bottom = (
         end + 2 if end > whole + 1 else whole for end, whole in ((right, width), (bottom, height))

@@ -43,8 +43,8 @@ class Twin:
         shares = np.array([panel["share"] for panel in self.panels])
         widths = np.maximum(width * shares / shares.sum(), 8)
         drawn = [
-            _panel(panel, each, self.colours, legend=number == 0)
-            for number, (panel, each) in enumerate(zip(self.panels, widths, strict=True))
+            _panel(panel, panel_width, self.colours, legend=number == 0)
+            for number, (panel, panel_width) in enumerate(zip(self.panels, widths, strict=True))
         ]
         whole = drawn[0] if len(drawn) == 1 else {"hconcat": drawn, "spacing": _BETWEEN}
         title = {"title": {"text": self.title, "anchor": "start", "fontSize": 13}} if self.title else {}
@@ -59,13 +59,13 @@ def twin(figure: PlotlyFigure) -> Twin:
     traces = [trace.to_plotly_json() for trace in drawn.data]
     layout = drawn.layout.to_plotly_json()
     shared = layout.get("coloraxis", {})
-    colours = next((each for each in traces if "colorbar" in each), None) or {
+    colours = next((trace for trace in traces if "colorbar" in trace), None) or {
         "zmin": shared["cmin"],
         "zmax": shared["cmax"],
         **shared,
     }
-    maps = [each for each in traces if each["type"] == "heatmap" and not _only_for_pointer(each)]
-    panels = tuple(_read(each, layout, traces, drawn, colours) for each in maps)
+    maps = [trace for trace in traces if trace["type"] == "heatmap" and not _only_for_pointer(trace)]
+    panels = tuple(_read(trace, layout, traces, drawn, colours) for trace in maps)
     height = float(layout.get("height") or 450)
     square = len(panels) == 1 and panels[0]["square"]
     title = layout.get("title", {}).get("text", "")
@@ -84,37 +84,39 @@ def _read(
     on = trace.get("xaxis", "x"), trace.get("yaxis", "y")
     across, down = (layout.get(name[0] + "axis" + name[1:], {}) for name in on)
     values = _array(trace["z"]).astype(float)
-    own = trace if "zmin" in trace else colours
+    scale = trace if "zmin" in trace else colours
     rows, columns = values.shape
     (first_x, last_x), (first_y, last_y) = _shown(across, columns), _shown(down, rows)
-    place = across.get("domain") or (0, 1)
+    domain = across.get("domain") or (0, 1)
     starts = [
-        each["domain"][0] for name, each in layout.items() if name.startswith("xaxis") and "domain" in each
+        item["domain"][0] for name, item in layout.items() if name.startswith("xaxis") and "domain" in item
     ]
     return {
         "values": values[first_y:last_y, first_x:last_x],
-        "scale": {name: own[name] for name in ("zmin", "zmax", "colorscale")},
+        "scale": {name: scale[name] for name in ("zmin", "zmax", "colorscale")},
         "x": _axis(across, trace.get("x"), range(first_x, last_x)),
         "y": _axis(down, trace.get("y"), range(first_y, last_y)),
         "square": "scaleanchor" in down,
-        "share": place[1] - place[0],
+        "share": domain[1] - domain[0],
         "height": _height(layout),
         "written": _written(trace, first_x, first_y, last_x, last_y),
         "frames": [
-            each for each in layout.get("shapes", ()) if (each.get("xref", "x"), each.get("yref", "y")) == on
+            item for item in layout.get("shapes", ()) if (item.get("xref", "x"), item.get("yref", "y")) == on
         ],
-        "hatching": [each["source"] for each in layout.get("images", ()) if each["xref"] == on[0]],
+        "hatching": [item["source"] for item in layout.get("images", ()) if item["xref"] == on[0]],
         "of": (rows, columns),
-        "points": [each for each in traces if each["type"] == "scatter" and each.get("xaxis", "x") == on[0]],
+        "points": [item for item in traces if item["type"] == "scatter" and item.get("xaxis", "x") == on[0]],
         "heading": [
-            _text(each["text"])
-            for each in layout.get("annotations", ())
-            if abs(each["x"] - sum(place) / 2) < 1e-6 and len(drawn.data) > 1
+            _text(item["text"])
+            for item in layout.get("annotations", ())
+            if abs(item["x"] - sum(domain) / 2) < 1e-6 and len(drawn.data) > 1
         ],
         "sign": [
-            _text(each["text"])
-            for each in layout.get("annotations", ())
-            if place[1] < each["x"] < min((start for start in starts if start > place[1]), default=place[1])
+            _text(item["text"])
+            for item in layout.get("annotations", ())
+            if domain[1]
+            < item["x"]
+            < min((start for start in starts if start > domain[1]), default=domain[1])
         ],
     }
 
@@ -190,8 +192,8 @@ def _panel(panel: Mapping, width: float, colours: Mapping, *, legend: bool) -> d
     layers += _marks(panel, whole, x, y)
     view = {"width": width, "height": height, "layer": layers}
     if panel["heading"]:
-        said = "   ".join([*panel["heading"], *panel["sign"]])
-        view["title"] = {"text": said, "anchor": "middle", "fontSize": 13, "fontWeight": "normal"}
+        title = "   ".join([*panel["heading"], *panel["sign"]])
+        view["title"] = {"text": title, "anchor": "middle", "fontSize": 13, "fontWeight": "normal"}
     return view
 
 
@@ -222,9 +224,9 @@ def _marks(panel: Mapping, whole: Mapping, x: dict, y: dict) -> list[dict]:
         mark = {"type": "rect", "fill": None, "fillOpacity": 0, "clip": True, **line}
         layers.append({"data": {"values": [corners]}, "mark": mark, "encoding": box})
     for trace in panel["points"]:
-        points = [{"x": one, "y": other} for one, other in zip(trace["x"], trace["y"], strict=True)]
-        look = trace["marker"]
-        shape = {"shape": look["symbol"], "size": look["size"] ** 2, "color": look["color"]}
+        points = [{"x": column, "y": row} for column, row in zip(trace["x"], trace["y"], strict=True)]
+        marker = trace["marker"]
+        shape = {"shape": marker["symbol"], "size": marker["size"] ** 2, "color": marker["color"]}
         mark = {"type": "point", "filled": True, "opacity": 1, **shape}
         layers.append({"data": {"values": points}, "mark": mark, "encoding": {"x": x, "y": y}})
     return layers
@@ -235,26 +237,26 @@ def _position(axis: Mapping, channel: str, length: float) -> dict:
     shown = axis["shown"]
     ends = [shown.start - 0.5, shown.stop - 0.5]
     scale = {"domain": ends[::-1] if channel == "y" else ends, "nice": False, "zero": False}
-    look: dict[str, Any] = {"grid": False, "title": axis["title"] or None, "labelBound": False}
+    axis_options: dict[str, Any] = {"grid": False, "title": axis["title"] or None, "labelBound": False}
     if axis["unnamed"]:
-        look["labels"] = False
+        axis_options["labels"] = False
     elif axis["names"] is None:
         step = max(1, round(len(shown) / max(length / 60, 1)))
-        look |= {"values": list(shown)[::step], "format": "d"}
+        axis_options |= {"values": list(shown)[::step], "format": "d"}
     else:
-        names = [axis["names"][at] for at in shown]
+        names = [axis["names"][index] for index in shown]
         longest = _LETTER * max(map(len, names), default=0)
         upright = channel == "x" and longest * len(names) > length
         # As many as have room; Plotly leaves out others in the same way.
         line = LABEL + 2
         step = 1 if channel == "x" and not upright else int(np.ceil(len(names) * line / max(length, 1)))
-        look |= {"values": list(shown)[:: max(step, 1)], "labelFlush": False, "labelOverlap": False}
+        axis_options |= {"values": list(shown)[:: max(step, 1)], "labelFlush": False, "labelOverlap": False}
         literal = "[" + ",".join(_literal(name) for name in names) + "]"
-        look["labelExpr"] = f"{literal}[datum.value - {shown.start}]"
-        look["labelAngle"] = 90 if upright else 0
+        axis_options["labelExpr"] = f"{literal}[datum.value - {shown.start}]"
+        axis_options["labelAngle"] = 90 if upright else 0
         if upright:
-            look |= {"labelAlign": "left", "labelBaseline": "middle"}
-    return {"field": channel, "type": "quantitative", "scale": scale, "axis": look}
+            axis_options |= {"labelAlign": "left", "labelBaseline": "middle"}
+    return {"field": channel, "type": "quantitative", "scale": scale, "axis": axis_options}
 
 
 def _literal(text: str) -> str:
@@ -264,7 +266,7 @@ def _literal(text: str) -> str:
 
 def _escaped(letter: str) -> str:
     units = letter.encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+    return "".join(f"\\u{units[index]:02x}{units[index + 1]:02x}" for index in range(0, len(units), 2))
 
 
 def _stops(colorscale: Any) -> list[tuple[float, str]]:
@@ -272,7 +274,7 @@ def _stops(colorscale: Any) -> list[tuple[float, str]]:
     stops = list(colorscale)
     if stops and isinstance(stops[0], str):
         return list(zip(np.linspace(0, 1, len(stops)).tolist(), stops, strict=True))
-    return [(float(at), str(colour)) for at, colour in stops]
+    return [(float(position), str(colour)) for position, colour in stops]
 
 
 def _legend(colours: Mapping) -> dict:
@@ -304,14 +306,14 @@ def _pictures(panel: Mapping) -> dict[str, str]:
     """The cells for either theme; what is no number is clear."""
     scale, values = panel["scale"], panel["values"]
     stops = _stops(scale["colorscale"])
-    places = np.array([at for at, _ in stops])
+    positions = np.array([position for position, _ in stops])
     table = np.array([_rgba(colour) for _, colour in stops], float)
     span = scale["zmax"] - scale["zmin"] or 1
     shares = np.clip((np.nan_to_num(values, nan=scale["zmin"]) - scale["zmin"]) / span, 0, 1)
 
     def coloured(colours: np.ndarray) -> str:
         # Like Plotly, each channel by itself, and opacity with them.
-        pixels = np.stack([np.interp(shares, places, channel) for channel in colours.T], axis=-1).round()
+        pixels = np.stack([np.interp(shares, positions, channel) for channel in colours.T], axis=-1).round()
         pixels[~np.isfinite(values)] = 0
         return data_uri(pixels.astype(np.uint8), side=_SIDE)
 
@@ -322,6 +324,6 @@ def _pictures(panel: Mapping) -> dict[str, str]:
 
 def _rgba(colour: str) -> tuple[float, ...]:
     if colour.startswith("rgba"):
-        *channels, opacity = (float(part) for part in colour[5:-1].split(","))
+        *channels, opacity = (float(channel) for channel in colour[5:-1].split(","))
         return (*channels, 255 * opacity)
     return (*ImageColor.getrgb(colour)[:3], 255)

@@ -16,12 +16,12 @@ def table(figure: Figure) -> pd.DataFrame:
     if not pd.api.types.is_integer_dtype(frame.index.dtype):
         frame = frame.rename_axis(index=frame.index.name or "row").reset_index()
     names = [
-        " ".join(map(str, (part for part in name if part != ""))) if isinstance(name, tuple) else str(name)
+        " ".join(map(str, (level for level in name if level != ""))) if isinstance(name, tuple) else str(name)
         for name in frame.columns
     ]
     frame = frame.set_axis([clean(name.strip()) for name in names], axis=1)
     texts = [name for name, kind in frame.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]
-    return frame.assign(**{name: [clean(each) for each in frame[name]] for name in texts})
+    return frame.assign(**{name: [clean(text) for text in frame[name]] for name in texts})
 
 
 def csv(figure: Figure) -> bytes:

@@ -22,29 +22,29 @@ def clean(value: Any) -> Any:
     if isinstance(value, str):
         return _FORBIDDEN.sub("�", value)
     if isinstance(value, dict):
-        return {clean(key): clean(each) for key, each in value.items()}
+        return {clean(key): clean(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [clean(each) for each in value]
+        return [clean(item) for item in value]
     return value
 
 
 def wrapped(value: Any, letters: int) -> Any:
     """A specification of Vega-Lite whose titles break after so many `letters`; Vega itself breaks no line."""
     if isinstance(value, list):
-        return [wrapped(each, letters) for each in value]
+        return [wrapped(item, letters) for item in value]
     if not isinstance(value, dict):
         return value
     result = {}
-    for name, each in value.items():
+    for name, item in value.items():
         if name == "tooltip":
-            result[name] = each
-        elif name == "title" and isinstance(each, dict):
-            parts = {part: _lines(each[part], letters) for part in ("text", "subtitle") if part in each}
-            result[name] = each | parts
+            result[name] = item
+        elif name == "title" and isinstance(item, dict):
+            parts = {key: _lines(item[key], letters) for key in ("text", "subtitle") if key in item}
+            result[name] = item | parts
         elif name == "title":
-            result[name] = _lines(each, letters)
+            result[name] = _lines(item, letters)
         else:
-            result[name] = wrapped(each, letters)
+            result[name] = wrapped(item, letters)
     return result
 
 
@@ -54,7 +54,7 @@ def in_columns(value: Any, width: float, letter: float) -> Any:
     `letter` is the width of a letter; both in pixels.
     """
     if isinstance(value, list):
-        return [in_columns(each, width, letter) for each in value]
+        return [in_columns(item, width, letter) for item in value]
     if not isinstance(value, dict):
         return value
     names = (value.get("scale") or {}).get("domain") if isinstance(value.get("scale"), dict) else None
@@ -67,7 +67,7 @@ def in_columns(value: Any, width: float, letter: float) -> Any:
         beside = len(str(value.get("title"))) * letter + value["gradientLength"]
         return value | ({"titleOrient": "top"} if beside > 0.7 * width else {})
     return {
-        name: each if name == "datasets" else in_columns(each, width, letter) for name, each in value.items()
+        name: item if name == "datasets" else in_columns(item, width, letter) for name, item in value.items()
     }
 
 
@@ -81,13 +81,13 @@ def in_fonts(svg: str) -> str:
     )
 
 
-def _lines(said: Any, letters: int) -> Any:
-    if isinstance(said, str):
-        lines = textwrap.wrap(said, letters) if len(said) > letters else [said]
-        return lines if len(lines) > 1 else said
-    if isinstance(said, list) and all(isinstance(each, str) for each in said):
-        return [line for each in said for line in (textwrap.wrap(each, letters) or [""])]
-    return said
+def _lines(title: Any, letters: int) -> Any:
+    if isinstance(title, str):
+        lines = textwrap.wrap(title, letters) if len(title) > letters else [title]
+        return lines if len(lines) > 1 else title
+    if isinstance(title, list) and all(isinstance(line, str) for line in title):
+        return [line for line in title for line in (textwrap.wrap(line, letters) or [""])]
+    return title
 
 
 def file_name(*parts: str, suffix: str) -> str:

@@ -79,19 +79,19 @@ def view_of(
 
     Of a record that has more than attention, the answer as well.
     """
-    said = _said(settings)
+    shown = _said(settings)
     if config := getattr(record, "config", None):
-        said["Structure"] = f"{config.n_layers} layers of {config.n_heads} heads, {config.norm_placement}-LN"
+        shown["Structure"] = f"{config.n_layers} layers of {config.n_heads} heads, {config.norm_placement}-LN"
     classes = {}
     if record.has_classes:
         whole = cast("ForwardRecord", record)
         answers = dict(zip(whole.class_names, map(float, whole.probabilities), strict=True))
         if whole.config.family.answers == "numbers":
-            said["Answer"] = ", ".join(f"{name} {value:.4g}" for name, value in answers.items())
+            shown["Answer"] = ", ".join(f"{name} {value:.4g}" for name, value in answers.items())
         else:
             classes = answers
     if notes:
-        said["Shown"] = "; ".join(notes)
+        shown["Shown"] = "; ".join(notes)
     return View(
         pattern=record.pattern,
         queries=record.tokens,
@@ -99,7 +99,7 @@ def view_of(
         title=title,
         mask=record.mask,
         classes=classes,
-        settings=said,
+        settings=shown,
         patch_grid=record.patch_grid,
         first_patch=record.first_patch,
         picture=picture,
@@ -137,7 +137,7 @@ def html(view: View) -> bytes:
 def _data(view: View) -> dict[str, Any]:
     n_layers, n_heads, n_queries, n_keys = view.pattern.shape
     weights, precision = _packed(view.pattern)
-    said = (
+    precision_text = (
         "each weight as a 16-bit float: three digits"
         if precision == "f2"
         else ("each weight in 8 bits, the square of n/255: to within 0.004")
@@ -151,7 +151,7 @@ def _data(view: View) -> dict[str, Any]:
         "queries": list(view.queries),
         "keys": list(view.keys),
         "classes": list(view.classes.items()),
-        "settings": [*view.settings.items(), ("Precision of this file", said)],
+        "settings": [*view.settings.items(), ("Precision of this file", precision_text)],
         "chosen": list(view.chosen),
         "picture": _picture(view),
         "grid": view.patch_grid,

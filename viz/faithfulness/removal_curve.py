@@ -1,12 +1,12 @@
 """How far an answer falls while tokens or patches go, or come back, in the order of a map and in random ones."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import altair as alt
 import numpy as np
 
-from ..builders.figure import VegaFigure, data, form, need_shape, tip, value
+from ..builders.figure import Layers, Options, VegaFigure, data, form, need_shape, tip, value
 from ..builders.number_format import THIN_PERCENT
 from ..builders.palette import EMPHASIS, NEUTRAL
 from ..builders.theme import FIT, heading_with_reading
@@ -52,10 +52,10 @@ def removal_curve(
 
 
 @form
-def _form(done: str, what: str, units: str) -> alt.LayerChart:
+def _form(done: str, what: str, units: str) -> Layers:
     percent = alt.Axis(format="%", labelExpr=THIN_PERCENT, tickCount=5)
     x = alt.X("share:Q", title=f"share of the {units} {done}", scale=alt.Scale(domain=[0, 1]), axis=percent)
-    y = {"title": what, "scale": alt.Scale(domain=[value("lowest"), value("highest")], nice=True)}
+    y: Options = {"title": what, "scale": alt.Scale(domain=[value("lowest"), value("highest")], nice=True)}
     colours = alt.Scale(domain=[MAP, RANDOM], range=[EMPHASIS, NEUTRAL])
     legend = alt.Legend(title=None, orient="top", labelLimit=0)
     tooltip = [
@@ -68,11 +68,13 @@ def _form(done: str, what: str, units: str) -> alt.LayerChart:
     base = alt.Chart(data()).encode(x=x)
     band = base.mark_area(opacity=0.2, color=NEUTRAL, aria=False).encode(y=alt.Y("low:Q", **y), y2="high:Q")
 
-    def line(field: str, name: str, **look: object) -> list[alt.Chart]:
+    def line(field: str, name: str, **mark: Any) -> list[alt.Chart]:
         colour = alt.Color("kind:N", scale=colours, legend=legend)
-        named = base.transform_calculate(kind=f"'{name}'").encode(y=alt.Y(f"{field}:Q", **y), color=colour)
-        drawn = named.mark_line(aria=False, **look)
-        return [drawn, named.mark_point(filled=True, opacity=1, size=40).encode(tooltip=tooltip)]
+        kind_chart = base.transform_calculate(kind=f"'{name}'").encode(
+            y=alt.Y(f"{field}:Q", **y), color=colour
+        )
+        drawn = kind_chart.mark_line(aria=False, **mark)
+        return [drawn, kind_chart.mark_point(filled=True, opacity=1, size=40).encode(tooltip=tooltip)]
 
     layers = [*line("random", RANDOM, strokeWidth=1.8, strokeDash=[5, 4]), *line("map", MAP, strokeWidth=2.5)]
     return alt.layer(band, *layers).properties(height=200, autosize=FIT)

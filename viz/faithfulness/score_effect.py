@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.figure import Layers, VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.palette import ACCENT, EMPHASIS
 from ..builders.theme import FIT, INK
 from ..builders.token_label import label, visible
@@ -51,18 +51,20 @@ def score_effect(
 
 def _labelled(scores: np.ndarray, effects: np.ndarray, selected: np.ndarray) -> list[bool]:
     """The chosen one and the largest, those first that stand out most; one too near to another has none."""
-    places = np.stack([each / (np.abs(each).max(initial=0) or 1) for each in (scores, effects)], axis=-1)
-    by_size = np.stack([np.argsort(-each, kind="stable")[:_NAMED] for each in places.T], axis=-1)
-    named: list[int] = []
-    for at in (*selected.tolist(), *by_size.ravel().tolist()):
-        across, up = np.abs(places[named] - places[at]).T if named else np.ones((2, 1))
+    points = np.stack(
+        [column / (np.abs(column).max(initial=0) or 1) for column in (scores, effects)], axis=-1
+    )
+    by_size = np.stack([np.argsort(-column, kind="stable")[:_NAMED] for column in points.T], axis=-1)
+    labelled: list[int] = []
+    for index in (*selected.tolist(), *by_size.ravel().tolist()):
+        across, up = np.abs(points[labelled] - points[index]).T if labelled else np.ones((2, 1))
         if not ((across < _ROOM) & (up < _LINE)).any():
-            named.append(at)
-    return [at in named for at in range(len(scores))]
+            labelled.append(index)
+    return [index in labelled for index in range(len(scores))]
 
 
 @form
-def _form(effect: str) -> alt.LayerChart:
+def _form(effect: str) -> Layers:
     x = alt.X(
         "score:Q",
         title="score under the map",
@@ -84,7 +86,7 @@ def _form(effect: str) -> alt.LayerChart:
     names = base.transform_filter("datum.labelled").mark_text(
         align="left", dx=7, dy=-6, fontSize=12, color=INK, aria=False
     )
-    named = names.encode(text="label:N")
-    return alt.layer(named, points.add_params(click_on("token", "position"))).properties(
+    labels = names.encode(text="label:N")
+    return alt.layer(labels, points.add_params(click_on("token", "position"))).properties(
         height=260, autosize=FIT
     )

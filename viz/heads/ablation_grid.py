@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.cells import BARE_AXIS, cells, strong
-from ..builders.figure import VegaFigure, click_on, form, need_shape, tip
+from ..builders.figure import Layers, VegaFigure, click_on, form, need_shape, tip
 from ..builders.number_format import written
 from ..builders.palette import ROUNDING, largest
 from ..builders.vega_colours import SIGNED_ENDS, colour_legend
@@ -27,11 +27,11 @@ def ablation_grid(
     n_layers, n_columns = effects.shape
     names = [*(f"H{head}" for head in range(n_columns - 2)), ATTENTION, FEED_FORWARD]
     end = largest(effects, at_least=ROUNDING)
-    of_heads = largest(effects[:, :-2], at_least=ROUNDING)
-    places = int(
-        np.clip(1 - np.floor(np.log10(of_heads)), 2, 4)
+    largest_of_heads = largest(effects[:, :-2], at_least=ROUNDING)
+    decimals = int(
+        np.clip(1 - np.floor(np.log10(largest_of_heads)), 2, 4)
     )  # of small effects more, or all would be 0.00
-    number = f"{'+' if signed else ''}.{places}f"
+    number = f"{'+' if signed else ''}.{decimals}f"
     rows = [
         {
             "layer": layer,
@@ -42,7 +42,7 @@ def ablation_grid(
             "written": written(float(effects[layer, column]), number),
             "over": "not measured"
             if over is None
-            else written(over[layer, column], ".3g", otherwise="not measured"),
+            else written(float(over[layer, column]), ".3g", otherwise="not measured"),
             "away": bool(away[layer, column]),
             "selected": bool(away[layer, column]),
         }
@@ -62,17 +62,15 @@ def ablation_grid(
 
 
 @form
-def _form(names: tuple[str, ...], what: str, signed: bool, has_data: bool) -> alt.LayerChart:
-    parts = alt.Axis(orient="top", labelAngle=0, labelFlush=False, **BARE_AXIS)
-    layers = alt.Axis(
-        orient="left", labelExpr="'L' + datum.label", labelAngle=0, labelFlush=False, **BARE_AXIS
-    )
+def _form(names: tuple[str, ...], what: str, signed: bool, has_data: bool) -> Layers:
+    across = alt.Axis(orient="top", labelAngle=0, labelFlush=False, **BARE_AXIS)
+    down = alt.Axis(orient="left", labelExpr="'L' + datum.label", labelAngle=0, labelFlush=False, **BARE_AXIS)
     ticks = SIGNED_ENDS if signed else alt.ExprRef("[0, largest]")
-    told = [tip("name:N", title="without"), tip("value:Q", "+.4f" if signed else ".4f", what)]
+    tooltip = [tip("name:N", title="without"), tip("value:Q", "+.4f" if signed else ".4f", what)]
     return cells(
-        alt.X("part:N", sort=list(names), title=None, axis=parts),
-        alt.Y("layer:O", title=None, axis=layers),
-        tooltip=[*told, *([tip("over:N", title="mean size over the data set")] if has_data else [])],
+        alt.X("part:N", sort=list(names), title=None, axis=across),
+        alt.Y("layer:O", title=None, axis=down),
+        tooltip=[*tooltip, *([tip("over:N", title="mean size over the data set")] if has_data else [])],
         signed=signed,
         legend=colour_legend(what, ticks, format="+.2~g" if signed else ".2~g"),
         selectable=click_on("part", "layer", "column", "away"),

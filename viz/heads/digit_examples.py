@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.figure import VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.figure import Layers, Options, VegaFigure, click_on, data, form, need_shape, tip
 from ..builders.palette import EMPHASIS
 from ..builders.pictures import CHOOSE, picture_ink, pixel_x, pixel_y
 from ..builders.theme import INK
@@ -35,15 +35,15 @@ def digit_examples(
     row, column = np.divmod(np.arange(n), columns)
     left, top = column * (_SIDE + _GAP), row * (_SIDE + _CAPTION + _GAP)
     inks = [picture_ink(image, side=_SIDE) for image in images]
-    places = [
+    names = [
         (_place(query, patch_grid), _place(key, patch_grid)) for query, key in zip(queries, keys, strict=True)
     ]
     examples = {
         "number": list(numbers),
         "weight": list(map(float, weights)),
         "caption": [f"{weight:.2f}, digit {number}" for weight, number in zip(weights, numbers, strict=True)],
-        "query": [query for query, _ in places],
-        "key": [key for _, key in places],
+        "query": [query for query, _ in names],
+        "key": [key for _, key in names],
         "left": left,
         "right": left + _SIDE,
         "top": top,
@@ -61,15 +61,15 @@ def digit_examples(
         description=f"{n} digits; in each the framed patch looks at the filled one. "
         + "; ".join(
             f"digit {number}: {query} looks at {key}, weight {weight:.2f}"
-            for number, (query, key), weight in zip(numbers, places, weights, strict=True)
+            for number, (query, key), weight in zip(numbers, names, weights, strict=True)
         ),
     )
 
 
 @form
-def _form() -> alt.LayerChart:
+def _form() -> Layers:
     base = alt.Chart(data()).transform_calculate(url=CHOOSE)
-    box = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
+    box: Options = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
     page = base.mark_rect(fill=INK, fillOpacity=0.06, aria=False).encode(**box)
     keys = alt.Chart(data("key")).mark_rect(fill=EMPHASIS, fillOpacity=0.75, aria=False).encode(**box)
     pictures = base.mark_image(
@@ -81,9 +81,9 @@ def _form() -> alt.LayerChart:
     text = base.mark_text(aria=False, fontSize=12, color=INK, limit=_SIDE).encode(
         x=pixel_x("middle"), y=pixel_y("caption_at"), text="caption:N"
     )
-    said = [tip("number:Q", title="digit"), tip("query:N"), tip("key:N"), tip("weight:Q", ".4f")]
+    tooltip = [tip("number:Q", title="digit"), tip("query:N"), tip("key:N"), tip("weight:Q", ".4f")]
     cover = base.mark_rect(fill="transparent", cursor="pointer").encode(
-        **box, description="caption:N", tooltip=said
+        **box, description="caption:N", tooltip=tooltip
     )
     return alt.layer(
         page, keys, pictures, queries.encode(**box), text, cover.add_params(click_on("example", "number"))

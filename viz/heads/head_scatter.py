@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 from PIL import ImageColor
 
-from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.figure import Layers, VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.number_format import head_name
 from ..builders.palette import ACCENT
 from ..builders.theme import INK, heading
@@ -41,24 +41,30 @@ def head_scatter(
     layer, head = np.indices(across.shape).reshape(2, -1)
     x, y = across.ravel().astype(float), up.ravel().astype(float)
     is_selected = (layer == selected[0]) & (head == selected[1])
-    names = [head_name(at, number) for at, number in zip(layer.tolist(), head.tolist(), strict=True)]
-    every = len(names) <= _ALL_NAMED
-    shown = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
-    order = sorted(shown.tolist(), key=lambda row: bool(is_selected[row]))  # the chosen one above the others
+    names = [head_name(*index) for index in np.ndindex(across.shape)]
+    all_named = len(names) <= _ALL_NAMED
+    finite = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+    order = sorted(finite.tolist(), key=lambda row: bool(is_selected[row]))  # the chosen one above the others
     columns = {
         "layer": layer,
         "head": head,
         "name": np.array(names, object),
         "x": x,
         "y": y,
-        "role": np.array([said or "none" for said in roles], object),
+        "role": np.array([role or "none" for role in roles], object),
         "selected": is_selected,
         "label": np.array(
-            [name if every or here else "" for name, here in zip(names, is_selected, strict=True)], object
+            [
+                name if all_named or is_chosen else ""
+                for name, is_chosen in zip(names, is_selected, strict=True)
+            ],
+            object,
         ),
     }
     ends = {
-        f"{axis}_{end}": at for axis, of_axis in (("x", x), ("y", y)) for end, at in _ends(of_axis[shown])
+        f"{axis}_{end}": number
+        for axis, values in (("x", x), ("y", y))
+        for end, number in _ends(values[finite])
     }
     left_out = len(names) - len(order)
     missing = f" {left_out} without one of the two." if left_out else ""
@@ -73,7 +79,7 @@ def head_scatter(
 
 
 @form
-def _form(n_layers: int, across: str, up: str) -> alt.LayerChart:
+def _form(n_layers: int, across: str, up: str) -> Layers:
     colours = alt.Scale(domain=list(range(n_layers)), range=_colours(n_layers))
 
     def axis(name: str, title: str) -> dict:
@@ -113,7 +119,7 @@ def _ends(values: np.ndarray) -> list[tuple[str, float]]:
 
 def _colours(n: int) -> list[str]:
     """`n` of them along `_RAMP`."""
-    ramp = np.array([ImageColor.getrgb(each) for each in _RAMP], float)
-    at = np.linspace(0, len(ramp) - 1, max(n, 2))[:n]
-    mixed = np.stack([np.interp(at, range(len(ramp)), channel) for channel in ramp.T], axis=-1)
-    return ["#{:02x}{:02x}{:02x}".format(*map(round, each)) for each in mixed]
+    ramp = np.array([ImageColor.getrgb(colour) for colour in _RAMP], float)
+    stops = np.linspace(0, len(ramp) - 1, max(n, 2))[:n]
+    mixed = np.stack([np.interp(stops, range(len(ramp)), channel) for channel in ramp.T], axis=-1)
+    return ["#{:02x}{:02x}{:02x}".format(*map(round, channels)) for channels in mixed]

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.curves import WHOLE, by_kind, curves
-from ..builders.figure import VegaFigure, click_on, data, form, tip, value
+from ..builders.figure import Layers, VegaFigure, click_on, data, form, tip, value
 from ..builders.number_format import THIN_PERCENT
 from ..builders.palette import NEUTRAL, SHAPES, side_colours
 from ..builders.theme import FIT
@@ -34,15 +34,15 @@ def pruning_curve(encoders: Mapping[str, Curve]) -> VegaFigure:
     """
     rows = [
         (name, step, head, accuracy, loss, change)
-        for name, each in encoders.items()
+        for name, curve in encoders.items()
         for step, (head, accuracy, loss, change) in enumerate(
-            zip(each.heads, each.accuracy.tolist(), each.loss.tolist(), each.change, strict=True)
+            zip(curve.heads, curve.accuracy.tolist(), curve.loss.tolist(), curve.change, strict=True)
         )
     ]
     frame = pd.DataFrame(rows, columns=["encoder", "step", "went", "accuracy", "loss", "change"])
-    known = {name: each.may_go for name, each in encoders.items() if each.may_go is not None}
+    known = {name: curve.may_go for name, curve in encoders.items() if curve.may_go is not None}
     ends = {"encoder": list(known), "step": list(known.values())}
-    placements = tuple(each.placement for each in encoders.values())
+    placements = tuple(curve.placement for curve in encoders.values())
     return _form(tuple(encoders), placements).of(
         frame,
         frames={"may_go": ends},
@@ -53,7 +53,7 @@ def pruning_curve(encoders: Mapping[str, Curve]) -> VegaFigure:
 
 
 @form
-def _form(names: tuple[str, ...], placements: tuple[str, ...]) -> alt.LayerChart:
+def _form(names: tuple[str, ...], placements: tuple[str, ...]) -> Layers:
     colours = side_colours(placements)
     x = alt.X("step:Q", title="heads removed", axis=WHOLE, scale=alt.Scale(nice=False))
     y = alt.Y(

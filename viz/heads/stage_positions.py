@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.cells import BARE_AXIS, cells
-from ..builders.figure import VegaFigure, click_on, form, need_shape, tip, value
+from ..builders.figure import Layers, Options, VegaFigure, click_on, form, need_shape, tip, value
 from ..builders.number_format import written
 from ..builders.palette import ROUNDING, largest
 from ..builders.theme import FIT
@@ -34,15 +34,17 @@ def stage_positions(
     need_shape((len(stages), len(tokens)), effects=effects)
     stage, position = np.indices(effects.shape).reshape(2, -1)
     numbers = effects.ravel().astype(float)
-    names = [f"{at} {label(token, 14)}" for at, token in enumerate(tokens)]
+    names = [f"{index} {label(token, 14)}" for index, token in enumerate(tokens)]
     frame = pd.DataFrame(
         {
-            "stage": [stages[at] for at in stage],
+            "stage": [stages[index] for index in stage],
             "position": position,
-            "column": [names[at] for at in position],
-            "token": [visible(tokens[at]) for at in position],
+            "column": [names[index] for index in position],
+            "token": [visible(tokens[index]) for index in position],
             "value": numbers,
-            "exact": [written(each, "+.4f" if signed else ".4f", otherwise="no partner") for each in numbers],
+            "exact": [
+                written(number, "+.4f" if signed else ".4f", otherwise="no partner") for number in numbers
+            ],
             "strong": False,
             "selected": position == query,
         }
@@ -62,8 +64,8 @@ def stage_positions(
 
 
 @form
-def _form(stages: tuple[str, ...], what: str, signed: bool, named: bool) -> alt.LayerChart:
-    some = {} if named else {"values": value("now_and_then")}
+def _form(stages: tuple[str, ...], what: str, signed: bool, named: bool) -> Layers:
+    some: Options = {} if named else {"values": value("now_and_then")}
     across = alt.Axis(labelAngle=-60, labelOverlap=False, **BARE_AXIS, **some)
     ticks = SIGNED_ENDS if signed else alt.ExprRef("[0, largest]")
     return cells(

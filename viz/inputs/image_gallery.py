@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import framed
-from ..builders.figure import VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.figure import Layers, Options, VegaFigure, click_on, data, form, need_shape, tip
 from ..builders.pictures import CHOOSE, picture_ink, pixel_x, pixel_y
 from ..builders.theme import INK
 
@@ -44,7 +44,7 @@ def image_gallery(
         "bottom": top + _SIDE,
         "caption_at": top + _SIDE + _CAPTION / 2 + 1,
         "end": top + _SIDE + _CAPTION,
-        "selected": [each == selected for each in ids],
+        "selected": [number == selected for number in ids],
         **{theme: [ink[theme] for ink in inks] for theme in ("on_light", "on_dark")},
     }
     return _form(clickable).of(
@@ -56,9 +56,9 @@ def image_gallery(
 
 
 @form
-def _form(clickable: bool) -> alt.LayerChart:
+def _form(clickable: bool) -> Layers:
     base = alt.Chart(data()).transform_calculate(url=CHOOSE)
-    box = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top")}
+    box: Options = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top")}
     pictures = base.mark_image(
         width=_SIDE, height=_SIDE, align="left", baseline="top", tooltip=None, aria=False
     ).encode(x=pixel_x("left"), y=pixel_y("top"), url="url:N")

@@ -2,12 +2,13 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import altair as alt
 import pandas as pd
 
 from ..builders.cells import framed
-from ..builders.figure import VegaFigure, click_on, data, form
+from ..builders.figure import Layers, Options, VegaFigure, click_on, data, form
 from ..builders.palette import CATEGORIES, NEUTRAL
 from ..builders.pictures import pixel_x, pixel_y
 from ..builders.theme import INK
@@ -29,7 +30,7 @@ def block_diagram(
     point selection `step`, field `step`. The chart has its own width, so give it no other.
     """
     upper = {name: _TOP + row * _STEP for row, name in enumerate(labels)}
-    frame = {
+    frame: dict[str, Any] = {
         "step": list(labels),
         "label": [f"{row}  {label}" for row, label in enumerate(labels.values(), 1)],
         "tint": [_TINTS[_part(name)] for name in labels],
@@ -50,9 +51,9 @@ def block_diagram(
 
 
 @form
-def _form() -> alt.LayerChart:
-    box = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("upper"), "y2": "lower:Q"}
-    place = {"x": pixel_x("x"), "y": pixel_y("y")}
+def _form() -> Layers:
+    box: Options = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("upper"), "y2": "lower:Q"}
+    point = {"x": pixel_x("x"), "y": pixel_y("y")}
     ways = alt.Chart(data("corners")).mark_line(color=NEUTRAL, strokeWidth=1.5, aria=False)
     tips = alt.Chart(data("tips")).mark_point(
         shape="triangle", filled=True, size=50, color=NEUTRAL, opacity=1, aria=False
@@ -69,11 +70,11 @@ def _form() -> alt.LayerChart:
     cover = boxes.mark_rect(cornerRadius=5, fill="transparent", cursor="pointer", tooltip=None)
     angle = alt.Angle("angle:Q", scale=None)
     return alt.layer(
-        ways.encode(**place, detail=alt.Detail("way:N"), order=alt.Order("order:Q")),
-        tips.encode(**place, angle=angle),
+        ways.encode(**point, detail=alt.Detail("way:N"), order=alt.Order("order:Q")),
+        tips.encode(**point, angle=angle),
         dashed.encode(**box),
         tints.encode(fill=alt.Fill("tint:N", scale=None)),
-        texts.encode(**place, text="text:N", angle=angle),
+        texts.encode(**point, text="text:N", angle=angle),
         framed(cover, (3, 0.75)).encode(description="label:N").add_params(click_on("step", "step")),
     ).properties(width=_WIDTH, autosize="pad")
 
@@ -98,10 +99,12 @@ def _skips(upper: Mapping[str, int]) -> list[tuple[float, float]]:
 def _ways(upper: Mapping[str, int]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The corners of the way through all boxes and of the two that lead around a sublayer, and where each ends."""
     middle = (_LEFT + _RIGHT) / 2
-    ways = [[(middle, above + _BOX), (middle, below)] for above, below in pairwise(upper.values())]
+    ways: list[list[tuple[float, float]]] = [
+        [(middle, above + _BOX), (middle, below)] for above, below in pairwise(upper.values())
+    ]
     for leaves, arrives in _skips(upper):
         ways.append([(middle, leaves), (_SKIP, leaves), (_SKIP, arrives), (_RIGHT, arrives)])
-    corners = [(way, order, *at) for way, points in enumerate(ways) for order, at in enumerate(points)]
+    corners = [(way, order, *point) for way, points in enumerate(ways) for order, point in enumerate(points)]
     tips = [(x, y, 180 if x == middle else 270) for x, y in (points[-1] for points in ways)]
     return (
         pd.DataFrame(corners, columns=["way", "order", "x", "y"]),

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.curves import curves
-from ..builders.figure import VegaFigure, data, form, tip, value
+from ..builders.figure import Layers, VegaFigure, data, form, tip, value
 from ..builders.number_format import percent
 from ..builders.palette import EMPHASIS
 from ..builders.theme import FIT, INK, heading_with_reading
@@ -35,7 +35,7 @@ def dot_product_distribution(
         "to": edges[1:],
         "middle": (edges[:-1] + edges[1:]) / 2,
         "share": share,
-        "percent": [percent(each, 3) for each in share.tolist()],
+        "percent": [percent(part, 3) for part in share.tolist()],
         "density": share / np.diff(edges),
         "normal": np.diff(below) / np.diff(edges),
     }
@@ -48,7 +48,7 @@ def dot_product_distribution(
 
 
 @form
-def _form(name: str) -> alt.LayerChart:
+def _form(name: str) -> Layers:
     scale = alt.Scale(domain=[alt.ExprRef("-reach"), value("reach")], nice=False)
     histogram = alt.Chart(data()).mark_rect(color=EMPHASIS, opacity=0.75)
     histogram = histogram.encode(

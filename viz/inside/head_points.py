@@ -4,7 +4,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.figure import VegaFigure, click_on, data, either, form, tip, value
+from ..builders.figure import Layers, VegaFigure, click_on, data, either, form, tip, value
 from ..builders.number_format import head_name
 from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL
 from ..builders.theme import FIT, INK, heading_with_reading
@@ -35,9 +35,8 @@ def variance_of_heads(heads: pd.DataFrame, *, d_k: int, selected: tuple[int, int
 
 
 @form
-def _variances() -> alt.LayerChart:
+def _variances() -> Layers:
     across = alt.Axis(labelAngle=0, labelExpr="'L' + datum.label", grid=True)
-    said = [tip(f"{measure}:Q", ".4~g", f"{measure} of q·k") for measure in ("variance", "mean")]
     points = _points().encode(
         x=alt.X("layer:O", title="layer", axis=across, scale=alt.Scale(paddingInner=0.1)),
         xOffset=alt.XOffset("head:O", scale=alt.Scale(paddingOuter=0.3)),
@@ -47,11 +46,15 @@ def _variances() -> alt.LayerChart:
             scale=alt.Scale(type="log", domain=[value("low"), value("high")], nice=False),
             axis=alt.Axis(values=_ROUND, format="~g", labelOverlap=True),
         ),
-        tooltip=[tip("name:N", title="head"), *said],
+        tooltip=[
+            tip("name:N", title="head"),
+            tip("variance:Q", ".4~g", "variance of q·k"),
+            tip("mean:Q", ".4~g", "mean of q·k"),
+        ],
     )
     rule = alt.Chart(data("line")).mark_rule(strokeDash=[6, 4], strokeWidth=1.5, color=INK)
-    said = tip("d_k:Q", title="components of variance 1 would give")
-    return alt.layer(rule.encode(y="d_k:Q", tooltip=said), points).properties(autosize=FIT)
+    expected = tip("d_k:Q", title="components of variance 1 would give")
+    return alt.layer(rule.encode(y="d_k:Q", tooltip=expected), points).properties(autosize=FIT)
 
 
 def with_and_without(
@@ -74,7 +77,7 @@ def with_and_without(
 
 
 @form
-def _compared(measure: str, axis: str) -> alt.LayerChart:
+def _compared(measure: str, axis: str) -> Layers:
     scale = alt.Scale(domain=[0, value("end")], nice=False)
     points = _points().encode(
         x=alt.X(f"{measure}:Q", title=f"{axis}, with 1/√d_k", scale=scale),
@@ -85,18 +88,19 @@ def _compared(measure: str, axis: str) -> alt.LayerChart:
             tip(f"{measure}_unscaled:Q", ".4f", "without"),
         ],
     )
-    dashed = {"strokeDash": [6, 4], "strokeWidth": 1.5, "color": NEUTRAL}
-    diagonal = alt.Chart(data("diagonal")).mark_line(**dashed, aria=False).encode(x="with:Q", y="without:Q")
-    return alt.layer(diagonal, points).properties(autosize=FIT)
+    diagonal = alt.Chart(data("diagonal")).mark_line(
+        strokeDash=[6, 4], strokeWidth=1.5, color=NEUTRAL, aria=False
+    )
+    return alt.layer(diagonal.encode(x="with:Q", y="without:Q"), points).properties(autosize=FIT)
 
 
 def _marked(heads: pd.DataFrame, selected: tuple[int, int]) -> pd.DataFrame:
     """Each with its name, the selected one last, above the others."""
-    places = list(zip(heads["layer"].tolist(), heads["head"].tolist(), strict=True))
+    indices = list(zip(heads["layer"].tolist(), heads["head"].tolist(), strict=True))
     marked = heads.assign(
-        name=[head_name(*place) for place in places], selected=[place == selected for place in places]
+        name=[head_name(*index) for index in indices], selected=[index == selected for index in indices]
     )
-    return marked.iloc[sorted(range(len(places)), key=lambda row: places[row] == selected)]
+    return marked.iloc[sorted(range(len(indices)), key=lambda row: indices[row] == selected)]
 
 
 def _points() -> alt.Chart:

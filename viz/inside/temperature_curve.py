@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.curves import CHOSEN, curves, probability, rule
-from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.curves import CHOSEN, curves, probability_axis, rule
+from ..builders.figure import Layers, VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.palette import CATEGORIES, NEUTRAL, SHAPES
 from ..builders.theme import FIT, INK
 
@@ -30,28 +30,28 @@ def temperature_curve(
     """
     n, n_classes = len(temperatures), len(names)
     need_shape((n, n_classes), probabilities=probabilities)
-    places = _places(temperatures)
+    positions = _places(temperatures)
     peaks = probabilities.max(axis=0, initial=0)
     largest = np.argsort(-peaks, kind="stable")[: len(CATEGORIES)]
     few = n_classes <= len(CATEGORIES)
-    prominent = [at for at in range(n_classes) if few or (at in largest and peaks[at] >= _WORTH)]
+    prominent = [index for index in range(n_classes) if few or (index in largest and peaks[index] >= _WORTH)]
     frame = {
         "index": np.tile(np.arange(n), n_classes),
         "temperature": _labels(temperatures) * n_classes,
-        "place": np.tile(places, n_classes),
+        "place": np.tile(positions, n_classes),
         "class": np.repeat(list(names), n),
         "probability": probabilities.T.ravel().astype(float),
-        "prominent": np.repeat([at in prominent for at in range(n_classes)], n),
+        "prominent": np.repeat([index in prominent for index in range(n_classes)], n),
     }
     return _form(tuple(temperatures), tuple(names)).of(
         frame,
         values={
-            "prominent": [names[at] for at in prominent],
+            "prominent": [names[index] for index in prominent],
             "colours": _given(CATEGORIES, prominent, n_classes, NEUTRAL),
             "shapes": _given(SHAPES, prominent, n_classes, SHAPES[0]),
         },
         frames={
-            CHOSEN: {"place": [places[list(temperatures).index(chosen)]]},
+            CHOSEN: {"place": [positions[list(temperatures).index(chosen)]]},
             "marks": {"place": list(marks.values()), "text": list(marks)},
         },
         description=f"Probability of {n_classes} classes over the temperature of attention; {chosen:g} is marked.",
@@ -59,15 +59,15 @@ def temperature_curve(
 
 
 @form
-def _form(temperatures: tuple[float, ...], names: tuple[str, ...]) -> alt.LayerChart:
-    places = _places(temperatures).tolist()
+def _form(temperatures: tuple[float, ...], names: tuple[str, ...]) -> Layers:
+    positions = _places(temperatures).tolist()
     x = alt.X(
         "place:Q",
         title="temperature T (0: argmax; 1: as trained; ∞: uniform)",
-        scale=alt.Scale(type="log", domain=[places[0] * 0.85, places[-1] / 0.85], nice=False),
+        scale=alt.Scale(type="log", domain=[positions[0] * 0.85, positions[-1] / 0.85], nice=False),
         axis=alt.Axis(
-            values=places,
-            labelExpr=f"{_labels(temperatures)}[indexof({places}, datum.value)]",
+            values=positions,
+            labelExpr=f"{_labels(temperatures)}[indexof({positions}, datum.value)]",
             grid=False,
             labelOverlap="greedy",
         ),
@@ -77,12 +77,12 @@ def _form(temperatures: tuple[float, ...], names: tuple[str, ...]) -> alt.LayerC
     )
 
     def channel(make: type, of: str) -> alt.Color | alt.Shape:
-        of_each = [alt.ExprRef(f"{of}[{at}]") for at in range(len(names))]
-        return make("class:N", scale=alt.Scale(domain=list(names), range=of_each), legend=legend)
+        range_ = [alt.ExprRef(f"{of}[{index}]") for index in range(len(names))]
+        return make("class:N", scale=alt.Scale(domain=list(names), range=range_), legend=legend)
 
     lines, points = curves(
         x,
-        probability(),
+        alt.Y("probability:Q", title="probability", **probability_axis()),
         {
             "color": channel(alt.Color, "colours"),
             "shape": channel(alt.Shape, "shapes"),
@@ -103,17 +103,17 @@ def _form(temperatures: tuple[float, ...], names: tuple[str, ...]) -> alt.LayerC
 
 def _given(values: Sequence[str], prominent: Sequence[int], n: int, other: str) -> list[str]:
     """One of `values` for each prominent class of `n`, `other` for the rest."""
-    return [values[prominent.index(at)] if at in prominent else other for at in range(n)]
+    return [values[prominent.index(index)] if index in prominent else other for index in range(n)]
 
 
 def _labels(temperatures: Sequence[float]) -> list[str]:
-    return ["∞" if np.isinf(each) else f"{each:g}" for each in temperatures]
+    return ["∞" if np.isinf(temperature) else f"{temperature:g}" for temperature in temperatures]
 
 
 def _places(temperatures: Sequence[float]) -> np.ndarray:
     """Where each stands on a logarithmic axis: 0 and infinity go a step beyond the finite ones."""
-    places = np.array(temperatures, float)
-    finite = places[(places > 0) & np.isfinite(places)]
-    places[places == 0] = finite.min() / 2
-    places[np.isinf(places)] = finite.max() * 2
-    return places
+    positions = np.array(temperatures, float)
+    finite = positions[(positions > 0) & np.isfinite(positions)]
+    positions[positions == 0] = finite.min() / 2
+    positions[np.isinf(positions)] = finite.max() * 2
+    return positions

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import altair as alt
 import numpy as np
 
-from ..builders.figure import VegaFigure, click_on, data, either, form, tip, value
+from ..builders.figure import Layers, VegaFigure, click_on, data, either, form, tip, value
 from ..builders.number_format import written
 from ..builders.palette import ACCENT, EMPHASIS, FALLS, NEUTRAL, RISES, WeightScale
 from ..builders.theme import FIT, INK
@@ -60,10 +60,17 @@ def value_bars(
 
 
 @form
-def _form(what: str, was: str | None, by_sign: bool, clicks: bool) -> alt.LayerChart:
+def _form(what: str, was: str | None, by_sign: bool, clicks: bool) -> Layers:
     title = what if was is None else f"{what}; outlined: {was}"
-    look = {"titleAnchor": "start", "titleFontWeight": "normal", "labelPadding": 6}
-    axis = alt.Axis(orient="top", title=title, grid=False, tickCount=5, **look)
+    axis = alt.Axis(
+        orient="top",
+        title=title,
+        titleAnchor="start",
+        titleFontWeight="normal",
+        labelPadding=6,
+        grid=False,
+        tickCount=5,
+    )
     scale = alt.Scale(domain=[value("low"), value("high")], nice=False)
     x = alt.X("value:Q", scale=scale, axis=axis)
     base = alt.Chart(data()).encode(y=names_channel(paddingInner=0.2), x=x)

@@ -3,13 +3,14 @@
 import json
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
 from ..builders.cells import framed
-from ..builders.figure import VegaFigure, click_on, data, either, form, tip, value
+from ..builders.figure import Layers, VegaFigure, click_on, data, either, form, tip, value
 from ..builders.palette import FALLS, RISES
 from ..builders.theme import FIT, INK
 from ..builders.vega_colours import SIGNED_ENDS, colour
@@ -53,7 +54,7 @@ def vector_rows(
     if totals:
         frames["totals"] = _totals(totals, width)
     side = width / len(groups) if groups else max(1, 2 ** int(np.ceil(np.log2(width / _N_TICKS))))
-    ticks = [place + (side if groups else 1) / 2 for place in np.arange(0, width, side).tolist()]
+    ticks = [start + (side if groups else 1) / 2 for start in np.arange(0, width, side).tolist()]
     return _form(what, total, tuple(frames), bool(groups), clicks).of(
         frame,
         frames=frames,
@@ -74,7 +75,7 @@ def vector_rows(
 
 
 @form
-def _form(what: str, total: str, frames: tuple[str, ...], grouped: bool, clicks: bool) -> alt.LayerChart:
+def _form(what: str, total: str, frames: tuple[str, ...], grouped: bool, clicks: bool) -> Layers:
     # Component numbers, or the groups' names, above the middle of their cells; above the bars what they are.
     of_group = "groups[floor(datum.value * length(groups) / cells)]"
     below = of_group if grouped else "format(floor(datum.value), 'd')"
@@ -119,7 +120,7 @@ def _form(what: str, total: str, frames: tuple[str, ...], grouped: bool, clicks:
     return alt.layer(*layers).properties(autosize=FIT)
 
 
-def names_channel(**padding: float) -> alt.Y:
+def names_channel(**padding: Any) -> alt.Y:
     """For forms: the `name` of each of the value `rows`, cut to the room there is; the `chosen` one in bold."""
     bold = {"condition": {"test": "datum.value === chosen", "value": "bold"}, "value": "normal"}
     axis = alt.Axis(
@@ -142,9 +143,9 @@ def _framed(names: Sequence[str], groups: Sequence[str], chosen: str, width: int
     """Around the chosen row, or around each group of every row, the chosen one's in the accent."""
     side = width / (len(groups) or 1)
     boxes = [
-        (name, at * side, (at + 1) * side, chosen in (group, name))
+        (name, index * side, (index + 1) * side, chosen in (group, name))
         for name in (names if groups else [name for name in names if name == chosen])
-        for at, group in enumerate(groups or [""])
+        for index, group in enumerate(groups or [""])
     ]
     boxes.sort(key=lambda box: box[3])  # the chosen one comes last: no neighbour's line lies on its own
     return pd.DataFrame(boxes, columns=["name", "left", "right", "selected"])

@@ -5,14 +5,14 @@ import numpy as np
 import pandas as pd
 
 from ..builders.curves import CHOSEN, by_kind, rule
-from ..builders.figure import VegaFigure, data, either, form, tip, value
+from ..builders.figure import Layers, Options, VegaFigure, data, either, form, tip, value
 from ..builders.number_format import powers_of_ten
 from ..builders.palette import CATEGORIES, NEUTRAL
 from ..builders.theme import FIT, heading_with_reading
 
 _NAMES = {0.0: "1", 0.5: "1/√d_k", 1.0: "1/d_k"}
 _COLOURS = {0.0: CATEGORIES[2], 0.5: CATEGORIES[0], 1.0: CATEGORIES[1]}
-_DOTTED = {"strokeWidth": 2.5, "point": {"filled": True, "size": 45}}
+_DOTTED: Options = {"strokeWidth": 2.5, "point": {"filled": True, "size": 45}}
 _CAPTIONS = {
     "variance": ("Variance of the scaled q·k", "points: measured; lines: d_k · scale²"),
     "entropy": ("Entropy of the softmax", "1: all keys alike; 0: one key has all"),
@@ -40,7 +40,7 @@ def width_curves(measured: pd.DataFrame, measure: str, *, d_k: int, power: float
     """
     powers = measured["power"].to_numpy()
     frame = measured.copy(deep=False)
-    frame["scale"] = [scale_name(each) for each in powers]
+    frame["scale"] = [scale_name(exponent) for exponent in powers]
     frame["expected"] = frame["d_k"].to_numpy(float) ** (1 - 2 * powers)
     return _form(measure, tuple(np.unique(powers).tolist())).of(
         frame,
@@ -57,7 +57,7 @@ def width_curves(measured: pd.DataFrame, measure: str, *, d_k: int, power: float
 
 
 @form
-def _form(measure: str, powers: tuple[float, ...]) -> alt.LayerChart:
+def _form(measure: str, powers: tuple[float, ...]) -> Layers:
     widths = alt.Axis(values=value("widths"), grid=False)
     scales = by_kind(
         "scale:N",
@@ -80,9 +80,9 @@ def _form(measure: str, powers: tuple[float, ...]) -> alt.LayerChart:
 def _variance(base: alt.Chart) -> list[alt.Chart]:
     decades = alt.Axis(values=value("decades"), format="~g")
 
-    def up(field: str, named: str) -> dict[str, object]:
+    def up(field: str, title: str) -> Options:
         y = alt.Y(f"{field}:Q", title="variance", scale=alt.Scale(type="log"), axis=decades)
-        return {"y": y, "tooltip": _tooltip(tip(f"{field}:Q", ".4~g", named))}
+        return {"y": y, "tooltip": _tooltip(tip(f"{field}:Q", ".4~g", title))}
 
     return [
         base.mark_line(strokeWidth=1.5).encode(**up("expected", "variance, expected")),
@@ -102,9 +102,9 @@ def _gradient(base: alt.Chart) -> list[alt.Chart]:
     band = of_chosen.encode(
         y=alt.Y("gradient_low:Q", title=title), y2="gradient_high:Q", opacity=alt.value(0.18)
     )
-    said = (tip(f"gradient{end}:Q", ".4~g", named) for end, named in fields.items())
+    tooltip = (tip(f"gradient{end}:Q", ".4~g", title) for end, title in fields.items())
     y = alt.Y("gradient:Q", title=title, scale=alt.Scale(zero=True))
-    return [band, base.mark_line(**_DOTTED).encode(y=y, tooltip=_tooltip(*said))]
+    return [band, base.mark_line(**_DOTTED).encode(y=y, tooltip=_tooltip(*tooltip))]
 
 
 def _tooltip(*measures: alt.Tooltip) -> list[alt.Tooltip]:

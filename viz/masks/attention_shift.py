@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.figure import VegaFigure, data, either, form, need_shape, tip
+from ..builders.figure import Layers, VegaFigure, data, either, form, need_shape, tip
 from ..builders.palette import EMPHASIS, FALLS, MASKED, NEUTRAL, RISES
 from ..builders.theme import FIT
 from ..builders.token_label import label
@@ -27,23 +27,23 @@ def attention_shift(
     need_shape((len(tokens),), before=before, after=after, allowed=allowed)
     change = after - before
     most = np.argsort(-np.abs(change), kind="stable")[:at_most]
-    places = most[np.argsort(change[most], kind="stable")]
+    positions = most[np.argsort(change[most], kind="stable")]
     keys = {
-        "key": [f"{place} {label(tokens[place], _LONGEST_TOKEN)}" for place in places],
-        _BEFORE: before[places].astype(float),
-        _AFTER: after[places].astype(float),
-        "change": change[places].astype(float),
-        "end": np.where(allowed[places], _AFTER, _MASKED),
+        "key": [f"{position} {label(tokens[position], _LONGEST_TOKEN)}" for position in positions],
+        _BEFORE: before[positions].astype(float),
+        _AFTER: after[positions].astype(float),
+        "change": change[positions].astype(float),
+        "end": np.where(allowed[positions], _AFTER, _MASKED),
     }
     return _form().of(
         keys,
-        height=_ROW * max(len(places), 1),
-        description=f"Attention weight before and after the mask, for {len(places)} keys, as pairs of points",
+        height=_ROW * max(len(positions), 1),
+        description=f"Attention weight before and after the mask, for {len(positions)} keys, as pairs of points",
     )
 
 
 @form
-def _form() -> alt.LayerChart:
+def _form() -> Layers:
     weights = [tip(f"{state}:Q", ".4f") for state in (_BEFORE, _AFTER)]
     base = alt.Chart(data()).encode(
         y=alt.Y("key:N", sort=None, title="key (position and token)", axis=alt.Axis(labelLimit=0)),
@@ -59,7 +59,7 @@ def _form() -> alt.LayerChart:
         shape=alt.Shape("state:N", scale=shapes), color=alt.Color("state:N", scale=colours, legend=_LEGEND)
     )
     points = [
-        base.transform_calculate(state=state).encode(x=f"{at}:Q")
-        for at, state in ((_BEFORE, f"'{_BEFORE}'"), (_AFTER, "datum.end"))
+        base.transform_calculate(state=state).encode(x=f"{field}:Q")
+        for field, state in ((_BEFORE, f"'{_BEFORE}'"), (_AFTER, "datum.end"))
     ]
     return alt.layer(rules, *points).properties(autosize=FIT)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip
+from ..builders.figure import Layers, Options, VegaFigure, click_on, data, either, form, need_shape, tip
 from ..builders.heatmap import position_labels
 from ..builders.palette import ACCENT, NEUTRAL, TO_ONE, WeightScale, hatching
 from ..builders.pictures import whole_picture
@@ -28,7 +28,7 @@ def cell_board(
     need_shape((n, n), pattern=pattern, mask=mask)
     side = n * int(np.clip(_SIDE // max(n, 1), _SMALLEST, _LARGEST))
     queries, keys = np.indices((n, n)).reshape(2, -1)
-    names = np.array([f"{place} {token}" for place, token in enumerate(tokens)], dtype=object)
+    names = np.array([f"{position} {token}" for position, token in enumerate(tokens)], dtype=object)
     cells = {
         "query": queries,
         "key": keys,
@@ -50,8 +50,8 @@ def cell_board(
 
 
 @form
-def _form(reach: str, even: str) -> alt.LayerChart:
-    axis = {"labelExpr": "labels[datum.value]", "labelLimit": _LONGEST_LABEL}
+def _form(reach: str, even: str) -> Layers:
+    axis: Options = {"labelExpr": "labels[datum.value]", "labelLimit": _LONGEST_LABEL}
     axis |= {"labelOverlap": "greedy", "ticks": False, "domain": False}
     name = "datum['query token'] + ' to ' + datum['key token'] + (datum.blocked ? ', masked' : '')"
     board = alt.Chart(data()).transform_calculate(label=name).mark_rect(cursor="pointer")
@@ -69,6 +69,6 @@ def _form(reach: str, even: str) -> alt.LayerChart:
             tip("blocked:N", title="masked"),
         ],
     ).add_params(click_on("cell", "query", "key", "blocked"))
-    frame = {"fill": None, "stroke": ACCENT, "strokeWidth": 2, "x": 0, "x2": alt.expr("width")}
+    frame: Options = {"fill": None, "stroke": ACCENT, "strokeWidth": 2, "x": 0, "x2": alt.expr("width")}
     row = alt.Chart(data("chosen")).mark_bar(**frame, tooltip=None, aria=False).encode(y="query:O")
     return alt.layer(board, whole_picture("hatched", aspect=False), row).properties(autosize="pad")

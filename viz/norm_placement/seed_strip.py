@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import altair as alt
 
-from ..builders.figure import VegaFigure, data, form, need_shape, tip, value
+from ..builders.figure import Layers, VegaFigure, data, form, need_shape, tip, value
 from ..builders.palette import NEUTRAL
 from ..builders.theme import FIT, INK
 from ..theory.placements import variant_channels
@@ -56,32 +56,33 @@ def seed_strip(
         else:
             kinds[ACROSS] = line.across
         for kind, values in kinds.items():
-            said = (
+            seed_names = (
                 [f"seed {seed}" for seed in line.seeds]
                 if line.across is None
                 else ["two encoders"] * len(values)
             )
             y = number * _STEP + _DOTS[kind]
-            rows += [(line.label, kind, who, each, y) for who, each in zip(said, values, strict=True)]
+            rows += [
+                (line.label, kind, seed, value, y) for seed, value in zip(seed_names, values, strict=True)
+            ]
     columns = ["measured", "variant", "seed", "value", "y"]
     height = len(lines) * _STEP
     texts = {
         "label": [line.label for line in lines],
         "y": [number * _STEP + _TEXT for number in range(len(lines))],
     }
-    at = [] if reference is None else [reference]
     across = any(line.across is not None for line in lines)
     return _form(log, f"{axis} (grey: {ACROSS})" if legend and across else axis, legend).of(
-        {name: [row[place] for row in rows] for place, name in enumerate(columns)},
+        {name: [row[index] for row in rows] for index, name in enumerate(columns)},
         values={"bottom": height},
-        frames={"texts": texts, _REFERENCE: {"value": at}},
+        frames={"texts": texts, _REFERENCE: {"value": [] if reference is None else [reference]}},
         height=height + _AXIS + _LEGEND * legend,
         description=f"{title}: a dot a seed, by placement of the norm.",
     )
 
 
 @form
-def _form(log: bool, axis: str, legend: bool) -> alt.LayerChart:
+def _form(log: bool, axis: str, legend: bool) -> Layers:
     scale = (
         alt.Scale(type="log", nice=False, padding=14)
         if log
@@ -101,35 +102,39 @@ def _form(log: bool, axis: str, legend: bool) -> alt.LayerChart:
         channels = {name: channel.legend(None) for name, channel in channels.items()}
     tooltip = [tip("measured:N"), tip("variant:N", title="placement"), tip("seed:N"), tip("value:Q", ".4g")]
     base = alt.Chart(data()).encode(x=x, y=y)
-    of_one = base.transform_filter(f"datum.variant != '{ACROSS}'")
+    of_one_placement = base.transform_filter(f"datum.variant != '{ACROSS}'")
     extents = (
-        of_one.transform_aggregate(least="min(value)", largest="max(value)", groupby=["variant", "y"])
+        of_one_placement.transform_aggregate(
+            least="min(value)", largest="max(value)", groupby=["variant", "y"]
+        )
         .mark_rule(strokeWidth=3, opacity=0.4)
         .encode(x=along("least"), x2="largest:Q", color=channels["color"])
     )
-    look = {"filled": True, "opacity": 0.9, "size": 60}
-    dots = of_one.mark_point(**look).encode(color=channels["color"], shape=channels["shape"], tooltip=tooltip)
+    dots = of_one_placement.mark_point(filled=True, opacity=0.9, size=60).encode(
+        color=channels["color"], shape=channels["shape"], tooltip=tooltip
+    )
     between = base.transform_filter(f"datum.variant == '{ACROSS}'")
-    between = between.mark_point(**look | {"size": 40}, color=NEUTRAL, shape="diamond").encode(
+    between = between.mark_point(filled=True, opacity=0.9, size=40, color=NEUTRAL, shape="diamond").encode(
         tooltip=tooltip
     )
-    said = alt.Chart(data("texts")).mark_text(
+    text = alt.Chart(data("texts")).mark_text(
         align="left", baseline="middle", fontSize=11.5, color=INK, limit=0
     )
-    said = said.encode(x=alt.value(0), y=y, text="label:N")
+    text = text.encode(x=alt.value(0), y=y, text="label:N")
     about = alt.Chart(data(_REFERENCE)).mark_rule(color=NEUTRAL, strokeDash=[4, 3], strokeWidth=1.5)
-    return alt.layer(about.encode(x=x), extents, dots, between, said).properties(autosize=FIT)
+    return alt.layer(about.encode(x=x), extents, dots, between, text).properties(autosize=FIT)
 
 
 def placement_key() -> VegaFigure:
     """Which dots are of which placement."""
     names = [*PLACEMENTS, ACROSS]
-    places = [8, 88, 178]
-    return _key().of({"variant": names, "x": places}, height=22, description="Colours of the placements.")
+    return _key().of(
+        {"variant": names, "x": [8, 88, 178]}, height=22, description="Colours of the placements."
+    )
 
 
 @form
-def _key() -> alt.LayerChart:
+def _key() -> Layers:
     channels = {name: channel.legend(None) for name, channel in variant_channels(PLACEMENTS).items()}
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, alt.expr("width")], nice=False))
     base = alt.Chart(data()).encode(x=x, y=alt.value(11))

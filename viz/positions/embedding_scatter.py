@@ -1,12 +1,24 @@
 """Vectors in two dimensions, and lines from one of them to its true neighbours."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.figure import (
+    Layers,
+    Options,
+    VegaFigure,
+    click_on,
+    data,
+    either,
+    form,
+    need_shape,
+    tip,
+    value,
+)
 from ..builders.palette import ACCENT, NEUTRAL
 from ..builders.pictures import CHOOSE, picture_ink
 from ..builders.theme import FIT, INK
@@ -43,17 +55,17 @@ def embedding_scatter(
     need_shape((len(names), 2), places=places)
     n, n_pictures = len(tokens), 0 if thumbnails is None else len(thumbnails)
     # The selected one comes last: no other mark lies on its own.
-    order = [place for place in range(len(names)) if place != selected] + [selected]
-    frame = {
+    order = [index for index in range(len(names)) if index != selected] + [selected]
+    frame: dict[str, Any] = {
         "position": order,
-        "token": [visible(names[place]) for place in order],
-        "label": [label(names[place], 14) for place in order],
+        "token": [visible(names[index]) for index in order],
+        "label": [label(names[index], 14) for index in order],
         "x": places[order, 0].astype(float),
         "y": places[order, 1].astype(float),
-        "selected": [place == selected for place in order],
-        "neighbour": [place in neighbours for place in order],
-        "word": [place >= n for place in order],
-        "picture": [n - n_pictures <= place < n for place in order],
+        "selected": [index == selected for index in order],
+        "neighbour": [index in neighbours for index in order],
+        "word": [index >= n for index in order],
+        "picture": [n - n_pictures <= index < n for index in order],
     }
     frame["labelled"] = _labelled(frame, alone=n - n_pictures > _MOST_LABELS)
     low, high = places.min(axis=0), places.max(axis=0)
@@ -68,8 +80,8 @@ def embedding_scatter(
         frames={"pictures": pictures} if n_pictures else {},
         values={
             "last": max(n - 1, 1),
-            "from": [float(place) for place in places[selected]],
-            "middle": [float(place) for place in (low + high) / 2],
+            "from": places[selected].tolist(),
+            "middle": ((low + high) / 2).tolist(),
             "extent": [wide, tall],
         },
         height=int(np.clip(tall / wide * (_TYPICAL_WIDTH - 2 * _MARGIN) + 2 * _MARGIN, _LOWEST, _HIGHEST)),
@@ -95,8 +107,8 @@ def _labelled(frame: Mapping[str, Sequence], *, alone: bool) -> list[bool]:
 
 
 @form
-def _form(axes: tuple[str, str], with_pictures: bool) -> alt.LayerChart:
-    x, y = (_axis(number, title) for number, title in enumerate(axes))
+def _form(axes: tuple[str, str], with_pictures: bool) -> Layers:
+    x, y = alt.X("x:Q", **_axis(0, axes[0])), alt.Y("y:Q", **_axis(1, axes[1]))
     points = alt.Chart(data()).encode(x=x, y=y)
     words = points.transform_filter("datum.word").mark_text(
         fontSize=10, color=NEUTRAL, opacity=0.85, aria=False
@@ -117,7 +129,7 @@ def _form(axes: tuple[str, str], with_pictures: bool) -> alt.LayerChart:
     return alt.layer(*layers, marks, labels.encode(text="label:N")).properties(autosize=FIT)
 
 
-def _axis(number: int, title: str) -> alt.X | alt.Y:
+def _axis(number: int, title: str) -> Options:
     """A domain about the middle of all places, with one unit as long across as down, whatever the width."""
     unit = f"max(extent[0] / (width - {2 * _MARGIN}), extent[1] / (height - {2 * _MARGIN}))"  # per pixel
     centre, half = f"middle[{number}]", f"{unit} * {('width', 'height')[number]} / 2"
@@ -127,8 +139,7 @@ def _axis(number: int, title: str) -> alt.X | alt.Y:
         zero=False,
         nice=False,
     )
-    channel = (alt.X, alt.Y)[number]
-    return channel("xy"[number] + ":Q", title=title, scale=scale, axis=alt.Axis(tickCount=6, grid=True))
+    return {"title": title, "scale": scale, "axis": alt.Axis(tickCount=6, grid=True)}
 
 
 def _marks(own: alt.Chart, axes: tuple[str, str]) -> alt.Chart:
@@ -138,7 +149,7 @@ def _marks(own: alt.Chart, axes: tuple[str, str]) -> alt.Chart:
     # As an encoding of its own, the colour of the lines would make the legend one of dots.
     stroke = alt.expr(f"datum.selected ? '{ACCENT}' : scale('fill', datum.position)")
     size = alt.when("datum.picture").then(alt.value(_THUMBNAIL**2))
-    said = [tip(f"{place}:Q", ".4f", title) for place, title in zip("xy", axes, strict=True)]
+    coordinates = [tip(f"{axis}:Q", ".4f", title) for axis, title in zip("xy", axes, strict=True)]
     return (
         own.mark_point(cursor="pointer", stroke=stroke)
         .encode(
@@ -148,7 +159,7 @@ def _marks(own: alt.Chart, axes: tuple[str, str]) -> alt.Chart:
             shape=either("datum.picture", "square", "circle"),
             size=size.when("datum.selected").then(alt.value(180)).otherwise(alt.value(80)),
             description="token:N",
-            tooltip=[tip("token:N"), tip("position:Q"), *said],
+            tooltip=[tip("token:N"), tip("position:Q"), *coordinates],
         )
         .add_params(click_on("token", "position"))
     )

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.curves import CHOSEN, WHOLE, by_kind, curves, long, probability, rule
-from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.curves import CHOSEN, WHOLE, by_kind, curves, long, probability_axis, rule
+from ..builders.figure import Layers, VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.palette import CATEGORIES, EMPHASIS, NEUTRAL
 from ..builders.theme import FIT
 from ..builders.token_label import visible
@@ -36,7 +36,7 @@ def norm_curves(norms: Mapping[str, np.ndarray], tokens: Sequence[str]) -> VegaF
 
 
 @form
-def _lengths(kinds: tuple[str, ...], few: bool) -> alt.LayerChart:
+def _lengths(kinds: tuple[str, ...], few: bool) -> Layers:
     n = len(kinds)
     scale = alt.Scale(domain=[0, value("last")], nice=False)
     layers = curves(
@@ -57,7 +57,7 @@ def error_curves(errors: Mapping[str, np.ndarray]) -> VegaFigure:
     """
     if len(errors) > len(_MAPS):
         raise ValueError(f"at most {len(_MAPS)} curves can be told apart here, got {len(errors)}")
-    series = {name: (range(len(of)), of) for name, of in errors.items()}
+    series = {name: (range(len(values)), values) for name, values in errors.items()}
     return _errors(tuple(errors)).of(
         long(series, "map", "t", "error"), description=f"Error over the position of {', '.join(errors)}"
     )
@@ -90,7 +90,7 @@ def offset_curve(
 
 
 @form
-def _offsets(what: str, law: str, few: bool) -> alt.LayerChart:
+def _offsets(what: str, law: str, few: bool) -> Layers:
     channels = by_kind(
         "kind:N",
         (_SEEN, law),
@@ -126,7 +126,7 @@ def shift_curve(
     frame = {
         "shift": list(shifts),
         "probability": probabilities[:, followed].astype(float),
-        "says": [class_names[at] for at in leading],
+        "says": [class_names[index] for index in leading],
         "kept": leading == followed,
         "name": [f"shift {shift}" for shift in shifts],
     }
@@ -139,11 +139,11 @@ def shift_curve(
 
 
 @form
-def _shifts(name: str) -> alt.LayerChart:
+def _shifts(name: str) -> Layers:
     scale = alt.Scale(domain=[0, value("last")], nice=False)
     line, points = curves(
         alt.X("shift:Q", title="shift k, in positions", scale=scale, axis=WHOLE),
-        probability(f"probability of {name}"),
+        alt.Y("probability:Q", title=f"probability of {name}", **probability_axis()),
         {},
         tooltip=[
             tip("shift:Q", title="shift k"),

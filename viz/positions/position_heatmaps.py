@@ -9,7 +9,6 @@ from ..builders.heatmap import STANDOFF, colour_scale, heatmap
 from ..builders.palette import NEUTRAL, largest
 
 _ABOVE = 66  # pixels for the colour bar of a map that is one of two
-_ONE_OF_TWO = {"number": "<br>value %{z:.4f}", "height": 480, "above": _ABOVE, "square": True}
 
 
 def similarity_of_positions(cosines: np.ndarray, names: Sequence[str]) -> PlotlyFigure:
@@ -98,8 +97,11 @@ def shift_of_positions(matrix: np.ndarray, *, pair: int) -> PlotlyFigure:
         titles=("dimension of p at t", "dimension of p at t + φ"),
         colours=colour_scale("entry of M", "−1 to 1", 1),
         cell="row %{y}, column %{x}",
+        number="<br>value %{z:.4f}",
+        height=480,
+        above=_ABOVE,
+        square=True,
         framed=(block, block),
-        **_ONE_OF_TWO,
         description=f"Heatmap of the {d_model}×{d_model} shift matrix: blocks of two by two along the diagonal",
     )
 
@@ -118,8 +120,11 @@ def pairs_of_positions(matrix: np.ndarray, *, what: str) -> PlotlyFigure:
         titles=("position t", "position s"),
         colours=colour_scale(what, reach, largest(matrix), signed=signed),
         cell="s = %{y}, t = %{x}",
+        number="<br>value %{z:.4f}",
+        height=480,
+        above=_ABOVE,
+        square=True,
         standoff=STANDOFF,
-        **_ONE_OF_TWO,
         description=f"Symmetric map of the {what} of {len(matrix)} positions with each other: "
         "constant along diagonals",
     )

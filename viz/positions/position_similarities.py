@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import cells, framed
-from ..builders.figure import VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.figure import Layers, Options, VegaFigure, click_on, data, form, need_shape, tip
 from ..builders.pictures import pixel_x, pixel_y
 from ..builders.vega_colours import SIGNED_ENDS, colour, colour_legend
 
@@ -47,11 +47,14 @@ def position_similarity_map(
 
 
 @form
-def _map(numbered: bool) -> alt.LayerChart:
-    place = {"scale": alt.Scale(padding=0), "axis": alt.Axis(labelAngle=0, ticks=False, domain=False)}
+def _map(numbered: bool) -> Layers:
+    options: Options = {
+        "scale": alt.Scale(padding=0),
+        "axis": alt.Axis(labelAngle=0, ticks=False, domain=False),
+    }
     return cells(
-        alt.X("column:O", title="column of the patch grid", **place),
-        alt.Y("row:O", title="row of the patch grid", **place),
+        alt.X("column:O", title="column of the patch grid", **options),
+        alt.Y("row:O", title="row of the patch grid", **options),
         tooltip=[tip("name:N", title="patch"), tip("cosine:Q", ".4f")],
         signed=True,
         field="cosine",
@@ -89,7 +92,7 @@ def position_similarity_grid(
 
 
 @form
-def _grid() -> alt.LayerChart:
+def _grid() -> Layers:
     tooltip = [
         tip("name:N", title="position of"),
         tip("other_name:N", title="against"),

@@ -6,8 +6,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.curves import probability
-from ..builders.figure import VegaFigure, click_on, data, either, form, tip
+from ..builders.curves import probability_axis
+from ..builders.figure import Layers, VegaFigure, click_on, data, either, form, tip
 from ..builders.palette import ACCENT, EMPHASIS
 from ..builders.theme import FIT, INK
 
@@ -23,9 +23,9 @@ def shuffle_strip(
     `seed`, field `seed`.
     """
     dots = [
-        (condition, seed, float(each), seed == selected, f"{condition}, seed {seed}")
+        (condition, seed, float(probability), seed == selected, f"{condition}, seed {seed}")
         for condition, values in probabilities.items()
-        for seed, each in enumerate(values)
+        for seed, probability in enumerate(values)
     ]
     dots.sort(key=lambda dot: dot[3])  # the chosen ones come last, and so on top
     columns = ["condition", "seed", "probability", "selected", "name"]
@@ -40,17 +40,17 @@ def shuffle_strip(
 
 
 @form
-def _form(of: str) -> alt.LayerChart:
+def _form(of: str) -> Layers:
     names = alt.Axis(labelLimit=0, domain=False, ticks=False)
-    place = {
-        "x": probability(f"probability of {of}", alt.X),
+    channels = {
+        "x": alt.X("probability:Q", title=f"probability of {of}", **probability_axis()),
         "y": alt.Y("condition:N", title=None, sort=None, axis=names),
     }
     condition = tip("condition:N")
     bars = alt.Chart(data("in_order")).mark_tick(thickness=2, size=_ROW * 0.8, color=INK, aria=False)
     points = alt.Chart(data()).mark_circle(cursor="pointer", opacity=0.75)
     points = points.encode(
-        **place,
+        **channels,
         # Spread over the row, or equal dots would hide each other.
         yOffset=alt.YOffset("seed:Q", scale=alt.Scale(padding=0.15)),
         color=either("datum.selected", ACCENT, EMPHASIS),
@@ -59,4 +59,4 @@ def _form(of: str) -> alt.LayerChart:
         tooltip=[condition, tip("seed:Q"), tip("probability:Q", ".6f")],
     ).add_params(click_on("seed", "seed"))
     exactly = tip("probability:Q", ".6f", "in order")
-    return alt.layer(bars.encode(**place, tooltip=[condition, exactly]), points).properties(autosize=FIT)
+    return alt.layer(bars.encode(**channels, tooltip=[condition, exactly]), points).properties(autosize=FIT)

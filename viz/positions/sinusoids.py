@@ -1,13 +1,14 @@
 """Sinusoidal positions: as clocks, as a counter's table, and as curves."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
 from ..builders.cells import cells
-from ..builders.figure import VegaFigure, data, either, form, need_shape, tip, value
+from ..builders.figure import Layers, Options, VegaFigure, data, either, form, need_shape, tip, value
 from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL
 from ..builders.pictures import pixel_x, pixel_y
 from ..builders.theme import FIT, INK
@@ -52,7 +53,7 @@ def clock_hands(
 
 
 @form
-def _clocks() -> alt.LayerChart:
+def _clocks() -> Layers:
     base = alt.Chart(data()).transform_calculate(
         middle=f"datum.place * {_ACROSS}",
         centre=str(_MIDDLE),
@@ -91,7 +92,7 @@ def _clocks() -> alt.LayerChart:
     noon = base.mark_rule(stroke=NEUTRAL, strokeWidth=1, aria=False).encode(
         x=pixel_x("middle"), y=pixel_y("twelve"), y2="twelve_end:Q"
     )
-    hand = {"strokeCap": "round", "aria": False, "tooltip": None}
+    hand: Options = {"strokeCap": "round", "aria": False, "tooltip": None}
     hands_before = base.mark_rule(**hand, stroke=NEUTRAL, strokeWidth=2.5, opacity=0.6).encode(
         x=pixel_x("middle"), x2="tip_x_before:Q", y=pixel_y("centre"), y2="tip_y_before:Q"
     )
@@ -122,13 +123,16 @@ def counter_table(
     shape = (len(positions), len(columns))
     need_shape(shape, values=values, texts=texts)
     row, column = np.indices(shape).reshape(2, -1)
-    t, named = np.asarray(positions)[row], np.asarray(columns, dtype=object)[column]
+    t, column_names = np.asarray(positions)[row], np.asarray(columns, dtype=object)[column]
     frame = {
         "t": t,
-        "column": named,
+        "column": column_names,
         "value": values.ravel().astype(float),
         "written": texts.ravel().astype(object),
-        "name": [f"t = {one}, {other}" for one, other in zip(t, named, strict=True)],
+        "name": [
+            f"t = {row_position}, {column_name}"
+            for row_position, column_name in zip(t, column_names, strict=True)
+        ],
     }
     return _table(heading).of(
         frame,
@@ -142,11 +146,17 @@ def counter_table(
 
 
 @form
-def _table(heading: str) -> alt.LayerChart:
-    bare = {"ticks": False, "domain": False}
-    lines = {"labelExpr": "split(datum.label, '|')", "labelLimit": 0, "labelOverlap": False}
-    across = alt.Axis(orient="top", labelAngle=0, **lines, **bare)
-    y = alt.Y("t:O", title="position t", axis=alt.Axis(**bare))
+def _table(heading: str) -> Layers:
+    across = alt.Axis(
+        orient="top",
+        labelAngle=0,
+        labelExpr="split(datum.label, '|')",
+        labelLimit=0,
+        labelOverlap=False,
+        ticks=False,
+        domain=False,
+    )
+    y = alt.Y("t:O", title="position t", axis=alt.Axis(ticks=False, domain=False))
     table = cells(
         alt.X("column:N", sort=None, title=heading, axis=across),
         y,
@@ -158,8 +168,9 @@ def _table(heading: str) -> alt.LayerChart:
         strokeWidth=0.5,
         opacity=0.75,
     )
-    look = {"fill": None, "stroke": ACCENT, "strokeWidth": 2.5}
-    frame = alt.Chart(data("framed")).mark_rect(**look, aria=False, tooltip=None)
+    frame = alt.Chart(data("framed")).mark_rect(
+        fill=None, stroke=ACCENT, strokeWidth=2.5, aria=False, tooltip=None
+    )
     return alt.layer(table, frame.encode(y=y)).properties(autosize="pad")
 
 
@@ -198,7 +209,7 @@ def wave_curves(
 
 
 @form
-def _waves(n_curves: int) -> alt.LayerChart:
+def _waves(n_curves: int) -> Layers:
     x = alt.X("t:Q", title="position t", scale=alt.Scale(domain=[0, value("last")], nice=False))
     # Each band has the labels -1, 0 and 1.
     ticks = [end - _BAND * curve for curve in range(n_curves) for end in (-1, 0, 1)]
@@ -209,7 +220,7 @@ def _waves(n_curves: int) -> alt.LayerChart:
     def up(field: str) -> alt.Y:
         return alt.Y(f"{field}:Q", title="value, from −1 to 1", scale=scale, axis=axis)
 
-    def of_chosen(then: object, otherwise: object) -> object:
+    def if_chosen(then: object, otherwise: object) -> Mapping[str, Any]:
         return either("datum.t == position", then, otherwise)
 
     curves = alt.Chart(data("waves")).mark_line(color=EMPHASIS, strokeWidth=1.5, aria=False)
@@ -217,8 +228,8 @@ def _waves(n_curves: int) -> alt.LayerChart:
     points = dots.encode(
         x=x,
         y=up("place"),
-        color=of_chosen(ACCENT, EMPHASIS),
-        size=of_chosen(90, value("size")),
+        color=if_chosen(ACCENT, EMPHASIS),
+        size=if_chosen(90, value("size")),
         tooltip=[tip("name:N", title="dimension"), tip("t:Q", title="position t"), tip("value:Q", ".4f")],
     )
     bands = alt.Chart(data("bands"))

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.curves import by_kind, curves
-from ..builders.figure import VegaFigure, data, form, need_shape, tip, value
+from ..builders.figure import Layers, Options, VegaFigure, data, form, need_shape, tip, value
 from ..builders.number_format import one_two_five
 from ..builders.palette import NEUTRAL, PLACEMENTS, SHAPES
 from ..builders.theme import FIT, INK
@@ -40,8 +40,14 @@ _FALLING = (Guide("falling", "∝ 1/√L", 20),)
 
 def layer_gradients(norms: Mapping[str, np.ndarray]) -> VegaFigure:
     """Gradient norms [seed, layer] by variant, on a log axis; layers count from 0, as everywhere here."""
-    title, what = "‖∂ℒ/∂W²‖ of the layer", "Norm of the gradient in each layer"
-    return seed_spread(norms, _numbers(norms), x="layer", y=title, y_scale="log", what=what)
+    return seed_spread(
+        norms,
+        _numbers(norms),
+        x="layer",
+        y="‖∂ℒ/∂W²‖ of the layer",
+        y_scale="log",
+        what="Norm of the gradient in each layer",
+    )
 
 
 def last_layer_gradient(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> VegaFigure:
@@ -53,9 +59,17 @@ def last_layer_gradient(norms: Mapping[str, np.ndarray], depths: Sequence[int]) 
     if norms:
         begins = norms.get("pre-LN", next(iter(norms.values())))[:, 0].mean()
         guides = {"falling": begins * np.sqrt(depths[0] / np.array(depths))}
-    what = "Norm of the last layer's gradient over the number of layers"
-    axes = {"x": "layers L", "y": "‖∂ℒ/∂W²‖ of the last layer", "x_scale": "log", "y_scale": "log"}
-    return seed_spread(norms, depths, **axes, guides=_FALLING if norms else (), guided=guides, what=what)
+    return seed_spread(
+        norms,
+        depths,
+        x="layers L",
+        y="‖∂ℒ/∂W²‖ of the last layer",
+        x_scale="log",
+        y_scale="log",
+        guides=_FALLING if norms else (),
+        guided=guides,
+        what="Norm of the last layer's gradient over the number of layers",
+    )
 
 
 def hidden_norms(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> VegaFigure:
@@ -69,7 +83,7 @@ def hidden_norms(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> VegaFigu
         range(1, lemma.shape[1] + 1),
         x="layers passed, l",
         y="mean of ‖x‖²",
-        guides=tuple(guide for variant, said in _LEMMA.items() if variant in norms for guide in said),
+        guides=tuple(guide for variant, lines in _LEMMA.items() if variant in norms for guide in lines),
         guided=dict(zip(("low", "high", "post"), lemma, strict=True)),
         what="Mean squared norm of the hidden vectors after each layer",
     )
@@ -77,8 +91,14 @@ def hidden_norms(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> VegaFigu
 
 def model_updates(moved: Mapping[str, np.ndarray], *, scale: Scale = "linear") -> VegaFigure:
     """How far the output has moved [seed, step] by variant; step 0 is before the first step of training."""
-    title, what = "‖F(x, θₜ) − F(x, θ₀)‖", "Norm of the update of the output over the steps"
-    return seed_spread(moved, _numbers(moved), x="step t", y=title, y_scale=scale, what=what)
+    return seed_spread(
+        moved,
+        _numbers(moved),
+        x="step t",
+        y="‖F(x, θₜ) − F(x, θ₀)‖",
+        y_scale=scale,
+        what="Norm of the update of the output over the steps",
+    )
 
 
 def seed_spread(
@@ -104,7 +124,7 @@ def seed_spread(
         frame = frame[frame["least"] > 0]
     ends = [*positions[:1], *positions[-1:]] or [1, 2]
     last = [position == ends[-1] for position in positions]
-    said = {"position": list(positions), "last": last, **(guided or {})}
+    guide_frame = {"position": list(positions), "last": last, **(guided or {})}
     return _form(tuple(values), x, y, x_scale, y_scale, guides).of(
         frame,
         # The ticks are positions that were measured, at most nine of them.
@@ -114,7 +134,7 @@ def seed_spread(
             "last": ends[-1],
             **(_upwards(frame, guided or {}) if y_scale == "log" else {}),
         },
-        frames={"guides": said} if guides else None,
+        frames={"guides": guide_frame} if guides else None,
         description=f"{what}, a line a placement of the norm.",
     )
 
@@ -132,29 +152,29 @@ def spread(values: Mapping[str, np.ndarray], positions: Sequence[int]) -> pd.Dat
     for variant, by_seed in values.items():
         need_shape((len(by_seed), len(positions)), **{variant: by_seed})
         over_seeds = (by_seed.mean(axis=0), by_seed.min(axis=0), by_seed.max(axis=0))
-        numbers = zip(positions, *(each.tolist() for each in over_seeds), strict=True)
-        rows += [(variant, *each, len(by_seed)) for each in numbers]
+        statistics = zip(positions, *(numbers.tolist() for numbers in over_seeds), strict=True)
+        rows += [(variant, *row, len(by_seed)) for row in statistics]
     return pd.DataFrame(rows, columns=["variant", "position", "mean", "least", "largest", "seeds"])
 
 
 @form
 def _form(
     variants: tuple[str, ...], x: str, y: str, x_scale: Scale, y_scale: Scale, guides: tuple[Guide, ...]
-) -> alt.LayerChart:
+) -> Layers:
     along = alt.X(
         "position:Q",
         title=x,
         scale=alt.Scale(type=x_scale, domain=[value("first"), value("last")], nice=False, padding=12),
         axis=alt.Axis(values=value("ticks"), format="d", labelOverlap=True),
     )
-    scale, axis = alt.Scale(zero=True), {}
+    y_options: Options = {"scale": alt.Scale(zero=True)}
     if y_scale == "log":  # Vega alone writes no number above 1 where the curves end below 2
         ends = [alt.expr("y_ticks[0]"), alt.expr("y_ticks[length(y_ticks) - 1]")]
         scale = alt.Scale(type="log", domain=ends, nice=False)
-        axis = {"axis": alt.Axis(values=value("y_ticks"), format="~g")}
+        y_options = {"scale": scale, "axis": alt.Axis(values=value("y_ticks"), format="~g")}
 
     def up(field: str) -> alt.Y:
-        return alt.Y(f"{field}:Q", title=y, scale=scale, **axis)
+        return alt.Y(f"{field}:Q", title=y, **y_options)
 
     channels = variant_channels(variants)
     band = alt.Chart(data()).mark_area(opacity=0.18).encode(x=along, y=up("least"), y2="largest:Q")
@@ -162,25 +182,34 @@ def _form(
         tip("variant:N", title="placement"),
         tip("position:Q", title=x),
         tip("mean:Q", ".4g", "mean over seeds"),
-        *(tip("least:Q", ".4g"), tip("largest:Q", ".4g"), tip("seeds:Q")),
+        tip("least:Q", ".4g"),
+        tip("largest:Q", ".4g"),
+        tip("seeds:Q"),
     ]
-    look = {"line": {"strokeWidth": 2.5}, "points": {"size": 50}}
-    lines = curves(along, up("mean"), channels, tooltip=tooltip, **look)
-    said = alt.Chart(data("guides")).encode(x=along)
+    lines = curves(
+        along, up("mean"), channels, tooltip=tooltip, line={"strokeWidth": 2.5}, points={"size": 50}
+    )
+    guide_base = alt.Chart(data("guides")).encode(x=along)
     shapes = []
     for field, *_ in guides:
         if field == "low":
-            shapes.append(said.mark_area(color=NEUTRAL, opacity=0.2).encode(y=up("low"), y2="high:Q"))
+            shapes.append(guide_base.mark_area(color=NEUTRAL, opacity=0.2).encode(y=up("low"), y2="high:Q"))
         elif field != "high":
-            shapes.append(said.mark_line(color=NEUTRAL, strokeDash=[2, 4], strokeWidth=2).encode(y=up(field)))
-    at_end = said.transform_filter("datum.last")
-    look = {"align": "right", "dx": -4, "fontSize": 13, "color": INK}
-    texts = [at_end.mark_text(text=said, dy=dy, **look).encode(y=up(field)) for field, said, dy in guides]
+            shapes.append(
+                guide_base.mark_line(color=NEUTRAL, strokeDash=[2, 4], strokeWidth=2).encode(y=up(field))
+            )
+    at_end = guide_base.transform_filter("datum.last")
+    texts = [
+        at_end.mark_text(text=formula, dy=dy, align="right", dx=-4, fontSize=13, color=INK).encode(
+            y=up(field)
+        )
+        for field, formula, dy in guides
+    ]
     layers = [*shapes, *texts, band.encode(color=channels["color"]), *lines]
     return alt.layer(*layers).properties(height=340, autosize=FIT)
 
 
-def variant_channels(variants: Sequence[str]) -> dict[str, alt.Color | alt.Shape | alt.StrokeDash]:
+def variant_channels(variants: Sequence[str]) -> Options:
     """One colour and one shape a placement of the norm, on every chart; dashed without residual connections.
 
     Raises KeyError for a variant that begins like none of the known placements.

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..builders.cells import INK_ON_CELLS, cells, strong
 from ..builders.curves import by_kind, curves, long
-from ..builders.figure import VegaFigure, data, form, tip, value
+from ..builders.figure import Layers, Options, VegaFigure, data, form, tip, value
 from ..builders.number_format import percent
 from ..builders.palette import CATEGORIES, MASKED, NEUTRAL
 from ..builders.theme import DARK_INK, FIT
@@ -25,9 +25,9 @@ def loss_curves(
     runs: Mapping[int, tuple[Sequence[int], Sequence[float | None]]], *, highest: float, title: str
 ) -> VegaFigure:
     """By warm-up in steps: the steps and the losses, None from where a run diverged. The axis ends at `highest`."""
-    named = {f"{warmup} steps" if warmup else "none": run for warmup, run in sorted(runs.items())}
-    frame = long(named, "warm-up", "step", "loss")
-    return _losses(tuple(named)).of(
+    runs_by_name = {f"{warmup} steps" if warmup else "none": run for warmup, run in sorted(runs.items())}
+    frame = long(runs_by_name, "warm-up", "step", "loss")
+    return _losses(tuple(runs_by_name)).of(
         frame[frame["loss"].notna()],
         values={"highest": highest},
         title=title,
@@ -36,7 +36,7 @@ def loss_curves(
 
 
 @form
-def _losses(warmups: tuple[str, ...]) -> alt.LayerChart:
+def _losses(warmups: tuple[str, ...]) -> alt.Chart:
     (lines,) = curves(
         alt.X("step:Q", title="step", axis=alt.Axis(format="d", tickMinStep=1)),
         alt.Y("loss:Q", title="loss of the batch (nats)", scale=alt.Scale(domain=[0, value("highest")])),
@@ -62,15 +62,18 @@ def warmup_grid(
     on hover: the standard error of each accuracy, in words.
     """
     loss = np.array([np.nan if run[2] is None else run[2] for run in runs], float)
-    final = [DIVERGED if np.isnan(each) else f"{each:.2f}" for each in loss]
+    final = [DIVERGED if np.isnan(item) else f"{item:.2f}" for item in loss]
     accuracy = [None if run[3] is None else percent(run[3]) for run in runs]
     frame = {
         "rate": [f"{run[0]:g}" for run in runs],
         "warmup": [run[1] for run in runs],
         "loss": loss,
         "final loss": final,
-        "written": [f"{one}\n{other}" if other else one for one, other in zip(final, accuracy, strict=True)],
-        "accuracy": [each or "not measured" for each in accuracy],
+        "written": [
+            f"{loss_text}\n{accuracy_text}" if accuracy_text else loss_text
+            for loss_text, accuracy_text in zip(final, accuracy, strict=True)
+        ],
+        "accuracy": [item or "not measured" for item in accuracy],
         "error": list(errors) or [""] * len(runs),
         "strong": strong(loss, highest, signed=False),
         "name": [f"learning rate {run[0]:g}, warm-up {run[1]}" for run in runs],
@@ -85,14 +88,13 @@ def warmup_grid(
 
 
 @form
-def _cells() -> alt.LayerChart:
-    line = {"stroke": MASKED, "strokeWidth": 0.5}
+def _cells() -> Layers:
+    line: Options = {"stroke": MASKED, "strokeWidth": 0.5}
     diverged = f"datum['final loss'] == '{DIVERGED}'"
     rates, warmups = (alt.Scale(domain=value(name)) for name in ("rates", "warmups"))
-    axis = {"labelFlush": False}
     return cells(
-        alt.X("rate:O", title="learning rate", scale=rates, axis=alt.Axis(labelAngle=0, **axis)),
-        alt.Y("warmup:O", title="warm-up (steps)", scale=warmups, axis=alt.Axis(**axis)),
+        alt.X("rate:O", title="learning rate", scale=rates, axis=alt.Axis(labelAngle=0, labelFlush=False)),
+        alt.Y("warmup:O", title="warm-up (steps)", scale=warmups, axis=alt.Axis(labelFlush=False)),
         tooltip=[
             tip("rate:O", title="learning rate"),
             tip("warmup:O", title="warm-up (steps)"),

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.curves import by_kind, curves
-from ..builders.figure import VegaFigure, data, either, form, tip
+from ..builders.figure import Layers, VegaFigure, data, either, form, tip
 from ..builders.palette import NEUTRAL
 from ..builders.theme import heading
 
@@ -38,32 +38,34 @@ def run_curves(
     needed = {"step", "value", "run"} | ({"line"} if line_title else set())
     if missing := sorted(needed - set(table.columns)):
         raise ValueError(f"the columns {missing} are missing, got {list(table.columns)}")
-    said = tuple(name for name in table.columns if name not in ("step", "value", "run", "line"))
+    hovered = tuple(name for name in table.columns if name not in ("step", "value", "run", "line"))
     frame = table.copy(deep=False)
     frame["shown"] = frame["step"] + log_x
-    named = tuple(run for run in runs if run in set(table["run"])) or tuple(runs)
+    run_names = tuple(run for run in runs if run in set(table["run"])) or tuple(runs)
     lines = tuple(np.unique(table["line"]).tolist()) if line_title else ()
     marks = [*breaks, *([] if at is None else [at])]
     now = [False] * len(breaks) + [True] * (at is not None)
-    return _form(tuple(runs.items()), named, lines, said, (x_title, y_title, line_title), (log_x, log_y)).of(
+    return _form(
+        tuple(runs.items()), run_names, lines, hovered, (x_title, y_title, line_title), (log_x, log_y)
+    ).of(
         frame,
         frames={"marks": {"shown": [mark + log_x for mark in marks], "now": now}},
         title=heading(title),
-        description=f"{title or y_title} over the steps of training, of {' and '.join(named)}.",
+        description=f"{title or y_title} over the steps of training, of {' and '.join(run_names)}.",
     )
 
 
 @form
 def _form(
     runs: tuple[tuple[str, str], ...],
-    named: tuple[str, ...],
+    run_names: tuple[str, ...],
     lines: tuple[int, ...],
-    said: tuple[str, ...],
+    hovered: tuple[str, ...],
     titles: tuple[str, str, str | None],
     logs: tuple[bool, bool],
-) -> alt.LayerChart:
+) -> Layers:
     (x_title, y_title, line_title), (log_x, log_y) = titles, logs
-    legend = {"title": line_title, "values": list(lines or named), "symbolType": "stroke", "columns": 7}
+    legend = {"title": line_title, "values": list(lines or run_names), "symbolType": "stroke", "columns": 7}
     kinds = ("line:O", lines, shades(len(lines))) if line_title else ("run:N", *zip(*runs, strict=True))
     (lines_and_dots,) = curves(
         alt.X(
@@ -83,7 +85,7 @@ def _form(
             tip("run:N"),
             *([tip("line:O", title=line_title)] if line_title else []),
             tip("step:Q", ",", x_title),
-            *(alt.Tooltip(field=name, type="nominal") for name in said),
+            *(alt.Tooltip(field=name, type="nominal") for name in hovered),
             tip("value:Q", ".4~g", y_title),
         ],
         line={"strokeWidth": 2, "point": {"size": 22, "filled": True}, "invalid": _GAPS},
@@ -102,6 +104,6 @@ def _form(
 
 def shades(n: int) -> list[str]:
     """Colours of `n` lines in order, from the first shade to the last; all read on white and on black."""
-    places = np.linspace(0, len(_SHADES) - 1, n) if n > 1 else [0]
-    channels = [np.interp(places, range(len(_SHADES)), channel) for channel in np.transpose(_SHADES)]
+    stops = np.linspace(0, len(_SHADES) - 1, n) if n > 1 else [0]
+    channels = [np.interp(stops, range(len(_SHADES)), channel) for channel in np.transpose(_SHADES)]
     return [f"rgb({red:.0f}, {green:.0f}, {blue:.0f})" for red, green, blue in zip(*channels, strict=True)]

@@ -15,13 +15,14 @@ from tests.viz.records import heads_record
 from viz.attention.head_overview import head_overview
 from viz.attention.token_heatmaps import difference_heatmap, score_heatmap, weight_heatmap
 from viz.builders.figure import Figure, PlotlyFigure, VegaFigure
-from viz.builders.matrix_panels import permutation, sum_of_maps
 from viz.builders.palette import WEIGHTS
 from viz.compare.norm_heatmap import norm_heatmap
 from viz.export.files import file
 from viz.export.print_size import Look
+from viz.inside.permutation import permutation
 from viz.masks.cell_board import cell_board
 from viz.positions.position_heatmaps import learned_positions, shift_of_positions, sinusoid_table
+from viz.positions.sum_of_maps import sum_of_maps
 
 FIGURE = VegaFigure({}, {})
 TOKENS = ("[CLS]", "great", "film", "[SEP]")

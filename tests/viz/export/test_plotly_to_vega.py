@@ -7,12 +7,12 @@ from PIL import ImageColor
 from tests.viz.picture import pixels
 from viz.attention.token_heatmaps import cross_heatmap, difference_heatmap, score_heatmap, weight_heatmap
 from viz.builders.figure import PlotlyFigure
-from viz.builders.matrix_panels import permutation, sum_of_maps
 from viz.builders.palette import ACCENT, FALLS, RISES, WEIGHTS, WeightScale
 from viz.compare.norm_heatmap import norm_heatmap
 from viz.export.drawing import svg
 from viz.export.plotly_to_vega import twin
 from viz.export.print_size import PAPER
+from viz.inside.permutation import permutation
 from viz.positions.position_heatmaps import (
     learned_positions,
     pairs_of_positions,
@@ -20,6 +20,7 @@ from viz.positions.position_heatmaps import (
     similarity_of_positions,
     sinusoid_table,
 )
+from viz.positions.sum_of_maps import sum_of_maps
 
 TOKENS = ["[CLS]", "a", "film", "a"]
 RNG = np.random.default_rng(0)

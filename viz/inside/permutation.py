@@ -1,0 +1,135 @@
+"""The equation Attention(P X) = P Attention(X) in panels, for an order P of the tokens X."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from ..builders.figure import PlotlyFigure, need_shape
+from ..builders.heatmap import CLEAR, as_text, colour_scale, position_labels
+from ..builders.matrix_panels import heading, panels
+from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL, largest
+
+_MOST_NAMED = 56  # beyond so many rows the tokens are under the pointer alone
+_ROW, _LEAST, _MOST = 20, 240, 740  # pixels a row, and the height of all of them
+_ABOVE, _BELOW = 130, 90  # pixels, for colour bar and titles, and for the axes
+_BAR = 44  # pixels from the plots up to the colour bar, past the titles
+# Where the panels begin and end, as shares of the width: tokens are named before the first and the third.
+_DOMAINS = ((0.0, 0.19), (0.25, 0.5), (0.64, 0.83), (0.87, 1.0))
+
+
+def permutation(
+    output: np.ndarray,
+    output_of_reordered: np.ndarray,
+    order: np.ndarray,
+    tokens: Sequence[str],
+    *,
+    query: int,
+    holds: bool,
+) -> PlotlyFigure:
+    """Four panels: Attention(P X), P, Attention(X) and, of the two sides of the equation, the difference.
+
+    `output` and `output_of_reordered` are [position, d_v]; row i of P X is row `order`[i] of X. The three with
+    numbers share one colour scale, symmetric about 0. The row of the token `query` is framed in each panel;
+    between the sides stands = where the equation `holds`, ≠ where it does not.
+    Raises ValueError where the shapes do not fit each other.
+    """
+    n = len(tokens)
+    need_shape((n, ...), output=output, order=order)
+    need_shape(output.shape, output_of_reordered=output_of_reordered)
+    labels = np.array(position_labels(tokens), dtype=object)
+    texts = np.array(as_text(labels), dtype=object)
+    moved = int(np.argmax(order == query)) if n else 0
+    difference = output_of_reordered - output[order]
+    unnamed = {"showticklabels": False}
+    plots = int(np.clip(n * _ROW, _LEAST, _MOST))
+    end = largest(np.stack([output, output_of_reordered]))
+    colours = colour_scale("output of the head", "symmetric about 0", end)
+    colours["colorbar"] |= {"y": 1 + _BAR / plots}
+    widths = (output.shape[1], n, output.shape[1], output.shape[1])
+    traces, layout = panels(
+        [
+            _output_trace(output_of_reordered, texts[order], "Attention(P X)"),
+            _order_trace(order),
+            _output_trace(output, texts, "Attention(X)"),
+            _output_trace(difference, texts[order], "difference"),
+        ],
+        domains=_DOMAINS,
+        across=[
+            {"title": {"text": what, "standoff": 24}, "range": [-0.5, width - 0.5], "nticks": 5}
+            for what, width in zip(("component", "row of X", "component", "component"), widths, strict=True)
+        ],
+        down=[
+            {"range": [n - 0.5, -0.5], **own}
+            for own in (_row_names(n, texts[order]), unnamed, _row_names(n, texts), unnamed)
+        ],
+        colours=colours,
+        shapes=[
+            shape
+            for number, (width, row) in enumerate(zip(widths, (moved, moved, query, moved), strict=True), 1)
+            for shape in _frames(number, width, n, row)
+        ],
+        annotations=_titles("=" if holds else "≠"),
+        height=plots + _ABOVE + _BELOW,
+        margin={"l": 10, "r": 10, "t": _ABOVE, "b": _BELOW},
+    )
+    sides = ("Attention(P X)", "P Attention(X)", "difference")
+    columns = pd.MultiIndex.from_product([sides, range(output.shape[1])])
+    frame = np.hstack([output_of_reordered, output[order], difference])
+    return PlotlyFigure(
+        pd.DataFrame(frame, index=labels[order], columns=columns),
+        traces,
+        layout,
+        "Heatmaps of the outputs for X and for P X, a row a token, side by side",
+    )
+
+
+def _output_trace(values: np.ndarray, rows: np.ndarray, title: str) -> dict:
+    return {
+        "z": values,
+        "customdata": np.repeat(rows[:, None], values.shape[1], axis=1),
+        "hovertemplate": f"{title}<br>row %{{y}}, '%{{customdata}}'<br>component %{{x}}: %{{z:.6f}}<extra></extra>",
+    }
+
+
+def _order_trace(order: np.ndarray) -> dict:
+    return {
+        "z": np.eye(len(order), dtype=np.uint8)[order],  # bytes: P of a long text has many zeros
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": (CLEAR[0], EMPHASIS),
+        "showscale": False,
+        "hovertemplate": "row %{y} of P X, row %{x} of X: %{z}<extra></extra>",
+    }
+
+
+def _row_names(n: int, texts: np.ndarray) -> dict:
+    if n > _MOST_NAMED:
+        return {"nticks": 6}
+    return {"tickvals": list(range(n)), "ticktext": list(texts), "tickfont": {"size": 11}}
+
+
+def _frames(number: int, width: int, n: int, row: int) -> list[dict]:
+    """Around a panel, as axis lines would keep a distance from the cells, and around a row of it."""
+    axes = {"xref": f"x{number}", "yref": f"y{number}"} if number > 1 else {"xref": "x", "yref": "y"}
+    across = {"type": "rect", "x0": -0.5, "x1": width - 0.5, **axes}
+    whole = {"y0": -0.5, "y1": n - 0.5, "line": {"color": NEUTRAL, "width": 1}}
+    return [
+        across | whole,
+        across | {"y0": row - 0.5, "y1": row + 0.5, "line": {"color": ACCENT, "width": 2}},
+    ]
+
+
+def _titles(sign: str) -> list[dict]:
+    """The equation in one line above its panels, and behind it what is left of it."""
+    middle = [(left + right) / 2 for left, right in _DOMAINS]
+    equals, times, _ = ((first[1] + second[0]) / 2 for first, second in pairwise(_DOMAINS))
+    return [
+        heading("Attention(P X)", middle[0], 15, 4),
+        heading(f"<b>{sign}</b>", equals, 22, 4),
+        heading("P", middle[1], 15, 4),
+        heading("<b>·</b>", times, 22, 4),
+        heading("Attention(X)", middle[2], 15, 4),
+        heading("difference", middle[3], 15, 4),
+    ]

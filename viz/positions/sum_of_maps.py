@@ -1,0 +1,51 @@
+"""Matrices beside each other of which one is the sum of the others."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from ..builders.figure import PlotlyFigure, need_shape
+from ..builders.heatmap import STANDOFF, as_text, colour_scale, position_labels
+from ..builders.matrix_panels import heading, panels
+from ..builders.palette import largest
+
+_BETWEEN = 0.03  # maps, of the width
+_TOKEN, _LOWEST, _HIGHEST = 20, 160, 640  # pixels
+
+
+def sum_of_maps(maps: Mapping[str, np.ndarray], tokens: Sequence[str]) -> PlotlyFigure:
+    """Values [position, dimension] of each of `maps`, under its name, on one scale symmetric about 0.
+
+    Raises ValueError where one of them has not a row a token.
+    """
+    need_shape((len(tokens), ...), **maps)
+    labels = position_labels(tokens)
+    end = largest(np.stack(list(maps.values())))
+    colours = colour_scale("value", "symmetric about 0", end)
+    colours["colorbar"] |= {"ypad": 20}
+    wide = (1 - _BETWEEN * (len(maps) - 1)) / len(maps)
+    domains = [(index * (wide + _BETWEEN), index * (wide + _BETWEEN) + wide) for index in range(len(maps))]
+    rows = {"type": "category", "autorange": "reversed"}
+    others = rows | {"matches": "y", "showticklabels": False}
+    traces, layout = panels(
+        [
+            {
+                "y": as_text(labels),
+                "z": values,
+                "hovertemplate": f"{name}<br>token '%{{y}}', dimension %{{x}}<br>value %{{z:.5f}}<extra></extra>",
+            }
+            for name, values in maps.items()
+        ],
+        domains=domains,
+        across=[{"title": {"text": "output dimension", "standoff": STANDOFF}}] * len(maps),
+        down=[rows | {"title": {"text": "token"}}, *[others] * (len(maps) - 1)],
+        colours=colours,
+        height=int(np.clip(_TOKEN * len(tokens), _LOWEST, _HIGHEST)) + 150,
+        margin={"l": 10, "r": 10, "t": 96, "b": 10},
+        annotations=[heading(name, sum(domain) / 2, 16) for name, domain in zip(maps, domains, strict=True)],
+    )
+    columns = pd.MultiIndex.from_product([maps, range(next(iter(maps.values())).shape[1])])
+    frame = pd.DataFrame(np.hstack(list(maps.values())), index=labels, columns=columns)
+    description = "Heatmaps of a row a token, side by side: " + ", ".join(maps)
+    return PlotlyFigure(frame, traces, layout, description)
