@@ -152,6 +152,39 @@ def test_no_import_leads_back() -> None:
     graph.prepare()
 
 
+@pytest.mark.parametrize("part", ["app_pages", "model", "viz"])
+def test_folders_import_each_other_one_way(part: str) -> None:
+    """Of two folders side by side at most one needs the other, whatever lies between them."""
+    folders = {path.parts[1] for path in PYTHON if path.parts[0] == part and len(path.parts) > 2}
+    graph = TopologicalSorter()
+    for path in PYTHON:
+        if path.parts[0] == part and len(path.parts) > 2 and path.parts[1:] != ("__main__.py",):
+            needed = {
+                names[1]
+                for name in imported(parse(path), path)
+                if (names := name.split("."))[0] == part and len(names) > 1
+            }
+            graph.add(path.parts[1], *((needed & folders) - {path.parts[1]}))
+    graph.prepare()
+
+
+def test_no_page_imports_from_another_page() -> None:
+    pages = {path.parts[1] for path in PYTHON if path.name == "page.py"}
+    crossed = {
+        str(path): names
+        for path in PYTHON
+        if path.parts[0] == "app_pages" and len(path.parts) > 2
+        if (
+            names := {
+                name
+                for name in imported(parse(path), path)
+                if below(name, {f"app_pages.{page}" for page in pages - {path.parts[1]}})
+            }
+        )
+    }
+    assert not crossed
+
+
 def longest(name: str, modules: Collection[str]) -> str | None:
     """The module that an import is of: `a.b` may be a module, or something in the module a."""
     parts = name.split(".")

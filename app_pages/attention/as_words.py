@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from app_pages.controls.attention_controls import HIDE_SPECIAL, WORDS
-from app_pages.controls.lens import Through
-from app_pages.subject import state
+from app_pages.controls.control_bar import Slots
+from app_pages.subject.subject import LensChoice, Subject
 from model.measures.head_measures import sums
 from model.measures.word_view import hidden_positions
 from model.record import AttentionRecord
@@ -32,17 +32,17 @@ class View:
         return (*self.notes, shown)
 
 
-def choose_view(chosen: state.HeadSelection, through: Through) -> View:
+def choose_view(subject: Subject, slots: Slots, through: LensChoice) -> View:
     """Two toggles, where they change anything, of what is seen through a lens."""
-    record = chosen.record
+    record = subject.record
     both = (record, record.attended)
     merged = hidden = False
-    with chosen.view:
+    with slots.view:
         if any(read.at("continuation") for read in both):
             merged = WORDS.choose()
         if any(hidden_positions(read) for read in both):
             hidden = HIDE_SPECIAL.choose()
-    seen, measures = through.viewed(chosen, merged=merged, hidden=hidden)
+    seen, measures = subject.viewed(through, merged=merged, hidden=hidden)
     notes = [*through.notes]
     if merged:
         notes.append("pieces merged into words: attention to a word is their sum, from a word their mean")

@@ -8,11 +8,11 @@ import streamlit as st
 from app_pages.attention.strongest_keys import strongest_keys
 from app_pages.attention.window import choose_window, window
 from app_pages.controls.attention_controls import MATRIX
-from app_pages.controls.head_choice import step, take_query
+from app_pages.controls.head_choice import HeadChoice, step, take_query
 from app_pages.controls.map_controls import ALL_QUERIES
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import clickable, show
-from app_pages.subject.state import HeadSelection
+from app_pages.subject.subject import Subject
 from app_pages.toolkit.gestures import arrow_keys, row_clicks
 from app_pages.toolkit.markdown import plain
 from model.record import AttentionRecord
@@ -23,7 +23,8 @@ from viz.builders.palette import WeightScale
 
 
 def text_detail(
-    chosen: HeadSelection,
+    subject: Subject,
+    chosen: HeadChoice,
     record: AttentionRecord,
     pattern: np.ndarray,
     *,
@@ -37,7 +38,7 @@ def text_detail(
     Their `notes` say what was done to the weights, where anything was.
     """
     look = {"query": query, "scale": scale, "legend": False, "notes": notes}
-    input_in_colours(chosen.given, record, pattern[query], key="strip", **look)
+    input_in_colours(subject.given, record, pattern[query], key="strip", **look)
     with st.container(horizontal=True, gap="small"):
         with st.container(key="weights"):
             shown = None
@@ -53,7 +54,8 @@ def text_detail(
 
 
 def picture_detail(
-    chosen: HeadSelection,
+    subject: Subject,
+    chosen: HeadChoice,
     record: AttentionRecord,
     pattern: np.ndarray,
     *,
@@ -66,8 +68,8 @@ def picture_detail(
         st.caption("  \n".join(map(plain, notes)))
     with st.container(horizontal=True):
         with st.container(key="patches"):
-            look = {"query": query, "scale": scale, "whole": chosen.record}
-            input_in_colours(chosen.given, record, pattern[query], key="overlay", **look)
+            look = {"query": query, "scale": scale, "whole": subject.record}
+            input_in_colours(subject.given, record, pattern[query], key="overlay", **look)
             for at in record.at("class"):
                 at_class = {"on_click": take_query, "args": (at,), "disabled": query == at}
                 st.button("Back to the class token", key="to_class", **at_class)
@@ -76,7 +78,7 @@ def picture_detail(
 
 
 def _matrix(
-    chosen: HeadSelection,
+    chosen: HeadChoice,
     record: AttentionRecord,
     pattern: np.ndarray,
     query: int,

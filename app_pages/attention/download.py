@@ -1,18 +1,17 @@
 """Two downloads: the record, and a page of all heads that opens without the app."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
 import streamlit as st
 
 from app_pages.attention.as_words import View
+from app_pages.controls.head_choice import HeadChoice
 from app_pages.inputs.record_input import most_mb
-from app_pages.subject import state
 from app_pages.subject.cache import MB
-from model.capture.provenance import settings
-from model.inputs import Picture, as_seen
+from app_pages.subject.subject import Subject
+from model.inputs import as_seen
 from model.record import AttentionRecord, ForwardRecord
 from model.record.from_arrays import attention_alone
 from model.record.record_file import dump, fits_half, n_bytes
@@ -49,28 +48,26 @@ ATTENTION, ATTENTION_HALF = (
 )
 
 
-def downloads(chosen: state.HeadSelection, seen: View, query: int) -> None:
-    """The record, and the page's view of it, `seen`, as a page of its own."""
+def downloads(subject: Subject, chosen: HeadChoice, shown: View, query: int) -> None:
+    """The record, and the page's view of it, `shown`, as a page of its own."""
     with st.container(horizontal=True, gap="small", key="downloads"):
-        if n_bytes(chosen.record) <= most_mb() * MB:
-            made = partial(content, chosen)
-            _button("Save record", made, file_name(_name(chosen), suffix="npz"), "record", help=_HELP)
+        if n_bytes(subject.record) <= most_mb() * MB:
+            made = partial(content, subject)
+            _button("Save record", made, file_name(subject.name, suffix="npz"), "record", help=_HELP)
         else:
-            _large_record(chosen)
-        at = (chosen.layer, chosen.head, query)
-        made = partial(page, chosen, seen, at)
-        _button(
-            "Save as web page", made, file_name(_name(chosen), "heads", suffix="html"), "view", help=_PAGE
-        )
+            _large_record(subject)
+        selected = (chosen.layer, chosen.head, query)
+        made = partial(page, subject, shown, selected)
+        _button("Save as web page", made, file_name(subject.name, "heads", suffix="html"), "view", help=_PAGE)
 
 
-def _large_record(chosen: state.HeadSelection) -> None:
+def _large_record(subject: Subject) -> None:
     """A record that could not be opened here again: how much of it is saved is the reader's choice."""
     look = {"type": "tertiary", "icon": ":material/download:", "on_change": "rerun"}
     with st.popover("Save record", key="large_record", help=_HELP, **look) as behind:
         if not behind.open:
             return
-        sizes = {part: _size(chosen.record, part) / MB for part in _parts(chosen.record)}
+        sizes = {part: _size(subject.record, part) / MB for part in _parts(subject.record)}
         first = next((at for at, size in enumerate(sizes.values()) if size <= most_mb()), 0)
 
         def label(part: Part) -> str:
@@ -80,8 +77,8 @@ def _large_record(chosen: state.HeadSelection) -> None:
         part = st.radio("What the file holds", tuple(sizes), first, format_func=label, key="record_part")
         st.caption(f"Files of up to {most_mb()} MB can be opened here again. {_OF_HALF}")
         held = "attention" * part.attention_alone, "half" * part.half
-        name = file_name(_name(chosen), *filter(None, held), suffix="npz")
-        _button("Download", partial(content, chosen, part), name, "record")
+        name = file_name(subject.name, *filter(None, held), suffix="npz")
+        _button("Download", partial(content, subject, part), name, "record")
 
 
 def _parts(record: AttentionRecord) -> list[Part]:
@@ -102,29 +99,22 @@ def _button(label: str, made: Callable[[], bytes], name: str, key: str, *, help:
     st.download_button(label, made, name, kind, key=f"download_{key}", help=help, **look)
 
 
-def _name(chosen: state.Selection) -> str:
-    if chosen.opened is not None:
-        return chosen.opened.name.rpartition(".")[0]
-    return chosen.checkpoint or "attention"
+def content(subject: Subject, part: Part = ALL) -> bytes:
+    """The .npz file, made when it is asked for, like `page`."""
+    record = attention_alone(subject.record) if part.attention_alone else subject.record
+    return dump(record, subject.settings, subject.picture, half=part.half)
 
 
-def content(chosen: state.Selection, part: Part = ALL) -> bytes:
-    """Made when it is asked for, like `page`."""
-    record = attention_alone(chosen.record) if part.attention_alone else chosen.record
-    return dump(record, *_about(chosen), half=part.half)
-
-
-def page(chosen: state.Selection, seen: View, at: tuple[int, int, int]) -> bytes:
-    said, picture = _about(chosen)
-    picture = None if picture is None else as_seen(picture, chosen.record)
-    title = f"Attention of {_name(chosen)}"
-    look = {"picture": picture, "chosen": at, "notes": seen.notes, "what": seen.what}
-    return html(view_of(seen.record, title=title, settings=said, **look))
-
-
-def _about(chosen: state.Selection) -> tuple[Mapping[str, Any], np.ndarray | None]:
-    """The settings of the record, and the picture that was read."""
-    if chosen.opened is not None:
-        return chosen.opened.settings, chosen.opened.picture
-    picture = chosen.given.array if isinstance(chosen.given, Picture) else None
-    return settings(state.loaded(chosen.checkpoint), chosen.given), picture
+def page(subject: Subject, shown: View, selected: tuple[int, int, int]) -> bytes:
+    """The HTML file of the view that is `shown`, opened at the layer, head and query that are `selected`."""
+    picture = None if subject.picture is None else as_seen(subject.picture, subject.record)
+    saved = view_of(
+        shown.record,
+        title=f"Attention of {subject.name}",
+        settings=subject.settings,
+        picture=picture,
+        chosen=selected,
+        notes=shown.notes,
+        what=shown.what,
+    )
+    return html(saved)

@@ -5,8 +5,9 @@ Both are of the whole input: a view that hides special tokens or merges pieces i
 
 import streamlit as st
 
-from app_pages.show.head_name import named
-from app_pages.subject.state import HeadSelection
+from app_pages.controls.head_choice import HeadChoice
+from app_pages.subject.head_name import head_names
+from app_pages.subject.subject import Subject
 from app_pages.toolkit.markdown import plain
 from model.lenses import ATTENTION
 from model.measures.attended_kinds import Looks, looks
@@ -18,7 +19,9 @@ MUCH = 0.3  # of the weight: below, no kind of key stands for what the head look
 ROUNDING = 1e-4  # of two ways to add up the weight of one key
 
 
-def say_what_it_looks_at(chosen: HeadSelection, seen: AttentionRecord, beside: str = "") -> None:
+def say_what_it_looks_at(
+    subject: Subject, chosen: HeadChoice, seen: AttentionRecord, beside: str = ""
+) -> None:
     """The chosen head, or its layer, in what is `seen` of the whole input through the lens that is chosen.
 
     A sentence may stand `beside` it. What the head is called says its attention alone, whatever the lens.
@@ -27,7 +30,7 @@ def say_what_it_looks_at(chosen: HeadSelection, seen: AttentionRecord, beside: s
     head = chosen.head if lens.has_heads else 0
     name = f"**{head_name(chosen.layer, head)}**" if lens.has_heads else f"**L{chosen.layer}**"
     if lens.name == ATTENTION:
-        called = named(chosen)
+        called = head_names(subject, chosen.layer, chosen.head)
         name += f" · {called.short}" if called.short else ""
         help = called.help
     beside = f" :gray[{beside}]" if beside else ""

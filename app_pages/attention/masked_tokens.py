@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app_pages.subject import cache, state
+from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import as_code, plain
 from model.experiments.masked_tokens import guesses
 from viz.builders.number_format import percent
@@ -10,16 +10,16 @@ from viz.builders.number_format import percent
 _MOST = 5  # lines above the page
 
 
-def masked_tokens(selection: state.Selection) -> None:
+def masked_tokens(subject: LiveSubject) -> None:
     """A line for each hidden token; nothing where there is none."""
-    record = state.record(selection.checkpoint, selection.given)
+    record = subject.record
     if not (hidden := record.at("mask")):
         return
     name = record.tokens[hidden[0]]
     if not record.config.masked_token_output:
         st.caption(f"This encoder was not trained to fill in {as_code(name)}.")
         return
-    found = cache.of(guesses, selection.checkpoint, selection.given)
+    found = subject.compute(guesses)
     for number, position in enumerate(hidden[:_MOST], 1):
         words = ", ".join(f"{as_code(guess.token)} {percent(guess.probability)}" for guess in found[position])
         which = f" number {number}" if len(hidden) > 1 else ""

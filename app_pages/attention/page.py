@@ -10,67 +10,84 @@ from app_pages.attention.masked_tokens import masked_tokens
 from app_pages.attention.token_answers import token_answers
 from app_pages.attention.try_links import try_links
 from app_pages.controls.attention_controls import HEAD, MATRIX, OVER_HEADS, VIEW
-from app_pages.controls.head_choice import choose_head, choose_query, overview_of
+from app_pages.controls.head_choice import choose_head, choose_query
 from app_pages.controls.knock_out import choose_kind
 from app_pages.controls.lens import about_lens, choose_lens, number_beside
-from app_pages.inputs.row import choose_input
+from app_pages.inputs.row import choose_input_or_record
+from app_pages.show.all_heads import overview_of
 from app_pages.show.faithfulness.line import faithfulness
 from app_pages.show.measures_note import measures_note
 from app_pages.show.prediction import prediction
-from app_pages.subject import state
+from app_pages.subject.shipped_inputs import correct_class
+from app_pages.subject.subject import LiveSubject
 from model.measures.head_measures import over_heads
 from model.record import ForwardRecord
 
-chosen = choose_input(records=True)
-if isinstance(chosen.record, ForwardRecord):
-    with chosen.answer:
-        label = chosen.label
-        if label is None and chosen.opened is None:
-            label = state.correct_class(chosen.checkpoint, chosen.given)
-        prediction(chosen.record, label)
-through = choose_lens(chosen)
-chosen = choose_head(chosen, stepped=True, with_roles=False, lens=through.lens)
-layer, head = chosen.layer, chosen.head
-part = HEAD
-with chosen.view:
+subject, slots = choose_input_or_record()
+if isinstance(subject.record, ForwardRecord):
+    with slots.answer:
+        label = subject.label
+        if label is None and isinstance(subject, LiveSubject):
+            label = correct_class(subject)
+        prediction(subject.record, label)
+through = choose_lens(subject, slots)
+chosen = choose_head(subject, slots, stepped=True, with_roles=False, lens=through.lens)
+head = (chosen.layer, chosen.head)
+part, kind = HEAD, None
+with slots.view:
     if through.lens.has_heads:
         part = OVER_HEADS.choose()
-    kind = None if chosen.opened else choose_kind(chosen.checkpoint)
-shown = through.shown(chosen)  # of the layer and head, or of the layer where the lens has no heads
-seen = choose_view(chosen, through)
-record = seen.record
-with chosen.controls:
-    query = choose_query(record)
-    view = VIEW.choose() if record.unit == "token" else MATRIX
-if chosen.opened is None:
-    try_links(chosen)
-    masked_tokens(chosen)
-    token_answers(chosen.record)
-about_lens(chosen, through.lens)
+    if isinstance(subject, LiveSubject):
+        kind = choose_kind(subject)
+shown = choose_view(subject, slots, through)
+with slots.controls:
+    query = choose_query(shown.record)
+    form = VIEW.choose() if shown.record.unit == "token" else MATRIX
+if isinstance(subject, LiveSubject):
+    try_links(subject)
+    masked_tokens(subject)
+    token_answers(subject.record)
+about_lens(subject, through.lens)
 
 with st.container(horizontal=True, gap="medium"):
     with st.container(key="maps"):
-        look = {"selected": (layer, head), "scale": chosen.scale, "notes": seen.notes, "lens": through.lens}
-        overview_of(record, seen.measures, key="overview", **look)
-        measures_note(record.units, seen.measures, through.lens)
-        downloads(chosen, seen, query)
+        overview_of(
+            shown.record,
+            shown.measures,
+            selected=head,
+            scale=chosen.scale,
+            key="overview",
+            notes=shown.notes,
+            lens=through.lens,
+        )
+        measures_note(shown.record.units, shown.measures, through.lens)
+        downloads(subject, chosen, shown, query)
     with st.container(key="detail"):
+        maps = subject.through(through)
         if part == HEAD:
-            pattern = record.pattern[layer, head]
-            say_what_it_looks_at(chosen, shown, number_beside(through, chosen))
+            pattern, whole = shown.record.pattern[head], maps.pattern[head]
+            say_what_it_looks_at(subject, chosen, maps, number_beside(subject, chosen))
         else:
-            pattern = over_heads(record.pattern[layer], part)
-            st.markdown(f"**L{layer}, {part} over its heads**")
-        scale = chosen.weights_to("this map's own maximum", pattern)
-        whole = shown.pattern[layer, head] if part == HEAD else over_heads(shown.pattern[layer], part)
-        which = (layer, head) if part == HEAD else None
-        if (why := through.why_unchecked(chosen.record)) is None:
-            name = through.lens.name
-            faithfulness(chosen, whole, kind, lens=name, head=which, query=record.number(query))
+            pattern, whole = (
+                over_heads(record.pattern[chosen.layer], part) for record in (shown.record, maps)
+            )
+            st.markdown(f"**L{chosen.layer}, {part} over its heads**")
+        if (why := through.why_unchecked(subject.record)) is None:
+            faithfulness(
+                subject,
+                whole,
+                kind,
+                lens=through.lens.name,
+                head=head if part == HEAD else None,
+                query=shown.record.number(query),
+            )
         else:
             st.caption(why)
-        look = {"query": query, "scale": scale, "notes": seen.notes_on(pattern)}
-        if record.unit == "token":
-            text_detail(chosen, record, pattern, view=view, **look)
+        scale = chosen.weights_to("this map's own maximum", pattern)
+        notes = shown.notes_on(pattern)
+        if shown.record.unit == "token":
+            text_detail(
+                subject, chosen, shown.record, pattern, view=form, query=query, scale=scale, notes=notes
+            )
         else:
-            picture_detail(chosen, record, pattern, **look)
+            picture_detail(subject, chosen, shown.record, pattern, query=query, scale=scale, notes=notes)

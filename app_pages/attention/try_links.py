@@ -3,6 +3,7 @@
 What each of them shows is found by a rule, in the encoder as it is: no head, word or digit is named here.
 """
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -19,9 +20,9 @@ from app_pages.inputs import drawing
 from app_pages.inputs.digit_input import ordered
 from app_pages.inputs.row import alike
 from app_pages.inputs.text_input import FIRST
-from app_pages.show.most_influential_position import telling_position
-from app_pages.subject import state
-from app_pages.subject.cache import Checkpoint
+from app_pages.subject import encoders, shipped_inputs
+from app_pages.subject.most_influential_position import telling_position
+from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.callbacks import callback
 from model.inputs import Text
 from model.measures.attended_kinds import most_telling_head
@@ -30,7 +31,7 @@ HIDING = "[MASK]"
 MOST_TOKENS = 60  # of a text whose every token is hidden in turn while the reader waits
 
 
-def try_links(chosen: state.HeadSelection) -> None:
+def try_links(subject: LiveSubject) -> None:
     """Always drawn, also once a link was used: if the row went away, all figures would move up."""
     links = {
         "a head that finds the next token": _next_token,
@@ -42,80 +43,82 @@ def try_links(chosen: state.HeadSelection) -> None:
         st.html("Try:", width="content")
         for number, (label, take) in enumerate(links.items()):
             key = f"try_{number}"
-            st.button(f"{label} →", type="tertiary", key=key, on_click=callback(key, partial(take, chosen)))
+            st.button(f"{label} →", type="tertiary", key=key, on_click=callback(key, partial(take, subject)))
 
 
-def _next_token(chosen: state.HeadSelection) -> None:
-    record = state.record(*_with_a_text(chosen))
+def _next_token(subject: LiveSubject) -> None:
+    record = _with_a_text(subject).record
     take_head(*most_telling_head(record))
     take_query(len(record) // 3)
     VIEW.take(LINES)
     ALL_QUERIES.take(True)
 
 
-def _hidden_word(chosen: state.HeadSelection) -> None:
+def _hidden_word(subject: LiveSubject) -> None:
     """What the reader has typed, where its answer turns when one of its words is hidden.
 
     Else, and said so, the first example that is read correctly and turns, or the one that moves most.
     """
-    checkpoint, own = _with_a_text(chosen)
-    turning = _turning_position(checkpoint, own) if _is_typed(own) else None
-    text, position = (own, turning) if turning is not None else _example_that_turns(checkpoint)
-    if text is None:
+    own = _with_a_text(subject)
+    turning = _turning_position(own) if _is_typed(own) else None
+    shown, position = (own, turning) if turning is not None else _example_that_turns(own)
+    if shown is None:
         return
-    if text != own:
-        _take_another(own, text.text, "In your text no single word turns the answer: here is an example.")
+    if shown != own:
+        _take_another(own, shown.given, "In your text no single word turns the answer: here is an example.")
     MASK.take("Block tokens")
     QUERY.take(0)
-    block_in(state.record(checkpoint, text), position)
+    block_in(shown.record, position)
     go_to(MASKS)
 
 
-def _turning_position(checkpoint: Checkpoint, text: Text) -> int | None:
+def _turning_position(subject: LiveSubject) -> int | None:
     """The position of a token without which the predicted class changes; None where there is none, or the text is long."""
-    record = state.record(checkpoint, text)
+    record = subject.record
     if record.at("mask") or len(record) > MOST_TOKENS:
         return None
-    telling = telling_position(checkpoint, text)
+    telling = telling_position(subject)
     return telling.position if telling is not None and telling.turns else None
 
 
-def _example_that_turns(checkpoint: Checkpoint) -> tuple[Text | None, int]:
+def _example_that_turns(own: LiveSubject) -> tuple[LiveSubject | None, int]:
+    """An example text in the same encoder, and the position on which its answer hangs."""
     candidates = []
-    for text in map(Text, state.sentences().values()):
-        record = state.record(checkpoint, text)
-        if record.at("mask") or (telling := telling_position(checkpoint, text)) is None:
+    for text in map(Text, shipped_inputs.sentences().values()):
+        example = replace(own, given=text)
+        record = example.record
+        if record.at("mask") or (telling := telling_position(example)) is None:
             continue
-        is_read = state.correct_class(checkpoint, text) == record.logits.argmax()
-        candidates.append((telling.turns and is_read, telling.change, text, telling.position))
+        is_read = shipped_inputs.correct_class(example) == record.logits.argmax()
+        candidates.append((telling.turns and is_read, telling.change, example, telling.position))
         if telling.turns and is_read:
             break
     if not candidates:
         return None, 0
-    *_, text, position = max(candidates, key=lambda candidate: candidate[:2])
-    return text, position
+    *_, example, position = max(candidates, key=lambda candidate: candidate[:2])
+    return example, position
 
 
-def _is_typed(text: Text) -> bool:
-    return text.text not in state.sentences().values()
+def _is_typed(own: LiveSubject) -> bool:
+    return isinstance(own.given, Text) and own.given.text not in shipped_inputs.sentences().values()
 
 
-def _take_another(own: Text, text: str, why: str) -> None:
+def _take_another(own: LiveSubject, text: Text, why: str) -> None:
     """Replaces the text by an example, and tells the reader `why` where that text was typed."""
     if _is_typed(own):
         notify(why)
-    TEXT.take(text)
+    TEXT.take(text.text)
 
 
-def _two_norms(_chosen: state.HeadSelection) -> None:
+def _two_norms(_subject: LiveSubject) -> None:
     """A digit that the two call differently, where their answers are known, and else the first."""
-    names = state.checkpoints(state.DIGIT)
-    pair = next(filter(None, map(state.pair, names)), None)
-    made = [found for name in pair or () if (found := state.predictions(name)) is not None]
+    names = encoders.checkpoints(encoders.DIGIT)
+    pair = next(filter(None, map(encoders.pair, names)), None)
+    made = [found for name in pair or () if (found := encoders.predictions(name)) is not None]
     digit = 0
-    if len(made) == 2 and len(ids := ordered(state.test_digits()[1], "all", DISAGREE, made)[0]):
+    if len(made) == 2 and len(ids := ordered(shipped_inputs.test_digits()[1], "all", DISAGREE, made)[0]):
         digit = int(ids[0])
-    KIND.take(state.DIGIT)
+    KIND.take(encoders.DIGIT)
     SOURCE.take(TEST_DIGITS)
     DIGIT.take(digit)
     CHECKPOINT.take((pair or names or (None,))[0])
@@ -125,20 +128,21 @@ def _two_norms(_chosen: state.HeadSelection) -> None:
     go_to(COMPARE)
 
 
-def _guess(chosen: state.HeadSelection) -> None:
-    _, own = _with_a_text(chosen)
-    masked = (text for text in state.sentences().values() if HIDING in text)
-    if HIDING not in own.text and (text := next(masked, None)) is not None:
-        _take_another(own, text, f"Your text hides no word behind {HIDING}: here is an example that does.")
+def _guess(subject: LiveSubject) -> None:
+    own = _with_a_text(subject)
+    masked = (text for text in shipped_inputs.sentences().values() if HIDING in text)
+    if HIDING not in own.given.text and (text := next(masked, None)) is not None:
+        why = f"Your text hides no word behind {HIDING}: here is an example that does."
+        _take_another(own, Text(text), why)
 
 
-def _with_a_text(chosen: state.HeadSelection) -> tuple[str, Text]:
+def _with_a_text(subject: LiveSubject) -> LiveSubject:
     """The chosen encoder and text; where a digit is chosen, a text encoder and the first example instead."""
-    if isinstance(chosen.given, Text):
-        return chosen.checkpoint, chosen.given
-    checkpoint = alike(chosen.checkpoint, state.checkpoints(state.TEXT))
-    text = Text(next(iter(state.sentences().values()), FIRST))
-    for choice in (KIND.to(state.TEXT), CHECKPOINT.to(checkpoint), TEXT.to(text.text)):
+    if isinstance(subject.given, Text):
+        return subject
+    checkpoint = alike(subject.checkpoint, encoders.checkpoints(encoders.TEXT))
+    text = next(iter(shipped_inputs.sentences().values()), FIRST)
+    for choice in (KIND.to(encoders.TEXT), CHECKPOINT.to(checkpoint), TEXT.to(text)):
         choice.take()
     drawing.leave()
-    return checkpoint, text
+    return LiveSubject(checkpoint, Text(text))

@@ -2,20 +2,20 @@
 
 import streamlit as st
 
-from app_pages.controls.head_choice import choose_query
+from app_pages.controls.control_bar import Slots
+from app_pages.controls.head_choice import HeadChoice, choose_query
 from app_pages.show.show import show
-from app_pages.subject import state
 from app_pages.subject.two_sides import Side
 from model.measures.cross_pattern import cross_pattern
 from viz.attention.token_heatmaps import cross_heatmap
 from viz.builders.number_format import head_name
 
 
-def cross_attention(chosen: state.HeadSelection, first: Side, second: Side) -> None:
+def cross_attention(slots: Slots, chosen: HeadChoice, first: Side, second: Side) -> None:
     if first.checkpoint != second.checkpoint:
         st.info("Cross-attention needs one encoder and two inputs: choose “two inputs” above.")
         return
-    with chosen.controls:
+    with slots.controls:
         query = choose_query(first.record)
     pattern = cross_pattern(first.record, second.record, chosen.layer, chosen.head)
     scale = chosen.weights_to("the maximum of this map", pattern)

@@ -1,38 +1,41 @@
 """Where a pair of heads differs, and how far every pair does."""
 
-from dataclasses import replace
-
 import numpy as np
 import streamlit as st
 
 from app_pages.compare.pairing import about, about_layers, choose_furthest, lens_name, why_cells_differ
-from app_pages.controls.head_choice import clickable_heads
-from app_pages.controls.lens import Seen, Through
+from app_pages.controls.control_bar import Slots
+from app_pages.controls.head_choice import HeadChoice
+from app_pages.show.all_heads import clickable_heads
 from app_pages.show.show import show
-from app_pages.subject import state, two_sides
+from app_pages.subject import two_sides
+from app_pages.subject.subject import LensChoice
 from app_pages.subject.two_sides import Side
 from model.measures.head_matching import Pairing
 from viz.builders.head_grids import head_grid
 from viz.builders.number_format import head_name
 
+Measures = dict[str, np.ndarray]  # [layer, head], by name
+
 
 def difference(
-    chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairing, through: Through
+    slots: Slots, chosen: HeadChoice, first: Side, second: Side, pairing: Pairing, through: LensChoice
 ) -> None:
-    """`through` is the lens of both sides."""
+    """Where the chosen pair differs, and how far every pair does, through one lens."""
     head, lens = (chosen.layer, chosen.head), chosen.lens
-    maps = tuple(through.measured(side.checkpoint, side.given) for side in (first, second))
-    with chosen.controls:
+    measures = [side.subject.viewed(through).measures for side in (first, second)]
+    with slots.controls:
         choose_furthest(pairing)
     if lens.has_heads:
-        _by_head(head, first, second, pairing, maps)
+        _by_head(head, first, second, pairing, *measures)
     partner = pairing.partner(head)
     if (reason := why_cells_differ(first, second)) is not None:
         st.info(f"{reason} Their weights cannot be subtracted.")
     elif partner is not None:
         title = f"{second.title} {lens_name(partner, lens)} minus {first.title} {lens_name(head, lens)}"
-        seen = (replace(side, record=record) for side, (record, _) in zip((first, second), maps, strict=True))
-        figure = two_sides.difference(*seen, head, partner, title=title, notes=through.notes)
+        figure = two_sides.difference(
+            first, second, head, partner, lens=through, title=title, notes=through.notes
+        )
         show(figure, key="difference")
     if lens.has_heads:
         about(first, second, pairing, head)
@@ -41,7 +44,7 @@ def difference(
 
 
 def _by_head(
-    head: tuple[int, int], first: Side, second: Side, pairing: Pairing, maps: tuple[Seen, Seen]
+    head: tuple[int, int], first: Side, second: Side, pairing: Pairing, before: Measures, after: Measures
 ) -> None:
     """A small table for each measure, laid out as the heads of the first side are."""
     shape = pairing.shapes[0]
@@ -50,7 +53,7 @@ def _by_head(
         f"{head_name(*one)} ↔ {head_name(*other)}" if other else "no partner" for one, other in pairs.items()
     ]
     with st.container(horizontal=True, gap="medium"):
-        for key, (values, signed, digits, title) in _tables(first, second, pairing, maps).items():
+        for key, (values, signed, digits, title) in _tables(first, second, pairing, before, after).items():
             grid = head_grid(values, selected=head, title=title, signed=signed, notes=notes, digits=digits)
             with st.container(width="content"):
                 clickable_heads(grid, key=f"grid_{key}", chosen=head)
@@ -62,13 +65,12 @@ def _by_head(
 
 
 def _tables(
-    first: Side, second: Side, pairing: Pairing, maps: tuple[Seen, Seen]
+    first: Side, second: Side, pairing: Pairing, before: Measures, after: Measures
 ) -> dict[str, tuple[np.ndarray, bool, int, list[str]]]:
     """Values [layer, head], whether they have a sign, their digits, and the lines of the title."""
     tables = {}
     if pairing.matrix is not None:
         tables["distance"] = pairing.distances, False, 3, ["head distance", "nats: 0 alike, 0.69 most apart"]
-    before, after = (measures for _, measures in maps)
     for measure, values in before.items():
         same_grid = first.record.patch_grid == second.record.patch_grid
         if measure in after and (measure == "entropy" or same_grid):

@@ -4,15 +4,15 @@ import streamlit as st
 
 from app_pages.controls.input_controls import DIGIT, DISAGREE
 from app_pages.inputs.digit_input import ordered, take_digit
-from app_pages.subject import state
+from app_pages.subject import encoders, shipped_inputs
 
 
 def next_disagreement(one: str, other: str) -> None:
     """A button that goes through the test digits on which their predictions differ; none where that is not known."""
-    made = [state.predictions(name) for name in (one, other)]
+    made = [encoders.predictions(name) for name in (one, other)]
     if any(predictions is None for predictions in made):
         return
-    ids = ordered(state.test_digits()[1], "all", DISAGREE, made)[0].tolist()
+    ids = ordered(shipped_inputs.test_digits()[1], "all", DISAGREE, made)[0].tolist()
     if not ids:
         st.caption("Both predict the same for every test digit.")
         return

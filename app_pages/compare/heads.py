@@ -10,22 +10,25 @@ from app_pages.compare.over_data import against, over
 from app_pages.compare.pairing import about, about_layers, choose_furthest, lens_name
 from app_pages.compare.seeds import distances_beside_seeds
 from app_pages.controls.compare_controls import ALL_WEIGHTS, DISTANCES, ONE_QUERY, VIEW
+from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import (
+    HeadChoice,
     choose_query,
-    overview_of,
     step,
+    take_from_second,
     take_head,
     take_layer,
     take_query,
 )
 from app_pages.controls.knock_out import choose_kind
-from app_pages.controls.lens import Through
+from app_pages.show.all_heads import overview_of
 from app_pages.show.faithfulness.line import faithfulness_of_side
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.measures_note import measures_note
 from app_pages.show.show import clickable, show
-from app_pages.subject import state
-from app_pages.subject.two_sides import NUMBERS, Side, beside, same_position, take_from_second
+from app_pages.show.side_predictions import NUMBERS, beside
+from app_pages.subject.subject import LensChoice
+from app_pages.subject.two_sides import Side, same_position
 from app_pages.toolkit.gestures import arrow_keys, row_clicks
 from model.atlas.results import Against
 from model.measures.head_matching import Head, Pairing
@@ -38,23 +41,25 @@ from viz.compare.distance_heatmap import distance_heatmap
 from viz.compare.pair_spread import pair_spread
 
 
-def heads(chosen: state.HeadSelection, first: Side, second: Side, pairing: Pairing, through: Through) -> None:
-    """`through` is the lens of both sides."""
+def heads(
+    slots: Slots, chosen: HeadChoice, first: Side, second: Side, pairing: Pairing, through: LensChoice
+) -> None:
+    """All heads of both sides through one lens, and the chosen pair in detail."""
     head, lens = (chosen.layer, chosen.head), chosen.lens
-    maps = tuple(through.measured(side.checkpoint, side.given) for side in (first, second))
+    maps = tuple(side.subject.viewed(through) for side in (first, second))
     views = (ONE_QUERY, ALL_WEIGHTS, DISTANCES) if lens.has_heads else (ONE_QUERY, ALL_WEIGHTS)
-    with chosen.controls:
+    with slots.controls:
         view = VIEW.choose(views)
         if view != DISTANCES:
             query = choose_query(first.record)
-    with chosen.view:
+    with slots.view:
         choose_furthest(pairing)
     if view == DISTANCES:
         _distances(first, second, pairing, head)
         about(first, second, pairing, head)
         return
-    with chosen.view:
-        kind = choose_kind(first.checkpoint, second.checkpoint)
+    with slots.view:
+        kind = choose_kind(first.subject, second.subject)
 
     def take_partner(*other: int) -> None:
         if (one := pairing.of(other)) is not None:
@@ -114,7 +119,7 @@ def _maxima_beside(records: Sequence[AttentionRecord], pairing: Pairing) -> tupl
 def _all_weights(
     side: Side,
     record: AttentionRecord,
-    through: Through,
+    through: LensChoice,
     head: Head,
     query: int | None,
     scale: WeightScale,
@@ -133,7 +138,7 @@ def _all_weights(
 def _one_query(
     side: Side,
     record: AttentionRecord,
-    through: Through,
+    through: LensChoice,
     head: Head,
     query: int | None,
     scale: WeightScale,

@@ -7,11 +7,12 @@ import numpy as np
 import streamlit as st
 
 from app_pages.controls.compare_controls import CLASS_OF, FIRST_SAYS, SECOND_SAYS
-from app_pages.controls.head_choice import choose_query, take_query
+from app_pages.controls.control_bar import Slots
+from app_pages.controls.head_choice import choose_query, take_from_second, take_query
 from app_pages.controls.knock_out import NAMES, choose_kind, knock_out_answers
 from app_pages.show.show import clickable
-from app_pages.subject import state
-from app_pages.subject.two_sides import NUMBERS, Side, beside, same_position, shared_limit, take_from_second
+from app_pages.show.side_predictions import NUMBERS, beside
+from app_pages.subject.two_sides import Side, same_position, shared_limit
 from app_pages.toolkit.markdown import as_code, plain
 from model.experiments.knock_out import Kind
 from model.inputs import as_seen
@@ -30,7 +31,7 @@ _DONE: dict[Kind, str] = {
 POOLED = "pooled state (cosine distance)"  # what changes where there are no classes
 
 
-def knock_out(chosen: state.Selection, first: Side, second: Side) -> None:
+def knock_out(slots: Slots, first: Side, second: Side) -> None:
     sides = (first, second)
     classes = list(dict.fromkeys(side.said for side in sides if side.said is not None))
     measured = (
@@ -40,15 +41,20 @@ def knock_out(chosen: state.Selection, first: Side, second: Side) -> None:
     if not classes:
         measured = "Shown is the cosine distance of the pooled state from what it was."
     done = st.container()
-    with chosen.controls:
-        kind = choose_kind(first.checkpoint, second.checkpoint)
+    with slots.controls:
+        kind = choose_kind(first.subject, second.subject)
         asked = classes[0] if classes else None
         if len(classes) == 2:
             rows = dict(zip((FIRST_SAYS, SECOND_SAYS), classes, strict=True))
             asked = rows[CLASS_OF.choose()]
         query = choose_query(first.record)
     done.markdown(f"{_DONE[kind].format(unit=first.record.unit)} {measured}")
-    answers = [knock_out_answers(side, [(at,) for at in _positions(side, kind)], kind) for side in sides]
+    answers = [
+        knock_out_answers(
+            side.subject, [(position,) for position in _positions(side, kind)], kind, side.title
+        )
+        for side in sides
+    ]
     changes = [_changes(side, each, asked) for side, each in zip(sides, answers, strict=True)]
     limit = shared_limit(change for change in changes if change is not None)
     places = [st.container(), st.container()] if first.is_text else beside("knock_out")

@@ -17,7 +17,6 @@ from app_pages.controls.compare_controls import (
     HEADS,
     KNOCK_OUT,
     PART,
-    REPRESENTATIONS,
     SECOND_TEXT,
     STREAM,
 )
@@ -26,11 +25,10 @@ from app_pages.controls.head_choice import choose_head
 from app_pages.controls.lens import about_lens, choose_lens
 from app_pages.inputs.row import choose_input, stop
 from app_pages.inputs.unknown_tokens import say_unknown
-from app_pages.subject import session_encoders, state
-from app_pages.subject.two_sides import predictions, similarity, tell
+from app_pages.show.side_predictions import predictions, tell
+from app_pages.subject import session_encoders
+from app_pages.subject.two_sides import similarity
 from app_pages.toolkit.markdown import plain
-
-OF_ALL_HEADS = {KNOCK_OUT: knock_out, STREAM: stream, REPRESENTATIONS: representations}
 
 part = PART.choose()
 above = st.container()
@@ -38,33 +36,32 @@ places = controls, _ = bar("controls")
 with controls:
     what = choose_what()
 with above:
-    chosen = choose_input(places)
-    sides = choose_sides(chosen, what)
+    subject, slots = choose_input(places)
+    sides = choose_sides(subject, slots, what)
 if isinstance(sides, str):
     stop(sides)
 first, second = sides
-pairing = None
-if part == CROSS:
-    chosen = choose_head(chosen)
+of_one = second.checkpoint == first.checkpoint
 if part in (HEADS, DIFFERENCE):
-    through = choose_lens(chosen, second.checkpoint, width=150)
-    chosen = choose_head(chosen, with_colours=part == HEADS, lens=through.lens)
+    through = choose_lens(subject, slots, second.subject, width=150)
+    chosen = choose_head(subject, slots, with_colours=part == HEADS, lens=through.lens)
     if through.lens.has_heads:
-        with chosen.more if chosen.view is None else chosen.view:
+        with slots.view if part == HEADS else slots.more:
             pairing = pair_heads(first, second)
     else:
         pairing = pair_layers(first, second)
+elif part == CROSS:
+    chosen = choose_head(subject, slots)
 
-left_out = state.left_out(second.checkpoint, second.given)
-of_one = second.checkpoint == first.checkpoint
-if left_out and left_out != state.left_out(first.checkpoint, first.given):
-    what = "The second text" if of_one else f"For {second.checkpoint} the text"
-    st.caption(f"{what} is too long for the encoder, which leaves out the {left_out}.")
+left_out = second.subject.left_out
+if left_out and left_out != first.subject.left_out:
+    which = "The second text" if of_one else f"For {second.checkpoint} the text"
+    st.caption(f"{which} is too long for the encoder, which leaves out the {left_out}.")
 if of_one:
-    say_unknown(second.checkpoint, second.given, where="In the second text ", box=SECOND_TEXT)
-elif unknown := state.unknown(second.checkpoint, second.given):
-    st.caption(f"{plain(second.checkpoint)}: {unknown}.")
-if not of_one:
+    say_unknown(second.subject, where="In the second text ", box=SECOND_TEXT)
+else:
+    if second.subject.unknown:
+        st.caption(f"{plain(second.checkpoint)}: {second.subject.unknown}.")
     session_encoders.say_on_cpu(second.checkpoint)
 predictions(first, second, key="probabilities")
 if not first.said and not second.said:
@@ -73,14 +70,20 @@ if not first.said and not second.said:
     else:
         st.caption("Neither encoder has classes, so there is no prediction.")
 
-if part == CROSS:
-    cross_attention(chosen, first, second)
-elif pairing is None:
-    OF_ALL_HEADS[part](chosen, first, second)
+if part == HEADS:
+    heads(slots, chosen, first, second, pairing, through)
+    about_lens(subject, through.lens)
+elif part == DIFFERENCE:
+    difference(slots, chosen, first, second, pairing, through)
+    about_lens(subject, through.lens)
+elif part == CROSS:
+    cross_attention(slots, chosen, first, second)
+elif part == KNOCK_OUT:
+    knock_out(slots, first, second)
+elif part == STREAM:
+    stream(slots, first, second)
 else:
-    draw = heads if part == HEADS else difference
-    draw(chosen, first, second, pairing, through)
-    about_lens(chosen, through.lens)
+    representations(first, second)
 
 if not of_one:
-    recipes(*((side.checkpoint, state.loaded(side.checkpoint).history) for side in sides))
+    recipes(*((side.checkpoint, side.subject.loaded.history) for side in sides))

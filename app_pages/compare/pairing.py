@@ -6,8 +6,8 @@ import streamlit as st
 from app_pages.compare.over_data import against, over
 from app_pages.controls.compare_controls import BY_NUMBER, ON_INPUT, PAIRING
 from app_pages.controls.head_choice import take_head
-from app_pages.subject import state
-from app_pages.subject.cache import Checkpoint, cached
+from app_pages.subject.cache import cached
+from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side
 from model.atlas.results import Against
 from model.lenses import Lens
@@ -26,7 +26,7 @@ def pair_heads(first: Side, second: Side) -> Pairing:
     shapes = [side.record.pattern.shape[:2] for side in (first, second)]
     if why_cells_differ(first, second) is not None:
         return by_number(*shapes)
-    matrix = _distances(first.checkpoint, first.given, second.checkpoint, second.given)
+    matrix = _distances(first.subject, second.subject)
     if first.checkpoint == second.checkpoint:
         return by_number(*shapes, matrix)
     stored = against(first.checkpoint, second.checkpoint)
@@ -45,10 +45,8 @@ def pair_layers(first: Side, second: Side) -> Pairing:
 
 
 @cached(spinner="Measuring head distances …")
-def _distances(
-    one: Checkpoint, given: state.Input, other: Checkpoint, other_given: state.Input
-) -> np.ndarray:
-    return distance_matrix(state.record(one, given).pattern, state.record(other, other_given).pattern)
+def _distances(one: LiveSubject, other: LiveSubject) -> np.ndarray:
+    return distance_matrix(one.record.pattern, other.record.pattern)
 
 
 def why_cells_differ(first: Side, second: Side) -> str | None:

@@ -7,8 +7,9 @@ import streamlit as st
 
 from app_pages.compare.seeds import cka_beside_seeds
 from app_pages.show.show import show
-from app_pages.subject import state
+from app_pages.subject import cache, shipped_inputs
 from app_pages.subject.cache import Checkpoint, cached
+from app_pages.subject.subject import encoded_text
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.stoppable import in_steps
 from model.experiments import similarity
@@ -19,7 +20,7 @@ from viz.compare.stage_similarity import stage_similarity
 N_DIGITS, AT_ONCE = 300, 50
 
 
-def representations(_chosen: state.Selection, first: Side, second: Side) -> None:
+def representations(first: Side, second: Side) -> None:
     st.markdown(
         r"**Linear CKA**: $\lVert Y^\top X \rVert_F^2 \,/\, (\lVert X^\top X \rVert_F \, \lVert Y^\top Y "
         r"\rVert_F)$, with the states of all examples at a stage of either encoder as the centred rows "
@@ -29,7 +30,7 @@ def representations(_chosen: state.Selection, first: Side, second: Side) -> None
     )
     of_text = first.record.unit == "token"
     if of_text:
-        texts = (*state.sentences().values(), first.given.text, second.given.text)
+        texts = (*shipped_inputs.sentences().values(), first.given.text, second.given.text)
         examples = tuple(map(Text, dict.fromkeys(texts)))
         if _cut_differently(first.checkpoint, second.checkpoint, examples):
             st.info(
@@ -69,9 +70,9 @@ def representations(_chosen: state.Selection, first: Side, second: Side) -> None
 def _states(name: Checkpoint, example: Text | int) -> np.ndarray:
     """[stage, example, d_model] of the tokens of a text, or of the test digits from a number on."""
     if isinstance(example, Text):
-        return residual_stream(state.loaded(name), [example])[:, 0]
-    images, _ = state.test_digits()
-    return similarity.digit_states(state.loaded(name), images[example : example + AT_ONCE])
+        return residual_stream(cache.loaded(name), [example])[:, 0]
+    images, _ = shipped_inputs.test_digits()
+    return similarity.digit_states(cache.loaded(name), images[example : example + AT_ONCE])
 
 
 @cached(spinner="Comparing the stages …")
@@ -87,14 +88,12 @@ def _cka(
 
 @cached
 def _cut_differently(one: Checkpoint, other: Checkpoint, texts: tuple[Text, ...]) -> bool:
-    return any(
-        state.encoded_text(one, text).tokens != state.encoded_text(other, text).tokens for text in texts
-    )
+    return any(encoded_text(one, text).tokens != encoded_text(other, text).tokens for text in texts)
 
 
 def _what_was_used(first: Side, second: Side, n: int, by_chance: float) -> None:
     if first.record.unit == "token":
-        used = f"the {n:,} tokens of the {len(state.sentences())} example sentences and of what was typed, a state each"
+        used = f"the {n:,} tokens of the {len(shipped_inputs.sentences())} example sentences and of what was typed, a state each"
     else:
         pooled = dict.fromkeys(
             "class token" if side.record.has_class_token else "mean over the patches"

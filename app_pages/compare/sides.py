@@ -1,6 +1,5 @@
 """The two sides of a comparison: two encoders on one input, or one encoder on two inputs."""
 
-import re
 from dataclasses import replace
 
 from app_pages.compare.disagreement import next_disagreement
@@ -12,24 +11,17 @@ from app_pages.controls.compare_controls import (
     SECOND_DIGIT,
     SECOND_TEXT,
 )
+from app_pages.controls.control_bar import Slots
 from app_pages.controls.input_controls import TEXT
 from app_pages.inputs.digit_input import second_digit
-from app_pages.subject import state
-from app_pages.subject.two_sides import Side, side_of
+from app_pages.inputs.one_word_changed import one_word_changed
+from app_pages.subject import encoders
+from app_pages.subject.cache import Checkpoint
+from app_pages.subject.subject import LiveSubject
+from app_pages.subject.two_sides import Side
 from model.inputs import Text
 
-_PAIRS = (
-    *(("not", "very"), ("never", "always"), ("good", "bad"), ("great", "awful"), ("beautifully", "badly")),
-    *(
-        ("wonderful", "dreadful"),
-        ("best", "worst"),
-        ("funny", "boring"),
-        ("dull", "gripping"),
-        ("hardly", "really"),
-    ),
-)
-OPPOSITES = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
-TITLES = {state.TEXT: ("first text", "second text"), state.DIGIT: ("first digit", "second digit")}
+TITLES = {encoders.TEXT: ("first text", "second text"), encoders.DIGIT: ("first digit", "second digit")}
 
 
 def choose_what() -> str:
@@ -43,44 +35,37 @@ def _one_word_changed() -> None:
         SECOND_TEXT.take(one_word_changed(TEXT.held("")))
 
 
-def one_word_changed(text: str) -> str:
-    """The first word of `text` that has an opposite here is that; where none has, its longest word is hidden."""
-    words = re.findall(r"\w+", text)
-    for word in words:
-        if (other := OPPOSITES.get(word.lower())) is not None:
-            return re.sub(rf"\b{word}\b", other, text, count=1)
-    return text.replace(max(words, key=len), "[MASK]", 1) if words else text
-
-
-def choose_sides(chosen: state.Selection, what: str) -> tuple[Side, Side] | str:
+def choose_sides(subject: LiveSubject, slots: Slots, what: str) -> tuple[Side, Side] | str:
     """The sides, the first as the input row has it; or why there are none, in one sentence."""
-    kind = state.TEXT if isinstance(chosen.given, Text) else state.DIGIT
+    kind = encoders.TEXT if isinstance(subject.given, Text) else encoders.DIGIT
     if what == ENCODERS:
-        with chosen.answer:
-            titles = chosen.checkpoint, _other_checkpoint(chosen.checkpoint, kind)
-        second = replace(chosen, checkpoint=titles[1])
-        if titles[1] is not None and chosen.label is not None:
-            with chosen.beside:
-                next_disagreement(*titles)
+        with slots.answer:
+            name = _other_checkpoint(subject.checkpoint, kind)
+        if name is None:
+            return f"No other encoder reads a {kind.lower()}; two inputs can be compared in {subject.checkpoint}."
+        if subject.label is not None:
+            with slots.beside:
+                next_disagreement(subject.checkpoint, name)
+        titles, other = (subject.checkpoint, name), replace(subject, checkpoint=Checkpoint(name))
     else:
-        titles = TITLES[kind]
-        with chosen.beside:
-            given, label = _second_text() if kind == state.TEXT else second_digit(SECOND_DIGIT)
-        second = replace(chosen, given=given, label=state.label_for(chosen.checkpoint, label))
-    if titles[1] is None:
-        return f"No other encoder reads a {kind.lower()}; two inputs can be compared in {chosen.checkpoint}."
-    if second.given is None:
-        return "Type a second text above to compare it with the first."
+        with slots.beside:
+            given, label = _second_text() if kind == encoders.TEXT else second_digit(SECOND_DIGIT)
+        if given is None:
+            return "Type a second text above to compare it with the first."
+        label = encoders.label_for(subject.checkpoint, label)
+        titles, other = TITLES[kind], replace(subject, given=given, label=label)
+    sides = Side(subject, titles[0]), Side(other, titles[1])
     try:
-        return side_of(chosen, titles[0]), side_of(second, titles[1])
+        _ = other.record
     except (ValueError, OSError) as error:
         return f"{titles[0]} and {titles[1]} cannot be compared: {error}."
+    return sides
 
 
 def _other_checkpoint(name: str, kind: str) -> str | None:
     """Any other that takes this input; to begin with the one of other norm placement, if there is a pair."""
-    others = [other for other in state.checkpoints(kind) if other != name]
-    others.sort(key=lambda other: other not in (state.pair(name) or ()))
+    others = [other for other in encoders.checkpoints(kind) if other != name]
+    others.sort(key=lambda other: other not in (encoders.pair(name) or ()))
     return OTHER_ENCODER.choose(others)
 
 

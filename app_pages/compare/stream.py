@@ -7,13 +7,15 @@ import streamlit as st
 
 from app_pages.compare.over_data import bands
 from app_pages.controls.compare_controls import ANSWERS, COSINES, ENTROPY, NORMS, SHARES, SPREAD, STREAM_PART
+from app_pages.controls.control_bar import Slots
 from app_pages.show.show import show
-from app_pages.subject import cache, state
-from app_pages.subject.two_sides import NUMBERS, Side, beside
+from app_pages.show.side_predictions import NUMBERS, beside
+from app_pages.subject.two_sides import Side
 from app_pages.toolkit.markdown import plain
 from model.experiments import residual_stream as measures
 from model.experiments import similarity
 from model.measures.changes import extremes, largest_change
+from model.measures.head_measures import summary
 from viz.builders.number_format import written
 from viz.builders.palette import CATEGORIES, side_colours
 from viz.compare.norm_heatmap import norm_heatmap
@@ -21,7 +23,7 @@ from viz.compare.stage_curves import logit_curves, stage_curves
 from viz.compare.stage_similarity import stage_similarity
 
 
-def stream(chosen: state.Selection, first: Side, second: Side) -> None:
+def stream(slots: Slots, first: Side, second: Side) -> None:
     parts = {
         NORMS: _norms,
         SHARES: _shares,
@@ -30,7 +32,7 @@ def stream(chosen: state.Selection, first: Side, second: Side) -> None:
         ENTROPY: _entropy,
         COSINES: _cosines,
     }
-    with chosen.controls:
+    with slots.controls:
         part = STREAM_PART.choose()
     parts[part]((first, second))
 
@@ -57,7 +59,7 @@ def _shares(sides: tuple[Side, Side]) -> None:
         "output of the sublayer, $x$ what it is added to. 0.5: both are equally long. Only lengths count: "
         "where $F$ points against $x$, the sum is shorter."
     )
-    shares = {side.title: cache.of(measures.sublayer_shares, side.checkpoint, side.given) for side in sides}
+    shares = {side.title: side.subject.compute(measures.sublayer_shares) for side in sides}
     names = [f"{layer} {sublayer}" for layer in _layers(sides) for sublayer in ("attention", "feed-forward")]
     title = "share of the sublayer"
     _over_stages(sides, shares, "share", title, names, x_title="sublayer", top=1, key="stream_shares")
@@ -122,10 +124,7 @@ def _entropy(sides: tuple[Side, Side]) -> None:
         "How evenly the heads of a layer spread their weight: entropy of a row, divided by that of equal weights, as a mean "
         "over queries and heads. 0: all on one key; 1: equal weights."
     )
-    curves = {
-        side.title: state.head_measures(side.checkpoint, side.given)["entropy"].mean(axis=-1)
-        for side in sides
-    }
+    curves = {side.title: side.subject.measure(summary)["entropy"].mean(axis=-1) for side in sides}
     title = "mean entropy of the heads"
     _over_stages(
         sides, curves, "entropy", title, _layers(sides), x_title="layer", top=1, key="stream_entropy"

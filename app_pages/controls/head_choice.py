@@ -1,25 +1,24 @@
 """Choosing a head and a query: the controls that hold the choice, and the overview on which a click sets it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 
 from app_pages.controls.address import opened_bare
+from app_pages.controls.control_bar import Slots
 from app_pages.controls.map_controls import ALL_QUERIES, HEAD, LAYER, QUERY, SCALE, SCALES
-from app_pages.show.head_name import say_roles
-from app_pages.show.show import clickable
-from app_pages.subject import state
-from app_pages.subject.opened import OTHER_KIND
-from app_pages.toolkit.gestures import arrow_keys
+from app_pages.subject.head_name import head_names
+from app_pages.subject.subject import Subject
+from app_pages.subject.two_sides import Side, same_position
 from app_pages.toolkit.markdown import as_code
 from model.lenses import ATTENTION, LENSES, Lens
 from model.measures.attended_kinds import most_telling_head
 from model.record import AttentionRecord, Role
-from viz.attention.head_overview import head_overview
-from viz.builders.figure import VegaFigure
-from viz.builders.palette import ColourScale, WeightScale
+from viz.builders.palette import ColourScale, WeightScale, weight_scale
 
+OTHER_KIND = "other_kind"  # in the session: the kind of input was changed
 ARROWS = (  # key, its sign, what it does, steps in layer and head
     ("left", "chevron_left", "previous head", 0, -1),
     ("right", "chevron_right", "next head", 0, 1),
@@ -36,14 +35,35 @@ _ROLES: dict[Role, str] = {
 _NO_HEADS = "This lens has one map for the whole layer, all its heads together."
 
 
+@dataclass(frozen=True, kw_only=True)
+class HeadChoice:
+    """The head that a page, or a part of it, is about, and how its weights are coloured."""
+
+    layer: int
+    head: int
+    scale: ColourScale = "fixed"
+    lens: Lens = LENSES[ATTENTION]  # of one without heads there is head 0 alone
+
+    def weights_to(self, maximum: str, *weights: np.ndarray) -> WeightScale:
+        """The colour scale of figures of these weights, which all that are compared share; `maximum` says whose it is."""
+        lens = self.lens
+        return weight_scale(self.scale, maximum, *weights, what=lens.quantity, shares=lens.sums_to_1)
+
+    def of_head(self, *records: AttentionRecord) -> WeightScale:
+        """The same, of the chosen head in one record, or in all that are compared."""
+        maximum = "this head's own maximum" if len(records) == 1 else "this head's maximum on all sides"
+        return self.weights_to(maximum, *(record.pattern[self.layer, self.head] for record in records))
+
+
 def choose_head(
-    chosen: state.Selection,
+    subject: Subject,
+    slots: Slots,
     *,
     with_colours: bool = True,
     stepped: bool = False,
     with_roles: bool = True,
     lens: Lens = LENSES[ATTENTION],
-) -> state.HeadSelection:
+) -> HeadChoice:
     """Layer, head and colours, in the bar of the page; where it is `stepped`, with buttons to the heads next to it.
 
     Through a `lens` without heads no head can be chosen; the one that was stays chosen for the others.
@@ -51,41 +71,36 @@ def choose_head(
     A part that is about no head leaves them out; one that draws no map of weights is `with_colours` False, and one that
     says elsewhere what the head is called is `with_roles` False.
     """
-    _open_on_a_telling_head(chosen)
-    with chosen.controls:
-        layer, head = _choose_layer_and_head(chosen, stepped, lens.has_heads)
-    view, scale = None, "fixed"
+    _open_on_a_telling_head(subject.record)
+    with slots.controls:
+        layer, head = _choose_layer_and_head(subject.record, stepped, lens.has_heads)
+    scale: ColourScale = "fixed"
     if with_colours:
-        view = chosen.more.popover("View", key="more")
-        with view:
+        with slots.view:
             scale = choose_scale()
-    made = state.HeadSelection(**vars(chosen), layer=layer, head=head, scale=scale, view=view, lens=lens)
     if with_roles and lens.has_heads:
-        with chosen.controls:
-            say_roles(made)
-    return made
+        names = head_names(subject, layer, head)
+        if names.short:
+            with slots.controls:
+                st.markdown(f":gray[{names.short}]", help=names.help, width="content")
+    return HeadChoice(layer=layer, head=head, scale=scale, lens=lens)
 
 
-def _open_on_a_telling_head(chosen: state.Selection) -> None:
+def _open_on_a_telling_head(record: AttentionRecord) -> None:
     """Where nothing was chosen yet, neither in the address nor in this session, and after a change to the other kind of
     input, of whose encoder nobody has chosen a head."""
     nothing = opened_bare() and not any(
         held is not None for held in (LAYER.held(), HEAD.held(), QUERY.held(), st.session_state.get("opened"))
     )
     if st.session_state.pop(OTHER_KIND, False) or nothing:
-        record = chosen.record
         take_head(*most_telling_head(record))
         if record.unit == "token":
             QUERY.take(len(record) // 2)
     st.session_state["opened"] = True
 
 
-def _choose_layer_and_head(chosen: state.Selection, stepped: bool, has_heads: bool) -> tuple[int, int]:
-    if chosen.opened is None:
-        config = state.loaded(chosen.checkpoint).config
-        n_layers, n_heads = config.n_layers, config.n_heads
-    else:
-        n_layers, n_heads, *_ = chosen.record.pattern.shape
+def _choose_layer_and_head(record: AttentionRecord, stepped: bool, has_heads: bool) -> tuple[int, int]:
+    n_layers, n_heads = record.pattern.shape[:2]
     is_back = has_heads and st.session_state.get("n_heads", (1, 1))[1] == 0
     if is_back and (head := HEAD.held()) is not None:
         HEAD.take(head)  # a box that was away has left the address
@@ -161,6 +176,12 @@ def take_query(position: float) -> None:
     _show_alone()
 
 
+def take_from_second(first: Side, second: Side, position: int) -> None:
+    """For callbacks on the second side: the same position of the first becomes the query, where it has one."""
+    if (same := same_position(second, first, position)) is not None:
+        take_query(same)
+
+
 def _show_alone() -> None:
     ALL_QUERIES.take(False)
 
@@ -174,57 +195,6 @@ def take_head(layer: int, head: int) -> None:
 def take_layer(layer: int, _head: int = 0) -> None:
     """For callbacks: the layer from now on, where it has one map for all its heads."""
     LAYER.take(layer)
-
-
-def clickable_heads(
-    chart: VegaFigure,
-    *,
-    key: str,
-    chosen: tuple[int, int] | None,
-    take: Callable[[int, int], None] = take_head,
-    width: str = "content",
-) -> None:
-    """A chart with a mark a head: a click on one hands its layer and head to `take`."""
-
-    def clicked(point: dict) -> None:
-        take(int(point["layer"]), int(point["head"]))
-
-    clickable(chart, key=key, chosen=chosen, selection="head", take=clicked, width=width)
-
-
-def overview_of(
-    record: AttentionRecord,
-    measures: Mapping[str, np.ndarray],
-    *,
-    selected: tuple[int, int] | None,
-    scale: ColourScale,
-    key: str,
-    take: Callable[[int, int], None] | None = None,
-    beside: np.ndarray | None = None,
-    small: bool = False,
-    notes: Sequence[str] = (),
-    lens: Lens = LENSES[ATTENTION],
-) -> None:
-    """All heads of a record, with the `measures` [layer, head] under the pointer; a click on one hands layer and head to
-    `take`, or chooses it. `notes` say what was done to the patterns, which are seen through `lens`.
-
-    With the scale "own" each reaches to its own maximum, or to that of the head `beside` it, where that is larger:
-    maxima [layer, head], -inf where there is none.
-    """
-    take = take or (take_head if lens.has_heads else take_layer)
-    chart = head_overview(
-        record,
-        selected=selected,
-        measures=measures,
-        colours=scale,
-        paired_maxima=beside,
-        small=small,
-        notes=notes,
-        scale=WeightScale(what=lens.quantity, shares=lens.sums_to_1),
-        by_layer=not lens.has_heads,
-    )
-    clickable_heads(chart, key=key, chosen=selected, take=take)
-    arrow_keys(key, step)
 
 
 def step(layers: int, heads: int) -> None:

@@ -3,23 +3,25 @@
 import numpy as np
 import streamlit as st
 
-from app_pages.controls.head_choice import choose_query, overview_of
+from app_pages.controls.control_bar import Slots
+from app_pages.controls.estimated_work import wanted
+from app_pages.controls.head_choice import HeadChoice, choose_query
 from app_pages.controls.heads_controls import MEAN, REPLACED_BY
 from app_pages.heads.ablation_code import Away, away, can_undo, forget_tokens, take_away, toggle, undo
 from app_pages.heads.effects import (
     as_vectors,
     each_part,
     forwards_of_heads,
-    wanted,
     what_changes,
 )
 from app_pages.heads.numbers import how_to_measure
+from app_pages.show.all_heads import overview_of
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import clickable, show
-from app_pages.subject import state
-from app_pages.subject.state import HeadSelection
-from app_pages.subject.stored_results import heads_of, over
-from app_pages.subject.two_sides import Side, beside, difference, predictions, side_of, tell, verdict
+from app_pages.show.side_predictions import beside, predictions, tell
+from app_pages.subject.stored_results import over
+from app_pages.subject.subject import LiveSubject
+from app_pages.subject.two_sides import Side, difference, verdict
 from app_pages.toolkit.stoppable import until_done
 from model.atlas.results import Heads
 from model.experiments.ablation import ablated
@@ -41,17 +43,17 @@ _HOW = (
 )
 
 
-def ablate(chosen: HeadSelection) -> None:
-    stored = heads_of(chosen.checkpoint)
-    record = state.record(chosen.checkpoint, chosen.given)
+def ablate(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+    stored = subject.stored_heads
+    record = subject.record
     forget_tokens(record)
-    with chosen.controls:
+    with slots.controls:
         query = choose_query(record)
         means = _choose_how(stored, record)
         gone = away(record)
         _choose_parts(record, gone)
     changed = ablated(*gone, means=means)
-    before, after = side_of(chosen, "Before"), side_of(chosen, "After", changed)
+    before, after = Side(subject, "Before"), Side(subject.under(changed), "After")
     tell(
         verdict(_without(gone, record), before.record, after.record) if any(gone) else _nothing(before),
         "1.1rem",
@@ -60,9 +62,9 @@ def ablate(chosen: HeadSelection) -> None:
         predictions(before, after, key="ablate_predictions")
     grid, words = beside("ablate")
     with grid:
-        _alone(chosen, before.record, gone, stored, means)
+        _alone(subject, chosen, before.record, gone, stored, means)
     with words:
-        _input(chosen, after, gone, query)
+        _input(subject, chosen, after, gone, query)
         if any(gone):
             st.caption(_in_numbers(before.record, after.record))
     _maps(chosen, before, after, query)
@@ -144,18 +146,22 @@ def _in_numbers(before: ForwardRecord, after: ForwardRecord) -> str:
 
 
 def _alone(
-    chosen: HeadSelection, record: ForwardRecord, gone: Away, stored: Heads | None, means: np.ndarray | None
+    subject: LiveSubject,
+    chosen: HeadChoice,
+    record: ForwardRecord,
+    gone: Away,
+    stored: Heads | None,
+    means: np.ndarray | None,
 ) -> None:
     """What each part is worth by itself; a click takes it away, or puts it back."""
     st.markdown("**Each part alone: what changes without it**")
-    name, given = chosen.checkpoint, chosen.given
     vectors = None if means is None else as_vectors(means)
-    what = ("ablate", name, given, vectors is None)
+    what = ("ablate", subject, vectors is None)
     label = f"Take away each of the {record.pattern.shape[0] * record.pattern.shape[1]} heads in turn"
     effects = np.full((record.pattern.shape[0], record.pattern.shape[1] + 2), np.nan)
-    if wanted(what, name, given, forwards_of_heads(record), label, "ablate_all"):
+    if wanted(subject, what, forwards_of_heads(record), label, "ablate_all"):
         with until_done(what):
-            effects = changes(record, each_part(name, given, vectors))
+            effects = changes(record, each_part(subject, vectors))
     spread = None if stored is None else stored.spreads.get("zero" if means is None else "mean")
     over_data = None
     if spread is not None and spread.mean.shape == record.pattern.shape[:2]:
@@ -178,13 +184,13 @@ def _alone(
     st.caption(
         f"{ATTENTION}: all heads of the layer at once (the bias of W_O stays); {FEED_FORWARD}: all that the layer's "
         "feed-forward puts out, its bias included. Framed: taken away now. "
-        f"{NO_PROOF} {_over_data(chosen, stored, spread)}"
+        f"{NO_PROOF} {_over_data(subject, chosen, stored, spread)}"
     )
 
 
-def _over_data(chosen: HeadSelection, stored: Heads | None, spread: object) -> str:
+def _over_data(subject: LiveSubject, chosen: HeadChoice, stored: Heads | None, spread: object) -> str:
     if stored is None or spread is None:
-        return how_to_measure(chosen.checkpoint, f"--with {MEASURE}")
+        return how_to_measure(subject.checkpoint, f"--with {MEASURE}")
     at = chosen.layer, chosen.head
     return (
         f"Over {over(stored.source, MEASURE)}, without {head_name(*at)} the change has a mean size of "
@@ -192,7 +198,7 @@ def _over_data(chosen: HeadSelection, stored: Heads | None, spread: object) -> s
     )
 
 
-def _input(chosen: HeadSelection, after: Side, gone: Away, query: int) -> None:
+def _input(subject: LiveSubject, chosen: HeadChoice, after: Side, gone: Away, query: int) -> None:
     """The text or the picture; a click takes a token or patch out of the keys of all heads."""
     record, at = after.record, (chosen.layer, chosen.head)
     unit = record.unit
@@ -201,7 +207,7 @@ def _input(chosen: HeadSelection, after: Side, gone: Away, query: int) -> None:
     allowed[list(gone.positions)] = False
     weights = record.pattern[at][query]
     input_in_colours(
-        chosen.given,
+        subject.given,
         record,
         weights,
         query=query,
@@ -217,7 +223,7 @@ def _input(chosen: HeadSelection, after: Side, gone: Away, query: int) -> None:
     )
 
 
-def _maps(chosen: HeadSelection, before: Side, after: Side, query: int) -> None:
+def _maps(chosen: HeadChoice, before: Side, after: Side, query: int) -> None:
     sides, head = (before, after), (chosen.layer, chosen.head)
     for side, place in zip(sides, beside("ablate_all_maps"), strict=True):
         with place:

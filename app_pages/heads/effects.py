@@ -4,10 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from app_pages.controls.knock_out import about, is_quick
-from app_pages.subject.cache import Checkpoint, cached, loaded, of
-from app_pages.subject.state import record
-from app_pages.toolkit import stoppable
+from app_pages.subject.cache import cached, of
+from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.stoppable import as_they_come
 from model.experiments.ablation import Means, ablate_heads_in_steps, ablated
 from model.experiments.one_head_changed import HeadAnswers, collect
@@ -31,40 +29,39 @@ def as_vectors(means: Means) -> Vectors:
 
 
 @cached
-def each_part(name: Checkpoint, given: Input, means: Vectors | None) -> np.ndarray:
+def each_part(subject: LiveSubject, means: Vectors | None) -> np.ndarray:
     """Answers [layer, head, then all heads, then feed-forward, answer] with each part alone ablated."""
-    heads = each_head(name, given, means)
-    config, vectors = loaded(name).config, _array(means)
-    wholes = [ablated(layers=(layer,), means=vectors) for layer in range(config.n_layers)]
-    wholes += [ablated(feed_forwards=(layer,)) for layer in range(config.n_layers)]
-    rest = of(probabilities, name, (given,), tuple(wholes))[0]
-    return np.concatenate((heads, rest.reshape(2, config.n_layers, -1).transpose(1, 0, 2)), axis=1)
+    heads = each_head(subject, means)
+    layers, vectors = range(subject.loaded.config.n_layers), _array(means)
+    wholes = [ablated(layers=(layer,), means=vectors) for layer in layers]
+    wholes += [ablated(feed_forwards=(layer,)) for layer in layers]
+    rest = of(probabilities, subject.checkpoint, (subject.given,), tuple(wholes))[0]
+    return np.concatenate((heads, rest.reshape(2, len(layers), -1).transpose(1, 0, 2)), axis=1)
 
 
 @cached
-def each_head(name: Checkpoint, given: Input, means: Vectors | None) -> np.ndarray:
+def each_head(subject: LiveSubject, means: Vectors | None) -> np.ndarray:
     """Answers [layer, head, answer] with each head alone ablated, and a bar where that takes longer."""
-    steps = ablate_heads_in_steps(loaded(name), given, "zero" if means is None else _array(means))
-    return _together(name, steps, "Taking away one head after the other …", ("heads", name, given, means))
+    steps = ablate_heads_in_steps(subject.loaded, subject.given, "zero" if means is None else _array(means))
+    return _by_head(subject, steps, "Taking away one head after the other …", ("heads", subject, means))
 
 
 @cached
-def each_head_patched(name: Checkpoint, given: Input, source: Input) -> np.ndarray:
+def each_head_patched(subject: LiveSubject, source: Input) -> np.ndarray:
     """Answers [layer, head, answer] with each head alone as it is for `source`."""
-    steps = patch_heads_in_steps(loaded(name), given, source)
-    return _together(
-        name, steps, "Patching in one head after the other …", ("heads patched", name, given, source)
-    )
+    steps = patch_heads_in_steps(subject.loaded, subject.given, source)
+    what = ("heads patched", subject, source)
+    return _by_head(subject, steps, "Patching in one head after the other …", what)
 
 
 @cached
-def each_position_patched(name: Checkpoint, given: Input, source: Input) -> np.ndarray:
+def each_position_patched(subject: LiveSubject, source: Input) -> np.ndarray:
     """Answers [stage, position, answer]; NaN where a position has no partner."""
-    before = record(name, given)
+    before = subject.record
     n_stages, n = len(before.stages), len(before)
     result = np.full((n_stages, n, before.config.n_answers), np.nan, np.float32)
-    steps = patch_positions_in_steps(loaded(name), given, source)
-    text, what = "Patching in one position after the other …", ("positions patched", name, given, source)
+    steps = patch_positions_in_steps(subject.loaded, subject.given, source)
+    text, what = "Patching in one position after the other …", ("positions patched", subject, source)
     for step in as_they_come(steps, lambda step: len(step.positions) / (n_stages * n), text, what):
         result[step.stage, step.positions] = step.answers
     return result
@@ -81,16 +78,9 @@ def forwards_of_positions(before: ForwardRecord) -> int:
     return -(-len(before.stages) * len(before) // 2)
 
 
-def wanted(what: tuple, name: Checkpoint, given: Input, n_forwards: int, label: str, key: str) -> bool:
-    """Whether to work `what` out now: so many forwards take half a second or less, it was done before, or the button here is
-    pressed. What is done afterwards stands inside `until_done(what)`.
-    """
-    is_short = is_quick(name, given, n_forwards)
-    return stoppable.wanted(what, f"{label}, {about(name, given, n_forwards)}", key, is_short=is_short)
-
-
-def _together(name: Checkpoint, steps: Iterator[HeadAnswers], text: str, what: tuple) -> np.ndarray:
-    config = loaded(name).config
+def _by_head(subject: LiveSubject, steps: Iterator[HeadAnswers], text: str, what: tuple) -> np.ndarray:
+    """What the steps answer, [layer, head, answer], with a bar while they are computed."""
+    config = subject.loaded.config
     n_heads = config.n_layers * config.n_heads
     steps = as_they_come(steps, lambda step: len(step.heads) / n_heads, text, what)
     return collect(steps, config)[:, :, 0]

@@ -7,15 +7,17 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
-from app_pages.controls.head_choice import take_query
+from app_pages.controls.control_bar import Slots
+from app_pages.controls.head_choice import HeadChoice, take_query
 from app_pages.controls.input_controls import DIGIT
 from app_pages.controls.pages import ATTENTION, go_to
 from app_pages.heads.head_line import say_head
 from app_pages.heads.numbers import how_to_measure
 from app_pages.inputs.digit_input import take_digit
 from app_pages.show.show import clickable
-from app_pages.subject import state
+from app_pages.subject import encoders, shipped_inputs
 from app_pages.subject.stored_results import examples_of, over
+from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import plain
 from model.atlas.data_source import Source
 from model.atlas.dataset_examples import DIGITS, OWN_NAME, own_texts
@@ -27,45 +29,45 @@ COLUMNS = 6  # digits in a row
 MOST = 12
 
 
-def examples(chosen: state.HeadSelection) -> None:
-    say_head(chosen)
-    stored = examples_of(chosen.checkpoint)
+def examples(subject: LiveSubject, _slots: Slots, chosen: HeadChoice) -> None:
+    say_head(subject, chosen)
+    stored = examples_of(subject.checkpoint)
     if stored is None:
-        st.info(how_to_measure(chosen.checkpoint, f"--with {MEASURE}"), icon=":material/database:")
+        st.info(how_to_measure(subject.checkpoint, f"--with {MEASURE}"), icon=":material/database:")
         return
     rows = stored.rows
     rows = rows[(rows["layer"] == chosen.layer) & (rows["head"] == chosen.head)].sort_values("rank")
     if not len(rows):
         st.info("None of the examples has a weight of this head between two words.", icon=":material/info:")
         return
-    is_text = chosen.record.patch_grid is None
+    is_text = subject.record.patch_grid is None
     st.caption(
         f"The largest weights that this head gives between two {'words' if is_text else 'patches'}, over "
         f"{plain(over(stored.source, MEASURE))}, at most one from each: the framed query attends to the filled key. Special "
         "tokens are left out."
     )
     if is_text:
-        _texts(chosen, rows, stored.source)
+        _texts(subject, rows, stored.source)
     elif stored.source.data == DIGITS:
-        _digits(chosen, rows)
+        _digits(subject, rows)
     else:
         st.info(
             f"The pictures of {plain(stored.source.data)} are not part of the app.", icon=":material/info:"
         )
 
 
-def _texts(chosen: state.HeadSelection, rows: pd.DataFrame, source: Source) -> None:
+def _texts(subject: LiveSubject, rows: pd.DataFrame, source: Source) -> None:
     of_own = own_texts() if source.data == OWN_NAME else {}
-    lines = "".join(_line(row, _opening(chosen, row, of_own)) for row in rows.itertuples())
+    lines = "".join(_line(row, _opening(subject, row, of_own)) for row in rows.itertuples())
     head = "<thead><tr><th>weight</th><th>in context</th><th>number in the data</th></tr></thead>"
     st.html(f'<table class="liked">{head}<tbody>{lines}</tbody></table>')
 
 
-def _opening(chosen: state.HeadSelection, row: object, texts: Mapping[int, str]) -> str:
+def _opening(subject: LiveSubject, row: object, texts: Mapping[int, str]) -> str:
     """The number of the example; where its text is known, with a link to this head and query on it."""
     if row.number not in texts:
         return f"{row.number:,}"
-    at = {"kind": state.TEXT, "text": texts[row.number], "checkpoint": chosen.checkpoint}
+    at = {"kind": encoders.TEXT, "text": texts[row.number], "checkpoint": subject.checkpoint}
     at |= {"layer": row.layer, "head": row.head, "query": f"{row.query} {row.query_token}"}
     return f'<a href="./?{escape(urlencode(at))}" title="open in Attention">{row.number:,}</a>'
 
@@ -84,8 +86,8 @@ def _line(row: object, number: str) -> str:
     return f'<tr><td>{written(row.weight, ".2f")}</td><td dir="auto">{text}</td><td>{number}</td></tr>'
 
 
-def _digits(chosen: state.HeadSelection, rows: pd.DataFrame) -> None:
-    record, (images, _) = chosen.record, state.test_digits()
+def _digits(subject: LiveSubject, rows: pd.DataFrame) -> None:
+    record, (images, _) = subject.record, shipped_inputs.test_digits()
     rows = rows[(rows["number"] >= 1) & (rows["number"] <= len(images))].head(MOST)
     numbers = (rows["number"] - 1).tolist()  # of the data from 1, of the gallery from 0
     queries, keys = rows["query"].tolist(), rows["key"].tolist()

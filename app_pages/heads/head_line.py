@@ -2,22 +2,23 @@
 
 import streamlit as st
 
+from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.pages import ATTENTION, INSIDE_A_HEAD, go_to
-from app_pages.show.head_name import named
-from app_pages.subject import state
+from app_pages.subject.head_name import head_names
+from app_pages.subject.subject import LiveSubject, Subject
 from model.measures.head_roles import too_few
 from viz.builders.number_format import head_name
 
 LABELS = {ATTENTION: "Open in Attention", INSIDE_A_HEAD: "Step by step"}
 
 
-def say_head(chosen: state.HeadSelection) -> None:
-    called = named(chosen)
+def say_head(subject: Subject, chosen: HeadChoice) -> None:
+    called = head_names(subject, chosen.layer, chosen.head)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="head_line"):
         name = f"**{head_name(chosen.layer, chosen.head)}**"
-        name += f" · {called.whole}" if called.whole else f" :gray[{_nameless(chosen)}]"
+        name += f" · {called.whole}" if called.whole else f" :gray[{_nameless(subject)}]"
         st.markdown(name, help=called.help, width="content")
-        for page in LABELS if chosen.opened is None else (ATTENTION,):
+        for page in LABELS if isinstance(subject, LiveSubject) else (ATTENTION,):
             st.button(
                 f"{LABELS[page]} →",
                 type="tertiary",
@@ -27,6 +28,6 @@ def say_head(chosen: state.HeadSelection) -> None:
             )
 
 
-def _nameless(chosen: state.HeadSelection) -> str:
-    read = chosen.record.attended
+def _nameless(subject: Subject) -> str:
+    read = subject.record.attended
     return f"has no role: {len(read)} {read.units} are too few" if too_few(read) else "has none of the roles"

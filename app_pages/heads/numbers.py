@@ -6,12 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
+from app_pages.controls.control_bar import Slots
+from app_pages.controls.estimated_work import wanted
 from app_pages.controls.heads_controls import HERE, NUMBERS_OF
 from app_pages.heads.columns import COLUMNS
-from app_pages.heads.effects import as_vectors, each_head, forwards_of_heads, wanted
-from app_pages.subject.cache import Checkpoint, cached, of
-from app_pages.subject.state import Selection, record
-from app_pages.subject.stored_results import heads_of, over
+from app_pages.heads.effects import as_vectors, each_head, forwards_of_heads
+from app_pages.subject.cache import of
+from app_pages.subject.stored_results import over
+from app_pages.subject.subject import LiveSubject, Subject
 from app_pages.toolkit.markdown import plain
 from app_pages.toolkit.stoppable import until_done
 from model.atlas.data_source import Spread
@@ -19,7 +21,6 @@ from model.atlas.results import Heads
 from model.checkpoint import available, read_config
 from model.experiments import knock_out
 from model.experiments.importance import importance
-from model.inputs import Input
 from model.measures.head_roles import ON_ONE_INPUT, Role, roles, roles_for
 from model.measures.head_statistics import by_chance, statistics
 from model.record import AttentionRecord, ForwardRecord
@@ -53,10 +54,10 @@ class Numbers:
         return roles(self.record, self.values, layer, head, self.chance)
 
 
-def choose_numbers(chosen: Selection) -> Numbers:
+def choose_numbers(subject: Subject, slots: Slots) -> Numbers:
     """With the control by which one chooses between this input and the data set, where there is something to choose."""
-    stored = heads_of(chosen.checkpoint) if chosen.opened is None else None
-    shape = chosen.record.pattern.shape[:2]
+    stored = subject.stored_heads
+    shape = subject.record.pattern.shape[:2]
     spreads = (
         {} if stored is None else {k: each for k, each in stored.spreads.items() if each.mean.shape == shape}
     )
@@ -64,30 +65,34 @@ def choose_numbers(chosen: Selection) -> Numbers:
     if spreads:
         data, samples = plain(over(stored.source)), stored.source.samples
         unknown = stored.source.unknown or 0.0
-        with chosen.controls:
+        with slots.controls:
             first = NUMBERS_OF.choose(help=f"The data set is {data}.")
-    here = of_input(chosen) | (effects(chosen, stored) if chosen.opened is None else {})
+    here = subject.measure(statistics)
+    if isinstance(subject, LiveSubject):
+        here = here | effects(subject, stored)
     return Numbers(
-        record=chosen.record,
+        record=subject.record,
         here=here,
         spreads=spreads,
         data=data,
         samples=samples,
-        chance=by_chance(chosen.record) if first == HERE else None,
+        chance=by_chance(subject.record) if first == HERE else None,
         unknown=unknown,
         first=first,
     )
 
 
-def say_source(chosen: Selection, numbers: Numbers) -> None:
+def say_source(subject: Subject, numbers: Numbers) -> None:
     """Why there are no numbers over a data set, where there are none; and how much of its texts was unknown."""
     if numbers.unknown:
         share = percent(numbers.unknown, below="<")
         st.caption(f"Of the tokens of {numbers.data}, {share} are unknown to this tokenizer.")
-    if chosen.opened is not None:
+    if not isinstance(subject, LiveSubject):
         st.caption("A record holds one input, so these are the numbers of that input alone.")
     elif numbers.spreads and not {"importance", "zero"} <= set(numbers.spreads):
-        st.caption(f"What a head is worth: {how_to_measure(chosen.checkpoint, '--with importance,ablation')}")
+        st.caption(
+            f"What a head is worth: {how_to_measure(subject.checkpoint, '--with importance,ablation')}"
+        )
     elif numbers.samples:
         names: dict[int, list[str]] = {}
         for name, n in numbers.samples.items():
@@ -96,7 +101,7 @@ def say_source(chosen: Selection, numbers: Numbers) -> None:
         fewer = [f"{n:,} of them: {', '.join(titles)}" for n, titles in names.items()]
         st.caption(f"Not measured on all of the data set, but on {'; on '.join(fewer)}.")
     elif not numbers.spreads:
-        st.caption(f"These are the numbers of this input alone. {how_to_measure(chosen.checkpoint)}")
+        st.caption(f"These are the numbers of this input alone. {how_to_measure(subject.checkpoint)}")
 
 
 def explained(numbers: Numbers) -> None:
@@ -142,34 +147,22 @@ def command(name: str, *options: str) -> str:
     return " ".join([*words, *options])
 
 
-def of_input(chosen: Selection) -> dict[str, np.ndarray]:
-    """`statistics` of what is shown."""
-    if chosen.opened is not None:
-        return statistics(chosen.record)
-    return _statistics(chosen.checkpoint, chosen.given)
-
-
-def effects(chosen: Selection, stored: Heads | None) -> dict[str, np.ndarray]:
+def effects(subject: LiveSubject, stored: Heads | None) -> dict[str, np.ndarray]:
     """[layer, head]: `importance`, and the size of the change of the answer with each head ablated; where that takes longer
     than a glance, behind a button."""
-    name, given, before = chosen.checkpoint, chosen.given, chosen.record
+    before = subject.record
     means = None if stored is None else stored.z
     if means is not None and means.shape != before.z.shape[:2] + before.z.shape[-1:]:
         means = None
     n_ablations = 1 if means is None else 2
     n_forwards = BACKWARD + n_ablations * forwards_of_heads(before)
-    what = ("effects", name, given, n_ablations)
+    what = ("effects", subject, n_ablations)
     label = f"Measure what each of the {before.pattern.shape[0] * before.pattern.shape[1]} heads is worth on this input"
-    if not wanted(what, name, given, n_forwards, label, "heads_effects"):
+    if not wanted(subject, what, n_forwards, label, "heads_effects"):
         return {}
     with until_done(what):
-        found = {"importance": of(importance, name, (given,))[0]}
-        found["zero"] = knock_out.effects(before, each_head(name, given, None))
+        found = {"importance": of(importance, subject.checkpoint, (subject.given,))[0]}
+        found["zero"] = knock_out.effects(before, each_head(subject, None))
         if means is not None:
-            found["mean"] = knock_out.effects(before, each_head(name, given, as_vectors(means)))
+            found["mean"] = knock_out.effects(before, each_head(subject, as_vectors(means)))
     return found
-
-
-@cached
-def _statistics(name: Checkpoint, given: Input) -> dict[str, np.ndarray]:
-    return statistics(record(name, given))

@@ -8,10 +8,17 @@ from app_pages.heads.patch import patch
 from app_pages.heads.prune import prune
 from app_pages.heads.scatter import scatter
 from app_pages.heads.table import table
-from app_pages.inputs.row import choose_input
+from app_pages.inputs.row import choose_input, choose_input_or_record
 
-DRAW = {TABLE: table, SCATTER: scatter, EXAMPLES: examples, ABLATE: ablate, PRUNE: prune, PATCH: patch}
+OF_RECORDS = {TABLE: table, SCATTER: scatter}  # these need no encoder
+OF_ENCODERS = {EXAMPLES: examples, ABLATE: ablate, PRUNE: prune, PATCH: patch}
 
 part = PART.choose()
-chosen = choose_input(records=part in (TABLE, SCATTER))  # these need no encoder
-DRAW[part](choose_head(chosen, with_colours=False, with_roles=False))
+if part in OF_RECORDS:
+    shown, slots = choose_input_or_record()
+    chosen = choose_head(shown, slots, with_colours=False, with_roles=False)
+    OF_RECORDS[part](shown, slots, chosen)
+else:
+    subject, slots = choose_input()
+    chosen = choose_head(subject, slots, with_colours=False, with_roles=False)
+    OF_ENCODERS[part](subject, slots, chosen)

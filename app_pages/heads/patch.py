@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from app_pages.compare.sides import one_word_changed
-from app_pages.controls.head_choice import clickable_heads, take_query
+from app_pages.controls.control_bar import Slots
+from app_pages.controls.estimated_work import wanted
+from app_pages.controls.head_choice import HeadChoice, take_query
 from app_pages.controls.heads_controls import SECOND_DIGIT, SECOND_TEXT
 from app_pages.controls.map_controls import QUERY
 from app_pages.heads.effects import (
@@ -14,15 +15,16 @@ from app_pages.heads.effects import (
     each_position_patched,
     forwards_of_heads,
     forwards_of_positions,
-    wanted,
     what_changes,
 )
 from app_pages.inputs.digit_input import second_digit
+from app_pages.inputs.one_word_changed import one_word_changed
+from app_pages.show.all_heads import clickable_heads
 from app_pages.show.show import clickable
-from app_pages.subject import state
-from app_pages.subject.cache import of
-from app_pages.subject.state import HeadSelection
-from app_pages.subject.two_sides import Side, beside, predictions, similarity, tell
+from app_pages.show.side_predictions import beside, predictions, tell
+from app_pages.subject import encoders
+from app_pages.subject.subject import LiveSubject
+from app_pages.subject.two_sides import Side, similarity
 from app_pages.toolkit.markdown import plain
 from app_pages.toolkit.stoppable import until_done
 from model.experiments.knock_out import changes
@@ -40,36 +42,34 @@ _OF = (
 )
 
 
-def patch(chosen: HeadSelection) -> None:
-    before = state.record(chosen.checkpoint, chosen.given)
-    with chosen.beside:
-        source, label = _second(chosen)
+def patch(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+    before = subject.record
+    with slots.beside:
+        source, label = _second(subject)
     if source is None:
         st.info("Type a second text above: from it one part at a time is taken.", icon=":material/info:")
         return
     try:
-        other = state.record(chosen.checkpoint, source)
-        pairs = of(paired, chosen.checkpoint, chosen.given, source)
+        other = replace(subject, given=source, label=label)
+        _ = other.record  # raises here where it cannot be read
+        pairs = subject.compute(paired, source)
     except ValueError as error:
         st.info(f"The second input cannot be read: {plain(str(error))}.", icon=":material/info:")
         return
-    names = tuple(f"{which} {_kind(before)}" for which in ("first", "second"))
-    sides = [
-        Side(title=name, checkpoint=chosen.checkpoint, given=given, label=right, record=record)
-        for name, given, right, record in zip(
-            names, (chosen.given, source), (chosen.label, label), (before, other), strict=True
-        )
-    ]
-    tell(_in_words(before, other), "1.1rem")
-    predictions(*sides, key="patch_predictions")
+    tell(_in_words(before, other.record), "1.1rem")
+    predictions(
+        Side(subject, f"first {_kind(before)}"),
+        Side(other, f"second {_kind(before)}"),
+        key="patch_predictions",
+    )
     heads, positions = beside("patch")
     with heads:
-        _heads(chosen, before, source)
+        _heads(subject, chosen, before, source)
     with positions:
-        _positions(chosen, before, source)
+        _positions(subject, before, source)
     st.caption(
         "A part that carries what tells the two inputs apart moves the answer towards that of the second. "
-        f"One pair of inputs is no proof of what a head does in others. {_said_of_pairs(before, other, pairs)}"
+        f"One pair of inputs is no proof of what a head does in others. {_said_of_pairs(before, other.record, pairs)}"
     )
 
 
@@ -77,9 +77,9 @@ def _kind(record: ForwardRecord) -> str:
     return "text" if record.unit == "token" else "digit"
 
 
-def _second(chosen: HeadSelection) -> tuple[Input | None, int | None]:
-    if isinstance(chosen.given, Text):
-        first, session = chosen.given.text, st.session_state
+def _second(subject: LiveSubject) -> tuple[Input | None, int | None]:
+    if isinstance(subject.given, Text):
+        first, session = subject.given.text, st.session_state
         # It begins as the first one with one word changed, and again where the first one is another text.
         if session.get("patch_of") != first and SECOND_TEXT.held() in (None, session.get("patch_made")):
             session["patch_made"] = one_word_changed(first)
@@ -87,9 +87,9 @@ def _second(chosen: HeadSelection) -> tuple[Input | None, int | None]:
                 SECOND_TEXT.take(one_word_changed(first))
         session["patch_of"] = first
         text = SECOND_TEXT.choose(one_word_changed(first))
-        return (replace(chosen.given, text=text) if text.strip() else None), None
+        return (replace(subject.given, text=text) if text.strip() else None), None
     given, label = second_digit(SECOND_DIGIT)
-    return given, state.label_for(chosen.checkpoint, label)
+    return given, encoders.label_for(subject.checkpoint, label)
 
 
 def _in_words(before: ForwardRecord, other: ForwardRecord) -> str:
@@ -116,20 +116,14 @@ def _said_of_pairs(before: ForwardRecord, other: ForwardRecord, pairs: Pairs) ->
     return f"{len(before)} tokens and {len(other)}. {_OF}{stays} {shifted}"
 
 
-def _heads(chosen: HeadSelection, before: ForwardRecord, source: Input) -> None:
+def _heads(subject: LiveSubject, chosen: HeadChoice, before: ForwardRecord, source: Input) -> None:
     st.markdown(f"**Each head's output z, taken from the second {_kind(before)}**")
-    name, given, what = (
-        chosen.checkpoint,
-        chosen.given,
-        ("patch heads", chosen.checkpoint, chosen.given, source),
-    )
-    n_heads = before.pattern.shape[0] * before.pattern.shape[1]
-    if not wanted(
-        what, name, given, forwards_of_heads(before), f"Patch {n_heads} heads in turn", "patch_all"
-    ):
+    what, n_heads = ("patch heads", subject, source), before.pattern.shape[0] * before.pattern.shape[1]
+    label = f"Patch {n_heads} heads in turn"
+    if not wanted(subject, what, forwards_of_heads(before), label, "patch_all"):
         return
     with until_done(what):
-        effects = changes(before, each_head_patched(name, given, source))
+        effects = changes(before, each_head_patched(subject, source))
     head = chosen.layer, chosen.head
     title = [what_changes(before)]
     figure = head_grid(effects, selected=head, title=title, signed=before.predicted_class is not None)
@@ -141,15 +135,14 @@ def _heads(chosen: HeadSelection, before: ForwardRecord, source: Input) -> None:
     )
 
 
-def _positions(chosen: HeadSelection, before: ForwardRecord, source: Input) -> None:
+def _positions(subject: LiveSubject, before: ForwardRecord, source: Input) -> None:
     st.markdown(f"**Each state of the residual stream, taken from the second {_kind(before)}**")
-    name, given = chosen.checkpoint, chosen.given
-    what = ("patch positions", name, given, source)
+    what = ("patch positions", subject, source)
     label = f"Patch {len(before)} positions at {len(before.stages)} stages"
-    if not wanted(what, name, given, forwards_of_positions(before), label, "patch_states"):
+    if not wanted(subject, what, forwards_of_positions(before), label, "patch_states"):
         return
     with until_done(what):
-        effects = changes(before, each_position_patched(name, given, source))
+        effects = changes(before, each_position_patched(subject, source))
     query = QUERY.held(0)
     query = query if isinstance(query, int) and query < len(before) else 0
     signed = before.predicted_class is not None

@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from app_pages.controls.head_choice import take_head
+from app_pages.controls.control_bar import Slots
+from app_pages.controls.head_choice import HeadChoice, take_head
 from app_pages.controls.heads_controls import PRUNED, PRUNED_BY
 from app_pages.heads.numbers import command, how_to_measure
 from app_pages.show.show import clickable
-from app_pages.subject import state
-from app_pages.subject.state import HeadSelection
+from app_pages.subject import encoders
 from app_pages.subject.stored_results import over, pruning_of
+from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import plain
 from model.atlas.results import CHOOSING, JUDGING, Table
 from model.experiments.pruning import PruningStep, may_go
@@ -22,21 +23,21 @@ from viz.heads.pruning_curve import Curve, pruning_curve
 MEASURE = "pruning"
 
 
-def prune(chosen: HeadSelection) -> None:
-    if not chosen.record.has_classes:
+def prune(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+    if not subject.record.has_classes:
         st.info(
-            f"{chosen.checkpoint} does not choose one of several classes, so there is no accuracy that heads could cost.",
+            f"{subject.checkpoint} does not choose one of several classes, so there is no accuracy that heads could cost.",
             icon=":material/info:",
         )
         return
-    names = state.pair(chosen.checkpoint) or (chosen.checkpoint,)
+    names = encoders.pair(subject.checkpoint) or (subject.checkpoint,)
     stored = {name: found for name in names if (found := pruning_of(name)) is not None}
     missing = [name for name in names if name not in stored]
     if not stored:
-        st.info(how_to_measure(chosen.checkpoint, f"--with {MEASURE}"), icon=":material/database:")
+        st.info(how_to_measure(subject.checkpoint, f"--with {MEASURE}"), icon=":material/database:")
         return
     ways = [how for how in PRUNED_BY if any((each.rows["how"] == how).any() for each in stored.values())]
-    with chosen.controls:
+    with slots.controls:
         how = PRUNED.choose([PRUNED_BY[way] for way in ways])
     steps = {name: _steps(table, how) for name, table in stored.items()}
     drawn = {name: each for name, each in steps.items() if each}
@@ -45,7 +46,7 @@ def prune(chosen: HeadSelection) -> None:
     figure = pruning_curve({name: _curve(name, each) for name, each in drawn.items()})
 
     def take(step: dict) -> None:
-        if step["encoder"] == chosen.checkpoint and step["went"]:
+        if step["encoder"] == subject.checkpoint and step["went"]:
             layer, head = step["went"].split()
             take_head(int(layer[1:]), int(head[1:]))
 
@@ -55,7 +56,7 @@ def prune(chosen: HeadSelection) -> None:
         f"are each dispensable may not be so together. {_judged_by(stored.values())} ± is the standard error of the change, "
         "which compares the answers to the same examples; accuracy counts as lower where it fell by more than two of them; "
         "less, up or down, may be chance. Dashed: the last step before it is lower. "
-        f"A click on a point of {chosen.checkpoint} chooses the head."
+        f"A click on a point of {subject.checkpoint} chooses the head."
     )
     for name in missing:
         st.caption(f"{name}: {how_to_measure(name, f'--with {MEASURE}')}")
@@ -141,7 +142,7 @@ def _change(step: PruningStep) -> str:
 
 def _curve(name: str, steps: list[PruningStep]) -> Curve:
     return Curve(
-        state.config_of(name).norm_placement,
+        encoders.config_of(name).norm_placement,
         [_name(step) for step in steps],
         np.array([step.accuracy for step in steps]),
         np.array([step.loss for step in steps]),

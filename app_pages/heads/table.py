@@ -8,13 +8,14 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from app_pages.controls.head_choice import take_head
+from app_pages.controls.control_bar import Slots
+from app_pages.controls.head_choice import HeadChoice, take_head
 from app_pages.controls.heads_controls import ANY, HERE, LAYERS, NONE, ROLE, SEARCH, SORT
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.head_line import say_head
 from app_pages.heads.numbers import Numbers, choose_numbers, explained, in_words, say_source
 from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableRow
-from app_pages.subject import state
+from app_pages.subject.subject import Subject
 from model.measures.head_roles import Role, roles_for
 from viz.builders.number_format import head_name
 
@@ -31,15 +32,15 @@ class Head(NamedTuple):
         return head_name(self.layer, self.head)
 
 
-def table(chosen: state.HeadSelection) -> None:
-    numbers = choose_numbers(chosen)
+def table(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
+    numbers = choose_numbers(subject, slots)
     every = [Head(*at, numbers.roles(*at)) for at in np.ndindex(numbers.shape)]
-    with chosen.controls:
+    with slots.controls:
         searched = SEARCH.choose()
-    with chosen.more, st.popover("Filter", key="heads_filter"):
+    with slots.more, st.popover("Filter", key="heads_filter"):
         layers, role = _choose_filter(numbers, every)
     rows = found(every, searched, layers, role)
-    say_head(chosen)
+    say_head(subject, chosen)
     sort = SORT.read()
     if rows:
         _draw(chosen, numbers, ordered(rows, numbers.values, sort), sort)
@@ -56,7 +57,7 @@ def table(chosen: state.HeadSelection) -> None:
             if numbers.first == HERE
             else f"Large: {mean}; small: this input."
         )
-    say_source(chosen, numbers)
+    say_source(subject, numbers)
     explained(numbers)
 
 
@@ -118,7 +119,7 @@ def _show_all() -> None:
     ROLE.take(ANY)
 
 
-def _draw(chosen: state.HeadSelection, numbers: Numbers, rows: Sequence[Head], sort: str) -> None:
+def _draw(chosen: HeadChoice, numbers: Numbers, rows: Sequence[Head], sort: str) -> None:
     _table.draw(
         _headings(numbers, sort),
         _rows(numbers, rows, (chosen.layer, chosen.head)),

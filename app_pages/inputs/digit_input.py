@@ -22,7 +22,7 @@ from app_pages.inputs import drawing
 from app_pages.inputs.drawing.code import BLANK
 from app_pages.inputs.own_picture import own_picture
 from app_pages.show.show import clickable
-from app_pages.subject import state
+from app_pages.subject import encoders, shipped_inputs
 from model.inputs import Picture
 from model.measures.difficulty import called_differently, hardest_first
 from viz.inputs.image_gallery import image_gallery
@@ -40,7 +40,7 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
     picture = st.container(width="content", key="picture")
     number = st.container(width="content")
     with st.popover("Choose or draw", key="digits"):
-        config = state.config_of(checkpoint)
+        config = encoders.config_of(checkpoint)
         coloured = config is not None and config.n_channels == 3
         sources = (TEST_DIGITS, DRAW, *((PICTURE,) if coloured else ()))
         source = SOURCE.choose(sources, on_change=drawing.leave)
@@ -79,7 +79,7 @@ def second_digit(control: DigitNumber) -> tuple[Picture | None, int | None]:
 def _test_digits() -> tuple[np.ndarray, np.ndarray] | None:
     """None, and a sentence, where the files are missing or damaged."""
     try:
-        return state.test_digits()
+        return shipped_inputs.test_digits()
     except (OSError, ValueError):
         st.warning("The test digits in `examples/` cannot be read; a digit can still be drawn.")
         return None
@@ -108,9 +108,9 @@ def _list(labels: np.ndarray, checkpoint: str | None) -> tuple[np.ndarray, list[
 
     Orders that need predictions are offered where these were written down.
     """
-    own = checkpoint and state.predictions(checkpoint)
-    pair = checkpoint and state.pair(checkpoint)
-    both = [made for name in pair or () if (made := state.predictions(name)) is not None]
+    own = checkpoint and encoders.predictions(checkpoint)
+    pair = checkpoint and encoders.pair(checkpoint)
+    both = [made for name in pair or () if (made := encoders.predictions(name)) is not None]
     orders = (AS_THEY_COME, *([HARDEST] if own else []), *([DISAGREE] if len(both) == 2 else []))
     left, right = st.columns((2, 3))
     with left:

@@ -20,7 +20,7 @@ from app_pages.controls.pages import MANY_INPUTS, go_to
 from app_pages.inputs import drawing
 from app_pages.inputs.drawing.code import from_code
 from app_pages.inputs.own_picture import HELD
-from app_pages.subject import state
+from app_pages.subject import encoders, shipped_inputs
 from model.config import ModelConfig
 from model.evaluate.__main__ import class_of
 from model.inputs import Input, Picture, Text
@@ -48,7 +48,7 @@ class Item:
         if self.text is not None:
             return self.text if reads_pairs else replace(self.text, second=None)
         if self.digit is not None:
-            return Picture.of(state.test_digits()[0][self.digit])
+            return Picture.of(shipped_inputs.test_digits()[0][self.digit])
         if config.n_channels == 3:
             return self.colours
         return Picture.of(from_code(self.drawing)) if self.drawing else None
@@ -104,18 +104,18 @@ def open_item(kind: str, number: int, name: str) -> list[Choice]:
 
     Returns what a page needs in its address on which nothing of that was drawn yet; kind and encoder stand on every page.
     """
-    config = state.config_of(name)
+    config = encoders.config_of(name)
     st.session_state[_AT] = {**st.session_state.get(_AT, {}), kind: number}
     return held(kind).items[number].choose(config)
 
 
 def right_class(kind: str, name: str | None, given: Input | None) -> int | None:
     """Of the item that was opened, as long as it is the input: the class that it was labelled with; None for unknown."""
-    listed, number, config = held(kind), at(kind), state.config_of(name)
+    listed, number, config = held(kind), at(kind), encoders.config_of(name)
     if listed is None or number is None or config is None or not config.chooses:
         return None
     item = listed.items[number]
-    if not item.label or given is None or given != item.given(config, reads_pairs=state.reads_pairs(name)):
+    if not item.label or given is None or given != item.given(config, reads_pairs=encoders.reads_pairs(name)):
         return None
     try:
         return class_of(item.label, config.class_names)
@@ -125,14 +125,14 @@ def right_class(kind: str, name: str | None, given: Input | None) -> int | None:
 
 def stepper(kind: str, name: str | None, given: Input | None) -> None:
     """“◂ 3 of 27 ▸” in the row of the input; nothing where no item of a list was opened."""
-    listed, number, config = held(kind), at(kind), state.config_of(name)
+    listed, number, config = held(kind), at(kind), encoders.config_of(name)
     order = st.session_state.get(_ORDERS, {}).get(kind) or []
     if listed is None or config is None or number not in order:
         return
     place, n = order.index(number), len(order)
     changed = (
         ""
-        if given == listed.items[number].given(config, reads_pairs=state.reads_pairs(name))
+        if given == listed.items[number].given(config, reads_pairs=encoders.reads_pairs(name))
         else ", changed"
     )
     look = {"type": "tertiary", "on_click": open_item}
@@ -162,7 +162,7 @@ def _back() -> None:
 def thumbnail_of(item: Item) -> np.ndarray | None:
     """A picture as it stands in the list."""
     if item.digit is not None:
-        return state.test_digits()[0][item.digit]
+        return shipped_inputs.test_digits()[0][item.digit]
     if item.colours is not None:
         return item.colours.array
     return from_code(item.drawing) if item.drawing else None

@@ -2,10 +2,11 @@
 
 import streamlit as st
 
+from app_pages.controls.head_choice import OTHER_KIND
 from app_pages.controls.input_controls import CHECKPOINT, KIND, SECOND_PART, TEXT
 from app_pages.controls.map_controls import QUERY
-from app_pages.subject import state
-from app_pages.subject.opened import OPENED, OTHER_KIND, Opened, opened
+from app_pages.subject import encoders
+from app_pages.subject.subject import OPENED, FileSubject, open_subject
 from app_pages.toolkit.markdown import as_code, plain
 from model import checkpoint
 from model.record.record_file import from_bytes
@@ -25,30 +26,33 @@ def open_record(name: str, content: bytes) -> None:
     Raises ValueError, in one sentence, where it is no record.
     """
     name = name.rpartition("/")[2][-LONGEST_NAME:]
-    found = from_bytes(content, name)
-    st.session_state[OPENED] = Opened(
-        name=name, record=found.record, settings=found.settings, picture=found.picture
+    read = from_bytes(content, name)
+    st.session_state[OPENED] = FileSubject(
+        file_name=name, record=read.record, settings=read.settings, picture=read.picture
     )
     st.session_state[OTHER_KIND] = True
-    KIND.take(state.RECORD)
+    KIND.take(encoders.RECORD)
     QUERY.take(0)
 
 
-def record_input() -> Opened | None:
+def record_input() -> FileSubject | None:
     """What is open, with a button to open something else; None where nothing is."""
-    if (found := opened()) is None:
+    if (subject := open_subject()) is None:
         return None
-    layers, heads, *_ = found.record.pattern.shape
-    read, attended = found.record, found.record.attended
-    size = f"{len(read)} tokens" if read.keys is None else f"{len(read)} queries × {len(attended)} keys"
+    read, attended = subject.record, subject.record.attended
+    layers, heads = read.pattern.shape[:2]
     if read.patch_grid is not None:
         size = "{} × {} patches".format(*read.patch_grid)
-    st.markdown(f"{as_code(found.name)} :gray[{layers} × {heads} heads, {size}]", width="content")
+    elif read.keys is None:
+        size = f"{len(read)} tokens"
+    else:
+        size = f"{len(read)} queries × {len(attended)} keys"
+    st.markdown(f"{as_code(subject.file_name)} :gray[{layers} × {heads} heads, {size}]", width="content")
     with st.popover("", icon=":material/info:", type="tertiary", key="about_record"):
-        _describe(found)
+        _describe(subject)
     with st.popover("Open another", key="another_record"):
         _upload()
-    return found
+    return subject
 
 
 def most_mb() -> int:
@@ -92,11 +96,8 @@ def _take_upload(key: str) -> None:
         st.session_state["record_problem"] = f"{plain(str(error))}."
 
 
-def _describe(found: Opened) -> None:
-    said = {
-        name: found.settings.get(name)
-        for name in ("text", "second_part", "checkpoint", "intervention", "version")
-    }
+def _describe(subject: FileSubject) -> None:
+    settings = subject.settings
     labels = {
         "text": "text",
         "second_part": "second part",
@@ -105,31 +106,31 @@ def _describe(found: Opened) -> None:
         "version": "written by version",
     }
     lines = [
-        f"{labels[name]}: {as_code(' '.join(it[:300].split()))}"
-        for name, it in said.items()
-        if it and isinstance(it, str)
+        f"{label}: {as_code(' '.join(value[:300].split()))}"
+        for name, label in labels.items()
+        if (value := settings.get(name)) and isinstance(value, str)
     ]
-    if isinstance(weights := found.settings.get("weights_sha256"), str):
+    if isinstance(weights := settings.get("weights_sha256"), str):
         lines.append(f"weights (SHA-256): {as_code(weights[:16])}")
-    if found.holds:
-        lines.append(found.holds)
+    if subject.limits:
+        lines.append(subject.limits)
     st.caption("  \n".join(lines))
-    name, text = said["checkpoint"], said["text"]
+    name, text = settings.get("checkpoint"), settings.get("text")
     if isinstance(text, str) and isinstance(name, str) and _is_here(name, weights):
-        again = (name, text, found.settings.get("second_part"))
+        again = (name, text, settings.get("second_part"))
         st.button("Run this encoder on the text", key="read_again", on_click=_read_again, args=again)
     st.button("Close the record", key="close_record", on_click=_close)
 
 
 def _is_here(name: str, weights: object) -> bool:
     try:
-        return name in state.checkpoints(state.TEXT) and checkpoint.weights_hash(name) == weights
+        return name in encoders.checkpoints(encoders.TEXT) and checkpoint.weights_hash(name) == weights
     except OSError:  # one without weights is listed as well
         return False
 
 
 def _read_again(name: str, text: str, second: object) -> None:
-    KIND.take(state.TEXT)
+    KIND.take(encoders.TEXT)
     TEXT.take(text)
     SECOND_PART.take(second if isinstance(second, str) else "")
     CHECKPOINT.take(name)

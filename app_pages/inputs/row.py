@@ -6,28 +6,31 @@ from typing import NoReturn
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from app_pages.controls.control_bar import bar
+from app_pages.controls.control_bar import Slots, bar
+from app_pages.controls.head_choice import OTHER_KIND
 from app_pages.controls.input_controls import CHECKPOINT, KIND
 from app_pages.controls.map_controls import QUERY
 from app_pages.inputs import drawing
 from app_pages.inputs.digit_input import digit_input
 from app_pages.inputs.input_list import right_class, stepper
+from app_pages.inputs.linked_encoders import say_gone
 from app_pages.inputs.record_input import invite, record_input
 from app_pages.inputs.text_input import text_input
 from app_pages.inputs.unknown_tokens import say_unknown
-from app_pages.subject import session_encoders, state
-from app_pages.subject.opened import OTHER_KIND, Opened
+from app_pages.subject import encoders, session_encoders
+from app_pages.subject.cache import loaded
+from app_pages.subject.subject import FileSubject, LiveSubject, Subject, encoded_text
 from app_pages.toolkit.markdown import PLACEMENTS, plain
 from model import checkpoint
 from model.checkpoint.seeds import by_seed, seed_of
 from model.checkpoint.training_history import measured, standard_error
-from model.inputs import Input
+from model.inputs import Text
 from model.loaded import Loaded
 from viz.builders.number_format import with_error
 
 INVITATION = {
-    state.TEXT: "Type a sentence above, or choose an example there, to see all heads.",
-    state.DIGIT: "Draw a digit above, or upload a picture of one, to see all heads.",
+    encoders.TEXT: "Type a sentence above, or choose an example there, to see all heads.",
+    encoders.DIGIT: "Draw a digit above, or upload a picture of one, to see all heads.",
 }
 NEEDS_ENCODER = (
     "This page runs an encoder, but a record holds only the results of one run: choose Text or Digit. Records are shown on "
@@ -50,94 +53,99 @@ NO_NUMBERS = (
 )
 
 
-def choose_input(
-    places: tuple[DeltaGenerator, DeltaGenerator] | None = None, *, records: bool = False
-) -> state.Selection:
+def choose_input(places: tuple[DeltaGenerator, DeltaGenerator] | None = None) -> tuple[LiveSubject, Slots]:
     """Draws the row, and below it the bar that the page fills, where it has not made one itself (`controls.control_bar.bar`).
 
-    A page that needs no more than attention patterns takes `records` that were opened from a file as well: only to
-    such a page is one ever given. Where nothing can be read, a sentence ends the page.
+    Where nothing can be read, a sentence ends the page.
     """
-    with st.container(horizontal=True, vertical_alignment="center", key="input"):
-        kind = _choose_kind()
-        look = {"horizontal": True, "vertical_alignment": "center", "gap": "xsmall"}
-        place = st.container(key=f"input_{kind.lower()}", **look)
-        beside = st.container(horizontal=True, vertical_alignment="center", key="input_beside")
-        name = "" if kind == state.RECORD else _choose_encoder(kind)
-        about = st.container(width="content")
-        answer = st.container(horizontal=True, vertical_alignment="center", width="content", key="answer")
-    if kind != state.RECORD:
-        session_encoders.say_gone(name)
-    opened, label = None, None
-    if kind == state.RECORD:
-        with place:
-            opened = record_input()
-        given = _of_record(opened, records)
-    else:
-        with place:
-            if kind == state.TEXT:
-                given, label = text_input(name)
-            else:
-                given, label = digit_input(name)
-            label = state.label_for(name, label)
-            label = right_class(kind, name, given) if label is None else label
-        with place:
-            stepper(kind, name, given)
-        _need_encoder(name, kind, given, about)
-    controls, more = places or bar("controls")
-    selection = state.Selection(
-        checkpoint=name,
-        given=given,
-        label=label,
-        beside=beside,
-        answer=answer,
-        controls=controls,
-        more=more,
-        opened=opened,
-    )
-    state.select(selection)
-    return selection
-
-
-def _need_encoder(name: str | None, kind: str, given: Input | None, about: DeltaGenerator) -> None:
-    """Ends the page where there is no encoder, or nothing that it could read."""
-    if name is None:
-        stop(f"There is no encoder for this input: none in `checkpoints/` reads a {kind.lower()}.")
-    try:
-        loaded = state.loaded(name)
-        with about:
-            _describe(loaded)
-        n_read = state.encoded_text(name, given).n_read if kind == state.TEXT and given else None
-    except (ValueError, OSError) as error:
-        stop(f"The encoder {name} cannot be used, choose another one: {plain(str(error))}.")
-    if given is None or n_read == 0:
-        stop(INVITATION[kind])
-    if not state.record(name, given).is_finite:
-        stop(f"The encoder {plain(name)} {NO_NUMBERS}")
-    session_encoders.say_on_cpu(name)
-    if left_out := state.left_out(name, given):
-        st.caption(f"The text is too long for the encoder, which leaves out the {left_out}.")
-    say_unknown(name, given)
-
-
-def _of_record(opened: Opened | None, records: bool) -> Input | None:
-    """What the open record is of; ends the page where none is open, or where a record is too little."""
-    if not records:
+    row = _Row()
+    if row.kind == encoders.RECORD:
+        row.open_record()
         stop(NEEDS_ENCODER)
-    if opened is None:
-        invite()
-        st.stop()
-    for said in filter(None, (opened.holds, opened.odd_rows)):
-        st.caption(said)
-    return opened.given
+    return row.live_subject(), row.slots(places)
+
+
+def choose_input_or_record() -> tuple[Subject, Slots]:
+    """As `choose_input`, for a page that needs no more than attention patterns, and so shows records from files as well."""
+    row = _Row()
+    subject = row.file_subject() if row.kind == encoders.RECORD else row.live_subject()
+    return subject, row.slots()
+
+
+class _Row:
+    """The row's places, and the kind and the encoder that were chosen in it."""
+
+    def __init__(self) -> None:
+        with st.container(horizontal=True, vertical_alignment="center", key="input"):
+            self.kind = _choose_kind()
+            self._input = st.container(
+                horizontal=True,
+                vertical_alignment="center",
+                gap="xsmall",
+                key=f"input_{self.kind.lower()}",
+            )
+            self._beside = st.container(horizontal=True, vertical_alignment="center", key="input_beside")
+            self._name = None if self.kind == encoders.RECORD else _choose_encoder(self.kind)
+            self._about = st.container(width="content")
+            self._answer = st.container(
+                horizontal=True, vertical_alignment="center", width="content", key="answer"
+            )
+
+    def slots(self, bar_of_page: tuple[DeltaGenerator, DeltaGenerator] | None = None) -> Slots:
+        """What the page fills; draws the bar where the page has none."""
+        controls, more = bar_of_page or bar("controls")
+        return Slots(beside=self._beside, answer=self._answer, controls=controls, more=more)
+
+    def open_record(self) -> FileSubject | None:
+        """Shows in the row which record is open."""
+        with self._input:
+            return record_input()
+
+    def file_subject(self) -> FileSubject:
+        """The record that is open; where none is, a way to open one ends the page."""
+        if (subject := self.open_record()) is None:
+            invite()
+            st.stop()
+        for sentence in filter(None, (subject.limits, subject.odd_rows)):
+            st.caption(sentence)
+        return subject
+
+    def live_subject(self) -> LiveSubject:
+        """The encoder and its input; ends the page where there is no encoder, or nothing that it could read."""
+        kind, name = self.kind, self._name
+        say_gone(name)
+        with self._input:
+            given, label = text_input(name) if kind == encoders.TEXT else digit_input(name)
+            label = encoders.label_for(name, label)
+            label = right_class(kind, name, given) if label is None else label
+            stepper(kind, name, given)
+        if name is None:
+            stop(f"There is no encoder for this input: none in `checkpoints/` reads a {kind.lower()}.")
+        try:
+            encoder = loaded(name)
+            with self._about:
+                _describe(encoder)
+            is_empty = isinstance(given, Text) and encoded_text(name, given).n_read == 0
+        except (ValueError, OSError) as error:
+            stop(f"The encoder {name} cannot be used, choose another one: {plain(str(error))}.")
+        if given is None or is_empty:
+            stop(INVITATION[kind])
+        subject = LiveSubject(name, given, label)
+        if not subject.record.is_finite:
+            stop(f"The encoder {plain(name)} {NO_NUMBERS}")
+        session_encoders.say_on_cpu(name)
+        if subject.left_out:
+            st.caption(f"The text is too long for the encoder, which leaves out the {subject.left_out}.")
+        say_unknown(subject)
+        return subject
 
 
 def choose_encoder() -> str | None:
     """For a page about encoders, whatever they read: which kind, and which of that kind."""
-    if (kind := _choose_kind()) == state.RECORD:
+    if (kind := _choose_kind()) == encoders.RECORD:
         stop(NO_ENCODER)
     name = _choose_encoder(kind)
-    session_encoders.say_gone(name)
+    say_gone(name)
     return name
 
 
@@ -153,7 +161,7 @@ def _choose_kind() -> str:
 
 def _choose_encoder(kind: str) -> str | None:
     """Those that differ in their seed alone stand once in the box, with a second box for the seed."""
-    seeds = by_seed(state.checkpoints(kind))
+    seeds = by_seed(encoders.checkpoints(kind))
     held = CHECKPOINT.held() or st.query_params.get("checkpoint")
     shown = [held if held in names else names[0] for names in seeds.values()]
     # Not by a shorter name: the address holds what stands in the box, and must say the seed.

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app_pages.controls.input_controls import LONGEST, SECOND_PART, TEXT
-from app_pages.subject import state
+from app_pages.subject import encoders, shipped_inputs
 from model.inputs import Text
 
 FIRST = "The film is not bad at all."  # where there are no examples
@@ -15,7 +15,7 @@ def text_input(name: str | None) -> tuple[Text | None, None]:
 
     Encoders that were trained on pairs read a second text behind the first, where there is one.
     """
-    sentences = state.sentences()
+    sentences = shipped_inputs.sentences()
     titles = {text: title for title, text in sentences.items()}
     text = TEXT.choose(next(iter(titles), FIRST))
     st.session_state["example"] = titles.get(text)
@@ -30,7 +30,7 @@ def text_input(name: str | None) -> tuple[Text | None, None]:
         width=160,
         label_visibility="collapsed",
     )
-    second = _second_part() if name is not None and state.reads_pairs(name) else None
+    second = _second_part() if name is not None and encoders.reads_pairs(name) else None
     if len(text) == LONGEST:  # of a longer one in the address, Streamlit takes the beginning
         st.caption(AT_MOST)
     return (Text(text, second) if text.strip() else None), None
@@ -54,4 +54,4 @@ def _second_part() -> str | None:
 
 def _fill() -> None:
     if (title := st.session_state["example"]) is not None:
-        TEXT.take(state.sentences()[title])
+        TEXT.take(shipped_inputs.sentences()[title])

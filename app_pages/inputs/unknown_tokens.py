@@ -3,18 +3,19 @@
 import streamlit as st
 
 from app_pages.controls.input_controls import LONGEST, SECOND_PART, TEXT, TextBox
-from app_pages.subject import state
-from app_pages.subject.cache import Checkpoint
-from model.inputs import Input, Text
+from app_pages.subject.cache import Checkpoint, cached, loaded
+from app_pages.subject.subject import LiveSubject, encoded_text
+from model.inputs import Text
+from model.inputs.text import knows_characters_alone, with_spaces_between
 
 
-def say_unknown(name: Checkpoint, given: Input, *, where: str = "", box: TextBox = TEXT) -> None:
+def say_unknown(subject: LiveSubject, *, where: str = "", box: TextBox = TEXT) -> None:
     """A sentence where tokens are unknown, with `where` before it; `box` holds the text."""
-    if not (unknown := state.unknown(name, given)):
+    if not subject.unknown or not isinstance(subject.given, Text):
         return
     with st.container(horizontal=True, vertical_alignment="center", key=f"unknown_{box.key}"):
-        st.caption(f"{where}{unknown}.", width="content")
-        if (separated := state.with_spaces_between(name, given)) is not None:
+        st.caption(f"{where}{subject.unknown}.", width="content")
+        if (separated := _with_spaces_between(subject.checkpoint, subject.given)) is not None:
             st.button(
                 "Separate the characters",
                 key=f"separate_{box.key}",
@@ -29,3 +30,20 @@ def _take(separated: Text, box: TextBox) -> None:
     box.take(separated.text[:LONGEST])
     if separated.second is not None:
         SECOND_PART.take(separated.second[:LONGEST])
+
+
+def _with_spaces_between(name: Checkpoint, given: Text) -> Text | None:
+    """The text with its characters separated, where that makes more of it known to an encoder of characters; else None."""
+    if not _knows_characters_alone(name):
+        return None
+    tokenizer = loaded(name).tokenizer
+    parts = (part and with_spaces_between(tokenizer, part) for part in (given.text, given.second))
+    separated = Text(*parts)
+    before, after = (encoded_text(name, text) for text in (given, separated))
+    fewer = after.n_unknown * before.n_read < before.n_unknown * after.n_read
+    return separated if fewer else None
+
+
+@cached
+def _knows_characters_alone(name: Checkpoint) -> bool:
+    return knows_characters_alone(loaded(name).tokenizer)

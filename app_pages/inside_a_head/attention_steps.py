@@ -117,7 +117,7 @@ def softmax(view: View) -> None:
     _bars(view, weights, what="attention weight", weights=scale, key="inside_weights")
     st.markdown("The same weights on the input; a click here chooses another query.")
     input_in_colours(
-        view.chosen.given,
+        view.subject.given,
         view.record,
         attention.pattern,
         query=view.query,

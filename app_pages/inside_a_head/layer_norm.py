@@ -5,12 +5,12 @@ import re
 import numpy as np
 import streamlit as st
 
-from app_pages.controls.head_choice import choose_query
+from app_pages.controls.control_bar import Slots
+from app_pages.controls.head_choice import HeadChoice, choose_query
 from app_pages.controls.inside_a_head_controls import ATTENTION, NORM, VECTORS
 from app_pages.inside_a_head.view import steps_of
 from app_pages.show.show import show
-from app_pages.subject import state
-from app_pages.subject.state import HeadSelection
+from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.beside import beside
 from app_pages.toolkit.markdown import as_code, sentence
 from model.measures.changes import extremes
@@ -25,16 +25,16 @@ MISPRINTED = {(0.5, -3, 8.5): 2, (-1, 2, 5): 2}  # vectors of lecture slides, an
 _WRITTEN = 4  # terms of a sum that are written out
 
 
-def layer_norm(chosen: HeadSelection) -> None:
+def layer_norm(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     typed, own = beside("typed", "own")
-    with chosen.controls:
-        query = choose_query(state.record(chosen.checkpoint, chosen.given))
+    with slots.controls:
+        query = choose_query(subject.record)
         sublayer = NORM.choose()
         text = VECTORS.choose()
     with typed:
         values = _typed(text)
     with own:
-        _own(chosen, query, sublayer)
+        _own(subject, chosen, query, sublayer)
     st.latex(
         r"\mathrm{LN}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta, \qquad "
         r"\mu = \frac1d \sum_{i=1}^{d} x_i, \qquad \sigma^2 = \frac1d \sum_{i=1}^{d} (x_i - \mu)^2"
@@ -86,11 +86,11 @@ def _corrected(vector: np.ndarray) -> str:
     )
 
 
-def _own(chosen: HeadSelection, query: int, sublayer: str) -> None:
+def _own(subject: LiveSubject, chosen: HeadChoice, query: int, sublayer: str) -> None:
     """The residual vector of the chosen query, through a norm of the chosen layer."""
-    record = state.record(chosen.checkpoint, chosen.given)
+    record = subject.record
     try:
-        steps = steps_of(chosen.checkpoint, chosen.given, chosen.layer, 0, query)  # the norms are of no head
+        steps = steps_of(subject, chosen.layer, 0, query)  # the norms are of no head
     except ValueError as error:
         st.info(sentence(error), icon=":material/info:")
         return

@@ -9,11 +9,11 @@ from app_pages.inside_a_head.sets import set_to_set
 from app_pages.inside_a_head.steps import step_by_step
 
 part = PART.choose()
-if part == STEP_BY_STEP:
-    step_by_step(choose_head(choose_input(), stepped=True))
-elif part == SCALE:
+if part == SCALE:
     why_the_scale()
-elif part == LAYER_NORM:
-    layer_norm(choose_head(choose_input(), with_colours=False))
 else:
-    set_to_set(choose_head(choose_input(), with_colours=False))
+    subject, slots = choose_input()
+    in_steps = part == STEP_BY_STEP
+    chosen = choose_head(subject, slots, with_colours=in_steps, stepped=in_steps)
+    draw = step_by_step if in_steps else layer_norm if part == LAYER_NORM else set_to_set
+    draw(subject, slots, chosen)

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls.control_bar import bar
-from app_pages.controls.head_choice import choose_head, clickable_heads
+from app_pages.controls.head_choice import HeadChoice, choose_head
 from app_pages.controls.inside_a_head_controls import (
     D_K,
     ENCODER,
@@ -21,13 +21,12 @@ from app_pages.controls.inside_a_head_controls import (
 )
 from app_pages.inputs.row import choose_input
 from app_pages.inside_a_head.temperature import temperature
+from app_pages.show.all_heads import clickable_heads
 from app_pages.show.show import show
-from app_pages.subject import state
-from app_pages.subject.cache import Checkpoint, cached
-from app_pages.subject.state import HeadSelection
+from app_pages.subject.cache import cached
+from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.beside import beside
 from app_pages.toolkit.stoppable import in_steps
-from model.inputs import Input
 from model.theory import score_scaling
 from viz.builders.number_format import head_name, in_tex, written
 from viz.inside.dot_product_distribution import dot_product_distribution
@@ -47,11 +46,12 @@ def why_the_scale() -> None:
         _random_vectors(controls)
         return
     with above:
-        chosen = choose_input(places)
+        subject, slots = choose_input(places)
+    chosen = choose_head(subject, slots, with_colours=part != ENCODER)
     if part == ENCODER:
-        _own_vectors(choose_head(chosen, with_colours=False))
+        _own_vectors(subject, chosen)
     else:
-        temperature(choose_head(chosen))
+        temperature(subject, slots, chosen)
 
 
 def _random_vectors(controls: DeltaGenerator) -> None:
@@ -113,10 +113,10 @@ def _by_hand() -> None:
     )
 
 
-def _own_vectors(chosen: HeadSelection) -> None:
-    record = state.record(chosen.checkpoint, chosen.given)
+def _own_vectors(subject: LiveSubject, chosen: HeadChoice) -> None:
+    record = subject.record
     layer, head, d_k = chosen.layer, chosen.head, record.config.d_k
-    heads = of_heads(chosen.checkpoint, chosen.given)
+    heads = of_heads(subject)
     own = heads[(heads["layer"] == layer) & (heads["head"] == head)].iloc[0]
     products = score_scaling.head_products(record.q[layer, head], record.k[layer, head])[
         record.mask[layer, head]
@@ -164,10 +164,11 @@ over_widths = cached(score_scaling.over_widths)
 
 
 @cached
-def of_heads(name: Checkpoint, given: Input) -> pd.DataFrame:
-    record = state.record(name, given)
+def of_heads(subject: LiveSubject) -> pd.DataFrame:
+    """Of every head how its products q·k are spread, one row a head; columns as `model.theory.scaling.of_heads` makes them."""
+    record = subject.record
     q, k, mask = record.q, record.k, record.mask
     calls = [partial(score_scaling.of_heads, q[[at]], k[[at]], mask[[at]]) for at in range(len(q))]
-    layers = in_steps(calls, "Measuring every head …", ("scale", name, given))
+    layers = in_steps(calls, "Measuring every head …", ("scale", subject))
     found = [layer.assign(layer=at) for at, layer in enumerate(layers)]
     return pd.concat(found, ignore_index=True)

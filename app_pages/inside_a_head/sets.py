@@ -2,19 +2,19 @@
 
 import streamlit as st
 
-from app_pages.controls.head_choice import choose_query
+from app_pages.controls.control_bar import Slots
+from app_pages.controls.head_choice import HeadChoice, choose_query
 from app_pages.controls.inside_a_head_controls import CAUSAL, MASK, NO_MASK, ORDER_OF_TOKENS, ORDER_SEED
 from app_pages.show.show import show
-from app_pages.subject import cache, state
-from app_pages.subject.state import HeadSelection
+from app_pages.subject.subject import LiveSubject
 from model.theory.permutation_equivariance import order_of, reorder
 from viz.builders.number_format import head_name, written
 from viz.inside.permutation import permutation
 
 
-def set_to_set(chosen: HeadSelection) -> None:
-    record = state.record(chosen.checkpoint, chosen.given)
-    with chosen.controls:
+def set_to_set(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+    record = subject.record
+    with slots.controls:
         query = choose_query(record)
         kind = ORDER_OF_TOKENS.choose()
         seed = 0
@@ -23,10 +23,7 @@ def set_to_set(chosen: HeadSelection) -> None:
         mask = MASK.choose()
     order = order_of(kind, len(record), seed)
     head = {"layer": chosen.layer, "head": chosen.head, "order": order}
-    found = {
-        each: cache.of(reorder, chosen.checkpoint, chosen.given, **head, is_causal=each == CAUSAL)
-        for each in (NO_MASK, CAUSAL)
-    }
+    found = {name: subject.compute(reorder, **head, is_causal=name == CAUSAL) for name in (NO_MASK, CAUSAL)}
     seen = found[mask]
     show(
         permutation(

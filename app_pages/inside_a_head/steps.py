@@ -8,13 +8,13 @@ from typing import NamedTuple
 import streamlit as st
 
 from app_pages.controls import inside_a_head_controls
-from app_pages.controls.head_choice import choose_query
+from app_pages.controls.control_bar import Slots
+from app_pages.controls.head_choice import HeadChoice, choose_query
 from app_pages.inside_a_head import attention_steps as attention
 from app_pages.inside_a_head import block_steps as block
 from app_pages.inside_a_head.view import View, choose_view
 from app_pages.show.show import clickable
-from app_pages.subject import state
-from app_pages.subject.state import HeadSelection
+from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import PLACEMENTS, as_code, sentence
 from viz.builders.number_format import written
 from viz.inside.block_diagram import block_diagram
@@ -51,12 +51,12 @@ STEPS = {
 }
 
 
-def step_by_step(chosen: HeadSelection) -> None:
+def step_by_step(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     try:
-        with chosen.controls:
-            query = choose_query(state.record(chosen.checkpoint, chosen.given))
-            view = choose_view(chosen, query)
-        with chosen.view:
+        with slots.controls:
+            query = choose_query(subject.record)
+            view = choose_view(subject, chosen, query)
+        with slots.view:
             st.button("Open all", on_click=_open, args=(STEPS,))
             st.button("Fold all", on_click=_open, args=((),))
     except ValueError as error:

@@ -2,13 +2,14 @@
 
 import streamlit as st
 
-from app_pages.controls.head_choice import choose_query
+from app_pages.controls.control_bar import Slots
+from app_pages.controls.head_choice import HeadChoice, choose_query
 from app_pages.controls.inside_a_head_controls import APPLIED_TO, HEAD, LAYER, TEMPERATURE, temperature_label
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import clickable, show
-from app_pages.subject import state
-from app_pages.subject.state import HeadSelection
-from app_pages.subject.two_sides import Side, answers_under, predictions, side_of, tell, verdict
+from app_pages.show.side_predictions import predictions, tell
+from app_pages.subject.subject import LiveSubject
+from app_pages.subject.two_sides import Side, answers_under, verdict
 from model.capture.intervention import at_temperature
 from model.measures.changes import change, changes_of_class
 from model.measures.head_measures import entropy
@@ -20,13 +21,13 @@ from viz.inside.temperature_curve import temperature_curve
 TEMPERATURES = TEMPERATURE.options
 
 
-def temperature(chosen: HeadSelection) -> None:
-    record = state.record(chosen.checkpoint, chosen.given)
-    with chosen.controls:
+def temperature(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+    record = subject.record
+    with slots.controls:
         query = choose_query(record)
-    with chosen.view:
+    with slots.view:
         where = APPLIED_TO.choose()
-    with chosen.controls:
+    with slots.controls:
         t = TEMPERATURE.choose()
         st.button(
             "Back to 1", key="inside_as_trained", on_click=TEMPERATURE.take, args=(1.0,), disabled=t == 1
@@ -34,8 +35,8 @@ def temperature(chosen: HeadSelection) -> None:
     heads = {LAYER: {"layer": chosen.layer}, HEAD: {"layer": chosen.layer, "head": chosen.head}}.get(
         where, {}
     )
-    before = side_of(chosen, "As trained")
-    after = side_of(chosen, f"At T = {temperature_label(t)}", at_temperature(t, **heads))
+    before = Side(subject, "As trained")
+    after = Side(subject.under(at_temperature(t, **heads)), f"At T = {temperature_label(t)}")
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_answer"):
             predictions(after, key="inside_answer")
@@ -52,15 +53,15 @@ def temperature(chosen: HeadSelection) -> None:
                 "Changed attention changes what later layers receive, and so their scores too."
             )
         with st.container(key="side_curve"):
-            _curve(chosen, record, t, heads)
+            _curve(subject, record, t, heads)
     _patterns(chosen, query, (before,) if t == 1 else (before, after))
     st.latex(r"a = \mathrm{softmax}\!\left(\frac{q\,K^{\top}}{T \sqrt{d_k}}\right)")
 
 
-def _curve(chosen: HeadSelection, record: ForwardRecord, t: float, heads: dict[str, int]) -> None:
+def _curve(subject: LiveSubject, record: ForwardRecord, t: float, heads: dict[str, int]) -> None:
     """The answer at every temperature; without classes, how far the pooled state is from what was trained."""
     changes = (at_temperature(each, **heads) for each in TEMPERATURES)
-    answers = answers_under(chosen, changes, "Asking the classifier at every temperature …")
+    answers = answers_under(subject, changes, "Asking the classifier at every temperature …")
     if not record.has_classes:
         moved = {"pooled state": changes_of_class(record, answers, None)}
         title = "cosine distance of the pooled state"
@@ -82,7 +83,7 @@ def _curve(chosen: HeadSelection, record: ForwardRecord, t: float, heads: dict[s
     )
 
 
-def _patterns(chosen: HeadSelection, query: int, sides: tuple[Side, ...]) -> None:
+def _patterns(chosen: HeadChoice, query: int, sides: tuple[Side, ...]) -> None:
     """The row of `query` on each of the sides."""
     head = chosen.layer, chosen.head
     scale = chosen.of_head(*(side.record for side in sides))

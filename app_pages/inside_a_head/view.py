@@ -4,12 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.inside_a_head_controls import ALL_KEYS, KEY, STRONGEST
-from app_pages.subject import cache, state
-from app_pages.subject.cache import Checkpoint, cached
-from app_pages.subject.state import HeadSelection
+from app_pages.subject.cache import cached
+from app_pages.subject.subject import LiveSubject
 from model.experiments.head_steps import HeadSteps, between, head_steps
-from model.inputs import Input
 from model.record import ForwardRecord
 from viz.builders.number_format import head_name
 from viz.builders.token_label import label
@@ -21,7 +20,8 @@ FEW, STRONG = 24, 16  # up to so many keys all are drawn, of more the strongest
 class View:
     """One query's steps, and which of its keys are looked at."""
 
-    chosen: HeadSelection
+    subject: LiveSubject
+    chosen: HeadChoice
     record: ForwardRecord
     steps: HeadSteps
     query: int
@@ -56,13 +56,13 @@ class View:
             KEY.take(self.keys[int(row["row"])])
 
 
-def choose_view(chosen: HeadSelection, query: int) -> View:
+def choose_view(subject: LiveSubject, chosen: HeadChoice, query: int) -> View:
     """Draws the boxes for the key, and for all keys where these are many.
 
     Raises ValueError as `model.experiments.head_steps.head_steps` does.
     """
-    record = state.record(chosen.checkpoint, chosen.given)
-    steps = steps_of(chosen.checkpoint, chosen.given, chosen.layer, chosen.head, query)
+    record = subject.record
+    steps = steps_of(subject, chosen.layer, chosen.head, query)
     n = len(record)
     labels = {STRONGEST: STRONGEST, **dict(enumerate(record.labels))}
     key = KEY.choose(
@@ -71,12 +71,19 @@ def choose_view(chosen: HeadSelection, query: int) -> View:
     key = steps.attention.strongest(1)[0] if key == STRONGEST else key
     every = n > FEW and ALL_KEYS.choose(label=f"All {n} keys")
     keys = range(n) if every or n <= FEW else {key, *steps.attention.strongest(STRONG)}
-    return View(chosen=chosen, record=record, steps=steps, query=query, key=key, keys=tuple(sorted(keys)))
+    return View(
+        subject=subject,
+        chosen=chosen,
+        record=record,
+        steps=steps,
+        query=query,
+        key=key,
+        keys=tuple(sorted(keys)),
+    )
 
 
 @cached
-def steps_of(name: Checkpoint, given: Input, layer: int, head: int, query: int) -> HeadSteps:
+def steps_of(subject: LiveSubject, layer: int, head: int, query: int) -> HeadSteps:
     """Raises as `model.experiments.head_steps.head_steps` does."""
-    seen = cache.of(between, name, given, layer)
-    loaded, record = cache.loaded(name), state.record(name, given)
-    return head_steps(loaded, record, seen, layer=layer, head=head, query=query)
+    activations = subject.compute(between, layer)
+    return head_steps(subject.loaded, subject.record, activations, layer=layer, head=head, query=query)

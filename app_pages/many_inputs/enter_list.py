@@ -8,7 +8,7 @@ from app_pages.inputs import input_list as several
 from app_pages.inputs.input_list import Item, Listed
 from app_pages.inputs.text_input import LONGEST
 from app_pages.many_inputs import parse_texts, pictures
-from app_pages.subject import state
+from app_pages.subject import encoders, shipped_inputs
 from app_pages.toolkit.markdown import plain
 from model.inputs import Text
 
@@ -32,7 +32,7 @@ def bring(kind: str) -> None:
     made = st.session_state.setdefault(
         _ROUND, 0
     )  # another one empties the widgets, and closes what they stand in
-    if kind == state.TEXT:
+    if kind == encoders.TEXT:
         _texts(made)
     else:
         _pictures(made)
@@ -58,23 +58,31 @@ def _texts(made: int) -> None:
             help=f"{_TABLE} Only the first {LONGEST:,} characters of a text are read.",
         )
         st.form_submit_button(
-            "Use these texts", type="primary", on_click=_take, args=(_pasted, state.TEXT, key)
+            "Use these texts", type="primary", on_click=_take, args=(_pasted, encoders.TEXT, key)
         )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _upload(
-            ("csv", "tsv", "txt"), "Or a CSV or text file", made, _from_file, several=False, kind=state.TEXT
+            ("csv", "tsv", "txt"),
+            "Or a CSV or text file",
+            made,
+            _from_file,
+            several=False,
+            kind=encoders.TEXT,
         )
         st.button(
-            "Try it with the examples", key="several_examples", on_click=_take, args=(_sentences, state.TEXT)
+            "Try it with the examples",
+            key="several_examples",
+            on_click=_take,
+            args=(_sentences, encoders.TEXT),
         )
 
 
 def _pictures(made: int) -> None:
     types = ("png", "jpg", "jpeg", "webp", "bmp", "csv")
     said = f"Pictures (up to {pictures.MOST:,}, {TOGETHER} MB in all)"
-    _upload(types, said, made, _from_files, several=True, kind=state.DIGIT)
+    _upload(types, said, made, _from_files, several=True, kind=encoders.DIGIT)
     name = f"Try it with {EXAMPLES} test digits"
-    st.button(name, key="several_examples", on_click=_take, args=(_test_digits, state.DIGIT))
+    st.button(name, key="several_examples", on_click=_take, args=(_test_digits, encoders.DIGIT))
 
 
 def _upload(
@@ -124,10 +132,10 @@ def _from_files(key: str) -> Listed:
 
 
 def _sentences() -> Listed:
-    return Listed(items=tuple(Item(text=Text(text)) for text in state.sentences().values()))
+    return Listed(items=tuple(Item(text=Text(text)) for text in shipped_inputs.sentences().values()))
 
 
 def _test_digits() -> Listed:
-    labels = state.test_digits()[1][:EXAMPLES].tolist()
+    labels = shipped_inputs.test_digits()[1][:EXAMPLES].tolist()
     items = (Item(name=f"test digit {at}", digit=at, label=str(label)) for at, label in enumerate(labels))
     return Listed(items=tuple(items))

@@ -14,7 +14,7 @@ from app_pages.inputs.row import choose_encoder, stop
 from app_pages.many_inputs.enter_list import bring, round_number
 from app_pages.many_inputs.predictions import Outcome, outcome
 from app_pages.many_inputs.table import as_csv, table
-from app_pages.subject import session_encoders, state
+from app_pages.subject import cache, session_encoders
 from app_pages.toolkit.markdown import plain
 from model.checkpoint.training_history import standard_error
 from viz.builders.number_format import percent, with_error
@@ -74,7 +74,7 @@ kind = KIND.held()
 if name is None:
     stop("There is no encoder for this kind of input.")
 try:
-    state.loaded(name)
+    cache.loaded(name)
 except (ValueError, OSError) as error:
     stop(f"The encoder {name} cannot be used, choose another one: {plain(str(error))}.")
 session_encoders.say_on_cpu(name)

@@ -7,8 +7,9 @@ from functools import partial
 import numpy as np
 
 from app_pages.inputs.input_list import Item
-from app_pages.subject import cache, state
+from app_pages.subject import cache, encoders
 from app_pages.subject.cache import Checkpoint
+from app_pages.subject.subject import encoded_text
 from app_pages.toolkit.stoppable import in_steps
 from model.config import ModelConfig
 from model.evaluate.__main__ import class_of
@@ -75,7 +76,7 @@ class Outcome:
 @cache.cached
 def outcome(name: Checkpoint, items: tuple[Item, ...]) -> Outcome:
     """Read by the encoder of that name; a bar tells how far it is. What it cannot take is counted in the notes."""
-    config = state.loaded(name).config
+    config = cache.loaded(name).config
     given, notes, encoded = _readable(name, items, config)
     numbers = sorted(given, key=lambda number: (len(encoded.get(number, ())), number))
     # By length: inputs of one length share a batch.
@@ -113,9 +114,9 @@ def _readable(
     """By number the inputs that the encoder takes; notes; by number the tokens of texts."""
     given, tokens, nothing = {}, {}, []
     for number, item in enumerate(items):
-        found = item.given(config, reads_pairs=state.reads_pairs(name))
+        found = item.given(config, reads_pairs=encoders.reads_pairs(name))
         if isinstance(found, Text):
-            tokens[number] = state.encoded_text(name, found)
+            tokens[number] = encoded_text(name, found)
             found = found if tokens[number].n_read else None
         if found is None:
             nothing.append(number)
@@ -129,7 +130,7 @@ def _readable(
         shown = ", ".join(named) + (", …" if len(nothing) > NAMED else "")
         notes.append(f"{several} left out, {what}: {shown}.")
     n_pairs = sum(bool(item.text and item.text.second) for item in items)
-    if n_pairs and not state.reads_pairs(name):
+    if n_pairs and not encoders.reads_pairs(name):
         notes.append(f"This encoder reads one text at a time: {_several(n_pairs, 'second part')} left out.")
     return given, notes, tokens
 

@@ -4,6 +4,7 @@ import streamlit as st
 
 from app_pages.controls.address import Code, opened_bare
 from app_pages.controls.blocked import OPENED, Blocked, block, block_in, blocked, unblock_in_other_text
+from app_pages.controls.control_bar import Slots
 from app_pages.controls.map_controls import QUERY
 from app_pages.controls.masks_controls import (
     BLOCKED_CELLS,
@@ -15,8 +16,8 @@ from app_pages.controls.masks_controls import (
     PADDING,
     RADIUS,
 )
-from app_pages.show.most_influential_position import telling_position
-from app_pages.subject.state import HeadSelection, Selection
+from app_pages.subject.most_influential_position import telling_position
+from app_pages.subject.subject import LiveSubject
 from model.capture.intervention import Kind, MaskChoice
 from model.record import ForwardRecord
 
@@ -35,15 +36,15 @@ def _choose_middle_query(n: int) -> None:
         QUERY.take(n // 2)
 
 
-def block_at_first(chosen: Selection, record: ForwardRecord) -> None:
+def block_at_first(subject: LiveSubject, record: ForwardRecord) -> None:
     """Where nothing was chosen when the app was opened: blocks the position that moves the answer most."""
     untouched = opened_bare() and not st.session_state.get(OPENED) and not BLOCKED_KEYS.read()
-    if untouched and (telling := telling_position(chosen.checkpoint, chosen.given)):
+    if untouched and (telling := telling_position(subject)):
         block_in(record, telling.position)
     st.session_state[OPENED] = True
 
 
-def choose_mask(kind: Kind, chosen: HeadSelection, record: ForwardRecord, query: int) -> MaskChoice:
+def choose_mask(kind: Kind, slots: Slots, record: ForwardRecord, query: int) -> MaskChoice:
     """Draws the controls of this kind of mask; the mask.
 
     `record` is of the input without a mask; single cells are blocked in the row of `query`.
@@ -52,7 +53,7 @@ def choose_mask(kind: Kind, chosen: HeadSelection, record: ForwardRecord, query:
     radius, n_padding = 0, 0
     keys: tuple[int, ...] = ()
     cells: tuple[Blocked, ...] = ()
-    with chosen.controls:
+    with slots.controls:
         if kind == "window":
             widest = WIDEST if record.patch_grid is None else max(*record.patch_grid, 2) - 1
             radius = RADIUS.choose(most=widest, label=f"Radius, in {record.units}")
@@ -63,7 +64,7 @@ def choose_mask(kind: Kind, chosen: HeadSelection, record: ForwardRecord, query:
         elif kind == "cells":
             cells = _blocked_or_free(BLOCKED_CELLS, len(record))
     layers = heads = None
-    with chosen.view:
+    with slots.view:
         if kind == "keys":
             _choose_positions("Blocked keys", BLOCKED_KEYS, record, ())
         elif kind == "cells":

@@ -6,11 +6,11 @@ A click blocks or frees where keys or cells are blocked one by one; elsewhere it
 import streamlit as st
 
 from app_pages.controls.blocked import toggle
-from app_pages.controls.head_choice import take_query
+from app_pages.controls.head_choice import HeadChoice, take_query
 from app_pages.controls.masks_controls import BLOCKED_CELLS, BLOCKED_KEYS
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import clickable
-from app_pages.subject.state import HeadSelection
+from app_pages.subject.subject import LiveSubject
 from model.capture.intervention import Kind, MaskChoice
 from model.record import ForwardRecord
 from viz.masks.cell_board import cell_board
@@ -24,7 +24,8 @@ def has_board(kind: Kind, n: int) -> bool:
 
 
 def click_target(
-    chosen: HeadSelection,
+    subject: LiveSubject,
+    chosen: HeadChoice,
     unmasked: ForwardRecord,
     after: ForwardRecord,
     choice: MaskChoice,
@@ -57,7 +58,7 @@ def click_target(
             f"{n} × {n} cells are too small to click: here a click blocks the {after.unit} for query {query} alone."
         )
     input_in_colours(
-        chosen.given,
+        subject.given,
         after,
         pattern[query],
         query=query,

@@ -2,12 +2,13 @@
 
 import streamlit as st
 
-from app_pages.controls.head_choice import clickable_heads
+from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.masks_controls import HEAD, LOST_BY
 from app_pages.masks.description import named
+from app_pages.show.all_heads import clickable_heads
 from app_pages.show.show import heading, show
-from app_pages.subject.state import HeadSelection
-from app_pages.subject.two_sides import beside, share, tell
+from app_pages.show.side_predictions import beside, tell
+from app_pages.subject.two_sides import share
 from model.measures.changes import Lost, lost
 from model.measures.head_measures import mean_entropy, over_heads
 from model.record import ForwardRecord
@@ -17,7 +18,7 @@ from viz.masks.attention_shift import attention_shift
 NAMED = 3  # keys that are named one by one
 
 
-def consequences(chosen: HeadSelection, before: ForwardRecord, after: ForwardRecord, query: int) -> None:
+def consequences(chosen: HeadChoice, before: ForwardRecord, after: ForwardRecord, query: int) -> None:
     """`before` has the positions of `after`, and no mask."""
     entropies, loss = beside("consequences")
     with entropies:
@@ -38,7 +39,7 @@ def _entropies(head: tuple[int, int], before: ForwardRecord, after: ForwardRecor
     )
 
 
-def _lost(chosen: HeadSelection, before: ForwardRecord, after: ForwardRecord, query: int) -> None:
+def _lost(chosen: HeadChoice, before: ForwardRecord, after: ForwardRecord, query: int) -> None:
     at, who = (0, "the class token") if before.has_class_token else (query, f"query {query}")
     heading(f"What {who} attends to, before and after", key="masks_shift_heading")
     part = LOST_BY.choose()

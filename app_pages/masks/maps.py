@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.masks_controls import SHOWN
 from app_pages.show.show import show
-from app_pages.subject.state import HeadSelection
 from app_pages.subject.two_sides import Side, difference
 from viz.attention.token_heatmaps import attention_heatmap, score_heatmap
 from viz.builders.number_format import head_name
@@ -12,7 +12,7 @@ from viz.builders.number_format import head_name
 LEGIBLE = 64  # positions; of more, a part is shown to begin with
 
 
-def maps(chosen: HeadSelection, unmasked: Side, after: Side, query: int) -> None:
+def maps(chosen: HeadChoice, unmasked: Side, after: Side, query: int) -> None:
     head, tokens = (chosen.layer, chosen.head), after.record.tokens
     scores, mask = after.record.scores[head], after.record.mask[head]
     st.markdown(

@@ -2,17 +2,18 @@
 
 import streamlit as st
 
+from app_pages.controls.control_bar import Slots
 from app_pages.masks.description import NOTHING, without_or_with
 from app_pages.show.prediction import prediction
-from app_pages.subject.state import Selection
-from app_pages.subject.two_sides import Side, predictions, share, tell, verdict
+from app_pages.show.side_predictions import predictions, tell
+from app_pages.subject.two_sides import Side, share, verdict
 from model.capture.intervention import MaskChoice
 from model.measures.attended_kinds import depends_on_input
 from model.measures.changes import change, largest_change
 from viz.builders.number_format import written
 
 
-def say_answers(chosen: Selection, before: Side, unmasked: Side, after: Side, choice: MaskChoice) -> None:
+def say_answers(slots: Slots, before: Side, unmasked: Side, after: Side, choice: MaskChoice) -> None:
     """The verdict, and the predictions; for a padded text also the one that ignores its mask.
 
     `before` is the input as it is, `unmasked` has the positions of `after`, which is under the mask.
@@ -27,9 +28,9 @@ def say_answers(chosen: Selection, before: Side, unmasked: Side, after: Side, ch
         sentence = _of_no_input(mask, after)
     tell(sentence, "1.1rem")
     if unmasked is before:
-        with chosen.answer:
+        with slots.answer:
             if after.record.has_classes:
-                prediction(after.record, after.label)
+                prediction(after.record, after.subject.label)
         return
     predictions(before, after, unmasked, key="masks_probabilities")
     if before.record.has_classes:

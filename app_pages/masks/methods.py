@@ -7,14 +7,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.masks_controls import NUMBER, NUMBERS
 from app_pages.show.show import show
-from app_pages.subject import state
-from app_pages.subject.cache import Checkpoint, cached, loaded
-from app_pages.subject.state import HeadSelection
+from app_pages.subject.cache import cached
+from app_pages.subject.subject import LiveSubject
 from model.capture import capture
 from model.capture.intervention import Intervention, MaskChoice, Method, masked
-from model.inputs import Input
 from model.measures.changes import cosine_distance, extremes, weight_on_masked
 from model.measures.head_measures import sums
 from model.record import ForwardRecord
@@ -47,12 +46,17 @@ class Outcome:
 
 
 def methods(
-    chosen: HeadSelection, unmasked: ForwardRecord, after: ForwardRecord, choice: MaskChoice, query: int
+    subject: LiveSubject,
+    chosen: HeadChoice,
+    unmasked: ForwardRecord,
+    after: ForwardRecord,
+    choice: MaskChoice,
+    query: int,
 ) -> None:
     """`unmasked` has the positions of `after`, which is under the mask."""
     number = NUMBER.choose()
     head = head_name(chosen.layer, chosen.head)
-    what = (chosen.checkpoint, chosen.given, choice, chosen.layer, chosen.head, NUMBERS[number])
+    what = (subject, choice, chosen.layer, chosen.head, NUMBERS[number])
     st.markdown(f"**The chosen mask, applied in five ways, seen in {head}**")
     outcomes = _outcomes(*what)
     if (after.mask == unmasked.mask).all():
@@ -84,8 +88,7 @@ def methods(
 
 @cached(spinner="Masking in every way …")
 def _outcomes(
-    name: Checkpoint,
-    given: Input,
+    subject: LiveSubject,
     choice: MaskChoice,
     layer: int,
     head: int,
@@ -95,12 +98,12 @@ def _outcomes(
     """By method; in the head looked at, the query `closed` is masked from every key besides."""
     closing = Intervention()
     if closed is not None:
-        cells = tuple((closed, key) for key in range(len(state.record(name, given, masked(choice)))))
+        cells = tuple((closed, key) for key in range(len(subject.under(masked(choice)).record)))
         closing = masked(MaskChoice(kind="cells", cells=cells, layers=(layer,), heads=(head,)))
     found = {}
     for shown, (method, is_finite) in METHODS.items():
         changed = closing + masked(choice, method, value if is_finite else -math.inf)
-        record = capture(loaded(name), given, changed)  # not kept: ten of them would fill the cache
+        record = capture(subject.loaded, subject.given, changed)  # not kept: ten of them would fill the cache
         found[shown] = Outcome(
             mask=record.mask[layer, head].copy(),
             pattern=record.pattern[layer, head].copy(),

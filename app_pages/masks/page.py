@@ -13,31 +13,30 @@ from app_pages.masks.maps import maps
 from app_pages.masks.masked_answers import say_answers
 from app_pages.masks.methods import methods
 from app_pages.masks.worked_example import worked_example
-from app_pages.subject import state
-from app_pages.subject.two_sides import side_of
+from app_pages.subject.two_sides import Side
 from model.capture.intervention import masked
 
 part = PART.choose()
-selected = choose_input()
-record = state.record(selected.checkpoint, selected.given)
-block_at_first(selected, record)
-with selected.controls:
+subject, slots = choose_input()
+record = subject.record
+block_at_first(subject, record)
+with slots.controls:
     kind = choose_kind(record)
-chosen = choose_head(selected)
-with chosen.controls:
+chosen = choose_head(subject, slots)
+with slots.controls:
     query = choose_query(record)
-mask = choose_mask(kind, chosen, record, query)
+mask = choose_mask(kind, slots, record, query)
 
 changed = masked(mask)
 if changed.n_padding(record.config):
-    before = side_of(chosen, "Without padding")
-    unmasked = side_of(chosen, "Padding, not masked", masked(mask, "ignored"))
-    after = side_of(chosen, "Padding, masked", changed)
+    before = Side(subject, "Without padding")
+    unmasked = Side(subject.under(masked(mask, "ignored")), "Padding, not masked")
+    after = Side(subject.under(changed), "Padding, masked")
 else:
-    before = unmasked = side_of(chosen, "Without the mask")
-    after = side_of(chosen, "With the mask", changed)
-say_answers(chosen, before, unmasked, after, mask)
-click_target(chosen, unmasked.record, after.record, mask, query, len(record))
+    before = unmasked = Side(subject, "Without the mask")
+    after = Side(subject.under(changed), "With the mask")
+say_answers(slots, before, unmasked, after, mask)
+click_target(subject, chosen, unmasked.record, after.record, mask, query, len(record))
 st.caption(explained(mask, record))
 
 if part == STEP_BY_STEP:
@@ -45,6 +44,6 @@ if part == STEP_BY_STEP:
 elif part == WHAT_FOLLOWS:
     consequences(chosen, unmasked.record, after.record, query)
 elif part == WAYS:
-    methods(chosen, unmasked.record, after.record, mask, query)
+    methods(subject, chosen, unmasked.record, after.record, mask, query)
 else:
-    worked_example(chosen)
+    worked_example(subject, chosen)

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import streamlit as st
 
-from app_pages.subject import state
-from app_pages.subject.state import HeadSelection
-from app_pages.subject.two_sides import beside, tell
+from app_pages.controls.head_choice import HeadChoice
+from app_pages.show.side_predictions import beside, tell
+from app_pages.subject.subject import LiveSubject
 from model.capture.intervention import MaskChoice, masked
 from model.measures.head_measures import normaliser
 from viz.builders.number_format import head_name, in_tex
@@ -17,8 +17,8 @@ SHOWN = 2  # components of a value: as many as there is room for
 MINUS_INFINITY = r"-\infty"
 
 
-def worked_example(chosen: HeadSelection) -> None:
-    record = state.record(chosen.checkpoint, chosen.given, masked(MaskChoice(kind="causal")))
+def worked_example(subject: LiveSubject, chosen: HeadChoice) -> None:
+    record = subject.under(masked(MaskChoice(kind="causal"))).record
     n = min(SIZE, len(record))
     corner = np.s_[chosen.layer, chosen.head, :n, :n]
     st.markdown(

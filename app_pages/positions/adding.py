@@ -2,11 +2,13 @@
 
 import streamlit as st
 
+from app_pages.controls.control_bar import Slots
+from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.positions_controls import SECOND_HALF, TIED, UNTIED
 from app_pages.inputs.row import stop
 from app_pages.positions.notation import scientific
 from app_pages.show.show import show
-from app_pages.subject import cache, state
+from app_pages.subject.subject import LiveSubject
 from model.config import ModelConfig
 from model.experiments.embeddings import embedding_parts
 from model.theory.add_or_concatenate import query_key_weights, sums
@@ -14,16 +16,16 @@ from viz.builders.number_format import head_name
 from viz.positions.sum_of_maps import sum_of_maps
 
 
-def adding(chosen: state.HeadSelection) -> None:
-    loaded = state.loaded(chosen.checkpoint)
+def adding(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+    loaded = subject.loaded
     if (width := loaded.config.d_embedding) != loaded.config.d_model:
         stop(
-            f"In {chosen.checkpoint} token and position embeddings have width {width}, and a linear layer maps their sum to width "
+            f"In {subject.checkpoint} token and position embeddings have width {width}, and a linear layer maps their sum to width "
             f"{loaded.config.d_model} before any head reads it, so no $W_Q$ can be applied to them directly."
         )
-    parts = cache.of(embedding_parts, chosen.checkpoint, chosen.given)
+    parts = subject.compute(embedding_parts)
     head = head_name(chosen.layer, chosen.head)
-    with chosen.controls:
+    with slots.controls:
         halves = (TIED,) if loaded.config.shared_qkv else (TIED, UNTIED)
         tied = SECOND_HALF.choose(halves) == TIED
     w_q, w_k = query_key_weights(loaded.model, chosen.layer, chosen.head)
@@ -50,7 +52,7 @@ def adding(chosen: state.HeadSelection) -> None:
     )
     if loaded.config.shared_qkv:
         st.caption(
-            f"In {chosen.checkpoint} one matrix serves as $W_Q$, $W_K$ and $W_V$: there is no second one to take."
+            f"In {subject.checkpoint} one matrix serves as $W_Q$, $W_K$ and $W_V$: there is no second one to take."
         )
     st.markdown(
         f"All {found.whole.size:,} numbers, the largest {found.largest:.2f} in size, computed by either "

@@ -4,14 +4,15 @@ from functools import partial
 
 import streamlit as st
 
-from app_pages.controls.head_choice import choose_query
+from app_pages.controls.control_bar import Slots
+from app_pages.controls.head_choice import HeadChoice, choose_query, take_from_second
 from app_pages.controls.positions_controls import BACK, DIFFERENCE, MAPS, ROWS, SIDE_BY_SIDE
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.prediction import prediction
 from app_pages.show.show import show
-from app_pages.subject import state, two_sides
-from app_pages.subject.state import HeadSelection
-from app_pages.subject.two_sides import NUMBERS, Side
+from app_pages.show.side_predictions import NUMBERS, beside, tell
+from app_pages.subject import two_sides
+from app_pages.subject.two_sides import Side
 from model.experiments.shuffling import shuffled_picture
 from model.inputs import Picture
 from model.measures.changes import largest_change
@@ -20,19 +21,17 @@ from viz.builders.number_format import head_name, written
 from viz.builders.palette import WeightScale
 
 
-def consequence(chosen: HeadSelection, what: str, before: Side, after: Side) -> None:
+def consequence(slots: Slots, chosen: HeadChoice, what: str, before: Side, after: Side) -> None:
     """What became of the prediction, and of the chosen head's attention, by `what` was changed. `before` is in order."""
-    with chosen.view:
+    with slots.view:
         query = choose_query(before.record)
-    two_sides.tell(two_sides.verdict(what, before.record, after.record))
+    tell(two_sides.verdict(what, before.record, after.record))
     head = head_name(chosen.layer, chosen.head)
     scale = chosen.of_head(before.record, after.record)
-    for number, side, place in zip(
-        NUMBERS, (before, after), two_sides.beside("positions_input"), strict=False
-    ):
+    for number, side, place in zip(NUMBERS, (before, after), beside("positions_input"), strict=False):
         with place:
             if side.record.has_classes:
-                prediction(side.record, side.label, title=side.title)
+                prediction(side.record, side.subject.label, title=side.title)
             else:
                 st.caption(side.title)
             _input(chosen, before, side, query, scale, key=f"positions_try_input_{number}")
@@ -42,18 +41,16 @@ def consequence(chosen: HeadSelection, what: str, before: Side, after: Side) -> 
     if view == DIFFERENCE:
         _difference(chosen, before, after)
         return
-    for number, side, place in zip(NUMBERS, (before, after), two_sides.beside("positions_map"), strict=False):
+    for number, side, place in zip(NUMBERS, (before, after), beside("positions_map"), strict=False):
         with place:
             _map(chosen, before, side, query, scale, is_back, key=f"positions_try_map_{number}")
 
 
-def _input(
-    chosen: HeadSelection, before: Side, side: Side, query: int, scale: WeightScale, *, key: str
-) -> None:
+def _input(chosen: HeadChoice, before: Side, side: Side, query: int, scale: WeightScale, *, key: str) -> None:
     """What was read, in the colours of the query's row; a click takes the same position as the query."""
     record, read, at = side.record, side.given, two_sides.same_position(before, side, query)
     if side.order is not None and record.patch_grid is not None:
-        read = Picture.of(shuffled_picture(state.loaded(side.checkpoint), read, side.order))
+        read = Picture.of(shuffled_picture(side.subject.loaded, read, side.order))
     input_in_colours(
         read,
         record,
@@ -61,12 +58,12 @@ def _input(
         query=at,
         scale=scale,
         key=key,
-        take=partial(two_sides.take_from_second, before, side),
+        take=partial(take_from_second, before, side),
     )
 
 
 def _map(
-    chosen: HeadSelection,
+    chosen: HeadChoice,
     before: Side,
     side: Side,
     query: int,
@@ -87,7 +84,7 @@ def _map(
     show(figure, key=key)
 
 
-def _difference(chosen: HeadSelection, before: Side, after: Side) -> None:
+def _difference(chosen: HeadChoice, before: Side, after: Side) -> None:
     """The change of each weight, token by token."""
     head = chosen.layer, chosen.head
     title = f"{head_name(chosen.layer, chosen.head)}, after minus before"

@@ -4,11 +4,12 @@ import math
 
 import streamlit as st
 
+from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import choose_query, take_query
 from app_pages.controls.positions_controls import GRID, LENGTHS, OF_INPUT, OWN_RANGE, OWN_TABLE, PAIRS, TABLE
 from app_pages.show.show import clickable, show
-from app_pages.subject import cache, state
-from app_pages.subject.state import Selection
+from app_pages.subject import cache
+from app_pages.subject.subject import LiveSubject
 from model.experiments import embeddings
 from model.record import ForwardRecord
 from viz.builders.number_format import short
@@ -19,10 +20,10 @@ from viz.positions.position_similarities import position_similarity_grid, positi
 COSINE = r"$\cos(p_s, p_t) = p_s \cdot p_t \,/\, (|p_s|\,|p_t|)$."
 
 
-def checkpoint_positions(chosen: Selection) -> None:
-    name, record = chosen.checkpoint, state.record(chosen.checkpoint, chosen.given)
+def checkpoint_positions(subject: LiveSubject, slots: Slots) -> None:
+    name, record = subject.checkpoint, subject.record
     on_grid = record.unit == "patch"
-    with chosen.controls:
+    with slots.controls:
         view = OWN_TABLE.choose((GRID, LENGTHS, PAIRS, TABLE) if on_grid else (LENGTHS, PAIRS, TABLE))
         if view == GRID:
             query = choose_query(record)
@@ -30,7 +31,7 @@ def checkpoint_positions(chosen: Selection) -> None:
     if view == GRID:
         _grid(name, record, query)
     elif view == LENGTHS:
-        _lengths(chosen, record)
+        _lengths(subject, record)
     elif view == PAIRS:
         _pairs(name, record, n)
     else:
@@ -91,9 +92,9 @@ def _grid(name: str, record: ForwardRecord, query: int) -> None:
     st.caption(f"{why} The layout is that of Dosovitskiy et al. 2021, figure 7. {COSINE}")
 
 
-def _lengths(chosen: Selection, record: ForwardRecord) -> None:
-    name, is_scaled = chosen.checkpoint, record.config.embedding_scaled
-    parts = cache.of(embeddings.embedding_parts, name, chosen.given)
+def _lengths(subject: LiveSubject, record: ForwardRecord) -> None:
+    name, is_scaled = subject.checkpoint, record.config.embedding_scaled
+    parts = cache.of(embeddings.embedding_parts, name, subject.given)
     lengths = embeddings.lengths(parts, scaled=is_scaled)
     remarks = (None, "added", "added") if is_scaled else ("added", "not used here", "added")
     labels = r"mean $|x|$", r"mean $|\sqrt{d_\text{model}}\, x|$", r"mean $|p|$"

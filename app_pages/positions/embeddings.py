@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
+from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import choose_query, take_query
 from app_pages.controls.positions_controls import (
     METHOD,
@@ -18,9 +19,9 @@ from app_pages.controls.positions_controls import (
     WORDS,
 )
 from app_pages.show.show import clickable, show
-from app_pages.subject import cache, state
+from app_pages.subject import cache
 from app_pages.subject.cache import Checkpoint, cached
-from app_pages.subject.state import Selection
+from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import as_code
 from model.experiments import embeddings
 from model.experiments.embeddings import Neighbour
@@ -44,10 +45,10 @@ class Map(NamedTuple):
     caption: str
 
 
-def embedding_map(chosen: Selection) -> None:
-    name, given = chosen.checkpoint, chosen.given
-    record = state.record(name, given)
-    with chosen.controls:
+def embedding_map(subject: LiveSubject, slots: Slots) -> None:
+    name, given = subject.checkpoint, subject.given
+    record = subject.record
+    with slots.controls:
         method = METHOD.choose()
         positioned = VECTORS.choose() == SUM
         query = choose_query(record)
@@ -64,7 +65,7 @@ def embedding_map(chosen: Selection) -> None:
             if flat is None:
                 st.info("t-SNE needs four vectors or more that are not all the same. PCA shows these.")
             else:
-                _scatter(chosen, record, query, found, flat, words)
+                _scatter(subject, record, query, found, flat, words)
         with st.container(width=300):
             if vectors[query].any():
                 _nearest(drawn, record, query, found, words)
@@ -81,7 +82,7 @@ def embedding_map(chosen: Selection) -> None:
 def _look_up(name: Checkpoint, given: Input, query: int) -> None:
     """From the word to its number to its row, and the same as a matrix product."""
     found = embeddings.look_up(cache.loaded(name), given, query)
-    n, d_model = state.loaded(name).config.vocab_size, len(found.row)
+    n, d_model = cache.loaded(name).config.vocab_size, len(found.row)
     numbers = ", ".join(written(value, ".3f") for value in found.row[:4])
     apart = largest_change(found.row, found.product)
     st.markdown(
@@ -151,10 +152,15 @@ def _t_sne(drawn: Drawn, perplexity: int, seed: int) -> Map | None:
 
 
 def _scatter(
-    chosen: Selection, record: ForwardRecord, query: int, found: list[Neighbour], flat: Map, words: list[str]
+    subject: LiveSubject,
+    record: ForwardRecord,
+    query: int,
+    found: list[Neighbour],
+    flat: Map,
+    words: list[str],
 ) -> None:
     of_patches = record.unit == "patch"
-    pictures = cache.of(embeddings.patch_pictures, chosen.checkpoint, chosen.given) if of_patches else None
+    pictures = subject.compute(embeddings.patch_pictures) if of_patches else None
     chart = embedding_scatter(
         flat.places,
         record.tokens,

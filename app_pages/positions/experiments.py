@@ -3,8 +3,9 @@
 from functools import partial
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
+from app_pages.controls.control_bar import Slots
+from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.positions_controls import (
     EXPERIMENT,
     IN_BOTH_ORDERS,
@@ -20,10 +21,9 @@ from app_pages.controls.positions_controls import (
 from app_pages.positions.before_after import consequence
 from app_pages.positions.notation import scientific
 from app_pages.show.show import clickable, show
-from app_pages.subject import state
 from app_pages.subject.cache import Checkpoint, cached
-from app_pages.subject.state import HeadSelection
-from app_pages.subject.two_sides import answers_under, side_of
+from app_pages.subject.subject import LiveSubject
+from app_pages.subject.two_sides import Side, answers_under
 from app_pages.toolkit.markdown import plain
 from app_pages.toolkit.stoppable import in_steps
 from model.capture.intervention import repositioned
@@ -41,34 +41,34 @@ N_SHIFTS = 49  # on the curve: every shift of 7 × 7 patches
 POOLED = "cosine distance of the pooled state"  # what is measured where there are no classes
 
 
-def position_experiments(chosen: HeadSelection) -> None:
-    record = state.record(chosen.checkpoint, chosen.given)
-    with chosen.controls:
+def position_experiments(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+    with slots.controls:
         experiment = EXPERIMENT.choose()
     draw = {SHUFFLE: _shuffle, LEAVE_OUT: _leave_out, SHIFTED: _shift}[experiment]
-    draw(chosen, record, chosen.controls)
+    draw(subject, slots, chosen, subject.record)
 
 
 # Shuffling
 
 
-def _shuffle(chosen: HeadSelection, record: ForwardRecord, bar: DeltaGenerator) -> None:
-    with bar:
+def _shuffle(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: ForwardRecord) -> None:
+    with slots.controls:
         seed = ORDER_SEED.choose()
         st.button("Next order", key="positions_try_next", icon=":material/shuffle:", on_click=_next_seed)
         zeroed = IN_BOTH_ORDERS.choose() == WITHOUT
     order = shuffled(record.roles, seed)
-    name, given = chosen.checkpoint, chosen.given
+    name, given = subject.checkpoint, subject.given
     calls = [partial(_deviation_once_back, name, given, order, without) for without in (False, True)]
     deviations = in_steps(calls, "Reading the input in this order …", ("order", name, given, order))
     stays = order == tuple(range(len(record)))
     remark = ", no positions" if zeroed else ""
     changed = repositioned(order=order, zeroed=zeroed)
     consequence(
+        slots,
         chosen,
         "In this order",
-        side_of(chosen, f"In order{remark}", repositioned(zeroed=zeroed)),
-        side_of(chosen, f"Shuffled{remark}", changed, None if stays else order),
+        Side(subject.under(repositioned(zeroed=zeroed)), f"In order{remark}"),
+        Side(subject.under(changed), f"Shuffled{remark}", None if stays else order),
     )
     with_positions, without = map(scientific, deviations)
     st.markdown(
@@ -82,7 +82,7 @@ def _shuffle(chosen: HeadSelection, record: ForwardRecord, bar: DeltaGenerator) 
     elif stays:
         st.info(f"This order leaves all {record.units} where they were: take another seed.")
     st.caption(_what_is_permuted(record))
-    _many_orders(chosen, record, seed)
+    _many_orders(subject, record, seed)
 
 
 def _next_seed() -> None:
@@ -93,7 +93,8 @@ def _next_seed() -> None:
 def _deviation_once_back(name: Checkpoint, given: Input, order: tuple[int, ...], zeroed: bool) -> float:
     """Of any attention weight, once the shuffled tokens are put back."""
     before, after = (
-        state.record(name, given, repositioned(order=each, zeroed=zeroed)) for each in (None, order)
+        LiveSubject(name, given, changed=repositioned(order=each, zeroed=zeroed)).record
+        for each in (None, order)
     )
     return largest_change(before.pattern, restored(after.pattern, order))
 
@@ -123,14 +124,14 @@ def _what_is_permuted(record: ForwardRecord) -> str:
     )
 
 
-def _many_orders(chosen: HeadSelection, record: ForwardRecord, seed: int) -> None:
+def _many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) -> None:
     """One order is one draw: what do many do?"""
     st.markdown(f"**{N_SEEDS} orders**, seeds 0 to {N_SEEDS - 1}: a dot each; a bar marks the input in order")
-    zeroed = state.record(chosen.checkpoint, chosen.given, repositioned(zeroed=True))
+    zeroed = subject.under(repositioned(zeroed=True)).record
     orders = [shuffled(record.roles, each) for each in range(N_SEEDS)]
     found, without = (
         answers_under(
-            chosen,
+            subject,
             (repositioned(order=order, zeroed=each) for order in orders),
             "Running many orders …",
         )
@@ -168,10 +169,10 @@ def _many_orders(chosen: HeadSelection, record: ForwardRecord, seed: int) -> Non
 # Leaving out
 
 
-def _leave_out(chosen: HeadSelection, record: ForwardRecord, _bar: DeltaGenerator) -> None:
-    before = side_of(chosen, "With positions")
-    after = side_of(chosen, "Without positions", repositioned(zeroed=True))
-    consequence(chosen, "Without positions", before, after)
+def _leave_out(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: ForwardRecord) -> None:
+    before = Side(subject, "With positions")
+    after = Side(subject.under(repositioned(zeroed=True)), "Without positions")
+    consequence(slots, chosen, "Without positions", before, after)
     st.markdown(_largest_change(record, after.record))
     st.caption(
         "Zeros are added in place of the position vectors; every weight stays as it was trained, with positions. "
@@ -182,19 +183,19 @@ def _leave_out(chosen: HeadSelection, record: ForwardRecord, _bar: DeltaGenerato
 # Shifting
 
 
-def _shift(chosen: HeadSelection, record: ForwardRecord, bar: DeltaGenerator) -> None:
+def _shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: ForwardRecord) -> None:
     config = record.config
     most = max(1, (config.n_positions if record.patch_grid is None else config.n_patches) - 1)
-    with bar:
+    with slots.controls:
         k = SHIFT_BY.choose(most=most)
-    before = side_of(chosen, "As trained")
-    after = side_of(chosen, f"Shifted by {k}", repositioned(shift=k))
-    consequence(chosen, f"With positions shifted by {k}", before, after)
+    before = Side(subject, "As trained")
+    after = Side(subject.under(repositioned(shift=k)), f"Shifted by {k}")
+    consequence(slots, chosen, f"With positions shifted by {k}", before, after)
     st.markdown(_largest_change(record, after.record))
     st.caption(_what_is_shifted(record, k))
     shifts = sorted({round(most * step / (N_SHIFTS - 1)) for step in range(N_SHIFTS)})
     changes = (repositioned(shift=shift) for shift in shifts)
-    found = answers_under(chosen, changes, "Running many shifts …")
+    found = answers_under(subject, changes, "Running many shifts …")
     if not record.has_classes:
         st.markdown(f"**{len(shifts)} shifts** of the same input")
         moved = {"shifted": changes_of_class(record, found, None)}

@@ -26,11 +26,13 @@ elif part == PRODUCTS:
     products()
 elif part == SHIFT:
     shift()
-elif part == ADDING:
-    adding(choose_head(choose_input(), with_colours=False))
-elif part == ENCODER:
-    checkpoint_positions(choose_input())
-elif part == EXPERIMENTS:
-    position_experiments(choose_head(choose_input()))
 else:
-    embedding_map(choose_input())
+    subject, slots = choose_input()
+    if part == ENCODER:
+        checkpoint_positions(subject, slots)
+    elif part in (ADDING, EXPERIMENTS):
+        chosen = choose_head(subject, slots, with_colours=part == EXPERIMENTS)
+        draw = adding if part == ADDING else position_experiments
+        draw(subject, slots, chosen)
+    else:
+        embedding_map(subject, slots)

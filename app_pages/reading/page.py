@@ -7,7 +7,7 @@ from app_pages.controls.input_controls import TEXT
 from app_pages.controls.reading_controls import OWN_TEXT, PAPER, SECTION, WIDTH
 from app_pages.inputs.text_input import FIRST
 from app_pages.reading.guide import GUIDE, opening_here, papers
-from app_pages.subject import state
+from app_pages.subject import shipped_inputs
 
 
 def own_text() -> str:
@@ -15,7 +15,7 @@ def own_text() -> str:
 
     A link opens the app anew, and Back opens this page anew: so the sentence stands in its address, too.
     """
-    first = next(iter(state.sentences().values()), FIRST)
+    first = next(iter(shipped_inputs.sentences().values()), FIRST)
     if text := TEXT.held():
         OWN_TEXT.take("" if text == first else text)
     elif text := OWN_TEXT.read():

@@ -40,12 +40,11 @@ def draw() -> None:
     _heading(page)
     for problem in start_options.OPTIONS.problems:
         st.warning(problem, icon=":material/terminal:")
+    # Here, for they import torch: meanwhile the frame already stands.
+    from app_pages.inputs import linked_encoders
     from app_pages.inputs.text_input import keep_text
-    from app_pages.subject import (
-        session_encoders,  # here, for it imports torch: meanwhile the frame already stands
-    )
 
-    session_encoders.arrive()
+    linked_encoders.arrive()
     keep_text()
     try:
         # Not `page.run()`: the widgets of a page that runs itself begin anew on the next one, and what was chosen is lost.

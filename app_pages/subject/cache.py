@@ -222,23 +222,46 @@ def of(
 
     Raises as `loaded` and `make` do.
     """
-    key = Key(_maker(make), _with_hashes([name]), (values, tuple(sorted(plain.items()))))
-    return _get(key, lambda: make(loaded(name), *values, **plain), spinner)
+    kept_for = (values, tuple(sorted(plain.items())))
+    return keep(make, name, kept_for, lambda: make(loaded(name), *values, **plain), spinner)
+
+
+def keep(
+    function: Callable,
+    name: Checkpoint,
+    values: Hashable,
+    make: Callable[[], Value],
+    spinner: str | None = None,
+) -> Value:
+    """What `make` returns, made once for this function, checkpoint and these values."""
+    return _get(Key(_maker(function), _with_hashes([name]), values), make, spinner)
 
 
 def cached(make: Callable[..., Value] | None = None, *, spinner: str | None = None) -> Callable[..., Value]:
-    """Keeps what a function returns. For parameters annotated `Checkpoint` the hash of the files is part of the key."""
+    """Keeps what a function returns.
+
+    The hash of the files is part of the key for parameters annotated `Checkpoint`, and for those annotated with a dataclass
+    that has a field `checkpoint`.
+    """
     if make is None:
         return partial(cached, spinner=spinner)
     maker, expected = _maker(make), signature(make)
-    of_checkpoints = [name for name, each in expected.parameters.items() if each.annotation is Checkpoint]
+    annotations = {name: parameter.annotation for name, parameter in expected.parameters.items()}
+    checkpoints = [name for name, annotation in annotations.items() if annotation is Checkpoint]
+    subjects = [
+        name
+        for name, annotation in annotations.items()
+        if "checkpoint" in getattr(annotation, "__dataclass_fields__", ())
+    ]
 
     @wraps(make)
     def kept(*args: Any, **kwargs: Any) -> Value:
-        given = expected.bind(*args, **kwargs)
-        given.apply_defaults()
-        names = [given.arguments[each] for each in of_checkpoints]
-        key = Key(maker, _with_hashes(names), tuple(given.arguments.values()))
+        bound = expected.bind(*args, **kwargs)
+        bound.apply_defaults()
+        arguments = bound.arguments
+        names = [arguments[name] for name in checkpoints]
+        names += [arguments[name].checkpoint for name in subjects]
+        key = Key(maker, _with_hashes(names), tuple(arguments.values()))
         return _get(key, lambda: make(*args, **kwargs), spinner)
 
     return kept

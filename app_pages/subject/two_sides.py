@@ -1,4 +1,4 @@
-"""Two forward passes compared: the two predictions, what changed between them, and where a head's weights differ.
+"""Two forward passes compared: what changed between them, in words, and where a head's weights differ.
 
 The second differs from the first by an intervention, by its input or by its checkpoint.
 """
@@ -6,18 +6,13 @@ The second differs from the first by an intervention, by its input or by its che
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from html import escape
 from typing import Any
 
 import numpy as np
-import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from app_pages.controls.head_choice import take_query
-from app_pages.show.prediction import prediction
-from app_pages.subject import state
-from app_pages.subject.cache import Checkpoint, of
-from app_pages.toolkit.beside import beside as side_by_side
+from app_pages.subject import cache
+from app_pages.subject.cache import Checkpoint
+from app_pages.subject.subject import WEIGHTS, LensChoice, LiveSubject
 from app_pages.toolkit.stoppable import in_steps
 from model.capture.intervention import Intervention
 from model.experiments.batching import batch_size
@@ -31,21 +26,30 @@ from viz.builders.figure import PlotlyFigure
 from viz.builders.number_format import percent, written
 from viz.builders.palette import largest
 
-NUMBERS = ("first", "second", "third")
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True)
 class Side:
-    """One of the two passes: input, checkpoint and record, and the title that figures give it."""
+    """One of the forward passes that are compared, and the title that figures give it.
 
+    Where its intervention reorders the content, `order[i]` is the position in the input of what is read at i, so that two
+    sides can be compared token by token; None: not reordered.
+    """
+
+    subject: LiveSubject
     title: str
-    checkpoint: Checkpoint
-    given: Input
-    label: int | None
-    record: ForwardRecord
-    order: tuple[int, ...] | None = (
-        None  # order[i]: position in the input of what is read at i; None: not reordered
-    )
+    order: tuple[int, ...] | None = None
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        return self.subject.checkpoint
+
+    @property
+    def given(self) -> Input:
+        return self.subject.given
+
+    @property
+    def record(self) -> ForwardRecord:
+        return self.subject.record
 
     @property
     def is_text(self) -> bool:
@@ -57,55 +61,20 @@ class Side:
         return self.record.class_names[self.record.logits.argmax()] if self.record.has_classes else None
 
 
-def side_of(
-    chosen: state.Selection,
-    title: str,
-    changed: Intervention | None = None,
-    order: tuple[int, ...] | None = None,
-) -> Side:
-    """The chosen checkpoint on the chosen input under the intervention `changed`.
-
-    Where that reorders the content, `order` says how, so that both sides can be compared token by token.
-    """
-    checkpoint, given = chosen.checkpoint, chosen.given
-    record = state.record(checkpoint, given, changed)
-    return Side(
-        title=title, checkpoint=checkpoint, given=given, label=chosen.label, record=record, order=order
-    )
-
-
-def answers_under(chosen: Side | state.Selection, changes: Iterable[Intervention], text: str) -> np.ndarray:
-    """Probabilities [intervention, class] of the chosen input; without classes the pooled states [.., d_model].
+def answers_under(subject: LiveSubject, changes: Iterable[Intervention], text: str) -> np.ndarray:
+    """Probabilities [intervention, class] of the input under each of the interventions; without classes the pooled states
+    [intervention, d_model].
 
     As many at once as share a batch; `text` stands over the bar.
     """
     changes = tuple(changes)
-    n = len(state.record(chosen.checkpoint, chosen.given))
-    size = batch_size(state.loaded(chosen.checkpoint).config, n)
-    parts = [changes[start : start + size] for start in range(0, len(changes), size)]
-    read = partial(of, probabilities, chosen.checkpoint, (chosen.given,))
-    first = partial(read, parts[0], spinner=text)  # before the first one is done, there is no bar
-    steps = [first, *(partial(read, part) for part in parts[1:])]
-    what = ("answers", chosen.checkpoint, chosen.given, changes)
+    size = batch_size(subject.loaded.config, len(subject.record))
+    batches = [changes[start : start + size] for start in range(0, len(changes), size)]
+    read = partial(cache.of, probabilities, subject.checkpoint, (subject.given,))
+    first = partial(read, batches[0], spinner=text)  # before the first one is done, there is no bar
+    steps = [first, *(partial(read, batch) for batch in batches[1:])]
+    what = ("answers", subject.checkpoint, subject.given, changes)
     return np.concatenate(in_steps(steps, text, what), axis=1)[0]
-
-
-def beside(row: str, n: int = 2) -> list[DeltaGenerator]:
-    """A place for each side; where the window is narrow, the second is below the first."""
-    return side_by_side(*(f"{row}_{number}" for number in NUMBERS[:n]))
-
-
-def predictions(*sides: Side, key: str) -> None:
-    """Beside each other; nothing where no side has classes."""
-    if any(side.record.has_classes for side in sides):
-        for side, place in zip(sides, beside(key, len(sides)), strict=True):
-            with place:
-                prediction(side.record, side.label, title=side.title)
-
-
-def tell(sentence: str, size: str = "1rem") -> None:
-    """Writes a sentence as plain text: tokens and names of classes in it are not read as markup."""
-    st.html(f'<p style="font-size: {size}; margin: 0">{escape(sentence)}</p>')
 
 
 def verdict(what: str, before: ForwardRecord, after: ForwardRecord) -> str:
@@ -155,12 +124,6 @@ def same_position(one: Side, other: Side, position: int) -> int | None:
     return at if other.order is None else other.order.index(at)
 
 
-def take_from_second(first: Side, second: Side, position: int) -> None:
-    """For callbacks on the second side: the same position of the first becomes the query, where it has one."""
-    if (at := same_position(second, first, position)) is not None:
-        take_query(at)
-
-
 def common_tokens(first: Side, second: Side) -> tuple[str, ...]:
     """A name for each position of the first side, all of which the second has; where two texts differ, both words."""
     others = (second.record.tokens[same_position(first, second, at)] for at in range(len(first.record)))
@@ -176,12 +139,15 @@ def put_back(side: Side, weights: np.ndarray) -> np.ndarray:
 
 
 def head_patterns(
-    first: Side, second: Side, head: tuple[int, int], partner: tuple[int, int] | None = None
+    first: Side,
+    second: Side,
+    head: tuple[int, int],
+    partner: tuple[int, int] | None = None,
+    lens: LensChoice = WEIGHTS,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of a head [query, key] on either side, or of its `partner` on the second, in the order of the input."""
-    return put_back(first, first.record.pattern[head]), put_back(
-        second, second.record.pattern[partner or head]
-    )
+    """Maps [query, key] of a head on either side, or of its `partner` on the second, in the order of the input."""
+    before, after = first.subject.through(lens).pattern, second.subject.through(lens).pattern
+    return put_back(first, before[head]), put_back(second, after[partner or head])
 
 
 def difference(
@@ -189,6 +155,8 @@ def difference(
     second: Side,
     head: tuple[int, int],
     partner: tuple[int, int] | None = None,
+    *,
+    lens: LensChoice = WEIGHTS,
     **appearance: Any,
 ) -> PlotlyFigure:
     """The second side minus the first: `head_patterns` subtracted. The first is read in the order of the input.
@@ -196,5 +164,5 @@ def difference(
     `appearance` is as `viz.attention.token_heatmaps.difference_heatmap` takes it; `names` are the titles.
     """
     appearance = {"names": (first.title, second.title)} | appearance
-    patterns = head_patterns(first, second, head, partner)
+    patterns = head_patterns(first, second, head, partner, lens)
     return difference_heatmap(*patterns, common_tokens(first, second), **appearance)

@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls.training_controls import LOG_STEPS
 from app_pages.show.show import show
-from app_pages.subject import state
+from app_pages.subject import cache
 from app_pages.toolkit.markdown import plain
 from app_pages.training.tasks import explain, in_words, judged_on
 from model.checkpoint.training_history import logged, smoothed, standard_error, tasks
@@ -29,8 +29,8 @@ CURVES = (  # value, its list in the history, whether it is smoothed, axis title
 def histories(names: tuple[str, ...], controls: DeltaGenerator) -> None:
     with controls:
         log_x = LOG_STEPS.choose()
-    found = {name: state.loaded(name).history for name in names}
-    colours = side_colours([state.loaded(name).config.norm_placement for name in names])
+    found = {name: cache.loaded(name).history for name in names}
+    colours = side_colours([cache.loaded(name).config.norm_placement for name in names])
     for column, (name, history) in zip(st.columns(len(names), gap="medium"), found.items(), strict=True):
         column.markdown(f"**{name}**: {_reached(history)}")
     places = [place for _ in range(2) for place in st.columns(2, gap="medium")]

@@ -5,7 +5,7 @@ import streamlit as st
 from app_pages.controls.control_bar import bar
 from app_pages.controls.training_controls import PART, RECORDING
 from app_pages.inputs.row import choose_encoder
-from app_pages.subject import session_encoders, state
+from app_pages.subject import cache, encoders, session_encoders
 from app_pages.toolkit.markdown import plain
 from app_pages.training.histories import histories
 from app_pages.training.player import player
@@ -16,7 +16,7 @@ _OTHERS = "The encoders of this project brought recordings of their training alo
 def pair() -> tuple[str, ...]:
     """The pair of which one encoder is chosen, or that one alone."""
     name = choose_encoder()
-    return (state.pair(name) or (name,)) if name is not None else ()
+    return (encoders.pair(name) or (name,)) if name is not None else ()
 
 
 part = PART.choose()
@@ -26,7 +26,7 @@ with controls:
 try:
     if not names:
         st.info("There is no encoder of this kind to show.")
-    elif names[0] in session_encoders.opened() and not state.loaded(names[0]).history:
+    elif names[0] in session_encoders.opened() and not cache.loaded(names[0]).history:
         st.info(f"{names[0]} comes from elsewhere: its folder does not say how it was trained. {_OTHERS}")
     elif part == RECORDING:
         player(names, controls, more)

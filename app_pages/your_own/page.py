@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from app_pages.inputs import linked_encoders
 from app_pages.shell import start_options
 from app_pages.subject import session_encoders
 from app_pages.your_own import words
@@ -12,7 +13,7 @@ from app_pages.your_own.uploading import uploading
 from model.sources import locations
 from model.sources.names import Listing
 
-session_encoders.say_gone(None)
+linked_encoders.say_gone(None)
 with st.container(horizontal=True, gap="medium", key="own"):
     here, more = st.container(key="own_here"), st.container(key="own_more")
 with here:

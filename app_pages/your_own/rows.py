@@ -8,7 +8,7 @@ import streamlit as st
 from app_pages.controls.input_controls import CHECKPOINT, KIND
 from app_pages.controls.map_controls import HEAD, LAYER
 from app_pages.controls.pages import ATTENTION, go_to
-from app_pages.subject import session_encoders, state
+from app_pages.subject import cache, encoders, session_encoders
 from app_pages.toolkit.markdown import PLACEMENTS, plain
 from app_pages.your_own.describe import description
 from app_pages.your_own.words import heading
@@ -114,7 +114,7 @@ def _open(name: str) -> None:
     try:
         with st.spinner("Reading its files …"):
             checkpoint.fingerprint(name)  # hashes them, once
-        state.loaded(name)
+        cache.loaded(name)
     except (ValueError, OSError) as error:
         st.error(f"{shown(name)} cannot be opened: {plain(_ended(str(error)))}")
         return
@@ -125,12 +125,12 @@ def _open(name: str) -> None:
 
 def _look(name: str) -> None:
     """To the first page, with this encoder chosen."""
-    kind = session_encoders.kind_of(name) or state.TEXT
+    kind = encoders.kind_of(name) or encoders.TEXT
     KIND.take(kind)
     CHECKPOINT.take(name)
     LAYER.take(0)
     HEAD.take(0)
-    go_to(ATTENTION, CHECKPOINT.to(name), *([KIND.to(kind)] if kind == state.DIGIT else []))
+    go_to(ATTENTION, CHECKPOINT.to(name), *([KIND.to(kind)] if kind == encoders.DIGIT else []))
 
 
 def _as_key(name: str) -> str:

@@ -8,7 +8,7 @@ import plotly.io
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.subject import state
+from app_pages.subject.subject import LiveSubject
 from tests.app_pages.charts import described
 from viz.builders.palette import POST_LN, PRE_LN
 
@@ -67,7 +67,7 @@ def test_the_maximum_is_that_of_the_larger_side(open_app: Open) -> None:
     query = {"checkpoint": "imdb-pre-ln", "compare_pairing": "of the same number", "scale": OWN}
     found = reaches(open_app("app_pages/compare/page.py", text=TEXT, **query, **MATRICES))
     names = ("imdb-pre-ln", "imdb-post-ln")
-    largest = max(float(state.record(name, TEXT).pattern[0, 0].max()) for name in names)
+    largest = max(float(LiveSubject(name, TEXT).record.pattern[0, 0].max()) for name in names)
     assert found == pytest.approx([largest] * 2)
 
 
@@ -76,7 +76,7 @@ def test_norms_of_both_encoders_share_a_scale(open_app: Open) -> None:
     assert not app.exception
     ends = [json.loads(chart.proto.spec)["data"][0]["zmax"] for chart in app.get("plotly_chart")]
     names = ("imdb-pre-ln", "imdb-post-ln")
-    norms = (np.linalg.norm(state.record(name, TEXT).residual, axis=-1).max() for name in names)
+    norms = (np.linalg.norm(LiveSubject(name, TEXT).record.residual, axis=-1).max() for name in names)
     assert ends == pytest.approx([max(norms)] * 2)
 
 

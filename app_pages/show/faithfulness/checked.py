@@ -6,11 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from app_pages.controls.knock_out import about, is_quick, knock_out_answers
-from app_pages.subject import state
-from app_pages.subject.cache import of
-from app_pages.subject.two_sides import Side
-from app_pages.toolkit import stoppable
+from app_pages.controls.estimated_work import wanted
+from app_pages.controls.knock_out import knock_out_answers
+from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.stoppable import in_steps, until_done
 from model.experiments.faithfulness import (
     FEWEST,
@@ -56,47 +54,44 @@ class Checked(NamedTuple):
         return verdict(self.agreement, self.effects, curves.deletion, curves.perfect, curves.random)
 
 
-def check(chosen: Side | state.Selection, pattern: np.ndarray, kind: Kind, *, key: str) -> Checked | None:
+def check(
+    subject: LiveSubject, pattern: np.ndarray, kind: Kind, *, key: str, title: str = ""
+) -> Checked | None:
     """Of the map `pattern` [query, key] over all positions of the input, without curves.
 
     Where the knock-outs take longer than half a second, a button with that `key` stands here, and until somebody presses it
     None is returned.
     """
-    name, given = chosen.checkpoint, chosen.given
-    record = state.record(name, given)
+    record = subject.record
     positions = compared(record)
-    n_forwards, what = _forwards(positions), ("effects", name, given, kind)
-    label = (
-        f"Check this map by knocking out {len(positions)} {record.units}, {about(name, given, n_forwards)}"
-    )
-    if not stoppable.wanted(what, label, key, is_short=is_quick(name, given, n_forwards)):
+    what = ("effects", subject, kind)
+    label = f"Check this map by knocking out {len(positions)} {record.units}"
+    if not wanted(subject, what, _forwards(positions), label, key):
         return None
     with until_done(what):
-        answers = knock_out_answers(chosen, [(at,) for at in positions], kind)
-    classified = state.loaded(name).config.pooling == "class"
+        answers = knock_out_answers(subject, [(position,) for position in positions], kind, title)
+    classified = subject.loaded.config.pooling == "class"
     scores = scores_under(pattern, record, classified=classified)[list(positions)]
     effect = falls(record, answers)
     return Checked(record, kind, positions, scores, effect, agreement(scores, effect), None)
 
 
-def with_curves(chosen: Side | state.Selection, checked: Checked, *, key: str, wanted: bool) -> Checked:
-    """The same with curves, where the rule needs them or they are `wanted`; where they take long, behind a button."""
+def with_curves(subject: LiveSubject, checked: Checked, *, key: str, are_shown: bool) -> Checked:
+    """The same with curves, where the rule needs them or they `are_shown`; where they take long, behind a button."""
     n = len(checked.positions)
-    if n < 2 or (n < FEWEST and not wanted):
+    if n < 2 or (n < FEWEST and not are_shown):
         return checked
-    name, given, kind = chosen.checkpoint, chosen.given, checked.kind
     by_score, by_effect = (
         order_of(dict(zip(checked.positions, values.tolist(), strict=True)), checked.positions)
         for values in (checked.scores, checked.effects)
     )
-    what, counts = ("curves", name, given, kind, by_score), steps(n)
+    what, counts = ("curves", subject, checked.kind, by_score), steps(n)
     n_forwards = (N_ORDERS + 3) * len(counts)
-    label = f"Draw the curves of this map, {about(name, given, n_forwards)}"
-    is_short = is_quick(name, given, n_forwards + _forwards(by_score))
-    if not stoppable.wanted(what, label, key, is_short=is_short):
+    label = "Draw the curves of this map"
+    if not wanted(subject, what, n_forwards, label, key, besides=_forwards(by_score)):
         return checked
     orders = (*random_orders(checked.positions), by_score, by_score[::-1], by_effect)
-    calls = [partial(of, deletion, name, given, (order,), kind) for order in orders]
+    calls = [partial(subject.compute, deletion, (order,), checked.kind) for order in orders]
     text = "Taking away more and more, in this order and in random ones …"
     with until_done(what):
         drawn = np.concatenate(in_steps(calls, text, what))

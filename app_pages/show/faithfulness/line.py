@@ -10,8 +10,8 @@ from app_pages.show.faithfulness import words
 from app_pages.show.faithfulness.checked import Checked, check, with_curves
 from app_pages.show.faithfulness.over_data import held_over_data
 from app_pages.show.show import clickable, show
-from app_pages.subject import state
-from app_pages.subject.cache import Checkpoint, of
+from app_pages.subject.cache import Checkpoint
+from app_pages.subject.subject import FileSubject, Subject
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.beside import beside
 from model.experiments.faithfulness import area, other_attention
@@ -22,9 +22,9 @@ from viz.faithfulness.score_effect import score_effect
 
 
 def faithfulness(
-    chosen: state.HeadSelection,
+    subject: Subject,
     pattern: np.ndarray,
-    kind: Kind,
+    kind: Kind | None,
     *,
     lens: str,
     head: tuple[int, int] | None,
@@ -32,22 +32,23 @@ def faithfulness(
 ) -> None:
     """Of the map `pattern` [query, key] over all positions of the input, seen through `lens`.
 
-    `head` is the layer and head whose map it is, None where it is of several. The position `query` is marked.
+    `head` is the layer and head whose map it is, None where it is of several. The position `query` is marked. Nothing can be
+    knocked out, and `kind` is None, where the encoder is not there.
     """
-    if chosen.opened is not None:
+    if isinstance(subject, FileSubject) or kind is None:
         st.caption(words.NO_ENCODER)
         return
     with st.container(horizontal=True, vertical_alignment="top", gap="small", key="faithfulness"):
         place = st.container(key="faithfulness_line", gap=None)
         is_open = FAITHFULNESS.choose()
     with place:
-        checked = check(chosen, pattern, kind, key="faithfulness_check")
+        checked = check(subject, pattern, kind, key="faithfulness_check")
         if checked is None:
             return
         line = st.container()
-        checked = with_curves(chosen, checked, key="faithfulness_curves", wanted=is_open)
-        other = words.attention(of(other_attention, chosen.checkpoint, chosen.given), checked.record)
-        line.markdown(f"{_line(checked, chosen.checkpoint, lens, head)} :small[:gray[{other}]]")
+        checked = with_curves(subject, checked, key="faithfulness_curves", are_shown=is_open)
+        other = words.attention(subject.compute(other_attention), checked.record)
+        line.markdown(f"{_line(checked, subject.checkpoint, lens, head)} :small[:gray[{other}]]")
     if is_open:
         _details(checked, query)
 
@@ -56,10 +57,10 @@ def faithfulness_of_side(
     side: Side, pattern: np.ndarray, kind: Kind, *, lens: str, head: tuple[int, int], key: str
 ) -> None:
     """The line alone, for a side of a comparison; `key` begins those of its buttons."""
-    checked = check(side, pattern, kind, key=f"{key}_check")
+    checked = check(side.subject, pattern, kind, key=f"{key}_check", title=side.title)
     if checked is not None:
         line = st.container()
-        checked = with_curves(side, checked, key=f"{key}_curves", wanted=False)
+        checked = with_curves(side.subject, checked, key=f"{key}_curves", are_shown=False)
         line.markdown(_line(checked, side.checkpoint, lens, head))
 
 

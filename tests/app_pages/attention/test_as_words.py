@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.subject import state
+from app_pages.subject.subject import LiveSubject
 from model.inputs import Text
 from model.measures.word_view import view
 from tests.app_pages.charts import described, shown, table, weights
@@ -17,7 +17,7 @@ AT = {"text": TEXT, "checkpoint": "imdb-pre-ln"}
 
 
 def viewed(**how: bool) -> np.ndarray:
-    return view(state.record("imdb-pre-ln", Text(TEXT)), **how).pattern
+    return view(LiveSubject("imdb-pre-ln", Text(TEXT)).record, **how).pattern
 
 
 @pytest.mark.parametrize(

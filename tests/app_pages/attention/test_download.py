@@ -9,27 +9,27 @@ from streamlit.testing.v1 import AppTest
 from app_pages.attention import download as module
 from app_pages.attention.as_words import View
 from app_pages.attention.download import ALL_HALF, ATTENTION, ATTENTION_HALF, content, page
-from app_pages.subject import state
-from app_pages.subject.opened import OPENED, Opened
+from app_pages.subject.subject import OPENED, FileSubject, LiveSubject, Subject
 from model.checkpoint import weights_hash
 from model.inputs import Picture
 from model.record import AttentionRecord, ForwardRecord
 from model.record.from_arrays import from_arrays
 from model.record.record_file import from_bytes, n_bytes
 from model.version import VERSION
+from tests.app_pages.shown_subject import subject_of
 
 Open = Callable[..., AppTest]
 
 
-def selection(app: AppTest) -> state.Selection:
+def selection(app: AppTest) -> Subject:
     assert not app.exception
-    return app.session_state["selection"]
+    return subject_of(app)
 
 
 def test_the_record_comes_with_settings_version_and_the_weights_hash(open_app: Open) -> None:
     chosen = selection(open_app(text="not films", checkpoint="imdb-post-ln", words="true"))
     found = from_bytes(content(chosen), "a.npz")
-    expected = state.record("imdb-post-ln", chosen.given)
+    expected = LiveSubject("imdb-post-ln", chosen.given).record
     assert found.record.pattern.tobytes() == expected.pattern.tobytes()
     assert found.record.tokens == expected.tokens  # a view is no part of it
     said = {name: found.settings[name] for name in ("checkpoint", "text", "version", "weights_sha256")}
@@ -84,7 +84,7 @@ def test_the_picture_comes_with_its_record(open_app: Open) -> None:
     np.testing.assert_array_equal(from_bytes(content(chosen), "a.npz").picture, chosen.given.array)
 
 
-def data(chosen: state.Selection, *notes: str) -> dict:
+def data(chosen: Subject, *notes: str) -> dict:
     """What the offline page shows of the chosen record."""
     made = page(
         chosen, View(record=chosen.record, measures={}, notes=notes, hides=bool(notes)), (1, 2, 3)
@@ -114,7 +114,7 @@ def test_the_offline_page_of_a_digit_has_the_picture_and_its_patches(open_app: O
 def test_the_offline_page_of_attention_from_elsewhere(open_app: Open) -> None:
     record = from_arrays(np.full((2, 3, 4, 2), 0.5, np.float32), list("abcd"), keys=["x", "y"])
     app = open_app(kind="Record")
-    app.session_state[OPENED] = Opened(name="mine.npz", record=record, settings={}, picture=None)
+    app.session_state[OPENED] = FileSubject(file_name="mine.npz", record=record, settings={}, picture=None)
     found = data(selection(app.run()))
     assert (found["keys"], found["classes"], found["title"]) == (["x", "y"], [], "Attention of mine")
 

@@ -5,7 +5,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.attention.head_summary import in_words
-from app_pages.subject import state
+from app_pages.subject.subject import LiveSubject
 from model.inputs import Text
 from model.measures.attended_kinds import looks
 from model.measures.head_roles import roles_on
@@ -48,7 +48,9 @@ def test_what_a_view_hides_or_merges_changes_nothing_in_the_line(
     at, name = {"layer": str(layer), "head": str(head)}, f"L{layer} H{head}"
     whole, viewed = line(open_app(**AT, **at), name), line(open_app(**AT, **at, **how), name)
     assert viewed == whole
-    called = ", ".join(role.name for role in roles_on(state.record("imdb-pre-ln", Text(TEXT)), layer, head))
+    called = ", ".join(
+        role.name for role in roles_on(LiveSubject("imdb-pre-ln", Text(TEXT)).record, layer, head)
+    )
     assert viewed.startswith(f"**{name}** · {called}: " if called else f"**{name}** · :gray")
 
 

@@ -11,13 +11,14 @@ from app_pages.attention.download import page
 from app_pages.controls import address, head_choice
 from app_pages.controls import lens as module
 from app_pages.show.download import name_parts
-from app_pages.subject import state
-from app_pages.subject.opened import OPENED, Opened
+from app_pages.subject import cache
+from app_pages.subject.subject import OPENED, FileSubject, LiveSubject
 from model import checkpoint
 from model.lenses import LENSES, through
 from model.lenses.rollout import rollout
 from model.record.from_arrays import from_arrays
 from tests.app_pages.charts import described, shown, weights
+from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
 
 Open = Callable[..., AppTest]
@@ -32,7 +33,7 @@ def through_lens(lens: str, **query: str) -> dict[str, str]:
 
 
 def expected(lens: str, given: object, name: str = "imdb-post-ln", number: int | None = None) -> np.ndarray:
-    seen = through(lens, state.loaded(name), given, number)
+    seen = through(lens, cache.loaded(name), given, number)
     return seen.pattern[1, 1 if LENSES[lens].has_heads else 0]
 
 
@@ -69,7 +70,7 @@ def test_every_lens_without_classes(open_app: Open, checkpoints: Path, lens: str
 @pytest.mark.parametrize("lens", LENSES)
 def test_every_lens_of_a_digit(open_app: Open, lens: str) -> None:
     app = open_app(kind="Digit", checkpoint="mnist-post-ln", **through_lens(lens))
-    given = app.session_state["selection"].given
+    given = subject_of(app).given
     np.testing.assert_allclose(weights(shown(app)), expected(lens, given, "mnist-post-ln"), rtol=1e-5)
 
 
@@ -137,7 +138,7 @@ def test_long_work_goes_in_steps(open_app: Open, monkeypatch: pytest.MonkeyPatch
 
 
 def opened(open_app: Open, record: object, **query: Any) -> AppTest:
-    made = Opened(name="mine.npz", record=record, settings={}, picture=None)
+    made = FileSubject(file_name="mine.npz", record=record, settings={}, picture=None)
     return open_app(session={OPENED: made}, kind="Record", **query)
 
 
@@ -186,7 +187,7 @@ def test_the_offline_page_says_the_lens(open_app: Open, monkeypatch: pytest.Monk
 
 def test_the_map_of_another_class_is_not_checked_against_the_answer(open_app: Open) -> None:
     look = {"text": TEXT, "lens": "gradient × attention", **CHOSEN}
-    said = state.record("imdb-post-ln", TEXT)
+    said = LiveSubject("imdb-post-ln", TEXT).record
     names = list(said.class_names)
     predicted = names.pop(int(said.logits.argmax()))
     unchecked = "Knock-outs are measured on the predicted class: choose that one to check this map."

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.subject import state
+from app_pages.subject import cache, shipped_inputs
+from app_pages.subject.subject import LiveSubject
 from model import checkpoint
 from model.experiments.masked_tokens import guesses
 from model.measures.attended_kinds import shares
 from tests.app_pages.charts import shown, weights
+from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
 
 Open = Callable[..., AppTest]
@@ -31,7 +33,7 @@ def test_the_matrix_is_of_what_is_chosen(open_app: Open, part: str, title: str, 
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln", layer="1", part=part)
     figure = shown(app)
     assert any(block.value.startswith(title) for block in app.markdown)
-    expected = reduce(state.record("imdb-pre-ln", TEXT).pattern[1])
+    expected = reduce(LiveSubject("imdb-pre-ln", TEXT).record.pattern[1])
     np.testing.assert_allclose(weights(figure), expected, rtol=1e-6)
 
 
@@ -61,9 +63,7 @@ def test_the_way_back_to_the_class_token(open_app: Open) -> None:
 
 def test_the_answer_and_whether_it_is_right(open_app: Open) -> None:
     app = open_app(kind="Digit", digit="1")  # labelled 2
-    probabilities = state.record(
-        app.session_state["selection"].checkpoint, app.session_state["selection"].given
-    ).probabilities
+    probabilities = LiveSubject(subject_of(app).checkpoint, subject_of(app).given).record.probabilities
     said = str(probabilities.argmax())
     assert app.metric[0].value == said
     assert app.metric[0].delta == ("correct" if said == "2" else "wrong, it is 2")
@@ -80,7 +80,7 @@ def test_the_label_is_a_class_whatever_that_is_called(open_app: Open, checkpoint
     verdicts = set()
     for digit in range(12):
         metric = open_app(kind="Digit", checkpoint="in-words", digit=str(digit)).metric[0]
-        label = names[state.test_digits()[1][digit]]
+        label = names[shipped_inputs.test_digits()[1][digit]]
         assert metric.delta == ("correct" if metric.value == label else f"wrong, it is {label}")
         verdicts.add(metric.delta)
     assert len(verdicts) > 2
@@ -100,7 +100,7 @@ def test_of_an_example_it_is_known_whether_it_is_read_correctly_and_of_what_is_t
 def test_a_typed_mask_is_filled(open_app: Open) -> None:
     app = open_app(text="not [MASK] film", checkpoint="imdb-pre-ln")
     assert not app.exception
-    (found,) = guesses(state.loaded("imdb-pre-ln"), "not [MASK] film").values()
+    (found,) = guesses(cache.loaded("imdb-pre-ln"), "not [MASK] film").values()
     (line,) = (block.value for block in app.markdown if "In place of" in block.value)
     assert line.startswith("In place of **\\[MASK\\]**: ")
     assert f"`{found[0].token}` {100 * found[0].probability:.1f}\u2009%" in line
@@ -130,14 +130,14 @@ def test_of_many_masks_the_first_are_listed_and_the_others_counted(open_app: Ope
 def test_what_the_query_looks_at_most_is_listed(open_app: Open) -> None:
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln", query="1 not")
     (listed,) = (html.proto.body for html in app.get("html") if "“not” attends to" in html.proto.body)
-    weights = state.record("imdb-pre-ln", TEXT).pattern[0, 0, 1]
+    weights = LiveSubject("imdb-pre-ln", TEXT).record.pattern[0, 0, 1]
     assert f"<td>{weights.max():.3f}</td>" in listed
     assert listed.index(f"{weights.max():.3f}") < listed.index(f"{np.sort(weights)[-2]:.3f}")
 
 
 def test_a_head_is_described_by_what_it_looks_at_most(open_app: Open) -> None:
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln")
-    by_what = {what: values[0, 0] for what, values in shares(state.record("imdb-pre-ln", TEXT)).items()}
+    by_what = {what: values[0, 0] for what, values in shares(LiveSubject("imdb-pre-ln", TEXT).record).items()}
     (said,) = (block.value for block in app.markdown if block.value.startswith("**L0 H0**"))
     assert max(by_what, key=by_what.get) in said.replace("\\", "")
     assert f"{100 * max(by_what.values()):.0f}" in said

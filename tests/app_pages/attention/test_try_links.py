@@ -6,10 +6,12 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.attention import try_links
 from app_pages.controls.address import Control
-from app_pages.show.most_influential_position import telling_position
-from app_pages.subject import cache, state
+from app_pages.subject import cache, encoders, shipped_inputs
+from app_pages.subject.most_influential_position import telling_position
+from app_pages.subject.subject import LiveSubject
 from model.inputs import Text
 from model.measures.attended_kinds import most_telling_head
+from tests.app_pages.shown_subject import subject_of
 
 Open = Callable[..., AppTest]
 
@@ -22,7 +24,7 @@ def links(app: AppTest) -> list[str]:
 def is_telling(name: str, text: Text) -> bool:
     """Whether it is read correctly, and answered otherwise without one of its words."""
     telling = telling_position(name, text)
-    is_read = state.correct_class(name, text) == state.record(name, text).logits.argmax()
+    is_read = shipped_inputs.correct_class(name, text) == LiveSubject(name, text).record.logits.argmax()
     return is_read and telling is not None and telling.turns
 
 
@@ -41,7 +43,7 @@ def test_they_stand_where_a_link_was_opened(open_app: Open) -> None:
 def test_from_a_digit_they_lead_to_a_text_and_an_encoder_of_texts(open_app: Open, number: int) -> None:
     app = open_app(kind="Digit", checkpoint="mnist-post-ln").button(key=f"try_{number}").click().run()
     assert not app.exception
-    selection = app.session_state["selection"]
+    selection = subject_of(app)
     assert isinstance(selection.given, Text)
     assert selection.checkpoint == "imdb-post-ln"
 
@@ -49,16 +51,16 @@ def test_from_a_digit_they_lead_to_a_text_and_an_encoder_of_texts(open_app: Open
 def test_from_a_digit_a_word_is_hidden_in_a_text(open_app: Open) -> None:
     app = open_app(kind="Digit").button(key="try_1").click().run()
     assert not app.exception
-    selection = app.session_state["selection"]
-    telling = telling_position(selection.checkpoint, selection.given)
+    selection = subject_of(app)
+    telling = telling_position(selection)
     assert app.multiselect(key="masks_positions").value == [telling.position]
 
 
 def test_a_head_that_finds_the_next_token(open_app: Open) -> None:
     app = open_app().button(key="try_0").click().run()
     assert not app.exception
-    selection = app.session_state["selection"]
-    record = state.record(selection.checkpoint, selection.given)
+    selection = subject_of(app)
+    record = selection.record
     assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == most_telling_head(record)
     assert app.segmented_control(key="view").value == "lines"
     assert app.toggle(key="all_queries").value
@@ -67,11 +69,9 @@ def test_a_head_that_finds_the_next_token(open_app: Open) -> None:
 def test_a_hidden_word_that_turns_the_answer_if_any_does(open_app: Open) -> None:
     app = open_app().button(key="try_1").click().run()
     assert not app.exception
-    selection = app.session_state["selection"]
-    assert app.multiselect(key="masks_positions").value == [
-        telling_position(selection.checkpoint, selection.given).position
-    ]
-    texts = [Text(text) for text in state.sentences().values() if "[MASK]" not in text]
+    selection = subject_of(app)
+    assert app.multiselect(key="masks_positions").value == [telling_position(selection).position]
+    texts = [Text(text) for text in shipped_inputs.sentences().values() if "[MASK]" not in text]
     assert is_telling(selection.checkpoint, selection.given) == any(
         is_telling(selection.checkpoint, text) for text in texts
     )
@@ -94,7 +94,7 @@ def test_one_digit_under_two_norms(open_app: Open) -> None:
     assert not app.exception
     assert [metric.label for metric in app.metric] == ["mnist-pre-ln", "mnist-post-ln"]
     digit = app.number_input(key="digit").value
-    made = [state.predictions(name)["predicted"][digit] for name in ("mnist-pre-ln", "mnist-post-ln")]
+    made = [encoders.predictions(name)["predicted"][digit] for name in ("mnist-pre-ln", "mnist-post-ln")]
     assert made[0] != made[1]
 
 
@@ -112,7 +112,7 @@ def test_a_typed_text_stays_where_one_of_its_words_turns_the_answer(
     monkeypatch.setattr(try_links, "telling_position", lambda *_: turning)
     app = open_app(text="great film not").button(key="try_1").click().run()
     assert not app.exception
-    assert app.session_state["selection"].given == Text("great film not")
+    assert subject_of(app).given == Text("great film not")
     assert app.multiselect(key="masks_positions").value == [2]
     assert not app.toast
 
@@ -123,7 +123,7 @@ def test_it_is_told_that_a_typed_text_gave_way_to_an_example(
     still = SimpleNamespace(turns=False, change=0.1, position=1)
     monkeypatch.setattr(try_links, "telling_position", lambda *_: still)
     app = open_app(text="great film not").button(key="try_1").click().run()
-    assert app.session_state["selection"].given.text in state.sentences().values()
+    assert subject_of(app).given.text in shipped_inputs.sentences().values()
     assert "no single word" in app.toast[0].value
     app = open_app(text="great film not").button(key="try_3").click().run()
     assert "[MASK]" in app.text_area(key="text").value

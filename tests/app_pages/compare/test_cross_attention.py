@@ -3,7 +3,7 @@ from collections.abc import Callable
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
-from app_pages.subject import state
+from app_pages.subject.subject import LiveSubject
 from model.inputs import Text
 from model.measures.cross_pattern import cross_pattern
 from tests.app_pages.charts import shown, weights
@@ -21,7 +21,9 @@ def test_queries_of_the_first_text_look_at_the_second(open_compare: Open) -> Non
     )
     assert not app.exception
     figure = shown(app, "cross")
-    asks, answers = (state.record("imdb-pre-ln", Text(text)) for text in ("not great film", "great plot"))
+    asks, answers = (
+        LiveSubject("imdb-pre-ln", Text(text)).record for text in ("not great film", "great plot")
+    )
     np.testing.assert_allclose(weights(figure), cross_pattern(asks, answers, 1, 0), atol=1e-6)
     assert (len(figure["data"][0]["y"]), len(figure["data"][0]["x"])) == (len(asks), len(answers))
 

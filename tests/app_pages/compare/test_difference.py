@@ -5,7 +5,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.controls import address, head_choice
-from app_pages.subject import state
+from app_pages.subject.subject import LiveSubject
 from model.measures.head_measures import entropy
 from tests.app_pages.charts import table
 from tests.tolerance import rounding
@@ -35,7 +35,7 @@ def test_a_click_on_any_table_chooses_the_pair(open_app: Open, monkeypatch: pyte
 
 def test_the_change_is_that_of_the_second_minus_the_first(open_app: Open) -> None:
     app = open_app(PAGE, text=TEXT, **BY_NUMBER)
-    first, second = (state.record(f"imdb-{end}-ln", TEXT) for end in ("pre", "post"))
+    first, second = (LiveSubject(f"imdb-{end}-ln", TEXT).record for end in ("pre", "post"))
     means = [entropy(record.pattern, record.mask).mean(axis=-1) for record in (first, second)]
     shown = table(app, "change of entropy", "layer", "head", "value").sort_values(["layer", "head"])
     np.testing.assert_allclose(shown["value"], (means[1] - means[0]).ravel(), atol=rounding(8 * 5))

@@ -5,13 +5,15 @@ import numpy as np
 import pytest
 from scipy import special
 
-from app_pages.subject import state
+from app_pages.subject import cache, shipped_inputs
+from app_pages.subject.subject import LiveSubject
 from model.capture.intervention import without_keys
 from model.config import ModelConfig
 from model.experiments.probabilities import probabilities
 from model.inputs import Picture
 from model.measures.changes import change
 from tests.app_pages.compare.test_page import TEXT, Open, captions, descriptions, put, words
+from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
 from viz.builders.number_format import written
 
@@ -20,10 +22,10 @@ from viz.builders.number_format import written
 def test_the_knock_out_is_said_in_numbers(open_compare: Open, text: str) -> None:
     app = open_compare(text=text, checkpoint="imdb-pre-ln", compare_part="Knock-out")
     assert "hidden from every query" in words(app)
-    asked = int(state.record("imdb-pre-ln", text).logits.argmax())
+    asked = int(LiveSubject("imdb-pre-ln", text).record.logits.argmax())
     for name in ("imdb-pre-ln", "imdb-post-ln"):
-        record = state.record(name, text)
-        answers = probabilities(state.loaded(name), [text], list(map(without_keys, range(len(record)))))[0]
+        record = LiveSubject(name, text).record
+        answers = probabilities(cache.loaded(name), [text], list(map(without_keys, range(len(record)))))[0]
         without, before = answers[:, asked], record.probabilities[asked]
         moved = special.logit(without.astype(float)) - special.logit(float(before))
         strongest = int(np.abs(moved).argmax())
@@ -44,10 +46,10 @@ def test_the_knock_out_is_said_in_numbers(open_compare: Open, text: str) -> None
 def test_both_scales_reach_to_the_largest_change_of_either_side(open_compare: Open) -> None:
     names = ("imdb-pre-ln", "imdb-post-ln")
     app = open_compare(text=TEXT, checkpoint=names[0], compare_part="Knock-out")
-    followed, every = int(state.record(names[0], TEXT).logits.argmax()), []
+    followed, every = int(LiveSubject(names[0], TEXT).record.logits.argmax()), []
     for name in names:
-        found = probabilities(state.loaded(name), [TEXT], list(map(without_keys, range(5))))[0]
-        answers = found[:, followed], state.record(name, TEXT).probabilities[followed]
+        found = probabilities(cache.loaded(name), [TEXT], list(map(without_keys, range(5))))[0]
+        answers = found[:, followed], LiveSubject(name, TEXT).record.probabilities[followed]
         after, before = (special.logit(each.astype(float)) for each in answers)
         every += (after - before).tolist()
     reach = max(map(abs, every))
@@ -64,10 +66,10 @@ def test_without_classes_the_pooled_state_is_measured(
     assert "cosine distance of the pooled state" in words(app)
     bars = [said for said in descriptions(app) if "pooled state (cosine distance) with each" in said]
     assert len(bars) == 2
-    selection = app.session_state["selection"]
-    record = state.record(selection.checkpoint, selection.given)
+    selection = subject_of(app)
+    record = selection.record
     apart = [
-        change(record, state.record(selection.checkpoint, selection.given, without_keys(position))).value
+        change(record, selection.under(without_keys(position)).record).value
         for position in range(len(record))
     ]
     assert f"the pooled state moves by {written(max(apart), '.2g')}" in words(app)
@@ -85,15 +87,16 @@ def test_a_token_of_markup_stays_a_token(open_compare: Open) -> None:
 
 
 def test_of_two_answers_one_is_followed(open_compare: Open) -> None:
-    images, _ = state.test_digits()
+    images, _ = shipped_inputs.test_digits()
     names = ("mnist-pre-ln", "mnist-post-ln")
     digit = next(
         number
         for number in range(50)
-        if len({int(state.record(name, Picture.of(images[number])).logits.argmax()) for name in names}) == 2
+        if len({int(LiveSubject(name, Picture.of(images[number])).record.logits.argmax()) for name in names})
+        == 2
     )
     query = {"kind": "Digit", "checkpoint": names[0], "digit": str(digit), "compare_part": "Knock-out"}
-    said = [str(state.record(name, Picture.of(images[digit])).logits.argmax()) for name in names]
+    said = [str(LiveSubject(name, Picture.of(images[digit])).record.logits.argmax()) for name in names]
     assert f"P({said[0]}) is" in words(open_compare(**query))
     assert f"P({said[1]}) is" in words(open_compare(compare_class="what the second says", **query))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.subject import state
+from app_pages.subject import cache
 from model.lenses import LENSES, through
 from tests.app_pages.charts import shown, weights
 
@@ -21,7 +21,7 @@ def by_number(lens: str) -> dict[str, str]:
 
 
 def expected(lens: str, name: str) -> np.ndarray:
-    return through(lens, state.loaded(name), TEXT).pattern[1, 1 if LENSES[lens].has_heads else 0]
+    return through(lens, cache.loaded(name), TEXT).pattern[1, 1 if LENSES[lens].has_heads else 0]
 
 
 @pytest.mark.parametrize("lens", LENSES)
@@ -56,7 +56,7 @@ def test_two_encoders_with_the_same_classes_share_the_chosen_one(open_compare: O
     lens = "gradient × attention"
     app = open_compare(compare_view="all weights", lens_class="negative", **by_number(lens))
     for number, name in zip(("first", "second"), SIDES, strict=True):
-        made = through(lens, state.loaded(name), TEXT, 0).pattern[1, 0]
+        made = through(lens, cache.loaded(name), TEXT, 0).pattern[1, 0]
         np.testing.assert_allclose(weights(shown(app, f"matrix_{number}")), made, rtol=1e-5)
 
 

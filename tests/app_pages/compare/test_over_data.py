@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app_pages.subject import state
+from app_pages.subject.subject import LiveSubject
 from model.atlas.data_source import Spread
 from model.atlas.results import LAYERS, against_file, write_against, write_layers
 from model.checkpoint import save, weights_hash
@@ -56,7 +56,7 @@ def test_heads_are_paired_over_the_data(open_compare: Open, first: str, second: 
         "of the same number",
     ]
     assert f"**L0 H1** of {first} ↔ **L1 H0** of {second}" in words(app)
-    here = distance_matrix(*(state.record(name, TEXT).pattern for name in (first, second)))[1, 2]
+    here = distance_matrix(*(LiveSubject(name, TEXT).record.pattern for name in (first, second)))[1, 2]
     mean = 0.12 if first == PRE else 0.13
     said = captions(app)
     assert f"Head distance {here:.3f} nats on this input" in said
@@ -67,7 +67,7 @@ def test_heads_are_paired_over_the_data(open_compare: Open, first: str, second: 
 @pytest.mark.usefixtures("stored")
 def test_heads_can_be_paired_on_this_input(open_compare: Open) -> None:
     app = open_compare(text=TEXT, checkpoint=PRE, layer="0", head="0", compare_pairing="alike on this input")
-    partner = matching(distance_matrix(*(state.record(name, TEXT).pattern for name in (PRE, POST))))[0]
+    partner = matching(distance_matrix(*(LiveSubject(name, TEXT).record.pattern for name in (PRE, POST))))[0]
     assert "**L0 H0** of {} ↔ **L{} H{}** of {}".format(PRE, *divmod(int(partner), 2), POST) in words(app)
     assert "smallest on this input" in captions(app)
     assert "5.0\N{THIN SPACE}% of the pairs (mean) are the same as over all of them" in captions(

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.subject import state
+from app_pages.subject import encoders
+from app_pages.subject.subject import LiveSubject
 from model import checkpoint
 from model.capture import capture
 from model.checkpoint import load
@@ -42,7 +43,7 @@ def words(app: AppTest) -> str:
 
 
 def matched(text: str = TEXT, first: str = "imdb-pre-ln", second: str = "imdb-post-ln") -> np.ndarray:
-    return matching(distance_matrix(*(state.record(name, text).pattern for name in (first, second))))
+    return matching(distance_matrix(*(LiveSubject(name, text).record.pattern for name in (first, second))))
 
 
 def put(folder: Path, name: str, config: ModelConfig, seed: int = 5) -> None:
@@ -189,7 +190,9 @@ def test_heads_of_one_number_come_with_a_warning(open_compare: Open) -> None:
 def test_the_way_to_the_pair_that_differs_most(open_compare: Open) -> None:
     app = open_compare(text=TEXT, checkpoint="imdb-pre-ln")
     app.button(key="most_different").click().run()
-    distances = distance_matrix(*(state.record(f"imdb-{end}-ln", TEXT).pattern for end in ("pre", "post")))
+    distances = distance_matrix(
+        *(LiveSubject(f"imdb-{end}-ln", TEXT).record.pattern for end in ("pre", "post"))
+    )
     furthest = int(distances[np.arange(4), matched()].argmax())
     assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == divmod(furthest, 2)
     assert f"Head distance {distances[furthest, matched()[furthest]]:.3f} nats" in captions(app)
@@ -238,7 +241,7 @@ def test_other_patches_are_not_matched_nor_subtracted(open_compare: Open, checkp
 
 
 def test_the_button_goes_through_the_digits_called_differently(open_compare: Open) -> None:
-    first, second = (state.predictions(f"mnist-{end}-ln")["predicted"] for end in ("post", "pre"))
+    first, second = (encoders.predictions(f"mnist-{end}-ln")["predicted"] for end in ("post", "pre"))
     app = open_compare(kind="Digit")
     seen = set()
     for _ in range(3):

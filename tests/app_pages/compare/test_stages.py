@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app_pages.subject import state
+from app_pages.subject.subject import LiveSubject
 from tests.app_pages.compare.test_page import TEXT, Open, captions, descriptions, put
 from tests.model import tiny
 
@@ -38,7 +38,7 @@ def test_the_last_logits_are_checked(open_compare: Open) -> None:
 def test_one_answer_of_both_sides_is_said_once(open_compare: Open) -> None:
     query = {"checkpoint": "imdb-pre-ln", "compare_part": "Stream", "compare_stream": "answer by layer"}
     said = captions(open_compare(compare_what="two inputs", text=TEXT, compare_text=TEXT, **query))
-    record = state.record("imdb-pre-ln", TEXT)
+    record = LiveSubject("imdb-pre-ln", TEXT).record
     assert f"Both predict **{record.class_names[record.logits.argmax()]}**" in said
 
 

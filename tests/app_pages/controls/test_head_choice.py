@@ -5,8 +5,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app_pages.controls.head_choice import take_query
-from app_pages.subject import state
 from model.measures.attended_kinds import most_telling_head
+from tests.app_pages.shown_subject import subject_of
 
 Open = Callable[..., AppTest]
 
@@ -36,8 +36,8 @@ def test_no_button_takes_the_arrow_keys_from_the_page(open_app: Open) -> None:
 
 def test_the_app_opens_on_the_head_that_looks_most_at_the_next_token(open_app: Open) -> None:
     app = open_app()
-    selection = app.session_state["selection"]
-    record = state.record(selection.checkpoint, selection.given)
+    selection = subject_of(app)
+    record = selection.record
     chosen = app.selectbox(key="layer").value, app.selectbox(key="head").value
     assert chosen == most_telling_head(record)
     assert app.selectbox(key="query").value == len(record) // 2
@@ -47,8 +47,8 @@ def test_another_kind_of_input_opens_on_a_telling_head_of_its_encoder(open_app: 
     app = open_app(layer="1", head="1")
     app.segmented_control(key="kind").set_value("Digit").run()
     assert not app.exception
-    selection = app.session_state["selection"]
-    record = state.record(selection.checkpoint, selection.given)
+    selection = subject_of(app)
+    record = selection.record
     assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == most_telling_head(record)
 
 

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.heads.ablate import NO_PROOF
-from app_pages.subject import state
+from app_pages.subject import cache
 from model.atlas.data_source import Source, Spread
 from model.atlas.results import HEADS, Heads, write_heads
 from model.capture import capture
@@ -53,7 +53,7 @@ def map_of(app: AppTest, when: str) -> dict:
 
 def test_each_part_alone_has_its_effect(open_ablate: Open) -> None:
     app = open_ablate()
-    loaded = state.loaded(ENCODER)
+    loaded = cache.loaded(ENCODER)
     record = capture(loaded, TEXT)
     at = int(record.logits.argmax())
     rows = grid(app)
@@ -71,7 +71,7 @@ def test_each_part_alone_has_its_effect(open_ablate: Open) -> None:
 
 def test_a_link_restores_what_is_taken_away(open_ablate: Open) -> None:
     app = open_ablate(ablated="h0-1.a1.f0.p2")
-    loaded, record = state.loaded(ENCODER), capture(state.loaded(ENCODER), TEXT)
+    loaded, record = cache.loaded(ENCODER), capture(cache.loaded(ENCODER), TEXT)
     after = capture(loaded, TEXT, ablated(((0, 1),), (1,), (0,), (2,)))
     rows = grid(app)
     assert set(rows.index[rows["away"]]) == {"L0 H1", "L1 attn", "L0 FF"}
@@ -113,7 +113,7 @@ def test_the_list_takes_away_as_well(open_ablate: Open) -> None:
 
 def test_the_map_before_and_after(open_ablate: Open) -> None:
     app = open_ablate(ablated="h0-0.p2", layer="1", head="1")
-    loaded = state.loaded(ENCODER)
+    loaded = cache.loaded(ENCODER)
     for when, changed in (("before", ablated()), ("after", ablated(heads=((0, 0),), positions=(2,)))):
         record = capture(loaded, TEXT, changed)
         expected = np.where(record.mask[1, 1], record.pattern[1, 1], np.nan)
@@ -132,8 +132,8 @@ def test_the_mean_of_a_data_set_stands_in(open_ablate: Open, checkpoints) -> Non
     made: Source = source(ENCODER)
     write_heads(checkpoints / ENCODER / HEADS, Heads(source=made, spreads={"mean": spread}, z=z))
     app = open_ablate(ablate_how="its mean", ablated="h1-1")
-    record = capture(state.loaded(ENCODER), TEXT)
-    heads = ablate_heads(state.loaded(ENCODER), [TEXT], z)[0]
+    record = capture(cache.loaded(ENCODER), TEXT)
+    heads = ablate_heads(cache.loaded(ENCODER), [TEXT], z)[0]
     (expected,) = changes_of_class(record, heads[1, 1][None], int(record.logits.argmax()))
     rows = grid(app)
     assert rows.loc["L1 H1", "value"] == pytest.approx(expected, rel=1e-4, abs=1e-6)
@@ -154,7 +154,7 @@ def test_digits(open_ablate: Open) -> None:
 
 
 def test_what_takes_long_waits_for_a_click(open_ablate: Open, monkeypatch) -> None:
-    monkeypatch.setattr("app_pages.controls.knock_out.AT_ONCE", 0)
+    monkeypatch.setattr("app_pages.controls.estimated_work.AT_ONCE", 0)
     app = open_ablate(text="great film not great")
     assert set(grid(app)["written"]) == {"–"}
     app.button(key="ablate_all").click().run()

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.controls import knock_out
+from app_pages.controls import estimated_work
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.numbers import how_to_measure
 from app_pages.inputs.row import NEEDS_ENCODER
-from app_pages.subject import state
-from app_pages.subject.opened import OPENED, Opened
+from app_pages.subject import shipped_inputs
+from app_pages.subject.subject import OPENED, FileSubject, LiveSubject
 from model import checkpoint
 from model.atlas.dataset_examples import OWN_NAME, own_texts
 from model.atlas.results import HEADS
@@ -71,7 +71,7 @@ def said(app: AppTest) -> str:
 
 def test_each_head_is_a_row_of_its_numbers(open_app: Open) -> None:
     app = open_app(PAGE, text=TEXT)
-    found = statistics(state.record("imdb-pre-ln", Text(TEXT)))
+    found = statistics(LiveSubject("imdb-pre-ln", Text(TEXT)).record)
     assert columns(app) == [*found, "importance", "zero"]
     assert list(rows(app)) == ["L0 H0", "L0 H1", "L1 H0", "L1 H1"]
     for row in rows(app).values():
@@ -83,7 +83,7 @@ def test_each_head_is_a_row_of_its_numbers(open_app: Open) -> None:
 
 def test_a_digit_has_the_numbers_that_patches_have(open_app: Open) -> None:
     app = open_app(PAGE, kind="Digit", digit="3")
-    found = statistics(state.record("mnist-pre-ln", Picture.of(state.test_digits()[0][3])))
+    found = statistics(LiveSubject("mnist-pre-ln", Picture.of(shipped_inputs.test_digits()[0][3])).record)
     assert list(found) == DIGIT_STATISTICS
     assert columns(app) == [*DIGIT_STATISTICS, "importance", "zero"]
     assert "`python -m model.atlas mnist-pre-ln` measures it" in said(app)
@@ -97,7 +97,7 @@ def test_the_chosen_head_is_marked_and_named(open_app: Open) -> None:
 
 def test_a_link_restores_how_the_table_was_sorted(open_app: Open) -> None:
     app = open_app(PAGE, text=TEXT, heads_sort="-entropy")
-    entropy = statistics(state.record("imdb-pre-ln", Text(TEXT)))["entropy"]
+    entropy = statistics(LiveSubject("imdb-pre-ln", Text(TEXT)).record)["entropy"]
     order = [entropy[row["key"]] for row in rows(app).values()]
     assert order == sorted(order, reverse=True)
     assert [cell["sorted"] for cell in drawn(app)["headings"] if cell["name"] == "entropy"] == ["descending"]
@@ -126,7 +126,7 @@ def test_layers_and_roles_narrow_down(open_app: Open, store_heads: Callable) -> 
 def test_over_a_data_set_each_number_has_its_spread(open_app: Open, store_heads: Callable) -> None:
     store_heads("imdb-pre-ln", next=np.array([[0.1, 0.7], [0.2, 0.3]]))
     app = open_app(PAGE, text=TEXT)
-    found = statistics(state.record("imdb-pre-ln", Text(TEXT)))
+    found = statistics(LiveSubject("imdb-pre-ln", Text(TEXT)).record)
     at = columns(app).index("next")
     here = COLUMNS["next"].written(found["next"][0, 1])
     cell = rows(app)["L0 H1"]["numbers"][at]
@@ -164,7 +164,7 @@ def test_over_a_data_set_a_head_may_be_called_otherwise(open_app: Open, store_he
     text = "not great film x y z"
     app = open_app(PAGE, text=text)
     assert not app.exception
-    found = roles_on(state.record("imdb-pre-ln", Text(text)), 0, 0)
+    found = roles_on(LiveSubject("imdb-pre-ln", Text(text)).record, 0, 0)
     here = ", ".join(role.name for role in found)
     (line,) = [each.value for each in app.markdown if each.value.startswith("**L0 H0**")]
     assert line == f"**L0 H0** · {here} here; over 40 sentences of our own: same-token head"
@@ -186,7 +186,7 @@ def test_any_two_numbers_are_axes(open_app: Open) -> None:
         PAGE, text=TEXT, heads_part="Scatter", heads_across="confidence", heads_up="next", head="1"
     )
     points = table_of(app, "4 heads by confidence across and next up", "x", "y").set_index("name")
-    found = statistics(state.record("imdb-pre-ln", Text(TEXT)))
+    found = statistics(LiveSubject("imdb-pre-ln", Text(TEXT)).record)
     for name, point in points.iterrows():
         at = int(point["layer"]), int(point["head"])
         assert (point["x"], point["y"]) == pytest.approx((found["confidence"][at], found["next"][at])), name
@@ -268,7 +268,7 @@ def test_a_head_without_examples_says_so(open_app: Open, store_examples: Callabl
 def opened(open_app: Open, **query: str) -> AppTest:
     pattern = np.random.default_rng(0).dirichlet(np.ones(3), (2, 3, 3)).astype(np.float32)
     record = from_arrays(pattern, ("[CLS]", "film", "[SEP]"))
-    made = Opened(name="a.npz", record=record, settings={}, picture=None)
+    made = FileSubject(file_name="a.npz", record=record, settings={}, picture=None)
     return open_app(PAGE, session={OPENED: made}, kind="Record", **query)
 
 
@@ -351,7 +351,7 @@ def test_unknown_tokens_of_the_data_set_are_said(
 
 
 def test_where_it_takes_long_a_button_measures_it(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(knock_out, "AT_ONCE", 0)
+    monkeypatch.setattr(estimated_work, "AT_ONCE", 0)
     app = open_app(PAGE, text=TEXT)
     assert "zero" not in columns(app)
     app.button(key="heads_effects").click().run()

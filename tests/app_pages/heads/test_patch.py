@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.subject import state
+from app_pages.subject import cache
 from model.capture import capture
 from model.experiments.patching import patch_heads, patch_positions
 from model.measures.changes import changes_of_class
@@ -31,7 +31,7 @@ def said(app: AppTest) -> str:
 @pytest.mark.parametrize("second", ["a great film", "great film", "not bad film"])
 def test_heads_and_states_have_their_effects(open_patch: Open, second: str) -> None:
     app = open_patch(patch_text=second)
-    loaded = state.loaded(ENCODER)
+    loaded = cache.loaded(ENCODER)
     record = capture(loaded, TEXT)
     at = int(record.logits.argmax())
     heads = table_of(app, HEADS, "layer", "head", "value").sort_values(["layer", "head"])["value"]

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from app_pages.inputs.digit_input import AS_THEY_COME, DISAGREE, HARDEST, ordered, take_digit
 from app_pages.subject import cache
 from model.inputs import digits
+from tests.app_pages.shown_subject import subject_of
 
 Open = Callable[..., AppTest]
 
@@ -108,7 +109,7 @@ def test_the_number_chooses_the_digit(open_app: Open) -> None:
     app = open_app(kind="Digit")
     app.number_input(key="digit").set_value(1).run()
     assert not app.exception
-    assert app.session_state["selection"].label == 2
+    assert subject_of(app).label == 2
 
 
 def test_a_click_in_the_gallery_chooses_the_digit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from app_pages.inputs.digit_input import DRAW, PICTURE, TEST_DIGITS
 from app_pages.inputs.drawing.code import BLANK, to_code
 from app_pages.inputs.input_list import Item, Listed, hold, in_order, open_item, right_class
 from app_pages.inputs.own_picture import HELD
-from app_pages.subject import state
+from app_pages.subject import encoders
 from model.family_options import Family
 from model.inputs import Picture, Text
 from tests.model import tiny
@@ -32,7 +32,7 @@ def session(monkeypatch: pytest.MonkeyPatch) -> dict:
 
 
 def use(monkeypatch: pytest.MonkeyPatch, config: object) -> None:
-    monkeypatch.setattr(state, "config_of", lambda _name: config)
+    monkeypatch.setattr(encoders, "config_of", lambda _name: config)
 
 
 def test_a_text_is_opened_with_its_second_part(session: dict, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.inputs.record_input import open_record
 from app_pages.inputs.row import NEEDS_ENCODER, NO_ENCODER
-from app_pages.subject import state
-from app_pages.subject.opened import OPENED, Opened
+from app_pages.subject import cache, encoders, shipped_inputs
+from app_pages.subject.subject import OPENED, FileSubject, LiveSubject
 from model.capture.provenance import settings
 from model.inputs import Picture, Text
 from model.record.from_arrays import attention_alone, from_arrays
@@ -23,19 +23,19 @@ TOKENS = ("[CLS]", "film", "##s", "[SEP]")
 PATTERN = np.random.default_rng(0).dirichlet(np.full(4, 0.5), (2, 3, 4)).astype(np.float32)
 
 
-def opened(content: bytes, name: str = "a.npz") -> Opened:
+def opened(content: bytes, name: str = "a.npz") -> FileSubject:
     found = from_bytes(content, name)
-    return Opened(name=name, record=found.record, settings=found.settings, picture=found.picture)
+    return FileSubject(file_name=name, record=found.record, settings=found.settings, picture=found.picture)
 
 
-def show(open_app: Open, what: Opened, page: str | None = None, **query: Any) -> AppTest:
+def show(open_app: Open, what: FileSubject, page: str | None = None, **query: Any) -> AppTest:
     """The app in a session in which that was opened."""
     return open_app(page, session={OPENED: what}, kind="Record", **query)
 
 
 def saved(given: Text | Picture, name: str) -> bytes:
     picture = given.array if isinstance(given, Picture) else None
-    return dump(state.record(name, given), settings(state.loaded(name), given), picture)
+    return dump(LiveSubject(name, given).record, settings(cache.loaded(name), given), picture)
 
 
 def test_nothing_is_open_at_first(open_app: Open) -> None:
@@ -83,7 +83,7 @@ def test_a_reopened_text_gives_the_same_pictures(open_app: Open, query: dict[str
 
 def test_a_reopened_digit_gives_the_same_pictures(open_app: Open) -> None:
     app = open_app(kind="Digit", checkpoint="mnist-pre-ln", layer="1", query="r0c1")
-    digit = Picture.of(state.test_digits()[0][0])
+    digit = Picture.of(shipped_inputs.test_digits()[0][0])
     again = show(open_app, opened(saved(digit, "mnist-pre-ln")), layer="1", query="r0c1")
     assert not again.exception
     for start in ("The picture over", "Attention of 2 layers"):
@@ -148,7 +148,7 @@ def test_open_record_in_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
     session: dict[str, object] = {}
     monkeypatch.setattr(st, "session_state", session)
     open_record("../../folder/a.npz", dump(from_arrays(PATTERN, TOKENS), {}))
-    assert session["kind"] == state.RECORD
+    assert session["kind"] == encoders.RECORD
     assert session["query"] == 0
     assert session[OPENED].name == "a.npz"
     with pytest.raises(ValueError, match=r"^b\.npz cannot be read"):
@@ -184,13 +184,13 @@ def test_what_a_file_says_of_itself_is_listed(open_app: Open) -> None:
     assert "encoder: `imdb-pre-ln`" in about
     app.button(key="read_again").click().run()
     assert not app.exception
-    assert (app.session_state["kind"], app.session_state["text"]) == (state.TEXT, TEXT)
+    assert (app.session_state["kind"], app.session_state["text"]) == (encoders.TEXT, TEXT)
 
 
 def test_other_weights_under_the_same_name_are_not_offered(open_app: Open) -> None:
     content = dump(
-        state.record("imdb-pre-ln", Text(TEXT)),
-        settings(state.loaded("imdb-pre-ln"), TEXT) | {"weights_sha256": "0" * 64},
+        LiveSubject("imdb-pre-ln", Text(TEXT)).record,
+        settings(cache.loaded("imdb-pre-ln"), TEXT) | {"weights_sha256": "0" * 64},
     )
     app = show(open_app, opened(content))
     assert "read_again" not in [button.key for button in app.button]
@@ -225,7 +225,7 @@ def test_a_record_can_be_closed(open_app: Open) -> None:
 def test_a_record_says_what_it_holds(
     open_app: Open, half: bool, alone: bool, said: str, page: str | None
 ) -> None:
-    record = state.record("imdb-pre-ln", Text(TEXT))
+    record = LiveSubject("imdb-pre-ln", Text(TEXT)).record
     app = show(open_app, opened(dump(attention_alone(record) if alone else record, {}, half=half)), page)
     assert not app.exception
     captions = [

@@ -5,7 +5,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.inputs.text_input import FIRST, LONGEST
-from app_pages.subject import cache, state
+from app_pages.subject import cache, shipped_inputs
 from model.inputs import digits
 
 Open = Callable[..., AppTest]
@@ -14,12 +14,12 @@ Open = Callable[..., AppTest]
 def test_an_example_fills_the_box(open_app: Open) -> None:
     app = open_app()
     app.selectbox(key="example").select("Not good").run()
-    assert app.text_area(key="text").value == state.sentences()["Not good"]
+    assert app.text_area(key="text").value == shipped_inputs.sentences()["Not good"]
 
 
 def test_typing_wins_over_the_example(open_app: Open) -> None:
     app = open_app()
-    assert app.selectbox(key="example").value == next(iter(state.sentences()))
+    assert app.selectbox(key="example").value == next(iter(shipped_inputs.sentences()))
     app.text_area(key="text").set_value("great").run()
     assert app.text_area(key="text").value == "great"
     assert app.selectbox(key="example").value is None
@@ -33,7 +33,7 @@ def test_an_example_that_is_taken_away_leaves_the_text(open_app: Open) -> None:
 
 
 def test_every_example_fits_the_box() -> None:
-    sentences = state.sentences()
+    sentences = shipped_inputs.sentences()
     assert 10 <= len(sentences) <= 15
     assert all(0 < len(text) < LONGEST and text == text.strip() for text in sentences.values())
     assert len(set(sentences.values())) == len(sentences)

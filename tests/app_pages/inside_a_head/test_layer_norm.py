@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from app_pages.controls.inside_a_head_controls import VECTORS
 from app_pages.inside_a_head.layer_norm import read_vectors
 from app_pages.inside_a_head.view import steps_of
-from app_pages.subject import state
+from app_pages.subject.subject import LiveSubject
 
 Open = Callable[..., AppTest]
 
@@ -110,7 +110,7 @@ def test_the_tokens_own_numbers(opened: Open, placement: str, norm: str) -> None
         f"`great`, {'the residual stream' if placement == 'post' else 'the residual stream on its way'}"
         in said(app)
     )
-    residual = state.record(name, TEXT).residual
+    residual = LiveSubject(name, TEXT).record.residual
     if placement == "pre":  # what is normalised is the stream itself
         np.testing.assert_allclose(used.x, residual[2 if used is of_attention else 3, 2], atol=1e-5)
     else:  # what comes out is the stream from here on

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.subject import state
+from app_pages.subject.subject import LiveSubject
 from model import checkpoint
 from model.experiments.head_steps import ORDER
 from tests.app_pages.charts import table
+from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
 from tests.tolerance import rounding
 
@@ -66,7 +67,7 @@ def test_every_step_can_be_opened_and_stands_in_the_order_of_the_placement(
 
 def test_the_numbers_are_those_of_the_head(open_inside: Open) -> None:
     app = open_inside(**given("imdb-pre-ln"), query="2 great")
-    record = state.record("imdb-pre-ln", TEXT)
+    record = LiveSubject("imdb-pre-ln", TEXT).record
     q, k = record.q[1, 1, 2], record.k[1, 1]
     cells = table(app, "product of q and k", "component")
     np.testing.assert_allclose(cells["value"].to_numpy().reshape(k.shape), q * k, atol=1e-5)
@@ -80,8 +81,8 @@ def test_the_numbers_are_those_of_the_head(open_inside: Open) -> None:
 
 def test_the_stream_and_what_is_added_to_it(open_inside: Open) -> None:
     app = press(open_inside(**given("mnist-pre-ln")), "Open all")
-    selection = app.session_state["selection"]
-    before, mid, after = state.record("mnist-pre-ln", selection.given).residual[2:5, 0]
+    selection = subject_of(app)
+    before, mid, after = LiveSubject("mnist-pre-ln", selection.given).record.residual[2:5, 0]
     sums = table(app, "value of xᵢ", "value")["value"].to_numpy().reshape(3, -1)
     np.testing.assert_allclose(sums, [before, mid - before, mid], atol=1e-5)
     sums = table(app, "value of x′ᵢ", "value")["value"].to_numpy().reshape(3, -1)
@@ -104,7 +105,7 @@ def test_the_address_says_what_is_unfolded(open_inside: Open) -> None:
 
 def test_the_strongest_key_is_looked_at_first(open_inside: Open) -> None:
     app = open_inside(**given("imdb-post-ln"))
-    strongest = state.record("imdb-post-ln", TEXT).pattern[1, 1, 0].argmax()
+    strongest = LiveSubject("imdb-post-ln", TEXT).record.pattern[1, 1, 0].argmax()
     assert any(rf"q_i \cdot k_{{{strongest}}} =" in text for text in said(app))
 
 
@@ -135,7 +136,7 @@ def test_of_many_keys_the_strongest_are_drawn_until_all_are_asked_for(
     open_inside: Open, long_text: str
 ) -> None:
     app = open_inside(text=long_text, checkpoint="imdb-pre-ln", inside_key="7 g")
-    pattern = state.record("imdb-pre-ln", long_text).pattern[0, 0, 0]
+    pattern = LiveSubject("imdb-pre-ln", long_text).record.pattern[0, 0, 0]
     drawn = table(app, "attention weight", "value")
     places = [int(name.split()[0]) for name in drawn["name"]]
     assert set(places) == {7, *np.argsort(-pattern)[:16].tolist()}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.subject import state
+from app_pages.subject.subject import LiveSubject
 
 Open = Callable[..., AppTest]
 
@@ -75,7 +75,7 @@ def test_the_checkpoints_own_vectors(opened: Open, kind: str) -> None:
 
 def test_the_numbers_are_those_of_the_record(opened: Open) -> None:
     app = opened(inside_scale="this encoder", checkpoint="imdb-pre-ln", layer="1")
-    scores = state.record("imdb-pre-ln", TEXT).scores[1, 0].astype(float)
+    scores = LiveSubject("imdb-pre-ln", TEXT).record.scores[1, 0].astype(float)
     assert f"variance **{scores.var() * 4:.3g}**" in said(app)
 
 

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.controls.inside_a_head_controls import temperature_label
 from app_pages.inside_a_head.temperature import TEMPERATURES
-from app_pages.subject import state
+from app_pages.subject.subject import LiveSubject
 from model import checkpoint
 from model.capture.intervention import at_temperature
 from model.config import ModelConfig
@@ -59,15 +59,15 @@ def test_the_prediction_is_that_of_the_changed_encoder(opened: Open) -> None:
     app = opened(
         inside_temperature="∞: uniform", inside_where="this layer", layer="1", checkpoint="imdb-pre-ln"
     )
-    changed = state.record("imdb-pre-ln", TEXT, at_temperature(TEMPERATURES[-1], layer=1))
+    changed = LiveSubject("imdb-pre-ln", TEXT, changed=at_temperature(TEMPERATURES[-1], layer=1)).record
     assert app.metric[0].value == changed.class_names[changed.logits.argmax()]
     points = table(app, "Probability of", "temperature", "class", "probability")
     at_the_end = points[points["temperature"] == "∞"]["probability"]
-    trained = state.record("imdb-pre-ln", TEXT).probabilities
+    trained = LiveSubject("imdb-pre-ln", TEXT).record.probabilities
     assert f"**{abs(changed.probabilities - trained).sum() / 2:.3f}** apart" in said(app)
     shares = [
         entropy(record.pattern[1, 0], record.mask[1, 0])[0]
-        for record in (state.record("imdb-pre-ln", TEXT), changed)
+        for record in (LiveSubject("imdb-pre-ln", TEXT).record, changed)
     ]
     for title, share in zip(("As trained", "At T = ∞: uniform"), shares, strict=True):
         assert f"**{title}**: weights of query 0 in L1 H0, entropy {share:.2f} of 1" in said(app)

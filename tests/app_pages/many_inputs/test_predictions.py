@@ -10,7 +10,7 @@ import pytest
 from app_pages.inputs.input_list import Item
 from app_pages.many_inputs import predictions as module
 from app_pages.many_inputs.predictions import outcome
-from app_pages.subject import state
+from app_pages.subject import cache
 from model.capture import capture
 from model.inputs import Text
 from tests.model.huggingface.folders import build
@@ -33,7 +33,7 @@ def test_of_each_text_the_share_of_unknown_tokens_is_known() -> None:
 @pytest.mark.usefixtures("checkpoints")
 def test_each_line_is_what_a_forward_of_its_own_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "AT_ONCE", 2)  # several parts, and not in the order of the list
-    loaded = state.loaded("imdb-pre-ln")
+    loaded = cache.loaded("imdb-pre-ln")
     found = outcome("imdb-pre-ln", ITEMS)
     near = {"abs": through(loaded.config)}
     for line, item in zip(found.lines, ITEMS, strict=True):
@@ -119,5 +119,5 @@ def test_an_encoder_of_pairs_reads_both_parts(checkpoints: Path) -> None:
     items = (Item(text=Text("the film", "is bad")), Item(text=Text("the film")))
     found = outcome("own", items)
     assert not found.notes
-    expected = [capture(state.loaded("own"), item.text).probabilities.max() for item in items]
+    expected = [capture(cache.loaded("own"), item.text).probabilities.max() for item in items]
     assert [line.probability for line in found.lines] == pytest.approx(expected, abs=1e-5)

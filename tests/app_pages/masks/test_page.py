@@ -9,12 +9,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.controls.masks_controls import KINDS
-from app_pages.subject import state
+from app_pages.subject.subject import LiveSubject
 from model import checkpoint
 from model.capture.intervention import MaskChoice, masked
 from model.config import ModelConfig
+from model.inputs import Input
 from model.measures.head_measures import entropy
 from tests.app_pages.charts import table, weights
+from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
 from viz.builders.number_format import written
 
@@ -43,8 +45,8 @@ def figures(app: AppTest) -> dict[str, dict]:
     return {chart.key: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
 
 
-def given(app: AppTest) -> tuple[str, state.Input]:
-    selection = app.session_state["selection"]
+def given(app: AppTest) -> tuple[str, Input]:
+    selection = subject_of(app)
     return selection.checkpoint, selection.given
 
 
@@ -67,7 +69,7 @@ def test_every_kind_and_every_part(open_masks: Open, what: dict, kind: str, part
 def test_blocked_keys_come_from_the_address_and_the_answer_changes(open_masks: Open) -> None:
     app = open_masks(masks_keys="1.3")
     assert app.multiselect(key="masks_positions").value == [1, 3]
-    after = state.record("imdb-pre-ln", TEXT, masked(MaskChoice(kind="keys", keys=(1, 3))))
+    after = LiveSubject("imdb-pre-ln", TEXT, changed=masked(MaskChoice(kind="keys", keys=(1, 3)))).record
     said = after.class_names[after.probabilities.argmax()]
     assert app.metric[0].value == said
     assert "Without “not” and “film”" in sentence(app)
@@ -89,14 +91,16 @@ def test_an_app_that_was_opened_without_a_choice_hides_what_the_answer_hangs_on(
     app = open_app("app_pages/masks/page.py")
     assert "Without “" in sentence(app)
     name, text = given(app)
-    record = state.record(name, text)
+    record = LiveSubject(name, text).record
     (blocked,) = app.multiselect(key="masks_positions").value
     said = record.probabilities.argmax()
     after = [
-        state.record(name, text, masked(MaskChoice(kind="keys", keys=(key,)))).probabilities[said]
+        LiveSubject(name, text, changed=masked(MaskChoice(kind="keys", keys=(key,)))).record.probabilities[
+            said
+        ]
         for key in record.at("word", "continuation", "unknown")
     ]
-    hidden = state.record(name, text, masked(MaskChoice(kind="keys", keys=(blocked,))))
+    hidden = LiveSubject(name, text, changed=masked(MaskChoice(kind="keys", keys=(blocked,)))).record
     assert hidden.probabilities[said] == pytest.approx(min(after), abs=1e-6)
     app.button(key="masks_free").click().run()
     assert "Nothing is masked" in sentence(app)
@@ -197,8 +201,8 @@ def test_padding_of_a_text_stands_beside_what_happens_without_its_mask(open_mask
     assert app.metric[0].value == app.metric[1].value
     (said,) = (c.value for c in app.caption if c.value.startswith("Largest difference of a logit"))
     padding = MaskChoice(kind="padding", n_padding=4)
-    plain = state.record("imdb-pre-ln", TEXT).logits
-    ignored = state.record("imdb-pre-ln", TEXT, masked(padding, "ignored")).logits
+    plain = LiveSubject("imdb-pre-ln", TEXT).record.logits
+    ignored = LiveSubject("imdb-pre-ln", TEXT, changed=masked(padding, "ignored")).record.logits
     assert said.endswith(f"masked, {written(np.abs(ignored - plain).max(), '.2g')} where it is not.")
     assert len(figures(app)["masks_map_pattern"]["data"][0]["x"]) == 9
 
@@ -218,11 +222,11 @@ def test_a_digit_has_no_padding_and_the_page_says_so(open_masks: Open) -> None:
 def test_the_maps_are_of_the_chosen_head(open_masks: Open) -> None:
     shown = figures(open_masks(masks_keys="1", layer="1", head="1"))
     assert list(shown) == [f"masks_map_{name}" for name in ("scores", "masked", "pattern", "change")]
-    after = state.record("imdb-pre-ln", TEXT, masked(MaskChoice(kind="keys", keys=(1,))))
+    after = LiveSubject("imdb-pre-ln", TEXT, changed=masked(MaskChoice(kind="keys", keys=(1,)))).record
     np.testing.assert_allclose(weights(shown["masks_map_scores"]), after.scores[1, 1], rtol=1e-5)
     assert shown["masks_map_masked"]["layout"]["images"]
     assert not shown["masks_map_change"]["layout"].get("images")
-    change = after.pattern[1, 1] - state.record("imdb-pre-ln", TEXT).pattern[1, 1]
+    change = after.pattern[1, 1] - LiveSubject("imdb-pre-ln", TEXT).record.pattern[1, 1]
     np.testing.assert_allclose(weights(shown["masks_map_change"]), change, atol=1e-6)
 
 
@@ -253,14 +257,14 @@ def test_the_class_token_and_what_it_lost(open_masks: Open) -> None:
         block.proto.body for block in app.get("html") if "cannot look any more where" in block.proto.body
     )
     assert "“not”" in said
-    before = state.record("imdb-pre-ln", TEXT).pattern[0, 0, 0, 1]
+    before = LiveSubject("imdb-pre-ln", TEXT).record.pattern[0, 0, 0, 1]
     assert f"{100 * before:.1f}\u2009%" in said
 
 
 def test_what_follows_in_the_heads_is_with_the_mask_minus_without(open_masks: Open) -> None:
     app = open_masks(masks_keys="1", masks_part="What follows", layer="1", masks_lost="mean of the layer")
-    before = state.record("imdb-pre-ln", TEXT)
-    after = state.record("imdb-pre-ln", TEXT, masked(MaskChoice(kind="keys", keys=(1,))))
+    before = LiveSubject("imdb-pre-ln", TEXT).record
+    after = LiveSubject("imdb-pre-ln", TEXT, changed=masked(MaskChoice(kind="keys", keys=(1,)))).record
     entropies = table(app, "Change of the entropy", "layer", "head").set_index(["layer", "head"])
     for side, record in (("before", before), ("after", after)):
         expected = entropy(record.pattern, record.mask).mean(axis=-1)
@@ -316,7 +320,7 @@ def test_a_mask_of_nothing_says_what_there_is_to_do(open_masks: Open, kind: str,
 def test_the_class_token_s_weight_stands_beside_the_digit(open_masks: Open) -> None:
     app = open_masks(kind="Digit", checkpoint="mnist-pre-ln", masks_keys="3", query="r0c1")
     name, digit = given(app)
-    after = state.record(name, digit, masked(MaskChoice(kind="keys", keys=(3,))))
+    after = LiveSubject(name, digit, changed=masked(MaskChoice(kind="keys", keys=(3,)))).record
     weight = after.pattern[0, 0, app.selectbox(key="query").value, 0]
     assert any(f"not part of the picture: {weight:.3f}" in caption.value for caption in app.caption)
     patches = table(app, "The picture over the attention", "position", "blocked")

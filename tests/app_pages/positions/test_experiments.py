@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.subject import state
+from app_pages.subject.subject import LiveSubject
 from model import checkpoint
 from model.capture import capture
 from model.capture.intervention import repositioned
@@ -15,6 +15,7 @@ from model.config import ModelConfig
 from model.experiments.shuffling import shuffled
 from tests.app_pages.charts import described, shown, table, weights
 from tests.app_pages.positions.test_checkpoint import said
+from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
 from tests.model.huggingface.folders import SENTENCE, build
 from viz.builders.number_format import written as number
@@ -63,7 +64,7 @@ def test_a_bias_by_distance_tells_positions_apart_without_their_vectors(
 def test_the_shuffled_map_is_of_the_order_with_that_seed(open_part: Open) -> None:
     app = open_part(checkpoint="imdb-pre-ln", positions_try_seed="7", layer="1")
     loaded = checkpoint.load("imdb-pre-ln")
-    order = shuffled(state.record("imdb-pre-ln", TEXT).roles, 7)
+    order = shuffled(LiveSubject("imdb-pre-ln", TEXT).record.roles, 7)
     after = capture(loaded, TEXT, repositioned(order=order))
     figure = shown(app, "positions_try_map_second")
     assert figure["layout"]["title"]["text"] == "Shuffled, L1 H0"
@@ -101,8 +102,8 @@ def test_the_largest_change_of_a_weight_is_that_of_the_chosen_head(open_part: Op
         positions_try_shift="3",
         positions_try_maps="after minus before",
     )
-    before = state.record("imdb-pre-ln", TEXT).pattern
-    change = state.record("imdb-pre-ln", TEXT, repositioned(shift=3)).pattern - before
+    before = LiveSubject("imdb-pre-ln", TEXT).record.pattern
+    change = LiveSubject("imdb-pre-ln", TEXT, changed=repositioned(shift=3)).record.pattern - before
     np.testing.assert_allclose(weights(shown(app, "positions_try_difference")), change[0, 0], atol=1e-6)
     assert f"Largest change of any weight in this head: {number(np.abs(change[0, 0]).max(), '.2g')}." in said(
         app
@@ -122,10 +123,10 @@ def test_many_orders_are_shown_with_and_without_positions(open_part: Open) -> No
     assert set(zip(dots["condition"], dots["seed"], strict=True)) == {
         (condition, seed) for condition in ("with positions", "without positions") for seed in range(32)
     }
-    selection = app.session_state["selection"]
-    record = state.record(selection.checkpoint, selection.given)
+    selection = subject_of(app)
+    record = selection.record
     orders = [repositioned(order=shuffled(record.roles, seed)) for seed in range(32)]
-    found = [state.record(selection.checkpoint, selection.given, order).probabilities for order in orders]
+    found = [selection.under(order).record.probabilities for order in orders]
     followed = record.probabilities.argmax()
     kept = sum(each.argmax() == followed for each in found)
     lowest, *_, highest = sorted(f"{100 * each[followed]:05.2f}" for each in found)
@@ -163,7 +164,7 @@ def test_left_out_positions_are_zeros(open_part: Open) -> None:
     np.testing.assert_allclose(
         weights(shown(app, "positions_try_map_second")), after.pattern[1, 1], atol=1e-6
     )
-    change = np.abs(after.pattern - state.record("imdb-pre-ln", TEXT).pattern).max()
+    change = np.abs(after.pattern - LiveSubject("imdb-pre-ln", TEXT).record.pattern).max()
     assert f"**{change:.4f}**" in said(app)
     assert [metric.label for metric in app.metric] == ["With positions", "Without positions"]
 

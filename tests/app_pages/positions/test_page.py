@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.subject import state
+from app_pages.subject import cache
 from model import checkpoint
 from model.experiments.embeddings import embedding_parts
 from model.theory.position_shift import shift_matrix
@@ -171,7 +171,7 @@ def test_the_maps_add_up(open_positions: Open) -> None:
     app = open_positions("Add or concatenate", text=TEXT, checkpoint="imdb-post-ln", head="1")
     content, positions, whole = map(numbers, shown(app, "positions_sum")["data"])
     np.testing.assert_allclose(content + positions, whole, atol=1e-5)
-    parts = embedding_parts(state.loaded("imdb-post-ln"), TEXT)
+    parts = embedding_parts(cache.loaded("imdb-post-ln"), TEXT)
     weights = checkpoint.load("imdb-post-ln").model.blocks[0].attention.w_q.weight.detach().numpy()[4:].T
     np.testing.assert_allclose(whole, parts.total @ weights, atol=1e-5)
     assert "not the same as adding" not in said(app)

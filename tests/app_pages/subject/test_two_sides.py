@@ -1,9 +1,10 @@
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
-from app_pages.subject import two_sides
+from app_pages.controls import head_choice
+from app_pages.controls.head_choice import take_from_second
 from app_pages.subject.two_sides import (
     Side,
     common_tokens,
@@ -12,32 +13,40 @@ from app_pages.subject.two_sides import (
     same_position,
     share,
     shared_limit,
-    take_from_second,
     verdict,
 )
 from model.capture import capture
 from model.capture.intervention import repositioned
-from model.inputs import Picture, Text
+from model.inputs import Picture
 from model.record import ForwardRecord
 from tests.model import tiny
 
 FINE = replace(tiny.DIGIT, patch_size=2, n_positions=17)
 
 
-def text(given: str) -> Side:
-    record = capture(tiny.loaded(tiny.TEXT), given)
-    return Side(title="text", checkpoint="tiny", given=Text(given), label=None, record=record)
+@dataclass(frozen=True)
+class Known:
+    """A subject whose record is given."""
+
+    checkpoint: str
+    record: ForwardRecord
+
+    def through(self, _lens: object) -> ForwardRecord:
+        return self.record
+
+
+def text(given: str, checkpoint: str = "tiny") -> Side:
+    return Side(Known(checkpoint, capture(tiny.loaded(tiny.TEXT), given)), "text")
 
 
 def digit(config=tiny.DIGIT) -> Side:
-    picture = Picture.of(np.zeros((8, 8), np.uint8))
-    record = capture(tiny.loaded(config), picture)
-    return Side(title="digit", checkpoint="tiny", given=picture, label=None, record=record)
+    record = capture(tiny.loaded(config), Picture.of(np.zeros((8, 8), np.uint8)))
+    return Side(Known("tiny", record), "digit")
 
 
 def shuffled(given: str, order: tuple[int, ...], zeroed: bool = False) -> Side:
     record = capture(tiny.loaded(tiny.TEXT), given, repositioned(order=order, zeroed=zeroed))
-    return replace(text(given), title="shuffled", record=record, order=order)
+    return Side(Known("tiny", record), "shuffled", order)
 
 
 def answering(*probabilities: float) -> ForwardRecord:
@@ -136,9 +145,9 @@ def test_positions_of_texts_correspond_as_far_as_both_reach() -> None:
 
 
 def test_one_text_that_two_tokenizers_cut_differently_has_the_class_token_in_common() -> None:
-    here, there = text("not great film"), replace(text("film"), checkpoint="another")
+    here, there = text("not great film"), text("film", "another")
     assert [same_position(here, there, query) for query in range(3)] == [0, None, None]
-    alike = replace(text("not great film"), checkpoint="another")
+    alike = text("not great film", "another")
     assert [same_position(here, alike, query) for query in range(3)] == [0, 1, 2]
 
 
@@ -163,6 +172,6 @@ def test_a_click_on_the_second_side_takes_what_the_first_has_too(
     monkeypatch: pytest.MonkeyPatch, first: Side, second: Side, position: int, taken: list[int]
 ) -> None:
     found: list[int] = []
-    monkeypatch.setattr(two_sides, "take_query", found.append)
+    monkeypatch.setattr(head_choice, "take_query", found.append)
     take_from_second(first, second, position)
     assert found == taken

@@ -7,11 +7,12 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app_pages.subject import cache, state
+from app_pages.subject import cache
+from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.callbacks import callback, only_of_this_page
 from model.inputs import Text
 
-PAGES = Path(state.__file__).parents[1]
+PAGES = Path(cache.__file__).parents[1]
 STATES = [  # of every page and part whose figures can be clicked
     ("attention", {}),
     ("attention", {"view": "lines", "lens": "rollout"}),
@@ -70,7 +71,7 @@ def test_a_session_holds_no_record_of_a_text_that_it_left(
     open_app: Callable[..., AppTest], page: str, query: dict[str, str]
 ) -> None:
     app = open_app(str(PAGES / page / "page.py"), text="great film", **query)
-    left = weakref.ref(state.record("imdb-pre-ln", Text("great film")).pattern)
+    left = weakref.ref(LiveSubject("imdb-pre-ln", Text("great film")).record.pattern)
     for key in {"head", "query"} & {box.key for box in app.selectbox}:
         app.selectbox(key=key).set_value(1).run()  # figures on which it was chosen are put up anew
     app.text_area(key="text").set_value("not great").run()

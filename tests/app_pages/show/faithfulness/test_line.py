@@ -10,10 +10,11 @@ import pytest
 from scipy import stats
 from streamlit.testing.v1 import AppTest
 
-from app_pages.controls import knock_out as module
+from app_pages.controls import estimated_work as module
 from app_pages.show.faithfulness import words
 from app_pages.show.faithfulness.over_data import OverData, held_over_data
-from app_pages.subject import state
+from app_pages.subject import cache
+from app_pages.subject.subject import LiveSubject
 from model import checkpoint
 from model.atlas.results import FAITHFULNESS, Table, write_rows
 from model.capture import capture
@@ -23,6 +24,7 @@ from model.experiments.knock_out import compared, falls, knock_out
 from model.inputs import Picture, Text
 from tests.app_pages.charts import table
 from tests.app_pages.inputs.test_record_input import opened, saved, show
+from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
 from tests.model.atlas.invented import source
 from viz.export.tables import csv
@@ -54,7 +56,7 @@ def said(app: AppTest) -> list[str]:
 
 def expected(name: str, given: object, layer: int, head: int, kind: str = "keys") -> float:
     """Spearman, by a loop over the knock-outs where they are masks."""
-    loaded = state.loaded(name)
+    loaded = cache.loaded(name)
     record = capture(loaded, given)
     at = list(compared(record))
     if kind == "keys":
@@ -77,7 +79,7 @@ def test_the_line_is_always_in_sight(open_app: Open, head: tuple[int, int]) -> N
 def test_of_a_digit(open_app: Open) -> None:
     app = open_app(kind="Digit", digit="5", knock_out="greyed")
     (line,) = said(app)
-    selection = app.session_state["selection"]
+    selection = subject_of(app)
     value = expected(selection.checkpoint, selection.given, 0, 0, "grey")
     assert f"(greyed): **{value:.2f}** over 4 patches".replace("-", "−") in line
     assert "**cannot be told on this input**: fewer than 5 patches" in line
@@ -112,7 +114,7 @@ def test_details_have_points_and_curves(open_app: Open) -> None:
     points = table(app, "Score of a map", "score", "effect")
     assert points["position"].tolist() == [1, 2, 3, 4, 5, 6, 7]
     assert points["position"][points["selected"]].tolist() == [3]
-    record = state.record("imdb-pre-ln", TEXT)
+    record = LiveSubject("imdb-pre-ln", TEXT).record
     what = f"fall of the log-odds of {record.class_names[record.logits.argmax()]}, nats"
     for kind in ("Deletion", "Insertion"):
         curve = table(app, f"{kind}: {what}", "share", "map")
@@ -133,9 +135,9 @@ def test_merged_words_leave_the_check_as_it_is(open_app: Open) -> None:
 
 def test_of_the_mean_of_a_layer(open_app: Open) -> None:
     (line,) = said(open_app(text=TEXT, checkpoint="imdb-pre-ln", part="mean"))
-    record = state.record("imdb-pre-ln", TEXT)
+    record = LiveSubject("imdb-pre-ln", TEXT).record
     at = list(compared(record))
-    effect = falls(record, knock_out(state.loaded("imdb-pre-ln"), TEXT))
+    effect = falls(record, knock_out(cache.loaded("imdb-pre-ln"), TEXT))
     value = stats.spearmanr(record.pattern[0, :, 0].mean(axis=0)[at], effect).statistic
     assert f"**{value:.2f}** over".replace("-", "−") in line
 
@@ -146,7 +148,7 @@ def test_without_classes(open_app: Open, checkpoints: Path) -> None:
     app = open_app(text=TEXT, checkpoint="headless", faithful="true")
     (line,) = said(app)
     assert "the pooled state turns by a cosine distance of" in line
-    record = state.record("headless", TEXT)
+    record = LiveSubject("headless", TEXT).record
     scores = record.pattern[0, 0].mean(axis=0)[1:]
     value = stats.spearmanr(scores, falls(record, knock_out(loaded, TEXT))).statistic
     assert f"**{value:.2f}** over".replace("-", "−") in line
@@ -247,9 +249,9 @@ def test_the_knock_outs_of_a_comparison_can_be_of_another_kind(open_app: Open) -
     look = {"kind": "Digit", "compare_part": "Knock-out", "knock_out": "greyed"}
     app = open_app("app_pages/compare/page.py", **look)
     assert not app.exception
-    selection = app.session_state["selection"]
-    record = state.record(selection.checkpoint, selection.given)
-    answers = knock_out(state.loaded(selection.checkpoint), Picture.of(selection.given.array), "grey")
+    selection = subject_of(app)
+    record = selection.record
+    answers = knock_out(cache.loaded(selection.checkpoint), Picture.of(selection.given.array), "grey")
     most = compared(record)[int(np.abs(falls(record, answers)).argmax())]
     line = next(
         block.value for block in app.markdown if block.value.startswith(f"**{selection.checkpoint}**")

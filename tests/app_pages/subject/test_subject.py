@@ -5,9 +5,11 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from app_pages.subject import cache, state
+from app_pages.subject import cache, encoders, shipped_inputs
+from app_pages.subject.subject import LiveSubject
 from model import checkpoint
 from model.inputs import Input, Picture, Text
+from model.measures.head_measures import summary
 from tests.tolerance import rounding
 
 DIGIT = Picture.of(np.arange(784, dtype=np.uint8).reshape(28, 28))
@@ -15,9 +17,9 @@ DIGIT = Picture.of(np.arange(784, dtype=np.uint8).reshape(28, 28))
 
 @pytest.mark.usefixtures("checkpoints")
 def test_a_record_is_made_once_and_cannot_be_written_to() -> None:
-    record = state.record("imdb-pre-ln", Text("great film"))
-    assert state.record("imdb-pre-ln", Text("great film")) is record
-    assert state.record("imdb-post-ln", Text("great film")) is not record
+    record = LiveSubject("imdb-pre-ln", Text("great film")).record
+    assert LiveSubject("imdb-pre-ln", Text("great film")).record is record
+    assert LiveSubject("imdb-post-ln", Text("great film")).record is not record
     with pytest.raises(ValueError, match="read-only"):
         record.pattern[0, 0, 0, 0] = 1
 
@@ -25,21 +27,22 @@ def test_a_record_is_made_once_and_cannot_be_written_to() -> None:
 @pytest.mark.usefixtures("checkpoints")
 @pytest.mark.parametrize("text", ["\x00", "great " * 20_000])
 def test_any_text_becomes_a_record(text: str) -> None:
-    assert np.isfinite(state.record("imdb-pre-ln", Text(text)).pattern).all()
+    assert np.isfinite(LiveSubject("imdb-pre-ln", Text(text)).record.pattern).all()
 
 
 @pytest.mark.usefixtures("checkpoints")
 def test_the_tokens_beyond_the_encoder_are_named() -> None:
     # of 12 positions two are [CLS] and [SEP]
     assert (
-        state.left_out("imdb-pre-ln", Text("great " * 15))
+        LiveSubject("imdb-pre-ln", Text("great " * 15)).left_out
         == "last 5 tokens: its tokenizer keeps the beginning"
     )
     assert (
-        state.left_out("imdb-pre-ln", Text("great " * 11)) == "last token: its tokenizer keeps the beginning"
+        LiveSubject("imdb-pre-ln", Text("great " * 11)).left_out
+        == "last token: its tokenizer keeps the beginning"
     )
-    assert state.left_out("imdb-pre-ln", Text("great")) == ""
-    assert state.left_out("mnist-pre-ln", DIGIT) == ""
+    assert LiveSubject("imdb-pre-ln", Text("great")).left_out == ""
+    assert LiveSubject("mnist-pre-ln", DIGIT).left_out == ""
 
 
 @pytest.mark.usefixtures("checkpoints")
@@ -48,7 +51,7 @@ def test_the_tokens_beyond_the_encoder_are_named() -> None:
     [("imdb-pre-ln", Text("not great"), "tokens"), ("mnist-pre-ln", DIGIT, "patches")],
 )
 def test_every_head_has_its_measures(name: str, given: Input, unit: str) -> None:
-    measures = state.head_measures(name, given)
+    measures = LiveSubject(name, given).measure(summary)
     assert list(measures) == ["entropy", f"mean distance ({unit})"]
     assert all(values.shape == (2, 2) for values in measures.values())
     assert ((measures["entropy"] >= 0) & (measures["entropy"] <= 1)).all()
@@ -56,8 +59,8 @@ def test_every_head_has_its_measures(name: str, given: Input, unit: str) -> None
 
 @pytest.mark.usefixtures("checkpoints")
 def test_the_measures_are_means_over_queries() -> None:
-    pattern = state.record("imdb-pre-ln", Text("not great")).pattern[1, 0].astype(float)
-    shown = state.head_measures("imdb-pre-ln", Text("not great"))  # [CLS] not great [SEP]
+    pattern = LiveSubject("imdb-pre-ln", Text("not great")).record.pattern[1, 0].astype(float)
+    shown = LiveSubject("imdb-pre-ln", Text("not great")).measure(summary)  # [CLS] not great [SEP]
     entropy = np.mean(-(pattern * np.log(pattern)).sum(axis=1)) / np.log(4)
     assert shown["entropy"][1, 0] == pytest.approx(entropy, rel=rounding(8 * 4))
     distance = np.abs(np.subtract.outer(range(4), range(4)))
@@ -67,34 +70,34 @@ def test_the_measures_are_means_over_queries() -> None:
 
 
 def test_checkpoints_are_listed_by_what_they_take(checkpoints: Path) -> None:
-    assert state.checkpoints(state.TEXT) == ["imdb-pre-ln", "imdb-post-ln"]
+    assert encoders.checkpoints(encoders.TEXT) == ["imdb-pre-ln", "imdb-post-ln"]
     (checkpoints / "imdb-pre-ln" / "config.json").write_text("{")
-    assert state.checkpoints(state.TEXT) == ["imdb-pre-ln", "imdb-post-ln"]
-    assert state.checkpoints(state.DIGIT) == ["imdb-pre-ln", "mnist-pre-ln", "mnist-post-ln"]
+    assert encoders.checkpoints(encoders.TEXT) == ["imdb-pre-ln", "imdb-post-ln"]
+    assert encoders.checkpoints(encoders.DIGIT) == ["imdb-pre-ln", "mnist-pre-ln", "mnist-post-ln"]
 
 
 def test_a_pair_is_the_same_name_with_either_ending(checkpoints: Path) -> None:
     both = ("mnist-pre-ln", "mnist-post-ln")
-    assert state.pair("mnist-pre-ln") == state.pair("mnist-post-ln") == both
+    assert encoders.pair("mnist-pre-ln") == encoders.pair("mnist-post-ln") == both
     (checkpoints / "mnist-post-ln").rename(checkpoints / "mnist")
-    assert state.pair("mnist-pre-ln") is None
-    assert state.pair("mnist") is None
+    assert encoders.pair("mnist-pre-ln") is None
+    assert encoders.pair("mnist") is None
 
 
 def test_damaged_predictions_count_as_none(checkpoints: Path) -> None:
     (checkpoints / "mnist-pre-ln" / "predictions.safetensors").write_bytes(b"{")
-    assert state.predictions("mnist-pre-ln") is None
-    assert len(state.predictions("mnist-post-ln")["loss"]) == 10_000
+    assert encoders.predictions("mnist-pre-ln") is None
+    assert len(encoders.predictions("mnist-post-ln")["loss"]) == 10_000
     of_two = {"predicted": np.array([7, 2], np.uint8), "loss": np.array([0.5, 1], np.float32)}
     save_file(of_two, checkpoints / "mnist-post-ln" / "predictions.safetensors")
     cache.clear()  # nothing else of the checkpoint has changed
-    assert state.predictions("mnist-post-ln") is None
+    assert encoders.predictions("mnist-post-ln") is None
     with pytest.raises(ValueError, match=r"^mnist-pre-ln/predictions.safetensors cannot be read"):
         checkpoint.predictions("mnist-pre-ln")
 
 
 def test_the_test_digits_are_there_and_read_only() -> None:
-    images, labels = state.test_digits()
+    images, labels = shipped_inputs.test_digits()
     assert (images.shape, labels.shape) == ((10_000, 28, 28), (10_000,))
     assert not images.flags.writeable
     assert not labels.flags.writeable
@@ -102,5 +105,5 @@ def test_the_test_digits_are_there_and_read_only() -> None:
 
 def test_pairs_come_first(checkpoints: Path) -> None:
     shutil.copytree(checkpoints / "imdb-pre-ln", checkpoints / "an-encoder")
-    assert state.checkpoints(state.TEXT) == ["imdb-pre-ln", "imdb-post-ln", "an-encoder"]
-    assert state.checkpoints(state.DIGIT) == ["mnist-pre-ln", "mnist-post-ln"]
+    assert encoders.checkpoints(encoders.TEXT) == ["imdb-pre-ln", "imdb-post-ln", "an-encoder"]
+    assert encoders.checkpoints(encoders.DIGIT) == ["mnist-pre-ln", "mnist-post-ln"]

@@ -2,15 +2,13 @@
 
 from typing import NamedTuple
 
-import streamlit as st
-
-from app_pages.subject import state
-from app_pages.subject.stored_results import heads_of, over
+from app_pages.subject.stored_results import over
+from app_pages.subject.subject import Subject
 from app_pages.toolkit.markdown import plain
 from model.measures.head_roles import Role, roles, roles_on
 
 
-class Called(NamedTuple):
+class HeadNames(NamedTuple):
     """What the chosen head is called; "" where it has no such name."""
 
     here: str  # on this input
@@ -38,29 +36,22 @@ class Called(NamedTuple):
         return f"{self.rules}." + (f" Over {self.data}: {self.mostly or 'no role'}." if self.data else "")
 
 
-def say_roles(chosen: state.HeadSelection) -> None:
-    """In a bar, behind the boxes of layer and head; nothing for a head without a name."""
-    called = named(chosen)
-    if called.short:
-        st.markdown(f":gray[{called.short}]", help=called.help, width="content")
-
-
-def named(chosen: state.HeadSelection) -> Called:
+def head_names(subject: Subject, layer: int, head: int) -> HeadNames:
     """By the whole input, whatever a view of it hides."""
-    here = roles_on(chosen.record, chosen.layer, chosen.head)
-    mostly, data = _over_data(chosen)
+    here = roles_on(subject.record, layer, head)
+    mostly, data = _over_data(subject, layer, head)
     rules = "; ".join(f"**{role.name}**: {role.rule}" for role in dict.fromkeys((*here, *mostly)))
-    return Called(_and(here), _and(mostly), data, rules)
+    return HeadNames(_joined(here), _joined(mostly), data, rules)
 
 
-def _over_data(chosen: state.HeadSelection) -> tuple[tuple[Role, ...], str]:
+def _over_data(subject: Subject, layer: int, head: int) -> tuple[tuple[Role, ...], str]:
     """Those by the means over the data set, and what that is; "" where nothing is stored."""
-    stored = heads_of(chosen.checkpoint) if chosen.opened is None else None
-    if stored is None or stored.z.shape[:2] != chosen.record.pattern.shape[:2]:
+    stored = subject.stored_heads
+    if stored is None or stored.z.shape[:2] != subject.record.pattern.shape[:2]:
         return (), ""
     means = {name: spread.mean for name, spread in stored.spreads.items()}
-    return roles(chosen.record, means, chosen.layer, chosen.head), plain(over(stored.source))
+    return roles(subject.record, means, layer, head), plain(over(stored.source))
 
 
-def _and(found: tuple[Role, ...]) -> str:
-    return ", ".join(role.name for role in found)
+def _joined(names: tuple[Role, ...]) -> str:
+    return ", ".join(role.name for role in names)

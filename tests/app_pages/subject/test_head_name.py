@@ -3,8 +3,8 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.show.head_name import Called
-from app_pages.subject import state
+from app_pages.subject.head_name import HeadNames
+from app_pages.subject.subject import LiveSubject
 from model.inputs import Text
 from model.measures.head_roles import roles_on
 
@@ -13,7 +13,7 @@ TEXT = "not great film x y z"
 
 
 def of_head(layer: int, head: int) -> list:
-    return list(roles_on(state.record("imdb-pre-ln", Text(TEXT)), layer, head))
+    return list(roles_on(LiveSubject("imdb-pre-ln", Text(TEXT)).record, layer, head))
 
 
 @pytest.mark.parametrize("page", ["attention", "masks", "inside_a_head", "compare", "heads"])
@@ -28,7 +28,7 @@ def test_a_head_is_called_by_its_roles_wherever_it_is_chosen(open_app: Open, pag
 
 
 def test_without_a_role_nothing_stands_there(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app_pages.show.head_name.roles_on", lambda *_: ())
+    monkeypatch.setattr("app_pages.subject.head_name.roles_on", lambda *_: ())
     app = open_app("app_pages/masks/page.py", text=TEXT, checkpoint="imdb-pre-ln")
     assert not app.exception
     assert not [each for each in app.markdown if "head" in each.value and each.value.startswith(":gray")]
@@ -44,24 +44,24 @@ def test_a_click_on_another_head_says_its_roles(open_app: Open) -> None:
 @pytest.mark.parametrize(
     ("called", "short", "whole"),
     [
-        (Called("a head", "", "", "r"), "a head", "a head"),
-        (Called("", "", "", ""), "", ""),
-        (Called("a head", "a head", "9 texts", "r"), "a head", "a head"),
-        (Called("a head", "b head", "9 texts", "r"), "a head", "a head here; over 9 texts: b head"),
-        (Called("a head", "", "9 texts", "r"), "a head", "a head here; over 9 texts: no role"),
+        (HeadNames("a head", "", "", "r"), "a head", "a head"),
+        (HeadNames("", "", "", ""), "", ""),
+        (HeadNames("a head", "a head", "9 texts", "r"), "a head", "a head"),
+        (HeadNames("a head", "b head", "9 texts", "r"), "a head", "a head here; over 9 texts: b head"),
+        (HeadNames("a head", "", "9 texts", "r"), "a head", "a head here; over 9 texts: no role"),
         (
-            Called("", "b head", "9 texts", "r"),
+            HeadNames("", "b head", "9 texts", "r"),
             "b head over the data set",
             "no role here; over 9 texts: b head",
         ),
-        (Called("", "", "9 texts", ""), "", ""),
+        (HeadNames("", "", "9 texts", ""), "", ""),
     ],
 )
-def test_what_differs_over_the_data_set_is_said(called: Called, short: str, whole: str) -> None:
+def test_what_differs_over_the_data_set_is_said(called: HeadNames, short: str, whole: str) -> None:
     assert (called.short, called.whole) == (short, whole)
 
 
 def test_the_rules_and_the_data_set_are_the_help() -> None:
-    assert Called("", "", "9 texts", "").help is None
-    assert Called("a head", "", "", "**a head**: it is").help == "**a head**: it is."
-    assert Called("a head", "", "9 texts", "it is").help == "it is. Over 9 texts: no role."
+    assert HeadNames("", "", "9 texts", "").help is None
+    assert HeadNames("a head", "", "", "**a head**: it is").help == "**a head**: it is."
+    assert HeadNames("a head", "", "9 texts", "it is").help == "it is. Over 9 texts: no role."

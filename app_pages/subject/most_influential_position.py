@@ -2,11 +2,10 @@
 
 from typing import NamedTuple
 
-from app_pages.subject import state
-from app_pages.subject.cache import Checkpoint, cached, of
+from app_pages.subject.cache import cached, of
+from app_pages.subject.subject import LiveSubject
 from model.capture.intervention import without_keys
 from model.experiments.probabilities import probabilities
-from model.inputs import Input
 from model.measures.changes import changes_of_class, strongest
 
 SHORT = 64  # positions: of more it would take too long
@@ -19,13 +18,13 @@ class Telling(NamedTuple):
 
 
 @cached
-def telling_position(name: Checkpoint, given: Input) -> Telling | None:
+def telling_position(subject: LiveSubject) -> Telling | None:
     """Of the words or patches; None where there are too many, or none."""
-    record = state.record(name, given)
+    record = subject.record
     words = record.at("word", "continuation", "patch", "unknown")
     if not words or len(record) > SHORT:
         return None
-    answers = of(probabilities, name, (given,), tuple(map(without_keys, words)))[0]
+    answers = of(probabilities, subject.checkpoint, (subject.given,), tuple(map(without_keys, words)))[0]
     if not record.has_classes:
         changes = changes_of_class(record, answers, None)
         most = strongest(changes)

@@ -1,0 +1,37 @@
+"""Work of many forward passes: done at once where it takes half a second by estimate, else when a button is pressed."""
+
+from collections.abc import Hashable
+from dataclasses import replace
+
+from app_pages.subject.subject import LiveSubject
+from app_pages.toolkit import stoppable
+from model.config import ModelConfig
+from model.theory.cost import n_multiply_adds
+
+# Multiply-adds that are done in about half a second: on one core 9 to 40 · 10⁹ a second were measured, by encoder.
+AT_ONCE = 5e9
+A_SECOND = 1e10
+
+
+def wanted(
+    subject: LiveSubject, what: Hashable, n_forwards: int, label: str, key: str, *, besides: int = 0
+) -> bool:
+    """Whether to do the work `what` now: it is quick, it was done before, or the button here is pressed.
+
+    It is quick where it takes half a second together with `besides` other forward passes. What is done afterwards stands
+    inside `app_pages.toolkit.stoppable.until_done(what)`.
+    """
+    one = multiply_adds(subject.loaded.config, len(subject.record))
+    is_short = (n_forwards + besides) * one <= AT_ONCE
+    return stoppable.wanted(what, f"{label}, {duration(n_forwards * one)}", key, is_short=is_short)
+
+
+def multiply_adds(config: ModelConfig, n: int) -> int:
+    """The multiply-adds of one forward pass of an input of `n` positions."""
+    return n_multiply_adds(replace(config, n_positions=n) if config.is_text else config)
+
+
+def duration(n: int) -> str:
+    """How long `n` multiply-adds take, in words; no promise."""
+    seconds = n / A_SECOND
+    return f"about {max(1, round(seconds))} s" if seconds < 90 else f"about {round(seconds / 60)} min"

@@ -1,0 +1,30 @@
+"""Places for the sides of a comparison, and what stands in them above all figures: predictions, and a sentence."""
+
+from html import escape
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app_pages.show.prediction import prediction
+from app_pages.subject.two_sides import Side
+from app_pages.toolkit.beside import beside as side_by_side
+
+NUMBERS = ("first", "second", "third")
+
+
+def beside(row: str, n: int = 2) -> list[DeltaGenerator]:
+    """A place for each side; where the window is narrow, the second is below the first."""
+    return side_by_side(*(f"{row}_{number}" for number in NUMBERS[:n]))
+
+
+def predictions(*sides: Side, key: str) -> None:
+    """Beside each other; nothing where no side has classes."""
+    if any(side.record.has_classes for side in sides):
+        for side, column in zip(sides, beside(key, len(sides)), strict=True):
+            with column:
+                prediction(side.record, side.subject.label, title=side.title)
+
+
+def tell(sentence: str, size: str = "1rem") -> None:
+    """Writes a sentence as plain text: tokens and names of classes in it are not read as markup."""
+    st.html(f'<p style="font-size: {size}; margin: 0">{escape(sentence)}</p>')

@@ -1,0 +1,305 @@
+"""What a page is about: an encoder with an input (`LiveSubject`), or a record that was opened from a file (`FileSubject`).
+
+Pages ask either for the record, for the maps of a lens and for measures, and need not know which of the two it is.
+"""
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import streamlit as st
+
+from app_pages.subject import cache
+from app_pages.subject.cache import Checkpoint, cached
+from app_pages.subject.stored_results import heads_of
+from app_pages.toolkit.stoppable import in_steps
+from model.atlas.results import Heads
+from model.capture import capture
+from model.capture.intervention import Intervention
+from model.capture.provenance import settings
+from model.config import ModelConfig
+from model.inputs import Input, Picture, Text
+from model.inputs.text import Encoded, encode
+from model.lenses import ATTENTION, LENSES, ROLLED_OUT, ROLLOUT, VALUE_ZEROING, Lens, through
+from model.lenses.rollout import rollout
+from model.lenses.value_zeroing import changes_in_layer, rolled_out, steps, zeroed
+from model.loaded import Loaded
+from model.measures.head_measures import odd_rows, summary
+from model.measures.word_view import view
+from model.record import AttentionRecord, ForwardRecord
+from model.record.record_file import HALF
+from viz.builders.number_format import written
+
+LARGE = 50_000_000  # parameters of an encoder that may read for more than a second
+OPENED = "opened_record"  # in the session: the `FileSubject` that is open
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LensChoice:
+    """The lens through which maps are seen, and the class for a lens that needs one (None: the predicted)."""
+
+    lens: Lens = LENSES[ATTENTION]
+    class_name: str | None = None
+
+    def class_number(self, config: ModelConfig) -> int | None:
+        """The index of the chosen class in this encoder; None for the predicted class."""
+        names = config.class_names
+        return names.index(self.class_name) if self.class_name in names else None
+
+    def why_unchecked(self, record: AttentionRecord) -> str | None:
+        """Why knock-outs, which are measured on the predicted class, say nothing about this map; None where they do."""
+        if not isinstance(record, ForwardRecord):
+            return None
+        number = self.class_number(record.config)
+        if number is None or number == record.logits.argmax():
+            return None
+        return "Knock-outs are measured on the predicted class: choose that one to check this map."
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A line for figures that names the lens; none for plain attention weights."""
+        if self.lens.name == ATTENTION:
+            return ()
+        of_class = "" if self.class_name is None else f", of the class {self.class_name}"
+        return (f"lens: {self.lens.name}{of_class}",)
+
+
+WEIGHTS = LensChoice()  # the attention weights themselves
+
+
+class Measured(NamedTuple):
+    """A record, and what the overview shows of its heads on hover: measures by name, [layer, head]."""
+
+    record: AttentionRecord
+    measures: dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class LiveSubject:
+    """An encoder with an input, and what is changed in its forward pass. Hashable, so it can stand in keys of the cache."""
+
+    checkpoint: Checkpoint
+    given: Input
+    label: int | None = field(default=None, compare=False)  # the right class, None where nobody knows it
+    changed: Intervention = field(default_factory=Intervention)
+
+    @property
+    def name(self) -> str:
+        """What figures and files are named after."""
+        return self.checkpoint
+
+    @property
+    def loaded(self) -> Loaded:
+        """The encoder. Raises as `model.checkpoint.load` does."""
+        return cache.loaded(self.checkpoint)
+
+    @property
+    def record(self) -> ForwardRecord:
+        """Everything that the forward pass computed."""
+        is_large = self.loaded.n_parameters > LARGE
+        spinner = "Reading the input …" if is_large else None
+        return self.compute(capture, self.changed, spinner=spinner)
+
+    @property
+    def lenses(self) -> tuple[str, ...]:
+        """Names of the lenses through which it can be seen."""
+        return tuple(LENSES)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Where the record comes from, as it is saved with it."""
+        return settings(self.loaded, self.given, self.changed)
+
+    @property
+    def picture(self) -> np.ndarray | None:
+        """The picture that was read; None for a text."""
+        return self.given.array if isinstance(self.given, Picture) else None
+
+    @property
+    def stored_heads(self) -> Heads | None:
+        """The measures of the encoder's heads over a data set; None where none are stored."""
+        return heads_of(self.checkpoint)
+
+    @property
+    def left_out(self) -> str:
+        """Which tokens of a text are too many for the encoder's positions, and why these; "" where none.
+
+        Such as "first 5 tokens: its tokenizer keeps the end".
+        """
+        if not isinstance(self.given, Text):
+            return ""
+        encoded = encoded_text(self.checkpoint, self.given)
+        if not encoded.n_left_out:
+            return ""
+        tokens = "token" if encoded.n_left_out == 1 else f"{encoded.n_left_out:,} tokens"
+        side, kept = ("first", "end") if encoded.from_start else ("last", "beginning")
+        return f"{side} {tokens}: its tokenizer keeps the {kept}"
+
+    @property
+    def unknown(self) -> str:
+        """How many tokens of a text the vocabulary lacks, such as "14 of 49 tokens are unknown to this tokenizer"; "" where none."""
+        if not isinstance(self.given, Text):
+            return ""
+        encoded = encoded_text(self.checkpoint, self.given)
+        if not (n := encoded.n_unknown):
+            return ""
+        tokens, are = "token" if encoded.n_read == 1 else "tokens", "is" if n == 1 else "are"
+        return f"{n:,} of {encoded.n_read:,} {tokens} {are} unknown to this tokenizer"
+
+    def under(self, changed: Intervention) -> "LiveSubject":
+        """The same with another intervention in its forward pass."""
+        return replace(self, changed=changed)
+
+    def compute(self, function: Callable[..., Value], *values: Any, **options: Any) -> Value:
+        """`function(encoder, input, *values, **options)`, computed once; `spinner` is shown while one waits."""
+        return cache.of(function, self.checkpoint, self.given, *values, **options)
+
+    def measure(self, function: Callable[..., Value], *values: Hashable) -> Value:
+        """`function(record, *values)`, computed once."""
+        return cache.keep(function, self.checkpoint, (self, values), lambda: function(self.record, *values))
+
+    def through(self, choice: LensChoice) -> AttentionRecord:
+        """The maps of all heads as the lens shows them; of a lens without heads one map a layer."""
+        if choice.lens.name == ATTENTION:
+            return self.record
+        if choice.lens.name in (VALUE_ZEROING, ROLLED_OUT):
+            _zero_values(self)
+        return _lens_maps(self, choice.lens.name, choice.class_number(self.loaded.config))
+
+    def viewed(self, choice: LensChoice = WEIGHTS, *, merged: bool = False, hidden: bool = False) -> Measured:
+        """The same with pieces `merged` into words and special tokens `hidden`, and the measures of those maps."""
+        if choice.lens.name == ATTENTION and not (merged or hidden):
+            return Measured(self.record, self.measure(summary))
+        self.through(choice)  # here, where a bar can be drawn
+        number = choice.class_number(self.loaded.config)
+        return _viewed(self, choice.lens.name, number, merged, hidden)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FileSubject:
+    """A record from a file, kept until the session ends."""
+
+    file_name: str
+    record: AttentionRecord
+    settings: Mapping[str, Any]
+    picture: np.ndarray | None
+    label: None = None
+    left_out: str = ""
+    unknown: str = ""
+    stored_heads: None = None
+    computed: dict[Hashable, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What figures and files are named after."""
+        return self.file_name.rpartition(".")[0] or "attention"
+
+    @property
+    def given(self) -> Picture | None:
+        """The picture that was read, blank where the file does not hold it; None for text."""
+        if self.record.patch_grid is None:
+            return None
+        blank = np.zeros([8 * side for side in self.record.patch_grid], np.uint8)
+        return Picture.of(blank if self.picture is None else self.picture)
+
+    @property
+    def lenses(self) -> tuple[str, ...]:
+        """Names of the lenses that need no encoder."""
+        return (ATTENTION, ROLLOUT) if self.record.keys is None else (ATTENTION,)
+
+    @property
+    def limits(self) -> str:
+        """What the file lacks of a whole record in single precision, and what follows from that; "" where it lacks nothing."""
+        sentences = []
+        if not isinstance(self.record, ForwardRecord):
+            alone = f"The record holds attention and {self.record.units} alone"
+            sentences.append(f"{alone}: there is no prediction, and no state or score, to show.")
+        if self.settings.get("precision") == HALF:
+            sentences.append(
+                "The numbers were saved in half precision: they, and the measures made of them, are right to about three digits."
+            )
+        return " ".join(sentences)
+
+    @property
+    def odd_rows(self) -> str:
+        """Which rows do not sum to 1, in a sentence; "" where all do."""
+        odd = odd_rows(self.record.pattern, self.record.mask)
+        if not len(odd):
+            return ""
+        least, most = (written(float(end), ".3g") for end in (odd.min(), odd.max()))
+        rows = int(self.record.mask.any(axis=-1).sum())
+        sums = least if least == most else f"{least} to {most}"
+        return f"{len(odd):,} of {rows:,} rows do not sum to 1 but to {sums}. They are shown as they are."
+
+    def measure(self, function: Callable[..., Value], *values: Hashable) -> Value:
+        """`function(record, *values)`, computed once."""
+        if (function, values) not in self.computed:
+            self.computed[function, values] = function(self.record, *values)
+        return self.computed[function, values]
+
+    def through(self, choice: LensChoice) -> AttentionRecord:
+        """The maps as one of `lenses` shows them."""
+        return self.record if choice.lens.name == ATTENTION else self.measure(rollout)
+
+    def viewed(self, choice: LensChoice = WEIGHTS, *, merged: bool = False, hidden: bool = False) -> Measured:
+        """The same with pieces `merged` into words and special tokens `hidden`, and the measures of those maps."""
+        return self.measure(_viewed_through, choice.lens.name == ROLLOUT, merged, hidden)
+
+
+Subject = LiveSubject | FileSubject
+
+
+def open_subject() -> FileSubject | None:
+    """The record that is open in this session."""
+    return st.session_state.get(OPENED)
+
+
+@cached
+def encoded_text(name: Checkpoint, given: Text) -> Encoded:
+    """The tokens of a text. Raises ValueError where the tokenizer cannot read it."""
+    encoder = cache.loaded(name)
+    return encode(encoder.tokenizer, given.text, encoder.config.padding_id, given.second)
+
+
+@cached(spinner="Computing the maps …")
+def _lens_maps(subject: LiveSubject, lens: str, class_number: int | None) -> AttentionRecord:
+    record, loaded = subject.record, subject.loaded
+    if lens not in (VALUE_ZEROING, ROLLED_OUT):
+        return through(lens, loaded, subject.given, class_number, record=record)
+    by_layer: list[list[np.ndarray]] = [[] for _ in range(loaded.config.n_layers)]
+    for layer, keys in steps(loaded.config, len(record)):
+        by_layer[layer].append(_zeroing_changes(subject, layer, keys))
+    maps = zeroed(record, np.stack([np.concatenate(changes, axis=1) for changes in by_layer]))
+    return rolled_out(maps) if lens == ROLLED_OUT else maps
+
+
+def _zero_values(subject: LiveSubject) -> None:
+    """Before `_lens_maps`, and with a bar over it: of a large encoder and a long text it takes minutes."""
+    parts = steps(subject.loaded.config, len(subject.record))
+    calls = [partial(_zeroing_changes, subject, layer, keys) for layer, keys in parts]
+    in_steps(calls, "Leaving out one value after another …", ("value zeroing", subject))
+
+
+@cached
+def _zeroing_changes(subject: LiveSubject, layer: int, keys: range) -> np.ndarray:
+    return changes_in_layer(subject.loaded.model, subject.record, layer, keys)
+
+
+@cached
+def _viewed(
+    subject: LiveSubject, lens: str, class_number: int | None, merged: bool, hidden: bool
+) -> Measured:
+    maps = subject.record if lens == ATTENTION else _lens_maps(subject, lens, class_number)
+    return _measured(maps, merged, hidden)
+
+
+def _viewed_through(record: AttentionRecord, is_rollout: bool, merged: bool, hidden: bool) -> Measured:
+    return _measured(rollout(record) if is_rollout else record, merged, hidden)
+
+
+def _measured(record: AttentionRecord, merged: bool, hidden: bool) -> Measured:
+    shown = view(record, merged=merged, hidden=hidden)
+    return Measured(shown, summary(shown))
