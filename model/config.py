@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from .family_options import Family
+from .family_options import Activation, Family
 from .schema import check_fields
 
 DIGITS = tuple("0123456789")
@@ -14,6 +14,8 @@ LARGEST = 2**18  # of any size: an absurd value is refused before memory is take
 MOST_PATTERNS = 2**26  # attention weights of all heads for the longest input; BERT-base has 2**25
 LARGEST_VOCABULARY = 2**20  # LaBSE has half a million tokens
 Size = Annotated[int, Meta(ge=1, le=LARGEST)]
+NormPlacement = Literal["pre", "post", "deepnorm", "b2t"]
+Pooling = Literal["class", "mean", "max"]
 NO_FAMILY = Family()
 Probability = Annotated[float, Meta(ge=0, lt=1)]
 
@@ -49,14 +51,14 @@ class ModelConfig:
     pixel_mean: Probability = 0.0
     pixel_std: Annotated[float, Meta(gt=0, lt=2)] = 1.0
     # variants
-    norm_placement: Literal["pre", "post", "deepnorm", "b2t"] = "pre"
+    norm_placement: NormPlacement = "pre"
     residual: bool = True  # without, a sublayer's output takes the place of the stream
     final_norm: bool = True
     embedding_norm: bool = False
     embedding_scaled: bool = False
     positions: Literal["sinusoidal", "learned"] = "sinusoidal"
-    pooling: Literal["class", "mean", "max"] = "class"
-    activation: Literal["relu", "gelu", "gelu_tanh"] = "gelu"  # gelu_tanh: its approximation by tanh
+    pooling: Pooling = "class"
+    activation: Activation = "gelu"
     layer_norm_eps: Annotated[float, Meta(gt=0, lt=1)] = 1e-5  # added to the variance
     shared_qkv: bool = False
     masked_token_output: bool = False

@@ -7,7 +7,8 @@ from msgspec import Meta
 
 from .schema import Count, Number
 
-Act = Literal["relu", "gelu", "gelu_tanh", "tanh", "none"]
+Activation = Literal["relu", "gelu", "gelu_tanh"]  # gelu_tanh: the approximation of GELU by tanh
+Act = Literal["relu", "gelu", "gelu_tanh", "tanh", "none"]  # also between the layers of an output
 # How the numbers of a classifier are read: as one choice of several, as a yes or no each, or as plain numbers.
 Answers = Literal["choice", "each", "numbers"]
 Size = Annotated[int, Meta(ge=0, le=2**18)]

@@ -1,12 +1,36 @@
 """Output layers of text encoders: recognised by the names of their weights, whatever the architecture is called."""
 
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from ..family_options import Act, Answers
+from ..family_options import Act, Answers, Family
 from .tensor_map import Layout, Source
 
 # Stored beside the token embedding although it is the same: tied weights.
 TIED = ("decoder.weight", "vocab_projector.weight", "generator_lm_head.weight")
+
+
+class MaskedTokenLayers(NamedTuple):
+    """Stored names of the layers that predict masked tokens."""
+
+    transform: str
+    norm: str
+    biases: tuple[str, ...]  # possible names, the usual one first
+    act: Act  # between transform and norm
+
+
+LM_HEAD = MaskedTokenLayers(
+    "lm_head.dense", "lm_head.layer_norm", ("lm_head.bias", "lm_head.decoder.bias"), "gelu"
+)
+
+
+@dataclass(slots=True)
+class Outputs:
+    """Fields of a `ModelConfig` and its `Family` that say which output layers an encoder has."""
+
+    class_names: tuple[str, ...] = ()
+    masked_token_output: bool = False
+    family: Family = Family()  # noqa: RUF009  # frozen
 
 
 def read_outputs(
@@ -14,60 +38,61 @@ def read_outputs(
     *,
     pooler: str | None = None,
     hidden: tuple[str, Act] | None = None,
-    masked: tuple[str, str, tuple[str, ...], Act] | None = None,
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What is to be set in the `ModelConfig` and in its `Family`.
+    masked: MaskedTokenLayers | None = None,
+) -> Outputs:
+    """Maps the tensors of all output layers that are stored, and returns which they are.
 
-    `pooler` is the encoder's own linear map with tanh, `hidden` one that belongs to a classifier of whole texts and
-    the function behind it, `masked` the transform, norm and possible biases of the masked-token output with its
-    function.
+    `pooler` names the encoder's own linear layer before a tanh, `hidden` one that belongs to a classifier of whole texts,
+    with the activation after it, `masked` the layers that predict masked tokens.
     """
-    config: dict[str, Any] = {}
-    family: dict[str, Any] = {}
+    outputs = Outputs()
     if masked is not None:
-        _masked_token(layout, config, family, *masked)
+        _read_masked_token_output(layout, outputs, masked)
     # Some older files hold a pooler beside a classifier of tokens that never used it.
-    of_tokens = "TokenClassification" in str(layout.values.get("architectures"))
-    if hidden and layout.beside(f"{hidden[0]}.weight") and not of_tokens:
+    classifies_tokens = "TokenClassification" in str(layout.values.get("architectures"))
+    token_classifier = layout.beside("classifier.weight")
+    if hidden and layout.beside(f"{hidden[0]}.weight") and not classifies_tokens:
         layout.linear_beside("pooler", hidden[0])
-        family["pooler"] = hidden[1]
+        outputs.family = replace(outputs.family, pooler=hidden[1])
         final = "classifier.out_proj" if hidden[0] == "classifier.dense" else "classifier"
-        _classes(layout, config, family, final)
-    elif pooler and layout.has(f"{pooler}.weight") and not of_tokens:
+        _read_classifier(layout, outputs, final)
+    elif pooler and layout.has(f"{pooler}.weight") and not classifies_tokens:
         layout.linear("pooler", pooler)
-        family["pooler"] = "tanh"
-        for final in ("classifier", *_of_pairs(layout)):
+        outputs.family = replace(outputs.family, pooler="tanh")
+        for final in ("classifier", *_pair_classifiers(layout)):
             if layout.beside(f"{final}.weight"):
-                _classes(layout, config, family, final)
+                _read_classifier(layout, outputs, final)
                 break
-    elif layout.beside("classifier.weight"):
-        n = layout.rows(layout.beside("classifier.weight"))
+    elif token_classifier is not None:
+        names = layout.labels(layout.rows(token_classifier))
         layout.linear_beside("token_classifier", "classifier")
-        family["token_class_names"] = layout.labels(n)
-    return config, family
+        outputs.family = replace(outputs.family, token_class_names=names)
+    return outputs
 
 
-def _of_pairs(layout: Layout) -> tuple[str, ...]:
-    """Whether a second sentence follows the first: where the architecture is named for it, since most have it unused."""
-    named = str(layout.values.get("architectures", ""))
-    told = any(word in named for word in ("PreTraining", "NextSentence", "SentenceOrder"))
-    return ("cls.seq_relationship", "sop_classifier.classifier") if told else ()
+def _pair_classifiers(layout: Layout) -> tuple[str, ...]:
+    """Names of the layer that says whether a second sentence follows the first.
+
+    Empty unless the architecture is named for that task: most files hold the layer and never use it.
+    """
+    architecture = str(layout.values.get("architectures", ""))
+    for_pairs = any(word in architecture for word in ("PreTraining", "NextSentence", "SentenceOrder"))
+    return ("cls.seq_relationship", "sop_classifier.classifier") if for_pairs else ()
 
 
-def _classes(layout: Layout, config: dict, family: dict, final: str) -> None:
+def _read_classifier(layout: Layout, outputs: Outputs, final: str) -> None:
     name = layout.beside(f"{final}.weight")
     if name is None:
         raise ValueError(f"{final}.weight is missing")
     n = layout.rows(name)
     layout.linear_beside("classifier", final)
-    config["class_names"] = (
-        ("follows", "does not follow") if final in _of_pairs(layout) and n == 2 else layout.labels(n)
-    )
-    family["answers"] = answers(layout, n)
+    is_of_pairs = final in _pair_classifiers(layout) and n == 2
+    outputs.class_names = ("follows", "does not follow") if is_of_pairs else layout.labels(n)
+    outputs.family = replace(outputs.family, answers=answers(layout, n))
 
 
 def answers(layout: Layout, n: int) -> Answers:
-    """As `transformers` reads the numbers: several right classes, or a number, only where config.json says it."""
+    """How the numbers of `n` classes are read, as `transformers` does: one choice of several unless config.json says otherwise."""
     problem = layout.values.get("problem_type")
     if problem == "multi_label_classification":
         return "each"
@@ -76,30 +101,21 @@ def answers(layout: Layout, n: int) -> Answers:
     return "choice"
 
 
-def _masked_token(
-    layout: Layout,
-    config: dict,
-    family: dict,
-    transform: str,
-    norm: str,
-    biases: tuple[str, ...],
-    act: Act,
-) -> None:
-    if layout.beside(f"{transform}.weight") is None or layout.beside(f"{norm}.weight") is None:
+def _read_masked_token_output(layout: Layout, outputs: Outputs, names: MaskedTokenLayers) -> None:
+    if layout.beside(f"{names.transform}.weight") is None or layout.beside(f"{names.norm}.weight") is None:
         return
-    layout.linear_beside("masked_token_output.transform", transform)
-    layout.linear_beside("masked_token_output.norm", norm)
+    layout.linear_beside("masked_token_output.transform", names.transform)
+    layout.linear_beside("masked_token_output.norm", names.norm)
     tied = layout.flag("tie_word_embeddings", True)
-    order = biases if tied else biases[::-1]  # untied, the decoder's own is the one that is added
-    bias = next((found for name in order if (found := layout.beside(name))), biases[0])
-    layout.sources["masked_token_output.bias"] = Source(bias)
-    config["masked_token_output"], family["masked_token_act"] = True, act
-    if not tied:
-        decoder = next((found for name in TIED if (found := _ending(layout, name))), None)
-        if decoder is not None:
-            family["tied_output"] = False
-            layout.sources["masked_token_output.decoder.weight"] = Source(decoder)
+    # untied, the decoder's own bias is the one that is added
+    stored = (layout.beside(name) for name in (names.biases if tied else names.biases[::-1]))
+    layout.sources["masked_token_output.bias"] = Source(next(filter(None, stored), names.biases[0]))
+    decoder = None if tied else next(filter(None, (_name_ending(layout, name) for name in TIED)), None)
+    if decoder is not None:
+        layout.sources["masked_token_output.decoder.weight"] = Source(decoder)
+    outputs.masked_token_output = True
+    outputs.family = replace(outputs.family, masked_token_act=names.act, tied_output=decoder is None)
 
 
-def _ending(layout: Layout, name: str) -> str | None:
-    return next((each for each in layout.stored.shapes if f".{each}".endswith(f".{name}")), None)
+def _name_ending(layout: Layout, ending: str) -> str | None:
+    return next((name for name in layout.stored.shapes if f".{name}".endswith(f".{ending}")), None)

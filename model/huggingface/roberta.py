@@ -1,10 +1,10 @@
-"""RoBERTa (Liu et al. 2019), XLM-R, CamemBERT: BERT's trunk, with positions counted from after the padding token's id."""
+"""RoBERTa (Liu et al. 2019), XLM-R, CamemBERT: BERT's blocks, with positions counted from after the padding token's id."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from . import bert
-from .output_layers import read_outputs
+from .output_layers import LM_HEAD, read_outputs
 from .tensor_map import Layout, Reading
 from .weights import Stored
 
@@ -17,9 +17,8 @@ NAMES = {
 
 
 def read(values: Mapping[str, Any], stored: Stored) -> Reading:
-    layout = Layout.find(values, stored, bert.WORDS)
-    masked = ("lm_head.dense", "lm_head.layer_norm", ("lm_head.bias", "lm_head.decoder.bias"), "gelu")
-    outputs = read_outputs(layout, pooler="pooler.dense", hidden=("classifier.dense", "tanh"), masked=masked)
+    layout = Layout.find(values, stored, bert.TOKENS)
+    outputs = read_outputs(layout, pooler="pooler.dense", hidden=("classifier.dense", "tanh"), masked=LM_HEAD)
     name = NAMES.get(str(values.get("model_type")), "RoBERTa")
     # fairseq counts positions from the padding's number on
-    return bert.reading(layout, name, outputs, first_position=layout.number("pad_token_id", 1) + 1)
+    return bert.read_like_bert(layout, name, outputs, first_position=layout.number("pad_token_id", 1) + 1)

@@ -3,32 +3,34 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 from reprlib import repr as shortened
+from typing import Any
 
-from ..config import LARGEST
+from ..config import LARGEST, Pooling
+from ..family_options import Act
 from ..files.encoder_files import CONFIG, MODULES
-from ..files.json_file import read_json, read_object
+from ..files.json_file import folder_and_name, read_json, read_object
 from .tensor_map import Reading, Source
 from .weights import Stored, stored
 
 DENSE_WEIGHT = "linear.weight"
-POOLINGS = {
+POOLINGS: dict[str, Pooling] = {
     "pooling_mode_cls_token": "class",
     "pooling_mode_mean_tokens": "mean",
     "pooling_mode_max_tokens": "max",
 }
-MODES = {"cls": "class", "mean": "mean", "max": "max"}
-ACTS = {"Tanh": "tanh", "Identity": "none", "ReLU": "relu", "GELU": "gelu"}
+MODES: dict[str, Pooling] = {"cls": "class", "mean": "mean", "max": "max"}
+ACTS: dict[str, Act] = {"Tanh": "tanh", "Identity": "none", "ReLU": "relu", "GELU": "gelu"}
 
 
 @dataclass(frozen=True, slots=True)
 class Sentences:
-    """What stands in `modules.json`."""
+    """The modules that `modules.json` lists."""
 
     encoder: str  # folder of the encoder, "" for the folder itself
-    pooling: str | None  # as `ModelConfig.pooling`
+    pooling: Pooling | None
     dense: Stored | None  # the weights of a linear layer after pooling
-    dense_act: str
-    left_out: tuple[str, ...]
+    dense_act: Act
+    left_out: tuple[str, ...]  # modules that are not used
 
 
 def read_modules(folder: Path) -> Sentences | None:
@@ -36,80 +38,83 @@ def read_modules(folder: Path) -> Sentences | None:
     path = folder / MODULES
     if not path.is_file():
         return None
-    listed = _list(path)
-    encoder, pooling, dense, act, left_out = "", None, None, "none", []
-    for module in listed:
-        kind, at = str(module.get("type", "")).rpartition(".")[2], str(module.get("path", ""))
-        if Path(at).is_absolute() or ".." in Path(at).parts or len(Path(at).parts) > 1:
-            raise ValueError(f"{MODULES} names the folder {shortened(at)}, which is not inside this folder")
+    encoder, left_out = "", []
+    pooling: Pooling | None = None
+    dense: Stored | None = None
+    act: Act = "none"
+    for module in _modules(path):
+        kind, name = str(module.get("type", "")).rpartition(".")[2], str(module.get("path", ""))
+        if Path(name).is_absolute() or ".." in Path(name).parts or len(Path(name).parts) > 1:
+            raise ValueError(f"{MODULES} names the folder {shortened(name)}, which is not inside this folder")
         if kind == "Transformer":
-            encoder = at
+            encoder = name
         elif kind == "Pooling":
-            pooling = _pooling(read_object(folder / at / CONFIG, CONFIG))
+            pooling = _pooling(read_object(folder / name / CONFIG, CONFIG))
         elif kind == "Dense" and dense is None:
-            act = str(read_object(folder / at / CONFIG, CONFIG).get("activation_function", "")).rpartition(
-                "."
-            )[2]
-            if act not in ACTS:
-                raise ValueError(
-                    f"{at}/config.json has activation_function {act!r}; supported are {', '.join(ACTS)}"
-                )
-            dense = stored(folder / at)
-            dense = dense.renamed(lambda name, at=at: f"{at}.{name}")
+            act = _activation(folder / name / CONFIG)
+            dense = _with_prefix(stored(folder / name), name)
         elif kind != "Normalize":  # which changes no cosine
-            left_out.append(f"{at or kind} ({kind})")
-    return Sentences(encoder, pooling, dense, ACTS.get(act, "none"), tuple(left_out))
+            left_out.append(f"{name or kind} ({kind})")
+    return Sentences(encoder, pooling, dense, act, tuple(left_out))
 
 
-def _list(path: Path) -> list[dict]:
+def _with_prefix(stored: Stored, prefix: str) -> Stored:
+    return stored.renamed(lambda name: f"{prefix}.{name}")
+
+
+def _activation(path: Path) -> Act:
+    name = str(read_object(path, CONFIG).get("activation_function", "")).rpartition(".")[2]
+    if name not in ACTS:
+        raise ValueError(
+            f"{folder_and_name(path)} has activation_function {name!r}; supported are {', '.join(ACTS)}"
+        )
+    return ACTS[name]
+
+
+def _modules(path: Path) -> list[dict[str, Any]]:
     listed = read_json(path, MODULES)
     if not isinstance(listed, list) or not all(isinstance(module, dict) for module in listed):
         raise ValueError(f"{MODULES} must hold a list of modules")
     return listed
 
 
-def _pooling(values: dict) -> str:
+def _pooling(values: dict[str, Any]) -> Pooling:
     if isinstance(mode := values.get("pooling_mode"), str):
-        modes = [MODES.get(mode, mode)]
+        names = [mode]
     else:
-        modes = [
-            POOLINGS.get(name, name) for name, on in values.items() if "pooling_mode_" in name and on is True
-        ]
-    if len(modes) != 1 or modes[0] not in POOLINGS.values():
-        said = ", ".join(modes) or "nothing"
-        raise ValueError(f"the pooling is {said}; supported are class token, mean and maximum, one at a time")
-    return modes[0]
+        names = [name for name, is_on in values.items() if "pooling_mode_" in name and is_on is True]
+    poolings = POOLINGS | MODES
+    if len(names) != 1 or names[0] not in poolings:
+        shown = ", ".join(poolings.get(name, name) for name in names) or "nothing"
+        raise ValueError(
+            f"the pooling is {shown}; supported are class token, mean and maximum, one at a time"
+        )
+    return poolings[names[0]]
 
 
 def with_sentences(reading: Reading, sentences: Sentences) -> Reading:
     """The encoder's own pooler and classifier are replaced by the pooling, and a linear layer after it."""
-    config, family = reading.config, reading.config.family
     sources = {
         name: source
         for name, source in reading.sources.items()
         if name.partition(".")[0] not in ("pooler", "classifier", "second_classifier")
     }
-    changed = {"pooler": None, "d_pooled": None, "answers": "choice"}
+    zeros = tuple(reading.zeros)
+    family = replace(reading.config.family, pooler=None, d_pooled=None, answers="choice")
     if sentences.dense is not None:
-        weight = next((name for name in sentences.dense.shapes if name.endswith(DENSE_WEIGHT)), None)
+        shapes = sentences.dense.shapes
+        weight = next((name for name in shapes if name.endswith(DENSE_WEIGHT)), None)
         if weight is None:
             raise ValueError(f"{DENSE_WEIGHT} is missing from the weights of the layer after pooling")
-        if len(shape := sentences.dense.shapes[weight]) != 2 or not 1 <= shape[0] <= LARGEST:
+        if len(shape := shapes[weight]) != 2 or not 1 <= shape[0] <= LARGEST:
             raise ValueError(f"{weight} has shape {shape}, which is not that of a linear layer after pooling")
         sources["pooler.weight"] = Source(weight)
         bias = weight.removesuffix("weight") + "bias"
-        if bias in sentences.dense.shapes:
+        if bias in shapes:
             sources["pooler.bias"] = Source(bias)
-            zeros = reading.zeros
         else:
-            zeros = (*reading.zeros, "pooler.bias")
-        changed |= {"pooler": sentences.dense_act, "d_pooled": shape[0]}
-    else:
-        zeros = reading.zeros
-    config = replace(
-        config,
-        pooling=sentences.pooling or config.pooling,
-        class_names=(),
-        family=replace(family, **changed),
-    )
+            zeros += ("pooler.bias",)
+        family = replace(family, pooler=sentences.dense_act, d_pooled=shape[0])
+    pooling = sentences.pooling or reading.config.pooling
+    config = replace(reading.config, pooling=pooling, class_names=(), family=family)
     return replace(reading, config=config, sources=sources, zeros=zeros)

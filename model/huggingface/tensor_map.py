@@ -8,11 +8,11 @@ from reprlib import repr as shortened
 from typing import Any, NamedTuple
 
 from ..config import MOST_PATTERNS, ModelConfig
-from ..family_options import Act
+from ..family_options import Activation
 from ..files.errors import in_a_line
 from .weights import Shape, Stored
 
-ACTS: dict[str, Act] = {
+ACTIVATIONS: dict[str, Activation] = {  # by their names in config.json
     "gelu": "gelu",
     "gelu_python": "gelu",
     "gelu_new": "gelu_tanh",
@@ -20,8 +20,6 @@ ACTS: dict[str, Act] = {
     "gelu_pytorch_tanh": "gelu_tanh",
     "relu": "relu",
 }
-# What the post-LN encoders for text have in common.
-LIKE_BERT = {"norm_placement": "post", "final_norm": False, "embedding_norm": True, "positions": "learned"}
 MOST_LAYERS = 512
 MOST_CLASSES = 2**17
 LARGEST_NUMBER = 2**31  # nothing is built that is wider
@@ -36,9 +34,17 @@ class Source(NamedTuple):
     first: int = 0  # of its rows, where it is a part of what is stored
 
 
+class Widths(NamedTuple):
+    """Width of the residual stream, number of heads, and width of each."""
+
+    d_model: int
+    n_heads: int
+    d_head: int
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a family's module makes of a folder."""
+    """A folder as a family's module reads it: its configuration, and where each parameter is stored."""
 
     config: ModelConfig
     sources: Mapping[str, Source]  # by the names of `ImportedEncoder`
@@ -101,22 +107,19 @@ class Layout:
             raise ValueError(f"config.json has {name} {shortened(value)}, which must be true or false")
         return value
 
-    def act(self, name: str = "hidden_act", default: str = "gelu") -> Act:
+    def act(self, name: str = "hidden_act", default: str = "gelu") -> Activation:
         value = self.values.get(name, default)
-        if not isinstance(value, str) or value not in ACTS:
-            raise ValueError(f"config.json has {name} {shortened(value)}; supported are {', '.join(ACTS)}")
-        return ACTS[value]
+        if not isinstance(value, str) or value not in ACTIVATIONS:
+            raise ValueError(
+                f"config.json has {name} {shortened(value)}; supported are {', '.join(ACTIVATIONS)}"
+            )
+        return ACTIVATIONS[value]
 
-    def widths(self, d_model: int, n_heads: int) -> dict[str, int]:
-        """Raises ValueError where the heads do not share the width."""
+    def widths(self, d_model: int, n_heads: int) -> "Widths":
+        """The width of each head. Raises ValueError where the heads do not share `d_model` evenly."""
         if not n_heads or d_model % n_heads:
             raise ValueError(f"a width of {d_model} cannot be divided among {n_heads} heads")
-        return {
-            "d_model": d_model,
-            "n_heads": n_heads,
-            "d_k": d_model // n_heads,
-            "d_v": d_model // n_heads,
-        }
+        return Widths(d_model, n_heads, d_model // n_heads)
 
     def need_room(self, n_positions: int, n_layers: int, n_heads: int) -> None:
         """Of pictures all patches are read. Raises ValueError where they are too many to be shown."""
@@ -157,6 +160,16 @@ class Layout:
         """Weight and bias, of a linear map or of a norm."""
         for part in ("weight", "bias")[: 1 + bias]:
             self.take(f"{ours}.{part}", f"{theirs}.{part}")
+
+    def blocks(self, stored_names: Sequence[str], parts: Mapping[str, str], *, bias: bool = True) -> None:
+        """Weight and `bias` of all parts of the blocks with these names; `parts` has stored names by ours."""
+        for layer, block in enumerate(stored_names):
+            for ours, theirs in parts.items():
+                self.linear(f"blocks.{layer}.{ours}", f"{block}.{theirs}", bias=bias)
+
+    def reading(self, config: ModelConfig) -> Reading:
+        """All that was collected."""
+        return Reading(config, self.sources, self.zeros, self.notes)
 
     def linear_beside(self, ours: str, theirs: str) -> None:
         """The same of an output layer."""

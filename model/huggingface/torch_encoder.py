@@ -12,13 +12,21 @@ from collections.abc import Mapping
 from reprlib import repr as shortened
 from typing import Any
 
-from ..config import ModelConfig
+from ..config import ModelConfig, Pooling
 from ..family_options import Family
+from ..schema import convert
 from .tensor_map import MOST_LAYERS, Layout, Reading, Source
 from .weights import Stored
 
 MODEL_TYPE = "torch.nn.TransformerEncoder"
 FIRST = "layers.0.self_attn.in_proj_weight"
+BLOCK = {
+    "attention.w_o": "self_attn.out_proj",
+    "feed_forward.expand": "linear1",
+    "feed_forward.contract": "linear2",
+    "norm_attention": "norm1",
+    "norm_feed_forward": "norm2",
+}
 AROUND = ("embedding", "positions", "embedding_norm", "classifier")
 
 
@@ -44,10 +52,13 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
     labels = layout.labels(layout.rows(f"{classifier}.weight")) if classifier else ()
     pre = layout.flag("norm_first", False)
     config = ModelConfig(
-        **sizes,
+        d_model=d,
+        n_heads=sizes.n_heads,
+        d_k=sizes.d_head,
+        d_v=sizes.d_head,
         n_layers=n_layers,
         d_ff=d_ff,
-        n_positions=layout.positions(n_stored, n_layers, sizes["n_heads"]),
+        n_positions=layout.positions(n_stored, n_layers, sizes.n_heads),
         vocab_size=vocab_size,
         padding_id=layout.token("padding_id"),
         class_names=labels,
@@ -56,7 +67,7 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
         embedding_norm="embedding_norm" in around,
         embedding_scaled=layout.flag("embedding_scaled", False),
         positions="learned" if table else "sinusoidal",
-        pooling=values.get("pooling", "mean"),
+        pooling=convert(values.get("pooling", "mean"), Pooling, "pooling"),
         activation=layout.act("activation", "relu"),
         layer_norm_eps=layout.real("layer_norm_eps", 1e-5),
         family=Family(name=MODEL_TYPE),
@@ -68,24 +79,16 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
         _around(layout, "embedding.norm", around["embedding_norm"])
     if classifier:
         _around(layout, "classifier", classifier)
-    for layer in range(n_layers):
-        _layer(layout, layer, d)
+    layers = [f"layers.{layer}" for layer in range(n_layers)]
+    layout.blocks(layers, BLOCK)
+    for layer, name in enumerate(layers):
+        for row, part in enumerate(("w_q", "w_k", "w_v")):  # one above the other in one matrix
+            ours, theirs = f"blocks.{layer}.attention.{part}", f"{name}.self_attn.in_proj"
+            layout.take(f"{ours}.weight", f"{theirs}_weight", (3 * d, d), row * d)
+            layout.take(f"{ours}.bias", f"{theirs}_bias", (3 * d,), row * d)
     if config.final_norm:
         layout.linear("final_norm", "norm")
-    return Reading(config, layout.sources, layout.zeros, layout.notes)
-
-
-def _layer(layout: Layout, layer: int, d: int) -> None:
-    ours, theirs = f"blocks.{layer}", f"layers.{layer}"
-    for at, part in enumerate(("w_q", "w_k", "w_v")):  # one above the other in one matrix
-        name = f"{theirs}.self_attn.in_proj"
-        layout.take(f"{ours}.attention.{part}.weight", f"{name}_weight", (3 * d, d), at * d)
-        layout.take(f"{ours}.attention.{part}.bias", f"{name}_bias", (3 * d,), at * d)
-    layout.linear(f"{ours}.attention.w_o", f"{theirs}.self_attn.out_proj")
-    layout.linear(f"{ours}.feed_forward.expand", f"{theirs}.linear1")
-    layout.linear(f"{ours}.feed_forward.contract", f"{theirs}.linear2")
-    layout.linear(f"{ours}.norm_attention", f"{theirs}.norm1")
-    layout.linear(f"{ours}.norm_feed_forward", f"{theirs}.norm2")
+    return layout.reading(config)
 
 
 def _around(layout: Layout, ours: str, theirs: str) -> None:

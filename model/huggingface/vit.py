@@ -1,39 +1,56 @@
 """ViT (Dosovitskiy et al. 2021) and DeiT (Touvron et al. 2021), which has a distillation token after the class token."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from reprlib import repr as shortened
 from typing import Any
 
 from ..config import ModelConfig
 from ..family_options import Family
 from ..inputs.resize import LARGEST_SIDE, read_pixels
-from .output_layers import answers
+from .output_layers import Outputs, answers
 from .tensor_map import Layout, Reading
 from .weights import Stored
 
 CLASS_TOKEN = "embeddings.cls_token"
+ATTENTION = {
+    "attention.w_q": "attention.attention.query",
+    "attention.w_k": "attention.attention.key",
+    "attention.w_v": "attention.attention.value",
+}
+BLOCK = {
+    "attention.w_o": "attention.output.dense",
+    "norm_attention": "layernorm_before",
+    "feed_forward.expand": "intermediate.dense",
+    "feed_forward.contract": "output.dense",
+    "norm_feed_forward": "layernorm_after",
+}
 
 
 def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, Any] | None = None) -> Reading:
-    """`preprocessor` is what preprocessor_config.json holds, None where there is no such file."""
+    """`preprocessor` is the content of preprocessor_config.json, None where there is no such file."""
     layout = Layout.find(values, stored, CLASS_TOKEN)
-    n_layers = layout.layers("num_hidden_layers")
+    layers = [f"encoder.layer.{layer}" for layer in range(layout.layers("num_hidden_layers"))]
     sizes = layout.widths(layout.number("hidden_size"), layout.number("num_attention_heads"))
-    d, image, patch = sizes["d_model"], _side(values, "image_size"), _side(values, "patch_size")
+    d, image, patch = sizes.d_model, _side(values, "image_size"), _side(values, "patch_size")
     channels = layout.number("num_channels", 3)
     if channels not in (1, 3):
         raise ValueError(
             f"config.json has num_channels {channels}; supported are 1 (greyscale) and 3 (colour)"
         )
     distilled = layout.has("embeddings.distillation_token")
-    outputs, family = _outputs(layout)
+    outputs = _read_outputs(layout)
     pixels, note = read_pixels(preprocessor, channels)
     layout.notes += [note] if note else []
     n_positions = (image // max(patch, 1)) ** 2 + 1 + distilled
-    layout.need_room(n_positions, n_layers, sizes["n_heads"])
+    layout.need_room(n_positions, len(layers), sizes.n_heads)
+    biases = layout.flag("qkv_bias", True)
     config = ModelConfig(
-        **sizes,
-        n_layers=n_layers,
+        d_model=d,
+        n_heads=sizes.n_heads,
+        d_k=sizes.d_head,
+        d_v=sizes.d_head,
+        n_layers=len(layers),
         d_ff=layout.number("intermediate_size"),
         n_positions=n_positions,
         image_size=image,
@@ -44,14 +61,14 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
         positions="learned",
         activation=layout.act(),
         layer_norm_eps=layout.real("layer_norm_eps", 1e-12),
-        family=Family(
+        class_names=outputs.class_names,
+        family=replace(
+            outputs.family,
             name="DeiT" if distilled else "ViT",
             distillation_token=distilled,
-            biases=layout.flag("qkv_bias", True),
+            biases=biases,
             pixels=pixels,
-            **family,
         ),
-        **outputs,
     )
     layout.take("embedding.class_token", CLASS_TOKEN, (1, 1, d))
     if distilled:
@@ -60,40 +77,29 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
     projection = "embeddings.patch_embeddings.projection"
     layout.take("embedding.patches.weight", f"{projection}.weight", (d, channels, patch, patch))
     layout.take("embedding.patches.bias", f"{projection}.bias")
-    for layer in range(n_layers):
-        ours, theirs = f"blocks.{layer}", f"encoder.layer.{layer}"
-        for part, name in (("w_q", "query"), ("w_k", "key"), ("w_v", "value")):
-            at = f"{theirs}.attention.attention.{name}"
-            layout.linear(f"{ours}.attention.{part}", at, bias=config.family.biases)
-        layout.linear(f"{ours}.attention.w_o", f"{theirs}.attention.output.dense")
-        layout.linear(f"{ours}.norm_attention", f"{theirs}.layernorm_before")
-        layout.linear(f"{ours}.feed_forward.expand", f"{theirs}.intermediate.dense")
-        layout.linear(f"{ours}.feed_forward.contract", f"{theirs}.output.dense")
-        layout.linear(f"{ours}.norm_feed_forward", f"{theirs}.layernorm_after")
+    layout.blocks(layers, ATTENTION, bias=biases)
+    layout.blocks(layers, BLOCK)
     layout.linear("final_norm", "layernorm")
-    return Reading(config, layout.sources, layout.zeros, layout.notes)
+    return layout.reading(config)
 
 
-def _outputs(layout: Layout) -> tuple[dict[str, Any], dict[str, Any]]:
-    for first in ("classifier", "cls_classifier"):
+def _read_outputs(layout: Layout) -> Outputs:
+    for first, second in (("classifier", None), ("cls_classifier", "distillation_classifier")):
         if name := layout.beside(f"{first}.weight"):
             n = layout.rows(name)
             layout.linear_beside("classifier", first)
-            two = first == "cls_classifier"
-            if two:
-                layout.linear_beside("second_classifier", "distillation_classifier")
-            return {"class_names": layout.labels(n)}, {
-                "answers": answers(layout, n),
-                "two_classifiers": two,
-            }
+            if second:
+                layout.linear_beside("second_classifier", second)
+            family = Family(answers=answers(layout, n), two_classifiers=second is not None)
+            return Outputs(class_names=layout.labels(n), family=family)
     if layout.has("pooler.dense.weight"):
         layout.linear("pooler", "pooler.dense")
-        return {}, {"pooler": "tanh"}
-    return {}, {}
+        return Outputs(family=Family(pooler="tanh"))
+    return Outputs()
 
 
 def _side(values: Mapping[str, Any], name: str) -> int:
-    """Of a square, which config.json may give once or twice."""
+    """The side of a square, in pixels, which config.json may give once or twice."""
     value = values.get(name)
     if isinstance(value, list) and len(value) == 2 and value[0] == value[1]:
         value = value[0]
