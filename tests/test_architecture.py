@@ -1,10 +1,11 @@
 """The page about the architecture shows the folders as they are."""
 
 import re
+from pathlib import Path
 
 import pytest
 
-from tests.architecture import PICTURE, Graph, imports, picture, reduced, rows_of
+from tests.architecture import ENCODER, PICTURE, Graph, imports, picture, reduced, rows_of
 from tests.test_boundaries import PYTHON, ROOT
 
 DIAMOND: Graph = {"a": set(), "b": {"a"}, "c": {"a"}, "d": {"a", "b", "c"}}
@@ -27,7 +28,7 @@ def test_each_box_stands_below_all_that_it_imports() -> None:
 
 @pytest.mark.parametrize("top", ["model", "viz"])
 def test_no_two_folders_import_each_other(top: str) -> None:
-    assert not [box for box in imports(top) if "," in box and "transformer" not in box]
+    assert not [box for box in imports(top) if "," in box and box != ENCODER]
 
 
 def test_the_page_names_each_folder_once() -> None:
@@ -47,3 +48,16 @@ def test_the_page_names_each_folder_once() -> None:
         path.parent for path in PYTHON if path.parts[0] in ("model", "app_pages") and len(path.parts) == 3
     }
     assert {f"{folder}/" for folder in rooms - pages} <= set(named)
+
+
+@pytest.mark.parametrize("page", [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")], ids=lambda page: page.name)
+def test_files_and_modules_that_a_page_names_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    tops = "model|viz|app_pages|tests|benchmarks|docs|loupe"
+    files = re.findall(rf"(?<![\w/])(?:{tops})/[\w/.]+", text)
+    assert not [name for name in files if not (ROOT / name.rstrip(".")).exists()]
+    modules = {name.replace(".", "/") for name in re.findall(rf"-m ((?:{tops})\.[\w.]+)", text)}
+    paths = {name.removeprefix("loupe/") for name in modules}
+    assert not [
+        name for name in sorted(paths) if not ((ROOT / name).is_dir() or (ROOT / f"{name}.py").is_file())
+    ]
