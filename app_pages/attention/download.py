@@ -16,9 +16,9 @@ from model.record import AttentionRecord, ForwardRecord
 from model.record.from_arrays import attention_alone
 from model.record.record_file import dump, fits_half, n_bytes
 from viz.builders.number_format import written
-from viz.export.files import MIME
-from viz.export.text import file_name
-from viz.export.view import html, view_of
+from viz.export.file_formats import MIME
+from viz.export.offline_page import html, offline_page
+from viz.export.safe_text import file_name
 
 _HELP = (
     "Everything that this forward pass computed, as an .npz file: arrays by name, tokens, and the settings with the hash of the "
@@ -108,7 +108,7 @@ def content(subject: Subject, part: Part = ALL) -> bytes:
 def page(subject: Subject, shown: View, selected: tuple[int, int, int]) -> bytes:
     """The HTML file of the view that is `shown`, opened at the layer, head and query that are `selected`."""
     picture = None if subject.picture is None else as_seen(subject.picture, subject.record)
-    saved = view_of(
+    saved = offline_page(
         shown.record,
         title=f"Attention of {subject.name}",
         settings=subject.settings,

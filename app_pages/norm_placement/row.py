@@ -12,7 +12,7 @@ from model.checkpoint.training_history import standard_error
 from model.claims.catalogue import Claim
 from model.claims.measurements import Measurement
 from viz.builders.number_format import percent
-from viz.norm_placement.seed_strip import Line, seed_strip
+from viz.norm_placement.seed_strip import SeedLine, seed_strip
 
 WIDTHS = (3.2, 5, 3.2)  # claim, figure, verdict
 
@@ -44,7 +44,7 @@ def row(claim: Claim, measured: Sequence[Measurement]) -> None:
 
 def _strip(claim: Claim, about: Sequence[Measurement]) -> None:
     lines = [
-        Line(
+        SeedLine(
             f"{measurement.where}, {_seeds(len(measurement.seeds))}",
             measurement.seeds,
             measurement.pre,

@@ -12,7 +12,7 @@ from model.theory.sinusoidal_positions import frequencies, table, wavelengths
 from viz.builders.number_format import in_tex
 from viz.positions.position_curves import error_curves
 from viz.positions.position_heatmaps import shift_of_positions
-from viz.positions.sinusoids import clock_hands
+from viz.positions.sinusoid_figures import clock_hands
 
 N = 512  # positions: many more than the sines of a row, or a map could be bent to fit each of them
 ROTATION, DIAGONAL, BEST = "sines and cosines: M(φ)", "sines alone: cos(ω φ)", "sines alone: best linear map"

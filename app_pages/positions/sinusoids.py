@@ -9,7 +9,7 @@ from app_pages.show.show import show
 from model.theory import sinusoidal_positions as theory
 from viz.builders.number_format import written
 from viz.positions.position_heatmaps import sinusoid_table
-from viz.positions.sinusoids import AT_MOST, clock_hands, counter_table, wave_curves
+from viz.positions.sinusoid_figures import AT_MOST, clock_hands, counter_table, wave_curves
 
 ROWS = 16  # of the counter
 FINEST = 800  # points of a curve

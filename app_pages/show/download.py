@@ -14,9 +14,9 @@ from app_pages.controls.input_controls import CHECKPOINT
 from app_pages.controls.map_controls import HEAD, LAYER, LENS
 from model.lenses import ATTENTION, LENSES
 from viz.builders.figure import Figure
-from viz.export.files import MIME, PICTURES, TABLES, file
-from viz.export.print_size import FONTS_PT, PAPER, WIDTHS_CM, Look
-from viz.export.text import file_name
+from viz.export.export_style import FONTS_PT, PAPER, WIDTHS_CM, ExportStyle
+from viz.export.file_formats import MIME, PICTURES, TABLES, figure_bytes
+from viz.export.safe_text import file_name
 
 NAMES = {"png": "PNG", "svg": "SVG", "csv": "CSV", "parquet": "Parquet"}
 SCREEN, LIGHT, DARK = "as on screen", "light", "dark"
@@ -45,14 +45,14 @@ def download(figure: Figure | Callable[[], Figure], key: str) -> None:
 @st.fragment
 def _choose(figure: Figure, key: str) -> None:
     kind = _row("Format", tuple(NAMES), "kind", key, format_func=NAMES.__getitem__)
-    look = _look(key) if kind in PICTURES else Look()
+    look = _look(key) if kind in PICTURES else ExportStyle()
     if kind in TABLES:
         rows, columns = figure.frame.shape
         st.caption(f"The data of the figure: {rows:,} rows × {columns:,} columns.")
     name = file_name(*name_parts(key), suffix=kind)
     st.download_button(
         "Download",
-        lambda: file(figure, kind, look),
+        lambda: figure_bytes(figure, kind, look),
         file_name=name,
         mime=MIME[kind],
         key=f"file_of_{key}_file",
@@ -63,7 +63,7 @@ def _choose(figure: Figure, key: str) -> None:
     st.caption(name)
 
 
-def _look(key: str) -> Look:
+def _look(key: str) -> ExportStyle:
     on_screen = st.context.theme.type or LIGHT
     theme = _row(
         "Colours",
@@ -75,7 +75,7 @@ def _look(key: str) -> Look:
     theme = on_screen if theme == SCREEN else theme
     size = _row("Size", (NATURAL, COLUMN, OWN), "size", key)
     if size == NATURAL:
-        return Look(theme=theme)
+        return ExportStyle(theme=theme)
     paper = {"width_cm": PAPER.width_cm, "font_pt": PAPER.font_pt, "transparent": PAPER.transparent}
     if size == OWN:
         with st.container(horizontal=True, gap="small"):
@@ -84,7 +84,7 @@ def _look(key: str) -> Look:
         clear = st.toggle("No background", _held("transparent", True), key=f"file_of_{key}_transparent")
         _hold("transparent", clear)
         paper = {"width_cm": width, "font_pt": letters, "transparent": clear}
-    return Look(theme=theme, dpi=PAPER.dpi, **paper)
+    return ExportStyle(theme=theme, dpi=PAPER.dpi, **paper)
 
 
 def _row(label: str, options: tuple[str, ...], what: str, key: str, **look: Any) -> str:

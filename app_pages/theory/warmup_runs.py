@@ -27,7 +27,7 @@ from model.theory.warmup_grid import (
     telling_rate,
 )
 from viz.builders.number_format import percent
-from viz.theory.warmup_runs import loss_curves, warmup_grid
+from viz.theory.warmup_figures import loss_curves, warmup_grid
 
 Grid = dict[str, list[WarmupRun]]  # by placement, as named on screen
 

@@ -19,9 +19,9 @@ from viz.positions.neighbour_bars import neighbour_bars
 from viz.positions.position_curves import error_curves, norm_curves, offset_curve, shift_curve
 from viz.positions.position_heatmaps import learned_positions, pairs_of_positions, sinusoid_table
 from viz.positions.position_similarities import position_similarity_map
-from viz.positions.sinusoids import counter_table, wave_curves
+from viz.positions.sinusoid_figures import counter_table, wave_curves
 from viz.theory.placements import hidden_norms, last_layer_gradient, layer_gradients, model_updates
-from viz.theory.warmup_runs import loss_curves, warmup_grid
+from viz.theory.warmup_figures import loss_curves, warmup_grid
 from viz.training.run_curves import run_curves
 
 ONE, TWO, EVEN, HALF = np.ones((1, 2)), ("a", "b"), np.full((2, 2), 0.5), np.full(2, 0.5)

@@ -7,10 +7,10 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import framed, head_axis
-from ..builders.figure import Layers, Options, VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, click_on, data, form, need_shape, tip
 from ..builders.number_format import head_name
 from ..builders.palette import TILE_SIDE, TO_ONE, WEIGHT, ColourScale, WeightScale, tiles
-from ..builders.pictures import CHOOSE
+from ..builders.picture_marks import CHOOSE
 from ..builders.theme import lines_above
 from ..builders.vega_colours import attention_colour, evenly
 
@@ -114,14 +114,14 @@ def _form(
     smooth: bool,
     what: str,
     by_layer: bool,
-) -> Layers:
+) -> LayeredChart:
     band = alt.Scale(paddingInner=_GAP / step, paddingOuter=_GAP / step)
-    position: Options = {
+    position: AltairOptions = {
         "x": alt.X("head:O", title=None, scale=band, axis=None if by_layer else head_axis("H", orient="top")),
         "y": alt.Y("layer:O", title=None, scale=band, axis=head_axis("L", orient="left")),
     }
     # In full screen Streamlit stretches the chart: maps and frames grow with it, and stay square.
-    square: Options = dict.fromkeys(
+    square: AltairOptions = dict.fromkeys(
         ("width", "height"), alt.expr("round(min(bandwidth('x'), bandwidth('y')))")
     )
     # Read aloud or under the pointer, a picture would be its whole address.

@@ -11,9 +11,9 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import framed
-from ..builders.figure import Form, Layers, VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.figure import Form, LayeredChart, VegaFigure, click_on, data, form, need_shape, tip
 from ..builders.palette import TO_ONE, WeightScale, hatching
-from ..builders.pictures import CHOOSE, picture_ink, whole_picture
+from ..builders.picture_marks import CHOOSE, picture_ink, whole_picture
 from ..builders.vega_colours import (
     SIGNED_ENDS,
     attention_colour,
@@ -48,13 +48,13 @@ def picture_overlay(
     )
     description = f"The picture over the attention of {query_name} to its {len(weights)} patches"
     chart_form = _weights(scale.reach, evenly(n_keys, shares=scale.shares), scale.what, allowed is not None)
-    grid = (query, patch_grid, _SIDE, allowed)
+    arguments = (query, patch_grid, _SIDE, allowed)
     return _patches(
         chart_form,
         image,
         "weight",
         weights,
-        *grid,
+        *arguments,
         coloured=weight_values(scale, n_keys),
         description=description,
     )
@@ -79,12 +79,12 @@ def knock_out_patches(
 
 
 @form
-def _weights(reach: str, even: str, what: str, blockable: bool) -> Layers:
+def _weights(reach: str, even: str, what: str, blockable: bool) -> LayeredChart:
     return _layers(attention_colour(reach, even, what=what), tip("weight:Q", ".4f", what), blockable)
 
 
 @form
-def _changes(what: str) -> Layers:
+def _changes(what: str) -> LayeredChart:
     title, signed = f"change of {what}", "datum.value ? format(datum.value, '+.3~g') : '0'"
     legend = colour_legend(title, SIGNED_ENDS, labelExpr=signed)
     return _layers(colour("change", signed=True, legend=legend), tip("change:Q", "+.4f", title))
@@ -131,7 +131,7 @@ def _patches(
     return form.of(patches, frames=frames, values=coloured, **size_and_text)
 
 
-def _layers(colour: alt.Color, tooltip: alt.Tooltip, blockable: bool = False) -> Layers:
+def _layers(colour: alt.Color, tooltip: alt.Tooltip, blockable: bool = False) -> LayeredChart:
     """The values in their `colour`, the picture, and a cover that shows the `tooltip`."""
     base = alt.Chart(data()).encode(
         x=alt.X("column:O", axis=None, scale=alt.Scale(padding=0)),

@@ -3,9 +3,9 @@
 import altair as alt
 import numpy as np
 
-from ..builders.figure import Layers, Options, VegaFigure, click_on, data, form, tip
+from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, click_on, data, form, tip
 from ..builders.palette import ACCENT, NEUTRAL, tiles
-from ..builders.pictures import CHOOSE, pixel_x, pixel_y, whole_picture
+from ..builders.picture_marks import CHOOSE, pixel_x, pixel_y, whole_picture
 
 _SIDE = 168  # pixels
 _STEPS = 12  # places that a click can choose, either way
@@ -52,8 +52,8 @@ def small_map(pattern: np.ndarray, *, shown: tuple[range, range], top: float = 1
 
 
 @form
-def _form() -> Layers:
-    box: Options = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
+def _form() -> LayeredChart:
+    box: AltairOptions = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
     border = alt.Chart(data("picture")).mark_rect(fill=None, stroke=NEUTRAL, strokeWidth=0.5)
     whole = {"x": alt.value(0), "x2": alt.value(_SIDE), "y": alt.value(0), "y2": alt.value(_SIDE)}
     window = alt.Chart(data("window")).mark_rect(fill=None, stroke=ACCENT, strokeWidth=2.5, aria=False)

@@ -6,8 +6,8 @@ import altair as alt
 import numpy as np
 
 from ..builders.figure import (
-    Layers,
-    Options,
+    AltairOptions,
+    LayeredChart,
     VegaFigure,
     click_on,
     data,
@@ -42,9 +42,9 @@ def row_sums(pattern: np.ndarray, tokens: Sequence[str], *, query: int) -> VegaF
 
 
 @form
-def _sums(named: bool) -> Layers:
+def _sums(named: bool) -> LayeredChart:
     names = alt.Axis(labels=named, ticks=False, labelAngle=-50, labelLimit=0)
-    y_options: Options = {"scale": alt.Scale(domain=[0, 1.05]), "axis": alt.Axis(values=[0, 0.5, 1])}
+    y_options: AltairOptions = {"scale": alt.Scale(domain=[0, 1.05]), "axis": alt.Axis(values=[0, 0.5, 1])}
     bars = alt.Chart(data()).mark_bar(color=EMPHASIS)
     bars = bars.encode(
         x=alt.X("query:N", sort=None, title="query (position and token)", axis=names),
@@ -88,9 +88,9 @@ def knock_out_bars(
 
 
 @form
-def _changes(what: str, named: bool) -> Layers:
-    some: Options = {"values": value("now_and_then"), "title": "token"}
-    every: Options = {"labelOverlap": False, "title": None, "ticks": False}
+def _changes(what: str, named: bool) -> LayeredChart:
+    some: AltairOptions = {"values": value("now_and_then"), "title": "token"}
+    every: AltairOptions = {"labelOverlap": False, "title": None, "ticks": False}
     axis = alt.Axis(labelAngle=-60, grid=False, **(every if named else some))
     scale = alt.Scale(paddingInner=0.15 if named else 0)
     base = alt.Chart(data()).encode(x=alt.X("name:N", sort=None, axis=axis, scale=scale))

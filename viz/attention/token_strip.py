@@ -7,9 +7,9 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import STRONG, framed
-from ..builders.figure import Layers, Options, VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, click_on, data, form, need_shape, tip
 from ..builders.palette import TO_ONE, WeightScale
-from ..builders.pictures import pixel_x
+from ..builders.picture_marks import pixel_x
 from ..builders.theme import INK, OTHER_INK, lines_above
 from ..builders.token_label import FONT, label, visible
 from ..builders.token_label import width as label_width
@@ -92,7 +92,7 @@ def weight_strip(
 
 
 @form
-def _form(reach: str, even: str, what: str, blockable: bool, legend: bool) -> Layers:
+def _form(reach: str, even: str, what: str, blockable: bool, legend: bool) -> LayeredChart:
     base = (
         alt.Chart(data())
         # The one endless line is cut into pieces, and a word goes where it starts. The pieces are shorter
@@ -108,7 +108,7 @@ def _form(reach: str, even: str, what: str, blockable: bool, legend: bool) -> La
     )
     ends = {"Left": "starts_word", "Right": "ends_word"}
     corners = [(height + side, end) for height in ("Top", "Bottom") for side, end in ends.items()]
-    box: Options = {
+    box: AltairOptions = {
         f"cornerRadius{corner}": alt.expr(f"datum.{end} ? {_ROUNDING} : 0") for corner, end in corners
     }
     colours = base.mark_rect(**box, aria=False).encode(

@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from .figure import Layers, Options, data, either
+from .figure import AltairOptions, LayeredChart, data, either
 from .number_format import head_name
 from .palette import ACCENT, NEUTRAL
 from .theme import INK, LIGHT_INK, OTHER_INK
@@ -18,7 +18,7 @@ STRONG, SIGNED_STRONG = 0.48, 0.8
 INK_ON_CELLS = alt.expr(f"datum.strong ? {OTHER_INK.expr} : {INK.expr}")
 INK_ON_SIGNED = alt.expr(f"datum.strong ? '{LIGHT_INK}' : {INK.expr}")
 
-BARE_AXIS: Options = {"ticks": False, "domain": False, "grid": False}  # the cells are line enough
+BARE_AXIS: AltairOptions = {"ticks": False, "domain": False, "grid": False}  # the cells are line enough
 
 
 def head_cells(
@@ -63,7 +63,7 @@ def cells(
     between: Sequence[alt.Chart] = (),
     writing: Mapping[str, Any] | None = None,
     **mark: Any,
-) -> Layers:
+) -> LayeredChart:
     """For forms: cells of the frame at `x` and `y`, coloured by `field`, with what `text` holds written in them.
 
     The colours are those of `colour`. The frame's field `strong` says where the page's ink would not be read. With `selectable`, a click selects a cell, and the one whose

@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from .figure import Options, data
+from .figure import AltairOptions, data
 from .number_format import THIN_PERCENT
 from .palette import ACCENT
 
@@ -27,8 +27,8 @@ def long(series: Series, kind: str, x: str, y: str) -> pd.DataFrame:
 
 
 def by_kind(
-    field: str, kinds: Sequence[str], *, legend: Options | None = None, **ranges: Sequence
-) -> Options:
+    field: str, kinds: Sequence[str], *, legend: AltairOptions | None = None, **ranges: Sequence
+) -> AltairOptions:
     """Channels in which the kinds differ: the range of each of `color`, `shape`, `strokeDash` that is given.
 
     `field` is as in "side:N". The channels share one legend, above the curves.
@@ -45,11 +45,11 @@ def by_kind(
 def curves(
     x: alt.X,
     y: alt.Y,
-    channels: Options,
+    channels: AltairOptions,
     *,
     tooltip: Sequence[str | alt.Tooltip],
-    line: Options,
-    points: Options | None = None,
+    line: AltairOptions,
+    points: AltairOptions | None = None,
     click: alt.Parameter | None = None,
 ) -> list[alt.Chart]:
     """For forms: lines through the frame and, where `points` says how they look, a point a row on top of them.
@@ -71,7 +71,7 @@ def stage_axis(stages: Sequence[str], title: str, **options: Any) -> alt.X:
     return alt.X("stage:N", sort=list(stages), title=title, axis=slanted, **options)
 
 
-def probability_axis() -> Options:
+def probability_axis() -> AltairOptions:
     """Scale and axis of a probability, all of it from 0 to 1."""
     axis = alt.Axis(format="%", labelExpr=THIN_PERCENT, values=[0, 0.25, 0.5, 0.75, 1])
     return {"scale": alt.Scale(domain=[0, 1]), "axis": axis}
@@ -83,5 +83,5 @@ def rule(field: str, **mark: Any) -> alt.Chart:
     return alt.Chart(data(CHOSEN)).mark_rule(**style).encode(x=f"{field}:Q")
 
 
-def _without(name: str, channels: Options) -> Options:
+def _without(name: str, channels: AltairOptions) -> AltairOptions:
     return {key: channel for key, channel in channels.items() if key != name}

@@ -83,8 +83,8 @@ class PlotlyFigure:
 
 
 Figure = VegaFigure | PlotlyFigure
-Layers: TypeAlias = alt.LayerChart | alt.FacetChart  # what `alt.layer` makes
-Options: TypeAlias = dict[str, Any]  # keyword arguments for Altair, whose types are many
+LayeredChart: TypeAlias = alt.LayerChart | alt.FacetChart  # what `alt.layer` makes
+AltairOptions: TypeAlias = dict[str, Any]  # keyword arguments for Altair, whose types are many
 Columns: TypeAlias = pd.DataFrame | Mapping[str, Any]  # a frame, or its columns by name
 
 

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from .cells import cells, head_axis, head_cells, strong
-from .figure import Layers, VegaFigure, click_on, form, need_shape, tip
+from .figure import LayeredChart, VegaFigure, click_on, form, need_shape, tip
 from .number_format import head_name, written
 from .palette import NEUTRAL, ROUNDING, largest
 from .theme import heading
@@ -53,7 +53,7 @@ def head_grid(
 
 
 @form
-def _measures(signed: bool, what: str, noted: bool) -> Layers:
+def _measures(signed: bool, what: str, noted: bool) -> LayeredChart:
     tooltip = [tip("exact:N", title=what), *([tip("note:N", title="pair")] if noted else [])]
     return _grid(tooltip, signed=signed, selectable=click_on("head", "layer", "head")).properties(
         autosize="pad"
@@ -86,7 +86,7 @@ def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int
 
 
 @form
-def _changes() -> Layers:
+def _changes() -> LayeredChart:
     return _grid(
         [tip("before:Q", ".4f"), tip("after:Q", ".4f"), tip("value:Q", "+.4f", "change")],
         titles=("layer", "head"),
@@ -108,7 +108,7 @@ def formation_map(steps: np.ndarray, *, first: int, last: int, title: str = "") 
 
 
 @form
-def _steps() -> Layers:
+def _steps() -> LayeredChart:
     description = "The training step at which each head took its form."
     return _grid(
         [tip("step:Q", ",", "formed at step")],
@@ -123,7 +123,7 @@ def _steps() -> Layers:
 
 def _grid(
     tooltip: list[alt.Tooltip], *, titles: tuple[str | None, str | None] = (None, None), **options: Any
-) -> Layers:
+) -> LayeredChart:
     """`cells` a head each, with what is `said` of it behind its name; `titles` of the layers and of the heads."""
     return cells(
         alt.X("head:O", title=titles[1], axis=head_axis("H", orient="top")),

@@ -6,8 +6,8 @@ import altair as alt
 import numpy as np
 
 from ..builders.figure import (
-    Layers,
-    Options,
+    AltairOptions,
+    LayeredChart,
     VegaFigure,
     click_on,
     data,
@@ -62,9 +62,9 @@ def pair_spread(
 
 
 @form
-def _form() -> Layers:
+def _form() -> LayeredChart:
     across = alt.Scale(domain=[0, value("top")], nice=False)
-    x: Options = {"title": "head distance (nats)", "scale": across, "axis": alt.Axis(tickCount=5)}
+    x: AltairOptions = {"title": "head distance (nats)", "scale": across, "axis": alt.Axis(tickCount=5)}
     y = alt.Y(
         "name:N",
         title=None,

@@ -14,9 +14,9 @@ from typing import Any
 from ..attention.head_overview import head_overview
 from ..attention.token_heatmaps import attention_heatmap, cross_heatmap
 from ..builders.figure import Figure
-from .files import PICTURES, file
-from .print_size import Look
-from .view import html, view_of
+from .export_style import ExportStyle
+from .file_formats import PICTURES, figure_bytes
+from .offline_page import html, offline_page
 
 KINDS = ("html", *PICTURES)
 PAPER_DPI = 300
@@ -37,56 +37,56 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--width-cm", type=float, help="of a picture")
     parser.add_argument("--font-pt", type=float, help="font size in a picture")
     parser.add_argument("--transparent", action="store_true", help="a picture without background")
-    asked = parser.parse_args(arguments)
+    args = parser.parse_args(arguments)
     try:
-        content = made(asked)
-        with _of_model("files.writing").replacing(asked.out) as beside:
-            beside.write_bytes(content)
+        content = file_content(args)
+        with _model_module("files.writing").replacing(args.out) as part_file:
+            part_file.write_bytes(content)
     except (ValueError, OSError) as error:
-        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        print(f"{program}: {' '.join(said.split())}", file=sys.stderr)
+        message = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        print(f"{program}: {' '.join(message.split())}", file=sys.stderr)
         sys.exit(2)
-    print(f"{asked.out.name}: {len(content):,} bytes")
+    print(f"{args.out.name}: {len(content):,} bytes")
 
 
-def made(asked: argparse.Namespace) -> bytes:
+def file_content(args: argparse.Namespace) -> bytes:
     """The content of the file that is asked for."""
-    kind = asked.out.suffix.lower().removeprefix(".")
+    kind = args.out.suffix.lower().removeprefix(".")
     if kind not in KINDS:
-        raise ValueError(f"--out must end in .{', .'.join(KINDS)}, got {asked.out.name}")
-    if kind == "html" and (unused := [option for option, value in _of_pictures(asked).items() if value]):
+        raise ValueError(f"--out must end in .{', .'.join(KINDS)}, got {args.out.name}")
+    if kind == "html" and (unused := [option for option, value in _picture_options(args).items() if value]):
         raise ValueError(
             f"{', '.join(unused)} can be set for .{' and .'.join(PICTURES)}: a page takes its size and its theme from the browser"
         )
-    read = _of_model("record.record_file").read_file(asked.record)
+    read = _model_module("record.record_file").read_file(args.record)
     record = read.record
-    layer, head = asked.head or (0, 0)
-    query = asked.query or 0
+    layer, head = args.head or (0, 0)
+    query = args.query or 0
     for what, number, n in zip(("layer", "head"), (layer, head), record.pattern.shape[:2], strict=True):
         if not 0 <= number < n:
             raise ValueError(f"no {what} {number}; the record has {n}, from 0")
     if not 0 <= query < len(record):
         raise ValueError(f"no position {query}; the record has {len(record)}, from 0")
     if kind == "html":
-        title = f"Attention of {read.settings.get('checkpoint') or asked.record.stem}"
+        title = f"Attention of {read.settings.get('checkpoint') or args.record.stem}"
         # An encoder may have cut a part out of the picture: the patches lie on that part.
-        picture = None if read.picture is None else _of_model("inputs").as_seen(read.picture, record)
-        view = view_of(
+        picture = None if read.picture is None else _model_module("inputs").as_seen(read.picture, record)
+        view = offline_page(
             record, title=title, settings=read.settings, picture=picture, chosen=(layer, head, query)
         )
         return html(view)
-    dpi = {"dpi": PAPER_DPI} if asked.width_cm else {}
-    look = Look(asked.theme or "light", asked.width_cm, asked.font_pt, asked.transparent, **dpi)
-    return file(_figure(record, asked.head, asked.query), kind, look)
+    dpi = {"dpi": PAPER_DPI} if args.width_cm else {}
+    style = ExportStyle(args.theme or "light", args.width_cm, args.font_pt, args.transparent, **dpi)
+    return figure_bytes(_figure(record, args.head, args.query), kind, style)
 
 
-def _of_pictures(asked: argparse.Namespace) -> dict[str, object]:
+def _picture_options(args: argparse.Namespace) -> dict[str, object]:
     """The options that change how a picture looks; a page has none of them."""
     return {
-        "--theme": asked.theme,
-        "--width-cm": asked.width_cm is not None,
-        "--font-pt": asked.font_pt is not None,
-        "--transparent": asked.transparent,
+        "--theme": args.theme,
+        "--width-cm": args.width_cm is not None,
+        "--font-pt": args.font_pt is not None,
+        "--transparent": args.transparent,
     }
 
 
@@ -98,7 +98,7 @@ def _figure(record: Any, head: Sequence[int] | None, query: int | None) -> Figur
     return attention_heatmap(record, *head, query=query)
 
 
-def _of_model(name: str) -> Any:
+def _model_module(name: str) -> Any:
     """A module of the package beside this one, which is called viz, or in an installation loupe.viz; imported here alone
     and by name, since `model` loads torch and figures do without."""
     above = __package__.removesuffix("viz.export")

@@ -10,9 +10,9 @@ import vl_convert
 from PIL import Image
 
 from ..builders.figure import Figure, PlotlyFigure, VegaFigure
-from .plotly_to_vega import twin
-from .print_size import CM, LABEL, PT, Look, config
-from .text import clean, in_columns, in_fonts, wrapped
+from .export_style import CM, LABEL, PT, ExportStyle, config
+from .plotly_to_vega import vega_panels
+from .safe_text import clean, in_columns, in_fonts, wrapped
 
 _NATURAL = 720  # pixels, of a figure that is as wide as the page that it stands on
 _SMALLEST = 120  # pixels of a plot that is to be laid out
@@ -24,65 +24,65 @@ _OPENING = re.compile(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"[^>]*>')
 # Vega paints the page's colour behind a figure, whose inks follow it even where it is not to be seen.
 _BEHIND = re.compile(r"<svg [^>]*><rect [^>]*/>")
 
-Box = tuple[float, float, float, float]  # left, top, width, height
-Layout = Callable[[float], dict[str, Any]]
+PixelBox = tuple[float, float, float, float]  # left, top, width, height
+LayoutForWidth = Callable[[float], dict[str, Any]]
 
 
-def svg(figure: Figure, look: Look = Look()) -> str:  # noqa: B008 (frozen)
+def svg(figure: Figure, style: ExportStyle = ExportStyle()) -> str:  # noqa: B008 (frozen)
     """In its real size where the look has one. Raises ValueError for a figure that cannot be drawn without a browser."""
-    drawn, box, scale = _drawn(figure, look)
-    unit = "cm" if look.width_cm else ""
-    wide, high = (f"{each * scale / (CM if unit else 1):.2f}{unit}" for each in box[2:])
-    view = " ".join(f"{each:g}" for each in box)
+    drawn, box, scale = _drawn(figure, style)
+    unit = "cm" if style.width_cm else ""
+    wide, high = (f"{number * scale / (CM if unit else 1):.2f}{unit}" for number in box[2:])
+    view = " ".join(f"{number:g}" for number in box)
     head = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" version="1.1" '
     head += f'width="{wide}" height="{high}" viewBox="{view}">'
-    if not look.transparent:
-        place = ["x", "y", "width", "height"]
-        size = " ".join(f'{name}="{each:g}"' for name, each in zip(place, box, strict=True))
-        head += f'<rect {size} fill="{look.page}"/>'
+    if not style.transparent:
+        names = ["x", "y", "width", "height"]
+        size = " ".join(f'{name}="{number:g}"' for name, number in zip(names, box, strict=True))
+        head += f'<rect {size} fill="{style.page}"/>'
     return _BEHIND.sub(lambda _: head, drawn, count=1)
 
 
-def png(figure: Figure, look: Look = Look()) -> bytes:  # noqa: B008 (frozen)
+def png(figure: Figure, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B008 (frozen)
     """As `svg`, in the look's dots per inch."""
-    return vl_convert.svg_to_png(svg(figure, look), scale=72 / 96, ppi=look.dpi)
+    return vl_convert.svg_to_png(svg(figure, style), scale=72 / 96, ppi=style.dpi)
 
 
-def _drawn(figure: Figure, look: Look) -> tuple[str, Box, float]:
+def _drawn(figure: Figure, style: ExportStyle) -> tuple[str, PixelBox, float]:
     """An SVG, what of it is drawn on, and the scale at which it has the width of the look; all in pixels."""
     layout, natural, stretches = _layout(figure)
-    letters = look.font_pt * PT if look.font_pt else None
-    target = look.width_cm * CM if look.width_cm else None
+    letters = style.font_pt * PT if style.font_pt else None
+    target = style.width_cm * CM if style.width_cm else None
     scale = letters / LABEL if letters else 1.0
     wanted = target / scale if target else natural
-    at = (wanted or _NATURAL) * (0.8 if isinstance(figure, PlotlyFigure) else 1)
+    plot_width = (wanted or _NATURAL) * (0.8 if isinstance(figure, PlotlyFigure) else 1)
     # What reaches beyond a plot is no shorter beside a narrow one: rather, all of it is made a little smaller.
     least = _SMALLEST if isinstance(figure, PlotlyFigure) else 0.85 * (wanted or 0)
-    times = 1.0
-    for left in reversed(range(_ROUNDS)):
-        drawn = _render(layout(at), look, times, wanted)
+    enlargement = 1.0
+    for rounds_left in reversed(range(_ROUNDS)):
+        drawn = _render(layout(plot_width), style, enlargement, wanted)
         box = _extent(drawn)
         width = box[2]
-        if not left or wanted is None:
+        if not rounds_left or wanted is None:
             break
-        if stretches and abs(width - wanted) > 2 and at > least:
-            at = max(at + wanted - width, least)
+        if stretches and abs(width - wanted) > 2 and plot_width > least:
+            plot_width = max(plot_width + wanted - width, least)
             continue
         if target is None or not letters or stretches:
             break
         # What keeps its size is made smaller or larger as a whole, and its letters are not.
         enlarged = min(max(letters * width / (LABEL * target), 0.5), _MOST)
-        if abs(enlarged - times) < 0.03 * times:
+        if abs(enlarged - enlargement) < 0.03 * enlargement:
             break
-        times, wanted = enlarged, width
+        enlargement, wanted = enlarged, width
     return drawn, box, target / width if target else scale
 
 
-def _layout(figure: Figure) -> tuple[Layout, float | None, bool]:
+def _layout(figure: Figure) -> tuple[LayoutForWidth, float | None, bool]:
     """How the figure is laid out for a width, the width it has by itself, and whether it takes any."""
     if isinstance(figure, PlotlyFigure):
-        mirrored = twin(figure)
-        return mirrored.laid_out, mirrored.natural, True
+        vega = vega_panels(figure)
+        return vega.laid_out, vega.natural, True
     specification = {**figure.specification, "datasets": _datasets(figure)}
     if not _stretches(specification):
         return lambda _: specification, None, False
@@ -99,19 +99,21 @@ def _stretches(specification: dict[str, Any]) -> bool:
     )
 
 
-def _render(specification: dict[str, Any], look: Look, times: float, width: float | None) -> str:
+def _render(
+    specification: dict[str, Any], style: ExportStyle, enlargement: float, width: float | None
+) -> str:
     """`width` is what a line of a title may take, and a row of a legend, in pixels."""
     if width:
-        letter = _LETTER * LABEL * times
+        letter = _LETTER * LABEL * enlargement
         specification = in_columns(wrapped(specification, int(width / letter)), width, letter)
-    whole = _enlarged(clean(specification), times) | {"config": config(look, times)}
+    whole = _enlarged(clean(specification), enlargement) | {"config": config(style, enlargement)}
     # No picture and no data is ever fetched: what a figure shows, it brings along.
     return in_fonts(
         clean(vl_convert.vegalite_to_svg(json.dumps(whole, default=_plain), allowed_base_urls=[]))
     )
 
 
-def _extent(drawn: str) -> Box:
+def _extent(drawn: str) -> PixelBox:
     """Left, top, width and height of all that is drawn: a long name can reach beyond what Vega takes for the figure."""
     opening = _OPENING.search(drawn)
     assert opening, drawn[:200]
@@ -133,22 +135,22 @@ def _extent(drawn: str) -> Box:
     return left, top, right - left, bottom - top
 
 
-def _enlarged(value: Any, times: float) -> Any:
+def _enlarged(value: Any, enlargement: float) -> Any:
     """With the letters of titles so many times as large; those in cells have no more room than they had."""
     if isinstance(value, list):
-        return [_enlarged(each, times) for each in value]
+        return [_enlarged(item, enlargement) for item in value]
     if not isinstance(value, dict):
         return value
     return {
         name: {
-            part: each * times if part in ("fontSize", "subtitleFontSize") else each
-            for part, each in each.items()
+            key: item * enlargement if key in ("fontSize", "subtitleFontSize") else item
+            for key, item in item.items()
         }
-        if name == "title" and isinstance(each, dict)
-        else each
+        if name == "title" and isinstance(item, dict)
+        else item
         if name == "datasets"
-        else _enlarged(each, times)
-        for name, each in value.items()
+        else _enlarged(item, enlargement)
+        for name, item in value.items()
     }
 
 

@@ -18,9 +18,9 @@ from PIL import ImageColor
 
 from ..builders.figure import PlotlyFigure
 from ..builders.palette import WEIGHTS, data_uri
-from ..builders.pictures import CHOOSE
+from ..builders.picture_marks import CHOOSE
 from ..builders.theme import INK, ON_DARK, OTHER_INK
-from .print_size import LABEL
+from .export_style import LABEL
 
 _LETTER = 7.2  # pixels of a letter of a tick label, which is monospaced nowhere: a generous mean
 _SIDE = 1200  # pixels of the pictures of cells, of the longer side
@@ -29,7 +29,7 @@ _TAG = re.compile("<[^<>]*>")  # of Plotly's markup; in its strings, what is not
 
 
 @dataclass(frozen=True, slots=True)
-class Twin:
+class VegaPanels:
     """What Vega-Lite needs, once it is known how wide the panels are together."""
 
     panels: tuple[Mapping[str, Any], ...]
@@ -51,11 +51,11 @@ class Twin:
         return {**title, **whole, "description": self.description}
 
 
-def twin(figure: PlotlyFigure) -> Twin:
+def vega_panels(figure: PlotlyFigure) -> VegaPanels:
     """Raises ValueError where the figure draws something else than heatmaps with marks on them."""
     drawn = figure.specification
     if strange := {trace.type for trace in drawn.data} - {"heatmap", "scatter"}:
-        raise ValueError(f"no twin for a figure with {', '.join(sorted(strange))}")
+        raise ValueError(f"no vega_panels for a figure with {', '.join(sorted(strange))}")
     traces = [trace.to_plotly_json() for trace in drawn.data]
     layout = drawn.layout.to_plotly_json()
     shared = layout.get("coloraxis", {})
@@ -69,7 +69,7 @@ def twin(figure: PlotlyFigure) -> Twin:
     height = float(layout.get("height") or 450)
     square = len(panels) == 1 and panels[0]["square"]
     title = layout.get("title", {}).get("text", "")
-    return Twin(panels, colours, _text(title), figure.description, height if square else 760)
+    return VegaPanels(panels, colours, _text(title), figure.description, height if square else 760)
 
 
 def _only_for_pointer(trace: Mapping) -> bool:

@@ -5,7 +5,7 @@ import io
 import pandas as pd
 
 from ..builders.figure import Figure
-from .text import clean
+from .safe_text import clean
 
 _PICTURES = {"on_light", "on_dark", "url"}  # columns that hold images, as long data URIs
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import altair as alt
 import numpy as np
 
-from ..builders.figure import Layers, Options, VegaFigure, data, form, need_shape, tip, value
+from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, data, form, need_shape, tip, value
 from ..builders.number_format import THIN_PERCENT
 from ..builders.palette import EMPHASIS, NEUTRAL
 from ..builders.theme import FIT, heading_with_reading
@@ -52,10 +52,13 @@ def removal_curve(
 
 
 @form
-def _form(done: str, what: str, units: str) -> Layers:
+def _form(done: str, what: str, units: str) -> LayeredChart:
     percent = alt.Axis(format="%", labelExpr=THIN_PERCENT, tickCount=5)
     x = alt.X("share:Q", title=f"share of the {units} {done}", scale=alt.Scale(domain=[0, 1]), axis=percent)
-    y: Options = {"title": what, "scale": alt.Scale(domain=[value("lowest"), value("highest")], nice=True)}
+    y: AltairOptions = {
+        "title": what,
+        "scale": alt.Scale(domain=[value("lowest"), value("highest")], nice=True),
+    }
     colours = alt.Scale(domain=[MAP, RANDOM], range=[EMPHASIS, NEUTRAL])
     legend = alt.Legend(title=None, orient="top", labelLimit=0)
     tooltip = [

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.figure import Layers, Options, VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, click_on, data, form, need_shape, tip
 from ..builders.palette import EMPHASIS
-from ..builders.pictures import CHOOSE, picture_ink, pixel_x, pixel_y
+from ..builders.picture_marks import CHOOSE, picture_ink, pixel_x, pixel_y
 from ..builders.theme import INK
 
 _SIDE = 112  # pixels: an MNIST digit, four times as large
@@ -67,9 +67,9 @@ def digit_examples(
 
 
 @form
-def _form() -> Layers:
+def _form() -> LayeredChart:
     base = alt.Chart(data()).transform_calculate(url=CHOOSE)
-    box: Options = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
+    box: AltairOptions = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
     page = base.mark_rect(fill=INK, fillOpacity=0.06, aria=False).encode(**box)
     keys = alt.Chart(data("key")).mark_rect(fill=EMPHASIS, fillOpacity=0.75, aria=False).encode(**box)
     pictures = base.mark_image(

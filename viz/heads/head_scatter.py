@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 from PIL import ImageColor
 
-from ..builders.figure import Layers, VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.figure import LayeredChart, VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.number_format import head_name
 from ..builders.palette import ACCENT
 from ..builders.theme import INK, heading
@@ -79,7 +79,7 @@ def head_scatter(
 
 
 @form
-def _form(n_layers: int, across: str, up: str) -> Layers:
+def _form(n_layers: int, across: str, up: str) -> LayeredChart:
     colours = alt.Scale(domain=list(range(n_layers)), range=_colours(n_layers))
 
     def axis(name: str, title: str) -> dict:

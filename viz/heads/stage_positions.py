@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.cells import BARE_AXIS, cells
-from ..builders.figure import Layers, Options, VegaFigure, click_on, form, need_shape, tip, value
+from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, click_on, form, need_shape, tip, value
 from ..builders.number_format import written
 from ..builders.palette import ROUNDING, largest
 from ..builders.theme import FIT
@@ -64,8 +64,8 @@ def stage_positions(
 
 
 @form
-def _form(stages: tuple[str, ...], what: str, signed: bool, named: bool) -> Layers:
-    some: Options = {} if named else {"values": value("now_and_then")}
+def _form(stages: tuple[str, ...], what: str, signed: bool, named: bool) -> LayeredChart:
+    some: AltairOptions = {} if named else {"values": value("now_and_then")}
     across = alt.Axis(labelAngle=-60, labelOverlap=False, **BARE_AXIS, **some)
     ticks = SIGNED_ENDS if signed else alt.ExprRef("[0, largest]")
     return cells(

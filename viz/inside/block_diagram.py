@@ -8,9 +8,9 @@ import altair as alt
 import pandas as pd
 
 from ..builders.cells import framed
-from ..builders.figure import Layers, Options, VegaFigure, click_on, data, form
+from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, click_on, data, form
 from ..builders.palette import CATEGORIES, NEUTRAL
-from ..builders.pictures import pixel_x, pixel_y
+from ..builders.picture_marks import pixel_x, pixel_y
 from ..builders.theme import INK
 
 # In pixels, as all lengths here: above the first box, a box, from one to the next.
@@ -51,8 +51,8 @@ def block_diagram(
 
 
 @form
-def _form() -> Layers:
-    box: Options = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("upper"), "y2": "lower:Q"}
+def _form() -> LayeredChart:
+    box: AltairOptions = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("upper"), "y2": "lower:Q"}
     point = {"x": pixel_x("x"), "y": pixel_y("y")}
     ways = alt.Chart(data("corners")).mark_line(color=NEUTRAL, strokeWidth=1.5, aria=False)
     tips = alt.Chart(data("tips")).mark_point(

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.curves import curves
-from ..builders.figure import Layers, VegaFigure, data, form, tip, value
+from ..builders.figure import LayeredChart, VegaFigure, data, form, tip, value
 from ..builders.number_format import percent
 from ..builders.palette import EMPHASIS
 from ..builders.theme import FIT, INK, heading_with_reading
@@ -48,7 +48,7 @@ def dot_product_distribution(
 
 
 @form
-def _form(name: str) -> Layers:
+def _form(name: str) -> LayeredChart:
     scale = alt.Scale(domain=[alt.ExprRef("-reach"), value("reach")], nice=False)
     histogram = alt.Chart(data()).mark_rect(color=EMPHASIS, opacity=0.75)
     histogram = histogram.encode(

@@ -4,7 +4,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.figure import Layers, Options, VegaFigure, data, form, tip, value
+from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, data, form, tip, value
 from ..builders.number_format import short
 from ..builders.palette import CATEGORIES, EMPHASIS
 from ..builders.theme import FIT, INK, heading_with_reading
@@ -38,8 +38,8 @@ def norm_bars(values: np.ndarray, *, title: str, reading: str) -> VegaFigure:
 
 
 @form
-def _form(named: bool, written: bool) -> Layers:
-    ticks: Options = {"values": value("features")} if named else {}
+def _form(named: bool, written: bool) -> LayeredChart:
+    ticks: AltairOptions = {"values": value("features")} if named else {}
     x = alt.X(
         "from:Q",
         title="feature",

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.curves import CHOSEN, curves, probability_axis, rule
-from ..builders.figure import Layers, VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.figure import LayeredChart, VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.palette import CATEGORIES, NEUTRAL, SHAPES
 from ..builders.theme import FIT, INK
 
@@ -59,7 +59,7 @@ def temperature_curve(
 
 
 @form
-def _form(temperatures: tuple[float, ...], names: tuple[str, ...]) -> Layers:
+def _form(temperatures: tuple[float, ...], names: tuple[str, ...]) -> LayeredChart:
     positions = _places(temperatures).tolist()
     x = alt.X(
         "place:Q",

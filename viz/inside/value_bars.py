@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import altair as alt
 import numpy as np
 
-from ..builders.figure import Layers, VegaFigure, click_on, data, either, form, tip, value
+from ..builders.figure import LayeredChart, VegaFigure, click_on, data, either, form, tip, value
 from ..builders.number_format import written
 from ..builders.palette import ACCENT, EMPHASIS, FALLS, NEUTRAL, RISES, WeightScale
 from ..builders.theme import FIT, INK
@@ -60,7 +60,7 @@ def value_bars(
 
 
 @form
-def _form(what: str, was: str | None, by_sign: bool, clicks: bool) -> Layers:
+def _form(what: str, was: str | None, by_sign: bool, clicks: bool) -> LayeredChart:
     title = what if was is None else f"{what}; outlined: {was}"
     axis = alt.Axis(
         orient="top",

@@ -5,10 +5,20 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.figure import Layers, Options, VegaFigure, click_on, data, either, form, need_shape, tip
+from ..builders.figure import (
+    AltairOptions,
+    LayeredChart,
+    VegaFigure,
+    click_on,
+    data,
+    either,
+    form,
+    need_shape,
+    tip,
+)
 from ..builders.heatmap import position_labels
 from ..builders.palette import ACCENT, NEUTRAL, TO_ONE, WeightScale, hatching
-from ..builders.pictures import whole_picture
+from ..builders.picture_marks import whole_picture
 from ..builders.vega_colours import attention_colour, evenly, weight_values
 
 _SIDE = 410  # pixels of the board, while a cell stays between the smallest and the largest
@@ -50,8 +60,8 @@ def cell_board(
 
 
 @form
-def _form(reach: str, even: str) -> Layers:
-    axis: Options = {"labelExpr": "labels[datum.value]", "labelLimit": _LONGEST_LABEL}
+def _form(reach: str, even: str) -> LayeredChart:
+    axis: AltairOptions = {"labelExpr": "labels[datum.value]", "labelLimit": _LONGEST_LABEL}
     axis |= {"labelOverlap": "greedy", "ticks": False, "domain": False}
     name = "datum['query token'] + ' to ' + datum['key token'] + (datum.blocked ? ', masked' : '')"
     board = alt.Chart(data()).transform_calculate(label=name).mark_rect(cursor="pointer")
@@ -69,6 +79,6 @@ def _form(reach: str, even: str) -> Layers:
             tip("blocked:N", title="masked"),
         ],
     ).add_params(click_on("cell", "query", "key", "blocked"))
-    frame: Options = {"fill": None, "stroke": ACCENT, "strokeWidth": 2, "x": 0, "x2": alt.expr("width")}
+    frame: AltairOptions = {"fill": None, "stroke": ACCENT, "strokeWidth": 2, "x": 0, "x2": alt.expr("width")}
     row = alt.Chart(data("chosen")).mark_bar(**frame, tooltip=None, aria=False).encode(y="query:O")
     return alt.layer(board, whole_picture("hatched", aspect=False), row).properties(autosize="pad")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import altair as alt
 
-from ..builders.figure import Layers, VegaFigure, data, form, need_shape, tip, value
+from ..builders.figure import LayeredChart, VegaFigure, data, form, need_shape, tip, value
 from ..builders.palette import NEUTRAL
 from ..builders.theme import FIT, INK
 from ..theory.placements import variant_channels
@@ -19,7 +19,7 @@ _AXIS, _LEGEND = 42, 32  # below the lines: ticks and title; the names of the co
 _REFERENCE = "reference"
 
 
-class Line(NamedTuple):
+class SeedLine(NamedTuple):
     """One measurement: what is written above it, and a value a seed.
 
     Where `across` is given, `pre` and `post` are of two seeds each, and `across` is of an encoder of either placement.
@@ -33,7 +33,7 @@ class Line(NamedTuple):
 
 
 def seed_strip(
-    lines: Sequence[Line],
+    lines: Sequence[SeedLine],
     *,
     title: str,
     axis: str,
@@ -82,7 +82,7 @@ def seed_strip(
 
 
 @form
-def _form(log: bool, axis: str, legend: bool) -> Layers:
+def _form(log: bool, axis: str, legend: bool) -> LayeredChart:
     scale = (
         alt.Scale(type="log", nice=False, padding=14)
         if log
@@ -134,7 +134,7 @@ def placement_key() -> VegaFigure:
 
 
 @form
-def _key() -> Layers:
+def _key() -> LayeredChart:
     channels = {name: channel.legend(None) for name, channel in variant_channels(PLACEMENTS).items()}
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, alt.expr("width")], nice=False))
     base = alt.Chart(data()).encode(x=x, y=alt.value(11))

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from ..builders.figure import (
-    Layers,
-    Options,
+    AltairOptions,
+    LayeredChart,
     VegaFigure,
     click_on,
     data,
@@ -20,7 +20,7 @@ from ..builders.figure import (
     value,
 )
 from ..builders.palette import ACCENT, NEUTRAL
-from ..builders.pictures import CHOOSE, picture_ink
+from ..builders.picture_marks import CHOOSE, picture_ink
 from ..builders.theme import FIT, INK
 from ..builders.token_label import label, visible
 from ..builders.vega_colours import colour_legend
@@ -107,7 +107,7 @@ def _labelled(frame: Mapping[str, Sequence], *, alone: bool) -> list[bool]:
 
 
 @form
-def _form(axes: tuple[str, str], with_pictures: bool) -> Layers:
+def _form(axes: tuple[str, str], with_pictures: bool) -> LayeredChart:
     x, y = alt.X("x:Q", **_axis(0, axes[0])), alt.Y("y:Q", **_axis(1, axes[1]))
     points = alt.Chart(data()).encode(x=x, y=y)
     words = points.transform_filter("datum.word").mark_text(
@@ -129,7 +129,7 @@ def _form(axes: tuple[str, str], with_pictures: bool) -> Layers:
     return alt.layer(*layers, marks, labels.encode(text="label:N")).properties(autosize=FIT)
 
 
-def _axis(number: int, title: str) -> Options:
+def _axis(number: int, title: str) -> AltairOptions:
     """A domain about the middle of all places, with one unit as long across as down, whatever the width."""
     unit = f"max(extent[0] / (width - {2 * _MARGIN}), extent[1] / (height - {2 * _MARGIN}))"  # per pixel
     centre, half = f"middle[{number}]", f"{unit} * {('width', 'height')[number]} / 2"

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.curves import CHOSEN, WHOLE, by_kind, curves, long, probability_axis, rule
-from ..builders.figure import Layers, VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.figure import LayeredChart, VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.palette import CATEGORIES, EMPHASIS, NEUTRAL
 from ..builders.theme import FIT
 from ..builders.token_label import visible
@@ -36,7 +36,7 @@ def norm_curves(norms: Mapping[str, np.ndarray], tokens: Sequence[str]) -> VegaF
 
 
 @form
-def _lengths(kinds: tuple[str, ...], few: bool) -> Layers:
+def _lengths(kinds: tuple[str, ...], few: bool) -> LayeredChart:
     n = len(kinds)
     scale = alt.Scale(domain=[0, value("last")], nice=False)
     layers = curves(
@@ -90,7 +90,7 @@ def offset_curve(
 
 
 @form
-def _offsets(what: str, law: str, few: bool) -> Layers:
+def _offsets(what: str, law: str, few: bool) -> LayeredChart:
     channels = by_kind(
         "kind:N",
         (_SEEN, law),
@@ -139,7 +139,7 @@ def shift_curve(
 
 
 @form
-def _shifts(name: str) -> Layers:
+def _shifts(name: str) -> LayeredChart:
     scale = alt.Scale(domain=[0, value("last")], nice=False)
     line, points = curves(
         alt.X("shift:Q", title="shift k, in positions", scale=scale, axis=WHOLE),

@@ -8,8 +8,8 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import cells, framed
-from ..builders.figure import Layers, Options, VegaFigure, click_on, data, form, need_shape, tip
-from ..builders.pictures import pixel_x, pixel_y
+from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.picture_marks import pixel_x, pixel_y
 from ..builders.vega_colours import SIGNED_ENDS, colour, colour_legend
 
 _SIDE, _GAP = 500, 5  # pixels of all the small maps, about, and between two of them
@@ -47,8 +47,8 @@ def position_similarity_map(
 
 
 @form
-def _map(numbered: bool) -> Layers:
-    options: Options = {
+def _map(numbered: bool) -> LayeredChart:
+    options: AltairOptions = {
         "scale": alt.Scale(padding=0),
         "axis": alt.Axis(labelAngle=0, ticks=False, domain=False),
     }
@@ -92,7 +92,7 @@ def position_similarity_grid(
 
 
 @form
-def _grid() -> Layers:
+def _grid() -> LayeredChart:
     tooltip = [
         tip("name:N", title="position of"),
         tip("other_name:N", title="against"),

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.curves import probability_axis
-from ..builders.figure import Layers, VegaFigure, click_on, data, either, form, tip
+from ..builders.figure import LayeredChart, VegaFigure, click_on, data, either, form, tip
 from ..builders.palette import ACCENT, EMPHASIS
 from ..builders.theme import FIT, INK
 
@@ -40,7 +40,7 @@ def shuffle_strip(
 
 
 @form
-def _form(of: str) -> Layers:
+def _form(of: str) -> LayeredChart:
     names = alt.Axis(labelLimit=0, domain=False, ticks=False)
     channels = {
         "x": alt.X("probability:Q", title=f"probability of {of}", **probability_axis()),

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.curves import by_kind, curves
-from ..builders.figure import Layers, Options, VegaFigure, data, form, need_shape, tip, value
+from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, data, form, need_shape, tip, value
 from ..builders.number_format import one_two_five
 from ..builders.palette import NEUTRAL, PLACEMENTS, SHAPES
 from ..builders.theme import FIT, INK
@@ -160,14 +160,14 @@ def spread(values: Mapping[str, np.ndarray], positions: Sequence[int]) -> pd.Dat
 @form
 def _form(
     variants: tuple[str, ...], x: str, y: str, x_scale: Scale, y_scale: Scale, guides: tuple[Guide, ...]
-) -> Layers:
+) -> LayeredChart:
     along = alt.X(
         "position:Q",
         title=x,
         scale=alt.Scale(type=x_scale, domain=[value("first"), value("last")], nice=False, padding=12),
         axis=alt.Axis(values=value("ticks"), format="d", labelOverlap=True),
     )
-    y_options: Options = {"scale": alt.Scale(zero=True)}
+    y_options: AltairOptions = {"scale": alt.Scale(zero=True)}
     if y_scale == "log":  # Vega alone writes no number above 1 where the curves end below 2
         ends = [alt.expr("y_ticks[0]"), alt.expr("y_ticks[length(y_ticks) - 1]")]
         scale = alt.Scale(type="log", domain=ends, nice=False)
@@ -209,7 +209,7 @@ def _form(
     return alt.layer(*layers).properties(height=340, autosize=FIT)
 
 
-def variant_channels(variants: Sequence[str]) -> Options:
+def variant_channels(variants: Sequence[str]) -> AltairOptions:
     """One colour and one shape a placement of the norm, on every chart; dashed without residual connections.
 
     Raises KeyError for a variant that begins like none of the known placements.

@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.show import download
 from app_pages.show.download import name_parts
-from viz.export.text import file_name
+from viz.export.safe_text import file_name
 
 
 def page() -> None:
@@ -78,8 +78,8 @@ def test_the_file_is_made_when_it_is_asked_for(
     made: dict, kind: str, begins: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
-    monkeypatch.setattr(download, "file", lambda *given: asked.append(given) or file(*given))
-    from viz.export.files import file
+    monkeypatch.setattr(download, "figure_bytes", lambda *given: asked.append(given) or figure_bytes(*given))
+    from viz.export.file_formats import figure_bytes
 
     app = opened(kind=kind)
     assert [each.value for each in app.caption][-1] == made["file_name"]

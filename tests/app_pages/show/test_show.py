@@ -17,8 +17,8 @@ from viz.attention.token_heatmaps import difference_heatmap, score_heatmap, weig
 from viz.builders.figure import Figure, PlotlyFigure, VegaFigure
 from viz.builders.palette import WEIGHTS
 from viz.compare.norm_heatmap import norm_heatmap
-from viz.export.files import file
-from viz.export.print_size import Look
+from viz.export.export_style import ExportStyle
+from viz.export.file_formats import figure_bytes
 from viz.inside.permutation import permutation
 from viz.masks.cell_board import cell_board
 from viz.positions.position_heatmaps import learned_positions, shift_of_positions, sinusoid_table
@@ -130,7 +130,7 @@ def test_a_figure_that_is_drawn_again_takes_the_place_of_the_first_and_can_then_
 
 def as_svg(figure: Figure) -> str:
     """Vega numbers gradients and clips on from one file to the next."""
-    return re.sub(r"(gradient_|clip)\d+", r"\1", file(figure, "svg").decode())
+    return re.sub(r"(gradient_|clip)\d+", r"\1", figure_bytes(figure, "svg").decode())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -146,7 +146,7 @@ def test_a_figure_that_was_shown_becomes_the_same_file_as_one_that_was_not(kind:
 def test_weights_are_drawn_in_their_colours_after_they_were_shown(theme: str, page: int) -> None:
     figure = weight_heatmap(np.eye(4, dtype=np.float32), TOKENS)
     assert not AppTest.from_function(put_up, args=(figure,)).run().exception
-    picture = Image.open(io.BytesIO(file(figure, "png", Look(theme=theme)))).convert("RGB")
+    picture = Image.open(io.BytesIO(figure_bytes(figure, "png", ExportStyle(theme=theme)))).convert("RGB")
     seen = [colour for _, colour in sorted(picture.getcolors(1 << 24), reverse=True)]
     ends = [ImageColor.getrgb(WEIGHTS[end]) for end in ((0, -1) if theme == "light" else (-1, 0))]
     assert abs(seen[0][0] - page) < 12  # the page, and weights of 0

@@ -15,18 +15,18 @@ from viz.builders.figure import data, form
 from viz.builders.theme import INK
 from viz.compare.stage_curves import stage_curves
 from viz.export.drawing import png, svg
-from viz.export.print_size import PAPER, Look
+from viz.export.export_style import PAPER, ExportStyle
 
 SVG = "{http://www.w3.org/2000/svg}"
 HREF = "{http://www.w3.org/1999/xlink}href"
 STRANGE = ["<script>alert(1)</script>", "a&b", "\"'quotes'\"", "שלום", "😀", "x\x00\x1by", "]]>", "${x}"]
 
 
-def parsed(figure, look=Look()):  # noqa: B008
+def parsed(figure, look=ExportStyle()):  # noqa: B008
     return ET.fromstring(svg(figure, look))
 
 
-def texts(figure, look=Look()):  # noqa: B008
+def texts(figure, look=ExportStyle()):  # noqa: B008
     return ["".join(each.itertext()) for each in parsed(figure, look).iter(f"{SVG}text")]
 
 
@@ -96,9 +96,11 @@ def test_a_png_has_the_dots_that_its_size_asks_for():
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_without_a_background_the_inks_still_follow_the_theme(theme):
-    look = Look(theme=theme, transparent=True)
+    look = ExportStyle(theme=theme, transparent=True)
     figure = head_overview(heads_record(heads()))
-    with_page, without = (Image.open(io.BytesIO(png(figure, each))) for each in (Look(theme=theme), look))
+    with_page, without = (
+        Image.open(io.BytesIO(png(figure, each))) for each in (ExportStyle(theme=theme), look)
+    )
     assert with_page.convert("RGBA").getpixel((1, 1))[3] == 255
     assert without.convert("RGBA").getpixel((1, 1))[3] == 0
     bright = np.asarray(without.convert("RGBA"), float)
@@ -114,7 +116,7 @@ def word() -> alt.Chart:
 @pytest.mark.parametrize(("theme", "ink"), [("light", "#1a1c24"), ("dark", "#fafafa")])
 def test_ink_that_asks_for_the_page_gets_the_theme(theme, ink):
     figure = word().of({"word": ["here"]}, description="a word")
-    found = list(parsed(figure, Look(theme=theme, transparent=True)).iter(f"{SVG}text"))
+    found = list(parsed(figure, ExportStyle(theme=theme, transparent=True)).iter(f"{SVG}text"))
     assert [each.get("fill") for each in found] == [ink]
 
 
@@ -144,7 +146,7 @@ def long_text() -> alt.Chart:
     )
 
 
-@pytest.mark.parametrize("look", [PAPER, Look()])
+@pytest.mark.parametrize("look", [PAPER, ExportStyle()])
 def test_what_reaches_beyond_the_plot_is_not_cut_off(look):
     figure = long_text().of({"word": ["wide " * 40 + "end"]}, description="a long line")
     whole = np.asarray(Image.open(io.BytesIO(png(figure, look))).convert("L"), float)
@@ -163,7 +165,7 @@ def test_the_text_in_its_colours_breaks_into_lines_that_fit():
     tokens = tuple(f"token{number}" for number in range(30))
     read = Positions(tokens=tokens, roles=("word",) * 30)
     strip = weight_strip(read, np.full(30, 1 / 30), query=0)
-    narrow, wide = (sizes(parsed(strip, Look(width_cm=each, font_pt=8)))[1] for each in (8.5, 17))
+    narrow, wide = (sizes(parsed(strip, ExportStyle(width_cm=each, font_pt=8)))[1] for each in (8.5, 17))
     assert narrow[3] / narrow[2] > 2 * wide[3] / wide[2]
 
 
@@ -172,4 +174,4 @@ def test_the_text_in_its_colours_breaks_into_lines_that_fit():
 )
 def test_sizes_that_nobody_can_mean_are_refused(wrong):
     with pytest.raises(ValueError, match=r"theme is|goes from"):
-        Look(**wrong)
+        ExportStyle(**wrong)

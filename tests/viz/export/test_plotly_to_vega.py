@@ -10,8 +10,8 @@ from viz.builders.figure import PlotlyFigure
 from viz.builders.palette import ACCENT, FALLS, RISES, WEIGHTS, WeightScale
 from viz.compare.norm_heatmap import norm_heatmap
 from viz.export.drawing import svg
-from viz.export.plotly_to_vega import twin
-from viz.export.print_size import PAPER
+from viz.export.export_style import PAPER
+from viz.export.plotly_to_vega import vega_panels
 from viz.inside.permutation import permutation
 from viz.positions.position_heatmaps import (
     learned_positions,
@@ -47,10 +47,10 @@ EVERY = {
 
 def picture(figure, theme="on_light", panel=0):
     """The cells as RGBA, a pixel each."""
-    drawn = twin(figure).laid_out(300)
+    drawn = vega_panels(figure).laid_out(300)
     view = drawn.get("hconcat", [drawn])[panel]
     image = pixels(view["layer"][0]["data"]["values"][0][theme])
-    rows, columns = twin(figure).panels[panel]["values"].shape
+    rows, columns = vega_panels(figure).panels[panel]["values"].shape
     return image[
         image.shape[0] // (2 * rows) :: image.shape[0] // rows,
         image.shape[1] // (2 * columns) :: image.shape[1] // columns,
@@ -58,13 +58,13 @@ def picture(figure, theme="on_light", panel=0):
 
 
 def axis(figure, channel, width=300):
-    return twin(figure).laid_out(width)["layer"][1]["encoding"][channel]["axis"]
+    return vega_panels(figure).laid_out(width)["layer"][1]["encoding"][channel]["axis"]
 
 
 @pytest.mark.parametrize("name", EVERY)
 def test_every_figure_by_plotly_becomes_an_svg(name):
     drawn = svg(EVERY[name], PAPER)
-    assert drawn.count("<image") == len(twin(EVERY[name]).panels)
+    assert drawn.count("<image") == len(vega_panels(EVERY[name]).panels)
     assert EVERY[name].description
 
 
@@ -109,7 +109,7 @@ def test_the_legend_says_what_plotlys_says():
 
 
 def test_the_chosen_row_is_framed_and_its_numbers_are_written():
-    layers = twin(EVERY["attention"]).laid_out(300)["layer"]
+    layers = vega_panels(EVERY["attention"]).laid_out(300)["layer"]
     written = next(each for each in layers if each["mark"]["type"] == "text")["data"]["values"]
     assert {each["y"] for each in written} == {1}
     frame = next(each for each in layers if each["mark"].get("stroke") == ACCENT)
@@ -127,13 +127,13 @@ def test_masked_cells_are_clear_and_hatched():
 
 def test_of_a_map_that_is_zoomed_the_part_in_sight_is_drawn():
     figure = weight_heatmap(PATTERN, TOKENS, window=(range(1, 3), range(3)))
-    (panel,) = twin(figure).panels
+    (panel,) = vega_panels(figure).panels
     assert panel["values"] == pytest.approx(PATTERN[1:3, 0:3])
     assert svg(figure).count(">film</text>") == 2
 
 
 def test_panels_have_their_names_and_the_sign_between_them():
-    views = twin(EVERY["permutation"]).laid_out(300)["hconcat"]
+    views = vega_panels(EVERY["permutation"]).laid_out(300)["hconcat"]
     titles = [each["title"]["text"] for each in views]
     assert titles == ["Attention(P X)   =", "P   ·", "Attention(X)", "difference"]
 
@@ -147,5 +147,5 @@ def test_names_cannot_end_the_expression_that_holds_them():
 
 def test_another_kind_of_figure_is_refused():
     figure = PlotlyFigure(None, [{"type": "pie", "values": [1]}], {}, "a pie")
-    with pytest.raises(ValueError, match="no twin for a figure with pie"):
-        twin(figure)
+    with pytest.raises(ValueError, match="no vega_panels for a figure with pie"):
+        vega_panels(figure)

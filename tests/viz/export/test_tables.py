@@ -9,7 +9,7 @@ from viz.attention.head_overview import head_overview
 from viz.attention.token_heatmaps import weight_heatmap
 from viz.builders.cells import head_cells
 from viz.builders.figure import VegaFigure
-from viz.export.files import file
+from viz.export.file_formats import figure_bytes
 from viz.export.tables import table
 from viz.positions.sum_of_maps import sum_of_maps
 
@@ -17,7 +17,7 @@ PATTERN = np.array([[0.25, 0.75], [0.5, 0.5]], np.float32)
 
 
 def read(figure, kind):
-    content = io.BytesIO(file(figure, kind))
+    content = io.BytesIO(figure_bytes(figure, kind))
     return pd.read_csv(content, keep_default_na=False) if kind == "csv" else pd.read_parquet(content)
 
 
@@ -55,9 +55,11 @@ def test_characters_that_no_file_may_hold_are_replaced(kind):
 
 def test_what_could_not_be_computed_is_empty():
     figure = VegaFigure({}, {"frame": pd.DataFrame({"value": [1.5, np.nan]})})
-    assert file(figure, "csv") == b'value\n1.5\n""\n' or file(figure, "csv") == b"value\n1.5\n\n"
+    assert (
+        figure_bytes(figure, "csv") == b'value\n1.5\n""\n' or figure_bytes(figure, "csv") == b"value\n1.5\n\n"
+    )
 
 
 def test_other_kinds_are_refused():
     with pytest.raises(ValueError, match="png, svg, csv, parquet, got 'gif'"):
-        file(VegaFigure({}, {"frame": pd.DataFrame()}), "gif")
+        figure_bytes(VegaFigure({}, {"frame": pd.DataFrame()}), "gif")

@@ -2,13 +2,13 @@ import pytest
 
 from tests.viz.scene import drawn, scene
 from viz.builders.figure import VegaFigure
-from viz.norm_placement.seed_strip import ACROSS, Line, placement_key, seed_strip
+from viz.norm_placement.seed_strip import ACROSS, SeedLine, placement_key, seed_strip
 from viz.theory.placements import variant_channels
 
 TITLES = {"title": "a claim", "axis": "length of the states"}
 LINES = (
-    Line("texts: 1.0 apart", (0, 1), (1.0, 1.5), (2.0, 2.5)),
-    Line("digits: 0.3 apart", (0,), (1.25,), (1.5,)),
+    SeedLine("texts: 1.0 apart", (0, 1), (1.0, 1.5), (2.0, 2.5)),
+    SeedLine("digits: 0.3 apart", (0,), (1.25,), (1.5,)),
 )
 
 
@@ -25,13 +25,13 @@ def test_a_dot_a_seed_below_what_is_written_of_the_line():
 
 
 def test_distances_between_two_encoders_have_a_mark_of_their_own():
-    line = Line("heads", (0, 1), (0.1,), (0.2,), (0.3, 0.3, 0.4, 0.5))
+    line = SeedLine("heads", (0, 1), (0.1,), (0.2,), (0.3, 0.3, 0.4, 0.5))
     frame = seed_strip([line], **TITLES).frame
     assert frame["variant"].value_counts().to_dict() == {"pre-LN": 1, "post-LN": 1, ACROSS: 4}
 
 
 def test_dots_are_drawn_in_the_colours_of_both_placements():
-    line = Line("heads", (0, 1), (0.1,), (0.2,), (0.3, 0.3, 0.4, 0.5))
+    line = SeedLine("heads", (0, 1), (0.1,), (0.2,), (0.3, 0.3, 0.4, 0.5))
     of_both = set(variant_channels(("pre-LN", "post-LN"))["color"].to_dict()["scale"]["range"])
     for figure in (
         seed_strip(LINES, **TITLES),
@@ -43,7 +43,7 @@ def test_dots_are_drawn_in_the_colours_of_both_placements():
 
 
 def test_where_it_stands_alone_it_names_its_colours():
-    line = Line("heads", (0, 1), (0.1,), (0.2,), (0.3, 0.3, 0.4, 0.5))
+    line = SeedLine("heads", (0, 1), (0.1,), (0.2,), (0.3, 0.3, 0.4, 0.5))
     alone = texts(seed_strip(LINES, **TITLES, legend=True))
     assert {"pre-LN", "post-LN", "length of the states · larger →"} <= alone
     across = texts(seed_strip([line], **TITLES, legend=True))
@@ -69,7 +69,7 @@ def test_a_reference_is_drawn_where_there_is_one():
 
 def test_values_need_their_seeds():
     with pytest.raises(ValueError, match="post"):
-        seed_strip([Line("texts", (0, 1), (1.0, 2.0), (1.0,))], **TITLES)
+        seed_strip([SeedLine("texts", (0, 1), (1.0, 2.0), (1.0,))], **TITLES)
 
 
 def test_the_key_names_both_placements():

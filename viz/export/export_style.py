@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from ..builders.palette import WEIGHTS
 from ..builders.theme import DARK_INK, LIGHT_INK
-from .text import FONT
+from .safe_text import FONT
 
 CM, PT = 96 / 2.54, 96 / 72  # pixels of CSS, of which an inch has 96
 LABEL = 12  # pixels of a layout: labels of axes; whoever asks for points gets these in that size
@@ -20,7 +20,7 @@ _FIRST = {"light": "#0068c9", "dark": "#83c9ff"}
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ExportStyle:
     """Of an exported figure. Raises ValueError for a size that nobody can mean."""
 
     theme: Literal["light", "dark"] = "light"
@@ -47,27 +47,27 @@ class Look:
         return _PAGE[self.theme]
 
 
-PAPER = Look(width_cm=8.5, font_pt=8, transparent=True, dpi=300)  # one column of two
+PAPER = ExportStyle(width_cm=8.5, font_pt=8, transparent=True, dpi=300)  # one column of two
 
 
-def config(look: Look, times: float = 1) -> dict[str, Any]:
+def config(style: ExportStyle, enlargement: float = 1) -> dict[str, Any]:
     """For Vega, what Streamlit would set, and its letters so many `times` as large."""
-    ink, grid = _INK[look.theme], _GRID[look.theme]
-    small, large = LABEL * times, (LABEL if look.font_pt else 14) * times
+    ink, grid = _INK[style.theme], _GRID[style.theme]
+    small, large = LABEL * enlargement, (LABEL if style.font_pt else 14) * enlargement
     text = {"labelFontSize": small, "labelColor": ink, "titleColor": ink, "titleFontWeight": "normal"}
     axis = {"ticks": False, "domain": False, "gridColor": grid, "domainColor": grid, "labelFlush": True}
     return {
-        "background": look.page,
+        "background": style.page,
         "font": FONT,
         "title": {"color": ink, "subtitleColor": ink, "fontWeight": 600, "anchor": "start"},
         "axis": {**text, **axis, "titleFontSize": large, "labelOverlap": True, "labelPadding": 6}
-        | {"labelLimit": 140 * times, "titlePadding": 8, "labelSeparation": 4},
+        | {"labelLimit": 140 * enlargement, "titlePadding": 8, "labelSeparation": 4},
         # Names in two lines grow towards the plot, above it: they need the room that Streamlit gives to all.
-        "axisTop": {"labelPadding": 16 * times},
+        "axisTop": {"labelPadding": 16 * enlargement},
         "legend": {**text, "titleFontSize": large, "labelLimit": 0, "titleLimit": 0, "padding": 4},
         "header": {**text, "titleFontSize": large},
         "view": {"strokeWidth": 0, "continuousHeight": 350},
-        "mark": {"color": _FIRST[look.theme]},
+        "mark": {"color": _FIRST[style.theme]},
         "range": {"category": {"scheme": "tableau10"}},
         "bar": {"binSpacing": 4, "discreteBandSize": {"band": 0.85}},
         **{name: {"grid": False} for name in ("axisDiscrete", "axisXPoint", "axisTemporal", "axisXBand")},

@@ -3,7 +3,7 @@ import pytest
 from tests.viz.scene import drawn, whole
 from viz.builders.palette import MASKED
 from viz.builders.theme import DARK_INK, LIGHT_INK
-from viz.theory.warmup_runs import loss_curves, warmup_grid
+from viz.theory.warmup_figures import loss_curves, warmup_grid
 
 CURVES = {0: ((0, 1, 2), (2.0, 5.0, None)), 10: ((0, 1, 2), (2.0, 1.5, 1.0))}
 

@@ -2,7 +2,7 @@
 
 from ..builders.figure import Figure
 from .drawing import png, svg
-from .print_size import Look
+from .export_style import ExportStyle
 from .tables import csv, parquet
 
 MIME = {
@@ -15,12 +15,12 @@ MIME = {
 PICTURES, TABLES = ("png", "svg"), ("csv", "parquet")
 
 
-def file(figure: Figure, kind: str, look: Look = Look()) -> bytes:  # noqa: B008 (frozen)
+def figure_bytes(figure: Figure, kind: str, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B008 (frozen)
     """The figure as a file of the `kind` "png" or "svg", in that look, or its numbers as "csv" or "parquet"."""
     if kind == "svg":
-        return svg(figure, look).encode()
+        return svg(figure, style).encode()
     if kind == "png":
-        return png(figure, look)
+        return png(figure, style)
     if kind == "csv":
         return csv(figure)
     if kind == "parquet":

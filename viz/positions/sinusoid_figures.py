@@ -8,9 +8,19 @@ import numpy as np
 import pandas as pd
 
 from ..builders.cells import cells
-from ..builders.figure import Layers, Options, VegaFigure, data, either, form, need_shape, tip, value
+from ..builders.figure import (
+    AltairOptions,
+    LayeredChart,
+    VegaFigure,
+    data,
+    either,
+    form,
+    need_shape,
+    tip,
+    value,
+)
 from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL
-from ..builders.pictures import pixel_x, pixel_y
+from ..builders.picture_marks import pixel_x, pixel_y
 from ..builders.theme import FIT, INK
 from ..builders.theme import heading as chart_title
 
@@ -53,7 +63,7 @@ def clock_hands(
 
 
 @form
-def _clocks() -> Layers:
+def _clocks() -> LayeredChart:
     base = alt.Chart(data()).transform_calculate(
         middle=f"datum.place * {_ACROSS}",
         centre=str(_MIDDLE),
@@ -92,7 +102,7 @@ def _clocks() -> Layers:
     noon = base.mark_rule(stroke=NEUTRAL, strokeWidth=1, aria=False).encode(
         x=pixel_x("middle"), y=pixel_y("twelve"), y2="twelve_end:Q"
     )
-    hand: Options = {"strokeCap": "round", "aria": False, "tooltip": None}
+    hand: AltairOptions = {"strokeCap": "round", "aria": False, "tooltip": None}
     hands_before = base.mark_rule(**hand, stroke=NEUTRAL, strokeWidth=2.5, opacity=0.6).encode(
         x=pixel_x("middle"), x2="tip_x_before:Q", y=pixel_y("centre"), y2="tip_y_before:Q"
     )
@@ -146,7 +156,7 @@ def counter_table(
 
 
 @form
-def _table(heading: str) -> Layers:
+def _table(heading: str) -> LayeredChart:
     across = alt.Axis(
         orient="top",
         labelAngle=0,
@@ -209,7 +219,7 @@ def wave_curves(
 
 
 @form
-def _waves(n_curves: int) -> Layers:
+def _waves(n_curves: int) -> LayeredChart:
     x = alt.X("t:Q", title="position t", scale=alt.Scale(domain=[0, value("last")], nice=False))
     # Each band has the labels -1, 0 and 1.
     ticks = [end - _BAND * curve for curve in range(n_curves) for end in (-1, 0, 1)]

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..builders.figure import need_shape
 from ..builders.palette import ACCENT, MASKED, WEIGHT, WEIGHTS, data_uri
-from .text import clean
+from .safe_text import clean
 
 if TYPE_CHECKING:  # the package loads torch
     from model.record import AttentionRecord, ForwardRecord
@@ -40,7 +40,7 @@ _SETTINGS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
+class OfflinePage:
     """What the file shows. Raises ValueError where the shapes do not fit each other."""
 
     pattern: np.ndarray  # [layer, head, query, key]
@@ -64,7 +64,7 @@ class View:
             need_shape(self.pattern.shape, mask=self.mask)
 
 
-def view_of(
+def offline_page(
     record: "AttentionRecord",
     *,
     title: str,
@@ -73,7 +73,7 @@ def view_of(
     chosen: tuple[int, int, int] = (0, 0, 0),
     notes: Sequence[str] = (),
     what: str = WEIGHT,
-) -> View:
+) -> OfflinePage:
     """The view of a record, with what its file says under `settings`; `notes` are what it shows other than it is, and
     `what` its numbers are.
 
@@ -92,7 +92,7 @@ def view_of(
             classes = answers
     if notes:
         shown["Shown"] = "; ".join(notes)
-    return View(
+    return OfflinePage(
         pattern=record.pattern,
         queries=record.tokens,
         keys=record.attended.tokens,
@@ -113,7 +113,7 @@ def _said(settings: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(settings[key]) for key, name in _SETTINGS.items() if settings.get(key)}
 
 
-def html(view: View) -> bytes:
+def html(view: OfflinePage) -> bytes:
     """The file."""
     script, style = ((_HERE / name).read_text(encoding="utf-8") for name in ("view.js", "view.css"))
     policy = (
@@ -134,7 +134,7 @@ def html(view: View) -> bytes:
     return "".join(pieces).encode()
 
 
-def _data(view: View) -> dict[str, Any]:
+def _data(view: OfflinePage) -> dict[str, Any]:
     n_layers, n_heads, n_queries, n_keys = view.pattern.shape
     weights, precision = _packed(view.pattern)
     precision_text = (
@@ -180,7 +180,7 @@ def _base64(array: np.ndarray) -> str:
     return base64.b64encode(gzip.compress(array.tobytes(), _EFFORT, mtime=0)).decode()
 
 
-def _picture(view: View) -> str | None:
+def _picture(view: OfflinePage) -> str | None:
     return None if view.picture is None else data_uri(view.picture, side=_SIDE)
 
 

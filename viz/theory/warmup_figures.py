@@ -7,7 +7,7 @@ import numpy as np
 
 from ..builders.cells import INK_ON_CELLS, cells, strong
 from ..builders.curves import by_kind, curves, long
-from ..builders.figure import Layers, Options, VegaFigure, data, form, tip, value
+from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, data, form, tip, value
 from ..builders.number_format import percent
 from ..builders.palette import CATEGORIES, MASKED, NEUTRAL
 from ..builders.theme import DARK_INK, FIT
@@ -18,7 +18,7 @@ _COLOURS = (NEUTRAL, *CATEGORIES)
 _STEP = 46  # pixels a row
 DIVERGED = "diverged"
 
-Cell = tuple[float, int, float | None, float | None]
+WarmupRun = tuple[float, int, float | None, float | None]
 
 
 def loss_curves(
@@ -48,7 +48,7 @@ def _losses(warmups: tuple[str, ...]) -> alt.Chart:
 
 
 def warmup_grid(
-    runs: Sequence[Cell],
+    runs: Sequence[WarmupRun],
     *,
     rates: Sequence[float],
     warmups: Sequence[int],
@@ -88,8 +88,8 @@ def warmup_grid(
 
 
 @form
-def _cells() -> Layers:
-    line: Options = {"stroke": MASKED, "strokeWidth": 0.5}
+def _cells() -> LayeredChart:
+    line: AltairOptions = {"stroke": MASKED, "strokeWidth": 0.5}
     diverged = f"datum['final loss'] == '{DIVERGED}'"
     rates, warmups = (alt.Scale(domain=value(name)) for name in ("rates", "warmups"))
     return cells(

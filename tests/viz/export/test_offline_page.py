@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from viz.export.view import View, html
+from viz.export.offline_page import OfflinePage, html
 
 STRANGE = [
     "</script><script>alert(1)</script>",
@@ -29,7 +29,7 @@ def pattern(layers=2, heads=3, n=8, keys=None):
 
 def view(**changes):
     made = {"pattern": pattern(), "queries": STRANGE, "keys": STRANGE, "title": 'a <title> & "more"'}
-    return View(**made | changes)
+    return OfflinePage(**made | changes)
 
 
 class Page(HTMLParser):

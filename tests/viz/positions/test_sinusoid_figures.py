@@ -5,7 +5,7 @@ import pytest
 
 from tests.viz.scene import drawn, whole
 from viz.builders.palette import ACCENT
-from viz.positions.sinusoids import AT_MOST, clock_hands, counter_table, wave_curves
+from viz.positions.sinusoid_figures import AT_MOST, clock_hands, counter_table, wave_curves
 
 QUARTERS = np.array([0, math.pi / 2, math.pi])
 LENGTHS = np.array([6.28, 62.8, 62831.9])

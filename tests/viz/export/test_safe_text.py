@@ -1,6 +1,6 @@
 import pytest
 
-from viz.export.text import clean, file_name, in_columns, in_fonts, wrapped
+from viz.export.safe_text import clean, file_name, in_columns, in_fonts, wrapped
 
 
 @pytest.mark.parametrize(

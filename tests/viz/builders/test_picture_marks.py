@@ -4,7 +4,7 @@ import io
 import numpy as np
 from PIL import Image
 
-from viz.builders.pictures import picture_ink
+from viz.builders.picture_marks import picture_ink
 
 
 def decoded(uri):
