@@ -22,6 +22,8 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
 
+from app_pages.controls.address import Choice
+from app_pages.controls.pages import FIRST, PAGES, Page, link
 from app_pages.subject import cache
 from model import checkpoint
 from model.inputs.digits import examples
@@ -140,26 +142,27 @@ def checkpoints(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture
 def open_app(checkpoints: Path) -> Callable[..., AppTest]:  # noqa: ARG001
-    """`open_app(page, kind="Digit")` is the app after its first run, as `page` with `?kind=Digit` opens it.
+    """`open_app(MASKS, MASK.to("Causal"))` is the app after its first run, as that link opens it.
 
-    A key or an option that is not there is an error, unless the key is in `forgiven`. `session` is what the session holds
+    What stands in the address can also be given by its key, and the page by its file. A key or an option that is not there is an error, unless the key is in `forgiven`. `session` is what the session holds
     beforehand.
     """
 
     def opened(
-        page: str | None = None,
-        *,
+        page: Page | str | None = None,
+        *choices: Choice,
         forgiven: Collection[str] = (),
         session: Mapping[str, object] | None = None,
         **query: str,
     ) -> AppTest:
         app = AppTest.from_file(str(APP), default_timeout=120)
-        if page is not None:
+        page = page if isinstance(page, Page) else FIRST if page is None else PAGES[Path(page).parent.name]
+        if page is not FIRST:
             # `switch_page` knows a page with a `url_path` of its own only after a first run, which costs as
             # much as the page itself.
-            app._page_hash = calc_hash(Path(page).parent.name)
+            app._page_hash = calc_hash(page.name)
         for key, value in (session or {}).items():
             app.session_state[key] = value
-        return run_at(app, query, forgiven=forgiven)
+        return run_at(app, {**link(page, *choices).query, **query}, forgiven=forgiven)
 
     return opened

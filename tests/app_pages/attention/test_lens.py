@@ -5,11 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app_pages.attention.download import page
-from app_pages.controls import address, head_choice
+from app_pages.controls import head_choice
 from app_pages.controls import lens as module
+from app_pages.controls.address import Control
 from app_pages.show.download import name_parts
 from app_pages.subject import cache
 from app_pages.subject.subject import OPENED, FileSubject, LiveSubject
@@ -92,7 +94,7 @@ def test_a_click_chooses_a_layer_where_there_are_no_heads(
     clicks, taken = {}, {}
     monkeypatch.setattr(head_choice, "clickable", lambda _, key, take, **__: clicks.update({key: take}))
     assert not open_app(text=TEXT, **through_lens(lens, **CHOSEN)).exception
-    monkeypatch.setattr(address, "take", taken.__setitem__)
+    monkeypatch.setattr(Control, "take", lambda control, value: taken.update({control.key: value}))
     clicks["overview"]({"layer": 0.0, "head": 0.0})
     assert taken == ({"layer": 0, "head": 0} if LENSES[lens].has_heads else {"layer": 0})
 
@@ -162,7 +164,7 @@ def test_attention_between_two_inputs_has_no_other_lens(open_app: Open) -> None:
 
 def test_files_are_named_after_the_lens(monkeypatch: pytest.MonkeyPatch) -> None:
     held = {"page": "attention", "layer": 1, "head": 2, "checkpoint": "mine"}
-    monkeypatch.setattr("app_pages.controls.address.held", lambda key, default=None: held.get(key, default))
+    monkeypatch.setattr(st, "session_state", held)
     assert name_parts("matrix") == ["attention", "", "L1-H2", "mine"]
     held["lens"] = "norm-weighted"
     assert name_parts("matrix") == ["attention", "", "norm-weighted", "L1-H2", "mine"]

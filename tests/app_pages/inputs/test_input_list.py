@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import streamlit as st
 
+from app_pages.controls.input_controls import DIGIT, DRAW, PICTURE, SECOND_PART, SOURCE, TEST_DIGITS, TEXT
+from app_pages.controls.input_controls import DRAWING as DRAWING_CODE
 from app_pages.inputs import input_list
-from app_pages.inputs.digit_input import DRAW, PICTURE, TEST_DIGITS
 from app_pages.inputs.drawing.code import BLANK, to_code
 from app_pages.inputs.input_list import Item, Listed, hold, in_order, open_item, right_class
 from app_pages.inputs.own_picture import HELD
@@ -38,8 +39,8 @@ def use(monkeypatch: pytest.MonkeyPatch, config: object) -> None:
 def test_a_text_is_opened_with_its_second_part(session: dict, monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, tiny.TEXT)
     hold("Text", Listed(items=(Item(text=Text("a", "b")), Item(text=Text("c")))))
-    assert open_item("Text", 0, "any") == {"text": "a", "second": "b"}
-    assert open_item("Text", 1, "any") == {"text": "c"}
+    assert open_item("Text", 0, "any") == [TEXT.to("a"), SECOND_PART.to("b")]
+    assert open_item("Text", 1, "any") == [TEXT.to("c")]
     assert (session["text"], session["second"]) == ("c", "")
     assert input_list.at("Text") == 1
     hold("Text", None)
@@ -57,14 +58,14 @@ def test_a_picture_is_opened_as_the_encoder_takes_it(session: dict, monkeypatch:
     item = Item(name="a.png", drawing=to_code(DRAWING), colours=Picture.of(PHOTO))
     hold("Digit", Listed(items=(item, Item(digit=12, label="3"))))
     use(monkeypatch, tiny.DIGIT)
-    assert open_item("Digit", 0, "any") == {"source": DRAW, "drawing": to_code(DRAWING)}
+    assert open_item("Digit", 0, "any") == [SOURCE.to(DRAW), DRAWING_CODE.to(to_code(DRAWING))]
     np.testing.assert_array_equal(item.given(tiny.DIGIT, reads_pairs=False).array, DRAWING)
     assert session["drawing"] == to_code(DRAWING)
-    assert open_item("Digit", 1, "any") == {"source": TEST_DIGITS, "digit": "12"}
+    assert open_item("Digit", 1, "any") == [SOURCE.to(TEST_DIGITS), DIGIT.to(12)]
     assert session["digit"] == 12
     assert "drawing" not in st.query_params
     use(monkeypatch, COLOURED)
-    assert open_item("Digit", 0, "any") == {"source": PICTURE}
+    assert open_item("Digit", 0, "any") == [SOURCE.to(PICTURE)]
     np.testing.assert_array_equal(session[HELD], PHOTO)
     assert item.given(COLOURED, reads_pairs=False) == Picture.of(PHOTO)
 

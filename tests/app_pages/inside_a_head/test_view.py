@@ -44,7 +44,7 @@ def test_what_is_drawn_of_the_keys() -> None:
 @pytest.mark.parametrize(("row", "key"), [(0, 0), (1, 2), (2, 3), (2.0, 3)])
 def test_a_click_on_a_row_chooses_its_key(session: dict, row: float, key: int) -> None:
     view(("a",) * 5).take_row({"row": row})
-    assert session == {KEY: key}
+    assert session == {KEY.key: key}
 
 
 def test_a_click_on_the_row_of_all_others_chooses_nothing(session: dict) -> None:

@@ -258,7 +258,7 @@ def test_what_is_wrong_with_a_folder_is_no_markdown(open_app: Open, root: Path, 
     path = root / "my-bert" / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {IMAGE: 1}))
     app = open_app(f"app_pages/{page}/page.py", checkpoint="my-bert")
-    assert "\\['\\!\\[x\\]" in app.info[0].value
+    assert "\\!\\[x\\]" in app.info[0].value
     assert IMAGE not in markdown(app)
 
 
