@@ -20,8 +20,8 @@ import torch
 
 from model.atlas.dataset_examples import Examples, Shard, examples_for
 from model.atlas.dataset_measure import Statistics, batches
-from model.atlas.partial_result import Progress
-from model.atlas.run import local, run
+from model.atlas.partial_result import PartialResult
+from model.atlas.run import run_locally, run_measure
 from model.checkpoint import load
 from model.evaluate.__main__ import evaluate
 from model.loaded import Loaded
@@ -82,7 +82,7 @@ def memory(loaded: Loaded, examples: Examples) -> None:
     def watched(measure: Statistics, loaded: Loaded, shards: object, step: Callable) -> object:
         nonlocal done
         print(f"{done:>9,} examples: {largest():>6,.0f} MB at most so far", flush=True)
-        for number, found in local(measure, loaded, shards, step):
+        for number, found in run_locally(measure, loaded, shards, step):
             yield number, found
             done = min((number + 1) * measure.shard, len(examples))
             took = process_time() - spent
@@ -90,7 +90,7 @@ def memory(loaded: Loaded, examples: Examples) -> None:
             print(f"{said}, {took:,.0f} s of processor time, {monotonic() - begun:,.0f} s", flush=True)
 
     with tempfile.TemporaryDirectory() as folder:
-        run(Statistics(), loaded, examples, Progress(Path(folder, "part")), watched)
+        run_measure(Statistics(), loaded, examples, PartialResult(Path(folder, "part")), watched)
 
 
 def largest() -> float:

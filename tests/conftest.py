@@ -28,7 +28,7 @@ from app_pages.subject import cache
 from model import checkpoint
 from model.inputs.digits import examples
 from model.loaded import Loaded
-from model.train.snapshot import join, shot
+from model.train.snapshot import join_snapshots, take_snapshot
 from tests.first_run import run_at
 from tests.model import tiny
 from viz.builders import figure
@@ -108,7 +108,9 @@ def film(loaded: Loaded) -> dict[str, torch.Tensor]:
     probes = [examples()[0][index] for index in (3, 18)]
     torch.manual_seed(0)
     loaded.model(torch.rand(3, 8, 8)).sum().backward()
-    return join([shot(loaded, probes, *when, 0.5) for when in ((0, 0), (0, 1), (1, 0), (1, 2))])
+    return join_snapshots(
+        [take_snapshot(loaded, probes, *when, 0.5) for when in ((0, 0), (0, 1), (1, 0), (1, 2))]
+    )
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model.atlas.results import HEADS, LAYERS, ROWS, read_against, read_heads, read_layers, read_rows
+from model.atlas.results import (
+    COLUMNS_BY_FILE,
+    HEADS,
+    LAYERS,
+    read_comparison,
+    read_heads,
+    read_layers,
+    read_rows,
+)
 from model.capture import capture
 from model.checkpoint import load, predictions
 from model.checkpoint.training_film import read_film
@@ -95,7 +103,7 @@ def test_predictions_open() -> None:
 
 def test_what_was_measured_over_data_opens(numbers: dict[str, np.ndarray]) -> None:
     heads, layers = read_heads(SAVED / "text" / HEADS), read_layers(SAVED / "text" / LAYERS)
-    against = read_against(SAVED / "text" / "against-other-text.json")
+    against = read_comparison(SAVED / "text" / "against-other-text.json")
     assert heads is not None
     assert layers is not None
     assert against is not None
@@ -111,7 +119,7 @@ def test_what_was_measured_over_data_opens(numbers: dict[str, np.ndarray]) -> No
         np.testing.assert_array_equal(values, numbers[name])
 
 
-@pytest.mark.parametrize("file", ROWS)
+@pytest.mark.parametrize("file", COLUMNS_BY_FILE)
 def test_tables_open_with_the_same_rows(file: str, numbers: dict[str, np.ndarray]) -> None:
     table = read_rows(SAVED / "text" / file)
     assert table is not None

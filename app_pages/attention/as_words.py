@@ -7,7 +7,7 @@ import numpy as np
 from app_pages.controls.attention_controls import HIDE_SPECIAL, WORDS
 from app_pages.controls.control_bar import Slots
 from app_pages.subject.subject import LensChoice, Subject
-from model.measures.head_measures import sums
+from model.measures.head_measures import weight_sums
 from model.measures.word_view import hidden_positions
 from model.record import AttentionRecord
 from viz.builders.number_format import percent
@@ -28,7 +28,7 @@ class View:
         """The same, and where something is hidden how much of the weight in `pattern` [query, key] is shown."""
         if not self.hides:
             return self.notes
-        shown = f"{percent(float(sums(pattern).mean()), 0)} of the weight is shown (mean over the queries), without renormalising"
+        shown = f"{percent(float(weight_sums(pattern).mean()), 0)} of the weight is shown (mean over the queries), without renormalising"
         return (*self.notes, shown)
 
 

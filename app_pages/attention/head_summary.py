@@ -10,7 +10,7 @@ from app_pages.subject.head_name import head_names
 from app_pages.subject.subject import Subject
 from app_pages.toolkit.markdown import plain
 from model.lenses import ATTENTION
-from model.measures.attended_kinds import Looks, looks
+from model.measures.attended_kinds import AttentionByKind, attention_by_kind
 from model.record import AttentionRecord
 from viz.builders.heatmap import position_labels
 from viz.builders.number_format import head_name, percent
@@ -34,7 +34,7 @@ def say_what_it_looks_at(
         name += f" · {called.short}" if called.short else ""
         help = called.help
     beside = f" :gray[{beside}]" if beside else ""
-    found = looks(seen, chosen.layer, head) if lens.sums_to_1 else None
+    found = attention_by_kind(seen, chosen.layer, head) if lens.sums_to_1 else None
     if found is None:
         st.markdown(f"{name}{beside}", help=help)
         return
@@ -43,7 +43,7 @@ def say_what_it_looks_at(
     st.markdown(f"{name}{between} :gray[{said}{'.' * bool(beside)}]{beside}", help=help)
 
 
-def in_words(found: Looks, seen: AttentionRecord, whole: str) -> str:
+def in_words(found: AttentionByKind, seen: AttentionRecord, whole: str) -> str:
     """Shares are means over the queries; Markdown."""
     what, share = max(found.kinds.items(), key=lambda kind: kind[1])
     if found.largest > max(share + ROUNDING, MUCH):
@@ -53,7 +53,7 @@ def in_words(found: Looks, seen: AttentionRecord, whole: str) -> str:
         return f"{percent(found.largest, 0)} of {whole} on {one}, mean over the queries"
     if share >= MUCH:
         return f"{percent(share, 0)} of {whole} on {plain(what)}, mean over the queries"
-    *most, last = map(plain, found.among)
+    *most, last = map(plain, found.short_names)
     kinds = f" each on {', '.join(most)} and {last}" if most else f" on {last}"
     rest = f"{percent(found.elsewhere, 0)} of {whole} on other {seen.attended.units}"
     return f"{rest}; at most {percent(share, 0)}{kinds}, on average"

@@ -20,7 +20,7 @@ from app_pages.show.measures_note import measures_note
 from app_pages.show.prediction import prediction
 from app_pages.subject.shipped_inputs import correct_class
 from app_pages.subject.subject import LiveSubject
-from model.measures.head_measures import over_heads
+from model.measures.head_measures import combine_heads
 from model.record import ForwardRecord
 
 subject, slots = choose_input_or_record()
@@ -69,7 +69,7 @@ with st.container(horizontal=True, gap="medium"):
             say_what_it_looks_at(subject, chosen, maps, number_beside(subject, chosen))
         else:
             pattern, whole = (
-                over_heads(record.pattern[chosen.layer], part) for record in (shown.record, maps)
+                combine_heads(record.pattern[chosen.layer], part) for record in (shown.record, maps)
             )
             st.markdown(f"**L{chosen.layer}, {part} over its heads**")
         if (why := through.why_unchecked(subject.record)) is None:

@@ -25,7 +25,7 @@ from app_pages.subject.most_influential_position import telling_position
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.callbacks import callback
 from model.inputs import Text
-from model.measures.attended_kinds import most_telling_head
+from model.measures.attended_kinds import clearest_head
 
 HIDING = "[MASK]"
 MOST_TOKENS = 60  # of a text whose every token is hidden in turn while the reader waits
@@ -48,7 +48,7 @@ def try_links(subject: LiveSubject) -> None:
 
 def _next_token(subject: LiveSubject) -> None:
     record = _with_a_text(subject).record
-    take_head(*most_telling_head(record))
+    take_head(*clearest_head(record))
     take_query(len(record) // 3)
     VIEW.take(LINES)
     ALL_QUERIES.take(True)

@@ -30,8 +30,8 @@ from app_pages.show.side_predictions import NUMBERS, beside
 from app_pages.subject.subject import LensChoice
 from app_pages.subject.two_sides import Side, same_position
 from app_pages.toolkit.gestures import arrow_keys, row_clicks
-from model.atlas.results import Against
-from model.measures.head_matching import Head, Pairing
+from model.atlas.results import EncoderComparison
+from model.measures.head_matching import HeadIndex, Pairing
 from model.record import AttentionRecord
 from viz.attention.head_overview import head_maxima
 from viz.attention.token_heatmaps import attention_heatmap
@@ -120,7 +120,7 @@ def _all_weights(
     side: Side,
     record: AttentionRecord,
     through: LensChoice,
-    head: Head,
+    head: HeadIndex,
     query: int | None,
     scale: WeightScale,
     take: Callable[[int], None],
@@ -139,7 +139,7 @@ def _one_query(
     side: Side,
     record: AttentionRecord,
     through: LensChoice,
-    head: Head,
+    head: HeadIndex,
     query: int | None,
     scale: WeightScale,
     take: Callable[[int], None],
@@ -155,7 +155,7 @@ def _one_query(
     input_in_colours(side.given, record, record.pattern[head][query], key=key, take=take, **look)
 
 
-def _distances(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
+def _distances(first: Side, second: Side, pairing: Pairing, head: HeadIndex) -> None:
     if pairing.matrix is None:
         st.info(
             "Head distances compare rows of weights over the same keys, and these sides have none in common."
@@ -193,7 +193,7 @@ def _distances(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
         distances_beside_seeds(first, second)
 
 
-def _spread(pairing: Pairing, stored: Against, head: Head) -> None:
+def _spread(pairing: Pairing, stored: EncoderComparison, head: HeadIndex) -> None:
     """Every pair as it is chosen, on this input and over the data set."""
     ones = np.flatnonzero(pairing.partners >= 0)
     others = pairing.partners[ones]

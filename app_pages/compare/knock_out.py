@@ -16,7 +16,7 @@ from app_pages.subject.two_sides import Side, same_position, shared_limit
 from app_pages.toolkit.markdown import as_code, plain
 from model.experiments.knock_out import Kind
 from model.inputs import as_seen
-from model.measures.changes import changes_of_class, one_class, strongest
+from model.measures.changes import class_changes, class_under_interventions, strongest_change
 from viz.attention.picture_patches import knock_out_patches
 from viz.attention.token_bars import knock_out_bars
 from viz.builders.number_format import percent, written
@@ -81,20 +81,20 @@ def _positions(side: Side, kind: Kind) -> Sequence[int]:
 def _changes(side: Side, answers: np.ndarray, asked: str | None) -> np.ndarray | None:
     """[position], None where this side does not know the class."""
     if asked is None:
-        return changes_of_class(side.record, answers, None)
+        return class_changes(side.record, answers, None)
     names = side.record.class_names
-    return changes_of_class(side.record, answers, names.index(asked)) if asked in names else None
+    return class_changes(side.record, answers, names.index(asked)) if asked in names else None
 
 
 def _in_words(side: Side, kind: Kind, answers: np.ndarray, change: np.ndarray, asked: str | None) -> str:
-    record, most = side.record, strongest(change)
+    record, most = side.record, strongest_change(change)
     at = _positions(side, kind)[most]
     token = as_code(record.tokens[at]) + (f" (position {at})" if side.is_text else "")
     if asked is None:
         turned = written(float(change[most]), ".2g")
         return f"**{side.title}**: without {token} the pooled state moves by {turned}, the largest change."
     before = float(record.probabilities[record.class_names.index(asked)])
-    flips = len(answers) - one_class(answers, record.class_names.index(side.said)).kept
+    flips = len(answers) - class_under_interventions(answers, record.class_names.index(side.said)).kept
     unit = "tokens" if side.is_text else "positions"
     changes = "changes" if flips == 1 else "each change"
     others = f"{flips} of {len(answers)} {unit}, taken alone, {changes}" if flips else "No single one changes"

@@ -9,7 +9,7 @@ from app_pages.subject.stored_results import States, is_of, layers_of, over, sta
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.markdown import PLACEMENTS, plain
 from model import checkpoint
-from model.atlas.results import Against, against_file, read_against
+from model.atlas.results import EncoderComparison, comparison_file, read_comparison
 from model.checkpoint.seeds import seed_of
 from model.config import ModelConfig
 from viz.compare.stage_curves import Band
@@ -17,13 +17,13 @@ from viz.compare.stage_curves import Band
 ACROSS, ONE_SEED = " against ", "one seed"
 
 
-def against(one: str, other: str) -> Against | None:
+def against(one: str, other: str) -> EncoderComparison | None:
     """What was stored of two checkpoints, in either order; None where there is no file, or one of earlier weights.
 
     Where the file is damaged, a caption says so.
     """
     for first, second in ((one, other), (other, one)):
-        path = checkpoint.CHECKPOINTS / first / against_file(second)
+        path = checkpoint.CHECKPOINTS / first / comparison_file(second)
         try:
             found = _against(first, second, states_of(path, first, second), turned=first != one)
         except ValueError as error:
@@ -35,8 +35,8 @@ def against(one: str, other: str) -> Against | None:
 
 
 @cached
-def _against(first: str, second: str, _of: States, *, turned: bool) -> Against | None:
-    found = read_against(checkpoint.CHECKPOINTS / first / against_file(second))
+def _against(first: str, second: str, _of: States, *, turned: bool) -> EncoderComparison | None:
+    found = read_comparison(checkpoint.CHECKPOINTS / first / comparison_file(second))
     if found is None or not is_of(found.source, first, second):
         return None
     return found.turned() if turned else found
@@ -55,10 +55,10 @@ def bands(sides: tuple[Side, Side], curve: str) -> tuple[dict[str, Band], str]:
     return {title: (each.curves[curve].mean, each.curves[curve].sd) for title, each in known.items()}, said
 
 
-def seeds_beside(one: str, other: str) -> dict[str, Against]:
+def seeds_beside(one: str, other: str) -> dict[str, EncoderComparison]:
     """The stored comparisons within families of seeds that read what these two read, by what differs in each."""
     stored = []
-    for path in sorted(checkpoint.CHECKPOINTS.glob(f"*/{against_file('*')}")):
+    for path in sorted(checkpoint.CHECKPOINTS.glob(f"*/{comparison_file('*')}")):
         names = path.parent.name, path.stem.removeprefix("against-")
         if names not in ((one, other), (other, one)):
             stored.append((names, states_of(path, *names)))
@@ -66,7 +66,9 @@ def seeds_beside(one: str, other: str) -> dict[str, Against]:
 
 
 @cached
-def _of_seeds(one: Checkpoint, stored: tuple[tuple[tuple[str, str], States], ...]) -> dict[str, Against]:
+def _of_seeds(
+    one: Checkpoint, stored: tuple[tuple[tuple[str, str], States], ...]
+) -> dict[str, EncoderComparison]:
     is_text, known, found = checkpoint.read_config(one).is_text, set(checkpoint.available()), {}
     for names, states in stored:
         said = _differs(*names, is_text) if known.issuperset(names) else ""

@@ -9,9 +9,16 @@ from app_pages.controls.head_choice import take_head
 from app_pages.subject.cache import cached
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side
-from model.atlas.results import Against
+from model.atlas.results import EncoderComparison
 from model.lenses import Lens
-from model.measures.head_matching import Head, Pairing, as_over, by_distance, by_number, distance_matrix
+from model.measures.head_matching import (
+    HeadIndex,
+    Pairing,
+    by_distance,
+    by_number,
+    distance_matrix,
+    with_matrix,
+)
 from model.record import ForwardRecord
 from viz.builders.number_format import head_name, percent
 
@@ -35,7 +42,9 @@ def pair_heads(first: Side, second: Side) -> Pairing:
     if how == BY_NUMBER:
         return by_number(*shapes, matrix)
     return (
-        by_distance(*shapes, matrix) if how == ON_INPUT else as_over(stored.pairing, stored.source.n, matrix)
+        by_distance(*shapes, matrix)
+        if how == ON_INPUT
+        else with_matrix(stored.pairing, stored.source.n, matrix)
     )
 
 
@@ -69,7 +78,7 @@ def _seen(record: ForwardRecord) -> str:
     return f"{patches} and a class token" if record.at("class") else patches
 
 
-def lens_name(head: Head, lens: Lens) -> str:
+def lens_name(head: HeadIndex, lens: Lens) -> str:
     """As in "L0 H3"; of a lens without heads, the layer."""
     return head_name(*head) if lens.has_heads else f"L{head[0]}"
 
@@ -96,7 +105,7 @@ def about_layers(first: Side, second: Side, pairing: Pairing, layer: int) -> Non
     st.markdown(pair, width="content")
 
 
-def about(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
+def about(first: Side, second: Side, pairing: Pairing, head: HeadIndex) -> None:
     """Who is set against whom, and what that does and does not mean."""
     partner, measured = pairing.partner(head), pairing.matrix is not None
     pair = f"**{head_name(*head)}** of {first.title}"
@@ -108,7 +117,7 @@ def about(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
     stored = against(first.checkpoint, second.checkpoint) if measured else None
     said = _distance(pairing, head, stored) if measured and partner is not None else ""
     if pairing.matched:
-        said += f"{_how_matched(pairing, stored)} {pairing.n_of_one_number} of {pairing.n_pairs} pairs have the same number on both sides."
+        said += f"{_how_matched(pairing, stored)} {pairing.n_same_index} of {pairing.n_pairs} pairs have the same number on both sides."
     elif first.checkpoint != second.checkpoint:
         why = "" if measured else ", since a matching needs the same keys on both sides"
         st.warning(
@@ -116,7 +125,7 @@ def about(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
             "not correspond.",
             icon=":material/warning:",
         )
-    for side, alone in zip((first, second), pairing.alone, strict=True):
+    for side, alone in zip((first, second), pairing.unpaired, strict=True):
         if alone:
             listed = ", ".join(head_name(*head) for head in alone[:LISTED]) + (
                 ", …" if len(alone) > LISTED else ""
@@ -127,8 +136,8 @@ def about(first: Side, second: Side, pairing: Pairing, head: Head) -> None:
         st.caption(said)
 
 
-def _distance(pairing: Pairing, head: Head, stored: Against | None) -> str:
-    further = pairing.n_further(head)
+def _distance(pairing: Pairing, head: HeadIndex, stored: EncoderComparison | None) -> str:
+    further = pairing.n_further_pairs(head)
     than = f"{further or 'none'} of {pairing.n_pairs} pairs {'are' if further > 1 else 'is'}"
     said = f"Head distance {pairing.distances[head]:.3f} nats on this input; {than} further apart. "
     if stored is not None:
@@ -140,7 +149,7 @@ def _distance(pairing: Pairing, head: Head, stored: Against | None) -> str:
     return said
 
 
-def _how_matched(pairing: Pairing, stored: Against | None) -> str:
+def _how_matched(pairing: Pairing, stored: EncoderComparison | None) -> str:
     least = "Heads are numbered in any order, so each is paired with one that looks alike: the sum of all head distances is smallest"
     if stored is None or pairing.n_examples == 1:
         said = f"{least} on this input. On another input the pairs may be others."

@@ -7,7 +7,7 @@ from app_pages.compare.over_data import ACROSS, ONE_SEED, against, over, seeds_b
 from app_pages.show.show import show
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.markdown import PLACEMENTS
-from model.atlas.results import Against
+from model.atlas.results import EncoderComparison
 from viz.builders.number_format import written
 from viz.builders.palette import CATEGORIES, NEUTRAL
 from viz.builders.palette import PLACEMENTS as HUES
@@ -39,7 +39,7 @@ def distances_beside_seeds(first: Side, second: Side) -> None:
     _say(lines, f"Mean over the layers: {_listed(means)} nats.")
 
 
-def _lines(first: Side, second: Side) -> dict[str, Against] | None:
+def _lines(first: Side, second: Side) -> dict[str, EncoderComparison] | None:
     one, other = first.checkpoint, second.checkpoint
     if one == other or (pair := against(one, other)) is None:
         return None
@@ -47,7 +47,7 @@ def _lines(first: Side, second: Side) -> dict[str, Against] | None:
 
 
 def _draw(
-    lines: dict[str, Against],
+    lines: dict[str, EncoderComparison],
     values: dict[str, np.ndarray],
     places: tuple[str, ...] | list[str],
     title: str,
@@ -68,7 +68,7 @@ def _draw(
     show(figure, key=key)
 
 
-def _asked(lines: dict[str, Against]) -> str:
+def _asked(lines: dict[str, EncoderComparison]) -> str:
     return "How much of that is the seed?" if len(lines) > 1 else "Over a data set:"
 
 
@@ -76,7 +76,7 @@ def _listed(values: dict[str, str]) -> str:
     return "; ".join(f"{name} **{value}**" for name, value in values.items())
 
 
-def _say(lines: dict[str, Against], figures: str) -> None:
+def _say(lines: dict[str, EncoderComparison], figures: str) -> None:
     sources = " and ".join(dict.fromkeys(over(each.source) for each in lines.values()))
     if len(lines) == 1:
         st.caption(f"{figures} Over {sources}. No two seeds of such encoders were compared.")

@@ -14,8 +14,8 @@ from app_pages.subject.two_sides import Side
 from app_pages.toolkit.markdown import plain
 from model.experiments import residual_stream as measures
 from model.experiments import similarity
-from model.measures.changes import extremes, largest_change
-from model.measures.head_measures import summary
+from model.measures.changes import largest_change, value_range
+from model.measures.head_measures import head_summary
 from viz.builders.number_format import written
 from viz.builders.palette import CATEGORIES, side_colours
 from viz.compare.norm_heatmap import norm_heatmap
@@ -73,7 +73,7 @@ def _logits(sides: tuple[Side, Side]) -> None:
         "maximum. The classifier was trained on the last stage alone."
     )
     answering = [side for side in sides if side.record.has_classes]
-    ends = extremes(*(side.record.logits_by_layer for side in answering))
+    ends = value_range(*(side.record.logits_by_layer for side in answering))
     # The same colours and the same axis on both sides; a class that both name has the colour of the first.
     coloured = (sides[1], CATEGORIES[1]), (sides[0], CATEGORIES[0])
     marked = {side.said: colour for side, colour in coloured if side.record.has_classes}
@@ -124,7 +124,7 @@ def _entropy(sides: tuple[Side, Side]) -> None:
         "How evenly the heads of a layer spread their weight: entropy of a row, divided by that of equal weights, as a mean "
         "over queries and heads. 0: all on one key; 1: equal weights."
     )
-    curves = {side.title: side.subject.measure(summary)["entropy"].mean(axis=-1) for side in sides}
+    curves = {side.title: side.subject.measure(head_summary)["entropy"].mean(axis=-1) for side in sides}
     title = "mean entropy of the heads"
     _over_stages(
         sides, curves, "entropy", title, _layers(sides), x_title="layer", top=1, key="stream_entropy"

@@ -14,7 +14,7 @@ from app_pages.subject.subject import Subject
 from app_pages.subject.two_sides import Side, same_position
 from app_pages.toolkit.markdown import as_code
 from model.lenses import ATTENTION, LENSES, Lens
-from model.measures.attended_kinds import most_telling_head
+from model.measures.attended_kinds import clearest_head
 from model.record import AttentionRecord, Role
 from viz.builders.palette import ColourScale, WeightScale, weight_scale
 
@@ -93,7 +93,7 @@ def _open_on_a_telling_head(record: AttentionRecord) -> None:
         held is not None for held in (LAYER.held(), HEAD.held(), QUERY.held(), st.session_state.get("opened"))
     )
     if st.session_state.pop(OTHER_KIND, False) or nothing:
-        take_head(*most_telling_head(record))
+        take_head(*clearest_head(record))
         if record.unit == "token":
             QUERY.take(len(record) // 2)
     st.session_state["opened"] = True

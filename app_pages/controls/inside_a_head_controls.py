@@ -4,7 +4,7 @@ import math
 
 from app_pages.controls.address import Box, Expander, Number, Row, SelectSlider, Slider, Tabs, Toggle
 from app_pages.controls.input_controls import TextBox
-from model.theory.permutation_equivariance import KINDS
+from model.theory.permutation_equivariance import REORDERINGS
 
 STEP_BY_STEP, SCALE, LAYER_NORM, ORDER = "Step by step", "Why √d_k", "LayerNorm", "Order of tokens"
 STRONGEST = "strongest"
@@ -114,6 +114,6 @@ VECTORS = TextBox(
 )
 
 # Order of tokens
-ORDER_OF_TOKENS = Row("inside_order", "Order of P X", KINDS, label_visibility="collapsed")
+ORDER_OF_TOKENS = Row("inside_order", "Order of P X", REORDERINGS, label_visibility="collapsed")
 ORDER_SEED = Number("inside_seed", "Shuffle", 0, 9999, 1, width=115, help="Each number is another order.")
 MASK = Row("inside_mask", "Mask", (NO_MASK, CAUSAL), label_visibility="collapsed")

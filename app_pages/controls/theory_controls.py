@@ -1,7 +1,7 @@
 """Controls of the page Theory."""
 
 from app_pages.controls.address import Box, Pills, Row, SelectSlider, Slider, Tabs
-from model.theory.untrained_encoder import VARIANTS, FreshSetting
+from model.theory.untrained_encoder import VARIANTS, UntrainedConfig
 
 AT_START, FIRST_STEPS, WARM_UP = "Before training", "First steps", "Learning rate and warm-up"
 MEAN_OF_NORMS, NORM_OF_MEAN = "norms first, then their mean", "mean first, then its norm"
@@ -90,9 +90,9 @@ STORED_RATE = Box[str]("theory_stored_rate", "Losses at learning rate", width=26
 LIVE_RATE = Box[str]("theory_live_rate", "Losses at learning rate", width=260)
 
 
-def choose_setting() -> FreshSetting:
+def choose_setting() -> UntrainedConfig:
     """Draws the boxes for width, heads and start of the encoders; what was chosen in them."""
-    return FreshSetting(
+    return UntrainedConfig(
         d_model=WIDTH.choose(),
         n_heads=HEADS.choose(),
         initialisation="theory" if START.choose() == THEORY else "Xavier",

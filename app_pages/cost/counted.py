@@ -36,7 +36,7 @@ def totals(config: ModelConfig) -> None:
 
 
 def by_part(config: ModelConfig) -> None:
-    parts = cost.parts(config)
+    parts = cost.component_costs(config)
     names = [part.name for part in parts]
     for number, place in zip(
         ("parameters", "multiply_adds"), beside("parameters", "multiply_adds"), strict=True
@@ -45,7 +45,7 @@ def by_part(config: ModelConfig) -> None:
             counts = [getattr(part, number) for part in parts]
             show(part_bars(names, counts, quantity=number.replace("_", "-")), key=f"cost_{number}")
     st.markdown(
-        f"Only the scores and the weighted sum grow with $n^2$. At $n$ = **{cost.balance(config):,.0f}** "
+        f"Only the scores and the weighted sum grow with $n^2$. At $n$ = **{cost.balanced_length(config):,.0f}** "
         "they need as many multiply-adds as the products with the layer's weight matrices ($W_Q$, $W_K$, $W_V$, $W_O$ and "
         "the feed-forward); at smaller $n$ these need more."
     )
@@ -55,7 +55,7 @@ def by_part(config: ModelConfig) -> None:
         st.markdown(f"{_SYMBOLS} {_COUNTING}")
 
 
-def _formulas(parts: tuple[cost.Part, ...]) -> pd.DataFrame:
+def _formulas(parts: tuple[cost.ComponentCost, ...]) -> pd.DataFrame:
     """One row a part. The braces keep a formula on one line."""
     return pd.DataFrame(
         {

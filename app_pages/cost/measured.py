@@ -79,7 +79,7 @@ def measured() -> None:
 def _operations(d: int, r: int, k: int) -> dict[str, list[int]]:
     return {
         kind.name: [layer_types.multiply_adds(kind.name, n, d, radius=r // 2, kernel=k) for n in LENGTHS]
-        for kind in layer_types.KINDS
+        for kind in layer_types.LAYER_TYPES
     }
 
 
@@ -87,17 +87,17 @@ def _orders(fits: dict[str, layer_types.Fit]) -> pd.DataFrame:
     """One row a kind of layer; an exponent that was not measured is a dash."""
     return pd.DataFrame(
         {
-            "Layer": [kind.name for kind in layer_types.KINDS],
-            "Complexity": [f"${{{kind.order}}}$" for kind in layer_types.KINDS],
-            "Sequential": [f"${kind.sequential}$" for kind in layer_types.KINDS],
-            "Longest path": [f"${{{kind.path}}}$" for kind in layer_types.KINDS],
-            "Multiply-adds": [f"${{{kind.multiply_adds}}}$" for kind in layer_types.KINDS],
-            "Exponent of n": [str(kind.exponent) for kind in layer_types.KINDS],
+            "Layer": [kind.name for kind in layer_types.LAYER_TYPES],
+            "Complexity": [f"${{{kind.order}}}$" for kind in layer_types.LAYER_TYPES],
+            "Sequential": [f"${kind.sequential}$" for kind in layer_types.LAYER_TYPES],
+            "Longest path": [f"${{{kind.path}}}$" for kind in layer_types.LAYER_TYPES],
+            "Multiply-adds": [f"${{{kind.multiply_adds}}}$" for kind in layer_types.LAYER_TYPES],
+            "Exponent of n": [str(kind.exponent) for kind in layer_types.LAYER_TYPES],
             "Fitted exponent": [
                 f"**{fits[kind.name].exponent:.2f}** ± {fits[kind.name].error:.2f}"
                 if kind.name in fits
                 else "–"
-                for kind in layer_types.KINDS
+                for kind in layer_types.LAYER_TYPES
             ],
         }
     )
@@ -106,7 +106,9 @@ def _orders(fits: dict[str, layer_types.Fit]) -> pd.DataFrame:
 def _crossing(times: dict[str, np.ndarray], d: int) -> str:
     """From which length on self-attention takes longer than the recurrent layer."""
     counted = f"By the count it costs more where $n > d$ = {d}."
-    first = layer_types.overtaken(LENGTHS, times[layer_types.SELF_ATTENTION], times[layer_types.RECURRENT])
+    first = layer_types.crossing_length(
+        LENGTHS, times[layer_types.SELF_ATTENTION], times[layer_types.RECURRENT]
+    )
     if first is None:
         return f"Self-attention took no longer than the recurrent layer at n = {LENGTHS[-1]:,}. {counted}"
     return (

@@ -23,11 +23,11 @@ from app_pages.subject.stored_results import over
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side, difference, verdict
 from app_pages.toolkit.stoppable import until_done
-from model.atlas.results import Heads
+from model.atlas.results import HeadResults
 from model.experiments.ablation import ablated
 from model.experiments.knock_out import changes
-from model.measures.changes import change, log_odds
-from model.measures.head_measures import summary
+from model.measures.changes import log_odds, prediction_change
+from model.measures.head_measures import head_summary
 from model.record import ForwardRecord
 from viz.attention.token_heatmaps import attention_heatmap
 from viz.builders.number_format import head_name, written
@@ -70,7 +70,7 @@ def ablate(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     _maps(chosen, before, after, query)
 
 
-def _choose_how(stored: Heads | None, record: ForwardRecord) -> np.ndarray | None:
+def _choose_how(stored: HeadResults | None, record: ForwardRecord) -> np.ndarray | None:
     """The means, where heads are to be replaced by them; None for zero."""
     config = record.config
     if stored is None or stored.z.shape != (config.n_layers, config.n_heads, config.d_v):
@@ -134,7 +134,7 @@ def _nothing(before: Side) -> str:
 
 
 def _in_numbers(before: ForwardRecord, after: ForwardRecord) -> str:
-    moved = change(before, after)
+    moved = prediction_change(before, after)
     said = f"{moved.name[0].upper()}{moved.name[1:]}: {written(moved.value, '.2g')}"
     if (predicted := before.predicted_class) is None:
         return f"{said}."
@@ -150,7 +150,7 @@ def _alone(
     chosen: HeadChoice,
     record: ForwardRecord,
     gone: Away,
-    stored: Heads | None,
+    stored: HeadResults | None,
     means: np.ndarray | None,
 ) -> None:
     """What each part is worth by itself; a click takes it away, or puts it back."""
@@ -188,7 +188,7 @@ def _alone(
     )
 
 
-def _over_data(subject: LiveSubject, chosen: HeadChoice, stored: Heads | None, spread: object) -> str:
+def _over_data(subject: LiveSubject, chosen: HeadChoice, stored: HeadResults | None, spread: object) -> str:
     if stored is None or spread is None:
         return how_to_measure(subject.checkpoint, f"--with {MEASURE}")
     at = chosen.layer, chosen.head
@@ -229,7 +229,9 @@ def _maps(chosen: HeadChoice, before: Side, after: Side, query: int) -> None:
         with place:
             st.markdown(f"**All heads, {side.title.lower()}**")
             key = f"ablate_overview_{side.title.lower()}"
-            overview_of(side.record, summary(side.record), selected=head, scale="own", key=key, small=True)
+            overview_of(
+                side.record, head_summary(side.record), selected=head, scale="own", key=key, small=True
+            )
     st.caption("Each map from 0 to its own maximum. A click chooses the head that is shown below.")
     scale = weight_scale("own", "the maximum of both", *(side.record.pattern[head] for side in sides))
     places = beside("ablate_maps", 3)

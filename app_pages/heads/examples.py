@@ -19,7 +19,7 @@ from app_pages.subject import encoders, shipped_inputs
 from app_pages.subject.stored_results import examples_of, over
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import plain
-from model.atlas.data_source import Source
+from model.atlas.data_source import DataSource
 from model.atlas.dataset_examples import DIGITS, OWN_NAME, own_texts
 from viz.builders.number_format import written
 from viz.heads.digit_examples import digit_examples
@@ -56,7 +56,7 @@ def examples(subject: LiveSubject, _slots: Slots, chosen: HeadChoice) -> None:
         )
 
 
-def _texts(subject: LiveSubject, rows: pd.DataFrame, source: Source) -> None:
+def _texts(subject: LiveSubject, rows: pd.DataFrame, source: DataSource) -> None:
     of_own = own_texts() if source.data == OWN_NAME else {}
     lines = "".join(_line(row, _opening(subject, row, of_own)) for row in rows.itertuples())
     head = "<thead><tr><th>weight</th><th>in context</th><th>number in the data</th></tr></thead>"

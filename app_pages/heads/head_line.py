@@ -6,7 +6,7 @@ from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.pages import ATTENTION, INSIDE_A_HEAD, go_to
 from app_pages.subject.head_name import head_names
 from app_pages.subject.subject import LiveSubject, Subject
-from model.measures.head_roles import too_few
+from model.measures.head_roles import too_few_positions
 from viz.builders.number_format import head_name
 
 LABELS = {ATTENTION: "Open in Attention", INSIDE_A_HEAD: "Step by step"}
@@ -30,4 +30,8 @@ def say_head(subject: Subject, chosen: HeadChoice) -> None:
 
 def _nameless(subject: Subject) -> str:
     read = subject.record.attended
-    return f"has no role: {len(read)} {read.units} are too few" if too_few(read) else "has none of the roles"
+    return (
+        f"has no role: {len(read)} {read.units} are too few"
+        if too_few_positions(read)
+        else "has none of the roles"
+    )

@@ -17,12 +17,12 @@ from app_pages.subject.subject import LiveSubject, Subject
 from app_pages.toolkit.markdown import plain
 from app_pages.toolkit.stoppable import until_done
 from model.atlas.data_source import Spread
-from model.atlas.results import Heads
+from model.atlas.results import HeadResults
 from model.checkpoint import available, read_config
 from model.experiments import knock_out
 from model.experiments.importance import importance
-from model.measures.head_roles import ON_ONE_INPUT, Role, roles, roles_for
-from model.measures.head_statistics import by_chance, statistics
+from model.measures.head_roles import ON_ONE_INPUT, HeadRole, possible_roles, roles_from_numbers
+from model.measures.head_statistics import statistics, statistics_of_even_weights
 from model.record import AttentionRecord, ForwardRecord
 from viz.builders.number_format import percent
 
@@ -50,8 +50,8 @@ class Numbers:
     def shape(self) -> tuple[int, int]:
         return self.record.pattern.shape[:2]
 
-    def roles(self, layer: int, head: int) -> tuple[Role, ...]:
-        return roles(self.record, self.values, layer, head, self.chance)
+    def roles(self, layer: int, head: int) -> tuple[HeadRole, ...]:
+        return roles_from_numbers(self.record, self.values, layer, head, self.chance)
 
 
 def choose_numbers(subject: Subject, slots: Slots) -> Numbers:
@@ -76,7 +76,7 @@ def choose_numbers(subject: Subject, slots: Slots) -> Numbers:
         spreads=spreads,
         data=data,
         samples=samples,
-        chance=by_chance(subject.record) if first == HERE else None,
+        chance=statistics_of_even_weights(subject.record) if first == HERE else None,
         unknown=unknown,
         first=first,
     )
@@ -117,7 +117,7 @@ def explained(numbers: Numbers) -> None:
         st.markdown(
             f"Roles are names for what these numbers say, each by a rule of this app's own thresholds; {ON_ONE_INPUT}:"
         )
-        st.markdown("\n".join(f"- **{role.name}**: {role.rule}." for role in roles_for(numbers.record)))
+        st.markdown("\n".join(f"- **{role.name}**: {role.rule}." for role in possible_roles(numbers.record)))
 
 
 def in_words(numbers: Numbers, name: str) -> str:
@@ -147,7 +147,7 @@ def command(name: str, *options: str) -> str:
     return " ".join([*words, *options])
 
 
-def effects(subject: LiveSubject, stored: Heads | None) -> dict[str, np.ndarray]:
+def effects(subject: LiveSubject, stored: HeadResults | None) -> dict[str, np.ndarray]:
     """[layer, head]: `importance`, and the size of the change of the answer with each head ablated; where that takes longer
     than a glance, behind a button."""
     before = subject.record

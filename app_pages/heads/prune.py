@@ -15,7 +15,7 @@ from app_pages.subject import encoders
 from app_pages.subject.stored_results import over, pruning_of
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import plain
-from model.atlas.results import CHOOSING, JUDGING, Table
+from model.atlas.results import CHOOSING, JUDGING, ResultTable
 from model.experiments.pruning import PruningStep, may_go
 from viz.builders.number_format import head_name, percent, with_error, written
 from viz.heads.pruning_curve import Curve, pruning_curve
@@ -62,7 +62,7 @@ def prune(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
         st.caption(f"{name}: {how_to_measure(name, f'--with {MEASURE}')}")
 
 
-def _judged_by(tables: Iterable[Table]) -> str:
+def _judged_by(tables: Iterable[ResultTable]) -> str:
     """Which examples chose the heads, and which judged; nothing of files that do not say it."""
     said = [
         f"{source.samples[CHOOSING]:,} of {plain(over(source))} choose the head; accuracy is of "
@@ -73,7 +73,7 @@ def _judged_by(tables: Iterable[Table]) -> str:
     return " ".join(dict.fromkeys(said))
 
 
-def _steps(table: Table, how: str) -> list[PruningStep]:
+def _steps(table: ResultTable, how: str) -> list[PruningStep]:
     rows = table.rows[table.rows["how"] == next(name for name, said in PRUNED_BY.items() if said == how)]
     n = table.source.samples.get(JUDGING, 0)
     return [
@@ -95,7 +95,7 @@ def _whole(value: float | None) -> int | None:
     return None if pd.isna(value) else int(value)
 
 
-def _in_words(name: str, table: Table, steps: list[PruningStep]) -> str:
+def _in_words(name: str, table: ResultTable, steps: list[PruningStep]) -> str:
     """With how many heads gone accuracy is not clearly lower, what the next one costs, and what half of them do."""
     if not steps[0].n:
         return _of_older_file(name, table, steps[0])
@@ -114,7 +114,7 @@ def _in_words(name: str, table: Table, steps: list[PruningStep]) -> str:
     )
 
 
-def _of_older_file(name: str, table: Table, first: PruningStep) -> str:
+def _of_older_file(name: str, table: ResultTable, first: PruningStep) -> str:
     """It does not say which answers turned, and so not whether a change is more than chance."""
     n = table.source.n // 2
     error = np.sqrt(first.accuracy * (1 - first.accuracy) / n)

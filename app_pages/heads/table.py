@@ -16,7 +16,7 @@ from app_pages.heads.head_line import say_head
 from app_pages.heads.numbers import Numbers, choose_numbers, explained, in_words, say_source
 from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableRow
 from app_pages.subject.subject import Subject
-from model.measures.head_roles import Role, roles_for
+from model.measures.head_roles import HeadRole, possible_roles
 from viz.builders.number_format import head_name
 
 _table = HtmlTable("heads_table", Path(__file__).with_suffix(".css"))
@@ -25,7 +25,7 @@ _table = HtmlTable("heads_table", Path(__file__).with_suffix(".css"))
 class Head(NamedTuple):
     layer: int
     head: int
-    roles: tuple[Role, ...]
+    roles: tuple[HeadRole, ...]
 
     @property
     def name(self) -> str:
@@ -105,7 +105,7 @@ def next_sort(sort: str, column: str) -> str:
 
 def _choose_filter(numbers: Numbers, every: Sequence[Head]) -> tuple[list[int], str]:
     layers = LAYERS.choose(range(numbers.shape[0]))
-    names = [each.name for each in roles_for(numbers.record)]
+    names = [each.name for each in possible_roles(numbers.record)]
     role = ROLE.choose((ANY, *names, NONE))
     counts = {name: sum(name in [role.name for role in each.roles] for each in every) for name in names}
     held = [f"{count} {name}{'s' * (count > 1)}" for name, count in counts.items() if count]

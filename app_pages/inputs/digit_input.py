@@ -24,7 +24,7 @@ from app_pages.inputs.own_picture import own_picture
 from app_pages.show.show import clickable
 from app_pages.subject import encoders, shipped_inputs
 from model.inputs import Picture
-from model.measures.difficulty import called_differently, hardest_first
+from model.measures.difficulty import hardest_first, predicted_differently
 from viz.inputs.image_gallery import image_gallery
 
 COLUMNS = 5
@@ -133,7 +133,7 @@ def ordered(
     if order == AS_THEY_COME:
         return ids, [str(label) for label in labels[ids]]
     if order == DISAGREE:
-        ids = called_differently(ids, *(made["predicted"] for made in predictions))
+        ids = predicted_differently(ids, *(made["predicted"] for made in predictions))
     ids = hardest_first(ids, [made["loss"] for made in predictions])
     said = zip(*(made["predicted"][ids].tolist() for made in predictions), strict=True)
     return ids, [f"{label}→{'|'.join(map(str, each))}" for label, each in zip(labels[ids], said, strict=True)]

@@ -13,7 +13,7 @@ from app_pages.show.show import show
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.beside import beside
 from app_pages.toolkit.markdown import as_code, sentence
-from model.measures.changes import extremes
+from model.measures.changes import value_range
 from model.theory.normalisation import normalise, sample_deviation
 from viz.builders.number_format import in_tex, short, written
 from viz.inside.averaged_axis import averaged_axis
@@ -103,7 +103,7 @@ def _own(subject: LiveSubject, chosen: HeadChoice, query: int, sublayer: str) ->
     out = norm_bars(norm.out, title="γ ⊙ (x − μ) / σ + β", reading="with γ and β as they were trained")
     show(out, key="inside_own_out")
     _steps(norm.x, norm.mean, norm.variance, norm.deviation)
-    gains, shifts = (" to ".join(short(end) for end in extremes(each)) for each in (norm.gain, norm.shift))
+    gains, shifts = (" to ".join(short(end) for end in value_range(each)) for each in (norm.gain, norm.shift))
     st.caption(
         f"γ has one number per feature, from {gains} in this norm (it starts at 1), β from {shifts} (it starts at 0)."
     )

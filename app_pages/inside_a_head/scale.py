@@ -70,7 +70,7 @@ def _random_vectors(controls: DeltaGenerator) -> None:
             score_scaling.dot_products(d_k) * factor,
             variance=variance,
             # The axis holds still while d_k moves: one sees the scores spread, or not.
-            reach=score_scaling.reach(max(1.0, score_scaling.variance(WIDTHS[-1], power))),
+            reach=score_scaling.axis_limit(max(1.0, score_scaling.variance(WIDTHS[-1], power))),
             name="q·k" if power == 0 else f"q·k times {scale_name(power)}",
             expected=f"normal density of variance {written(variance, '.3g')}",
         )
@@ -126,7 +126,7 @@ def _own_vectors(subject: LiveSubject, chosen: HeadChoice) -> None:
         distribution = dot_product_distribution(
             products,
             variance=float(d_k),
-            reach=score_scaling.reach(float(d_k), products),
+            reach=score_scaling.axis_limit(float(d_k), products),
             name=f"q·k of {head_name(layer, head)}",
             expected=f"normal density of mean 0, variance d_k = {d_k}",
         )
@@ -160,7 +160,7 @@ def _own_vectors(subject: LiveSubject, chosen: HeadChoice) -> None:
     )
 
 
-over_widths = cached(score_scaling.over_widths)
+over_widths = cached(score_scaling.spread_by_width)
 
 
 @cached
@@ -168,7 +168,7 @@ def of_heads(subject: LiveSubject) -> pd.DataFrame:
     """Of every head how its products q·k are spread, one row a head; columns as `model.theory.scaling.of_heads` makes them."""
     record = subject.record
     q, k, mask = record.q, record.k, record.mask
-    calls = [partial(score_scaling.of_heads, q[[at]], k[[at]], mask[[at]]) for at in range(len(q))]
+    calls = [partial(score_scaling.head_spreads, q[[at]], k[[at]], mask[[at]]) for at in range(len(q))]
     layers = in_steps(calls, "Measuring every head …", ("scale", subject))
     found = [layer.assign(layer=at) for at, layer in enumerate(layers)]
     return pd.concat(found, ignore_index=True)

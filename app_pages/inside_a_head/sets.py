@@ -7,7 +7,7 @@ from app_pages.controls.head_choice import HeadChoice, choose_query
 from app_pages.controls.inside_a_head_controls import CAUSAL, MASK, NO_MASK, ORDER_OF_TOKENS, ORDER_SEED
 from app_pages.show.show import show
 from app_pages.subject.subject import LiveSubject
-from model.theory.permutation_equivariance import order_of, reorder
+from model.theory.permutation_equivariance import attend_reordered, reordering_indices
 from viz.builders.number_format import head_name, written
 from viz.inside.permutation import permutation
 
@@ -21,9 +21,12 @@ def set_to_set(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
         if kind == "shuffled":
             seed = ORDER_SEED.choose()
         mask = MASK.choose()
-    order = order_of(kind, len(record), seed)
+    order = reordering_indices(kind, len(record), seed)
     head = {"layer": chosen.layer, "head": chosen.head, "order": order}
-    found = {name: subject.compute(reorder, **head, is_causal=name == CAUSAL) for name in (NO_MASK, CAUSAL)}
+    found = {
+        name: subject.compute(attend_reordered, **head, is_causal=name == CAUSAL)
+        for name in (NO_MASK, CAUSAL)
+    }
     seen = found[mask]
     show(
         permutation(

@@ -11,7 +11,7 @@ from app_pages.show.side_predictions import predictions, tell
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side, answers_under, verdict
 from model.capture.intervention import at_temperature
-from model.measures.changes import change, changes_of_class
+from model.measures.changes import class_changes, prediction_change
 from model.measures.head_measures import entropy
 from model.record import ForwardRecord
 from viz.builders.number_format import head_name
@@ -43,7 +43,7 @@ def temperature(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
             tell(verdict(after.title, record, after.record))
             if record.has_classes:
                 st.markdown(
-                    f"The two predictions are **{change(record, after.record).value:.3f}** apart (total variation "
+                    f"The two predictions are **{prediction_change(record, after.record).value:.3f}** apart (total variation "
                     r"$\frac12 \sum |p - p'|$, from 0 to 1)."
                 )
             click = "A click on a point of the curve sets the temperature. " if record.has_classes else ""
@@ -63,7 +63,7 @@ def _curve(subject: LiveSubject, record: ForwardRecord, t: float, heads: dict[st
     changes = (at_temperature(each, **heads) for each in TEMPERATURES)
     answers = answers_under(subject, changes, "Asking the classifier at every temperature …")
     if not record.has_classes:
-        moved = {"pooled state": changes_of_class(record, answers, None)}
+        moved = {"pooled state": class_changes(record, answers, None)}
         title = "cosine distance of the pooled state"
         show(
             stage_curves(

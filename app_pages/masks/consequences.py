@@ -9,8 +9,8 @@ from app_pages.show.all_heads import clickable_heads
 from app_pages.show.show import heading, show
 from app_pages.show.side_predictions import beside, tell
 from app_pages.subject.two_sides import share
-from model.measures.changes import Lost, lost
-from model.measures.head_measures import mean_entropy, over_heads
+from model.measures.changes import LostWeight, weight_lost_to_mask
+from model.measures.head_measures import combine_heads, mean_entropy
 from model.record import ForwardRecord
 from viz.builders.head_grids import entropy_change
 from viz.masks.attention_shift import attention_shift
@@ -44,7 +44,7 @@ def _lost(chosen: HeadChoice, before: ForwardRecord, after: ForwardRecord, query
     heading(f"What {who} attends to, before and after", key="masks_shift_heading")
     part = LOST_BY.choose()
     heads = slice(chosen.head, chosen.head + 1) if part == HEAD else slice(None)
-    rows = [over_heads(record.pattern[chosen.layer, heads, at]) for record in (before, after)]
+    rows = [combine_heads(record.pattern[chosen.layer, heads, at]) for record in (before, after)]
     in_heads = after.mask[chosen.layer, heads, at]  # [head, key]
     allowed = in_heads.any(axis=0)
     if allowed.all():
@@ -53,12 +53,12 @@ def _lost(chosen: HeadChoice, before: ForwardRecord, after: ForwardRecord, query
         if masking:
             said = f"No key is masked for {who} in all heads of this layer, but some are in {masking} of {len(in_heads)}."
     else:
-        said = _in_words(who, lost(rows[0], allowed), after)
+        said = _in_words(who, weight_lost_to_mask(rows[0], allowed), after)
     tell(said)
     show(attention_shift(*rows, after.tokens, allowed=allowed), key="masks_shift")
 
 
-def _in_words(who: str, found: Lost, record: ForwardRecord) -> str:
+def _in_words(who: str, found: LostWeight, record: ForwardRecord) -> str:
     """How much went to keys that are masked now in all of the heads, and to which of them most."""
     most = list(zip(found.keys, found.weights, strict=True))[:NAMED]
     names = ", ".join(f"{named(record, key)} {share(weight, 1)}" for key, weight in most)

@@ -9,7 +9,7 @@ from app_pages.show.side_predictions import predictions, tell
 from app_pages.subject.two_sides import Side, share, verdict
 from model.capture.intervention import MaskChoice
 from model.measures.attended_kinds import depends_on_input
-from model.measures.changes import change, largest_change
+from model.measures.changes import largest_change, prediction_change
 from viz.builders.number_format import written
 
 
@@ -38,7 +38,7 @@ def say_answers(slots: Slots, before: Side, unmasked: Side, after: Side, choice:
         changes = [largest_change(before.record.logits, side.record.logits) for side in (after, unmasked)]
     else:
         measure = "Cosine distance of the pooled state"
-        changes = [change(before.record, side.record).value for side in (after, unmasked)]
+        changes = [prediction_change(before.record, side.record).value for side in (after, unmasked)]
     is_masked, is_not = (written(value, ".2g") for value in changes)
     st.caption(
         f"{measure} from the text without padding: {is_masked} where the padding is masked, {is_not} where it is not."

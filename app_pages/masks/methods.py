@@ -14,8 +14,8 @@ from app_pages.subject.cache import cached
 from app_pages.subject.subject import LiveSubject
 from model.capture import capture
 from model.capture.intervention import Intervention, MaskChoice, Method, masked
-from model.measures.changes import cosine_distance, extremes, weight_on_masked
-from model.measures.head_measures import sums
+from model.measures.changes import cosine_distance, value_range, weight_on_masked
+from model.measures.head_measures import weight_sums
 from model.record import ForwardRecord
 from viz.attention.token_bars import row_sums
 from viz.builders.number_format import head_name, percent, written
@@ -117,18 +117,18 @@ def _measured(outcome: Outcome) -> dict[str, str]:
     weight = weight_on_masked(outcome.pattern, outcome.mask)
     return {
         "largest weight on a masked cell": "none is masked" if weight is None else _number(weight),
-        "rows add up to": _span(sums(outcome.pattern)),
+        "rows add up to": _span(weight_sums(outcome.pattern)),
     }
 
 
 def _row(outcome: Outcome, query: int) -> dict[str, str]:
     row = outcome.pattern[query]
-    return {"weights of the row": _span(row), "it adds up to": _number(float(sums(row)))}
+    return {"weights of the row": _span(row), "it adds up to": _number(float(weight_sums(row)))}
 
 
 def _span(values: np.ndarray) -> str:
     """From the least to the most, one number where that is the same."""
-    return " to ".join(dict.fromkeys(map(_number, extremes(values))))
+    return " to ".join(dict.fromkeys(map(_number, value_range(values))))
 
 
 def _number(value: float) -> str:

@@ -9,7 +9,7 @@ from app_pages.controls.head_choice import HeadChoice
 from app_pages.show.side_predictions import beside, tell
 from app_pages.subject.subject import LiveSubject
 from model.capture.intervention import MaskChoice, masked
-from model.measures.head_measures import normaliser
+from model.measures.head_measures import softmax_normaliser
 from viz.builders.number_format import head_name, in_tex
 
 SIZE = 4
@@ -58,7 +58,7 @@ def in_numbers(scores: np.ndarray, pattern: np.ndarray) -> tuple[str, str, str]:
     return (
         f"S + M = {_lower_triangle(n, lambda i, j: in_tex(scores[i, j], '.2f'), masked=MINUS_INFINITY)}",
         f"A = {_lower_triangle(n, lambda i, j: f'{pattern[i, j]:.3f}', masked='0')}",
-        rf"Z_{n} = {terms} = {normaliser(scores[-1]):.3f}",
+        rf"Z_{n} = {terms} = {softmax_normaliser(scores[-1]):.3f}",
     )
 
 

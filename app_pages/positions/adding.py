@@ -11,7 +11,7 @@ from app_pages.show.show import show
 from app_pages.subject.subject import LiveSubject
 from model.config import ModelConfig
 from model.experiments.embeddings import embedding_parts
-from model.theory.add_or_concatenate import query_key_weights, sums
+from model.theory.add_or_concatenate import position_sums, query_key_weights
 from viz.builders.number_format import head_name
 from viz.positions.sum_of_maps import sum_of_maps
 
@@ -31,7 +31,7 @@ def adding(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     w_q, w_k = query_key_weights(loaded.model, chosen.layer, chosen.head)
     n, d_model = parts.content.shape
     d_k = w_q.shape[1]
-    found = sums(parts.content, parts.positions, w_q, w_q if tied else w_k)
+    found = position_sums(parts.content, parts.positions, w_q, w_q if tied else w_k)
     maps = {"X W₁": found.content, "+ P W₂": found.positions, "= Concat[X, P] W": found.whole}
     show(sum_of_maps(maps, parts.tokens), key="positions_sum")
     with st.container(

@@ -29,7 +29,7 @@ from app_pages.toolkit.stoppable import in_steps
 from model.capture.intervention import repositioned
 from model.experiments.shuffling import STAY, movable, restored, shuffled
 from model.inputs import Input
-from model.measures.changes import changes_of_class, largest_change, one_class
+from model.measures.changes import class_changes, class_under_interventions, largest_change
 from model.record import ForwardRecord
 from viz.builders.number_format import percent
 from viz.compare.stage_curves import stage_curves
@@ -138,7 +138,7 @@ def _many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) -> None
         for each in (False, True)
     )
     if not record.has_classes:
-        both = {WITH: changes_of_class(record, found, None), WITHOUT: changes_of_class(zeroed, without, None)}
+        both = {WITH: class_changes(record, found, None), WITHOUT: class_changes(zeroed, without, None)}
         figure = stage_curves(both, list(map(str, range(N_SEEDS))), y_title=POOLED, x_title="seed")
         show(figure, key="positions_pooled_by_order")
         return
@@ -157,7 +157,7 @@ def _many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) -> None
         selection="seed",
         take=lambda point: ORDER_SEED.take(int(point["seed"])),
     )
-    followed = one_class(found, said)
+    followed = class_under_interventions(found, said)
     st.markdown(
         f"With positions, **{followed.kept} of {N_SEEDS}** orders keep the prediction {name}, whose "
         f"probability goes from {percent(followed.lowest, 2)} to {percent(followed.highest, 2)}. Without, "
@@ -198,7 +198,7 @@ def _shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: Forwa
     found = answers_under(subject, changes, "Running many shifts …")
     if not record.has_classes:
         st.markdown(f"**{len(shifts)} shifts** of the same input")
-        moved = {"shifted": changes_of_class(record, found, None)}
+        moved = {"shifted": class_changes(record, found, None)}
         figure = stage_curves(moved, list(map(str, shifts)), y_title=POOLED, x_title="shift k, in positions")
         show(figure, key="positions_pooled_by_shift")
         return

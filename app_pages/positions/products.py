@@ -23,9 +23,9 @@ def products() -> None:
     dots, distances = _measured(n, d_model)
     offsets = np.arange(1 - n, n)
     law, formula = "Σ cos(ω φ)", r"\sum_k \cos(\omega_k \varphi)"
-    _quantity(dots, theory.dot_product_at(offsets, d_model), "dot product", law, formula)
+    _quantity(dots, theory.dot_product_by_offset(offsets, d_model), "dot product", law, formula)
     law, formula = f"√(d_model − 2 {law})", rf"\sqrt{{d_\text{{model}} - 2 {formula}}}"
-    _quantity(distances, theory.distance_at(offsets, d_model), "distance", law, formula)
+    _quantity(distances, theory.distance_by_offset(offsets, d_model), "distance", law, formula)
     st.latex(
         r"p_t \cdot p_{t+\varphi} = \sum_k \left( \sin \omega_k t \, \sin \omega_k (t+\varphi) + "
         r"\cos \omega_k t \, \cos \omega_k (t+\varphi) \right) = \sum_k \cos(\omega_k \varphi)"
@@ -35,7 +35,7 @@ def products() -> None:
         r"$-\varphi$ give the same. With $\varphi = 0$, $|p_t|^2 = d_\text{model} / 2$ for every $t$, and "
         r"so $|p_t - p_{t+\varphi}|^2 = d_\text{model} - 2 \sum_k \cos(\omega_k \varphi)$."
     )
-    apart, one, other = theory.nearest(distances)
+    apart, one, other = theory.nearest_positions(distances)
     st.markdown(
         f"No two of these {n:,} positions have the same vector: the nearest two, {one} and {other}, are "
         f"**{written(apart, '.3g')}** apart."
@@ -48,13 +48,13 @@ def products() -> None:
 
 @cached(spinner="Measuring all pairs …")
 def _measured(n: int, d_model: int) -> tuple[np.ndarray, np.ndarray]:
-    rows = theory.table(n, d_model)
-    return theory.dot_products(rows), theory.distances(rows)
+    rows = theory.position_table(n, d_model)
+    return theory.dot_products(rows), theory.row_distances(rows)
 
 
 def _quantity(matrix: np.ndarray, at_offsets: np.ndarray, what: str, law: str, formula: str) -> None:
     """One matrix [position, position] beside its values over the offset."""
-    gathered, name = theory.by_offset(matrix), what.partition(" ")[0]
+    gathered, name = theory.summarise_by_offset(matrix), what.partition(" ")[0]
     with st.container(horizontal=True, gap="medium"):
         with st.container(key=f"side_{name}_matrix"):
             st.markdown(f"**{what.capitalize()}** of every $p_s$ with every $p_t$")

@@ -8,7 +8,7 @@ from app_pages.positions.notation import column, scientific
 from app_pages.show.show import show
 from app_pages.subject.cache import cached
 from model.theory import position_shift as theory
-from model.theory.sinusoidal_positions import frequencies, table, wavelengths
+from model.theory.sinusoidal_positions import frequencies, position_table, wavelengths
 from viz.builders.number_format import in_tex
 from viz.positions.position_curves import error_curves
 from viz.positions.position_heatmaps import shift_of_positions
@@ -61,7 +61,7 @@ def shift() -> None:
 
 def _worked(d_model: int, offset: int, t: int, k: int) -> None:
     """M(k, phi) times one pair in numbers, beside the pair that it should give."""
-    rows = table(N, d_model)
+    rows = position_table(N, d_model)
     pair = slice(2 * k, 2 * k + 2)
     block = theory.rotation(k, offset, d_model)
     matrix = r" \\ ".join(" & ".join(in_tex(value, ".4f") for value in row) for row in block)
@@ -75,13 +75,13 @@ def _worked(d_model: int, offset: int, t: int, k: int) -> None:
 
 
 @cached(spinner="Fitting a map to the sines …")
-def _misses(d_model: int, offset: int) -> dict[str, theory.Miss]:
+def _misses(d_model: int, offset: int) -> dict[str, theory.ErrorSummary]:
     """By what shifts."""
-    rows = table(N, d_model)
+    rows = position_table(N, d_model)
     return {
-        ROTATION: theory.miss(theory.shift_errors(rows, offset)),
-        DIAGONAL: theory.miss(theory.sine_shift_errors(rows, offset)),
-        BEST: theory.miss(theory.best_map_errors(rows[:, ::2], offset)),
+        ROTATION: theory.summarise_errors(theory.shift_errors(rows, offset)),
+        DIAGONAL: theory.summarise_errors(theory.sine_shift_errors(rows, offset)),
+        BEST: theory.summarise_errors(theory.best_map_errors(rows[:, ::2], offset)),
     }
 
 

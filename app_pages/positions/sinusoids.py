@@ -20,7 +20,7 @@ def sinusoids() -> None:
     with controls:
         d_model, n = WIDTH.choose(), LENGTH.choose()
         t = POSITION.choose(most=n - 1, default=min(10, n - 1))
-    rows = theory.table(n, d_model)
+    rows = theory.position_table(n, d_model)
     _clocks(t, d_model)
     with st.container(horizontal=True, horizontal_alignment="center", gap="large"):
         st.latex(r"p_{t,\,2k} = \sin(\omega_k t), \qquad p_{t,\,2k+1} = \cos(\omega_k t)", width="content")
@@ -81,7 +81,7 @@ def _counter(rows: np.ndarray, t: int) -> None:
     )
     n_bits = (n - 1).bit_length()
     positions = np.arange(min(ROWS, n)) + t // ROWS * ROWS
-    bits = theory.bits(positions, n_bits)
+    bits = theory.binary_digits(positions, n_bits)
     pairs = theory.nearest_pairs(2.0 ** np.arange(3, n_bits + 1), d_model)
     sines = rows[positions][:, [2 * k for k in pairs]]
     wavelengths = theory.wavelengths(d_model)[pairs]

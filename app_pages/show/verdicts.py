@@ -8,18 +8,25 @@ from app_pages.subject.cache import cached
 from model import checkpoint
 from model.claims import measurements
 from model.claims.measurements import Measurement
-from model.claims.verdict import FEWEST_SEEDS, SIGNIFICANT, Judgement, Outcome, Rule, separated_by_chance
+from model.claims.verdict import (
+    FEWEST_SEEDS,
+    SIGNIFICANT,
+    ClaimOutcome,
+    Judgement,
+    Rule,
+    chance_of_separation,
+)
 from viz.builders.number_format import written
 
-_OUTCOMES = list(Outcome)
+_OUTCOMES = list(ClaimOutcome)
 _WORDS = {
-    Outcome.HOLDS: ":material/check_circle: **Holds**",
-    Outcome.OPPOSITE: ":material/cancel: **Does not hold**, the opposite is shown",
-    Outcome.AGREE: ":material/done_all: **All {n} seeds agree**",
-    Outcome.AGREE_ON_OPPOSITE: ":material/remove_done: **All {n} seeds say the opposite**",
-    Outcome.NOT_SHOWN: ":material/help: **Not shown by {n} seeds**",
-    Outcome.TOO_FEW: "No verdict from fewer than {fewest} seeds",
-    Outcome.LEFT_OUT: "Left out, post-LN only guesses there",
+    ClaimOutcome.HOLDS: ":material/check_circle: **Holds**",
+    ClaimOutcome.OPPOSITE: ":material/cancel: **Does not hold**, the opposite is shown",
+    ClaimOutcome.AGREE: ":material/done_all: **All {n} seeds agree**",
+    ClaimOutcome.AGREE_ON_OPPOSITE: ":material/remove_done: **All {n} seeds say the opposite**",
+    ClaimOutcome.NOT_SHOWN: ":material/help: **Not shown by {n} seeds**",
+    ClaimOutcome.TOO_FEW: "No verdict from fewer than {fewest} seeds",
+    ClaimOutcome.LEFT_OUT: "Left out, post-LN only guesses there",
 }
 NOT_MEASURED = "**Not measured**"
 LEGEND = f"""
@@ -29,7 +36,7 @@ LEGEND = f"""
 - **All {FEWEST_SEEDS} seeds agree**: of trained encoders there are {FEWEST_SEEDS} pairs at most, too few for p < {SIGNIFICANT:g}, so that
   none of these claims "holds". All that can be said is that every encoder of one placement lies on the claimed side of
   every one of the other. Where the place of the norm changed nothing, all {FEWEST_SEEDS} of one placement would still lie on
-  one side of all of the other in 1 of {1 / separated_by_chance(FEWEST_SEEDS):.0f} comparisons: some of these may be chance.
+  one side of all of the other in 1 of {1 / chance_of_separation(FEWEST_SEEDS):.0f} comparisons: some of these may be chance.
 """
 TEST = (
     "The two encoders of a pair begin with the same seed. p is that of a two-sided exact sign-flip test of the differences "
@@ -41,14 +48,14 @@ TEST = (
 
 def stored_measurements() -> list[Measurement]:
     """Nothing where there is no file. Raises ValueError, in one sentence, where it is damaged, and OSError."""
-    path = checkpoint.CHECKPOINTS / measurements.CLAIMS
+    path = checkpoint.CHECKPOINTS / measurements.CLAIMS_FILE
     return _read(path, path.stat().st_mtime_ns if path.exists() else 0)
 
 
 @cached
 def _read(path: Path, _changed: int) -> list[Measurement]:
     """`_changed` is when the file was, in ns: what is measured while the app runs is read too."""
-    return measurements.read(path)
+    return measurements.read_measurements(path)
 
 
 def verdict_lines(judgements: Sequence[Judgement], rule: Rule) -> str:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from app_pages.subject.stored_results import over
 from app_pages.subject.subject import Subject
 from app_pages.toolkit.markdown import plain
-from model.measures.head_roles import Role, roles, roles_on
+from model.measures.head_roles import HeadRole, roles_from_numbers, roles_on_input
 
 
 class HeadNames(NamedTuple):
@@ -38,20 +38,20 @@ class HeadNames(NamedTuple):
 
 def head_names(subject: Subject, layer: int, head: int) -> HeadNames:
     """By the whole input, whatever a view of it hides."""
-    here = roles_on(subject.record, layer, head)
+    here = roles_on_input(subject.record, layer, head)
     mostly, data = _over_data(subject, layer, head)
     rules = "; ".join(f"**{role.name}**: {role.rule}" for role in dict.fromkeys((*here, *mostly)))
     return HeadNames(_joined(here), _joined(mostly), data, rules)
 
 
-def _over_data(subject: Subject, layer: int, head: int) -> tuple[tuple[Role, ...], str]:
+def _over_data(subject: Subject, layer: int, head: int) -> tuple[tuple[HeadRole, ...], str]:
     """Those by the means over the data set, and what that is; "" where nothing is stored."""
     stored = subject.stored_heads
     if stored is None or stored.z.shape[:2] != subject.record.pattern.shape[:2]:
         return (), ""
     means = {name: spread.mean for name, spread in stored.spreads.items()}
-    return roles(subject.record, means, layer, head), plain(over(stored.source))
+    return roles_from_numbers(subject.record, means, layer, head), plain(over(stored.source))
 
 
-def _joined(names: tuple[Role, ...]) -> str:
+def _joined(names: tuple[HeadRole, ...]) -> str:
     return ", ".join(role.name for role in names)

@@ -6,7 +6,7 @@ from app_pages.subject.cache import cached, of
 from app_pages.subject.subject import LiveSubject
 from model.capture.intervention import without_keys
 from model.experiments.probabilities import probabilities
-from model.measures.changes import changes_of_class, strongest
+from model.measures.changes import class_changes, strongest_change
 
 SHORT = 64  # positions: of more it would take too long
 
@@ -26,10 +26,10 @@ def telling_position(subject: LiveSubject) -> Telling | None:
         return None
     answers = of(probabilities, subject.checkpoint, (subject.given,), tuple(map(without_keys, words)))[0]
     if not record.has_classes:
-        changes = changes_of_class(record, answers, None)
-        most = strongest(changes)
+        changes = class_changes(record, answers, None)
+        most = strongest_change(changes)
         return Telling(words[most], float(changes[most]), False)
     said = int(record.probabilities.argmax())
-    changes = changes_of_class(record, answers, said)
+    changes = class_changes(record, answers, said)
     most = int(changes.argmin())  # the largest fall: the one that turns the answer, if any does
     return Telling(words[most], float(-changes[most]), int(answers[most].argmax()) != said)

@@ -14,14 +14,14 @@ from app_pages.subject.cache import cached
 from app_pages.toolkit.markdown import plain
 from model import checkpoint
 from model.atlas import results
-from model.atlas.data_source import Source
+from model.atlas.data_source import DataSource
 from model.sources import locations
 
 
 class Stored(Protocol):
     """What is read of a file."""
 
-    source: Source
+    source: DataSource
 
 
 Made = TypeVar("Made", bound=Stored)
@@ -30,37 +30,37 @@ States = tuple[
 ]  # of files, in which a change of any of them shows; none of one that is not there
 
 
-def heads_of(name: str) -> results.Heads | None:
+def heads_of(name: str) -> results.HeadResults | None:
     """None where there is no file, or one of other weights. Where it is damaged a caption says so."""
     return _said(name, results.HEADS, _heads)
 
 
-def layers_of(name: str) -> results.Layers | None:
+def layers_of(name: str) -> results.LayerResults | None:
     """As `heads_of`."""
     return _said(name, results.LAYERS, _layers)
 
 
-def examples_of(name: str) -> results.Table | None:
+def examples_of(name: str) -> results.ResultTable | None:
     """As `heads_of`."""
     return _said(name, results.EXAMPLES, partial(_rows, file=results.EXAMPLES))
 
 
-def pruning_of(name: str) -> results.Table | None:
+def pruning_of(name: str) -> results.ResultTable | None:
     """As `heads_of`."""
     return _said(name, results.PRUNING, partial(_rows, file=results.PRUNING))
 
 
-def faithfulness_of(name: str) -> results.Table | None:
+def faithfulness_of(name: str) -> results.ResultTable | None:
     """As `heads_of`."""
     return _said(name, results.FAITHFULNESS, partial(_rows, file=results.FAITHFULNESS))
 
 
-def over(source: Source, measure: str | None = None) -> str:
+def over(source: DataSource, measure: str | None = None) -> str:
     """Such as "872 SST development sentences"; of a `measure` that was taken of fewer, their number."""
     return f"{source.samples.get(measure, source.n):,} {source.data}"
 
 
-def is_of(source: Source, *names: str) -> bool:
+def is_of(source: DataSource, *names: str) -> bool:
     """Whether it was measured with the weights that these encoders have now."""
     try:
         return source.weights == tuple(map(checkpoint.weights_hash, names))
@@ -86,17 +86,17 @@ def _said(name: str, file: str, read: Callable[[str, States], Made | None]) -> M
 
 
 @cached
-def _heads(name: str, _of: States) -> results.Heads | None:
+def _heads(name: str, _of: States) -> results.HeadResults | None:
     return _of_these_weights(name, results.read_heads(_path(name, results.HEADS)))
 
 
 @cached
-def _layers(name: str, _of: States) -> results.Layers | None:
+def _layers(name: str, _of: States) -> results.LayerResults | None:
     return _of_these_weights(name, results.read_layers(_path(name, results.LAYERS)))
 
 
 @cached
-def _rows(name: str, _of: States, file: str) -> results.Table | None:
+def _rows(name: str, _of: States, file: str) -> results.ResultTable | None:
     return _of_these_weights(name, results.read_rows(_path(name, file)))
 
 

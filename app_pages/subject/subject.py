@@ -15,7 +15,7 @@ from app_pages.subject import cache
 from app_pages.subject.cache import Checkpoint, cached
 from app_pages.subject.stored_results import heads_of
 from app_pages.toolkit.stoppable import in_steps
-from model.atlas.results import Heads
+from model.atlas.results import HeadResults
 from model.capture import capture
 from model.capture.intervention import Intervention
 from model.capture.provenance import settings
@@ -26,7 +26,7 @@ from model.lenses import ATTENTION, LENSES, ROLLED_OUT, ROLLOUT, VALUE_ZEROING, 
 from model.lenses.rollout import rollout
 from model.lenses.value_zeroing import changes_in_layer, rolled_out, steps, zeroed
 from model.loaded import Loaded
-from model.measures.head_measures import odd_rows, summary
+from model.measures.head_measures import head_summary, odd_rows
 from model.measures.word_view import view
 from model.record import AttentionRecord, ForwardRecord
 from model.record.record_file import HALF
@@ -119,7 +119,7 @@ class LiveSubject:
         return self.given.array if isinstance(self.given, Picture) else None
 
     @property
-    def stored_heads(self) -> Heads | None:
+    def stored_heads(self) -> HeadResults | None:
         """The measures of the encoder's heads over a data set; None where none are stored."""
         return heads_of(self.checkpoint)
 
@@ -172,7 +172,7 @@ class LiveSubject:
     def viewed(self, choice: LensChoice = WEIGHTS, *, merged: bool = False, hidden: bool = False) -> Measured:
         """The same with pieces `merged` into words and special tokens `hidden`, and the measures of those maps."""
         if choice.lens.name == ATTENTION and not (merged or hidden):
-            return Measured(self.record, self.measure(summary))
+            return Measured(self.record, self.measure(head_summary))
         self.through(choice)  # here, where a bar can be drawn
         number = choice.class_number(self.loaded.config)
         return _viewed(self, choice.lens.name, number, merged, hidden)
@@ -302,4 +302,4 @@ def _viewed_through(record: AttentionRecord, is_rollout: bool, merged: bool, hid
 
 def _measured(record: AttentionRecord, merged: bool, hidden: bool) -> Measured:
     shown = view(record, merged=merged, hidden=hidden)
-    return Measured(shown, summary(shown))
+    return Measured(shown, head_summary(shown))

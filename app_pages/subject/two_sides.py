@@ -19,7 +19,7 @@ from model.experiments.batching import batch_size
 from model.experiments.probabilities import probabilities
 from model.experiments.shuffling import restored
 from model.inputs import Input
-from model.measures.changes import change
+from model.measures.changes import prediction_change
 from model.record import ForwardRecord
 from viz.attention.token_heatmaps import difference_heatmap
 from viz.builders.figure import PlotlyFigure
@@ -80,7 +80,7 @@ def answers_under(subject: LiveSubject, changes: Iterable[Intervention], text: s
 def verdict(what: str, before: ForwardRecord, after: ForwardRecord) -> str:
     """How the prediction of one encoder changed, as a sentence that begins with `what` was changed. Plain text."""
     if not before.has_classes:
-        distance = written(change(before, after).value, ".2g")
+        distance = written(prediction_change(before, after).value, ".2g")
         return f"{what}, the pooled state changes by a cosine distance of {distance}; the encoder has no classes."
     at, then = before.probabilities.argmax(), after.probabilities.argmax()
     was, now = before.class_names[at], before.class_names[then]
@@ -94,7 +94,7 @@ def verdict(what: str, before: ForwardRecord, after: ForwardRecord) -> str:
 
 def similarity(one: ForwardRecord, other: ForwardRecord) -> str:
     """How alike two inputs are to an encoder of embeddings, as a sentence. Plain text."""
-    cosine = 1 - change(one, other).value
+    cosine = 1 - prediction_change(one, other).value
     return f"Cosine similarity of the two embeddings: {written(cosine, '.3f')} (1: the same direction, 0: orthogonal)."
 
 

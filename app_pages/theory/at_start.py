@@ -8,14 +8,14 @@ from app_pages.show.show import heading
 from app_pages.subject.cache import cached
 from app_pages.theory import claims
 from app_pages.theory.over_seeds import BesideItsWords, over_seeds, progress_of_seeds
-from model.theory.gradients_at_start import AtStart, depths_to, lemma_2, of_seeds, one_seed
-from model.theory.untrained_encoder import FreshSetting
+from model.theory.gradients_at_start import InitialNorms, combine_seeds, lemma_2, norms_by_depth, sweep_depths
+from model.theory.untrained_encoder import UntrainedConfig
 from viz.theory.placements import hidden_norms, last_layer_gradient, layer_gradients
 
-measured = cached(one_seed)
+measured = cached(norms_by_depth)
 
 
-def at_start(setting: FreshSetting, variants: list[str], deepest: int, n_seeds: int) -> None:
+def at_start(setting: UntrainedConfig, variants: list[str], deepest: int, n_seeds: int) -> None:
     """Three figures of everything measured so far, drawn anew while more seeds come in."""
     progress = progress_of_seeds()
     heading("The last layer's gradient over depth", key="theory_last")
@@ -27,10 +27,10 @@ def at_start(setting: FreshSetting, variants: list[str], deepest: int, n_seeds: 
     heading("Hidden norms", key="theory_hidden")
     hidden = BesideItsWords("hidden")
 
-    def draw(found: dict[str, list[list[AtStart]]], done: bool) -> None:
+    def draw(found: dict[str, list[list[InitialNorms]]], done: bool) -> None:
         nonlocal concentration
-        depths, lemma = depths_to(deepest), lemma_2(deepest, setting.d_model)
-        sweeps = {variant: of_seeds(by_seed) for variant, by_seed in found.items()}
+        depths, lemma = sweep_depths(deepest), lemma_2(deepest, setting.d_model)
+        sweeps = {variant: combine_seeds(by_seed) for variant, by_seed in found.items()}
         norms = {variant: sweep.last_gradient for variant, sweep in sweeps.items()}
         last.draw(last_layer_gradient(norms, depths), claims.last_layer(norms, depths), done=done)
         excess = {variant: sweep.excess for variant, sweep in sweeps.items()}
@@ -56,7 +56,7 @@ def at_start(setting: FreshSetting, variants: list[str], deepest: int, n_seeds: 
     )
 
 
-def _assumptions(setting: FreshSetting) -> DeltaGenerator:
+def _assumptions(setting: UntrainedConfig) -> DeltaGenerator:
     """What Theorem 1 assumes; returns the place for the assumption that is measured."""
     assumed = claims.assumptions(setting)
     n_met = f"{sum(assumed.values())} of {len(assumed)} hold for these encoders, two more are left open"

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from model.theory import gradients_at_start
-from model.theory.untrained_encoder import FreshSetting
+from model.theory.untrained_encoder import UntrainedConfig
 from viz.builders.number_format import percent, written
 
 LAST = rf"""
@@ -59,7 +59,7 @@ def by_layer(norms: Mapping[str, np.ndarray]) -> str:
     """The last layer over the first, of norms [seed, layer]."""
     lines, remark = ["| measured here | first layer | last layer | last / first |", "|---|---|---|---|"], ""
     for variant, by_seed in norms.items():
-        first, last, ratio = gradients_at_start.ends(by_seed)
+        first, last, ratio = gradients_at_start.first_and_last(by_seed)
         lines.append(f"| {variant} | {written(first, '.3g')} | {written(last, '.3g')} | **{ratio:.2f}** |")
         if variant == "post-LN" and ratio <= 1:
             remark = f"\n\n{NOT_REPRODUCED}"
@@ -77,12 +77,12 @@ def hidden(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> str:
             off = percent(gradients_at_start.furthest_from_line(by_seed, lemma), 0)
             lines.append(f"- {variant}: at most **{off}** away from the line, at any layer.")
         else:
-            least, largest = (written(norm, ".3g") for norm in gradients_at_start.extent(by_seed))
+            least, largest = (written(norm, ".3g") for norm in gradients_at_start.layer_range(by_seed))
             lines.append(f"- {variant}: {least} to {largest}.")
     return "\n".join([HIDDEN, "Measured here:", *lines])
 
 
-def assumptions(setting: FreshSetting) -> dict[str, bool]:
+def assumptions(setting: UntrainedConfig) -> dict[str, bool]:
     """What Theorem 1 assumes and this page sets, and whether the setting agrees."""
     theory = setting.initialisation == "theory"
     return {

@@ -9,8 +9,8 @@ from app_pages.controls.theory_controls import N_STEPS, RATE, TEN_STEPS, UPDATE_
 from app_pages.show.show import heading
 from app_pages.subject.cache import cached
 from app_pages.theory.over_seeds import BesideItsWords, over_seeds, progress_of_seeds
-from model.theory.early_update import after_first_and_last, model_update
-from model.theory.untrained_encoder import FreshSetting
+from model.theory.early_update import mean_first_and_last, model_update
+from model.theory.untrained_encoder import UntrainedConfig
 from viz.theory.placements import model_updates
 
 UPDATE = r"""
@@ -25,7 +25,7 @@ DeepNorm is built to keep it below a bound.
 measured = cached(model_update)
 
 
-def first_steps(setting: FreshSetting, variants: list[str], n_layers: int, n_seeds: int) -> None:
+def first_steps(setting: UntrainedConfig, variants: list[str], n_layers: int, n_seeds: int) -> None:
     with bar("steps")[0]:
         rate = RATE.choose()
         n_steps = N_STEPS.choose()
@@ -55,7 +55,7 @@ def _said(updates: Mapping[str, np.ndarray], n_steps: int, d_model: int) -> str:
     """Of updates [seed, step]: what the first step does, and what all do."""
     lines = [f"| measured here | after 1 step | after {n_steps} |", "|---|---|---|"]
     for variant, by_seed in updates.items():
-        first, last = after_first_and_last(by_seed)
+        first, last = mean_first_and_last(by_seed)
         lines.append(f"| {variant} | **{first:.2f}** | {last:.2f} |")
     scale = (
         rf"At the start $F$ comes out of a norm, so $\|F\| = \sqrt{{d}} = {d_model**0.5:.1f}$; two unrelated "

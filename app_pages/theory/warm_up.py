@@ -12,17 +12,17 @@ from app_pages.theory.warmup_runs import Grid, draw_grids, draw_losses, places, 
 from app_pages.toolkit.markdown import plain
 from model.claims.catalogue import CLAIMS
 from model.theory import warmup_grid
-from model.theory.untrained_encoder import FreshSetting
+from model.theory.untrained_encoder import UntrainedConfig
 from model.theory.warmup_grid import WarmupRun
 
 RATES, WARMUPS = (1e-3, 3e-3, 1e-2), (0, 10, 30)
-SMALL = FreshSetting(d_model=32, n_heads=4, expansion=2, initialisation="Xavier")
+SMALL = UntrainedConfig(d_model=32, n_heads=4, expansion=2, initialisation="Xavier")
 Cell = tuple[str, int, float, int, int]  # variant, layers, learning rate, steps of warm-up and in all
 # In the session: the runs that are being made, and those that are done. What came of them lies in the cache.
 RUNNING, DONE = "theory_grid_running", "theory_grid_done"
 
 
-trained = cached(warmup_grid.run)
+trained = cached(warmup_grid.train_once)
 
 
 def live_grid(variants: list[str]) -> None:

@@ -22,9 +22,9 @@ from model.theory.warmup_grid import (
     N_JUDGED,
     RUNS,
     WarmupRun,
-    end_of_scale,
+    loss_scale_limit,
+    most_affected_rate,
     read_runs,
-    telling_rate,
 )
 from viz.builders.number_format import percent
 from viz.theory.warmup_figures import loss_curves, warmup_grid
@@ -76,7 +76,7 @@ def draw_grids(
     key: str | None,
 ) -> None:
     """All in the same colours and on the same axes; with the `key` None they are drawn anew in a moment."""
-    highest = end_of_scale([run.final_loss for runs in grid.values() for run in runs])
+    highest = loss_scale_limit([run.final_loss for runs in grid.values() for run in runs])
     for name, runs in grid.items():
         cells = [(run.learning_rate, run.warmup, run.final_loss, run.accuracy) for run in runs]
         errors = ["" if run.accuracy is None else _error(run.accuracy) for run in runs]
@@ -96,13 +96,13 @@ def draw_losses(grid: Grid, rate: Box[str], *, key: str) -> None:
     """Loss over steps of the runs with one learning rate, a line a warm-up."""
     every = [run for runs in grid.values() for run in runs]
     rates = [f"{rate:g}" for rate in sorted({run.learning_rate for run in every})]
-    first = f"{telling_rate(every):g}"
+    first = f"{most_affected_rate(every):g}"
     with bar(key)[0]:
         chosen = rate.choose(rates, first)
     at_rate = {
         name: [run for run in runs if f"{run.learning_rate:g}" == chosen] for name, runs in grid.items()
     }
-    highest = end_of_scale([loss for runs in at_rate.values() for run in runs for loss in run.losses])
+    highest = loss_scale_limit([loss for runs in at_rate.values() for run in runs for loss in run.losses])
     for name, place in places(at_rate, key=f"{key}_losses").items():
         curves = {run.warmup: (run.steps, run.losses) for run in at_rate[name]}
         with place:

@@ -21,11 +21,11 @@ import torch
 from ..checkpoint.cli import CHECKPOINT, in_one_sentence, load_checkpoint
 from ..loaded import Loaded
 from .dataset_examples import examples_for
-from .measure_dataset import EXTRA, SAMPLE, Wanted, gather
+from .measure_dataset import EXTRA, SAMPLE, MeasureOptions, measure_dataset
 from .on_ray import on_ray
-from .results import against_file, write_against
-from .run import Engine, local
-from .two_encoders import compare
+from .results import comparison_file, write_comparison
+from .run import Engine, run_locally
+from .two_encoders import compare_encoders
 
 
 def main() -> None:
@@ -45,19 +45,19 @@ def measure(loaded: Loaded, arguments: argparse.Namespace) -> list[Path]:
     if arguments.against:
         examples = examples_for(loaded, arguments.data, arguments.limit or SAMPLE, arguments.name)
         other = load_checkpoint(arguments.against, arguments.device)
-        path = out / against_file(other.name)
-        write_against(path, compare(loaded, other, examples, _command(loaded, arguments, other)))
+        path = out / comparison_file(other.name)
+        write_comparison(path, compare_encoders(loaded, other, examples, _command(loaded, arguments, other)))
         return [path]
     examples = examples_for(loaded, arguments.data, arguments.limit, arguments.name)
     command = _command(loaded, arguments)
-    wanted = Wanted(extra=arguments.extra, sample=arguments.sample, show_data=arguments.show_data)
+    wanted = MeasureOptions(extra=arguments.extra, sample=arguments.sample, show_data=arguments.show_data)
     with _engine(arguments) as engine:
-        return gather(loaded, examples, out, command, wanted, engine)
+        return measure_dataset(loaded, examples, out, command, wanted, engine)
 
 
 def _engine(arguments: argparse.Namespace) -> AbstractContextManager[Engine]:
     if arguments.engine == "local":
-        return nullcontext(local)
+        return nullcontext(run_locally)
     return on_ray(arguments.address, arguments.workers)
 
 

@@ -18,8 +18,8 @@ from ..config import ModelConfig
 from ..experiments.batching import batch_size
 from ..hooks import Watcher, watch
 from ..loaded import Loaded
-from ..measures.head_measures import distances
-from ..measures.head_statistics import NO_WORD, STATISTICS
+from ..measures.head_measures import position_distances
+from ..measures.head_statistics import NOT_WORDS, STATISTICS
 from ..record import Positions, Role
 from .running_moments import Moments
 
@@ -27,7 +27,7 @@ HEADS, CURVES, Z = "heads/", "curves/", "z"  # what the names of the moments beg
 Scores = Float[Tensor, "example head query key"]
 
 
-def watched(loaded: Loaded, inputs: Tensor, positions: Sequence[Positions]) -> dict[str, Moments]:
+def batch_moments(loaded: Loaded, inputs: Tensor, positions: Sequence[Positions]) -> dict[str, Moments]:
     """Over the examples of a batch: `heads/NAME` [layer, head], `curves/NAME` [stage], [place] or [layer], and `z`
     [layer, head, d_v], of each example its mean over the positions that are no padding.
 
@@ -51,14 +51,14 @@ class _Seen:
         self.model, self.config, self.inputs, self.mask = loaded.model, loaded.config, inputs, mask
         self.n = len(positions[0])
         self.device = loaded.device
-        words = {role for each in positions for role in each.roles} - set(NO_WORD)
+        words = {role for each in positions for role in each.roles} - set(NOT_WORDS)
         self.words = self._places(positions, words)
         self.separators = self._places(positions, {"separator"})
         self.padding = None if mask is None else self._places(positions, {"padding"})
         first = positions[0]
         self.is_text = first.unit == "token"
         self.has_first = self.is_text or first.roles[:1] == ("class",)
-        apart = torch.from_numpy(distances(self.n, first.patch_grid)).to(self.device, torch.float32)
+        apart = torch.from_numpy(position_distances(self.n, first.patch_grid)).to(self.device, torch.float32)
         placed = ~apart.diagonal().isnan()
         self.apart = (
             apart.nan_to_num() * placed[:, None] / placed.sum()
@@ -173,7 +173,7 @@ class _Seen:
         return made | {Z: Moments.of(_arrays(self.z))}
 
 
-def one_length(config: ModelConfig, lengths: Sequence[int]) -> list[list[int]]:
+def batches_of_one_length(config: ModelConfig, lengths: Sequence[int]) -> list[list[int]]:
     """Which of some inputs share a batch: of one length, the longest first, so that the memory it takes is enough for the rest."""
     batches: list[list[int]] = []
     for at in sorted(range(len(lengths)), key=lambda at: -lengths[at]):

@@ -12,7 +12,7 @@ from ..schema import Count, PositiveCount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class DataSource:
     """Which examples, through which weights."""
 
     command: str

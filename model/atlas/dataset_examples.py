@@ -134,7 +134,7 @@ def examples_to_show(loaded: Loaded) -> Examples:
     return Examples(name=OWN_NAME if own else DIGITS, csv=None, own=own)
 
 
-def with_classes(loaded: Loaded, examples: Examples) -> list[tuple[int, Input, int]]:
+def labelled_examples(loaded: Loaded, examples: Examples) -> list[tuple[int, Input, int]]:
     """Number, input and class, by its number among the encoder's, of each example.
 
     Raises ValueError, in one sentence, where the data have no labels, or one is no class of the encoder.

@@ -12,11 +12,11 @@ from ..inputs import prepare
 from ..inputs.text import Encoded
 from ..loaded import Loaded
 from ..record import Positions
-from .batch_statistics import one_length, watched
+from .batch_statistics import batch_moments, batches_of_one_length
 from .dataset_examples import Shard
 from .running_moments import Arrays, Moments, from_arrays, merge, to_arrays
 
-Step = Callable[[int], object]  # told how many examples are done
+ProgressCallback = Callable[[int], object]  # told how many examples are done
 TOKENS = "tokens"
 
 
@@ -28,7 +28,7 @@ class Measure(ABC):
     shard: int  # examples in a shard
 
     @abstractmethod
-    def of(self, loaded: Loaded, shard: Shard, step: Step) -> Arrays:
+    def of(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
         """What one shard comes to. Raises ValueError, in one sentence, where an example cannot be read."""
 
     @abstractmethod
@@ -36,7 +36,7 @@ class Measure(ABC):
         """What both come to together."""
 
 
-class OfMoments(Measure):
+class MomentsMeasure(Measure):
     """Means and spreads."""
 
     def merged(self, one: Arrays, other: Arrays) -> Arrays:
@@ -46,17 +46,17 @@ class OfMoments(Measure):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Statistics(OfMoments):
-    """`model.atlas.batch_statistics.watched` of all heads and layers: one forward an example; and `TOKENS`, of texts [2]: how many
+class Statistics(MomentsMeasure):
+    """`model.atlas.batch_statistics.batch_moments` of all heads and layers: one forward an example; and `TOKENS`, of texts [2]: how many
     tokens were read, and how many of them the vocabulary lacks."""
 
     name: ClassVar[str] = "statistics"
     shard: int = 1024
 
-    def of(self, loaded: Loaded, shard: Shard, step: Step) -> Arrays:
+    def of(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
         total: dict = {}
         for _, inputs, positions in batches(loaded, shard):
-            merge(total, watched(loaded, inputs, positions) | _counted(positions))
+            merge(total, batch_moments(loaded, inputs, positions) | _counted(positions))
             step(len(positions))
         return to_arrays(total)
 
@@ -74,12 +74,12 @@ def batches(loaded: Loaded, shard: Shard) -> Iterator[tuple[list[int], torch.Ten
             prepared.append(prepare(loaded, given))
         except ValueError as error:
             raise ValueError(f"example {number}: {error}") from error
-    for places in one_length(loaded.config, [len(positions) for _, positions in prepared]):
+    for places in batches_of_one_length(loaded.config, [len(positions) for _, positions in prepared]):
         inputs, positions = zip(*(prepared[place] for place in places), strict=True)
         yield places, torch.cat(inputs), list(positions)
 
 
-def spreads_of(arrays: Mapping, beginning: str) -> dict:
+def moments_with_prefix(arrays: Mapping, beginning: str) -> dict:
     """The moments whose name begins so, by the rest of their name, in alphabetical order."""
     found = from_arrays(arrays)
     return {name.removeprefix(beginning): found[name] for name in sorted(found) if name.startswith(beginning)}

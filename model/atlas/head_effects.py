@@ -19,7 +19,7 @@ from ..lenses import ATTENTION, LENSES, through
 from ..loaded import Loaded
 from ..measures.changes import cosine_distance, log_odds
 from .dataset_examples import Shard
-from .dataset_measure import OfMoments, Step, spreads_of
+from .dataset_measure import MomentsMeasure, ProgressCallback, moments_with_prefix
 from .running_moments import Arrays, Moments, to_arrays
 
 IMPORTANCE, ZERO, MEAN = "importance", "zero", "mean"  # the names of the columns
@@ -30,20 +30,20 @@ Effect = Float[np.ndarray, "example layer head"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Importance(OfMoments):
+class Importance(MomentsMeasure):
     """`model.experiments.importance.importance` with the predicted class: a forward and a backward pass an example."""
 
     name: ClassVar[str] = "importance"
     shard: int = 64
 
-    def of(self, loaded: Loaded, shard: Shard, step: Step) -> Arrays:
+    def of(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
         found = importance(loaded, shard.inputs)
         step(len(shard))
         return to_arrays({IMPORTANCE: Moments.of(found)})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ablation(OfMoments):
+class Ablation(MomentsMeasure):
     """How far the answer moves without each head: its output made zero, and made its mean over the data set.
 
     |change of the log-odds of the predicted class|, in nats; of an encoder that does not choose a class the cosine
@@ -59,7 +59,7 @@ class Ablation(OfMoments):
     def by(cls, means: Float[np.ndarray, "layer head d_v"]) -> "Ablation":
         return cls(means=means, of_means=hashlib.sha256(means.astype(np.float32).tobytes()).hexdigest())
 
-    def of(self, loaded: Loaded, shard: Shard, step: Step) -> Arrays:
+    def of(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
         before = probabilities(loaded, shard.inputs)[:, 0]
         ways: dict[str, AblationKind] = {ZERO: "zero", MEAN: self.means}
         found = {name: _effects(loaded, shard.inputs, before, how) for name, how in ways.items()}
@@ -68,14 +68,14 @@ class Ablation(OfMoments):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Faithfulness(OfMoments):
+class Faithfulness(MomentsMeasure):
     """By lens: Spearman's correlation of its scores with knocking each token or patch out of the keys, and whether the
     map may be read as an explanation, by the rule of `model.experiments.faithfulness`, on the examples where that can be told."""
 
     name: ClassVar[str] = "faithfulness"
     shard: int = 8
 
-    def of(self, loaded: Loaded, shard: Shard, step: Step) -> Arrays:
+    def of(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
         found: dict[str, list[np.ndarray]] = {}
         for number, given in zip(shard.numbers, shard.inputs, strict=True):
             try:
@@ -95,8 +95,8 @@ class Faithfulness(OfMoments):
         return to_arrays({name: Moments.of(np.stack(each)) for name, each in found.items()})
 
 
-def lens_rows(found: Arrays) -> pd.DataFrame:
-    """With the columns of `model.atlas.results.OF_FAITHFULNESS`: a row a lens, layer and head, lenses in their order, and
+def faithfulness_rows(found: Arrays) -> pd.DataFrame:
+    """With the columns of `model.atlas.results.FAITHFULNESS_COLUMNS`: a row a lens, layer and head, lenses in their order, and
     one of maps of random scores.
 
     The correlation is of the n examples on which it can be computed: not all scores, and not all effects, are the same.
@@ -104,8 +104,8 @@ def lens_rows(found: Arrays) -> pd.DataFrame:
     explanation; on the others they cannot be judged for one of the reasons counted in the last three columns. A lens
     without heads has none in its row.
     """
-    correlations, readable = spreads_of(found, CORRELATION), spreads_of(found, READABLE)
-    counted = spreads_of(found, COUNTED)[""]
+    correlations, readable = moments_with_prefix(found, CORRELATION), moments_with_prefix(found, READABLE)
+    counted = moments_with_prefix(found, COUNTED)[""]
     counts = dict(
         zip(("told", *UNTOLD.values()), np.rint(counted.mean * counted.n).astype(int).tolist(), strict=True)
     )

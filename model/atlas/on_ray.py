@@ -21,7 +21,7 @@ from ..checkpoint import weights_hash
 from ..inputs import Input, Picture, Text
 from ..loaded import Loaded
 from .dataset_examples import Shard
-from .dataset_measure import Measure, Step
+from .dataset_measure import Measure, ProgressCallback
 from .run import Engine
 from .running_moments import Arrays
 
@@ -69,7 +69,7 @@ class _Engine:
         self.workers = workers
 
     def __call__(
-        self, measure: Measure, loaded: Loaded, shards: Iterable[Shard], step: Step
+        self, measure: Measure, loaded: Loaded, shards: Iterable[Shard], step: ProgressCallback
     ) -> Iterator[tuple[int, Arrays]]:
         """Raises ValueError as `measure.of` does, and where a machine has other weights in the checkpoint's folder."""
         import ray

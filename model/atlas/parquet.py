@@ -17,7 +17,7 @@ from ..files.content import content_of
 from ..files.errors import why
 from ..files.writing import replacing
 from ..schema import convert
-from .data_source import Source
+from .data_source import DataSource
 
 LARGEST_FILE = 8 * 2**20  # bytes
 LARGEST_TABLE = 64 * 2**20  # bytes, unpacked
@@ -27,11 +27,13 @@ LONGEST_WORDS = 2000  # characters in a cell
 KEY = b"atlas"
 PLAIN = frozenset({"PLAIN", "RLE"})  # RLE tells which cells are empty
 
-Column = Sequence | np.ndarray
+ColumnValues = Sequence | np.ndarray
 NUMBER, COUNTED, WORD, NUMBERS = pa.float32(), pa.int32(), pa.string(), pa.list_(pa.float32())
 
 
-def write_table(path: Path, source: Source, columns: Mapping[str, tuple[pa.DataType, Column]]) -> None:
+def write_table(
+    path: Path, source: DataSource, columns: Mapping[str, tuple[pa.DataType, ColumnValues]]
+) -> None:
     """Raises OSError where it cannot be written; what was there before then stays."""
     arrays = [pa.array(list(values), kind, from_pandas=False) for kind, values in columns.values()]
     table = pa.table(arrays, pa.schema([(name, kind) for name, (kind, _) in columns.items()]))
@@ -49,7 +51,7 @@ def write_table(path: Path, source: Source, columns: Mapping[str, tuple[pa.DataT
 
 def read_table(
     path: Path, needed: Mapping[str, pa.DataType], later: Mapping[str, pa.DataType] | None = None
-) -> tuple[Source, dict[str, list]] | None:
+) -> tuple[DataSource, dict[str, list]] | None:
     """Source and columns; None where there is no file.
 
     The columns in `needed` must be there, those in `later` may, and all others are numbers.
@@ -66,7 +68,7 @@ def read_table(
 
 def _read(
     path: Path, needed: Mapping[str, pa.DataType], later: Mapping[str, pa.DataType]
-) -> tuple[Source, dict[str, list]]:
+) -> tuple[DataSource, dict[str, list]]:
     content = io.BytesIO(content_of(path, LARGEST_FILE))
     file = pq.ParquetFile(content, arrow_extensions_enabled=False)
     found, schema = file.metadata, file.schema_arrow
@@ -81,7 +83,7 @@ def _read(
     _check_columns(schema, needed, later)
     if KEY not in (known := found.metadata or {}):
         raise ValueError("it does not say where it comes from")
-    source = convert(json.loads(known[KEY]), Source)
+    source = convert(json.loads(known[KEY]), DataSource)
     if len(source.weights) != 1:
         raise ValueError("it must name the weights of one encoder")
     table = file.read(use_threads=False)

@@ -12,7 +12,7 @@ from ..files.writing import replacing
 from .running_moments import Arrays
 
 
-class Progress:
+class PartialResult:
     """Sums over the first shards of a data set, under a key of all that they depend on."""
 
     def __init__(self, path: Path, **depends_on: object) -> None:

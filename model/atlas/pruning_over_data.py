@@ -11,41 +11,47 @@ from ..experiments.ablation import AblationKind
 from ..experiments.pruning import greedy
 from ..inputs import InputLike
 from ..loaded import Loaded
-from .dataset_examples import Examples, with_classes
-from .partial_result import Progress
+from .dataset_examples import Examples, labelled_examples
+from .partial_result import PartialResult
 
 COLUMNS = ("layer", "head", "accuracy", "loss", "turned_wrong", "turned_right")
 JUDGES = 2000  # examples at most: the standard error of an accuracy of 90 % is then 0.7 points
 NOBODY = -1.0  # in the place of a layer and a head at step 0
 
 
-class Labelled(NamedTuple):
+class LabelledInputs(NamedTuple):
     inputs: Sequence[InputLike]
     labels: Sequence[int]
 
 
-def split(loaded: Loaded, examples: Examples, sample: int) -> tuple[Labelled, Labelled]:
+def split_for_pruning(
+    loaded: Loaded, examples: Examples, sample: int
+) -> tuple[LabelledInputs, LabelledInputs]:
     """Those that choose which head goes, every second of a `sample` of the examples, and those that judge.
 
     Of the examples that choose nothing all judge, or `JUDGES` at equal distances. Raises ValueError, in one sentence,
     where a label is missing or no class of the encoder.
     """
-    choosing = with_classes(loaded, examples.limited(sample))[::2]
+    choosing = labelled_examples(loaded, examples.limited(sample))[::2]
     chose = {number for number, *_ in choosing}
-    judging = with_classes(loaded, examples.limited(JUDGES + len(choosing)))
+    judging = labelled_examples(loaded, examples.limited(JUDGES + len(choosing)))
     judging = [example for example in judging if example[0] not in chose]
     n = min(len(judging), JUDGES)
     return _labelled(choosing), _labelled([judging[at * len(judging) // n] for at in range(n)])
 
 
-def _labelled(examples: list[tuple[int, InputLike, int]]) -> Labelled:
-    return Labelled([given for _, given, _ in examples], [label for *_, label in examples])
+def _labelled(examples: list[tuple[int, InputLike, int]]) -> LabelledInputs:
+    return LabelledInputs([given for _, given, _ in examples], [label for *_, label in examples])
 
 
-def pruned(
-    loaded: Loaded, choosing: Labelled, judging: Labelled, means: np.ndarray, progress: Progress
+def pruning_rows(
+    loaded: Loaded,
+    choosing: LabelledInputs,
+    judging: LabelledInputs,
+    means: np.ndarray,
+    progress: PartialResult,
 ) -> pd.DataFrame:
-    """With the columns of `model.atlas.results.OF_PRUNING`: once with zeros in the place of heads, once with their means.
+    """With the columns of `model.atlas.results.PRUNING_COLUMNS`: once with zeros in the place of heads, once with their means.
 
     Raises ValueError as `greedy` does.
     """

@@ -28,8 +28,8 @@ from ..files.errors import one_sentence
 from ..files.json_file import folder_and_name, read_as, replace_text
 from ..measures.head_matching import Pairing, by_distance
 from ..schema import Count, Number
-from .data_source import Source, Spread
-from .parquet import COUNTED, NUMBER, NUMBERS, WORD, Column, read_table, write_table
+from .data_source import DataSource, Spread
+from .parquet import COUNTED, NUMBER, NUMBERS, WORD, ColumnValues, read_table, write_table
 
 HEADS, LAYERS, EXAMPLES = "heads.parquet", "layers.parquet", "examples.parquet"
 PRUNING, FAITHFULNESS = "pruning.parquet", "faithfulness.parquet"
@@ -43,10 +43,10 @@ MOST_HEADS = 2**14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heads:
+class HeadResults:
     """What the heads of one encoder do over a data set."""
 
-    source: Source
+    source: DataSource
     # [layer, head], by the names of `model.measures.head_statistics`; with `importance`, `zero` and `mean` where those were
     # measured, each on as many examples as `source.samples` says
     spreads: Mapping[str, Spread]
@@ -56,26 +56,26 @@ class Heads:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layers:
+class LayerResults:
     """Curves of one encoder over a data set: `norm`, `uniformity`, `answer` [stage], `share` [place], `entropy` [layer]."""
 
-    source: Source
+    source: DataSource
     curves: Mapping[str, Spread]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class ResultTable:
     """Rows that are shown as they are."""
 
-    source: Source
+    source: DataSource
     rows: pd.DataFrame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Against:
+class EncoderComparison:
     """Two encoders over a data set, heads numbered layer by layer. Raises ValueError where the shapes do not fit."""
 
-    source: Source
+    source: DataSource
     shapes: tuple[tuple[int, int], tuple[int, int]]  # layers and heads of the first, and of the second
     distances: Spread  # [one, other] in nats: `model.measures.head_measures.head_distance`
     alike: Int[
@@ -118,7 +118,7 @@ class Against:
         with np.errstate(invalid="ignore"):
             return np.where(paired, distances, 0).sum(axis=1) / paired.sum(axis=1)
 
-    def turned(self) -> "Against":
+    def turned(self) -> "EncoderComparison":
         """The same with the second encoder as the first."""
         partners = self.pairing.partners
         alike = np.zeros(self.distances.mean.shape[1], int)
@@ -147,7 +147,7 @@ class StoredSpread(TypedDict):
 class StoredComparison(TypedDict):
     """An `Against` as JSON."""
 
-    source: Source
+    source: DataSource
     shapes: Annotated[list[LayersAndHeads], Meta(min_length=2, max_length=2)]
     distances: StoredSpread
     alike: list[Count]
@@ -160,13 +160,13 @@ class StoredComparison(TypedDict):
 _AT = {"layer": COUNTED, "head": COUNTED}
 _OF_HEADS = _AT | {MEANS_OF_Z: NUMBERS}
 _OF_LAYERS = {"curve": WORD, "place": COUNTED, "mean": NUMBER, "sd": NUMBER}
-OF_EXAMPLES = _AT | {
+EXAMPLE_COLUMNS = _AT | {
     **dict.fromkeys(("rank", "number", "query", "key"), COUNTED),
     "weight": NUMBER,
     **dict.fromkeys(("query_token", "key_token", "before", "between", "after"), WORD),
 }
-OF_PRUNING = {"how": WORD, "step": COUNTED, **_AT, "accuracy": NUMBER, "loss": NUMBER}
-OF_FAITHFULNESS = {
+PRUNING_COLUMNS = {"how": WORD, "step": COUNTED, **_AT, "accuracy": NUMBER, "loss": NUMBER}
+FAITHFULNESS_COLUMNS = {
     "lens": WORD,
     **_AT,
     **dict.fromkeys(("spearman_mean", "spearman_sd", "share"), NUMBER),
@@ -175,18 +175,21 @@ OF_FAITHFULNESS = {
 # Since maps are held against the perfect one: tables without these columns have shares by another rule.
 _TOLD = dict.fromkeys(("told", "too_few", "unmoved", "no_sooner"), COUNTED)
 
-ROWS = {EXAMPLES: OF_EXAMPLES, PRUNING: OF_PRUNING, FAITHFULNESS: OF_FAITHFULNESS}
+COLUMNS_BY_FILE = {EXAMPLES: EXAMPLE_COLUMNS, PRUNING: PRUNING_COLUMNS, FAITHFULNESS: FAITHFULNESS_COLUMNS}
 # Since accuracy is judged by all that do not choose: older tables were judged by as many as choose.
 _TURNED = dict.fromkeys(("turned_wrong", "turned_right"), COUNTED)
-LATER = {FAITHFULNESS: _TOLD, PRUNING: _TURNED}  # columns that older tables lack
-Content = Heads | Layers | Table
+OPTIONAL_COLUMNS = {FAITHFULNESS: _TOLD, PRUNING: _TURNED}  # columns that older tables lack
+Content = HeadResults | LayerResults | ResultTable
 
 
-def write_heads(path: Path, heads: Heads) -> None:
+def write_heads(path: Path, heads: HeadResults) -> None:
     """A row a head, layer by layer."""
     n_layers, n_heads, _ = heads.z.shape
     layer, head = np.indices((n_layers, n_heads)).reshape(2, -1)
-    columns: dict[str, tuple[pa.DataType, Column]] = {"layer": (COUNTED, layer), "head": (COUNTED, head)}
+    columns: dict[str, tuple[pa.DataType, ColumnValues]] = {
+        "layer": (COUNTED, layer),
+        "head": (COUNTED, head),
+    }
     for name, spread in heads.spreads.items():
         columns[name + MEAN] = NUMBER, _or_none(spread.mean.ravel())
         columns[name + SD] = NUMBER, _or_none(spread.sd.ravel())
@@ -194,7 +197,7 @@ def write_heads(path: Path, heads: Heads) -> None:
     write_table(path, heads.source, columns)
 
 
-def read_heads(path: Path) -> Heads | None:
+def read_heads(path: Path) -> HeadResults | None:
     """None where there is no file. Raises ValueError, in one sentence, where it is damaged."""
     if (found := read_table(path, _OF_HEADS)) is None:
         return None
@@ -215,10 +218,10 @@ def read_heads(path: Path) -> Heads | None:
             name: Spread(mean=_floats(columns[name + MEAN], shape), sd=_floats(columns[name + SD], shape))
             for name in names
         }
-        return Heads(source=source, spreads=spreads, z=np.array(z, np.float32).reshape(*shape, -1))
+        return HeadResults(source=source, spreads=spreads, z=np.array(z, np.float32).reshape(*shape, -1))
 
 
-def write_layers(path: Path, layers: Layers) -> None:
+def write_layers(path: Path, layers: LayerResults) -> None:
     """A row a place of a curve."""
     columns: dict[str, list] = {name: [] for name in _OF_LAYERS}
     for name, spread in layers.curves.items():
@@ -229,7 +232,7 @@ def write_layers(path: Path, layers: Layers) -> None:
     write_table(path, layers.source, {name: (_OF_LAYERS[name], values) for name, values in columns.items()})
 
 
-def read_layers(path: Path) -> Layers | None:
+def read_layers(path: Path) -> LayerResults | None:
     """None where there is no file. Raises ValueError, in one sentence, where it is damaged."""
     if (found := read_table(path, _OF_LAYERS)) is None:
         return None
@@ -243,13 +246,13 @@ def read_layers(path: Path) -> Layers | None:
             rows.append(row)
         mean, sd = (np.array(columns[name], float) for name in ("mean", "sd"))
         curves = {name: Spread(mean=mean[rows], sd=sd[rows]) for name, rows in by_curve.items()}
-        return Layers(source=source, curves=curves)
+        return LayerResults(source=source, curves=curves)
 
 
-def write_rows(path: Path, table: Table) -> None:
+def write_rows(path: Path, table: ResultTable) -> None:
     """Rows with the columns that a file of this name has."""
     columns = {}
-    for name, kind in (ROWS[path.name] | LATER.get(path.name, {})).items():
+    for name, kind in (COLUMNS_BY_FILE[path.name] | OPTIONAL_COLUMNS.get(path.name, {})).items():
         values = table.rows[name].tolist()
         columns[name] = kind, values if kind == WORD else _or_none(values)
     write_table(path, table.source, columns)
@@ -257,32 +260,32 @@ def write_rows(path: Path, table: Table) -> None:
 
 def write(path: Path, content: Content) -> None:
     """Under one of the names above."""
-    if isinstance(content, Heads):
+    if isinstance(content, HeadResults):
         write_heads(path, content)
-    elif isinstance(content, Layers):
+    elif isinstance(content, LayerResults):
         write_layers(path, content)
     else:
         write_rows(path, content)
 
 
-def read_rows(path: Path) -> Table | None:
+def read_rows(path: Path) -> ResultTable | None:
     """A file of one of the names in `ROWS`; columns of `LATER` that it lacks are empty. None where there is none; raises ValueError, in one sentence, where it is damaged."""
-    kinds, later_kinds = ROWS[path.name], LATER.get(path.name, {})
+    kinds, later_kinds = COLUMNS_BY_FILE[path.name], OPTIONAL_COLUMNS.get(path.name, {})
     if (found := read_table(path, kinds, later_kinds)) is None:
         return None
     source, columns = found
     missing = [None] * len(next(iter(columns.values())))
     known = {name: columns[name] for name in kinds}
     later = {name: columns.get(name, missing) for name in later_kinds}
-    return Table(source=source, rows=pd.DataFrame(known | later))
+    return ResultTable(source=source, rows=pd.DataFrame(known | later))
 
 
-def against_file(other: str) -> str:
+def comparison_file(other: str) -> str:
     """What the comparison with the checkpoint `other` is called; of a name such as `hub:owner/name` it is one file, in no folder."""
     return f"against-{other.replace('/', '-')}.json"
 
 
-def read_against(path: Path) -> Against | None:
+def read_comparison(path: Path) -> EncoderComparison | None:
     """None where there is no file. Raises ValueError, in one sentence, where it is damaged."""
 
     if (stored := read_as(path, StoredComparison)) is None:
@@ -295,7 +298,7 @@ def read_against(path: Path) -> Against | None:
             )
         (layers, heads), (other_layers, other_heads) = stored["shapes"]
         mean, sd = (np.array(stored["distances"][name], float) for name in ("mean", "sd"))
-        return Against(
+        return EncoderComparison(
             source=source,
             shapes=((layers, heads), (other_layers, other_heads)),
             distances=Spread(mean=mean, sd=sd),
@@ -307,7 +310,7 @@ def read_against(path: Path) -> Against | None:
         )
 
 
-def write_against(path: Path, made: Against) -> None:
+def write_comparison(path: Path, made: EncoderComparison) -> None:
     values = asdict(made)
     for name in ("samples", "unknown"):  # which are of tables
         del values["source"][name]

@@ -7,24 +7,28 @@ from tqdm import tqdm
 from ..device import hand_back
 from ..loaded import Loaded
 from .dataset_examples import Examples, Shard
-from .dataset_measure import Measure, Step
-from .partial_result import Progress
+from .dataset_measure import Measure, ProgressCallback
+from .partial_result import PartialResult
 from .running_moments import Arrays
 
 # From what is measured, the encoder and shards to the number of each shard and what it came to, in any order. What it
 # cannot measure raises ValueError.
-Engine = Callable[[Measure, Loaded, Iterable[Shard], Step], Iterator[tuple[int, Arrays]]]
+Engine = Callable[[Measure, Loaded, Iterable[Shard], ProgressCallback], Iterator[tuple[int, Arrays]]]
 
 
-def local(
-    measure: Measure, loaded: Loaded, shards: Iterable[Shard], step: Step
+def run_locally(
+    measure: Measure, loaded: Loaded, shards: Iterable[Shard], step: ProgressCallback
 ) -> Iterator[tuple[int, Arrays]]:
     """In this process, one shard after the other."""
     return ((shard.number, measure.of(loaded, shard, step)) for shard in shards)
 
 
-def run(
-    measure: Measure, loaded: Loaded, examples: Examples, progress: Progress, engine: Engine = local
+def run_measure(
+    measure: Measure,
+    loaded: Loaded,
+    examples: Examples,
+    progress: PartialResult,
+    engine: Engine = run_locally,
 ) -> Arrays:
     """What all examples come to. Shards are merged in order, so that it is the same to the last bit in every run.
 

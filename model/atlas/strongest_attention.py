@@ -13,9 +13,9 @@ from ..capture import evaluating
 from ..hooks import watch
 from ..inputs import Text, prepare
 from ..loaded import Loaded
-from ..measures.head_statistics import NO_WORD
+from ..measures.head_statistics import NOT_WORDS
 from .dataset_examples import Examples, Shard
-from .dataset_measure import Measure, Step, batches
+from .dataset_measure import Measure, ProgressCallback, batches
 from .running_moments import Arrays
 
 CONTEXT = 80  # characters on each side
@@ -24,7 +24,7 @@ WHERE = ("number", "query", "key")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Strongest(Measure):
+class StrongestPairs(Measure):
     """Of each example the pair of words or patches with the largest weight, and of those the `most` largest a head.
 
     Class token, separators and padding are left out, on which many heads put nearly all their weight. Of equal weights
@@ -35,13 +35,13 @@ class Strongest(Measure):
     shard: int = 1024
     most: int = 5
 
-    def of(self, loaded: Loaded, shard: Shard, step: Step) -> Arrays:
+    def of(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
         config, numbers = loaded.config, np.array(shard.numbers)
         total: Arrays = {}
         for places, inputs, positions in batches(loaded, shard):
             n = len(positions[0])
             words = torch.tensor(
-                [[role not in NO_WORD for role in each.roles] for each in positions], device=loaded.device
+                [[role not in NOT_WORDS for role in each.roles] for each in positions], device=loaded.device
             )
             seen: dict[int, tuple[Tensor, Tensor]] = {}
 
@@ -78,8 +78,8 @@ class Strongest(Measure):
         }
 
 
-def rows(loaded: Loaded, examples: Examples, found: Arrays) -> pd.DataFrame:
-    """With the columns of `model.atlas.results.OF_EXAMPLES`, a row an example of a head, the strongest first.
+def strongest_rows(loaded: Loaded, examples: Examples, found: Arrays) -> pd.DataFrame:
+    """With the columns of `model.atlas.results.EXAMPLE_COLUMNS`, a row an example of a head, the strongest first.
 
     `before`, `between` and `after` are the text around query and key, shortened; of a picture they are empty. The examples
     are read again.

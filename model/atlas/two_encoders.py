@@ -7,15 +7,15 @@ from ..capture import capture
 from ..checkpoint import weights_hash
 from ..inputs import Input
 from ..loaded import Loaded
-from ..measures.head_matching import distance_matrix, matching
+from ..measures.head_matching import distance_matrix, match_heads
 from ..record import ForwardRecord
-from .data_source import Source
+from .data_source import DataSource
 from .dataset_examples import Examples
-from .results import Against
+from .results import EncoderComparison
 from .running_moments import CrossMoments, Moments
 
 
-def compare(one: Loaded, other: Loaded, examples: Examples, command: str) -> Against:
+def compare_encoders(one: Loaded, other: Loaded, examples: Examples, command: str) -> EncoderComparison:
     """One example after the other; what is kept does not grow with them.
 
     Raises ValueError where the two cut an example into different tokens or patches, which leaves nothing to
@@ -34,26 +34,26 @@ def compare(one: Loaded, other: Loaded, examples: Examples, command: str) -> Aga
         matrix = distance_matrix(first.pattern, second.pattern)
         distances.add(matrix)
         halves[n % 2].add(matrix)
-        _count(together, matching(matrix))
+        _count(together, match_heads(matrix))
         n_stages = min(len(first.residual), len(second.residual))
-        states.add(rows(first)[:n_stages], rows(second)[:n_stages])
+        states.add(states_for_cka(first)[:n_stages], states_for_cka(second)[:n_stages])
     count = int(distances.n.max())
     if count < 2:
         raise ValueError(f"a spread needs two examples at least, {examples.name} holds {count}")
-    partners = matching(distances.mean)
-    return Against(
+    partners = match_heads(distances.mean)
+    return EncoderComparison(
         source=_source(examples, count, command, one, other),
         shapes=shapes,
         distances=distances.spread,
         alike=np.where(partners < 0, 0, together[np.arange(len(partners)), partners]),
-        halves=_same(*(matching(half.mean) for half in halves)),
+        halves=_same(*(match_heads(half.mean) for half in halves)),
         n_states=states.n,
         cka=states.cka(),
         cka_by_chance=states.by_chance(),
     )
 
 
-def rows(record: ForwardRecord) -> Float[np.ndarray, "stage row d_model"]:
+def states_for_cka(record: ForwardRecord) -> Float[np.ndarray, "stage row d_model"]:
     """The states that CKA takes of one example: of every token, or of a picture its class token, or else the mean."""
     if record.unit == "token":
         return record.residual
@@ -69,9 +69,9 @@ def _same(first: np.ndarray, second: np.ndarray) -> int:
     return int(((first == second) & (first >= 0)).sum())
 
 
-def _source(examples: Examples, n: int, command: str, *encoders: Loaded) -> Source:
+def _source(examples: Examples, n: int, command: str, *encoders: Loaded) -> DataSource:
     hashes = tuple(weights_hash(each.folder or each.name) for each in encoders)
-    return Source(command=command, data=examples.name, sha256=examples.sha256, n=n, weights=hashes)
+    return DataSource(command=command, data=examples.name, sha256=examples.sha256, n=n, weights=hashes)
 
 
 def _captured(loaded: Loaded, given: Input, number: int) -> ForwardRecord:

@@ -89,7 +89,7 @@ def predictions(name: str) -> dict[str, np.ndarray] | None:
 
 
 def film_arrays(folder: Path) -> dict[str, np.ndarray] | None:
-    """The arrays that a training run recorded, by the names of `model.train.snapshot.shot`; None where there are none.
+    """The arrays that a training run recorded, by the names of `model.train.snapshot.take_snapshot`; None where there are none.
 
     Raises ValueError, in one sentence, where the file is damaged, or larger than any recording.
     """

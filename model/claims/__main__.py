@@ -15,7 +15,7 @@ import torch
 
 from .. import checkpoint
 from ..checkpoint.cli import in_one_sentence
-from .measurements import CLAIMS, read, write
+from .measurements import CLAIMS_FILE, read_measurements, write_measurements
 from .trained import measure_trained
 from .untrained import measure_untrained, stored_runs
 
@@ -24,7 +24,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m model.claims", description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the data sets")
     parser.add_argument(
-        "--out", type=Path, default=checkpoint.CHECKPOINTS / CLAIMS, help="the file to be written"
+        "--out", type=Path, default=checkpoint.CHECKPOINTS / CLAIMS_FILE, help="the file to be written"
     )
     parser.add_argument("--again", action="store_true", help="measure fresh encoders and short runs anew")
     arguments = parser.parse_args()
@@ -35,12 +35,12 @@ def main() -> None:
 
 def measure(data: Path, out: Path, *, again: bool = False) -> None:
     """Writes `out` twice: with the fresh encoders, which take longest, and with all."""
-    fresh = [] if again else [each for each in read(out) if each.source == "fresh"]
+    fresh = [] if again else [each for each in read_measurements(out) if each.source == "fresh"]
     if not fresh:
         fresh = list(measure_untrained())
-        write(out, fresh)
+        write_measurements(out, fresh)
     trained = list(measure_trained(data))
-    write(out, [*fresh, *stored_runs(), *trained])
+    write_measurements(out, [*fresh, *stored_runs(), *trained])
     print(
         f"{len(fresh)} measurements of fresh encoders and short runs, {len(trained)} of trained ones: {out}"
     )

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from statistics import median
 
 from .measurements import Measurement
-from .verdict import LEARNED, Beyond, FurtherThanSeeds, Judgement, Larger, Outcome, Rule, judge
+from .verdict import LEARNED, Beyond, ClaimOutcome, FurtherThanSeeds, Judgement, Larger, Rule, judge
 
 START, LEARNING, TRAINED = "At the start", "While learning", "After training"
 XIONG = "Xiong et al. 2020"
 
 # A page by its folder, and what its address holds: `figure` says where on it.
-Link = tuple[str, dict[str, str]]
+PageLink = tuple[str, dict[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class Claim:
     learns_in: tuple[
         str, ...
     ] = ()  # figures of accuracy, in one of which post-LN must learn for a measurement to count
-    link: Link
+    link: PageLink
     log: bool = False  # whether its axis is logarithmic
 
     def of(self, measured: Sequence[Measurement]) -> list[Measurement]:
@@ -52,7 +52,8 @@ class Claim:
         counted = [measurement for measurement in about if self._learns(measurement, measured)]
         by_measurement = dict(zip(counted, judge(self.rule, counted), strict=True))
         return [
-            by_measurement.get(measurement, Judgement(measurement, Outcome.LEFT_OUT)) for measurement in about
+            by_measurement.get(measurement, Judgement(measurement, ClaimOutcome.LEFT_OUT))
+            for measurement in about
         ]
 
     def _learns(self, measurement: Measurement, measured: Sequence[Measurement]) -> bool:

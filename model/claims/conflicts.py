@@ -9,8 +9,8 @@ from typing import NamedTuple
 from ..checkpoint.training_history import standard_error
 from .catalogue import CLAIMS, XIONG, Claim
 from .measurements import Measurement
-from .seed_families import WHERE
-from .verdict import Outcome, mean
+from .seed_families import ENCODER_NAMES
+from .verdict import ClaimOutcome, mean
 
 TOUCHED = 0.05  # of accuracy: less is not told of
 FLAT = 0.1  # of the growth of the stream: less counts as none
@@ -112,7 +112,7 @@ def _optimizers(measured: Sequence[Measurement]) -> Iterator[Conflict]:
     used: set[tuple[str | None, str | None]] = set()
     for claim in CLAIMS:
         by_where = {judgement.measured.where: judgement for judgement in claim.judged(measured)}
-        small, reviews = (by_where.get(WHERE[name]) for name in ("sentences", "imdb"))
+        small, reviews = (by_where.get(ENCODER_NAMES[name]) for name in ("sentences", "imdb"))
         if not small or not reviews or small.outcome not in _CLEAR or small.measured.across is not None:
             continue
         optimizers = (small.measured.optimizer, reviews.measured.optimizer)
@@ -134,7 +134,7 @@ def _optimizers(measured: Sequence[Measurement]) -> Iterator[Conflict]:
 
 
 _KINDS = (_one_matrix, _moments, _warmup_steps, _theory_and_training, _sooner, _optimizers)
-_CLEAR = (Outcome.HOLDS, Outcome.OPPOSITE, Outcome.AGREE, Outcome.AGREE_ON_OPPOSITE)
+_CLEAR = (ClaimOutcome.HOLDS, ClaimOutcome.OPPOSITE, ClaimOutcome.AGREE, ClaimOutcome.AGREE_ON_OPPOSITE)
 
 
 def _spelt(optimizer: str | None) -> str:

@@ -13,7 +13,7 @@ from ..checkpoint import CHECKPOINTS
 from ..files.json_file import read_as, replace_text
 from ..schema import Count, Number
 
-CLAIMS = Path("claims.json")  # below the checkpoints
+CLAIMS_FILE = Path("claims.json")  # below the checkpoints
 COMMAND = "python -m model.claims --data FOLDER"
 
 
@@ -59,12 +59,12 @@ class StoredMeasurements(TypedDict):
     measured: list[Measurement]
 
 
-def read(path: Path = CHECKPOINTS / CLAIMS) -> list[Measurement]:
+def read_measurements(path: Path = CHECKPOINTS / CLAIMS_FILE) -> list[Measurement]:
     """What was measured, nothing where there is no file. Raises ValueError, in one sentence, where it is damaged."""
     stored = read_as(path, StoredMeasurements)
     return stored["measured"] if stored else []
 
 
-def write(path: Path, measured: Iterable[Measurement]) -> None:
+def write_measurements(path: Path, measured: Iterable[Measurement]) -> None:
     rows = ",\n".join(json.dumps(asdict(each), ensure_ascii=False, allow_nan=False) for each in measured)
     replace_text(path, f'{{"command": "{COMMAND}", "measured": [\n{rows}\n]}}\n')

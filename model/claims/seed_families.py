@@ -13,31 +13,31 @@ from ..inputs import InputLike
 from ..inputs.digits import examples
 from ..loaded import Loaded
 from ..train.datasets import phrases
-from ..train.prepare_sentences import own_sentences
+from ..train.prepare_sentences import development_sentences
 
 # By what their checkpoints are called: how the page says which encoders they are.
-WHERE = {"sentences": "small text encoders", "mnist": "digit encoders", "imdb": "review encoders"}
+ENCODER_NAMES = {"sentences": "small text encoders", "mnist": "digit encoders", "imdb": "review encoders"}
 N_EXAMPLES = 256  # of which states, patterns and gradients are measured
 AT_ONCE = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Examples:
+class HeldOut:
     """Held-out inputs, the class that is right for each, and what they are called."""
 
     inputs: tuple[InputLike, ...]
     labels: tuple[int, ...]
     of: str
 
-    def some(self, n: int) -> "Examples":
+    def some(self, n: int) -> "HeldOut":
         """As many, spread evenly."""
         places = np.unique(np.linspace(0, len(self.inputs) - 1, n).round().astype(int)).tolist()
         inputs, labels = (tuple(values[place] for place in places) for values in (self.inputs, self.labels))
-        return Examples(inputs=inputs, labels=labels, of=self.of)
+        return HeldOut(inputs=inputs, labels=labels, of=self.of)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Family:
+class SeedFamily:
     """Pairs of encoders; `pre[i]` and `post[i]` are of `seeds[i]`."""
 
     where: str
@@ -53,11 +53,11 @@ class Family:
         return " and ".join(sorted(used, reverse=True)) or None
 
 
-def families() -> list[Family]:
+def load_families() -> list[SeedFamily]:
     """Of the checkpoints that are there, those of each name that both placements have."""
     known = by_seed(checkpoint.available())
     found = []
-    for name, where in WHERE.items():
+    for name, where in ENCODER_NAMES.items():
         pre, post = (
             {seed_of(each)[1]: each for each in known.get(f"{name}-{placement}-ln", [])}
             for placement in ("pre", "post")
@@ -69,17 +69,17 @@ def families() -> list[Family]:
                 placement: tuple(checkpoint.load(names[seed], "cpu") for seed in seeds)
                 for placement, names in pairs.items()
             }
-            found.append(Family(where=where, seeds=seeds, **loaded))
+            found.append(SeedFamily(where=where, seeds=seeds, **loaded))
     return found
 
 
-def held_out(loaded: Loaded, folder: Path) -> Examples:
+def held_out(loaded: Loaded, folder: Path) -> HeldOut:
     """The treebank's development sentences that are not neutral, from `folder`, or the MNIST test digits."""
     if loaded.config.is_text:
-        own = own_sentences(phrases(folder))
-        return Examples(inputs=tuple(own.text), labels=tuple(own.label.tolist()), of="held-out sentences")
+        own = development_sentences(phrases(folder))
+        return HeldOut(inputs=tuple(own.text), labels=tuple(own.label.tolist()), of="held-out sentences")
     images, labels = examples()
-    return Examples(inputs=tuple(images), labels=tuple(labels.tolist()), of="test digits")
+    return HeldOut(inputs=tuple(images), labels=tuple(labels.tolist()), of="test digits")
 
 
 def batches(loaded: Loaded, inputs: Sequence[InputLike]) -> Iterator[list[int]]:

@@ -16,13 +16,13 @@ from ..experiments.probabilities import probabilities
 from ..experiments.residual_stream import SUBLAYERS, gone_past, norms, shares
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
-from ..measures.head_matching import distance_matrix, matching
+from ..measures.head_matching import distance_matrix, match_heads
 from ..measures.head_measures import mean_entropy
 from ..torch_seed import torch_seed
 from ..train.snapshot import gradient_norm
 from ..transformer import Transformer
 from .measurements import Measurement
-from .seed_families import N_EXAMPLES, Examples, Family, batches, families, held_out
+from .seed_families import N_EXAMPLES, HeldOut, SeedFamily, batches, held_out, load_families
 from .untrained import SEEDS
 
 N_MATCHED = 100  # examples over which head distances are averaged
@@ -33,12 +33,12 @@ Numbers = dict[str, float]  # by the name of the figure
 
 def measure_trained(folder: Path) -> Iterator[Measurement]:
     """Of every family of checkpoints that is there. Raises FileNotFoundError where the sentences are missing."""
-    for family in families():
+    for family in load_families():
         examples = held_out(family.pre[0], folder)
         yield from of_family(family, examples)
 
 
-def of_family(family: Family, examples: Examples) -> Iterator[Measurement]:
+def of_family(family: SeedFamily, examples: HeldOut) -> Iterator[Measurement]:
     """All figures of one family; those for which nothing was recorded are left out."""
     some = examples.some(N_EXAMPLES)
     yield from _at_start(family, some)
@@ -59,7 +59,7 @@ def of_family(family: Family, examples: Examples) -> Iterator[Measurement]:
     yield distances(family, examples.some(N_MATCHED))
 
 
-def _at_start(family: Family, examples: Examples) -> Iterator[Measurement]:
+def _at_start(family: SeedFamily, examples: HeldOut) -> Iterator[Measurement]:
     """Of untrained encoders of the family's shape: they cost little, so there are more seeds of them."""
 
     def numbers(trained: Loaded, seed: int) -> Numbers:
@@ -78,7 +78,7 @@ def _at_start(family: Family, examples: Examples) -> Iterator[Measurement]:
 
 
 def _trained(
-    family: Family, measure: Callable[[Loaded], Numbers], *, n: int, of: str
+    family: SeedFamily, measure: Callable[[Loaded], Numbers], *, n: int, of: str
 ) -> Iterator[Measurement]:
     """Of the family's encoders as they are."""
     pre, post = ([measure(loaded) for loaded in encoders] for encoders in (family.pre, family.post))
@@ -99,7 +99,7 @@ def _by_figure(pre: Sequence[Numbers], post: Sequence[Numbers], **options: Any) 
 # Of one encoder
 
 
-def inside(loaded: Loaded, examples: Examples) -> Numbers:
+def inside(loaded: Loaded, examples: HeldOut) -> Numbers:
     """Means over the examples: growth of the stream, share of the sublayers, entropy of the heads.
 
     The growth is the mean length of the states behind the last block, divided by that behind the first one.
@@ -132,7 +132,7 @@ def inside(loaded: Loaded, examples: Examples) -> Numbers:
     return {"stream growth": last / first, "share of sublayers": share, "entropy": entropy}
 
 
-def accuracy(loaded: Loaded, examples: Examples) -> float:
+def accuracy(loaded: Loaded, examples: HeldOut) -> float:
     """Share of the examples that are named rightly."""
     said = probabilities(loaded, examples.inputs)[:, 0].argmax(axis=-1)
     return float((said == np.array(examples.labels)).mean())
@@ -149,7 +149,7 @@ class Gradient:
     ratio: float  # of the last block's parameters to the first block's
 
 
-def gradient(loaded: Loaded, examples: Examples) -> Gradient:
+def gradient(loaded: Loaded, examples: HeldOut) -> Gradient:
     """In evaluation mode, in batches of `GRADIENT_BATCH` neighbours."""
     model, found = loaded.model, []
     for start in range(0, len(examples.inputs), GRADIENT_BATCH):
@@ -189,7 +189,7 @@ def _first_phase(loaded: Loaded) -> list[float]:
 # Of two encoders
 
 
-def distances(family: Family, examples: Examples) -> Measurement:
+def distances(family: SeedFamily, examples: HeldOut) -> Measurement:
     """Head distance between the heads of two encoders, matched so that it is least; mean over the pairs of heads."""
     everyone = (*family.pre, *family.post)
     pairs = list(itertools.combinations(range(len(everyone)), 2))
@@ -201,7 +201,7 @@ def distances(family: Family, examples: Examples) -> Measurement:
     found: dict[str, list[float]] = {"pre": [], "post": [], "across": []}
     for (one, other), total in sums.items():
         matrix = total / len(examples.inputs)
-        apart = float(matrix[np.arange(len(matrix)), matching(matrix)].mean())
+        apart = float(matrix[np.arange(len(matrix)), match_heads(matrix)].mean())
         n = len(family.pre)
         found["pre" if other < n else "post" if one >= n else "across"].append(apart)
     return Measurement(

@@ -10,8 +10,8 @@ from .. import checkpoint
 from ..theory import warmup_grid
 from ..theory.digit_training import N_HELD_OUT
 from ..theory.early_update import N_PROBES, model_update
-from ..theory.gradients_at_start import N_SEQUENCES, AtStart, depths_to, one_seed, slopes
-from ..theory.untrained_encoder import FreshSetting
+from ..theory.gradients_at_start import N_SEQUENCES, InitialNorms, norms_by_depth, slopes, sweep_depths
+from ..theory.untrained_encoder import UntrainedConfig
 from ..theory.warmup_grid import RUNS, WarmupRun, read_runs
 from ..train.warmup import N_JUDGED
 from .measurements import Measurement
@@ -25,12 +25,12 @@ VARIANTS = ("pre-LN", "post-LN")
 DEEPEST = 12
 DEPTHS, RATE, STEPS = (6, 18), 1e-4, 10  # of the early update
 # Of the short runs
-SMALL = FreshSetting(d_model=32, n_heads=4, expansion=2, initialisation="Xavier")
+SMALL = UntrainedConfig(d_model=32, n_heads=4, expansion=2, initialisation="Xavier")
 RATES, N_WARMUP, RUN_STEPS, LAYERS = (1e-3, 3e-3, 1e-2, 3e-2), 30, 120, 6
 
 Values = list[tuple[float, ...]]  # of pre-LN and of post-LN, each by seed
 
-XAVIER = FreshSetting(expansion=4, initialisation="Xavier")
+XAVIER = UntrainedConfig(expansion=4, initialisation="Xavier")
 
 
 def measure_untrained() -> Iterator[Measurement]:
@@ -43,13 +43,14 @@ def measure_untrained() -> Iterator[Measurement]:
 def start_in_theory() -> Iterator[Measurement]:
     """In the setting of Xiong et al. 2020, section 3.3: the last layer's gradient over depth, and the hidden norms."""
     found = {
-        variant: [one_seed(FreshSetting(), variant, DEEPEST, seed) for seed in SEEDS] for variant in VARIANTS
+        variant: [norms_by_depth(UntrainedConfig(), variant, DEEPEST, seed) for seed in SEEDS]
+        for variant in VARIANTS
     }
 
-    def slope(by_depth: list[AtStart]) -> float:
-        return slopes(depths_to(DEEPEST), np.array([[each.gradient[-1] for each in by_depth]]))[0]
+    def slope(by_depth: list[InitialNorms]) -> float:
+        return slopes(sweep_depths(DEEPEST), np.array([[each.gradient[-1] for each in by_depth]]))[0]
 
-    def growth(by_depth: list[AtStart]) -> float:
+    def growth(by_depth: list[InitialNorms]) -> float:
         """Of lengths, where the lemma has squares; of the last block over the first."""
         return float(np.sqrt(by_depth[-1].hidden[-1] / by_depth[-1].hidden[0]))
 
@@ -77,7 +78,7 @@ def short_runs() -> Iterator[Measurement]:
     for cell in tqdm(cells, desc="short runs", mininterval=1):
         variant, seed, rate, n_warmup = cell
         options = {"learning_rate": rate, "warmup": n_warmup, "n_steps": RUN_STEPS, "seed": seed}
-        reached[cell] = _reached(warmup_grid.run(SMALL, variant, LAYERS, **options))
+        reached[cell] = _reached(warmup_grid.train_once(SMALL, variant, LAYERS, **options))
     for rate in RATES:
         without, with_warmup = (
             _by_seed(lambda variant, seed, rate=rate, n=n: reached[variant, seed, rate, n])

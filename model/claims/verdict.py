@@ -22,7 +22,7 @@ FEWEST_SEEDS = 3  # with two, one comparison in three would separate the placeme
 LEARNED = 0.3  # accuracy of a run on digits that got somewhere; guessing gives 0.1
 
 
-class Outcome(Enum):
+class ClaimOutcome(Enum):
     """In the order in which they are listed."""
 
     HOLDS = "as claimed, beyond chance"
@@ -39,7 +39,7 @@ class Judgement:
     """What one measurement says of a claim."""
 
     measured: Measurement
-    outcome: Outcome
+    outcome: ClaimOutcome
     n_as_claimed: int | None = None  # pairs, or seeds of one placement; None where nothing is counted
     p: float | None = None  # two-sided, corrected; None where nothing was tested
 
@@ -118,9 +118,9 @@ def judge(rule: Rule, measurements: Sequence[Measurement]) -> list[Judgement]:
 
 
 def _tested(measured: Measurement, differences: list[float], p: float) -> Judgement:
-    outcome = Outcome.NOT_SHOWN
+    outcome = ClaimOutcome.NOT_SHOWN
     if p < SIGNIFICANT:
-        outcome = Outcome.HOLDS if math.fsum(differences) > 0 else Outcome.OPPOSITE
+        outcome = ClaimOutcome.HOLDS if math.fsum(differences) > 0 else ClaimOutcome.OPPOSITE
     return Judgement(measured, outcome, _n_above_zero(differences), p)
 
 
@@ -128,8 +128,8 @@ def _described(rule: Rule, measured: Measurement) -> Judgement:
     differences = rule.differences(measured)
     n_as_claimed = _n_above_zero(differences) if differences else None
     if len(measured.seeds) < FEWEST_SEEDS:
-        return Judgement(measured, Outcome.TOO_FEW, n_as_claimed)
-    by_side = {1: Outcome.AGREE, -1: Outcome.AGREE_ON_OPPOSITE, 0: Outcome.NOT_SHOWN}
+        return Judgement(measured, ClaimOutcome.TOO_FEW, n_as_claimed)
+    by_side = {1: ClaimOutcome.AGREE, -1: ClaimOutcome.AGREE_ON_OPPOSITE, 0: ClaimOutcome.NOT_SHOWN}
     return Judgement(measured, by_side[rule.side(measured)], n_as_claimed)
 
 
@@ -160,7 +160,7 @@ def holm(p: Sequence[float]) -> list[float]:
     return corrected
 
 
-def separated_by_chance(n_seeds: int) -> float:
+def chance_of_separation(n_seeds: int) -> float:
     """How often every encoder of one placement lies on one side of all of the other where the placement changes nothing."""
     return 2 / math.comb(2 * n_seeds, n_seeds)
 

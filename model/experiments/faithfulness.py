@@ -35,7 +35,7 @@ from ..capture import capture
 from ..capture.intervention import Intervention, at_temperature, permuted_attention
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
-from ..measures.changes import cosine_distance, fall, total_variation
+from ..measures.changes import answer_drop, cosine_distance, total_variation
 from ..record import AttentionRecord, Positions
 from .knock_out import Kind, compared, falls, knock_out, knocked_out
 from .probabilities import probabilities
@@ -157,7 +157,7 @@ def deletion(
     answers = probabilities(loaded, [given], knocked_out(loaded, given, distinct, kind))[0]
     whole = answers[distinct.index(())]
     followed = int(whole.argmax()) if loaded.config.chooses else None
-    by_set = dict(zip(distinct, fall(whole, answers, followed).tolist(), strict=True))
+    by_set = dict(zip(distinct, answer_drop(whole, answers, followed).tolist(), strict=True))
     return np.array([by_set[some] for some in sets]).reshape(len(orders), len(counts))
 
 

@@ -13,7 +13,7 @@ from ..capture.intervention import Intervention, without_keys
 from ..capture.replacements import Greyed, OtherTokens
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
-from ..measures.changes import changes_of_class, fall
+from ..measures.changes import answer_drop, class_changes
 from ..record import ForwardRecord, Positions
 from .probabilities import probabilities
 
@@ -86,7 +86,7 @@ def changes(
     Of an encoder that does not choose a class, the cosine distance of the pooled states, from 0 to 2.
     """
     flat = answers.reshape(-1, answers.shape[-1])
-    return changes_of_class(before, flat, before.predicted_class).reshape(answers.shape[:-1])
+    return class_changes(before, flat, before.predicted_class).reshape(answers.shape[:-1])
 
 
 def effects(
@@ -104,7 +104,7 @@ def falls(
     Of an encoder that does not choose a class, the cosine distance of the pooled states, from 0 to 2.
     """
     whole = before.probabilities if before.has_classes else before.pooled
-    return fall(whole, answers, before.predicted_class)
+    return answer_drop(whole, answers, before.predicted_class)
 
 
 def _token(loaded: Loaded, kind: Kind) -> int | None:

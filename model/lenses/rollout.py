@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 from jaxtyping import Bool, Float
 
-from ..measures.head_measures import over_heads
+from ..measures.head_measures import combine_heads
 from ..record import AttentionRecord
 from .as_record import as_record, as_shares, of_layers
 
@@ -22,7 +22,7 @@ def rollout(record: AttentionRecord) -> AttentionRecord:
             "attention between two inputs cannot be followed through layers: queries and keys differ"
         )
     itself = np.eye(len(record))
-    steps = (as_shares(over_heads(heads) / 2 + itself / 2) for heads in record.pattern.astype(np.float64))
+    steps = (as_shares(combine_heads(heads) / 2 + itself / 2) for heads in record.pattern.astype(np.float64))
     return as_record(record, multiplied(steps), reachable(record))
 
 

@@ -1,1 +1,1 @@
-"""Numbers that describe what an encoder did; formulas, sources and cautions stand in each docstring."""
+"""Numbers computed from the record of one input; each function states its formula, source and cautions."""

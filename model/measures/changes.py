@@ -1,4 +1,4 @@
-"""How much two results differ: predictions, pooled states, one class under many interventions, or any arrays."""
+"""How much two results differ: predictions, pooled states, log-odds under interventions, or arrays."""
 
 from typing import NamedTuple
 
@@ -8,20 +8,28 @@ from jaxtyping import Bool, Float, Shaped
 from ..record import ForwardRecord
 
 
-class Change(NamedTuple):
+class PredictionChange(NamedTuple):
+    """Size of a change, with the name of the measure used."""
+
     value: float
-    name: str  # of the measure
+    name: str
 
 
-def change(before: ForwardRecord, after: ForwardRecord) -> Change:
-    """Between two records of one encoder, or of two with the same classes. Raises ValueError for other classes."""
+def prediction_change(before: ForwardRecord, after: ForwardRecord) -> PredictionChange:
+    """Change from one record's prediction to another's, for encoders with the same classes.
+
+    Total variation of the probabilities, or, without classes, cosine distance of the pooled states. Raises
+    ValueError where the classes differ.
+    """
     if before.class_names != after.class_names:
         both = f"{before.class_names} and {after.class_names}"
         raise ValueError(f"{both} are different classes: nothing to compare")
     if before.has_classes:
         value = total_variation(before.probabilities, after.probabilities)
-        return Change(float(value), "total variation of the prediction")
-    return Change(float(cosine_distance(before.pooled, after.pooled)), "cosine distance of the pooled state")
+        return PredictionChange(float(value), "total variation of the prediction")
+    return PredictionChange(
+        float(cosine_distance(before.pooled, after.pooled)), "cosine distance of the pooled state"
+    )
 
 
 def total_variation(
@@ -41,55 +49,55 @@ def cosine_distance(
 
 
 def largest_change(before: Float[np.ndarray, "*axes"], after: Float[np.ndarray, "*others"]) -> float:
-    """max |after − before| over all numbers, in their own unit; 0 where the arrays are empty.
-
-    The shapes broadcast: one array can be compared with many, stacked along a first axis.
-    """
+    """Largest |after − before| over all entries, in their own unit; 0 for empty arrays. The shapes broadcast."""
     return float(np.abs(after - before).max(initial=0))
 
 
-def extremes(*values: Float[np.ndarray, "..."]) -> tuple[float, float]:
-    """The least and the largest of all these numbers: 0 and 0 where there is none, NaN where one is NaN."""
-    numbers = np.concatenate([np.zeros(0), *(each.ravel() for each in values)])
+def value_range(*values: Float[np.ndarray, "..."]) -> tuple[float, float]:
+    """Smallest and largest number of all arrays together: 0 and 0 where there is none, NaN where one is NaN."""
+    numbers = np.concatenate([np.zeros(0), *(array.ravel() for array in values)])
     return (float(numbers.min()), float(numbers.max())) if numbers.size else (0.0, 0.0)
 
 
-class OneClass(NamedTuple):
-    """What became of one class under many interventions."""
+class ClassUnderInterventions(NamedTuple):
+    """What many interventions do to the probability of one class."""
 
-    kept: int  # how many of them leave it the most probable
-    lowest: float  # its probability, from 0 to 1
-    highest: float
+    kept: int  # interventions after which the class is the most probable
+    lowest: float  # lowest probability of the class, from 0 to 1
+    highest: float  # highest probability
 
 
-def one_class(answers: Float[np.ndarray, "intervention class"], followed: int) -> OneClass:
-    """Over at least one intervention: how many leave the class `followed` the most probable, and its least and largest probability."""
+def class_under_interventions(
+    answers: Float[np.ndarray, "intervention class"], followed: int
+) -> ClassUnderInterventions:
+    """Statistics of the class `followed` over the answers to at least one intervention."""
     probability = answers[:, followed]
     kept = int((answers.argmax(axis=1) == followed).sum())
-    return OneClass(kept, float(probability.min()), float(probability.max()))
+    return ClassUnderInterventions(kept, float(probability.min()), float(probability.max()))
 
 
-def changes_of_class(
+def class_changes(
     before: ForwardRecord, answers: Float[np.ndarray, "intervention answer"], followed: int | None
 ) -> Float[np.ndarray, " intervention"]:
-    """logit p'_c − logit p_c of the class `followed`, in nats, under each intervention, with logit p = ln(p / (1 − p)).
+    """Change of the log-odds of class `followed` under each intervention, in nats: logit p'_c − logit p_c.
 
-    A probability near 0 or 1 hides what was moved; the log-odds do not. Where an encoder has no classes and so `followed` is None, `answers` are pooled states [d_model], and what is
-    returned is their cosine distance from the one before, from 0 to 2.
+    A probability near 0 or 1 hides a change that its log-odds show. For an encoder without classes (`followed` is
+    None) `answers` are pooled states [d_model], and the result is their cosine distance from the unchanged state,
+    from 0 to 2.
     """
     if followed is None:
         return cosine_distance(before.pooled, answers)
     return log_odds(answers, followed) - log_odds(before.probabilities, followed)
 
 
-def fall(
+def answer_drop(
     whole: Float[np.ndarray, " answer"],
     answers: Float[np.ndarray, "*interventions answer"],
     followed: int | None,
 ) -> Float[np.ndarray, " *interventions"]:
-    """How far each of the `answers` has fallen from that to the `whole` input.
+    """Drop from the answer to the `whole` input to each of `answers`.
 
-    The fall of the log-odds of the class `followed`, in nats, below 0 where it rose; without classes (None) the cosine
+    In log-odds of the class `followed`, in nats, negative where they rose; without classes (None) the cosine
     distance of the pooled states, from 0 to 2.
     """
     if followed is None:
@@ -98,9 +106,10 @@ def fall(
 
 
 def log_odds(probabilities: Float[np.ndarray, "*axes class"], followed: int) -> Float[np.ndarray, "*axes"]:
-    """ln(p_c / Σ_{k≠c} p_k) of the class `followed`: near 1, 1 − p_c would have lost all its digits.
+    """ln(p_c / Σ_{k≠c} p_k) of the class `followed`, in nats.
 
-    What has no probability left counts as the least that float32 holds in full.
+    The sum replaces 1 − p_c, which loses its digits near 1. A probability of 0 counts as the smallest normal
+    float32.
     """
     probabilities = np.asarray(probabilities, np.float64)
     least = float(np.finfo(np.float32).tiny)
@@ -110,28 +119,28 @@ def log_odds(probabilities: Float[np.ndarray, "*axes class"], followed: int) -> 
     )
 
 
-def strongest(changes: Float[np.ndarray, " intervention"]) -> int:
-    """Which of them is the largest change, either way; the first of equal ones."""
+def strongest_change(changes: Float[np.ndarray, " intervention"]) -> int:
+    """Index of the largest absolute change; of equal ones, the first."""
     return int(np.abs(changes).argmax())
 
 
-class Lost(NamedTuple):
-    """The weight that a query gave, before a mask, to the keys that the mask now forbids."""
+class LostWeight(NamedTuple):
+    """The weight that a query gave, before a mask, to the keys that the mask forbids."""
 
     total: float  # a share of its row, from 0 to 1
     keys: tuple[int, ...]  # from the largest loss to the smallest
     weights: tuple[float, ...]  # one a key
 
 
-def lost(before: Float[np.ndarray, " key"], allowed: Bool[np.ndarray, " key"]) -> Lost:
-    """Of a row of weights; of equal losses the earlier key comes first."""
+def weight_lost_to_mask(before: Float[np.ndarray, " key"], allowed: Bool[np.ndarray, " key"]) -> LostWeight:
+    """Weights of one row on the keys that are not `allowed`; of equal weights the earlier key comes first."""
     forbidden = np.flatnonzero(~allowed)
     keys = forbidden[np.argsort(-before[forbidden], kind="stable")]
-    return Lost(float(before[forbidden].sum()), tuple(keys.tolist()), tuple(before[keys].tolist()))
+    return LostWeight(float(before[forbidden].sum()), tuple(keys.tolist()), tuple(before[keys].tolist()))
 
 
 def weight_on_masked(
     pattern: Shaped[np.ndarray, "query key"], mask: Bool[np.ndarray, "query key"]
 ) -> float | None:
-    """The largest weight that a query gives to a key it may not attend to; None where no key is masked."""
+    """Largest weight that a query gives to a masked key; None where no key is masked."""
     return None if mask.all() else float(pattern[~mask].max())

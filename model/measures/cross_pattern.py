@@ -14,13 +14,13 @@ from ..transformer import masked_softmax
 
 
 def cross_pattern(
-    asks: ForwardRecord, answers: ForwardRecord, layer: int, head: int
+    query_record: ForwardRecord, key_record: ForwardRecord, layer: int, head: int
 ) -> Float[np.ndarray, "query key"]:
-    """softmax(Q Kᵀ / √d_k) with the queries of a head on one input and its keys on another (Vaswani et al. 2017, 3.2.3).
+    """softmax(Q Kᵀ / √d_k) with a head's queries on one input and its keys on another (Vaswani et al. 2017, 3.2.3).
 
-    Both records must be of one encoder. ValueError where the queries and keys differ in width.
+    Both records must be of one encoder. Raises ValueError where queries and keys differ in width.
     """
-    q, k = asks.q[layer, head], answers.k[layer, head]
+    q, k = query_record.q[layer, head], key_record.k[layer, head]
     if q.shape[-1] != k.shape[-1]:
         raise ValueError(
             f"queries of width {q.shape[-1]} cannot be multiplied with keys of width {k.shape[-1]}"

@@ -1,12 +1,13 @@
-"""Names for heads that do one thing, and the rule that gave each: thresholds on `model.measures.head_statistics`.
+"""Names for heads that do one thing, by thresholds on `model.measures.head_statistics`.
 
-The same rules read the numbers of one input, or their means over a data set. On one input a role needs more than chance
-besides: even weights put 78, 52 and 31 % on a token and its neighbours in texts of 3, 5 and 9 tokens, so a share counts
-from twice what even weights over the same keys would give, and below `FEWEST` positions there are no roles.
+The rules apply to the numbers of one input or to their means over a data set. On one input a role also needs to
+exceed chance: even weights put 78, 52 and 31 % on a token and its neighbours in texts of 3, 5 and 9 tokens. So a
+share counts from twice that of even weights over the same keys, and inputs below `FEWEST` positions have no
+roles.
 
-Clark et al. 2019 (section 3) speak of heads that put more than half of their attention on the token before, on the next
-one or on the separator, on average; Voita et al. 2019 call a head positional whose largest weight is at one neighbour for
-90 % of the tokens, and ask this of the largest weight alone. Here the share of the weight decides, as with Clark et al.
+Clark et al. 2019 (section 3) describe heads that on average put more than half of their attention on the previous
+token, the next one or the separator; here as there the share of the weight decides. Voita et al. 2019 call a head
+positional whose largest weight is at one neighbour for 90 % of the tokens.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,14 +17,14 @@ import numpy as np
 from jaxtyping import Float
 
 from ..record import AttentionRecord, Positions
-from .head_statistics import by_chance, of_one_head, statistics
+from .head_statistics import single_head_record, statistics, statistics_of_even_weights
 
 HALF = 0.5  # Clark et al. 2019
 SINK = 0.3  # Gu et al. 2024
 UNIFORM = 0.9  # of the entropy of even weights: over 64 keys as much as even weights over 42 of them have
 NEAR = 1.5  # patches: the eight around a patch are 1 or √2 from it
-FEWEST = 8  # positions of one input: in less, a few words decide what a head looks like
-TWICE = 2  # what even weights over the same keys would give, on one input
+FEWEST = 8  # positions of one input: in fewer, a few words decide the role of a head
+TWICE = 2  # times the share that even weights over the same keys would have, on one input
 ON_ONE_INPUT = (
     f"on one input, of at least {FEWEST} positions, it also needs {TWICE} times the share (of distances: half the distance) "
     "that even weights over the same keys would give"
@@ -31,52 +32,55 @@ ON_ONE_INPUT = (
 
 _AROUND = ("previous", "next", "same")
 
-Numbers = Mapping[
-    str, float
-]  # of one head, by the names of `statistics`; what an input does not have is missing
+# The statistics of one head by name; those that an input does not have are missing.
+HeadNumbers = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Role:
+class HeadRole:
+    """A name for heads of one kind, with the rule that decides it."""
+
     name: str
     rule: str  # in words
-    # of the numbers of a head, and of what even weights would give, empty where that is not asked
-    holds: Callable[[Numbers, Numbers], bool]
+    # called with the numbers of a head and with those of even weights; the latter are empty for means over data
+    holds: Callable[[HeadNumbers, HeadNumbers], bool]
 
 
-def _half_on(name: str, statistic: str, what: str) -> Role:
-    return Role(
+def _half_on(name: str, statistic: str, target: str) -> HeadRole:
+    return HeadRole(
         name=name,
-        rule=f"at least half of its weight is on {what}",
+        rule=f"at least half of its weight is on {target}",
         holds=lambda numbers, chance: (
             numbers.get(statistic, 0) >= max(HALF, TWICE * chance.get(statistic, 0))
         ),
     )
 
 
-def _near(numbers: Numbers, chance: Numbers) -> bool:
-    near = [numbers.get(name, 0) for name in _AROUND]
-    return sum(near) >= max(HALF, TWICE * sum(chance.get(name, 0) for name in _AROUND)) and max(near) < HALF
+def _near(numbers: HeadNumbers, chance: HeadNumbers) -> bool:
+    shares = [numbers.get(name, 0) for name in _AROUND]
+    return (
+        sum(shares) >= max(HALF, TWICE * sum(chance.get(name, 0) for name in _AROUND)) and max(shares) < HALF
+    )
 
 
-def _near_patches(numbers: Numbers, chance: Numbers) -> bool:
+def _near_patches(numbers: HeadNumbers, chance: HeadNumbers) -> bool:
     if _to_first(numbers):
         return False
     by_chance = chance.get("distance", np.inf) / (1 - chance.get("first", 0))
     return numbers.get("distance", np.inf) <= min(NEAR, by_chance / TWICE) * (1 - numbers.get("first", 0))
 
 
-def _to_first(numbers: Numbers) -> bool:
+def _to_first(numbers: HeadNumbers) -> bool:
     return numbers.get("first", 0) >= HALF
 
 
-def _even(numbers: Numbers) -> bool:
+def _even(numbers: HeadNumbers) -> bool:
     return numbers.get("entropy", 0) >= UNIFORM
 
 
-def _sink(numbers: Numbers, chance: Numbers) -> bool:
-    other = _even(numbers) or _to_first(numbers) or numbers.get("separator", 0) >= HALF
-    return numbers.get("sink", 0) > max(SINK, TWICE * chance.get("sink", 0)) and not other
+def _sink(numbers: HeadNumbers, chance: HeadNumbers) -> bool:
+    has_other_role = _even(numbers) or _to_first(numbers) or numbers.get("separator", 0) >= HALF
+    return numbers.get("sink", 0) > max(SINK, TWICE * chance.get("sink", 0)) and not has_other_role
 
 
 _NEIGHBOURS = (
@@ -88,33 +92,33 @@ _SAME_PATCH = _half_on("same-patch head", "same", "the query itself")
 _CLASS = _half_on("class-token head", "first", "the class token")
 _FIRST = _half_on("first-token head", "first", "the first token")
 _SEPARATOR = _half_on("separator head", "separator", "separators")
-_LOCAL_TOKEN = Role(
+_LOCAL_TOKEN = HeadRole(
     name="local head",
     rule="at least half of its weight is on the token before, the token after and the query itself together, but on none "
     "of the three alone",
     holds=_near,
 )
-_LOCAL_PATCH = Role(
+_LOCAL_PATCH = HeadRole(
     name="local head",
     rule=f"what it gives to patches is on average at most {NEAR} patches away (the eight around a patch are 1 to 1.4 away), "
     "and less than half goes to the class token",
     holds=_near_patches,
 )
-_SINK = Role(
+_SINK = HeadRole(
     name="sink head",
     rule=f"one key gets more than {SINK} of the weight of every query, on average, and it is not a head for the first token, "
     "for separators or of even weights",
     holds=_sink,
 )
-_UNIFORM = Role(
+_UNIFORM = HeadRole(
     name="uniform head",
     rule=f"its entropy is at least {UNIFORM} of that of even weights",
     holds=lambda numbers, _: _even(numbers),
 )
 
 
-def roles_for(record: Positions) -> tuple[Role, ...]:
-    """All that a head can be called on such an input, whose first token may be a class token or not."""
+def possible_roles(record: Positions) -> tuple[HeadRole, ...]:
+    """All roles that a head can have on inputs like this one: text or patches, with a class token or without."""
     keys = getattr(record, "attended", record)
     first = _CLASS if keys.roles[:1] == ("class",) else _FIRST
     if record.unit == "patch":
@@ -122,35 +126,37 @@ def roles_for(record: Positions) -> tuple[Role, ...]:
     return (*_NEIGHBOURS, _SAME_TOKEN, first, _SEPARATOR, _LOCAL_TOKEN, _SINK, _UNIFORM)
 
 
-def roles(
+def roles_from_numbers(
     record: Positions,
     numbers: Mapping[str, Float[np.ndarray, "layer head"]],
     layer: int,
     head: int,
     chance: Mapping[str, Float[np.ndarray, "#layer #head"]] | None = None,
-) -> tuple[Role, ...]:
-    """Those of one head by its `numbers`; often none.
+) -> tuple[HeadRole, ...]:
+    """Roles of one head by its statistics `numbers`; often none.
 
-    Without `chance` the numbers are means over inputs of this kind. With it, `model.measures.head_statistics.by_chance` of
-    the record, they are those of the record.
+    `chance` are the statistics of even weights (`model.measures.head_statistics.statistics_of_even_weights`) when
+    `numbers` are those of a single record; without it they are means over many inputs.
     """
-    if chance is not None and too_few(record):
+    if chance is not None and too_few_positions(record):
         return ()
-    of_head = {name: float(values[layer, head]) for name, values in numbers.items()}
-    even = {
+    head_numbers = {name: float(values[layer, head]) for name, values in numbers.items()}
+    even_numbers = {
         name: float(np.broadcast_to(values, numbers[name].shape)[layer, head])
         for name, values in (chance or {}).items()
         if name in numbers
     }
-    return tuple(role for role in roles_for(record) if role.holds(of_head, even))
+    return tuple(role for role in possible_roles(record) if role.holds(head_numbers, even_numbers))
 
 
-def too_few(read: Positions) -> bool:
-    """Whether the input is too short to call a head anything."""
-    return len(getattr(read, "attended", read)) < FEWEST
+def too_few_positions(positions: Positions) -> bool:
+    """Whether the input is too short for roles."""
+    return len(getattr(positions, "attended", positions)) < FEWEST
 
 
-def roles_on(record: AttentionRecord, layer: int, head: int) -> tuple[Role, ...]:
-    """Those of one head on one input, computed for that head alone."""
-    alone = of_one_head(record, layer, head)
-    return roles(alone, statistics(alone), 0, 0, by_chance(alone))
+def roles_on_input(record: AttentionRecord, layer: int, head: int) -> tuple[HeadRole, ...]:
+    """Roles of one head on one input; computes the statistics of that head alone."""
+    single_head = single_head_record(record, layer, head)
+    return roles_from_numbers(
+        single_head, statistics(single_head), 0, 0, statistics_of_even_weights(single_head)
+    )

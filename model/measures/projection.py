@@ -1,4 +1,4 @@
-"""Many-dimensional vectors in two dimensions, through scikit-learn: PCA keeps variance, t-SNE neighbourhoods."""
+"""Vectors projected to two dimensions with scikit-learn: PCA keeps variance, t-SNE keeps neighbourhoods."""
 
 from typing import NamedTuple
 
@@ -22,25 +22,27 @@ class Neighbourhoods(NamedTuple):
 
 
 def pca(vectors: Float[np.ndarray, "vector d_model"]) -> Projection:
-    """The two directions of the largest variance. Fewer than three vectors leave the second axis empty."""
+    """Projects the vectors on the two directions of largest variance; fewer than three vectors leave the second axis
+    empty.
+    """
     vectors = np.asarray(vectors, dtype=np.float64)
     places, explained = np.zeros((len(vectors), 2)), np.zeros(2)
     if not _differ(vectors):
         return Projection(places, (np.nan, np.nan))
     fitted = PCA(n_components=min(2, *vectors.shape), svd_solver="full").fit(vectors)
-    found = fitted.n_components_
-    places[:, :found] = fitted.transform(vectors)
-    explained[:found] = fitted.explained_variance_ratio_
+    n_found = fitted.n_components_
+    places[:, :n_found] = fitted.transform(vectors)
+    explained[:n_found] = fitted.explained_variance_ratio_
     return Projection(places, (float(explained[0]), float(explained[1])))
 
 
 def t_sne(
     vectors: Float[np.ndarray, "vector d_model"], *, perplexity: int, seed: int
 ) -> Neighbourhoods | None:
-    """Places in which near neighbours stay near (van der Maaten & Hinton 2008), begun from the PCA.
+    """t-SNE embedding (van der Maaten & Hinton 2008), started from the PCA.
 
-    `perplexity`, about how many neighbours count, must be below the number of vectors: a larger one is made
-    as large as may be. None for fewer than four vectors, or where all are the same: there is nothing to place.
+    `perplexity`, about the number of neighbours that count, is lowered to the number of vectors minus one if it
+    is larger. None for fewer than four vectors, or where all are the same.
     """
     n = len(vectors)
     if n < FEWEST_FOR_TSNE or not _differ(vectors):

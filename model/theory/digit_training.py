@@ -1,4 +1,4 @@
-"""The first steps of training, small enough to run while somebody waits: digits read as 16 patches."""
+"""Short training runs on MNIST digits read as 16 patches, small enough to run while a user waits."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -13,22 +13,23 @@ from ..config import DIGITS
 from ..inputs.digits import examples
 from ..transformer import Transformer
 from . import learning_rate as schedule
-from .untrained_encoder import FreshSetting, fresh
+from .untrained_encoder import UntrainedConfig, make_untrained
 
 # Adam as Xiong et al. 2020 (section 3.2) and Vaswani et al. 2017 set it; no weight decay, no clipping.
 BETAS = (0.9, 0.98)
-N_HELD_OUT = 1000  # of the digits that come with the project, the last ones
+N_HELD_OUT = 1000  # the last of the digits that come with the project
 
 
 @cache
-def digits() -> tuple[Float[Tensor, "digit 28 28"], Int[Tensor, " digit"]]:
+def digit_tensors() -> tuple[Float[Tensor, "digit 28 28"], Int[Tensor, " digit"]]:
+    """Images scaled to 0 to 1, and their labels."""
     images, labels = examples()
     return torch.from_numpy(images / np.float32(255)), torch.from_numpy(labels.astype(np.int64))
 
 
-def digit_encoder(setting: FreshSetting, variant: str, n_layers: int, seed: int) -> Transformer:
-    """A class token and 4×4 patches of 7×7 pixels in, ten classes out."""
-    return fresh(
+def digit_encoder(setting: UntrainedConfig, variant: str, n_layers: int, seed: int) -> Transformer:
+    """An untrained encoder of digits: a class token and 4×4 patches of 7×7 pixels, ten classes."""
+    return make_untrained(
         setting,
         variant,
         n_layers,
@@ -41,14 +42,14 @@ def digit_encoder(setting: FreshSetting, variant: str, n_layers: int, seed: int)
     )
 
 
-def warmed_up(n_steps: int, peak: float, warmup: int) -> list[float]:
-    """Learning rates of so many steps, which rise linearly over `warmup` of them to `peak` and stay."""
+def warmup_rates(n_steps: int, peak: float, warmup: int) -> list[float]:
+    """Learning rate of each step: a linear rise over `warmup` steps to `peak`, then constant."""
     return [schedule.learning_rate(step, n_steps, peak, warmup, falls=False) for step in range(n_steps)]
 
 
-def train(model: Transformer, rates: list[float], *, batch_size: int, seed: int) -> Iterator[float]:
-    """One step of Adam for each learning rate; yields the loss of the batch, taken before the step."""
-    images, labels = digits()
+def train_steps(model: Transformer, rates: list[float], *, batch_size: int, seed: int) -> Iterator[float]:
+    """Trains with one step of Adam for each learning rate; yields the loss of each batch, computed before the step."""
+    images, labels = digit_tensors()
     rng = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), betas=BETAS, fused=True)
     for rate in rates:
@@ -61,9 +62,9 @@ def train(model: Transformer, rates: list[float], *, batch_size: int, seed: int)
         yield loss.item()
 
 
-def accuracy(model: Transformer) -> float:
-    """Share right of the digits that `train` leaves out."""
-    images, labels = digits()
+def held_out_accuracy(model: Transformer) -> float:
+    """Accuracy on the digits that `train_steps` leaves out."""
+    images, labels = digit_tensors()
     with torch.inference_mode():
-        said = model(images[-N_HELD_OUT:]).argmax(dim=-1)
-    return (said == labels[-N_HELD_OUT:]).double().mean().item()
+        predicted = model(images[-N_HELD_OUT:]).argmax(dim=-1)
+    return (predicted == labels[-N_HELD_OUT:]).double().mean().item()

@@ -1,21 +1,21 @@
-"""How far the first steps of training carry the output of an encoder away from where it began.
+"""How far the first training steps move the output of an encoder.
 
-DeepNet (Wang et al. 2022, "DeepNet: Scaling Transformers to 1,000 Layers", section 3) holds that this, and not
-the size of the gradients, is what makes post-LN unstable.
+DeepNet (Wang et al. 2022, "DeepNet: Scaling Transformers to 1,000 Layers", section 3) attributes the instability of
+post-LN to this movement rather than to the size of the gradients.
 """
 
 import numpy as np
 import torch
 from jaxtyping import Float, Float64
 
-from .digit_training import digit_encoder, digits, train, warmed_up
-from .untrained_encoder import FreshSetting
+from .digit_training import digit_encoder, digit_tensors, train_steps, warmup_rates
+from .untrained_encoder import UntrainedConfig
 
 N_PROBES, BATCH_SIZE = 16, 32
 
 
 def model_update(
-    setting: FreshSetting,
+    setting: UntrainedConfig,
     variant: str,
     n_layers: int,
     *,
@@ -24,24 +24,24 @@ def model_update(
     n_steps: int,
     seed: int,
 ) -> Float64[np.ndarray, " step"]:
-    """‖F(x, θ_t) − F(x, θ_0)‖ for t from 0 to `n_steps`, the mean over the positions of some held-out digits.
+    """‖F(x, θ_t) − F(x, θ_0)‖ for t from 0 to `n_steps`, averaged over the positions of some held-out digits.
 
-    F is what the last layer hands to the classifier, a vector of `d_model` at each position. The learning
-    rate rises linearly over `warmup` steps and then stays.
+    F is the final state [d_model] at each position, before the classifier. The learning rate rises linearly over
+    `warmup` steps and then stays.
     """
     model = digit_encoder(setting, variant, n_layers, seed)
-    probes = digits()[0][-N_PROBES:]
+    probes = digit_tensors()[0][-N_PROBES:]
     with torch.no_grad():
         start = model.encode(probes)
-    rates = warmed_up(n_steps, learning_rate, warmup)
-    moved = [0.0]
-    for _ in train(model, rates, batch_size=BATCH_SIZE, seed=seed):
+    rates = warmup_rates(n_steps, learning_rate, warmup)
+    updates = [0.0]
+    for _ in train_steps(model, rates, batch_size=BATCH_SIZE, seed=seed):
         with torch.no_grad():
-            moved.append((model.encode(probes) - start).norm(dim=-1).mean().item())
-    return np.array(moved)
+            updates.append((model.encode(probes) - start).norm(dim=-1).mean().item())
+    return np.array(updates)
 
 
-def after_first_and_last(updates: Float[np.ndarray, "seed step"]) -> tuple[float, float]:
-    """Of what `model_update` found for several seeds: the means over them after one step and after all steps."""
+def mean_first_and_last(updates: Float[np.ndarray, "seed step"]) -> tuple[float, float]:
+    """Means over seeds of `model_update` after the first step and after the last."""
     mean = updates.mean(axis=0)
     return float(mean[1]), float(mean[-1])

@@ -1,4 +1,4 @@
-"""When things happen in a run: the learning rate by step, and the moments at which a film is taken."""
+"""Schedules over a training run: the learning rate at each step, and the steps at which it is recorded."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def learning_rate(step: int, n_steps: int, peak: float, warmup: int, *, falls: bool = True) -> float:
-    """Rises linearly over `warmup` steps, then falls along half a cosine to zero, or stays."""
+    """Learning rate at a step: linear warm-up to `peak`, then half a cosine to zero, or constant unless it `falls`."""
     if step < warmup:
         return peak * (step + 1) / warmup
     if not falls:
@@ -15,9 +15,10 @@ def learning_rate(step: int, n_steps: int, peak: float, warmup: int, *, falls: b
 
 
 def steps_per_epoch(n_examples: int, batch_size: int, *, drop_last: bool) -> int:
+    """Number of batches in an epoch; with `drop_last` without the incomplete one."""
     return n_examples // batch_size if drop_last else math.ceil(n_examples / batch_size)
 
 
-def moments(n_steps: int, n_moments: int) -> list[int]:
-    """About `n_moments` steps from the first to the last, spaced geometrically."""
+def geometric_steps(n_steps: int, n_moments: int) -> list[int]:
+    """About `n_moments` step numbers from the first to the last, spaced geometrically."""
     return np.unique(np.geomspace(1, n_steps, n_moments).round().astype(int) - 1).tolist()

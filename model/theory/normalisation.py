@@ -1,7 +1,7 @@
-"""Layer normalisation and batch normalisation: one formula, averaged over two different axes.
+"""Layer normalisation and batch normalisation: one formula, averaged over different axes.
 
-Ba, Kiros & Hinton 2016, equation 4; Ioffe & Szegedy 2015, algorithm 1. Both take the population variance,
-sum of squares over n and not n - 1.
+Ba, Kiros & Hinton 2016, equation 4; Ioffe & Szegedy 2015, algorithm 1. Both use the population variance, divided
+by n and not by n - 1.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ Over = Literal["features", "batch"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Normalised:
-    """`output` = (input - mean) / deviation, and what it was made from; the averaged axis is kept, of length 1."""
+    """Result of a normalisation, (input - mean) / deviation, with its statistics; the averaged axis has length 1."""
 
     mean: Float[np.ndarray, "..."]
     variance: Float[np.ndarray, "..."]  # the mean of (input - mean)²
@@ -27,17 +27,16 @@ class Normalised:
 
     @property
     def spread(self) -> Float[np.ndarray, "..."]:
-        """sqrt(variance), without the epsilon."""
+        """Standard deviation sqrt(variance), without the epsilon."""
         return np.sqrt(self.variance)
 
 
 def normalise(
     values: Float[np.ndarray, "batch feature"], over: Over, *, epsilon: float = EPSILON
 ) -> Normalised:
-    """Layer normalisation averages each vector `over` its "features", batch normalisation each feature
-    `over` the "batch", with the statistics of this batch as in training.
+    """Layer normalisation (over "features") or batch normalisation (over "batch") with the statistics of `values`.
 
-    Raises ValueError where there is nothing to average.
+    Raises ValueError for empty `values`.
     """
     if values.size == 0:
         raise ValueError(f"nothing to average in values of shape {values.shape}")
@@ -49,5 +48,5 @@ def normalise(
 
 
 def sample_deviation(vector: Float[np.ndarray, " feature"]) -> float:
-    """The square root of the sum of squares over n - 1, which neither of the two takes; of at least two numbers."""
+    """Standard deviation with n - 1 in the denominator, for at least two numbers; neither normalisation uses it."""
     return float(vector.std(ddof=1))

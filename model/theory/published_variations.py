@@ -1,18 +1,19 @@
-"""The published variations of the Transformer: table 3 of "Attention Is All You Need" (Vaswani et al. 2017).
+"""The Transformer variations of table 3 of "Attention Is All You Need" (Vaswani et al. 2017).
 
-Its figures are of the whole Transformer, encoder and decoder, on English-to-German newstest2013, the
+The printed results are of the whole Transformer, encoder and decoder, on English-to-German newstest2013, the
 development set; perplexities are per word piece.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ..config import ModelConfig, preset
 
 COLUMNS = ("N", "d_model", "d_ff", "h", "d_k", "d_v", "P_drop", "ε_ls", "steps", "PPL", "BLEU", "params")
-_VARIED = COLUMNS[:8]  # what a row changes of the base model; the others are what came of it
+_VARIED = COLUMNS[:8]  # settings in which a row differs from the base model; the other columns are results
 _FIELDS = {"N": "n_layers", "d_model": "d_model", "d_ff": "d_ff", "h": "n_heads", "d_k": "d_k", "d_v": "d_v"}
 
-# As printed; a dot is an empty cell, and what a row does not list it has in common with the base model.
+# As printed; a dot is an empty cell, whose value is that of the base model.
 _TABLE = """
 base  6   512  2048   8   64   64  0.1  0.1  100K  4.92  25.8   65
 (A)   .     .     .   1  512  512    .    .     .  5.29  24.9    .
@@ -40,21 +41,25 @@ _LEARNED = "(E)"  # "positional embedding instead of sinusoids", written across 
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    name: str  # the row's letter and what it changes
+    """One row of the table, with the configuration of its encoder."""
+
+    name: str  # the row's letter and its changes
     group: str  # "base", "(A)" to "(E)", "big"
     printed: dict[str, str]  # by `COLUMNS`, empty where the cell is
     config: ModelConfig  # of the encoder half
 
 
 def variations() -> tuple[Variation, ...]:
-    """The rows in their order. The encoder half of (E) learns a vector for each position of the base preset."""
+    """The rows in their order; the encoder of row (E) has learned positions."""
     return tuple(_row(*line.split()) for line in _TABLE.strip().splitlines())
 
 
 def _row(group: str, *cells: str) -> Variation:
     printed = {column: cell.strip(".") for column, cell in zip(COLUMNS, cells, strict=True)}
     varied = {column: printed[column] for column in _VARIED if printed[column]}
-    changes = {_FIELDS[column]: int(value) for column, value in varied.items() if column in _FIELDS}
+    changes: dict[str, Any] = {
+        _FIELDS[column]: int(value) for column, value in varied.items() if column in _FIELDS
+    }
     if dropout := varied.get("P_drop"):
         changes |= dict.fromkeys(("dropout_embedding", "dropout_sublayer"), float(dropout))
     if group == _LEARNED:
@@ -62,5 +67,5 @@ def _row(group: str, *cells: str) -> Variation:
     config = replace(preset("base"), **changes)
     if group in ("base", "big"):
         return Variation(group, group, printed, config)
-    said = ", ".join(f"{column} = {value}" for column, value in varied.items()) or "learned positions"
-    return Variation(f"{group} {said}", group, printed, config)
+    changed = ", ".join(f"{column} = {value}" for column, value in varied.items()) or "learned positions"
+    return Variation(f"{group} {changed}", group, printed, config)

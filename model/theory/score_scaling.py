@@ -1,4 +1,4 @@
-"""Why scores are divided by sqrt(d_k): how dot products spread, and what softmax makes of that.
+"""Why scores are divided by sqrt(d_k): the variance of dot products and its effect on the softmax.
 
 Vaswani et al. 2017, 3.2.1 and footnote 4: with independent components of mean 0 and variance 1,
 q·k = sum_i q_i k_i has mean 0 and variance d_k, and "for large values of d_k, the dot products grow large in
@@ -15,12 +15,12 @@ from jaxtyping import Bool, Float
 from ..measures.head_measures import entropy
 from ..transformer import masked_softmax
 
-N_SETS, N_QUERIES, N_KEYS = 100, 10, 64  # as many sets of keys, each looked at by so many queries
+N_SETS, N_QUERIES, N_KEYS = 100, 10, 64  # sets of random keys, queries for each set, keys in each set
 EVEN_GRADIENT = (N_KEYS - 1) ** 0.5 / N_KEYS  # `gradient_norm` of equal weights
 
 
 def dot_products(d_k: int, *, seed: int = 0) -> Float[np.ndarray, "set query key"]:
-    """q·k of vectors with `d_k` independent standard normal components, unscaled.
+    """Unscaled q·k of random vectors with `d_k` independent standard normal components.
 
     Raises ValueError where d_k is below 1.
     """
@@ -33,12 +33,12 @@ def dot_products(d_k: int, *, seed: int = 0) -> Float[np.ndarray, "set query key
 
 
 def variance(d_k: int, power: float) -> float:
-    """Of q·k times d_k^-power, where components are independent and of variance 1."""
+    """Variance of q·k times d_k^-power, for independent components of variance 1."""
     return float(d_k) ** (1 - 2 * power)
 
 
-def reach(variance: float, products: Float[np.ndarray, " pair"] | None = None) -> float:
-    """Where the axis of a distribution ends: 3.5 deviations of that `variance` from 0, and beyond all `products`."""
+def axis_limit(variance: float, products: Float[np.ndarray, " pair"] | None = None) -> float:
+    """Upper limit of the axis of a distribution: 3.5 standard deviations, or more where `products` lie beyond."""
     deviations = 3.5 * variance**0.5
     return deviations if products is None else 1.05 * max(float(np.abs(products).max(initial=0)), deviations)
 
@@ -46,7 +46,7 @@ def reach(variance: float, products: Float[np.ndarray, " pair"] | None = None) -
 def softmax(
     scores: Float[np.ndarray, "*axes query key"], mask: Bool[np.ndarray, "..."] | None = None
 ) -> Float[np.ndarray, "*axes query key"]:
-    """The encoder's own, over the keys that the mask allows."""
+    """Softmax over the keys that the mask allows, as the encoder computes it."""
     allowed = None if mask is None else torch.tensor(mask)
     return masked_softmax(torch.tensor(scores), allowed).numpy()
 
@@ -54,7 +54,7 @@ def softmax(
 def gradient_norm(pattern: Float[np.ndarray, "*axes query key"]) -> Float[np.ndarray, "*axes query"]:
     """Frobenius norm of the Jacobian of softmax, da/ds = diag(a) - a aᵀ, for each row a of `pattern`.
 
-    0 for hard attention, sqrt(n - 1) / n for n equal weights, at most 1/2: two keys with half the weight each.
+    0 for hard attention, sqrt(n - 1) / n for n equal weights, at most 1/2, for two keys with half the weight each.
     """
     squares = np.square(pattern, dtype=np.float64)
     # The diagonal a_i (1 - a_i) and the rest -a_i a_j, each squared and summed: nothing cancels near 0.
@@ -68,8 +68,10 @@ def spread(
     factor: float,
     mask: Bool[np.ndarray, "*axes query key"] | None = None,
 ) -> dict[str, float]:
-    """Of `factor` q·k over all allowed pairs: mean and variance; of the softmax over the keys that follows:
-    mean entropy (0 one key, 1 all alike), and median and quartiles of the gradient norm over the queries.
+    """Statistics of `factor` q·k over all allowed pairs, and of the softmax over the keys.
+
+    `mean` and `variance` of the scores, mean `entropy` (0 one key, 1 all alike), and median and quartiles of the
+    gradient norm over the queries.
     """
     mask = np.ones(products.shape, bool) if mask is None else mask
     scores = products * factor
@@ -85,10 +87,10 @@ def spread(
     }
 
 
-def over_widths(widths: Iterable[int], powers: Iterable[float]) -> pd.DataFrame:
-    """`spread` of random dot products times d_k^-power: a row for each of `d_k` and `power`.
+def spread_by_width(widths: Iterable[int], powers: Iterable[float]) -> pd.DataFrame:
+    """`spread` of random dot products times d_k^-power, one row for each `d_k` and `power`.
 
-    The variance should be d_k^(1 - 2 power), which power 1/2 alone keeps at 1.
+    The variance should be d_k^(1 - 2 power), so only power 1/2 keeps it at 1.
     """
     powers = list(powers)
     rows = []
@@ -99,23 +101,25 @@ def over_widths(widths: Iterable[int], powers: Iterable[float]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def of_heads(
+def head_spreads(
     q: Float[np.ndarray, "layer head query d_k"],
     k: Float[np.ndarray, "layer head key d_k"],
     mask: Bool[np.ndarray, "layer head query key"],
 ) -> pd.DataFrame:
-    """A row a head: layer, head, `mean` and `variance` of q·k, and entropy and median gradient norm of the
-    softmax with the scale 1/sqrt(d_k) (`entropy`, `gradient`) and without (`entropy_unscaled`, ...).
+    """One row for each head: layer, head, and statistics of its scores with and without the scale 1/sqrt(d_k).
+
+    `mean` and `variance` are of the unscaled q·k; entropy and median gradient norm of the softmax are given scaled
+    (`entropy`, `gradient`) and unscaled (`entropy_unscaled`, `gradient_unscaled`).
     """
     rows = []
     for layer, head in np.ndindex(*q.shape[:2]):  # one at a time: all heads of a long text would be large
         products = head_products(q[layer, head], k[layer, head])
-        without = spread(products, 1.0, mask[layer, head])
+        unscaled = spread(products, 1.0, mask[layer, head])
         scaled = spread(products, q.shape[-1] ** -0.5, mask[layer, head])
         rows.append(
-            {"layer": layer, "head": head, "mean": without["mean"], "variance": without["variance"]}
+            {"layer": layer, "head": head, "mean": unscaled["mean"], "variance": unscaled["variance"]}
             | {name: scaled[name] for name in ("entropy", "gradient")}
-            | {f"{name}_unscaled": without[name] for name in ("entropy", "gradient")}
+            | {f"{name}_unscaled": unscaled[name] for name in ("entropy", "gradient")}
         )
     return pd.DataFrame(rows)
 
@@ -123,5 +127,5 @@ def of_heads(
 def head_products(
     q: Float[np.ndarray, "query d_k"], k: Float[np.ndarray, "key d_k"]
 ) -> Float[np.ndarray, "query key"]:
-    """q·k of one head, unscaled, in double precision."""
+    """Unscaled q·k of one head in double precision."""
     return q.astype(np.float64) @ k.astype(np.float64).T

@@ -23,7 +23,7 @@ Initialisation = Literal["theory", "Xavier"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FreshSetting:
+class UntrainedConfig:
     """What the compared encoders share.
 
     "theory" is the start that Xiong et al. 2020 (section 3.3) analyse: W_Q = W_K = 0, the other matrices
@@ -38,7 +38,9 @@ class FreshSetting:
     gain: float = 1.0  # on every matrix of the layers
 
 
-def fresh(setting: FreshSetting, variant: str, n_layers: int, seed: int, **fields: Any) -> Transformer:
+def make_untrained(
+    setting: UntrainedConfig, variant: str, n_layers: int, seed: int, **fields: Any
+) -> Transformer:
     """An encoder of that setting; `fields` are those of the configuration that say what it reads."""
     d_head = setting.d_model // setting.n_heads
     config = ModelConfig(

@@ -1,4 +1,4 @@
-"""Runs on digits over a grid of learning rate and warm-up: how their records are kept, and the small ones run live."""
+"""Training runs on digits over a grid of learning rate and warm-up: their file format, and short ones run live."""
 
 import json
 import math
@@ -13,23 +13,23 @@ from ..checkpoint import CHECKPOINTS
 from ..files.errors import one_sentence
 from ..files.json_file import folder_and_name, read_as, replace_text
 from ..schema import Count, Number, PositiveCount, convert_closed
-from .digit_training import N_HELD_OUT, accuracy, digit_encoder, train, warmed_up
-from .untrained_encoder import FreshSetting
+from .digit_training import N_HELD_OUT, digit_encoder, held_out_accuracy, train_steps, warmup_rates
+from .untrained_encoder import UntrainedConfig
 
 RUNS = Path("warmup") / "runs.json"  # below the checkpoints
 BATCH_SIZE = 32
 BATCH_SIZE_STORED = 64
-GUESSING = math.log(10)  # the loss of saying every digit alike, in nats
-N_JUDGED = N_HELD_OUT  # digits of which every accuracy is, of stored runs too
+GUESSING = math.log(10)  # the loss in nats of giving every digit the same probability
+N_JUDGED = N_HELD_OUT  # held-out digits on which every accuracy is measured, also of stored runs
 LAST_STEPS_STORED = 20  # their mean is the final loss of a stored run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WarmupRun:
-    """One training run: the learning rate rises linearly over `warmup` steps to `learning_rate` and stays.
+    """One training run with a linear rise of the learning rate over `warmup` steps to `learning_rate`, then constant.
 
-    `losses[i]` is the training loss at step `steps[i]`; None where it was no finite number any more.
-    Raises ValueError where the values contradict each other.
+    `losses[i]` is the training loss at step `steps[i]`; None where it was not finite. Raises ValueError for
+    inconsistent or infinite values.
     """
 
     norm_placement: str
@@ -50,8 +50,8 @@ class WarmupRun:
             raise ValueError("what is not finite is written as None")
 
 
-def run(
-    setting: FreshSetting,
+def train_once(
+    setting: UntrainedConfig,
     variant: str,
     n_layers: int,
     *,
@@ -60,18 +60,19 @@ def run(
     n_steps: int,
     seed: int,
 ) -> WarmupRun:
-    """Trains a small encoder on digits; ends at the first loss that is no finite number.
+    """Trains a small encoder on digits until the last step or the first loss that is not finite.
 
     The final loss is the mean over the last tenth of the steps.
     """
     model = digit_encoder(setting, variant, n_layers, seed)
-    rates = warmed_up(n_steps, learning_rate, warmup)
+    rates = warmup_rates(n_steps, learning_rate, warmup)
     losses: list[float | None] = []
-    for loss in train(model, rates, batch_size=BATCH_SIZE, seed=seed):
+    for loss in train_steps(model, rates, batch_size=BATCH_SIZE, seed=seed):
         losses.append(loss if math.isfinite(loss) else None)
         if losses[-1] is None:
             break
-    last = losses[-max(1, n_steps // 10) :]
+    last = [loss for loss in losses[-max(1, n_steps // 10) :] if loss is not None]
+    diverged = losses[-1] is None
     return WarmupRun(
         norm_placement=model.config.norm_placement,
         learning_rate=learning_rate,
@@ -79,31 +80,33 @@ def run(
         n_steps=n_steps,
         steps=tuple(range(len(losses))),
         losses=tuple(losses),
-        final_loss=None if None in last else math.fsum(last) / len(last),
-        accuracy=None if None in last else accuracy(model),
+        final_loss=None if diverged else math.fsum(last) / len(last),
+        accuracy=None if diverged else held_out_accuracy(model),
     )
 
 
-def telling_rate(runs: Sequence[WarmupRun]) -> float:
-    """The learning rate at which warm-up changes the accuracy of some placement most; of several, the smallest.
+def most_affected_rate(runs: Sequence[WarmupRun]) -> float:
+    """Learning rate at which warm-up changes the accuracy of some norm placement most; the smallest of several.
 
-    Where no accuracies were measured, the smallest of all rates. ValueError where there are no runs.
+    Without measured accuracies the smallest rate. Raises ValueError without runs.
     """
-    reached: dict[tuple[float, str], list[float]] = {}
+    accuracies: dict[tuple[float, str], list[float]] = {}
     for run in runs:
-        reached.setdefault((run.learning_rate, run.norm_placement), []).append(run.accuracy or 0.0)
-    apart = {place: max(found) - min(found) for place, found in reached.items()}
-    return min(apart, key=lambda place: (-apart[place], place[0]))[0]
+        accuracies.setdefault((run.learning_rate, run.norm_placement), []).append(run.accuracy or 0.0)
+    differences = {setting: max(values) - min(values) for setting, values in accuracies.items()}
+    return min(differences, key=lambda setting: (-differences[setting], setting[0]))[0]
 
 
-def end_of_scale(losses: Iterable[float | None]) -> float:
-    """Where colours and axes of losses end: at the largest, but from that of guessing to twice as much."""
+def loss_scale_limit(losses: Iterable[float | None]) -> float:
+    """Upper end of colour scales and axes of losses: the largest loss, within one and two times that of guessing."""
     largest = max((loss for loss in losses if loss is not None), default=0.0)
     return min(max(largest, GUESSING), 2 * GUESSING)
 
 
 def read_runs(path: Path = CHECKPOINTS / RUNS) -> list[WarmupRun]:
-    """The stored runs, none where there is no file. Raises ValueError, in one sentence, where it is damaged."""
+    """The stored runs; an empty list where there is no file. Raises ValueError, in one sentence, where it is
+    damaged.
+    """
     rows = read_as(path, list[dict[str, Any]]) or []
     with one_sentence(f"{folder_and_name(path)} cannot be read"):
         # before runs named their precision, all were in bf16
@@ -112,5 +115,6 @@ def read_runs(path: Path = CHECKPOINTS / RUNS) -> list[WarmupRun]:
 
 
 def write_runs(path: Path, runs: list[WarmupRun]) -> None:
+    """Writes the runs as JSON, one per line."""
     rows = ",\n".join(json.dumps(asdict(run), allow_nan=False) for run in runs)  # a line a run
     replace_text(path, f"[\n{rows}\n]\n")

@@ -12,14 +12,14 @@ from torch import Tensor
 from ..checkpoint import film_arrays, save
 from ..checkpoint.cli import in_one_sentence
 from ..transformer import Transformer
-from .starting_checkpoint import Start, as_tensors
+from .starting_checkpoint import StartingCheckpoint, as_tensors
 
 
 def average(shares: dict[Path, float], out: Path) -> None:
     """Raises ValueError where the shares do not add up to 1, or the encoders differ in more than their vocabulary."""
     if abs(sum(shares.values()) - 1) > 1e-6:
         raise ValueError(f"the shares add up to {sum(shares.values()):g}, not to 1")
-    first, *_ = starts = [Start.of(folder) for folder in shares]
+    first, *_ = starts = [StartingCheckpoint.of(folder) for folder in shares]
     model = first.loaded.model
     states = [_grown(each, model) for each in starts]
     means = {
@@ -33,7 +33,7 @@ def average(shares: dict[Path, float], out: Path) -> None:
     save(out, model.half(), history, first.loaded.tokenizer, film and as_tensors(film))
 
 
-def _grown(start: Start, like: Transformer) -> dict[str, Tensor]:
+def _grown(start: StartingCheckpoint, like: Transformer) -> dict[str, Tensor]:
     """Its weights, with rows for the tokens that it lacks."""
     model = Transformer(like.config)
     if start.loaded.config.vocab_size == like.config.vocab_size:

@@ -73,7 +73,7 @@ def similar_lengths(lengths: np.ndarray, size: int, seed: int | tuple[int, ...])
     return batches
 
 
-def padded(rows: list[np.ndarray], padding_id: int) -> Int[Tensor, "row longest"]:
+def pad_rows(rows: list[np.ndarray], padding_id: int) -> Int[Tensor, "row longest"]:
     out = np.full((len(rows), max(map(len, rows))), padding_id, np.int64)
     for values, row in zip(out, rows, strict=True):
         values[: len(row)] = row

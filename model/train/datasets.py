@@ -10,7 +10,7 @@ import pandas as pd
 from tqdm import tqdm
 
 
-class Source(NamedTuple):
+class Download(NamedTuple):
     """A file to download. The checksum is the publisher's, or torchvision's for the same file."""
 
     url: str
@@ -23,10 +23,10 @@ class Source(NamedTuple):
 
 _MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist/"
 MNIST = (
-    Source(_MNIST + "train-images-idx3-ubyte.gz", "f68b3c2dcbeaaa9fbdd348bbdeb94873"),
-    Source(_MNIST + "train-labels-idx1-ubyte.gz", "d53e105ee54ea40749a09fcbcd1e9432"),
+    Download(_MNIST + "train-images-idx3-ubyte.gz", "f68b3c2dcbeaaa9fbdd348bbdeb94873"),
+    Download(_MNIST + "train-labels-idx1-ubyte.gz", "d53e105ee54ea40749a09fcbcd1e9432"),
 )
-IMDB = Source(
+IMDB = Download(
     "https://ai.stanford.edu/~amaas/data/sentiment/aclImdb_v1.tar.gz", "7c2ac02c03563afcf9b574c7e56c153a"
 )
 
@@ -91,7 +91,7 @@ def _from_archive(path: Path) -> pd.DataFrame:
     return table.sort_values(["unlabelled", "label", "number"], ignore_index=True)[["text", "label"]]
 
 
-def download(source: Source, folder: Path) -> None:
+def download(source: Download, folder: Path) -> None:
     """Raises ConnectionError where it cannot be fetched, ValueError where the checksum differs."""
     folder.mkdir(parents=True, exist_ok=True)
     partial = folder / f".{source.name}.part"  # no name that a search for the file itself would find

@@ -12,24 +12,23 @@ from tqdm import tqdm
 
 from ..capture import evaluating
 from ..loaded import Loaded
-from ..theory.learning_rate import learning_rate, moments
+from ..theory.learning_rate import geometric_steps, learning_rate
 from ..transformer import Transformer
 from .estimate import estimate
 from .estimate import n_steps as steps_of
-from .precision import faster
+from .precision import faster_precision
 from .recipes import Phase, Recipe
 from .run_state import Progress, load_state, phase_of, save_state
-from .snapshot import shot
-from .step import Precision, autocast, batches, gradients, rank, set_rate
-from .step import optimizers as make_optimizers
+from .snapshot import take_snapshot
+from .step import Precision, autocast, batches, gradients, make_optimizers, rank, set_rate
 from .task import Task, device_of
-from .training_setup import Setting
+from .training_setup import TrainingSetup
 
 SAVE_EVERY_S = 60
 
 
 def train(
-    recipe: Recipe, setting: Setting, precision: Precision | None = None, *, announced: bool = False
+    recipe: Recipe, setting: TrainingSetup, precision: Precision | None = None, *, announced: bool = False
 ) -> tuple[Transformer, Progress]:
     """Runs every phase that is not done yet, and returns the trained encoder with what was recorded.
 
@@ -52,7 +51,7 @@ def train(
         progress = load_state(setting.state, model, optimizers, described)
     if progress.precision is None:
         first = recipe.phases[_in(recipe, progress.phase)]
-        progress.precision = precision or faster(
+        progress.precision = precision or faster_precision(
             setting.tasks[first.task], model, recipe.seed, first.batch_size
         )
     elif precision not in (None, progress.precision):
@@ -97,7 +96,7 @@ def _in(recipe: Recipe, phase: int) -> int:
 def _run_phase(
     recipe: Recipe,
     phase: Phase,
-    setting: Setting,
+    setting: TrainingSetup,
     loaded: Loaded,
     optimizers: list[Optimizer],
     progress: Progress,
@@ -108,7 +107,10 @@ def _run_phase(
     n_steps = steps_of(phase, task, quick=recipe.quick)
     n_check = min(task.n_check, 50) if recipe.quick else task.n_check
     n_glance = min(task.n_glance, 50) if recipe.quick else task.n_glance
-    filmed, logged = set(moments(n_steps, recipe.n_moments)), set(range(0, n_steps, max(1, n_steps // 400)))
+    filmed, logged = (
+        set(geometric_steps(n_steps, recipe.n_moments)),
+        set(range(0, n_steps, max(1, n_steps // 400))),
+    )
     evaluated = {n_steps * part // 20 - 1 for part in range(1, 21)}
     warmup = int(phase.warmup * n_steps)
     saved = time.monotonic()
@@ -129,7 +131,7 @@ def _run_phase(
         loss = gradients(task, model, batch, (recipe.seed, progress.phase, step, rank()), precision)
         if rank() == 0 and step in filmed:
             accuracy = evaluate(task, model, n_glance, precision)["accuracy"]
-            progress.add_shot(shot(loaded, setting.probes, progress.phase, step, accuracy))
+            progress.add_shot(take_snapshot(loaded, setting.probes, progress.phase, step, accuracy))
         norm = clip_grad_norm_(model.parameters(), recipe.gradient_clip or math.inf)  # as it was before
         with autocast(setting.device, precision):
             for optimizer in optimizers:

@@ -25,7 +25,7 @@ CONTRARY = {"good": "bad", "bad": "good"}
 Sentence = tuple[str, float]  # and the probability of being positive
 
 
-def sentences(n: int, treebank: pd.DataFrame, seed: int) -> list[Sentence]:
+def negation_sentences(n: int, treebank: pd.DataFrame, seed: int) -> list[Sentence]:
     """`n` sentences; `treebank` holds columns rating and text, of phrases that may be learned from."""
     random = np.random.default_rng(seed)
     frames = _Frames(random, _modifiers(treebank))

@@ -14,7 +14,7 @@ from .task import Task, device_of
 ROUNDS = 3  # the first is slower than the others, which find their kernels and memory ready
 
 
-def faster(task: Task, model: Transformer, seed: int, batch_size: int) -> Precision:
+def faster_precision(task: Task, model: Transformer, seed: int, batch_size: int) -> Precision:
     """The precision in which the gradients of the first batch take less time; on a GPU bf16, without a trial.
 
     Says on stderr what was found. All processes of a run must call it, and get the answer of the first.

@@ -9,17 +9,17 @@ from ..config import preset
 from .prepare_digits import prepare_digits
 from .prepare_reviews import prepare_reviews, prepare_words
 from .recipes import Recipe
-from .starting_checkpoint import Start
-from .training_setup import Setting
+from .starting_checkpoint import StartingCheckpoint
+from .training_setup import TrainingSetup
 
 
 def prepare(
     recipe: Recipe, data: Path, runs: Path, device: torch.device, start: Path | None = None
-) -> Setting:
+) -> TrainingSetup:
     """`data` is the folder of the data sets, `runs` that of the run's own state, `start` a checkpoint to go on from."""
     config = preset(recipe.preset)
     if start is not None:
-        begun = Start.at(start, recipe)
+        begun = StartingCheckpoint.at(start, recipe)
         config = replace(config, vocab_size=begun.tokenizer.get_vocab_size())
         setting = prepare_reviews(config, data, runs, device, begun.tokenizer)
         return replace(setting, start=begun)

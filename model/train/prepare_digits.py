@@ -8,7 +8,7 @@ from ..config import ModelConfig
 from ..inputs.digits import examples, read_mnist, to_input, to_labels
 from .datasets import mnist_folder
 from .task_digits import Digits
-from .training_setup import Setting
+from .training_setup import TrainingSetup
 
 HELD_OUT = 2500  # or a tenth, of less than 25,000
 PROBES = (3, 18)  # test digits by index: a plain 0, and a 3 that is easily misread
@@ -16,7 +16,7 @@ PROBES = (3, 18)  # test digits by index: a plain 0, and a 3 that is easily misr
 
 def prepare_digits(
     config: ModelConfig, data: Path, runs: Path, device: torch.device, *, holds_out: bool = True
-) -> Setting:
+) -> TrainingSetup:
     """Where nothing is held out, what is recorded on the way is of training digits, and the data say so."""
     images, labels = read_mnist(mnist_folder(data), "train")
     images, labels = to_input(images, config), to_labels(labels)
@@ -24,7 +24,7 @@ def prepare_digits(
     n_learned = n if holds_out else len(labels)
     parts = (images[:n_learned], labels[:n_learned]), (images[n:], labels[n:])
     probes = examples()[0]
-    return Setting(
+    return TrainingSetup(
         config=config,
         tasks={
             "digits": Digits(*parts, strength=1.0),

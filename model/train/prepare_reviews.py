@@ -22,9 +22,9 @@ from ..files.writing import new_folder, replacing
 from ..inputs.text import train_tokenizer, train_word_tokenizer
 from .corpus import Corpus, tokenize
 from .datasets import edited_reviews, phrases, reviews
-from .prepare_sentences import leave, sentence_tasks, sets_held_out
-from .task_reviews import MaskedTokens, Masking, Sentiment, TrueLabels, as_read
-from .training_setup import Setting
+from .prepare_sentences import held_out_sets, sentence_tasks, write_evaluation_sets
+from .task_reviews import MaskedTokens, Sentiment, TokenMasking, TrueLabels, end_of_review
+from .training_setup import TrainingSetup
 
 PROBES = (
     "It is not a bad film.",
@@ -48,19 +48,19 @@ class Reviews:
 
 def prepare_reviews(
     config: ModelConfig, data: Path, runs: Path, device: torch.device, tokenizer: Tokenizer | None = None
-) -> Setting:
+) -> TrainingSetup:
     """For masked tokens first and the sentiment after, with a teacher's labels for what has none; sentences last.
 
     A run that goes on from a checkpoint brings its tokenizer along.
     """
     edited = edited_reviews(data)
-    table = split(data, runs.parent, left_out=edited.text[edited.split == "dev"])
+    table = split_reviews(data, runs.parent, left_out=edited.text[edited.split == "dev"])
     make = train_tokenizer if tokenizer is None else lambda *_: tokenizer
     tokenizer, corpus = _tokenized(table.texts, config, runs.parent, make)
     pieces = corpus.pieces(*PIECE)
     positive = _soft_labels(table, tokenizer, corpus, pieces, runs.parent)
     unseen = tokenize(tokenizer, table.held_out_texts)
-    hiding = {share: Masking(config.vocab_size, share) for share in (0.15, 0.07)}
+    hiding = {share: TokenMasking(config.vocab_size, share) for share in (0.15, 0.07)}
     judged_on = (unseen, torch.from_numpy(table.held_out_labels))
     about = {"n_positions": config.n_positions, "masked_token_weight": 0.2}
     tasks: dict[str, Any] = {
@@ -73,7 +73,7 @@ def prepare_reviews(
     known = int((table.labels >= 0).sum())
     counts = {"train": known, "unlabelled": len(table.labels) - known}
     treebank = phrases(data)
-    leave(runs.parent, sets_held_out(treebank, edited))
+    write_evaluation_sets(runs.parent, held_out_sets(treebank, edited))
     unseen_openings = set(map(opening, table.held_out_texts))
     met = edited.pair.isin(edited.pair[edited.text.map(opening).isin(unseen_openings)])
     tasks |= sentence_tasks(
@@ -91,9 +91,9 @@ def prepare_reviews(
     return _setting(config, tasks, tokenizer, counts, table, runs, device)
 
 
-def prepare_words(config: ModelConfig, data: Path, runs: Path, device: torch.device) -> Setting:
+def prepare_words(config: ModelConfig, data: Path, runs: Path, device: torch.device) -> TrainingSetup:
     """For an encoder that learns from the labelled reviews alone, word by word."""
-    table = split(data, runs.parent)
+    table = split_reviews(data, runs.parent)
     known = np.random.default_rng(0).permutation(np.flatnonzero(table.labels >= 0))
     tenth, rest = np.split(known, [len(known) // 10])
     beside_rest = {"label": table.labels[tenth], "text": [table.texts[place] for place in tenth]}
@@ -113,7 +113,7 @@ def prepare_words(config: ModelConfig, data: Path, runs: Path, device: torch.dev
     return _setting(config, {"true labels": task}, tokenizer, counts, table, runs, device)
 
 
-def split(data: Path, folder: Path, left_out: Iterable[str] = ()) -> Reviews:
+def split_reviews(data: Path, folder: Path, left_out: Iterable[str] = ()) -> Reviews:
     """The same split every time; what is held out is also left in `folder`, to be evaluated on.
 
     Reviews that begin like one of `left_out` are in neither part.
@@ -154,8 +154,8 @@ def _setting(
     table: Reviews,
     runs: Path,
     device: torch.device,
-) -> Setting:
-    return Setting(
+) -> TrainingSetup:
+    return TrainingSetup(
         config=config,
         tasks=tasks,
         probes=PROBES,
@@ -236,5 +236,5 @@ def _prepared(runs: Path, made_of: Iterable[str], what: str, fill: Callable[[Pat
 def _in_words(tokenizer: Tokenizer, corpus: Corpus, n_words: int | None = None) -> list[str]:
     """Each review or piece, or as much of it as is read of `n_words`, in the words that the teacher counts."""
     rows = (corpus[place] for place in range(len(corpus)))
-    read = [(row if n_words is None else as_read(row, n_words)).tolist() for row in rows]
+    read = [(row if n_words is None else end_of_review(row, n_words)).tolist() for row in rows]
     return [CONTRACTION.sub("'", text) for text in tokenizer.decode_batch(read)]

@@ -10,9 +10,9 @@ from tokenizers import Tokenizer
 from ..files.writing import replacing
 from .corpus import Corpus, tokenize
 from .edits import changed_sentences
-from .negation import JUDGED_ON, NEGATES, sentences
-from .task_reviews import Masking, Sentiment
-from .task_sentences import EditedPairs, Part, Sentences
+from .negation import JUDGED_ON, NEGATES, negation_sentences
+from .task_reviews import Sentiment, TokenMasking
+from .task_sentences import CombinedTask, EditedPairs, WeightedTask
 
 # of being positive, for the treebank's ratings
 POSITIVE = np.array([0.03, 0.17, 0.5, 0.83, 0.97], np.float32)
@@ -27,7 +27,7 @@ def sentence_tasks(
     reviews: Sentiment,
     pieces: Sentiment,
     n_positions: int,
-) -> dict[str, Sentences]:
+) -> dict[str, CombinedTask]:
     """`edited` holds the pairs that may be learned from (split train) and those that are judged on (split dev).
 
     `reviews` and their `pieces` are learned beside them.
@@ -35,12 +35,12 @@ def sentence_tasks(
     learned = treebank[treebank.split == "train"]
 
     def labelled(texts: list[str], positive: np.ndarray) -> Sentiment:
-        masking = Masking(tokenizer.get_vocab_size(), share=0.0)
+        masking = TokenMasking(tokenizer.get_vocab_size(), share=0.0)
         train = tokenize(tokenizer, texts), torch.from_numpy(np.asarray(positive, np.float32))
         return Sentiment(train, reviews.held_out, masking, n_positions=n_positions, masked_token_weight=0.0)
 
     chosen = _phrases(learned)
-    made = sentences(int(NEGATION_SHARE * len(chosen)), learned, seed=0)
+    made = negation_sentences(int(NEGATION_SHARE * len(chosen)), learned, seed=0)
     phrases, whole = (
         labelled(table.text.tolist(), POSITIVE[table.rating])
         for table in (chosen, learned[learned.whole == 1])
@@ -54,60 +54,60 @@ def sentence_tasks(
     edits = _pairs(tokenizer, changed, n_positions)
     parts = {
         "short sentences": [
-            Part(phrases, weight=1.0, share=1.0),
-            Part(whole, weight=0.7, share=1 / 4),
-            Part(negation, weight=1.5, share=2.0),
-            Part(reviews, weight=0.5, share=1 / 48),
+            WeightedTask(phrases, weight=1.0, share=1.0),
+            WeightedTask(whole, weight=0.7, share=1 / 4),
+            WeightedTask(negation, weight=1.5, share=2.0),
+            WeightedTask(reviews, weight=0.5, share=1 / 48),
         ],
         "sentences": [
-            Part(phrases, weight=1.0, share=1.0),
-            Part(whole, weight=0.7, share=3 / 8),
-            Part(negation, weight=1.2, share=3 / 2),
-            Part(pairs, weight=1.0, share=1 / 13),
-            Part(reviews, weight=1.5, share=1 / 8),
+            WeightedTask(phrases, weight=1.0, share=1.0),
+            WeightedTask(whole, weight=0.7, share=3 / 8),
+            WeightedTask(negation, weight=1.2, share=3 / 2),
+            WeightedTask(pairs, weight=1.0, share=1 / 13),
+            WeightedTask(reviews, weight=1.5, share=1 / 8),
         ],
         "sentences, more reviews": [
-            Part(phrases, weight=1.0, share=1.0),
-            Part(whole, weight=0.7, share=3 / 8),
-            Part(negation, weight=1.0, share=1.0),
-            Part(pairs, weight=1.0, share=1 / 16),
-            Part(reviews, weight=2.0, share=1 / 4),
+            WeightedTask(phrases, weight=1.0, share=1.0),
+            WeightedTask(whole, weight=0.7, share=3 / 8),
+            WeightedTask(negation, weight=1.0, share=1.0),
+            WeightedTask(pairs, weight=1.0, share=1 / 16),
+            WeightedTask(reviews, weight=2.0, share=1 / 4),
         ],
         "sentences and edits": [
-            Part(phrases, weight=1.0, share=1.0),
-            Part(whole, weight=0.7, share=1 / 2),
-            Part(negation, weight=1.5, share=5 / 2),
-            Part(edits, weight=1.0, share=1 / 2),
-            Part(pairs, weight=1.0, share=1 / 8),
-            Part(reviews, weight=1.5, share=1 / 6),
+            WeightedTask(phrases, weight=1.0, share=1.0),
+            WeightedTask(whole, weight=0.7, share=1 / 2),
+            WeightedTask(negation, weight=1.5, share=5 / 2),
+            WeightedTask(edits, weight=1.0, share=1 / 2),
+            WeightedTask(pairs, weight=1.0, share=1 / 8),
+            WeightedTask(reviews, weight=1.5, share=1 / 6),
         ],
         "sentences, edits and reviews": [
-            Part(phrases, weight=1.0, share=1.0),
-            Part(whole, weight=0.7, share=1 / 2),
-            Part(negation, weight=1.5, share=5 / 2),
-            Part(edits, weight=1.0, share=3 / 4),
-            Part(pairs, weight=1.0, share=1 / 4),
-            Part(reviews, weight=1.5, share=1 / 2),
+            WeightedTask(phrases, weight=1.0, share=1.0),
+            WeightedTask(whole, weight=0.7, share=1 / 2),
+            WeightedTask(negation, weight=1.5, share=5 / 2),
+            WeightedTask(edits, weight=1.0, share=3 / 4),
+            WeightedTask(pairs, weight=1.0, share=1 / 4),
+            WeightedTask(reviews, weight=1.5, share=1 / 2),
         ],
         "sentences, edits and pieces": [
-            Part(phrases, weight=1.0, share=1.0),
-            Part(whole, weight=0.7, share=1 / 2),
-            Part(negation, weight=1.5, share=2.0),
-            Part(edits, weight=1.0, share=1 / 2),
-            Part(pairs, weight=1.0, share=1 / 24),
-            Part(pieces, weight=1.0, share=1 / 2),
+            WeightedTask(phrases, weight=1.0, share=1.0),
+            WeightedTask(whole, weight=0.7, share=1 / 2),
+            WeightedTask(negation, weight=1.5, share=2.0),
+            WeightedTask(edits, weight=1.0, share=1 / 2),
+            WeightedTask(pairs, weight=1.0, share=1 / 24),
+            WeightedTask(pieces, weight=1.0, share=1 / 2),
         ],
     }
-    held_out = {name: _held_out(tokenizer, table) for name, table in sets_held_out(treebank, edited).items()}
+    held_out = {name: _held_out(tokenizer, table) for name, table in held_out_sets(treebank, edited).items()}
     held_out["reviews"] = reviews.held_out
     return {
-        name: Sentences(of_a_step, held_out, n_positions=n_positions) for name, of_a_step in parts.items()
+        name: CombinedTask(of_a_step, held_out, n_positions=n_positions) for name, of_a_step in parts.items()
     }
 
 
-def sets_held_out(treebank: pd.DataFrame, edited: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def held_out_sets(treebank: pd.DataFrame, edited: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """What is held out, by name, each with the columns text and label: never learned from."""
-    own = own_sentences(treebank)
+    own = development_sentences(treebank)
     held_out = edited[edited.split == "dev"]
     return {
         "sentences": own,
@@ -118,13 +118,13 @@ def sets_held_out(treebank: pd.DataFrame, edited: pd.DataFrame) -> dict[str, pd.
     }
 
 
-def own_sentences(treebank: pd.DataFrame) -> pd.DataFrame:
+def development_sentences(treebank: pd.DataFrame) -> pd.DataFrame:
     """The treebank's development sentences that are not neutral, with the column label: 0 negative, 1 positive."""
     own = treebank[(treebank.split == "dev") & (treebank.whole == 1) & (treebank.rating != 2)]
     return own.assign(label=(own.rating > 2).astype(int))
 
 
-def leave(folder: Path, held_out: dict[str, pd.DataFrame]) -> None:
+def write_evaluation_sets(folder: Path, held_out: dict[str, pd.DataFrame]) -> None:
     """Each set as a CSV that `python -m model.evaluate` reads."""
     for name, table in held_out.items():
         with replacing(folder / f"{name.replace(' ', '-')}.csv") as file:

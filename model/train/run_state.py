@@ -16,7 +16,7 @@ from torch.optim import Optimizer
 
 from ..files.writing import replacing
 from ..transformer import Transformer
-from .snapshot import Film, join
+from .snapshot import Snapshots, join_snapshots
 from .step import Precision
 
 
@@ -30,10 +30,10 @@ class Progress:
     step: int = 0
     log: list[dict] = field(default_factory=list)
     evaluations: list[dict] = field(default_factory=list)
-    film: Film | None = None
+    film: Snapshots | None = None
 
-    def add_shot(self, shot: Film) -> None:
-        self.film = shot if self.film is None else join((self.film, shot))
+    def add_shot(self, shot: Snapshots) -> None:
+        self.film = shot if self.film is None else join_snapshots((self.film, shot))
 
 
 def save_state(path: Path, progress: Progress, model: Transformer, optimizers: list[Optimizer]) -> None:

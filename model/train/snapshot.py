@@ -16,10 +16,12 @@ from ..measures.head_measures import entropy
 from ..record import ForwardRecord
 from ..transformer import Transformer
 
-Film = dict[str, Tensor]  # the first axis of each is the moment
+Snapshots = dict[str, Tensor]  # the first axis of each is the moment
 
 
-def shot(loaded: Loaded, probes: Sequence[str | np.ndarray], phase: int, step: int, accuracy: float) -> Film:
+def take_snapshot(
+    loaded: Loaded, probes: Sequence[str | np.ndarray], phase: int, step: int, accuracy: float
+) -> Snapshots:
     """One moment, to be taken after the backward pass and before the gradients are clipped.
 
     pattern.I [1, layer, head, query, key] uint8 in 255ths, for probe I; entropy.I [1, layer, head],
@@ -40,7 +42,7 @@ def shot(loaded: Loaded, probes: Sequence[str | np.ndarray], phase: int, step: i
     return film
 
 
-def join(films: Sequence[Film]) -> Film:
+def join_snapshots(films: Sequence[Snapshots]) -> Snapshots:
     return {name: torch.cat([film[name] for film in films]) for name in films[0]}
 
 

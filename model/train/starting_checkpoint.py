@@ -17,7 +17,7 @@ from .run_state import Progress
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class StartingCheckpoint:
     """A checkpoint that was trained by the first phases of a recipe, and its tokenizer with contractions."""
 
     loaded: Loaded
@@ -25,7 +25,7 @@ class Start:
     n_phases: int
 
     @classmethod
-    def at(cls, folder: Path, recipe: Recipe) -> "Start":
+    def at(cls, folder: Path, recipe: Recipe) -> "StartingCheckpoint":
         """Raises ValueError where the checkpoint was trained in another way than the recipe begins."""
         start = cls.of(folder)
         done = start.loaded.history["recipe"]["phases"]
@@ -41,7 +41,7 @@ class Start:
         return start
 
     @classmethod
-    def of(cls, folder: Path) -> "Start":
+    def of(cls, folder: Path) -> "StartingCheckpoint":
         loaded = load(folder, "cpu")
         return cls(loaded, with_contractions(loaded.tokenizer), len(loaded.history["recipe"]["phases"]))
 

@@ -41,24 +41,24 @@ def gradients(
     """Loss of one batch; its gradient is left in the parameters. `seed` is that of the dropout."""
     device = device_of(model)
     # A process takes its share of the batch that a single one would take whole.
-    batch = tuple(values[rank() :: world()].to(device) for values in batch)
+    batch = tuple(values[rank() :: world_size()].to(device) for values in batch)
     torch.manual_seed(int(np.random.SeedSequence(seed).generate_state(1)[0]))
     model.zero_grad()
     with autocast(device, precision):
         loss = task.loss(model, batch)
     loss.backward()
     loss = loss.detach()
-    if world() > 1:
+    if world_size() > 1:
         distributed.all_reduce(loss)
-        loss /= world()
+        loss /= world_size()
         for parameter in model.parameters():
             if parameter.grad is not None:
                 distributed.all_reduce(parameter.grad)
-                parameter.grad /= world()
+                parameter.grad /= world_size()
     return loss
 
 
-def optimizers(model: Transformer, recipe: Recipe, phase: int) -> list[Optimizer]:
+def make_optimizers(model: Transformer, recipe: Recipe, phase: int) -> list[Optimizer]:
     """Those of a phase, every parameter in one of them. Weight decay on matrices alone, not on biases, norms and embeddings."""
     embeddings = set(model.embedding.parameters())
     matrices = [p for p in model.parameters() if p.ndim > 1 and p not in embeddings]
@@ -82,12 +82,12 @@ def set_rate(optimizers: Iterable[Optimizer], learning_rate: float, weight_decay
         group["weight_decay"] = weight_decay if group["decays"] else 0.0
 
 
-def per_process(n: Tensor) -> Tensor:
+def mean_over_processes(n: Tensor) -> Tensor:
     """The mean over all processes of something counted: a sum divided by it gives `gradients` the whole mean."""
     n = n.float()
-    if world() > 1:
+    if world_size() > 1:
         distributed.all_reduce(n)
-        n /= world()
+        n /= world_size()
     return n
 
 
@@ -95,5 +95,5 @@ def rank() -> int:
     return distributed.get_rank() if distributed.is_initialized() else 0
 
 
-def world() -> int:
+def world_size() -> int:
     return distributed.get_world_size() if distributed.is_initialized() else 1

@@ -31,7 +31,7 @@ class Digits:
         self.n_examples, self.drop_last = len(train[0]), drop_last
 
     def batch(self, seed: int, step: int, size: int) -> Batch:
-        places = chosen(self.n_examples, seed, step, size, drop_last=self.drop_last)
+        places = epoch_examples(self.n_examples, seed, step, size, drop_last=self.drop_last)
         images, labels = (values[places] for values in self.train)
         if not self.strength:
             return images, labels
@@ -48,7 +48,7 @@ class Digits:
         )
 
 
-def chosen(
+def epoch_examples(
     n_examples: int, seed: int, step: int, size: int, *, drop_last: bool = True
 ) -> Int[Tensor, " at_most_size"]:
     """The examples of one step: every epoch is a new order in which none comes twice."""

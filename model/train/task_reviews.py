@@ -10,15 +10,15 @@ from torch.nn import functional
 
 from ..evaluate.__main__ import classification
 from ..transformer import Transformer
-from .corpus import Corpus, padded, similar_lengths
-from .step import per_process, world
+from .corpus import Corpus, pad_rows, similar_lengths
+from .step import mean_over_processes, world_size
 from .task import Batch, device_of, generator
 
 IGNORED = -100  # the target where nothing is masked; cross_entropy's own default
 PAD, CLS, SEP, MASK, FIRST_WORD = 0, 2, 3, 4, 5  # places in model.inputs.text.SPECIAL_TOKENS
 
 
-class Masking:
+class TokenMasking:
     """Hides a share of the tokens as in BERT: of these, 80 % become [MASK], 10 % a random token, 10 % stay."""
 
     def __init__(self, vocab_size: int, share: float) -> None:
@@ -40,19 +40,19 @@ class MaskedTokens:
 
     n_glance, n_check, drop_last = 50, 200, True
 
-    def __init__(self, train: Corpus, held_out: Corpus, masking: Masking, *, window: int) -> None:
+    def __init__(self, train: Corpus, held_out: Corpus, masking: TokenMasking, *, window: int) -> None:
         self.train, self.held_out, self.masking, self.window = train, held_out, masking, window
         self.n_examples = len(train)
-        self._batches = Epochs(np.minimum(train.lengths, window - 2))
+        self._batches = EpochBatches(np.minimum(train.lengths, window - 2))
 
     def batch(self, seed: int, step: int, size: int) -> Batch:
         random = np.random.default_rng((seed, step))
         rows = [self._window(self.train[index], random) for index in self._batches(seed, step, size)]
-        return self.masking.hide(padded(rows, PAD), generator(seed, step, 2))
+        return self.masking.hide(pad_rows(rows, PAD), generator(seed, step, 2))
 
     def _window(self, ids: np.ndarray, random: np.random.Generator) -> np.ndarray:
         start = random.integers(max(0, len(ids) - (self.window - 2)) + 1)
-        return closed(ids[start : start + self.window - 2])
+        return with_class_and_separator(ids[start : start + self.window - 2])
 
     def loss(self, model: Transformer, batch: Batch) -> Float[Tensor, ""]:
         return masked_loss(model, model.encode(batch[0]), batch[1])
@@ -63,8 +63,8 @@ class MaskedTokens:
         n = min(at_most, len(self.held_out))
         for start in range(0, n, 50):
             places = range(start, min(start + 50, n))
-            rows = [closed(self.held_out[place][: self.window - 2]) for place in places]
-            tokens, hidden = self.masking.hide(padded(rows, PAD), generator(start))
+            rows = [with_class_and_separator(self.held_out[place][: self.window - 2]) for place in places]
+            tokens, hidden = self.masking.hide(pad_rows(rows, PAD), generator(start))
             states = model.encode(tokens.to(device_of(model)))[(hidden != IGNORED).to(device_of(model))]
             logits.append(model.predict_tokens(states).float().cpu())
             targets.append(hidden[hidden != IGNORED])
@@ -83,7 +83,7 @@ class Sentiment:
         self,
         train: tuple[Corpus, Float[Tensor, " train"]],
         held_out: tuple[Corpus, Int[Tensor, " held_out"]],
-        masking: Masking,
+        masking: TokenMasking,
         *,
         n_positions: int,
         masked_token_weight: float,
@@ -91,7 +91,7 @@ class Sentiment:
         (self.corpus, self.labels), self.held_out, self.masking = train, held_out, masking
         self.n_positions, self.masked_token_weight = n_positions, masked_token_weight
         self.n_examples = len(self.corpus)
-        self._batches = Epochs(np.minimum(self.corpus.lengths, n_positions - 2))
+        self._batches = EpochBatches(np.minimum(self.corpus.lengths, n_positions - 2))
 
     def batch(self, seed: int, step: int, size: int) -> Batch:
         chosen = self._batches(seed, step, size)
@@ -99,7 +99,13 @@ class Sentiment:
         return *self.masking.hide(tokens, generator(seed, step, 3)), self.labels[chosen]
 
     def _tokens(self, corpus: Corpus, chosen: np.ndarray) -> Int[Tensor, "batch position"]:
-        return padded([closed(as_read(corpus[index], self.n_positions - 2)) for index in chosen], PAD)
+        return pad_rows(
+            [
+                with_class_and_separator(end_of_review(corpus[index], self.n_positions - 2))
+                for index in chosen
+            ],
+            PAD,
+        )
 
     def loss(self, model: Transformer, batch: Batch) -> Float[Tensor, ""]:
         tokens, hidden, labels = batch
@@ -111,7 +117,7 @@ class Sentiment:
         return loss + self.masked_token_weight * masked_loss(model, states, hidden)
 
     def evaluate(self, model: Transformer, at_most: int) -> dict[str, int | float]:
-        return judged(model, *self.held_out, self._tokens, at_most)
+        return judge(model, *self.held_out, self._tokens, at_most)
 
 
 class TrueLabels:
@@ -134,14 +140,14 @@ class TrueLabels:
         self.train, self.held_out, self.random_tenth = train, held_out, random_tenth
         self.n_positions = n_positions
         self.n_examples = len(train[0])
-        self._batches = Epochs(np.minimum(train[0].lengths, n_positions))
+        self._batches = EpochBatches(np.minimum(train[0].lengths, n_positions))
 
     def batch(self, seed: int, step: int, size: int) -> Batch:
         chosen = self._batches(seed, step, size)
         return self._tokens(self.train[0], chosen), self.train[1][chosen]
 
     def _tokens(self, corpus: Corpus, chosen: np.ndarray) -> Int[Tensor, "batch position"]:
-        return padded([corpus[index][: self.n_positions] for index in chosen], PAD)
+        return pad_rows([corpus[index][: self.n_positions] for index in chosen], PAD)
 
     def loss(self, model: Transformer, batch: Batch) -> Float[Tensor, ""]:
         tokens, labels = batch
@@ -149,12 +155,12 @@ class TrueLabels:
 
     def evaluate(self, model: Transformer, at_most: int) -> dict[str, int | float]:
         figures, beside = (
-            judged(model, *reviews, self._tokens, at_most) for reviews in (self.held_out, self.random_tenth)
+            judge(model, *reviews, self._tokens, at_most) for reviews in (self.held_out, self.random_tenth)
         )
         return figures | {"accuracy, a random tenth": beside["accuracy"]}
 
 
-def judged(
+def judge(
     model: Transformer,
     corpus: Corpus,
     labels: Int[Tensor, " review"],
@@ -169,7 +175,7 @@ def judged(
     return classification(torch.cat(logits), labels[order])
 
 
-class Epochs:
+class EpochBatches:
     """The examples of a step, in batches of similar length; each epoch has an order of its own."""
 
     def __init__(self, lengths: np.ndarray) -> None:
@@ -196,14 +202,14 @@ def masked_loss(
     hidden = targets != IGNORED
     logits = model.predict_tokens(states[hidden]).float()
     whole = functional.cross_entropy(logits, targets[hidden], reduction="sum")
-    return whole / per_process(hidden.sum()).clamp(min=1 / world())
+    return whole / mean_over_processes(hidden.sum()).clamp(min=1 / world_size())
 
 
-def as_read(ids: np.ndarray, n_words: int) -> np.ndarray:
+def end_of_review(ids: np.ndarray, n_words: int) -> np.ndarray:
     """Of a long review its end, where the verdict is; the tokenizer cuts so as well."""
     return ids[-n_words:]
 
 
-def closed(ids: np.ndarray) -> np.ndarray:
+def with_class_and_separator(ids: np.ndarray) -> np.ndarray:
     """With [CLS] before and [SEP] after."""
     return np.concatenate(([CLS], ids, [SEP]))

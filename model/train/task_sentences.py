@@ -10,9 +10,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from ..transformer import Transformer
-from .corpus import Corpus, padded
+from .corpus import Corpus, pad_rows
 from .task import Batch
-from .task_reviews import PAD, Epochs, Sentiment, as_read, closed, judged
+from .task_reviews import PAD, EpochBatches, Sentiment, end_of_review, judge, with_class_and_separator
 
 LONG = 100  # tokens
 
@@ -30,15 +30,17 @@ class EditedPairs:
         )
         self.n_examples = len(negative)
         longer = np.maximum(negative.lengths, positive.lengths)
-        self._batches = Epochs(np.minimum(longer, n_positions - 2))
+        self._batches = EpochBatches(np.minimum(longer, n_positions - 2))
 
     def batch(self, seed: int, step: int, size: int) -> Batch:
         """[pair, 2, position]: the negative version before the positive one."""
         chosen = self._batches(seed, step, size)
         rows = [
-            closed(as_read(one[place], self.n_positions - 2)) for place in chosen for one in self.versions
+            with_class_and_separator(end_of_review(one[place], self.n_positions - 2))
+            for place in chosen
+            for one in self.versions
         ]
-        return (padded(rows, PAD).unflatten(0, (-1, 2)),)
+        return (pad_rows(rows, PAD).unflatten(0, (-1, 2)),)
 
     def loss(self, model: Transformer, batch: Batch) -> Float[Tensor, ""]:
         """Cross-entropy of each version, and of the pair by the difference of their log-odds, in nats."""
@@ -51,7 +53,7 @@ class EditedPairs:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class WeightedTask:
     """One of the tasks of a step, with its share of the loss and its examples for each of the first part's."""
 
     task: Sentiment | EditedPairs
@@ -59,7 +61,7 @@ class Part:
     share: float
 
 
-class Sentences:
+class CombinedTask:
     """A step takes a batch of every part, each with as much padding as it needs; their losses are added.
 
     Judged on several sets: `accuracy` is that of the first, the others are under their names.
@@ -68,7 +70,11 @@ class Sentences:
     n_glance, n_check, drop_last = 40, 80, True
 
     def __init__(
-        self, parts: list[Part], held_out: dict[str, tuple[Corpus, Int[Tensor, " text"]]], *, n_positions: int
+        self,
+        parts: list[WeightedTask],
+        held_out: dict[str, tuple[Corpus, Int[Tensor, " text"]]],
+        *,
+        n_positions: int,
     ) -> None:
         self.parts, self.held_out, self.n_positions = parts, held_out, n_positions
         self.n_examples = parts[0].task.n_examples
@@ -93,9 +99,15 @@ class Sentences:
         figures = {}
         for name, (corpus, labels) in self.held_out.items():
             long = corpus.lengths.mean() > LONG
-            figures[name] = judged(model, corpus, labels, self._tokens, at_most // 4 if long else at_most)
+            figures[name] = judge(model, corpus, labels, self._tokens, at_most // 4 if long else at_most)
         first, *others = figures
         return figures[first] | {f"accuracy, {name}": figures[name]["accuracy"] for name in others}
 
     def _tokens(self, corpus: Corpus, chosen: np.ndarray) -> Int[Tensor, "batch position"]:
-        return padded([closed(as_read(corpus[place], self.n_positions - 2)) for place in chosen], PAD)
+        return pad_rows(
+            [
+                with_class_and_separator(end_of_review(corpus[place], self.n_positions - 2))
+                for place in chosen
+            ],
+            PAD,
+        )

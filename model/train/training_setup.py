@@ -9,12 +9,12 @@ import torch
 from tokenizers import Tokenizer
 
 from ..config import ModelConfig
-from .starting_checkpoint import Start
+from .starting_checkpoint import StartingCheckpoint
 from .task import Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class TrainingSetup:
     """Made by `prepare` in model/train/prepare.py."""
 
     config: ModelConfig
@@ -25,4 +25,4 @@ class Setting:
     data: dict  # which data set, how much of it
     state: Path
     device: torch.device
-    start: Start | None = None  # the checkpoint to go on from
+    start: StartingCheckpoint | None = None  # the checkpoint to go on from

@@ -24,11 +24,11 @@ from ..theory.learning_rate import learning_rate
 from ..theory.warmup_grid import BATCH_SIZE_STORED, LAST_STEPS_STORED, RUNS, WarmupRun, read_runs, write_runs
 from ..transformer import Transformer
 from .loop import evaluate
-from .precision import faster
+from .precision import faster_precision
 from .prepare import prepare
 from .recipes import recipe
-from .step import PRECISIONS, Precision, autocast, batches, gradients, optimizers, set_rate
-from .training_setup import Setting
+from .step import PRECISIONS, Precision, autocast, batches, gradients, make_optimizers, set_rate
+from .training_setup import TrainingSetup
 
 PRESETS = ("mnist-pre-ln", "mnist-post-ln")
 LEARNING_RATES = (1e-3, 3e-3, 1e-2)
@@ -76,21 +76,21 @@ def make_missing(data: Path, out: Path, device: torch.device, precision: Precisi
         write_runs(out, runs)
 
 
-def fastest(name: str, where: Setting) -> Precision:
+def fastest(name: str, where: TrainingSetup) -> Precision:
     """For the encoder of that name, as its runs begin it."""
     model = Transformer(where.config).to(where.device)
-    return faster(where.tasks["digits"], model, recipe(name).seed, BATCH_SIZE_STORED)
+    return faster_precision(where.tasks["digits"], model, recipe(name).seed, BATCH_SIZE_STORED)
 
 
 def warmup_run(
-    name: str, where: Setting, peak: float, warmup: int, *, precision: Precision, n_steps: int = N_STEPS
+    name: str, where: TrainingSetup, peak: float, warmup: int, *, precision: Precision, n_steps: int = N_STEPS
 ) -> WarmupRun:
     """Trains as the recipe of `name` does, but for the schedule: after the warm-up the rate stays."""
     chosen, task = recipe(name), where.tasks["digits"]
     phase = chosen.phases[0]
     torch.manual_seed(chosen.seed)
     model = Transformer(where.config).to(where.device)
-    made = optimizers(model, chosen, phase=0)
+    made = make_optimizers(model, chosen, phase=0)
     losses = []
     bar = tqdm(range(n_steps), desc=f"{name}, {peak:g}, warm-up of {warmup} steps", mininterval=1)
     size = min(BATCH_SIZE_STORED, task.n_examples)

@@ -7,8 +7,8 @@ from streamlit.testing.v1 import AppTest
 from app_pages.attention.head_summary import in_words
 from app_pages.subject.subject import LiveSubject
 from model.inputs import Text
-from model.measures.attended_kinds import looks
-from model.measures.head_roles import roles_on
+from model.measures.attended_kinds import attention_by_kind
+from model.measures.head_roles import roles_on_input
 from model.record import AttentionRecord
 from model.record.from_arrays import from_arrays
 
@@ -30,7 +30,7 @@ def of(pattern: np.ndarray, tokens: tuple[str, ...] | None = WORDS, **more: obje
 
 
 def said(record: AttentionRecord) -> str:
-    return in_words(looks(record, 0, 0), record, "its weight").replace("\u2009", " ")
+    return in_words(attention_by_kind(record, 0, 0), record, "its weight").replace("\u2009", " ")
 
 
 def column(key: int, weight: float) -> np.ndarray:
@@ -49,7 +49,7 @@ def test_what_a_view_hides_or_merges_changes_nothing_in_the_line(
     whole, viewed = line(open_app(**AT, **at), name), line(open_app(**AT, **at, **how), name)
     assert viewed == whole
     called = ", ".join(
-        role.name for role in roles_on(LiveSubject("imdb-pre-ln", Text(TEXT)).record, layer, head)
+        role.name for role in roles_on_input(LiveSubject("imdb-pre-ln", Text(TEXT)).record, layer, head)
     )
     assert viewed.startswith(f"**{name}** · {called}: " if called else f"**{name}** · :gray")
 

@@ -11,7 +11,7 @@ from app_pages.subject import cache, shipped_inputs
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint
 from model.experiments.masked_tokens import guesses
-from model.measures.attended_kinds import shares
+from model.measures.attended_kinds import shares_by_kind
 from tests.app_pages.charts import shown, weights
 from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
@@ -137,7 +137,9 @@ def test_what_the_query_looks_at_most_is_listed(open_app: Open) -> None:
 
 def test_a_head_is_described_by_what_it_looks_at_most(open_app: Open) -> None:
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln")
-    by_what = {what: values[0, 0] for what, values in shares(LiveSubject("imdb-pre-ln", TEXT).record).items()}
+    by_what = {
+        what: values[0, 0] for what, values in shares_by_kind(LiveSubject("imdb-pre-ln", TEXT).record).items()
+    }
     (said,) = (block.value for block in app.markdown if block.value.startswith("**L0 H0**"))
     assert max(by_what, key=by_what.get) in said.replace("\\", "")
     assert f"{100 * max(by_what.values()):.0f}" in said

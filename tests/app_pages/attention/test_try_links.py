@@ -10,7 +10,7 @@ from app_pages.subject import cache, encoders, shipped_inputs
 from app_pages.subject.most_influential_position import telling_position
 from app_pages.subject.subject import LiveSubject
 from model.inputs import Text
-from model.measures.attended_kinds import most_telling_head
+from model.measures.attended_kinds import clearest_head
 from tests.app_pages.shown_subject import subject_of
 
 Open = Callable[..., AppTest]
@@ -61,7 +61,7 @@ def test_a_head_that_finds_the_next_token(open_app: Open) -> None:
     assert not app.exception
     selection = subject_of(app)
     record = selection.record
-    assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == most_telling_head(record)
+    assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == clearest_head(record)
     assert app.segmented_control(key="view").value == "lines"
     assert app.toggle(key="all_queries").value
 

@@ -11,7 +11,7 @@ from model.capture.intervention import without_keys
 from model.config import ModelConfig
 from model.experiments.probabilities import probabilities
 from model.inputs import Picture
-from model.measures.changes import change
+from model.measures.changes import prediction_change
 from tests.app_pages.compare.test_page import TEXT, Open, captions, descriptions, put, words
 from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
@@ -69,7 +69,7 @@ def test_without_classes_the_pooled_state_is_measured(
     selection = subject_of(app)
     record = selection.record
     apart = [
-        change(record, selection.under(without_keys(position)).record).value
+        prediction_change(record, selection.under(without_keys(position)).record).value
         for position in range(len(record))
     ]
     assert f"the pooled state moves by {written(max(apart), '.2g')}" in words(app)

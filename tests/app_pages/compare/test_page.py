@@ -13,7 +13,7 @@ from model import checkpoint
 from model.capture import capture
 from model.checkpoint import load
 from model.config import ModelConfig
-from model.measures.head_matching import distance_matrix, matching
+from model.measures.head_matching import distance_matrix, match_heads
 from tests.model import tiny
 
 Open = Callable[..., AppTest]
@@ -43,7 +43,7 @@ def words(app: AppTest) -> str:
 
 
 def matched(text: str = TEXT, first: str = "imdb-pre-ln", second: str = "imdb-post-ln") -> np.ndarray:
-    return matching(distance_matrix(*(LiveSubject(name, text).record.pattern for name in (first, second))))
+    return match_heads(distance_matrix(*(LiveSubject(name, text).record.pattern for name in (first, second))))
 
 
 def put(folder: Path, name: str, config: ModelConfig, seed: int = 5) -> None:

@@ -5,7 +5,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app_pages.controls.head_choice import take_query
-from model.measures.attended_kinds import most_telling_head
+from model.measures.attended_kinds import clearest_head
 from tests.app_pages.shown_subject import subject_of
 
 Open = Callable[..., AppTest]
@@ -39,7 +39,7 @@ def test_the_app_opens_on_the_head_that_looks_most_at_the_next_token(open_app: O
     selection = subject_of(app)
     record = selection.record
     chosen = app.selectbox(key="layer").value, app.selectbox(key="head").value
-    assert chosen == most_telling_head(record)
+    assert chosen == clearest_head(record)
     assert app.selectbox(key="query").value == len(record) // 2
 
 
@@ -49,7 +49,7 @@ def test_another_kind_of_input_opens_on_a_telling_head_of_its_encoder(open_app: 
     assert not app.exception
     selection = subject_of(app)
     record = selection.record
-    assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == most_telling_head(record)
+    assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == clearest_head(record)
 
 
 def test_a_link_opens_on_what_it_names_and_on_the_first_head_where_it_names_none(open_app: Open) -> None:

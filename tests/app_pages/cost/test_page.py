@@ -97,7 +97,7 @@ def test_nonsense_in_the_link_falls_back(open_app: Open) -> None:
 
 def test_every_number_stands_beside_its_formula(open_app: Open) -> None:
     table = open_app(PAGE).table[0].value
-    for part, (_, row) in zip(cost.parts(preset("base")), table.iterrows(), strict=True):
+    for part, (_, row) in zip(cost.component_costs(preset("base")), table.iterrows(), strict=True):
         assert list(row) == [
             part.name,
             f"{part.parameters:,}",
@@ -142,7 +142,9 @@ def test_measuring_shows_times_and_exponents(open_app: Open, monkeypatch: pytest
     def times(lengths: tuple[int, ...], d: int, **given: object) -> dict[str, np.ndarray]:
         asked.update(given, d=d)
         given["progress"](1.0)
-        return {kind.name: 1e-6 * np.array(lengths, float) ** kind.exponent for kind in layer_types.KINDS}
+        return {
+            kind.name: 1e-6 * np.array(lengths, float) ** kind.exponent for kind in layer_types.LAYER_TYPES
+        }
 
     monkeypatch.setattr(layer_types, "milliseconds", times)
     app = open_app(PAGE, cost_show=LAYERS, cost_d="256", cost_r="33")
@@ -160,7 +162,7 @@ def test_times_of_other_sizes_are_not_shown(open_app: Open, monkeypatch: pytest.
     monkeypatch.setattr(
         layer_types,
         "milliseconds",
-        lambda lengths, *_, **__: {kind.name: np.ones(len(lengths)) for kind in layer_types.KINDS},
+        lambda lengths, *_, **__: {kind.name: np.ones(len(lengths)) for kind in layer_types.LAYER_TYPES},
     )
     app = open_app(PAGE, cost_show=LAYERS)
     app.button(key="cost_measure").click().run()
@@ -174,6 +176,6 @@ def test_times_of_other_sizes_are_not_shown(open_app: Open, monkeypatch: pytest.
 def test_the_counted_lines_are_exact(open_app: Open) -> None:
     app = open_app(PAGE, cost_show=LAYERS, cost_d="256")
     counted = table(app, "multiply-adds of self-attention", "layer", "value")
-    assert sorted(set(counted["layer"])) == sorted(kind.name for kind in layer_types.KINDS)
+    assert sorted(set(counted["layer"])) == sorted(kind.name for kind in layer_types.LAYER_TYPES)
     of_attention = counted[counted["layer"] == layer_types.SELF_ATTENTION].set_index("n")["value"]
     assert of_attention.to_dict() == {n: 2 * n * n * 256 for n in LENGTHS}

@@ -9,18 +9,18 @@ import pandas as pd
 import pytest
 
 from model import checkpoint
-from model.atlas.data_source import Source, Spread
-from model.atlas.results import EXAMPLES, HEADS, Heads, Table, write_heads, write_rows
+from model.atlas.data_source import DataSource, Spread
+from model.atlas.results import EXAMPLES, HEADS, HeadResults, ResultTable, write_heads, write_rows
 
 SHAPE = 2, 2
 MEANS = {"entropy": 0.4, "distance": 1.5, "same": 0.1, "first": 0.1, "sink": 0.2}
 OF_TEXT = {"previous": 0.05, "next": 0.3, "separator": 0.1}
 
 
-def source(name: str, data: str = "sentences of our own", **samples: int) -> Source:
+def source(name: str, data: str = "sentences of our own", **samples: int) -> DataSource:
     weights = (checkpoint.weights_hash(name),)
     like = {"command": "python -m model.atlas", "data": data, "sha256": "0", "n": 40, "weights": weights}
-    return Source(**like, samples=samples)
+    return DataSource(**like, samples=samples)
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def store_heads(checkpoints: Path) -> Callable[..., None]:
         spreads = {each: Spread(mean=value, sd=np.full(SHAPE, 0.05)) for each, value in of_all.items()}
         z = np.zeros((*SHAPE, checkpoint.read_config(name).d_v), np.float32)
         of = replace(source(name, next=30), unknown=unknown)
-        write_heads(checkpoints / name / HEADS, Heads(source=of, spreads=spreads, z=z))
+        write_heads(checkpoints / name / HEADS, HeadResults(source=of, spreads=spreads, z=z))
 
     return stored
 
@@ -47,6 +47,6 @@ def store_examples(checkpoints: Path) -> Callable[..., None]:
         row = {"layer": 0, "head": 0, "rank": 0, "weight": 0.9, "number": 1, "query": 1, "key": 2}
         row |= {"query_token": "not", "key_token": "great", "before": "", "between": " ", "after": " film"}
         listed = pd.DataFrame([row | each for each in rows])
-        write_rows(checkpoints / name / EXAMPLES, Table(source=source(name, data), rows=listed))
+        write_rows(checkpoints / name / EXAMPLES, ResultTable(source=source(name, data), rows=listed))
 
     return stored

@@ -7,12 +7,12 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.heads.ablate import NO_PROOF
 from app_pages.subject import cache
-from model.atlas.data_source import Source, Spread
-from model.atlas.results import HEADS, Heads, write_heads
+from model.atlas.data_source import DataSource, Spread
+from model.atlas.results import HEADS, HeadResults, write_heads
 from model.capture import capture
 from model.experiments.ablation import ablate_heads, ablated
 from model.experiments.probabilities import probabilities
-from model.measures.changes import changes_of_class
+from model.measures.changes import class_changes
 from tests.app_pages.charts import table as table_of
 from tests.app_pages.charts import weights
 from tests.app_pages.heads.conftest import source
@@ -59,10 +59,10 @@ def test_each_part_alone_has_its_effect(open_ablate: Open) -> None:
     rows = grid(app)
     heads = ablate_heads(loaded, [TEXT])[0]
     for layer, head in np.ndindex(2, 2):
-        (expected,) = changes_of_class(record, heads[layer, head][None], at)
+        (expected,) = class_changes(record, heads[layer, head][None], at)
         assert rows.loc[f"L{layer} H{head}", "value"] == pytest.approx(expected, rel=1e-4, abs=1e-6)
     wholes = [ablated(heads=((1, 0), (1, 1))), ablated(feed_forwards=(0,))]
-    expected = changes_of_class(record, probabilities(loaded, [TEXT], wholes)[0], at)
+    expected = class_changes(record, probabilities(loaded, [TEXT], wholes)[0], at)
     found = rows.loc[["L1 attn", "L0 FF"], "value"]
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
     assert NO_PROOF in captions(app)
@@ -76,7 +76,7 @@ def test_a_link_restores_what_is_taken_away(open_ablate: Open) -> None:
     rows = grid(app)
     assert set(rows.index[rows["away"]]) == {"L0 H1", "L1 attn", "L0 FF"}
     assert headline(app).count("L0 H1, all heads of L1, the feed-forward of L0 and “great”") == 1
-    (change,) = changes_of_class(record, after.probabilities[None], int(record.logits.argmax()))
+    (change,) = class_changes(record, after.probabilities[None], int(record.logits.argmax()))
     assert f"a change of {change:+.2f}".replace("-", "−") in captions(app)
 
 
@@ -129,12 +129,12 @@ def test_another_text_puts_its_tokens_back_and_keeps_the_heads(open_ablate: Open
 def test_the_mean_of_a_data_set_stands_in(open_ablate: Open, checkpoints) -> None:
     z = np.random.default_rng(0).normal(size=(2, 2, 4)).astype(np.float32)
     spread = Spread(mean=np.full((2, 2), 0.37), sd=np.full((2, 2), 0.05))
-    made: Source = source(ENCODER)
-    write_heads(checkpoints / ENCODER / HEADS, Heads(source=made, spreads={"mean": spread}, z=z))
+    made: DataSource = source(ENCODER)
+    write_heads(checkpoints / ENCODER / HEADS, HeadResults(source=made, spreads={"mean": spread}, z=z))
     app = open_ablate(ablate_how="its mean", ablated="h1-1")
     record = capture(cache.loaded(ENCODER), TEXT)
     heads = ablate_heads(cache.loaded(ENCODER), [TEXT], z)[0]
-    (expected,) = changes_of_class(record, heads[1, 1][None], int(record.logits.argmax()))
+    (expected,) = class_changes(record, heads[1, 1][None], int(record.logits.argmax()))
     rows = grid(app)
     assert rows.loc["L1 H1", "value"] == pytest.approx(expected, rel=1e-4, abs=1e-6)
     assert rows.loc["L1 H1", "over"] == "0.37"

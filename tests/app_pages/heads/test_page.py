@@ -23,8 +23,8 @@ from model.capture import capture
 from model.experiments.ablation import ablate_heads
 from model.experiments.importance import importance
 from model.inputs import Picture, Text
-from model.measures.changes import changes_of_class
-from model.measures.head_roles import roles_on
+from model.measures.changes import class_changes
+from model.measures.head_roles import roles_on_input
 from model.measures.head_statistics import statistics
 from model.record.from_arrays import from_arrays
 from tests.app_pages.charts import described
@@ -164,7 +164,7 @@ def test_over_a_data_set_a_head_may_be_called_otherwise(open_app: Open, store_he
     text = "not great film x y z"
     app = open_app(PAGE, text=text)
     assert not app.exception
-    found = roles_on(LiveSubject("imdb-pre-ln", Text(text)).record, 0, 0)
+    found = roles_on_input(LiveSubject("imdb-pre-ln", Text(text)).record, 0, 0)
     here = ", ".join(role.name for role in found)
     (line,) = [each.value for each in app.markdown if each.value.startswith("**L0 H0**")]
     assert line == f"**L0 H0** · {here} here; over 40 sentences of our own: same-token head"
@@ -295,7 +295,7 @@ def test_beside_where_a_head_looks_stands_what_it_is_worth(open_app: Open, store
     loaded = checkpoint.load("imdb-pre-ln")
     before = capture(loaded, TEXT)
     answers = ablate_heads(loaded, [TEXT])[0].reshape(4, -1)
-    zeroed = np.abs(changes_of_class(before, answers, int(before.logits.argmax())))
+    zeroed = np.abs(class_changes(before, answers, int(before.logits.argmax())))
     slopes = importance(loaded, [TEXT])[0].ravel()
     for row, change, slope in zip(rows(app).values(), zeroed, slopes, strict=True):
         shown = [cell["text"] for cell in row["numbers"][-3:]]

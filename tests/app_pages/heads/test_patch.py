@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 from app_pages.subject import cache
 from model.capture import capture
 from model.experiments.patching import patch_heads, patch_positions
-from model.measures.changes import changes_of_class
+from model.measures.changes import class_changes
 from tests.app_pages.charts import table as table_of
 
 Open = Callable[..., AppTest]
@@ -35,7 +35,7 @@ def test_heads_and_states_have_their_effects(open_patch: Open, second: str) -> N
     record = capture(loaded, TEXT)
     at = int(record.logits.argmax())
     heads = table_of(app, HEADS, "layer", "head", "value").sort_values(["layer", "head"])["value"]
-    expected = changes_of_class(record, patch_heads(loaded, TEXT, second).reshape(4, -1), at)
+    expected = class_changes(record, patch_heads(loaded, TEXT, second).reshape(4, -1), at)
     np.testing.assert_allclose(heads, expected, rtol=1e-4, atol=1e-6)
     states = table_of(app, STATES, "stage", "position", "value")
     stages = {stage: number for number, stage in enumerate(record.stages)}
@@ -45,9 +45,7 @@ def test_heads_and_states_have_their_effects(open_patch: Open, second: str) -> N
         if np.isnan(answer).any():
             assert row.exact == "no partner"
         else:
-            assert row.value == pytest.approx(
-                changes_of_class(record, answer[None], at)[0], rel=1e-3, abs=1e-5
-            )
+            assert row.value == pytest.approx(class_changes(record, answer[None], at)[0], rel=1e-3, abs=1e-5)
 
 
 def test_it_begins_with_one_word_changed(open_patch: Open) -> None:

@@ -3,11 +3,11 @@ import pytest
 
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.table import ANY, NONE, Head, found, next_sort, ordered
-from model.measures.head_roles import roles_for
+from model.measures.head_roles import possible_roles
 from model.measures.head_statistics import STATISTICS
 from model.record.from_arrays import from_arrays
 
-ROLES = {role.name: role for role in roles_for(from_arrays(np.ones((1, 1, 1, 1)), ("a",)))}
+ROLES = {role.name: role for role in possible_roles(from_arrays(np.ones((1, 1, 1, 1)), ("a",)))}
 NEXT, SINK = ROLES["next-token head"], ROLES["sink head"]
 HEADS = [Head(0, 0, ()), Head(0, 1, (NEXT,)), Head(1, 0, (SINK,)), Head(1, 1, (NEXT, SINK)), Head(10, 1, ())]
 

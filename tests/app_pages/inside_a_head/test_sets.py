@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.theory.permutation_equivariance import KINDS, order_of
+from model.theory.permutation_equivariance import REORDERINGS, reordering_indices
 from tests.model.huggingface.folders import build
 
 Open = Callable[..., AppTest]
@@ -25,7 +25,7 @@ def annotations(app: AppTest) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", ["Text", "Digit"])
-@pytest.mark.parametrize("order", KINDS)
+@pytest.mark.parametrize("order", REORDERINGS)
 def test_it_holds_without_a_mask_and_fails_with_a_causal_one(opened: Open, kind: str, order: str) -> None:
     app = opened(kind=kind, inside_order=order)
     plain, causal = deviations(app).values()
@@ -39,7 +39,7 @@ def test_it_holds_without_a_mask_and_fails_with_a_causal_one(opened: Open, kind:
 
 def test_the_order_that_changes_nothing(opened: Open) -> None:
     """One of the 120 shuffles of five tokens leaves all in their places."""
-    seed = next(seed for seed in range(10_000) if order_of("shuffled", 5, seed) == (0, 1, 2, 3, 4))
+    seed = next(seed for seed in range(10_000) if reordering_indices("shuffled", 5, seed) == (0, 1, 2, 3, 4))
     app = opened(inside_seed=str(seed))
     assert list(deviations(app).values()) == ["0", "0"]
     assert "keeps its row 0" in "\n".join(block.value for block in app.markdown)

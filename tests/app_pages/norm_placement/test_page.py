@@ -7,8 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.claims.catalogue import CLAIMS, Claim
-from model.claims.measurements import CLAIMS as STORED
-from model.claims.measurements import COMMAND, write
+from model.claims.measurements import CLAIMS_FILE as STORED
+from model.claims.measurements import COMMAND, write_measurements
 from model.theory import gradients_at_start
 from model.theory.warmup_grid import RUNS, write_runs
 from tests.app_pages.theory.test_page import RUN, WARM_UP
@@ -38,7 +38,7 @@ def test_a_damaged_file_is_said_to_be_so(open_app: Open, checkpoints: Path, cont
 
 
 def test_every_claim_has_its_row(open_app: Open, checkpoints: Path) -> None:
-    write(checkpoints / STORED, of_every_claim())
+    write_measurements(checkpoints / STORED, of_every_claim())
     app = open_app(PAGE)
     text = said(app)
     for claim in CLAIMS:
@@ -74,7 +74,7 @@ SIXTEEN, NONE = tuple(1.0 + seed / 100 for seed in range(16)), (0.0,) * 16
 def test_the_verdict_says_no_more_than_the_numbers(
     open_app: Open, checkpoints: Path, pre: tuple, post: tuple, expected: str
 ) -> None:
-    write(checkpoints / STORED, [invented(pre, post)])
+    write_measurements(checkpoints / STORED, [invented(pre, post)])
     (verdict,) = (text.value for text in open_app(PAGE).markdown if re.search(r"encoders \(\d", text.value))
     assert verdict.endswith(expected)
     for word in ("Does not hold", "Holds"):
@@ -83,7 +83,7 @@ def test_the_verdict_says_no_more_than_the_numbers(
 
 def test_a_rate_at_which_nothing_is_learned_is_left_out(open_app: Open, checkpoints: Path) -> None:
     guesses = {"where": "rate 1", "source": "fresh"}
-    write(
+    write_measurements(
         checkpoints / STORED,
         [
             invented((0.6,) * 16, (0.1,) * 16, figure="reached with warm-up", **guesses),
@@ -109,7 +109,7 @@ def test_the_link_of_a_claim_opens_its_figure(
 
 
 def test_a_claim_that_nobody_measured_says_so(open_app: Open, checkpoints: Path) -> None:
-    write(checkpoints / STORED, [invented((3.0, 3.1, 3.2), (1.0, 1.0, 1.0))])
+    write_measurements(checkpoints / STORED, [invented((3.0, 3.1, 3.2), (1.0, 1.0, 1.0))])
     app = open_app(PAGE)
     text = said(app)
     assert len(app.get("vega_lite_chart")) == 2
@@ -122,7 +122,7 @@ def test_contradictions_are_told_where_the_numbers_contradict(open_app: Open, ch
         invented((1.0, 1.1, 1.2), (2.0, 2.1, 2.2), figure="gradient of the last layer"),
         invented((2.0, 2.1, 2.2), (1.0, 1.1, 1.2), figure="gradient of all parameters"),
     ]
-    write(checkpoints / STORED, measured)
+    write_measurements(checkpoints / STORED, measured)
     app = open_app(PAGE)
     assert any("contradict" in each.value for each in app.subheader)
     assert "about one matrix" in said(app)
@@ -130,5 +130,5 @@ def test_contradictions_are_told_where_the_numbers_contradict(open_app: Open, ch
 
 def test_what_is_measured_meanwhile_is_read(open_app: Open, checkpoints: Path) -> None:
     app = open_app(PAGE)
-    write(checkpoints / STORED, of_every_claim())
+    write_measurements(checkpoints / STORED, of_every_claim())
     assert CLAIMS[0].says in said(app.run())

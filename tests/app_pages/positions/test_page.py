@@ -13,7 +13,7 @@ from app_pages.subject import cache
 from model import checkpoint
 from model.experiments.embeddings import embedding_parts
 from model.theory.position_shift import shift_matrix
-from model.theory.sinusoidal_positions import dot_products, table
+from model.theory.sinusoidal_positions import dot_products, position_table
 from tests.app_pages.charts import numbers, shown
 from tests.model import tiny
 
@@ -72,7 +72,7 @@ def test_nonsense_in_the_address(open_app: Open, key: str, nonsense: str, defaul
 
 def test_the_table_is_of_the_chosen_size(open_positions: Open) -> None:
     app = open_positions(positions_d_model="8", positions_length="32", positions_t="31")
-    assert np.array_equal(numbers(shown(app, "positions_table")["data"][0]), table(32, 8))
+    assert np.array_equal(numbers(shown(app, "positions_table")["data"][0]), position_table(32, 8))
     assert "Position 31 as 4 clocks" in said(app)
 
 
@@ -129,7 +129,7 @@ def test_without_any_curve(open_positions: Open) -> None:
 def test_the_matrix_is_of_the_dot_products(open_positions: Open) -> None:
     app = open_positions("Dot products", positions_d_model="8", positions_length="32")
     seen = numbers(shown(app, "positions_dot_matrix")["data"][0])
-    np.testing.assert_allclose(seen, dot_products(table(32, 8)), rtol=1e-6)
+    np.testing.assert_allclose(seen, dot_products(position_table(32, 8)), rtol=1e-6)
     largest = re.findall(r"largest deviation.*?\*\*\$\{(.*?) \\times 10\^\{(.*?)\}", said(app))
     assert len(largest) == 2
     assert all(0 < float(digits) * 10 ** int(power) < 1e-5 for digits, power in largest)

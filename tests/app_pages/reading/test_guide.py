@@ -10,8 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.reading.guide import GUIDE, Link, links, opening_here, papers
 from model.claims.catalogue import CLAIMS
-from model.claims.measurements import CLAIMS as CLAIMS_FILE
-from model.claims.measurements import read
+from model.claims.measurements import CLAIMS_FILE, read_measurements
 from model.theory import gradients_at_start
 from model.theory.warmup_grid import RUNS, write_runs
 from tests.app_pages.theory.test_page import RUN, SMALL, WARM_UP
@@ -141,7 +140,7 @@ def test_links_keep_their_promise_with_another_sentence(open_app: Open, page: st
 
 def test_what_the_guide_says_of_warm_up_is_what_was_measured() -> None:
     """The sentences of "3.2 and 4: warm-up", rate by rate."""
-    measured = read(GUIDE.parents[1] / "checkpoints" / CLAIMS_FILE)
+    measured = read_measurements(GUIDE.parents[1] / "checkpoints" / CLAIMS_FILE)
 
     def outcomes(key: str) -> dict[str, str]:
         (claim,) = (claim for claim in CLAIMS if claim.key == key)

@@ -6,14 +6,14 @@ from streamlit.testing.v1 import AppTest
 from app_pages.subject.head_name import HeadNames
 from app_pages.subject.subject import LiveSubject
 from model.inputs import Text
-from model.measures.head_roles import roles_on
+from model.measures.head_roles import roles_on_input
 
 Open = Callable[..., AppTest]
 TEXT = "not great film x y z"
 
 
 def of_head(layer: int, head: int) -> list:
-    return list(roles_on(LiveSubject("imdb-pre-ln", Text(TEXT)).record, layer, head))
+    return list(roles_on_input(LiveSubject("imdb-pre-ln", Text(TEXT)).record, layer, head))
 
 
 @pytest.mark.parametrize("page", ["attention", "masks", "inside_a_head", "compare", "heads"])

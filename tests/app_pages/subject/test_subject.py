@@ -9,7 +9,7 @@ from app_pages.subject import cache, encoders, shipped_inputs
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint
 from model.inputs import Input, Picture, Text
-from model.measures.head_measures import summary
+from model.measures.head_measures import head_summary
 from tests.tolerance import rounding
 
 DIGIT = Picture.of(np.arange(784, dtype=np.uint8).reshape(28, 28))
@@ -51,7 +51,7 @@ def test_the_tokens_beyond_the_encoder_are_named() -> None:
     [("imdb-pre-ln", Text("not great"), "tokens"), ("mnist-pre-ln", DIGIT, "patches")],
 )
 def test_every_head_has_its_measures(name: str, given: Input, unit: str) -> None:
-    measures = LiveSubject(name, given).measure(summary)
+    measures = LiveSubject(name, given).measure(head_summary)
     assert list(measures) == ["entropy", f"mean distance ({unit})"]
     assert all(values.shape == (2, 2) for values in measures.values())
     assert ((measures["entropy"] >= 0) & (measures["entropy"] <= 1)).all()
@@ -60,7 +60,7 @@ def test_every_head_has_its_measures(name: str, given: Input, unit: str) -> None
 @pytest.mark.usefixtures("checkpoints")
 def test_the_measures_are_means_over_queries() -> None:
     pattern = LiveSubject("imdb-pre-ln", Text("not great")).record.pattern[1, 0].astype(float)
-    shown = LiveSubject("imdb-pre-ln", Text("not great")).measure(summary)  # [CLS] not great [SEP]
+    shown = LiveSubject("imdb-pre-ln", Text("not great")).measure(head_summary)  # [CLS] not great [SEP]
     entropy = np.mean(-(pattern * np.log(pattern)).sum(axis=1)) / np.log(4)
     assert shown["entropy"][1, 0] == pytest.approx(entropy, rel=rounding(8 * 4))
     distance = np.abs(np.subtract.outer(range(4), range(4)))

@@ -7,11 +7,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.theory import claims, warm_up
-from model.claims.measurements import CLAIMS, write
+from model.claims.measurements import CLAIMS_FILE, write_measurements
 from model.theory import gradients_at_start
 from model.theory.early_update import model_update
-from model.theory.gradients_at_start import depths_to, slopes
-from model.theory.untrained_encoder import FreshSetting
+from model.theory.gradients_at_start import slopes, sweep_depths
+from model.theory.untrained_encoder import UntrainedConfig
 from model.theory.warmup_grid import RUNS, WarmupRun, write_runs
 from tests.model.claims.invented import invented
 
@@ -70,10 +70,10 @@ def test_a_fresh_start_shows_three_figures_of_five_seeds_and_the_theorem_s_setti
 
 def test_the_slopes_are_those_of_what_is_measured(open_app: Open) -> None:
     app = open_app(PAGE, **SMALL)
-    setting, depths = FreshSetting(d_model=32), depths_to(4)
+    setting, depths = UntrainedConfig(d_model=32), sweep_depths(4)
     for variant in ("pre-LN", "post-LN"):
         norms = [
-            [gradients_at_start.at_start(setting, variant, depth, seed).gradient[-1] for depth in depths]
+            [gradients_at_start.initial_norms(setting, variant, depth, seed).gradient[-1] for depth in depths]
             for seed in range(2)
         ]
         mean = f"{round(slopes(depths, np.array(norms))[0], 2):+.2f}".replace("-", "−")
@@ -86,7 +86,7 @@ def test_hidden_norms_are_told_against_the_lemma(open_app: Open) -> None:
         {
             variant: np.mean(
                 [
-                    gradients_at_start.at_start(FreshSetting(d_model=32), variant, 4, seed).hidden
+                    gradients_at_start.initial_norms(UntrainedConfig(d_model=32), variant, 4, seed).hidden
                     for seed in range(2)
                 ],
                 axis=0,
@@ -119,7 +119,7 @@ def test_an_assumption_that_is_not_met_is_named(open_app: Open) -> None:
 def test_gradients_by_layer_are_averaged_as_chosen(open_app: Open, kind: str) -> None:
     over = {"gradient": "norms first, then their mean", "mean_gradient": "mean first, then its norm"}[kind]
     app = open_app(PAGE, theory_over=over, **SMALL | {"theory_seeds": "1"})
-    found = getattr(gradients_at_start.at_start(FreshSetting(d_model=32), "pre-LN", 4, 0), kind)
+    found = getattr(gradients_at_start.initial_norms(UntrainedConfig(d_model=32), "pre-LN", 4, 0), kind)
     assert f"| pre-LN | {found[0]:.3g} | {found[-1]:.3g} |" in said(app)
 
 
@@ -145,7 +145,7 @@ def test_every_variant_can_be_shown_and_none(open_app: Open) -> None:
 def test_nothing_is_measured_twice(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_app(PAGE, **SMALL)
     measured = []
-    monkeypatch.setattr(gradients_at_start, "at_start", lambda *key: measured.append(key))
+    monkeypatch.setattr(gradients_at_start, "initial_norms", lambda *key: measured.append(key))
     app.segmented_control(key="theory_over").set_value("mean first, then its norm").run()
     assert len(charts(app)) == 3
     assert not measured
@@ -168,7 +168,7 @@ def test_the_update_is_the_one_that_is_measured(open_app: Open) -> None:
     assert len(charts(app)) == 1
     moved = [
         model_update(
-            FreshSetting(d_model=32), "post-LN", 4, learning_rate=1e-3, warmup=0, n_steps=5, seed=seed
+            UntrainedConfig(d_model=32), "post-LN", 4, learning_rate=1e-3, warmup=0, n_steps=5, seed=seed
         )
         for seed in range(2)
     ]
@@ -226,8 +226,8 @@ def test_stored_runs_are_shown_and_diverged_ones_in_words(open_app: Open, checkp
 
 def test_warm_up_is_judged_here_as_on_norm_placement(open_app: Open, checkpoints: Path) -> None:
     rate = {"where": "rate 1", "source": "fresh"}
-    write(
-        checkpoints / CLAIMS,
+    write_measurements(
+        checkpoints / CLAIMS_FILE,
         [
             invented((0.6,) * 16, (0.5,) * 16, figure="reached with warm-up", **rate),
             invented((0.6,) * 16, (0.1,) * 16, figure="reached without warm-up", **rate),

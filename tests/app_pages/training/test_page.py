@@ -14,7 +14,7 @@ from model import checkpoint
 from model.checkpoint.training_history import logged
 from model.train.task_digits import Digits
 from model.train.task_reviews import Sentiment, TrueLabels
-from model.train.task_sentences import Sentences
+from model.train.task_sentences import CombinedTask
 from tests.model import tiny
 
 Open = Callable[..., AppTest]
@@ -167,7 +167,7 @@ def test_an_accuracy_on_the_way_says_of_how_many_examples_it_is(open_app: Open, 
 
 
 def test_a_film_is_judged_on_as_many_as_the_tasks_glance_at() -> None:
-    glances = {"digits": Digits, "sentiment": Sentiment, "true labels": TrueLabels, "sentences": Sentences}
+    glances = {"digits": Digits, "sentiment": Sentiment, "true labels": TrueLabels, "sentences": CombinedTask}
     assert {task: GLANCES[task] for task in glances} == {
         task: kind.n_glance for task, kind in glances.items()
     }

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from model.atlas.data_source import Source, Spread
-from model.atlas.results import Against, Heads, Layers
+from model.atlas.data_source import DataSource, Spread
+from model.atlas.results import EncoderComparison, HeadResults, LayerResults
 
 
 def spread(*shape: int, seed: int = 0) -> Spread:
@@ -11,18 +11,18 @@ def spread(*shape: int, seed: int = 0) -> Spread:
     return Spread(mean=mean, sd=sd)
 
 
-def source(n: int, *weights: str) -> Source:
-    return Source(command="python -m …", data="films", sha256="ab12", n=n, weights=weights)
+def source(n: int, *weights: str) -> DataSource:
+    return DataSource(command="python -m …", data="films", sha256="ab12", n=n, weights=weights)
 
 
-def heads(n_layers: int = 2, n_heads: int = 2, weights: str = "w", n: int = 30) -> Heads:
+def heads(n_layers: int = 2, n_heads: int = 2, weights: str = "w", n: int = 30) -> HeadResults:
     names = ("entropy", "confidence", "distance", "previous", "next", "same", "first", "separator", "sink")
     spreads = {name: spread(n_layers, n_heads, seed=seed) for seed, name in enumerate(names)}
     z = np.random.default_rng(1).normal(size=(n_layers, n_heads, 4)).astype(np.float32)
-    return Heads(source=source(n, weights), spreads=spreads, z=z)
+    return HeadResults(source=source(n, weights), spreads=spreads, z=z)
 
 
-def layers(n_layers: int = 2, weights: str = "w", n: int = 30) -> Layers:
+def layers(n_layers: int = 2, weights: str = "w", n: int = 30) -> LayerResults:
     stages = 1 + 2 * n_layers
     lengths = {
         "norm": stages,
@@ -32,7 +32,7 @@ def layers(n_layers: int = 2, weights: str = "w", n: int = 30) -> Layers:
         "answer": stages,
     }
     curves = {name: spread(length, seed=seed) for seed, (name, length) in enumerate(lengths.items())}
-    return Layers(source=source(n, weights), curves=curves)
+    return LayerResults(source=source(n, weights), curves=curves)
 
 
 def against(
@@ -40,11 +40,11 @@ def against(
     weights: tuple[str, str] = ("w", "v"),
     n: int = 30,
     distances: Spread | None = None,
-) -> Against:
+) -> EncoderComparison:
     ones, others = (layers * heads for layers, heads in shapes)
     n_stages = 1 + 2 * min(shapes[0][0], shapes[1][0])
     found = distances or spread(ones, others)
-    made = Against(
+    made = EncoderComparison(
         source=source(n, *weights),
         shapes=shapes,
         distances=found,

@@ -13,10 +13,10 @@ from pathlib import Path
 from safetensors.numpy import save_file
 
 from model.atlas.dataset_examples import Shard, examples_for
-from model.atlas.dataset_measure import Statistics, Step
+from model.atlas.dataset_measure import ProgressCallback, Statistics
 from model.atlas.on_ray import on_ray
-from model.atlas.partial_result import Progress
-from model.atlas.run import run
+from model.atlas.partial_result import PartialResult
+from model.atlas.run import run_measure
 from model.atlas.running_moments import Arrays
 from model.checkpoint import load
 from model.loaded import Loaded
@@ -28,7 +28,7 @@ class Killed(Statistics):
 
     folder: str
 
-    def of(self, loaded: Loaded, shard: Shard, step: Step) -> Arrays:
+    def of(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
         if shard.number == 2:
             try:
                 (Path(self.folder) / "killed").touch(exist_ok=False)
@@ -47,7 +47,7 @@ def main() -> None:
     with on_ray(workers=2) as engine:
         measure = Killed(shard=4, folder=out)
         save_file(
-            run(measure, loaded, examples, Progress(Path(out) / "part"), engine),
+            run_measure(measure, loaded, examples, PartialResult(Path(out) / "part"), engine),
             Path(out) / "found.safetensors",
         )
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from model.atlas.batch_statistics import CURVES, HEADS, Z, one_length, watched
+from model.atlas.batch_statistics import CURVES, HEADS, Z, batch_moments, batches_of_one_length
 from model.atlas.dataset_examples import Shard
 from model.atlas.dataset_measure import batches
 from model.atlas.running_moments import merge
@@ -36,7 +36,7 @@ def gathered(loaded, inputs):
         number=0, numbers=tuple(range(1, len(inputs) + 1)), inputs=tuple(map(as_input, inputs)), labels=None
     )
     for _, batch, positions in batches(loaded, shard):
-        merge(found, watched(loaded, batch, positions))
+        merge(found, batch_moments(loaded, batch, positions))
     return found
 
 
@@ -139,4 +139,4 @@ def test_without_classes_there_is_no_answer():
 
 def test_batches_are_of_one_length_and_leave_nothing_out(monkeypatch):
     monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", 2 * 4 * 16)
-    assert one_length(tiny.TEXT, [3, 4, 3, 4, 3, 4]) == [[1, 3], [5], [0, 2], [4]]
+    assert batches_of_one_length(tiny.TEXT, [3, 4, 3, 4, 3, 4]) == [[1, 3], [5], [0, 2], [4]]

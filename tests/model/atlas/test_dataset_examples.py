@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from model.atlas.dataset_examples import examples_for, examples_to_show, with_classes
+from model.atlas.dataset_examples import examples_for, examples_to_show, labelled_examples
 from model.inputs import Picture, Text, digits
 
 
@@ -59,19 +59,19 @@ def test_the_limit_of_a_cell_is_what_it_was_afterwards(text_loaded, csv):
 
 
 def test_labels_are_classes(text_loaded, digit_loaded, csv, tmp_path):
-    found = with_classes(text_loaded, examples_for(text_loaded, csv))
+    found = labelled_examples(text_loaded, examples_for(text_loaded, csv))
     assert [label for *_, label in found] == [1] * 7
     assert [each[:2] for each in found] == list(examples_for(text_loaded, csv))
     labels = digits.examples()[1]
-    of_digits = [label for *_, label in with_classes(digit_loaded, examples_for(digit_loaded, None, 4))]
+    of_digits = [label for *_, label in labelled_examples(digit_loaded, examples_for(digit_loaded, None, 4))]
     assert of_digits == [int(labels[at]) for at in (0, 2500, 5000, 7500)]
     bad = tmp_path / "bad.csv"
     bad.write_text("text,label\na,positive\nb,2\n")
     with pytest.raises(ValueError, match="example 2: a label must be one of"):
-        with_classes(text_loaded, examples_for(text_loaded, bad))
+        labelled_examples(text_loaded, examples_for(text_loaded, bad))
     bad.write_text("text\na\nb\n")
     with pytest.raises(ValueError, match=r"bad\.csv lacks the column label"):
-        with_classes(text_loaded, examples_for(text_loaded, bad))
+        labelled_examples(text_loaded, examples_for(text_loaded, bad))
 
 
 def test_digits_are_those_of_the_project(digit_loaded):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from model.atlas.dataset_examples import Shard
-from model.atlas.head_effects import CORRELATION, NOISE, Ablation, Faithfulness, Importance, lens_rows
+from model.atlas.head_effects import CORRELATION, NOISE, Ablation, Faithfulness, Importance, faithfulness_rows
 from model.atlas.running_moments import Moments, from_arrays, to_arrays
 from model.capture import capture
 from model.experiments.ablation import ablated
@@ -75,7 +75,7 @@ def test_faithfulness_of_every_lens(config):
     rng = np.random.default_rng(0)
     inputs = TEXTS if config.is_text else tuple(rng.integers(0, 256, (3, 8, 8), np.uint8))
     arrays = Faithfulness().of(loaded, shard(inputs), lambda _: None)
-    rows = lens_rows(arrays)
+    rows = faithfulness_rows(arrays)
     assert rows.lens.unique().tolist() == [*LENSES, NOISE]
     reasons = rows[["told", "too_few", "unmoved", "no_sooner"]]
     assert (reasons.sum(axis=1) == len(inputs)).all()
@@ -109,6 +109,8 @@ def test_shares_are_of_the_examples_on_which_it_can_be_told():
     readable = np.array([1.0, nan, 0.0, nan, nan])[:, None, None]
     counted = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 1, 0, 0]], dtype=float)
     moments = {"correlation/attention": of_example, "readable/attention": readable, "counted/": counted}
-    (row,) = lens_rows(to_arrays({name: Moments.of(values) for name, values in moments.items()})).itertuples()
+    (row,) = faithfulness_rows(
+        to_arrays({name: Moments.of(values) for name, values in moments.items()})
+    ).itertuples()
     assert (row.n, row.share, row.spearman_mean) == (4, 0.5, pytest.approx(0.5))
     assert (row.told, row.too_few, row.unmoved, row.no_sooner) == (2, 1, 1, 1)

@@ -12,8 +12,8 @@ from model.atlas.results import (
     HEADS,
     LAYERS,
     PRUNING,
-    against_file,
-    read_against,
+    comparison_file,
+    read_comparison,
     read_heads,
     read_rows,
 )
@@ -49,7 +49,7 @@ def test_two_checkpoints(monkeypatch, home, text, csv, tmp_path):
     made = tiny.loaded(tiny.TEXT, 1)
     save(home / "other", made.model, {}, made.tokenizer)
     run(monkeypatch, text, "--data", csv, "--against", home / "other", "--out", tmp_path / "out")
-    found = read_against(tmp_path / "out" / "against-other.json")
+    found = read_comparison(tmp_path / "out" / "against-other.json")
     assert found.source.weights == (weights_hash("text"), weights_hash("other"))
     assert found.source.command == "python -m model.atlas text --data texts.csv --against other"
 
@@ -64,7 +64,7 @@ def test_the_names_of_the_app_are_those_of_the_command(monkeypatch, text, csv, t
     source = read_heads(tmp_path / "models" / "team" / "mine" / HEADS).source
     assert source.command == "python -m model.atlas team/mine --data texts.csv"
     run(monkeypatch, "text", "--data", csv, "--against", "team/yours")
-    found = read_against(text / against_file("team/yours"))
+    found = read_comparison(text / comparison_file("team/yours"))
     assert found.source.command == "python -m model.atlas text --data texts.csv --against team/yours"
 
 

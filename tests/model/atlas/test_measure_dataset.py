@@ -10,7 +10,7 @@ import pytest
 import model.atlas.measure_dataset as module
 from model.atlas.dataset_examples import OWN_NAME, examples_for
 from model.atlas.dataset_measure import Statistics
-from model.atlas.measure_dataset import Wanted, gather
+from model.atlas.measure_dataset import MeasureOptions, measure_dataset
 from model.atlas.results import EXAMPLES, HEADS, LAYERS, read_heads, read_layers, read_rows
 from model.capture import capture
 from model.checkpoint import load, save, weights_hash
@@ -48,14 +48,16 @@ def test_the_share_of_unknown_tokens_is_that_of_all_texts_together(tmp_path, mon
     texts = ("great", "☃ ☃ film", "not a ☃ film")  # 3 of 8 tokens
     (tmp_path / "texts.csv").write_text("text\n" + "\n".join(texts), encoding="utf-8")
     loaded = stored(tmp_path, tiny.TEXT)
-    heads, layers = gather(loaded, examples_for(loaded, tmp_path / "texts.csv"), tmp_path / "out", "command")
+    heads, layers = measure_dataset(
+        loaded, examples_for(loaded, tmp_path / "texts.csv"), tmp_path / "out", "command"
+    )
     for source in (read_heads(heads).source, read_layers(layers).source):
         assert source.unknown == pytest.approx(3 / 8, rel=1e-12)
 
 
 def test_heads_and_layers_of_texts(tmp_path, csv):
     loaded = stored(tmp_path, tiny.TEXT)
-    written = gather(loaded, examples_for(loaded, csv), tmp_path / "out", "command")
+    written = measure_dataset(loaded, examples_for(loaded, csv), tmp_path / "out", "command")
     assert written == [tmp_path / "out" / name for name in (HEADS, LAYERS)]
     heads, layers = read_heads(written[0]), read_layers(written[1])
     assert heads.source.weights == (weights_hash(tmp_path / "it"),)
@@ -79,8 +81,12 @@ def test_heads_and_layers_of_texts(tmp_path, csv):
 
 def test_digits_lie_in_a_grid(tmp_path):
     loaded = stored(tmp_path, tiny.DIGIT)
-    paths = gather(
-        loaded, examples_for(loaded, None, 3), tmp_path / "out", "command", Wanted(extra=("examples",))
+    paths = measure_dataset(
+        loaded,
+        examples_for(loaded, None, 3),
+        tmp_path / "out",
+        "command",
+        MeasureOptions(extra=("examples",)),
     )
     heads = read_heads(paths[0])
     assert heads.source.unknown is None
@@ -93,7 +99,7 @@ def test_digits_lie_in_a_grid(tmp_path):
 def test_how_many_texts_have_what_not_all_have_is_stored(tmp_path, csv):
     loaded = stored(tmp_path, tiny.TEXT)
     csv.write_text('text\ngreat\n""\ngreat film\n[SEP]\n')  # two of them without a word
-    heads = read_heads(gather(loaded, examples_for(loaded, csv), tmp_path / "out", "command")[0])
+    heads = read_heads(measure_dataset(loaded, examples_for(loaded, csv), tmp_path / "out", "command")[0])
     assert dict(heads.source.samples) == {"confidence": 2}
 
 
@@ -104,7 +110,7 @@ def test_a_text_without_a_token_is_named(tmp_path, csv):
     csv.write_text('text\ngreat\n" "\n')
     loaded = load(tmp_path / "it", "cpu")
     with pytest.raises(ValueError, match="example 2: it finds no token in this text"):
-        gather(loaded, examples_for(loaded, csv), tmp_path / "out", "command")
+        measure_dataset(loaded, examples_for(loaded, csv), tmp_path / "out", "command")
 
 
 # Ended and run again
@@ -114,7 +120,7 @@ def test_a_text_without_a_token_is_named(tmp_path, csv):
 def test_what_is_ended_goes_on_and_comes_to_the_same(tmp_path, csv, monkeypatch, killed_at):
     shards_of(monkeypatch, 2)
     loaded = stored(tmp_path, tiny.TEXT)
-    gather(loaded, examples_for(loaded, csv), tmp_path / "unbroken", "command")
+    measure_dataset(loaded, examples_for(loaded, csv), tmp_path / "unbroken", "command")
     whole, begun = Statistics.of, []
 
     def killed(self, loaded, shard, step):
@@ -125,9 +131,9 @@ def test_what_is_ended_goes_on_and_comes_to_the_same(tmp_path, csv, monkeypatch,
 
     monkeypatch.setattr(Statistics, "of", killed)
     with pytest.raises(KilledError):
-        gather(loaded, examples_for(loaded, csv), tmp_path / "out", "command")
+        measure_dataset(loaded, examples_for(loaded, csv), tmp_path / "out", "command")
     assert not (tmp_path / "out" / HEADS).exists()
-    gather(loaded, examples_for(loaded, csv), tmp_path / "out", "command")
+    measure_dataset(loaded, examples_for(loaded, csv), tmp_path / "out", "command")
     assert begun == [*range(killed_at + 1), *range(killed_at, 6)]
     for name in (HEADS, LAYERS):
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "unbroken" / name).read_bytes()
@@ -147,7 +153,7 @@ def test_what_was_measured_of_something_else_is_measured_anew(tmp_path, csv, mon
 
     monkeypatch.setattr(Statistics, "of", killed)
     with pytest.raises(KilledError):
-        gather(loaded, examples_for(loaded, csv), tmp_path / "out", "command")
+        measure_dataset(loaded, examples_for(loaded, csv), tmp_path / "out", "command")
     limit = None
     if what == "data":
         csv.write_text(csv.read_text() + "\nfilm")
@@ -160,7 +166,7 @@ def test_what_was_measured_of_something_else_is_measured_anew(tmp_path, csv, mon
     else:
         (path,) = (tmp_path / "out").iterdir()
         path.write_bytes(path.read_bytes()[:50])
-    gather(loaded, examples_for(loaded, csv, limit), tmp_path / "out", "command")
+    measure_dataset(loaded, examples_for(loaded, csv, limit), tmp_path / "out", "command")
     assert begun[3] == 0
 
 
@@ -169,7 +175,9 @@ def test_what_was_measured_of_something_else_is_measured_anew(tmp_path, csv, mon
 
 def test_the_strongest_examples_are_of_our_own_sentences(tmp_path, csv):
     loaded = stored(tmp_path, tiny.TEXT)
-    path = gather(loaded, examples_for(loaded, csv), tmp_path / "out", "c", Wanted(extra=("examples",)))[2]
+    path = measure_dataset(
+        loaded, examples_for(loaded, csv), tmp_path / "out", "c", MeasureOptions(extra=("examples",))
+    )[2]
     assert path.name == EXAMPLES
     found = read_rows(path)
     assert found.source.data == OWN_NAME
@@ -178,8 +186,10 @@ def test_the_strongest_examples_are_of_our_own_sentences(tmp_path, csv):
 
 def test_the_strongest_examples_in_context(tmp_path, csv):
     loaded = stored(tmp_path, tiny.TEXT)
-    wanted = Wanted(extra=("examples",), show_data=True)
-    rows = read_rows(gather(loaded, examples_for(loaded, csv), tmp_path / "out", "c", wanted)[2]).rows
+    wanted = MeasureOptions(extra=("examples",), show_data=True)
+    rows = read_rows(
+        measure_dataset(loaded, examples_for(loaded, csv), tmp_path / "out", "c", wanted)[2]
+    ).rows
     assert len(rows) == 2 * 2 * 5
     records = {number: capture(loaded, text) for number, text in enumerate(TEXTS, 1)}
     for (layer, head), of_head in rows.groupby(["layer", "head"]):

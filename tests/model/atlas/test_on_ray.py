@@ -12,8 +12,8 @@ from safetensors.numpy import load_file
 from model.atlas.dataset_examples import Shard, examples_for
 from model.atlas.dataset_measure import Statistics
 from model.atlas.on_ray import _shard, _table, _Worker, on_ray
-from model.atlas.partial_result import Progress
-from model.atlas.run import local, run
+from model.atlas.partial_result import PartialResult
+from model.atlas.run import run_locally, run_measure
 from model.checkpoint import load, save, weights_hash
 from model.inputs import as_input
 from tests.model import tiny
@@ -37,7 +37,9 @@ def test_local_and_ray_are_equal_with_a_worker_killed(tmp_path):
     assert (out / "killed").exists()
     assert len(list(out.glob("worker-*"))) >= 2
     loaded = load(tmp_path / "it", "cpu")
-    here = run(Statistics(shard=4), loaded, examples_for(loaded, csv), Progress(tmp_path / "part"))
+    here = run_measure(
+        Statistics(shard=4), loaded, examples_for(loaded, csv), PartialResult(tmp_path / "part")
+    )
     found = load_file(out / "found.safetensors")
     assert set(found) == set(here)
     for name, values in here.items():
@@ -78,11 +80,11 @@ def test_shards_in_any_order_are_merged_in_theirs(tmp_path):
     examples = examples_for(made, csv)
 
     def backwards(*args):
-        return reversed(list(local(*args)))
+        return reversed(list(run_locally(*args)))
 
     one, other = (
-        run(Statistics(shard=3), made, examples, Progress(tmp_path / name), engine)
-        for name, engine in (("one", local), ("other", backwards))
+        run_measure(Statistics(shard=3), made, examples, PartialResult(tmp_path / name), engine)
+        for name, engine in (("one", run_locally), ("other", backwards))
     )
     for name, values in one.items():
         np.testing.assert_array_equal(other[name], values)

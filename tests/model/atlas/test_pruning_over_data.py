@@ -5,14 +5,14 @@ import pytest
 
 from model.atlas import pruning_over_data as module
 from model.atlas.dataset_examples import Examples, examples_for
-from model.atlas.partial_result import Progress
-from model.atlas.pruning_over_data import Labelled, pruned, split
+from model.atlas.partial_result import PartialResult
+from model.atlas.pruning_over_data import LabelledInputs, pruning_rows, split_for_pruning
 from model.experiments.pruning import greedy
 from model.inputs import Text
 from tests.model import tiny
 
-CHOOSING = Labelled(("great film", "x y z", "a film"), (1, 1, 1))
-JUDGING = Labelled(("not a great film", "great films not x y", "not", "film film"), (0, 0, 0, 1))
+CHOOSING = LabelledInputs(("great film", "x y z", "a film"), (1, 1, 1))
+JUDGING = LabelledInputs(("not a great film", "great films not x y", "not", "film film"), (0, 0, 0, 1))
 MEANS = np.random.default_rng(0).normal(size=(2, 2, 4))
 
 
@@ -24,7 +24,7 @@ def texts(folder: Path, n: int) -> Examples:
     return examples_for(tiny.loaded(tiny.TEXT), path)
 
 
-def numbers(part: Labelled) -> list[int]:
+def numbers(part: LabelledInputs) -> list[int]:
     """Of the examples, from 1."""
     assert all(isinstance(given, Text) for given in part.inputs)
     found = [given.text.count("a") for given in part.inputs]
@@ -33,20 +33,20 @@ def numbers(part: Labelled) -> list[int]:
 
 
 def test_all_that_do_not_choose_judge(tmp_path):
-    choosing, judging = split(tiny.loaded(tiny.TEXT), texts(tmp_path, 12), 6)
+    choosing, judging = split_for_pruning(tiny.loaded(tiny.TEXT), texts(tmp_path, 12), 6)
     assert numbers(choosing) == [1, 5, 9]  # every second of 1, 3, 5, ...
     assert numbers(judging) == [2, 3, 4, 6, 7, 8, 10, 11, 12]
 
 
 def test_where_the_sample_is_all_there_is_the_other_half_judges(tmp_path):
-    choosing, judging = split(tiny.loaded(tiny.TEXT), texts(tmp_path, 12), 256)
+    choosing, judging = split_for_pruning(tiny.loaded(tiny.TEXT), texts(tmp_path, 12), 256)
     assert numbers(choosing) == [1, 3, 5, 7, 9, 11]
     assert numbers(judging) == [2, 4, 6, 8, 10, 12]
 
 
 def test_of_many_some_at_equal_distances_judge(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "JUDGES", 10)
-    choosing, judging = split(tiny.loaded(tiny.TEXT), texts(tmp_path, 100), 8)
+    choosing, judging = split_for_pruning(tiny.loaded(tiny.TEXT), texts(tmp_path, 100), 8)
     assert len(judging.labels) == 10
     assert not set(numbers(choosing)) & set(numbers(judging))
     assert np.diff([0, *numbers(judging), 101]).max() < 25
@@ -54,7 +54,7 @@ def test_of_many_some_at_equal_distances_judge(tmp_path, monkeypatch):
 
 def test_some_choose_and_others_judge(tmp_path):
     loaded = tiny.loaded(tiny.TEXT)
-    rows = pruned(loaded, CHOOSING, JUDGING, MEANS, Progress(tmp_path / "it.part"))
+    rows = pruning_rows(loaded, CHOOSING, JUDGING, MEANS, PartialResult(tmp_path / "it.part"))
     assert rows.how.tolist() == ["zero"] * 5 + ["mean"] * 5
     for how, ways in (("zero", "zero"), ("mean", MEANS.astype(np.float32))):
         steps = list(greedy(loaded, *CHOOSING, ways, judged=JUDGING))
@@ -70,7 +70,7 @@ def test_some_choose_and_others_judge(tmp_path):
 @pytest.mark.parametrize("ended_after", [0, 1, 3, 5, 8])
 def test_what_is_ended_goes_on_with_the_next_head(tmp_path, monkeypatch, ended_after):
     loaded = tiny.loaded(tiny.TEXT)
-    unbroken = pruned(loaded, CHOOSING, JUDGING, MEANS, Progress(tmp_path / "unbroken.part"))
+    unbroken = pruning_rows(loaded, CHOOSING, JUDGING, MEANS, PartialResult(tmp_path / "unbroken.part"))
     taken = []
 
     def ending(*args, **kwargs):
@@ -83,8 +83,8 @@ def test_what_is_ended_goes_on_with_the_next_head(tmp_path, monkeypatch, ended_a
     with monkeypatch.context() as patched:
         patched.setattr(module, "greedy", ending)
         with pytest.raises(KeyboardInterrupt):
-            pruned(loaded, CHOOSING, JUDGING, MEANS, Progress(tmp_path / "it.part"))
-    done, _ = Progress(tmp_path / "it.part").load()
+            pruning_rows(loaded, CHOOSING, JUDGING, MEANS, PartialResult(tmp_path / "it.part"))
+    done, _ = PartialResult(tmp_path / "it.part").load()
     assert done == ended_after
-    again = pruned(loaded, CHOOSING, JUDGING, MEANS, Progress(tmp_path / "it.part"))
+    again = pruning_rows(loaded, CHOOSING, JUDGING, MEANS, PartialResult(tmp_path / "it.part"))
     assert again.equals(unbroken)

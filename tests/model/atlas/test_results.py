@@ -12,29 +12,29 @@ from model.atlas import parquet as tables
 from model.atlas.data_source import Spread
 from model.atlas.parquet import write_table
 from model.atlas.results import (
+    COLUMNS_BY_FILE,
     EXAMPLES,
     FAITHFULNESS,
     HEADS,
     LAYERS,
-    ROWS,
-    Table,
-    against_file,
-    read_against,
+    ResultTable,
+    comparison_file,
+    read_comparison,
     read_heads,
     read_layers,
     read_rows,
     write,
-    write_against,
+    write_comparison,
 )
 from tests.model.atlas import invented
 from tests.model.atlas.invented import against, heads, layers
 
 
-def examples(n: int = 3) -> Table:
+def examples(n: int = 3) -> ResultTable:
     numbers = {name: range(n) for name in ("layer", "head", "rank", "number", "query", "key")}
     words = {name: ["größer ☃"] * n for name in ("query_token", "key_token", "before", "between", "after")}
     rows = pd.DataFrame({**numbers, **words, "weight": np.linspace(0.9, 0.5, n)})
-    return Table(source=invented.source(n, "w"), rows=rows)
+    return ResultTable(source=invented.source(n, "w"), rows=rows)
 
 
 def test_heads_are_read_as_written(tmp_path):
@@ -70,7 +70,7 @@ def test_rows_are_read_as_written(tmp_path):
     write(tmp_path / EXAMPLES, made)
     found = read_rows(tmp_path / EXAMPLES)
     assert found.source == made.source
-    expected = made.rows[list(ROWS[EXAMPLES])].astype({"weight": np.float32})
+    expected = made.rows[list(COLUMNS_BY_FILE[EXAMPLES])].astype({"weight": np.float32})
     pd.testing.assert_frame_equal(found.rows, expected, check_dtype=False)
 
 
@@ -90,10 +90,10 @@ def test_columns_that_came_later_may_be_missing(tmp_path):
     write_table(
         tmp_path / FAITHFULNESS,
         examples().source,
-        {name: (kind, old[name].tolist()) for name, kind in ROWS[FAITHFULNESS].items()},
+        {name: (kind, old[name].tolist()) for name, kind in COLUMNS_BY_FILE[FAITHFULNESS].items()},
     )
     assert read_rows(tmp_path / FAITHFULNESS).rows["told"].isna().all()
-    new = Table(source=examples().source, rows=old.assign(told=20, too_few=4, unmoved=3, no_sooner=3))
+    new = ResultTable(source=examples().source, rows=old.assign(told=20, too_few=4, unmoved=3, no_sooner=3))
     write(tmp_path / FAITHFULNESS, new)
     pd.testing.assert_frame_equal(read_rows(tmp_path / FAITHFULNESS).rows, new.rows, check_dtype=False)
 
@@ -108,8 +108,8 @@ def test_pandas_reads_them_too(tmp_path):
 def test_no_file_is_nothing_stored(tmp_path):
     assert read_heads(tmp_path / HEADS) is None
     assert read_layers(tmp_path / LAYERS) is None
-    assert all(read_rows(tmp_path / name) is None for name in ROWS)
-    assert read_against(tmp_path / against_file("x")) is None
+    assert all(read_rows(tmp_path / name) is None for name in COLUMNS_BY_FILE)
+    assert read_comparison(tmp_path / comparison_file("x")) is None
 
 
 # Damaged files, and files that somebody made to be read here
@@ -219,7 +219,7 @@ def test_what_is_not_a_file_is_refused_without_its_path(tmp_path, make):
     with pytest.raises(ValueError, match=r"^named/heads\.parquet cannot be read: it is not a file$"):
         read_heads(tmp_path / "named" / HEADS)
     with pytest.raises(ValueError, match=r"^named/against-x\.json cannot be read: it is not a file$"):
-        read_against(tmp_path / "named" / "against-x.json")
+        read_comparison(tmp_path / "named" / "against-x.json")
 
 
 def test_a_file_that_was_cut_is_refused(tmp_path):
@@ -274,8 +274,8 @@ def test_the_places_of_a_curve_are_in_order(tmp_path):
 
 def test_a_comparison_is_read_as_written(tmp_path):
     made = against(((2, 2), (1, 3)))
-    write_against(tmp_path / "it.json", made)
-    found = read_against(tmp_path / "it.json")
+    write_comparison(tmp_path / "it.json", made)
+    found = read_comparison(tmp_path / "it.json")
     assert found.source == made.source
     np.testing.assert_equal(found.distances.mean, made.distances.mean)
     np.testing.assert_equal(found.alike, made.alike)
@@ -285,8 +285,8 @@ def test_a_comparison_is_read_as_written(tmp_path):
 
 def test_five_digits_are_kept(tmp_path):
     distances = Spread(mean=np.full((4, 4), 1 / 3), sd=np.full((4, 4), 1234567.0))
-    write_against(tmp_path / "it.json", against(distances=distances))
-    found = read_against(tmp_path / "it.json").distances
+    write_comparison(tmp_path / "it.json", against(distances=distances))
+    found = read_comparison(tmp_path / "it.json").distances
     assert (found.mean[0, 0], found.sd[0, 0]) == (0.33333, 1234600)
 
 
@@ -306,7 +306,7 @@ def test_heads_are_matched_over_the_data_by_hand():
 
 
 def changed(path, made, **changes):
-    write_against(path, made)
+    write_comparison(path, made)
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
 
 
@@ -327,12 +327,12 @@ def test_a_damaged_comparison_is_refused_in_one_sentence(tmp_path, changes):
     path = tmp_path / "named" / "against-x.json"
     changed(path, against(), **changes)
     with pytest.raises(ValueError, match=r"named/against-x\.json cannot be read: ."):
-        read_against(path)
+        read_comparison(path)
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", "[" * 100_000])
 def test_what_is_no_json_of_ours_is_refused(tmp_path, content):
-    path = tmp_path / against_file("x")
+    path = tmp_path / comparison_file("x")
     path.write_text(content)
     with pytest.raises(ValueError, match=r"against-x\.json cannot be read: ."):
-        read_against(path)
+        read_comparison(path)

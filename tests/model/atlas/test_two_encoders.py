@@ -6,7 +6,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import jensenshannon
 
 from model.atlas.dataset_examples import Examples
-from model.atlas.two_encoders import compare
+from model.atlas.two_encoders import compare_encoders
 from model.capture import capture
 from model.checkpoint import load, save
 from model.experiments.similarity import digit_states, linear_cka
@@ -42,7 +42,7 @@ def test_two_encoders_of_text(tmp_path, texts):
     other = stored(
         tmp_path, replace(tiny.TEXT, norm_placement="post", final_norm=False, n_layers=1, n_heads=3), 1
     )
-    found = compare(one, other, texts, "command")
+    found = compare_encoders(one, other, texts, "command")
     assert found.shapes == ((2, 2), (1, 3))
     records = [(capture(one, text), capture(other, text)) for text in TEXTS]
     matrices = [by_scipy(*both) for both in records]
@@ -62,7 +62,7 @@ def test_two_encoders_of_text(tmp_path, texts):
 
 def test_of_digits_a_state_each(tmp_path):
     one, other = (stored(tmp_path, tiny.DIGIT, seed) for seed in (0, 1))
-    found = compare(one, other, Examples(name="digits", csv=None, limit=10), "command")
+    found = compare_encoders(one, other, Examples(name="digits", csv=None, limit=10), "command")
 
     images = examples()[0][::1000]
     cka = np.diagonal(linear_cka(*(digit_states(each, images) for each in (one, other))))
@@ -73,7 +73,7 @@ def test_of_digits_a_state_each(tmp_path):
 
 def test_an_encoder_is_at_no_distance_from_itself(tmp_path, texts):
     one = stored(tmp_path, tiny.TEXT, 0)
-    found = compare(one, one, texts, "command")
+    found = compare_encoders(one, one, texts, "command")
     assert found.pairing.partners.tolist() == [0, 1, 2, 3]
     assert found.persisting == 1
     assert found.halves == 4
@@ -85,11 +85,11 @@ def test_texts_that_are_cut_differently_cannot_be_compared(tmp_path, texts):
     one = stored(tmp_path, tiny.TEXT, 0)
     other = stored(tmp_path, replace(tiny.TEXT, n_positions=5), 1)
     with pytest.raises(ValueError, match="of-seed-0 and of-seed-1 cut example 2 into different tokens"):
-        compare(one, other, texts, "command")
+        compare_encoders(one, other, texts, "command")
 
 
 def test_two_examples_at_least(tmp_path, texts):
     one = stored(tmp_path, tiny.TEXT, 0)
     texts.csv.write_text("text\ngreat\n")
     with pytest.raises(ValueError, match="two examples at least, texts holds 1"):
-        compare(one, one, texts, "command")
+        compare_encoders(one, one, texts, "command")

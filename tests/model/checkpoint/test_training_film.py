@@ -9,7 +9,7 @@ from safetensors.torch import save as serialize
 
 from model import checkpoint
 from model.checkpoint.training_film import formed_at, formed_at_step, read_film, way_to_form
-from model.train.snapshot import join, shot
+from model.train.snapshot import join_snapshots, take_snapshot
 from tests.model import tiny
 from tests.tolerance import rounding
 
@@ -31,11 +31,11 @@ def filmed(tmp_path, monkeypatch):
         loaded.model.zero_grad()
         ids = torch.tensor([loaded.tokenizer.encode(PROBE).ids])
         loaded.model(ids).sum().backward()
-        shots.append(shot(loaded, [PROBE], phase, step, accuracy=step / 10))
+        shots.append(take_snapshot(loaded, [PROBE], phase, step, accuracy=step / 10))
         with torch.no_grad():
             for parameter in loaded.model.parameters():
                 parameter.mul_(1.1)
-    checkpoint.save(tmp_path / "tiny", loaded.model, HISTORY, loaded.tokenizer, join(shots))
+    checkpoint.save(tmp_path / "tiny", loaded.model, HISTORY, loaded.tokenizer, join_snapshots(shots))
     return tmp_path / "tiny"
 
 

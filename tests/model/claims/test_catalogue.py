@@ -3,10 +3,10 @@ from pathlib import Path
 import pytest
 
 from model.claims.catalogue import CLAIMS
-from model.claims.measurements import CLAIMS as STORED
-from model.claims.measurements import read
+from model.claims.measurements import CLAIMS_FILE as STORED
+from model.claims.measurements import read_measurements
 from model.claims.untrained import SEEDS
-from model.claims.verdict import Outcome
+from model.claims.verdict import ClaimOutcome
 from tests.model.claims.invented import invented, of_every_claim
 
 ROOT = Path(__file__).parents[3]
@@ -34,7 +34,7 @@ def test_each_measurement_is_judged_by_its_own_numbers():
     )
     judgements = claim_of("stream").judged([longer, same])
     assert [judgement.measured for judgement in judgements] == [longer, same]
-    assert [judgement.outcome for judgement in judgements] == [Outcome.AGREE, Outcome.NOT_SHOWN]
+    assert [judgement.outcome for judgement in judgements] == [ClaimOutcome.AGREE, ClaimOutcome.NOT_SHOWN]
     assert claim_of("stream").judged([]) == []
 
 
@@ -65,16 +65,16 @@ def test_a_placement_that_only_guesses_is_no_evidence_about_warm_up():
         *short_runs("is harmed", with_warmup=(0.6, 0.1), without=(0.6, 0.5)),
     ]
     assert outcomes("warm_up", measured) == {
-        "needs it": Outcome.HOLDS,
-        "guesses": Outcome.LEFT_OUT,
-        "learns": Outcome.OPPOSITE,
-        "is harmed": Outcome.LEFT_OUT,
+        "needs it": ClaimOutcome.HOLDS,
+        "guesses": ClaimOutcome.LEFT_OUT,
+        "learns": ClaimOutcome.OPPOSITE,
+        "is harmed": ClaimOutcome.LEFT_OUT,
     }
     assert outcomes("warm_up_gain", measured) == {
-        "needs it": Outcome.HOLDS,
-        "guesses": Outcome.LEFT_OUT,
-        "learns": Outcome.NOT_SHOWN,
-        "is harmed": Outcome.OPPOSITE,
+        "needs it": ClaimOutcome.HOLDS,
+        "guesses": ClaimOutcome.LEFT_OUT,
+        "learns": ClaimOutcome.NOT_SHOWN,
+        "is harmed": ClaimOutcome.OPPOSITE,
     }
 
 
@@ -88,7 +88,7 @@ def test_what_is_left_out_does_not_count_in_the_correction():
 def test_what_is_stored_of_untrained_encoders_has_seeds_enough_for_a_test():
     untrained = [
         measurement
-        for measurement in read(ROOT / "checkpoints" / STORED)
+        for measurement in read_measurements(ROOT / "checkpoints" / STORED)
         if measurement.source == "fresh" or measurement.where.endswith("untrained")
     ]
     assert len(untrained) == 17 + 3 * 4  # four figures of each kind of encoder

@@ -1,5 +1,5 @@
 from model.claims import __main__ as command
-from model.claims.measurements import read, write
+from model.claims.measurements import read_measurements, write_measurements
 from tests.model.claims.invented import invented
 
 FRESH = invented((1.0,), (2.0,), source="fresh")
@@ -17,11 +17,11 @@ def test_fresh_encoders_are_measured_once_and_trained_ones_each_time(tmp_path, m
     monkeypatch.setattr(command, "measure_trained", lambda _: [TRAINED])
     monkeypatch.setattr(command, "stored_runs", list)
     out = tmp_path / "claims.json"
-    write(out, [OLD])
+    write_measurements(out, [OLD])
     command.measure(tmp_path, out)
-    assert read(out) == [FRESH, TRAINED]
+    assert read_measurements(out) == [FRESH, TRAINED]
     command.measure(tmp_path, out)
     assert measured == ["fresh"]
     command.measure(tmp_path, out, again=True)
     assert measured == ["fresh"] * 2
-    assert read(out) == [FRESH, TRAINED]
+    assert read_measurements(out) == [FRESH, TRAINED]

@@ -2,20 +2,20 @@ import json
 
 import pytest
 
-from model.claims.measurements import COMMAND, read, write
+from model.claims.measurements import COMMAND, read_measurements, write_measurements
 from tests.model.claims.invented import invented, of_every_claim
 
 
 def test_what_is_written_is_read(tmp_path):
     path = tmp_path / "claims.json"
-    write(path, of_every_claim())
-    assert read(path) == of_every_claim()
+    write_measurements(path, of_every_claim())
+    assert read_measurements(path) == of_every_claim()
     assert json.loads(path.read_text())["command"] == COMMAND
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_no_file_is_nothing_measured(tmp_path):
-    assert read(tmp_path / "claims.json") == []
+    assert read_measurements(tmp_path / "claims.json") == []
 
 
 @pytest.mark.parametrize(
@@ -52,10 +52,10 @@ def test_a_damaged_file_is_refused_in_one_sentence(tmp_path, content):
     path = tmp_path / "claims.json"
     path.write_text(content)
     with pytest.raises(ValueError, match=r"claims\.json cannot be read: ."):
-        read(path)
+        read_measurements(path)
 
 
 def test_whole_numbers_are_numbers(tmp_path):
     path = tmp_path / "claims.json"
     path.write_text(json.dumps({"command": "c", "measured": [row()]}))
-    assert read(path)[0].pre == (1.0, 2.5)
+    assert read_measurements(path)[0].pre == (1.0, 2.5)

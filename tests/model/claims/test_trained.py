@@ -6,7 +6,7 @@ import torch
 from model import checkpoint
 from model.capture import capture
 from model.claims import trained
-from model.claims.seed_families import Examples, batches, families
+from model.claims.seed_families import HeldOut, batches, load_families
 from model.claims.trained import accuracy, gradient, inside, measure_trained
 from model.experiments.probabilities import probabilities
 from model.experiments.residual_stream import mean_norms, sublayer_shares
@@ -52,7 +52,7 @@ def family(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("family")
 def test_families_are_pairs_of_one_seed():
-    text, digits = families()
+    text, digits = load_families()
     assert (text.where, text.seeds, text.optimizer) == ("small text encoders", (0, 1), "muon and adamw")
     assert [loaded.name for loaded in text.post] == ["sentences-post-ln-seed0", "sentences-post-ln-seed1"]
     assert (digits.where, digits.seeds, digits.optimizer) == ("digit encoders", (0,), None)
@@ -88,7 +88,7 @@ def test_fresh_encoders_of_one_seed_begin_alike(family):
 @pytest.mark.parametrize("placement", ["pre", "post"])
 def test_batches_measure_what_single_records_do(placement):
     loaded = tiny.loaded(tiny.TEXT if placement == "pre" else tiny.replace(tiny.TEXT, **POST))
-    examples = Examples(inputs=TEXTS, labels=(1, 0, 1, 0, 0), of="texts")
+    examples = HeldOut(inputs=TEXTS, labels=(1, 0, 1, 0, 0), of="texts")
     assert sorted(place for places in batches(loaded, TEXTS) for place in places) == list(range(len(TEXTS)))
     records = [capture(loaded, text) for text in TEXTS]
     lengths = np.mean([mean_norms(record.residual) for record in records], axis=0)
@@ -105,7 +105,7 @@ def test_batches_measure_what_single_records_do(placement):
 def test_gradients_are_those_of_the_loss():
     loaded = tiny.loaded(tiny.DIGIT)
     images = np.random.default_rng(1).integers(0, 256, (4, 8, 8), np.uint8)
-    found = gradient(loaded, Examples(inputs=tuple(images), labels=(0, 1, 2, 3), of="digits"))
+    found = gradient(loaded, HeldOut(inputs=tuple(images), labels=(0, 1, 2, 3), of="digits"))
     logits = loaded.model(torch.from_numpy(images / np.float32(255)))
     loss = -logits.log_softmax(-1)[range(4), range(4)].mean()
     named = dict(loaded.model.named_parameters())
@@ -122,6 +122,6 @@ def test_gradients_are_those_of_the_loss():
 
 
 def test_examples_are_spread_evenly():
-    few = Examples(inputs=tuple("abcdefghi"), labels=tuple(range(9)), of="letters").some(3)
+    few = HeldOut(inputs=tuple("abcdefghi"), labels=tuple(range(9)), of="letters").some(3)
     assert (few.inputs, few.labels) == (("a", "e", "i"), (0, 4, 8))
     assert len(few.some(10).inputs) == 3

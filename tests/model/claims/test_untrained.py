@@ -9,7 +9,7 @@ from model.claims.untrained import measure_untrained, stored_runs
 from model.claims.verdict import FEWEST_TESTED
 from model.theory import warmup_grid
 from model.theory.early_update import model_update
-from model.theory.untrained_encoder import FreshSetting
+from model.theory.untrained_encoder import UntrainedConfig
 from model.theory.warmup_grid import RUNS, WarmupRun, write_runs
 
 RUN = WarmupRun(
@@ -29,8 +29,8 @@ def small(monkeypatch):
     monkeypatch.setattr(untrained, "DEEPEST", 3)
     monkeypatch.setattr(untrained, "DEPTHS", (2,))
     monkeypatch.setattr(untrained, "STEPS", 2)
-    monkeypatch.setattr(untrained, "XAVIER", FreshSetting(d_model=16, n_heads=2))
-    monkeypatch.setattr(warmup_grid, "run", run_of)
+    monkeypatch.setattr(untrained, "XAVIER", UntrainedConfig(d_model=16, n_heads=2))
+    monkeypatch.setattr(warmup_grid, "train_once", run_of)
 
 
 def test_new_seeds_enough_for_a_test():

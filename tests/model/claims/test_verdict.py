@@ -6,12 +6,12 @@ from model.claims.verdict import (
     FEWEST_TESTED,
     SIGNIFICANT,
     Beyond,
+    ClaimOutcome,
     FurtherThanSeeds,
     Larger,
-    Outcome,
+    chance_of_separation,
     holm,
     judge,
-    separated_by_chance,
     sign_flip_p,
 )
 from tests.model.claims.invented import invented
@@ -57,41 +57,41 @@ def test_holm_by_hand():
 @pytest.mark.parametrize(
     ("pre", "post", "expected", "n_as_claimed"),
     [
-        (CLEAR, ZEROS, Outcome.HOLDS, 16),
-        (ZEROS, CLEAR, Outcome.OPPOSITE, 0),
-        ((1.0, -1.0) * 8, ZEROS, Outcome.NOT_SHOWN, 8),
-        ((1.0,) * 14 + (-0.5,) * 2, ZEROS, Outcome.HOLDS, 14),
+        (CLEAR, ZEROS, ClaimOutcome.HOLDS, 16),
+        (ZEROS, CLEAR, ClaimOutcome.OPPOSITE, 0),
+        ((1.0, -1.0) * 8, ZEROS, ClaimOutcome.NOT_SHOWN, 8),
+        ((1.0,) * 14 + (-0.5,) * 2, ZEROS, ClaimOutcome.HOLDS, 14),
     ],
 )
 def test_a_difference_beyond_chance_is_shown_and_no_other(pre, post, expected, n_as_claimed):
     (judgement,) = judge(Larger("pre"), [invented(pre, post)])
     assert (judgement.outcome, judgement.n_as_claimed) == (expected, n_as_claimed)
-    assert (judgement.p < SIGNIFICANT) == (expected is not Outcome.NOT_SHOWN)
+    assert (judgement.p < SIGNIFICANT) == (expected is not ClaimOutcome.NOT_SHOWN)
 
 
 def test_a_difference_that_chance_makes_is_never_the_opposite():
     """The sixteen pairs of which seven are as claimed say nothing against the claim."""
     pairs = (1.0,) * 7 + (-1.0,) * 9
-    assert outcome(Larger("pre"), invented(pairs, ZEROS)) is Outcome.NOT_SHOWN
+    assert outcome(Larger("pre"), invented(pairs, ZEROS)) is ClaimOutcome.NOT_SHOWN
 
 
 def test_p_is_corrected_for_the_measurements_of_one_claim():
     borderline = invented((1.0,) * 6, (0.0,) * 6)
-    assert outcome(Larger("pre"), borderline) is Outcome.HOLDS
+    assert outcome(Larger("pre"), borderline) is ClaimOutcome.HOLDS
     none, few = invented((0.0,) * 6, (0.0,) * 6), invented(HIGH, LOW)
     judgements = judge(Larger("pre"), [borderline, few, none])
     assert [judgement.outcome for judgement in judgements] == [
-        Outcome.NOT_SHOWN,
-        Outcome.AGREE,
-        Outcome.NOT_SHOWN,
+        ClaimOutcome.NOT_SHOWN,
+        ClaimOutcome.AGREE,
+        ClaimOutcome.NOT_SHOWN,
     ]
     assert judgements[0].p == 2 * 2 / 64
 
 
 def test_one_placement_is_tested_against_a_value():
     judgements = judge(Beyond("post", 0.3, above=False), [invented(CLEAR, (0.1, 0.2) * 8)])
-    assert (judgements[0].outcome, judgements[0].n_as_claimed) == (Outcome.HOLDS, 16)
-    assert outcome(Beyond("post", 0.3), invented(CLEAR, (0.1, 0.2) * 8)) is Outcome.OPPOSITE
+    assert (judgements[0].outcome, judgements[0].n_as_claimed) == (ClaimOutcome.HOLDS, 16)
+    assert outcome(Beyond("post", 0.3), invented(CLEAR, (0.1, 0.2) * 8)) is ClaimOutcome.OPPOSITE
 
 
 # Too few seeds for a test
@@ -100,19 +100,23 @@ def test_one_placement_is_tested_against_a_value():
 @pytest.mark.parametrize(
     ("pre", "post", "expected"),
     [
-        (HIGH, LOW, Outcome.AGREE),
-        (LOW, HIGH, Outcome.AGREE_ON_OPPOSITE),
-        (WIDE, LOW, Outcome.NOT_SHOWN),  # one pair says otherwise
-        ((1.0, 2.0, 3.0), (0.9, 1.9, 2.9), Outcome.NOT_SHOWN),  # all pairs agree, but seeds differ by more
-        (LOW, LOW, Outcome.NOT_SHOWN),
-        (HIGH[:2], LOW[:2], Outcome.TOO_FEW),
+        (HIGH, LOW, ClaimOutcome.AGREE),
+        (LOW, HIGH, ClaimOutcome.AGREE_ON_OPPOSITE),
+        (WIDE, LOW, ClaimOutcome.NOT_SHOWN),  # one pair says otherwise
+        (
+            (1.0, 2.0, 3.0),
+            (0.9, 1.9, 2.9),
+            ClaimOutcome.NOT_SHOWN,
+        ),  # all pairs agree, but seeds differ by more
+        (LOW, LOW, ClaimOutcome.NOT_SHOWN),
+        (HIGH[:2], LOW[:2], ClaimOutcome.TOO_FEW),
     ],
 )
 def test_three_seeds_agree_or_show_nothing(pre, post, expected):
     assert outcome(Larger("pre"), invented(pre, post)) is expected
     mirrored = {
-        Outcome.AGREE: Outcome.AGREE_ON_OPPOSITE,
-        Outcome.AGREE_ON_OPPOSITE: Outcome.AGREE,
+        ClaimOutcome.AGREE: ClaimOutcome.AGREE_ON_OPPOSITE,
+        ClaimOutcome.AGREE_ON_OPPOSITE: ClaimOutcome.AGREE,
     }
     assert outcome(Larger("post"), invented(pre, post)) is mirrored.get(expected, expected)
 
@@ -120,11 +124,11 @@ def test_three_seeds_agree_or_show_nothing(pre, post, expected):
 @pytest.mark.parametrize(
     ("rule", "expected"),
     [
-        (Beyond("post", 1.0), Outcome.AGREE),
-        (Beyond("post", 1.0, above=False), Outcome.AGREE_ON_OPPOSITE),
-        (Beyond("post", 3.0, above=False), Outcome.AGREE),
-        (Beyond("post", 2.15), Outcome.NOT_SHOWN),  # between the seeds
-        (Beyond("pre", 1.0), Outcome.NOT_SHOWN),  # one seed is on the value itself
+        (Beyond("post", 1.0), ClaimOutcome.AGREE),
+        (Beyond("post", 1.0, above=False), ClaimOutcome.AGREE_ON_OPPOSITE),
+        (Beyond("post", 3.0, above=False), ClaimOutcome.AGREE),
+        (Beyond("post", 2.15), ClaimOutcome.NOT_SHOWN),  # between the seeds
+        (Beyond("pre", 1.0), ClaimOutcome.NOT_SHOWN),  # one seed is on the value itself
     ],
 )
 def test_beyond_looks_at_one_placement(rule, expected):
@@ -134,9 +138,9 @@ def test_beyond_looks_at_one_placement(rule, expected):
 @pytest.mark.parametrize(
     ("across", "expected"),
     [
-        ((0.4,) * 9, Outcome.AGREE),
-        ((0.4,) * 8 + (0.29,), Outcome.NOT_SHOWN),
-        ((0.05,) * 9, Outcome.AGREE_ON_OPPOSITE),
+        ((0.4,) * 9, ClaimOutcome.AGREE),
+        ((0.4,) * 8 + (0.29,), ClaimOutcome.NOT_SHOWN),
+        ((0.05,) * 9, ClaimOutcome.AGREE_ON_OPPOSITE),
     ],
 )
 def test_further_than_any_two_seeds(across, expected):
@@ -146,10 +150,10 @@ def test_further_than_any_two_seeds(across, expected):
 
 def test_two_seeds_have_one_distance_and_no_verdict():
     measured = invented((0.1,), (0.1,), across=(0.5,) * 4, seeds=(0, 1))
-    assert outcome(FurtherThanSeeds(), measured) is Outcome.TOO_FEW
+    assert outcome(FurtherThanSeeds(), measured) is ClaimOutcome.TOO_FEW
 
 
 def test_chance_is_counted_by_hand():
     """Of the 20 ways to draw three out of six, two put them all on one side."""
-    assert separated_by_chance(3) == 0.1
-    assert separated_by_chance(1) == 1
+    assert chance_of_separation(3) == 0.1
+    assert chance_of_separation(1) == 1

@@ -5,8 +5,14 @@ import pytest
 
 from model.capture import capture
 from model.capture.intervention import MaskChoice, masked
-from model.measures.attended_kinds import depends_on_input, looks, most_telling_head, reach, shares
-from model.measures.head_statistics import looked_at
+from model.measures.attended_kinds import (
+    attention_by_kind,
+    clearest_head,
+    depends_on_input,
+    reachable_positions,
+    shares_by_kind,
+)
+from model.measures.head_statistics import attention_shares
 from model.measures.word_view import view
 from model.record.from_arrays import from_arrays
 from tests.model import tiny
@@ -14,7 +20,7 @@ from tests.model import tiny
 
 def test_shares_of_every_head_and_the_largest_on_the_next_token() -> None:
     record = capture(tiny.loaded(tiny.TEXT), "not great film")
-    found = shares(record)
+    found = shares_by_kind(record)
     assert set(found) == {
         "the next token",
         "the token before",
@@ -22,7 +28,7 @@ def test_shares_of_every_head_and_the_largest_on_the_next_token() -> None:
         "the class token",
         "the separator [SEP]",
     }
-    layer, head = most_telling_head(record)
+    layer, head = clearest_head(record)
     by_hand = sum(record.pattern[layer, head, at, at + 1] for at in range(len(record) - 1)) / len(record)
     assert by_hand == pytest.approx(found["the next token"].max())
 
@@ -31,7 +37,7 @@ def test_kinds_overlap_and_the_rest_is_what_none_of_them_holds() -> None:
     """[CLS] a b c [SEP]: each query gives c 0.4, [CLS] 0.3 and b 0.3."""
     row = np.array([0.3, 0, 0.3, 0.4, 0])
     record = from_arrays(np.tile(row, (1, 1, 5, 1)), ("[CLS]", "a", "b", "c", "[SEP]"))
-    found = looks(record, 0, 0)
+    found = attention_by_kind(record, 0, 0)
     assert found.kinds == pytest.approx(
         {
             "the class token": 0.3,
@@ -44,32 +50,32 @@ def test_kinds_overlap_and_the_rest_is_what_none_of_them_holds() -> None:
     # b and c from [CLS], c from a, b from [SEP]
     assert found.elsewhere == pytest.approx((0.7 + 0.4 + 0.3) / 5)
     assert (found.key, found.largest) == (3, pytest.approx(0.4))
-    assert found.among == ("neighbours", "itself", "[CLS]", "[SEP]")
+    assert found.short_names == ("neighbours", "itself", "[CLS]", "[SEP]")
 
 
 def test_what_is_looked_at_and_the_rest_is_all_there_is() -> None:
     """Where no two kinds share a key, the shares add up to 1."""
     record = from_arrays(np.random.default_rng(0).dirichlet(np.ones(9), (2, 3, 9)), patch_grid=(3, 3))
     for at in np.ndindex(2, 3):
-        found = looks(record, *at)
+        found = attention_by_kind(record, *at)
         assert sum(found.kinds.values()) + found.elsewhere == pytest.approx(1)
 
 
 def test_patches_have_no_next_one() -> None:
     record = capture(tiny.loaded(tiny.DIGIT), np.eye(8, dtype=np.uint8) * 255)
-    assert set(shares(record)) == {"the query itself", "the class token"}
-    assert np.ravel_multi_index(most_telling_head(record), record.pattern.shape[:2]) >= 0
+    assert set(shares_by_kind(record)) == {"the query itself", "the class token"}
+    assert np.ravel_multi_index(clearest_head(record), record.pattern.shape[:2]) >= 0
 
 
 def test_reach_goes_through_the_layers() -> None:
     window = np.abs(np.subtract.outer(np.arange(5), np.arange(5))) <= 1
-    assert reach(np.stack([window[None]] * 2), [0]).tolist() == [True, True, True, False, False]
+    assert reachable_positions(np.stack([window[None]] * 2), [0]).tolist() == [True, True, True, False, False]
 
 
 def test_one_head_that_sees_is_enough() -> None:
     mask = np.zeros((1, 2, 3, 3), bool)
     mask[0, 1, 0, 2] = True
-    assert reach(mask, [0]).tolist() == [True, False, True]
+    assert reachable_positions(mask, [0]).tolist() == [True, False, True]
 
 
 @pytest.mark.parametrize(
@@ -98,14 +104,14 @@ def test_of_merged_words_the_next_one_is_a_word() -> None:
     record = capture(tiny.loaded(tiny.TEXT), "not great films")
     words = view(record, merged=True)
     assert "films" in words.tokens
-    found = shares(words)
+    found = shares_by_kind(words)
     assert {"the next word", "the word before"} < set(found)
-    np.testing.assert_allclose(found["the next word"], looked_at(words)["next"])
+    np.testing.assert_allclose(found["the next word"], attention_shares(words)["next"])
 
 
 def test_keys_that_are_no_queries_are_no_neighbours() -> None:
     record = from_arrays(np.array([[[[0.2, 0.8]], [[0.5, 0.5]]]]), ("a",), keys=("x", "[SEP]"))
-    found = shares(record)
+    found = shares_by_kind(record)
     assert set(found) == {"the first token", "the separator [SEP]"}
     np.testing.assert_allclose(found["the separator [SEP]"], [[0.8, 0.5]])
-    assert most_telling_head(record) == (0, 0)
+    assert clearest_head(record) == (0, 0)

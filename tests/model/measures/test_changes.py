@@ -7,18 +7,18 @@ from scipy.spatial import distance
 
 from model.capture import capture
 from model.measures.changes import (
-    Change,
-    OneClass,
-    change,
-    changes_of_class,
+    ClassUnderInterventions,
+    PredictionChange,
+    class_changes,
+    class_under_interventions,
     cosine_distance,
-    extremes,
     largest_change,
     log_odds,
-    lost,
-    one_class,
-    strongest,
+    prediction_change,
+    strongest_change,
     total_variation,
+    value_range,
+    weight_lost_to_mask,
     weight_on_masked,
 )
 from tests.model import tiny
@@ -33,8 +33,8 @@ def test_the_largest_change_either_way():
 
 
 def test_one_class_under_many_interventions_by_hand():
-    assert one_class(ANSWERS, 1) == OneClass(kept=2, lowest=0.25, highest=0.8)
-    assert one_class(ANSWERS, 0) == OneClass(kept=1, lowest=0.2, highest=0.75)
+    assert class_under_interventions(ANSWERS, 1) == ClassUnderInterventions(kept=2, lowest=0.25, highest=0.8)
+    assert class_under_interventions(ANSWERS, 0) == ClassUnderInterventions(kept=1, lowest=0.2, highest=0.75)
 
 
 def test_one_class_is_what_a_loop_finds():
@@ -42,7 +42,9 @@ def test_one_class_is_what_a_loop_finds():
     for followed in range(4):
         column = sorted(row[followed] for row in answers.tolist())
         kept = sum(row[followed] == max(row) for row in answers.tolist())
-        assert one_class(answers, followed) == OneClass(kept, column[0], column[-1])
+        assert class_under_interventions(answers, followed) == ClassUnderInterventions(
+            kept, column[0], column[-1]
+        )
 
 
 def test_changes_of_a_class():
@@ -51,8 +53,8 @@ def test_changes_of_a_class():
     )
     # Odds of 3 become odds of 4, of 1 / 3 and of 3 / 2.
     expected = np.log([4 / 3, 1 / 9, 1 / 2])
-    np.testing.assert_allclose(changes_of_class(record, ANSWERS, 1), expected, atol=1e-6)
-    assert strongest(changes_of_class(record, ANSWERS, 1)) == 1
+    np.testing.assert_allclose(class_changes(record, ANSWERS, 1), expected, atol=1e-6)
+    assert strongest_change(class_changes(record, ANSWERS, 1)) == 1
 
 
 def test_log_odds_are_those_of_scipy():
@@ -73,20 +75,20 @@ def test_without_classes_the_changes_are_those_of_the_pooled_state():
     record = capture(tiny.loaded(replace(tiny.TEXT, class_names=())), "film")
     states = np.random.default_rng(0).normal(size=(3, tiny.TEXT.d_model)).astype(np.float32)
     expected = [distance.cosine(record.pooled, state) for state in states]
-    np.testing.assert_allclose(changes_of_class(record, states, None), expected, rtol=1e-5)
+    np.testing.assert_allclose(class_changes(record, states, None), expected, rtol=1e-5)
 
 
 def test_what_is_lost_to_masked_keys_by_hand():
-    found = lost(np.array([0.125, 0.5, 0.125, 0.25]), np.array([False, True, False, False]))
+    found = weight_lost_to_mask(np.array([0.125, 0.5, 0.125, 0.25]), np.array([False, True, False, False]))
     assert found == (0.5, (3, 0, 2), (0.25, 0.125, 0.125))
-    assert lost(np.ones(2), np.ones(2, bool)) == (0, (), ())
+    assert weight_lost_to_mask(np.ones(2), np.ones(2, bool)) == (0, (), ())
 
 
 def test_what_is_lost_is_what_a_loop_finds():
     random = np.random.default_rng(1)
     before, allowed = random.dirichlet(np.ones(9)), random.random(9) < 0.4
     expected = sorted(((weight, key) for key, weight in enumerate(before) if not allowed[key]), reverse=True)
-    found = lost(before, allowed)
+    found = weight_lost_to_mask(before, allowed)
     assert list(zip(found.weights, found.keys, strict=True)) == expected
     assert found.total == pytest.approx(sum(weight for weight, _ in expected))
 
@@ -125,18 +127,21 @@ def test_a_change_is_one_of_the_prediction_where_there_are_classes():
     loaded = tiny.loaded(tiny.TEXT)
     before, after = (capture(loaded, text) for text in ("great film", "not great"))
     moved = abs(before.probabilities - after.probabilities).max()  # of two classes: what one loses
-    assert change(before, after) == (pytest.approx(moved, abs=1e-6), "total variation of the prediction")
-    assert change(before, before).value == 0
+    assert prediction_change(before, after) == (
+        pytest.approx(moved, abs=1e-6),
+        "total variation of the prediction",
+    )
+    assert prediction_change(before, before).value == 0
 
 
 def test_a_change_is_one_of_the_pooled_state_where_there_are_none(image):
     loaded = tiny.loaded(replace(tiny.DIGIT, class_names=()))
     before, after = (capture(loaded, picture) for picture in (image, 255 - image))
     expected = distance.cosine(before.pooled.astype(float), after.pooled.astype(float))
-    assert change(before, after) == Change(
+    assert prediction_change(before, after) == PredictionChange(
         pytest.approx(expected, abs=1e-6), "cosine distance of the pooled state"
     )
-    assert change(before, before).value == pytest.approx(0, abs=1e-6)
+    assert prediction_change(before, before).value == pytest.approx(0, abs=1e-6)
 
 
 def test_other_classes_are_refused():
@@ -144,11 +149,11 @@ def test_other_classes_are_refused():
         capture(tiny.loaded(replace(tiny.TEXT, class_names=names)), "film") for names in (("a", "b"), ())
     ]
     with pytest.raises(ValueError, match=r"\('a', 'b'\) and \(\) are different classes"):
-        change(*records)
+        prediction_change(*records)
 
 
 def test_the_extremes_of_many_arrays_by_hand():
-    assert extremes(np.array([[1.0, -3.0]]), np.array([2.5])) == (-3.0, 2.5)
-    assert extremes(np.array([1.0]), np.zeros((2, 0))) == (1.0, 1.0)
-    assert extremes() == (0.0, 0.0)
-    assert np.isnan(extremes(np.array([1.0, np.nan]))).all()
+    assert value_range(np.array([[1.0, -3.0]]), np.array([2.5])) == (-3.0, 2.5)
+    assert value_range(np.array([1.0]), np.zeros((2, 0))) == (1.0, 1.0)
+    assert value_range() == (0.0, 0.0)
+    assert np.isnan(value_range(np.array([1.0, np.nan]))).all()

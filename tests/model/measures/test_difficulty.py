@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.measures.difficulty import called_differently, hardest_first
+from model.measures.difficulty import hardest_first, predicted_differently
 
 
 def test_the_hardest_of_some_by_hand():
@@ -17,8 +17,8 @@ def test_the_losses_of_two_are_added():
 
 def test_those_called_differently_by_hand():
     first, second = np.array([7, 2, 4, 1], np.uint8), np.array([7, 3, 4, 7], np.uint8)
-    assert called_differently(np.arange(4), first, second).tolist() == [1, 3]
-    assert called_differently(np.array([3, 2]), first, second).tolist() == [3]
+    assert predicted_differently(np.arange(4), first, second).tolist() == [1, 3]
+    assert predicted_differently(np.array([3, 2]), first, second).tolist() == [3]
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=20))

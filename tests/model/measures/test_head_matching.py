@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.measures.head_matching import Pairing, as_over, by_distance, by_number, distance_matrix, matching
+from model.measures.head_matching import (
+    Pairing,
+    by_distance,
+    by_number,
+    distance_matrix,
+    match_heads,
+    with_matrix,
+)
 from model.measures.head_measures import head_distance
 
 
@@ -24,26 +31,26 @@ def test_shuffled_heads_find_themselves_again():
     first = patterns(3, 4)
     order = np.random.default_rng(2).permutation(12)
     second = first.reshape(12, 4, 4)[order].reshape(first.shape)
-    partners = matching(distance_matrix(first, second))
+    partners = match_heads(distance_matrix(first, second))
     assert order[partners].tolist() == list(range(12))
 
 
 def test_a_matching_by_hand():
     # Greedily the first would take the first, and leave the second the worst: 1 + 9 against 2 + 3.
-    assert matching(np.array([[1.0, 2.0], [3.0, 9.0]])).tolist() == [1, 0]
+    assert match_heads(np.array([[1.0, 2.0], [3.0, 9.0]])).tolist() == [1, 0]
 
 
 def test_what_fits_worst_stays_alone():
     tall = np.array([[5.0, 9.0], [1.0, 9.0], [9.0, 2.0]])
-    assert matching(tall).tolist() == [-1, 0, 1]
-    assert matching(tall.T).tolist() == [1, 2]
+    assert match_heads(tall).tolist() == [-1, 0, 1]
+    assert match_heads(tall.T).tolist() == [1, 2]
 
 
 @settings(max_examples=40)
 @given(st.integers(0, 2**32), st.integers(1, 5), st.integers(1, 5))
 def test_no_permutation_does_better(seed, n_ones, n_others):
     distances = np.random.default_rng(seed).random((n_ones, n_others))
-    partners = matching(distances)
+    partners = match_heads(distances)
     paired = [(one, other) for one, other in enumerate(partners) if other >= 0]
     assert len({other for _, other in paired}) == len(paired) == min(n_ones, n_others)
     short, long = sorted((distances, distances.T), key=len)[0], max(distances.shape)
@@ -65,20 +72,20 @@ def test_partners_by_hand():
     found = Pairing(shapes=((2, 2), (1, 3)), partners=np.array([1, -1, 2, -1]), matched=True, matrix=MATRIX)
     assert found.partner((0, 0)) == (0, 1)
     assert found.partner((0, 1)) is None
-    assert found.of((0, 2)) == (1, 0)
-    assert found.of((0, 0)) is None
-    assert found.alone == ([(0, 1), (1, 1)], [(0, 0)])
+    assert found.partner_in_first((0, 2)) == (1, 0)
+    assert found.partner_in_first((0, 0)) is None
+    assert found.unpaired == ([(0, 1), (1, 1)], [(0, 0)])
     assert found.n_pairs == 2
     np.testing.assert_array_equal(found.distances, [[0.1, NONE], [0.2, NONE]])
     assert found.furthest == (1, 0)
-    assert (found.n_further((0, 0)), found.n_further((1, 0))) == (1, 0)
+    assert (found.n_further_pairs((0, 0)), found.n_further_pairs((1, 0))) == (1, 0)
     change = found.change(np.array([1.0, 2.0, 4.0, 8.0]), np.array([10.0, 20.0, 30.0]))
     np.testing.assert_array_equal(change, [[19, NONE], [26, NONE]])
 
 
 def test_by_distance_is_the_matching_of_the_matrix():
     assert PAIRING.matched
-    assert PAIRING.partners.tolist() == matching(MATRIX).tolist()
+    assert PAIRING.partners.tolist() == match_heads(MATRIX).tolist()
     assert PAIRING.n_pairs == 3
 
 
@@ -86,8 +93,8 @@ def test_by_number_pairs_what_both_have():
     found = by_number((2, 2), (1, 3))
     assert not found.matched
     assert [found.partner(head) for head in np.ndindex(2, 2)] == [(0, 0), (0, 1), None, None]
-    assert found.n_of_one_number == found.n_pairs == 2
-    assert found.alone == ([(1, 0), (1, 1)], [(0, 2)])
+    assert found.n_same_index == found.n_pairs == 2
+    assert found.unpaired == ([(1, 0), (1, 1)], [(0, 2)])
 
 
 @settings(max_examples=30)
@@ -98,21 +105,21 @@ def test_a_pairing_says_the_same_head_by_head(seed, first, second):
     for found in (by_distance(first, second, matrix), by_number(first, second, matrix)):
         pairs = {one: found.partner(one) for one in ones if found.partner(one) is not None}
         distances = {one: matrix[ones.index(one), others.index(other)] for one, other in pairs.items()}
-        assert all(found.of(other) == one for one, other in pairs.items())
-        assert found.n_of_one_number == sum(one == other for one, other in pairs.items())
-        assert found.alone == (
+        assert all(found.partner_in_first(other) == one for one, other in pairs.items())
+        assert found.n_same_index == sum(one == other for one, other in pairs.items())
+        assert found.unpaired == (
             [one for one in ones if one not in pairs],
             [other for other in others if other not in pairs.values()],
         )
         assert found.furthest == max(distances, key=distances.get)
         for one, distance in distances.items():
             assert found.distances[one] == distance
-            assert found.n_further(one) == sum(other > distance for other in distances.values())
+            assert found.n_further_pairs(one) == sum(other > distance for other in distances.values())
 
 
 def test_pairs_of_many_examples_have_the_distances_of_one():
     usual, here = np.array([[0.1, 0.9], [0.9, 0.1]]), np.array([[0.5, 0.2], [0.2, 0.6]])
-    pairs = as_over(by_distance((1, 2), (1, 2), usual), 256, here)
+    pairs = with_matrix(by_distance((1, 2), (1, 2), usual), 256, here)
     assert pairs.partners.tolist() == [0, 1]
     assert pairs.distances.tolist() == [[0.5, 0.6]]
     assert (pairs.n_examples, by_distance((1, 2), (1, 2), here).n_examples) == (256, 1)

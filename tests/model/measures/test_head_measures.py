@@ -8,16 +8,16 @@ from scipy.spatial.distance import jensenshannon
 
 from model.capture import capture
 from model.measures.head_measures import (
-    distances,
+    combine_heads,
     entropy,
     head_distance,
+    head_summary,
     mean_distance,
     mean_entropy,
-    normaliser,
     odd_rows,
-    over_heads,
-    summary,
-    sums,
+    position_distances,
+    softmax_normaliser,
+    weight_sums,
 )
 from model.record.from_arrays import from_arrays
 from tests.tolerance import rounding
@@ -53,12 +53,14 @@ def test_the_mean_entropy_is_over_the_queries_of_each_head():
 
 def test_the_normaliser_is_what_the_softmax_divides_by():
     scores = np.log([[3.0, 1.0], [1.0, 1.0]])
-    np.testing.assert_allclose(normaliser(scores), [4, 2], rtol=1e-12)
-    np.testing.assert_allclose(np.exp(scores) / normaliser(scores)[:, None], [[0.75, 0.25], [0.5, 0.5]])
+    np.testing.assert_allclose(softmax_normaliser(scores), [4, 2], rtol=1e-12)
+    np.testing.assert_allclose(
+        np.exp(scores) / softmax_normaliser(scores)[:, None], [[0.75, 0.25], [0.5, 0.5]]
+    )
 
 
 def test_the_largest_over_heads_is_of_each_cell():
-    assert over_heads(np.array([[[1, 0], [0.5, 0.5]], [[0.25, 0.75], [0, 1]]]), "maximum").tolist() == [
+    assert combine_heads(np.array([[[1, 0], [0.5, 0.5]], [[0.25, 0.75], [0, 1]]]), "maximum").tolist() == [
         [1, 0.75],
         [0.5, 1],
     ]
@@ -66,7 +68,7 @@ def test_the_largest_over_heads_is_of_each_cell():
 
 def test_the_summary_has_a_number_for_each_head_under_the_names_on_screen(digit_loaded, image):
     record = capture(digit_loaded, image)
-    found = summary(record)
+    found = head_summary(record)
     assert list(found) == ["entropy", "mean distance (patches)"]
     rows = np.maximum(record.pattern[1, 0].astype(float), 1e-30)
     assert found["entropy"][1, 0] == pytest.approx(
@@ -76,7 +78,7 @@ def test_the_summary_has_a_number_for_each_head_under_the_names_on_screen(digit_
 
 
 def test_the_mean_over_heads_counts_each_alike():
-    assert over_heads(np.array([[1, 0], [0.5, 0.5], [0, 1]], np.float32)).tolist() == [0.5, 0.5]
+    assert combine_heads(np.array([[1, 0], [0.5, 0.5], [0, 1]], np.float32)).tolist() == [0.5, 0.5]
 
 
 def test_entropy_counts_the_allowed_keys_alone():
@@ -100,7 +102,7 @@ def test_entropy_of_a_sharp_row_is_not_minus_zero():
 
 
 def test_distances_of_text_are_in_tokens():
-    assert distances(3).tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+    assert position_distances(3).tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
 
 
 def test_distances_of_patches_are_euclidean_on_the_grid():
@@ -108,14 +110,14 @@ def test_distances_of_patches_are_euclidean_on_the_grid():
     # 2 3
     diagonal = math.sqrt(2)
     by_hand = [[0, 1, 1, diagonal], [1, 0, diagonal, 1], [1, diagonal, 0, 1], [diagonal, 1, 1, 0]]
-    np.testing.assert_allclose(distances(4, (2, 2)), by_hand)
+    np.testing.assert_allclose(position_distances(4, (2, 2)), by_hand)
 
 
 def test_the_class_token_has_no_place():
-    found = distances(5, (2, 2))
+    found = position_distances(5, (2, 2))
     assert np.isnan(found[0]).all()
     assert np.isnan(found[:, 0]).all()
-    np.testing.assert_array_equal(found[1:, 1:], distances(4, (2, 2)))
+    np.testing.assert_array_equal(found[1:, 1:], position_distances(4, (2, 2)))
 
 
 def test_mean_distance_of_text_by_hand():
@@ -226,8 +228,8 @@ def test_head_distance_agrees_with_scipy(seed, n, concentration):
 
 
 def test_the_weights_of_a_query_add_up():
-    np.testing.assert_array_equal(sums(np.array([[0.25, 0.75], [0.25, 0.0]])), [1, 0.25])
-    assert sums(np.array([0.5, 0.25])) == 0.75
+    np.testing.assert_array_equal(weight_sums(np.array([[0.25, 0.75], [0.25, 0.0]])), [1, 0.25])
+    assert weight_sums(np.array([0.5, 0.25])) == 0.75
 
 
 def test_the_rows_of_a_capture_sum_to_one(digit_loaded, image):
@@ -239,7 +241,7 @@ def test_rows_that_do_not_sum_to_one_are_found_and_take_the_place_of_what_needs_
     pattern = np.array([[[[0.5, 0.5], [0.5, 0.25]], [[1.0, 1.0], [0.0, 1.0]]]])
     record = from_arrays(pattern / 2, ("a", "b"))
     np.testing.assert_allclose(odd_rows(record.pattern, record.mask), [0.5, 0.375, 0.5])
-    ((name, values),) = summary(record).items()
+    ((name, values),) = head_summary(record).items()
     assert name.startswith("sum of a row")
     np.testing.assert_allclose(values, [[0.4375, 0.75]])
 
@@ -258,5 +260,5 @@ def test_half_precision_is_rounding():
 
 def test_keys_that_are_no_queries_are_at_no_distance():
     record = from_arrays(np.full((1, 1, 2, 3), 1 / 3), ("a", "b"), keys=("x", "y", "z"))
-    assert set(summary(record)) == {"entropy"}
-    np.testing.assert_allclose(summary(record)["entropy"], 1, rtol=1e-6)
+    assert set(head_summary(record)) == {"entropy"}
+    np.testing.assert_allclose(head_summary(record)["entropy"], 1, rtol=1e-6)

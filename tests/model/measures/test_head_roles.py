@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from model.capture import capture
-from model.measures.head_roles import roles, roles_for, roles_on
-from model.measures.head_statistics import by_chance, statistics
+from model.measures.head_roles import possible_roles, roles_from_numbers, roles_on_input
+from model.measures.head_statistics import statistics, statistics_of_even_weights
 from model.record.from_arrays import from_arrays
 from tests.model import tiny
 
@@ -16,7 +16,10 @@ SPECIAL = ("[CLS]", *"bcdefgh", "[SEP]")
 
 def named(pattern: np.ndarray, **more: object) -> list[str]:
     record = from_arrays(np.asarray(pattern, np.float32)[None, None], **more)
-    return [role.name for role in roles(record, statistics(record), 0, 0, by_chance(record))]
+    return [
+        role.name
+        for role in roles_from_numbers(record, statistics(record), 0, 0, statistics_of_even_weights(record))
+    ]
 
 
 def diagonal(offset: int) -> np.ndarray:
@@ -118,15 +121,15 @@ def test_a_head_for_the_class_token_is_not_local_though_that_token_has_no_place(
 def test_means_over_many_inputs_are_read_by_the_same_rules() -> None:
     record = from_arrays(np.full((1, 2, N, N), 1 / N), WORDS)
     means = {"previous": np.array([[0.6, 0.1]]), "next": np.zeros((1, 2)), "same": np.array([[0.1, 0.2]])}
-    assert [role.name for role in roles(record, means, 0, 0)] == ["previous-token head"]
-    assert roles(record, means, 0, 1) == ()
+    assert [role.name for role in roles_from_numbers(record, means, 0, 0)] == ["previous-token head"]
+    assert roles_from_numbers(record, means, 0, 1) == ()
 
 
 def test_numbers_that_are_missing_give_no_name() -> None:
     record = from_arrays(np.full((1, 1, N, N), 1 / N), WORDS)
-    assert roles(record, {}, 0, 0) == ()
+    assert roles_from_numbers(record, {}, 0, 0) == ()
     unknown = {name: np.full((1, 1), np.nan) for name in ("entropy", "previous", "next", "same", "sink")}
-    assert roles(record, unknown, 0, 0) == ()
+    assert roles_from_numbers(record, unknown, 0, 0) == ()
 
 
 def test_every_name_is_given_once_and_says_its_rule() -> None:
@@ -134,7 +137,7 @@ def test_every_name_is_given_once_and_says_its_rule() -> None:
         from_arrays(np.full((1, 1, N, N), 1 / N), WORDS),
         from_arrays(np.full((1, 1, N, N), 1 / N), patch_grid=(3, 3)),
     ):
-        listed = roles_for(record)
+        listed = possible_roles(record)
         assert len({role.name for role in listed}) == len({role.rule for role in listed}) == len(listed)
 
 
@@ -144,7 +147,9 @@ def test_every_name_is_given_once_and_says_its_rule() -> None:
 def test_one_head_alone_is_called_what_it_is_called_among_all(config) -> None:
     given = "not great films x y z a" if config.is_text else np.eye(12, dtype=np.uint8) * 255
     record = capture(tiny.loaded(config), given)
-    numbers, chance = statistics(record), by_chance(record)
-    found = {at: roles(record, numbers, *at, chance) for at in np.ndindex(record.pattern.shape[:2])}
+    numbers, chance = statistics(record), statistics_of_even_weights(record)
+    found = {
+        at: roles_from_numbers(record, numbers, *at, chance) for at in np.ndindex(record.pattern.shape[:2])
+    }
     assert any(found.values())
-    assert found == {at: roles_on(record, *at) for at in found}
+    assert found == {at: roles_on_input(record, *at) for at in found}

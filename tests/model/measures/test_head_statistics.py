@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from model.capture import capture
 from model.capture.intervention import MaskChoice, masked
-from model.measures.head_statistics import STATISTICS, looked_at, statistics
+from model.measures.head_statistics import STATISTICS, attention_shares, statistics
 from model.measures.word_view import view
 from model.record import AttentionRecord
 from model.record.from_arrays import from_arrays
@@ -174,7 +174,7 @@ def test_read_backwards_the_next_token_is_the_one_before() -> None:
 def test_the_shares_are_the_same_numbers() -> None:
     record = random(6, tokens=tuple("abcdef"))
     every = statistics(record)
-    found = looked_at(record)
+    found = attention_shares(record)
     assert set(found) == {"previous", "next", "same", "first"}
     for name, values in found.items():
         np.testing.assert_array_equal(values, every[name])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from model.capture import capture
 from model.files.arrays_file import KINDS
-from model.measures.head_measures import odd_rows, summary
+from model.measures.head_measures import head_summary, odd_rows
 from model.record import AttentionRecord, ForwardRecord
 from model.record.from_arrays import attention_alone, from_arrays
 from model.record.record_file import (
@@ -101,8 +101,10 @@ def test_half_precision_rounds_each_number_by_as_much_as_it_says(loaded, given_i
             assert before.size < 10 or not np.array_equal(after, before)
     assert not len(odd_rows(found.record.pattern, found.record.mask))
     np.testing.assert_allclose(found.record.probabilities, saved.probabilities, atol=2e-3)
-    for name, values in summary(saved).items():
-        np.testing.assert_allclose(summary(found.record)[name], values, rtol=1e-3, atol=1e-4, err_msg=name)
+    for name, values in head_summary(saved).items():
+        np.testing.assert_allclose(
+            head_summary(found.record)[name], values, rtol=1e-3, atol=1e-4, err_msg=name
+        )
 
 
 def test_what_was_rounded_says_so_after_it_was_saved_again(record) -> None:

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from model.capture import capture
 from model.experiments.embeddings import embedding_parts
-from model.theory.add_or_concatenate import query_key_weights, sums
+from model.theory.add_or_concatenate import position_sums, query_key_weights
 from tests.model import tiny
 
 SIZES = st.integers(1, 6)
@@ -26,7 +26,7 @@ def products(draw: st.DrawFn) -> tuple[np.ndarray, ...]:
 def test_the_sums_by_hand():
     x, p = np.array([[1.0, 2.0]]), np.array([[3.0, -4.0]])
     w1, w2 = np.array([[1.0], [10.0]]), np.array([[100.0], [1000.0]])
-    found = sums(x, p, w1, w2)
+    found = position_sums(x, p, w1, w2)
     assert (found.content.tolist(), found.positions.tolist(), found.whole.tolist()) == (
         [[21]],
         [[-3700]],
@@ -34,13 +34,13 @@ def test_the_sums_by_hand():
     )
     assert (found.largest, found.from_sum) == (3679, 0)
     assert found.from_adding == abs(-3679 - (4 - 20))
-    assert sums(x, p, w1, w1).from_adding == 0
+    assert position_sums(x, p, w1, w1).from_adding == 0
 
 
 @given(products())
 def test_concatenating_is_adding_two_products(given_):
     x, p, w1, w2 = given_
-    found = sums(*given_)
+    found = position_sums(*given_)
     np.testing.assert_allclose(found.whole, x @ w1 + p @ w2, atol=1e-12)
     assert found.from_sum < 1e-12
     assert found.largest == np.abs(found.whole).max()
@@ -50,8 +50,8 @@ def test_concatenating_is_adding_two_products(given_):
 @given(products())
 def test_with_tied_weights_it_is_adding_first(given_):
     x, p, w, _ = given_
-    np.testing.assert_allclose(sums(x, p, w, w).whole, (x + p) @ w, atol=1e-12)
-    assert sums(x, p, w, w).from_adding < 1e-12
+    np.testing.assert_allclose(position_sums(x, p, w, w).whole, (x + p) @ w, atol=1e-12)
+    assert position_sums(x, p, w, w).from_adding < 1e-12
 
 
 @pytest.mark.parametrize("head", [0, 1])

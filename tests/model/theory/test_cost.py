@@ -12,11 +12,11 @@ from torch.utils.flop_counter import FlopCounterMode
 from model.capture import capture
 from model.config import ModelConfig, preset, presets
 from model.theory.cost import (
-    balance,
+    balanced_length,
+    component_costs,
     n_attention_weights,
     n_multiply_adds,
     n_parameters,
-    parts,
     pattern_megabytes,
 )
 from model.transformer import Transformer
@@ -24,7 +24,7 @@ from tests.model import tiny
 
 
 def counts(config: ModelConfig) -> dict[str, tuple[int, int]]:
-    return {part.name: (part.parameters, part.multiply_adds) for part in parts(config)}
+    return {part.name: (part.parameters, part.multiply_adds) for part in component_costs(config)}
 
 
 def test_a_text_encoder_by_hand() -> None:
@@ -60,7 +60,7 @@ def test_the_base_encoder_by_hand() -> None:
         4 * (512 * 512 + 512) + (512 * 2048 + 2048) + (2048 * 512 + 512) + 2 * 2 * 512
     )
     # a layer's maps: 4 × 512² + 2 × 512 × 2048 = 3 × 2^20 a position; scores and weighted sum: 2 × 512 a pair
-    assert balance(preset("base")) == 3 * 2**20 / 2**10 == 3072
+    assert balanced_length(preset("base")) == 3 * 2**20 / 2**10 == 3072
 
 
 @pytest.mark.parametrize("name", presets())
@@ -136,7 +136,7 @@ def test_the_formulas_are_what_is_computed(name: str) -> None:
 
 
 def assert_formulas_hold(config: ModelConfig) -> None:
-    for part in parts(config):
+    for part in component_costs(config):
         assert evaluated(part.parameters_formula, config) == part.parameters, part
         assert evaluated(part.multiply_adds_formula, config) == part.multiply_adds, part
 

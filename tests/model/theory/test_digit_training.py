@@ -2,14 +2,22 @@ import pytest
 import torch
 from torch.nn import functional
 
-from model.theory.digit_training import BETAS, N_HELD_OUT, accuracy, digit_encoder, digits, train, warmed_up
-from model.theory.untrained_encoder import VARIANTS, FreshSetting
+from model.theory.digit_training import (
+    BETAS,
+    N_HELD_OUT,
+    digit_encoder,
+    digit_tensors,
+    held_out_accuracy,
+    train_steps,
+    warmup_rates,
+)
+from model.theory.untrained_encoder import VARIANTS, UntrainedConfig
 
-SETTING = FreshSetting(d_model=16, n_heads=2, initialisation="Xavier")
+SETTING = UntrainedConfig(d_model=16, n_heads=2, initialisation="Xavier")
 
 
 def test_digits_are_from_0_to_1_and_some_are_held_out():
-    images, labels = digits()
+    images, labels = digit_tensors()
     assert images.shape == (10_000, 28, 28)
     assert (images.min(), images.max()) == (0, 1)
     assert labels[:3].tolist() == [7, 2, 1]
@@ -19,8 +27,8 @@ def test_digits_are_from_0_to_1_and_some_are_held_out():
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_step_is_one_of_adam_with_the_loss_before_it(variant):
     ours, by_hand = (digit_encoder(SETTING, variant, 2, 0) for _ in range(2))
-    (loss,) = train(ours, [1e-3], batch_size=8, seed=5)
-    images, labels = digits()
+    (loss,) = train_steps(ours, [1e-3], batch_size=8, seed=5)
+    images, labels = digit_tensors()
     rng = torch.Generator().manual_seed(5)
     batch = torch.randint(len(images) - N_HELD_OUT, (8,), generator=rng)
     expected = functional.cross_entropy(by_hand(images[batch]), labels[batch])
@@ -33,20 +41,20 @@ def test_a_step_is_one_of_adam_with_the_loss_before_it(variant):
 
 
 def test_rates_rise_over_the_warm_up_and_stay():
-    assert warmed_up(5, 4.0, 3) == pytest.approx([4 / 3, 8 / 3, 4, 4, 4])
-    assert warmed_up(2, 1e-3, 0) == [1e-3, 1e-3]
+    assert warmup_rates(5, 4.0, 3) == pytest.approx([4 / 3, 8 / 3, 4, 4, 4])
+    assert warmup_rates(2, 1e-3, 0) == [1e-3, 1e-3]
 
 
 def test_training_lowers_the_loss_and_raises_the_accuracy():
     model = digit_encoder(SETTING, "pre-LN", 2, 0)
-    before = accuracy(model)
-    losses = list(train(model, [3e-3] * 60, batch_size=32, seed=0))
+    before = held_out_accuracy(model)
+    losses = list(train_steps(model, [3e-3] * 60, batch_size=32, seed=0))
     assert sum(losses[-10:]) < 0.8 * sum(losses[:10])
-    assert accuracy(model) > before + 0.2
+    assert held_out_accuracy(model) > before + 0.2
 
 
 def test_a_rate_of_0_changes_nothing():
     model = digit_encoder(SETTING, "post-LN", 1, 0)
     before = [parameter.clone() for parameter in model.parameters()]
-    list(train(model, [0.0, 0.0], batch_size=4, seed=0))
+    list(train_steps(model, [0.0, 0.0], batch_size=4, seed=0))
     assert all(torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True))

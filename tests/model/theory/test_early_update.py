@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 import torch
 
-from model.theory.digit_training import digit_encoder, digits, train
-from model.theory.early_update import BATCH_SIZE, N_PROBES, after_first_and_last, model_update
-from model.theory.untrained_encoder import VARIANTS, FreshSetting
+from model.theory.digit_training import digit_encoder, digit_tensors, train_steps
+from model.theory.early_update import BATCH_SIZE, N_PROBES, mean_first_and_last, model_update
+from model.theory.untrained_encoder import VARIANTS, UntrainedConfig
 
-SETTING = FreshSetting(d_model=16, n_heads=2)
+SETTING = UntrainedConfig(d_model=16, n_heads=2)
 STEPS = {"learning_rate": 1e-3, "warmup": 0, "n_steps": 3, "seed": 0}
 
 
@@ -21,8 +21,8 @@ def test_it_begins_at_0_and_moves(variant):
 
 def test_by_two_encoders_one_of_which_is_trained():
     start, trained = (digit_encoder(SETTING, "post-LN", 2, 0) for _ in range(2))
-    list(train(trained, [1e-3] * 3, batch_size=BATCH_SIZE, seed=0))
-    probes = digits()[0][-N_PROBES:]
+    list(train_steps(trained, [1e-3] * 3, batch_size=BATCH_SIZE, seed=0))
+    probes = digit_tensors()[0][-N_PROBES:]
     with torch.no_grad():
         apart = trained.encode(probes) - start.encode(probes)
     expected = apart.square().sum(dim=-1).sqrt().mean().item()
@@ -41,4 +41,4 @@ def test_without_a_learning_rate_nothing_moves():
 
 def test_updates_of_several_seeds_by_hand():
     updates = np.array([[0.0, 1.0, 2.0, 4.0], [0.0, 3.0, 9.0, 5.0]])
-    assert after_first_and_last(updates) == (2, 4.5)
+    assert mean_first_and_last(updates) == (2, 4.5)

@@ -11,22 +11,22 @@ from torch.nn import functional
 
 from model.theory import gradients_at_start
 from model.theory.gradients_at_start import (
-    AtStart,
-    at_start,
-    depths_to,
-    ends,
-    extent,
+    InitialNorms,
+    combine_seeds,
+    first_and_last,
     furthest_from_line,
+    initial_norms,
+    layer_range,
     lemma_2,
     n_inside_band,
-    of_seeds,
-    one_seed,
+    norms_by_depth,
     slopes,
+    sweep_depths,
 )
-from model.theory.untrained_encoder import VARIANTS, FreshSetting, fresh
+from model.theory.untrained_encoder import VARIANTS, UntrainedConfig, make_untrained
 from tests.model.test_transformer_parity import torchs_encoder
 
-SMALL = FreshSetting(d_model=32, n_heads=2)
+SMALL = UntrainedConfig(d_model=32, n_heads=2)
 DEPTHS = (2, 4, 8, 16)
 
 
@@ -48,8 +48,8 @@ def torchs_gradients(
 @pytest.mark.parametrize("variant", ["pre-LN", "post-LN"])
 def test_gradients_agree_with_torchs_own_layers_and_a_backward_pass_a_sequence(monkeypatch, variant, setting):
     monkeypatch.setattr(gradients_at_start, "N_SEQUENCES", 4)
-    measured = at_start(setting, variant, 3, seed=1)
-    ours = fresh(
+    measured = initial_norms(setting, variant, 3, seed=1)
+    ours = make_untrained(
         setting,
         variant,
         3,
@@ -94,7 +94,9 @@ def torchs_last_gradient(norm_first: bool, n_layers: int, seed: int) -> float:
 def test_the_last_gradient_is_flat_in_post_ln_and_falls_with_the_square_root_of_depth_in_pre_ln(
     variant, theorem
 ):
-    ours = [[at_start(SMALL, variant, depth, seed).gradient[-1] for depth in DEPTHS] for seed in range(4)]
+    ours = [
+        [initial_norms(SMALL, variant, depth, seed).gradient[-1] for depth in DEPTHS] for seed in range(4)
+    ]
     theirs = [
         [torchs_last_gradient(variant == "pre-LN", depth, seed) for depth in DEPTHS] for seed in range(4)
     ]
@@ -108,7 +110,7 @@ def test_hidden_norms_obey_lemma_2(n_heads):
     setting = replace(SMALL, d_model=64, n_heads=n_heads)
     low, high, line = lemma_2(8, 64)
     pre, post = (
-        np.mean([at_start(setting, variant, 8, seed).hidden for seed in range(4)], axis=0)
+        np.mean([initial_norms(setting, variant, 8, seed).hidden for seed in range(4)], axis=0)
         for variant in ("pre-LN", "post-LN")
     )
     assert (low < pre).all()
@@ -121,22 +123,22 @@ def test_lemma_2_by_hand():
 
 
 def test_with_uniform_attention_the_number_of_heads_changes_nothing():
-    one, eight = (at_start(replace(SMALL, n_heads=heads), "post-LN", 3, 0) for heads in (1, 8))
+    one, eight = (initial_norms(replace(SMALL, n_heads=heads), "post-LN", 3, 0) for heads in (1, 8))
     np.testing.assert_allclose(one.gradient, eight.gradient, rtol=1e-4)
     np.testing.assert_allclose(one.hidden, eight.hidden, rtol=1e-4)
 
 
 def test_hidden_norms_of_deepnorm_and_b2t_are_those_before_the_second_norm():
     """E‖αh + F(h)‖² = α²d + β⁴d/2 with ‖h‖² = d; in B2T at most (‖x‖ + ‖h‖)² of the stream, and F's share."""
-    deepnorm = at_start(SMALL, "DeepNorm", 4, 0).hidden / 32
+    deepnorm = initial_norms(SMALL, "DeepNorm", 4, 0).hidden / 32
     np.testing.assert_allclose(deepnorm, 8**0.5 + 32**-1 / 2, rtol=0.05)
-    b2t = at_start(SMALL, "B2T", 4, 0).hidden / 32
+    b2t = initial_norms(SMALL, "B2T", 4, 0).hidden / 32
     assert ((b2t > 2) & (b2t < 4 + 2)).all()
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_every_variant_is_measured_in_every_layer_and_the_same_twice(variant):
-    once, again = (at_start(SMALL, variant, 3, 2) for _ in range(2))
+    once, again = (initial_norms(SMALL, variant, 3, 2) for _ in range(2))
     for name in ("gradient", "mean_gradient", "hidden"):
         values = getattr(once, name)
         assert values.shape == (3,)
@@ -148,16 +150,16 @@ def test_every_variant_is_measured_in_every_layer_and_the_same_twice(variant):
 
 def test_excess_is_the_share_of_positions_that_are_far_over_the_mean(monkeypatch):
     monkeypatch.setattr(gradients_at_start, "EPSILON", -1.0)  # everything is over 0
-    assert at_start(SMALL, "pre-LN", 2, 0).excess == 1
+    assert initial_norms(SMALL, "pre-LN", 2, 0).excess == 1
     monkeypatch.setattr(gradients_at_start, "EPSILON", 100.0)
-    assert at_start(SMALL, "pre-LN", 2, 0).excess == 0
+    assert initial_norms(SMALL, "pre-LN", 2, 0).excess == 0
 
 
 @pytest.mark.parametrize(
     ("deepest", "depths"), [(2, (2,)), (3, (2, 3)), (7, (2, 3, 4, 6, 7)), (24, (2, 3, 4, 6, 8, 12, 16, 24))]
 )
 def test_a_sweep_ends_at_the_deepest(deepest, depths):
-    assert depths_to(deepest) == depths
+    assert sweep_depths(deepest) == depths
 
 
 def test_the_slope_of_a_power_is_its_exponent():
@@ -177,9 +179,9 @@ NORMS = np.array([[1.0, 3.0, 6.0], [3.0, 3.0, 8.0]])
 
 
 def test_what_is_said_of_norms_by_hand():
-    assert ends(NORMS) == (2, 7, 3.5)
-    assert extent(NORMS) == (2, 7)
-    assert extent(NORMS[:, ::-1]) == (2, 7)
+    assert first_and_last(NORMS) == (2, 7, 3.5)
+    assert layer_range(NORMS) == (2, 7)
+    assert layer_range(NORMS[:, ::-1]) == (2, 7)
 
 
 @pytest.mark.parametrize(
@@ -208,13 +210,13 @@ def test_the_deviation_from_the_line_is_a_share_of_the_line():
 
 def test_seeds_are_put_together(monkeypatch):
     monkeypatch.setattr(gradients_at_start, "N_SEQUENCES", 4)
-    found = [one_seed(SMALL, "pre-LN", 3, seed) for seed in range(2)]
+    found = [norms_by_depth(SMALL, "pre-LN", 3, seed) for seed in range(2)]
     assert [len(depths) for depths in found] == [2, 2]  # 2 and 3 layers
-    sweep = of_seeds(found)
+    sweep = combine_seeds(found)
     assert sweep.last_gradient.tolist() == [[depth.gradient[-1] for depth in depths] for depths in found]
-    deepest: list[AtStart] = [depths[-1] for depths in found]
+    deepest: list[InitialNorms] = [depths[-1] for depths in found]
     for name in ("gradient", "mean_gradient", "hidden"):
         assert getattr(sweep, name).tolist() == [getattr(each, name).tolist() for each in deepest]
     assert sweep.excess == (deepest[0].excess + deepest[1].excess) / 2
-    expected = at_start(SMALL, "pre-LN", 3, 1)
+    expected = initial_norms(SMALL, "pre-LN", 3, 1)
     np.testing.assert_array_equal(sweep.hidden[1], expected.hidden)

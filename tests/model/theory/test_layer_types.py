@@ -10,10 +10,10 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from model.masks import local_window
 from model.theory import layer_types
-from model.theory.layer_types import CONVOLUTIONAL, KINDS, RECURRENT, RESTRICTED, SELF_ATTENTION
+from model.theory.layer_types import CONVOLUTIONAL, LAYER_TYPES, RECURRENT, RESTRICTED, SELF_ATTENTION
 from model.transformer import masked_softmax
 
-NAMES = [kind.name for kind in KINDS]
+NAMES = [kind.name for kind in LAYER_TYPES]
 
 
 def test_self_attention_of_two_positions_by_hand() -> None:
@@ -43,12 +43,12 @@ def test_restricted_is_masked_self_attention(n: int, d: int, radius: int, seed: 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_kind_keeps_the_shape(name: str) -> None:
-    assert layer_types.layers(6, radius=2, kernel=3)[name](torch.randn(10, 6)).shape == (10, 6)
+    assert layer_types.layer_functions(6, radius=2, kernel=3)[name](torch.randn(10, 6)).shape == (10, 6)
 
 
 def test_an_even_kernel_is_refused() -> None:
     with pytest.raises(ValueError, match="kernel must be odd, got 4"):
-        layer_types.layers(6, radius=2, kernel=4)
+        layer_types.layer_functions(6, radius=2, kernel=4)
 
 
 def test_multiply_adds_by_hand() -> None:
@@ -61,14 +61,14 @@ def test_multiply_adds_by_hand() -> None:
 @pytest.mark.parametrize("n", [7, 40])
 def test_multiply_adds_are_those_that_pytorch_counts(name: str, n: int) -> None:
     """Which also shows that restricted self-attention never multiplies n × n."""
-    function = layer_types.layers(6, radius=2, kernel=3)[name]
+    function = layer_types.layer_functions(6, radius=2, kernel=3)[name]
     with FlopCounterMode(display=False) as counter:
         function(torch.randn(n, 6))
     assert counter.get_total_flops() == 2 * layer_types.multiply_adds(name, n, 6, radius=2, kernel=3)
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=NAMES)
-def test_the_counted_exponent_is_the_stated_one(kind: layer_types.Kind) -> None:
+@pytest.mark.parametrize("kind", LAYER_TYPES, ids=NAMES)
+def test_the_counted_exponent_is_the_stated_one(kind: layer_types.LayerType) -> None:
     lengths = (64, 128, 256, 512)
     counted = [layer_types.multiply_adds(kind.name, n, 32, radius=4, kernel=3) for n in lengths]
     assert layer_types.fit(lengths, counted).exponent == pytest.approx(kind.exponent)
@@ -137,4 +137,4 @@ def test_least_squares_by_hand() -> None:
     [((1, 3, 5, 7), 2), ((3, 3, 3, 3), 1), ((3, 1, 3, 3), 4), ((3, 3, 3, 2), None), ((1, 1, 1, 3), 8)],
 )
 def test_from_where_on_one_is_above_the_other(values: tuple[int, ...], first: int | None) -> None:
-    assert layer_types.overtaken((1, 2, 4, 8), values, (2, 2, 2, 2)) == first
+    assert layer_types.crossing_length((1, 2, 4, 8), values, (2, 2, 2, 2)) == first

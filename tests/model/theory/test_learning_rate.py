@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import pytest
 
-from model.theory.learning_rate import learning_rate, moments
+from model.theory.learning_rate import geometric_steps, learning_rate
 
 
 def test_learning_rate_rises_then_falls_to_zero():
@@ -24,7 +24,7 @@ def test_without_warmup_it_begins_at_its_peak():
 
 
 def test_moments_are_spaced_geometrically_from_first_to_last_step():
-    taken = moments(10_000, 28)
+    taken = geometric_steps(10_000, 28)
     assert taken[0] == 0
     assert taken[-1] == 9_999
     assert len(taken) >= 24
@@ -33,4 +33,4 @@ def test_moments_are_spaced_geometrically_from_first_to_last_step():
 
 
 def test_moments_of_a_short_run_are_its_steps():
-    assert moments(3, 28) == [0, 1, 2]
+    assert geometric_steps(3, 28) == [0, 1, 2]

@@ -4,18 +4,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.capture import capture
-from model.theory.permutation_equivariance import KINDS, Reordered, order_of, reorder
+from model.theory.permutation_equivariance import (
+    REORDERINGS,
+    ReorderedAttention,
+    attend_reordered,
+    reordering_indices,
+)
 from tests.tolerance import through
 
 TEXT = "not great film a b"  # 7 tokens, 2 of them special
 
 
-def reordered(loaded, given_input, order, *, is_causal, layer=1, head=1) -> Reordered:
-    return reorder(loaded, given_input, layer=layer, head=head, order=tuple(order), is_causal=is_causal)
+def reordered(loaded, given_input, order, *, is_causal, layer=1, head=1) -> ReorderedAttention:
+    return attend_reordered(
+        loaded, given_input, layer=layer, head=head, order=tuple(order), is_causal=is_causal
+    )
 
 
 def test_difference_by_hand():
-    made = Reordered(
+    made = ReorderedAttention(
         order=np.array([1, 0]),
         output=np.array([[1, 2], [3, 4]], np.float32),
         output_of_reordered=np.array([[3, 5], [1, 2]], np.float32),
@@ -33,23 +40,23 @@ def test_difference_by_hand():
 )
 def test_the_equation_holds_within_a_ten_thousandth_of_the_largest_output(difference, holds):
     output = np.array([[-10.0], [1.0]], np.float32)
-    made = Reordered(
+    made = ReorderedAttention(
         order=np.array([0, 1]), output=output, output_of_reordered=output + np.float32(10 * difference)
     )
     assert made.holds == holds
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", REORDERINGS)
 @pytest.mark.parametrize("n", [1, 2, 9])
 def test_an_order_of_each_kind_names_each_position_once(kind, n):
-    assert sorted(order_of(kind, n, 3)) == list(range(n))
+    assert sorted(reordering_indices(kind, n, 3)) == list(range(n))
 
 
 def test_orders_by_hand():
-    assert order_of("reversed", 4) == (3, 2, 1, 0)
-    assert order_of("shifted by one", 4) == (3, 0, 1, 2)
-    assert order_of("first two swapped", 4) == (1, 0, 2, 3)
-    assert order_of("shuffled", 9, 1) != order_of("shuffled", 9, 2)
+    assert reordering_indices("reversed", 4) == (3, 2, 1, 0)
+    assert reordering_indices("shifted by one", 4) == (3, 0, 1, 2)
+    assert reordering_indices("first two swapped", 4) == (1, 0, 2, 3)
+    assert reordering_indices("shuffled", 9, 1) != reordering_indices("shuffled", 9, 2)
 
 
 @settings(max_examples=40)

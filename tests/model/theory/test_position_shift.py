@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from model.theory.position_shift import (
     best_map_errors,
     largest_sine,
-    miss,
     rotation,
     shift_errors,
     shift_matrix,
     sine_shift_errors,
+    summarise_errors,
 )
-from model.theory.sinusoidal_positions import frequencies, table
+from model.theory.sinusoidal_positions import frequencies, position_table
 from tests.tolerance import rounding
 
 WIDTHS = st.integers(1, 32).map(lambda pairs: 2 * pairs)
@@ -35,7 +35,7 @@ def test_a_quarter_turn_by_hand():
 
 
 def test_a_miss_by_hand():
-    found = miss(np.array([[3.0, -4.0], [0.0, 1.0]]))
+    found = summarise_errors(np.array([[3.0, -4.0], [0.0, 1.0]]))
     assert found.largest == 4
     assert found.rms == pytest.approx(math.sqrt((9 + 16 + 0 + 1) / 4))
     assert found.by_position == pytest.approx([math.sqrt(25 / 2), math.sqrt(1 / 2)])
@@ -43,7 +43,7 @@ def test_a_miss_by_hand():
 
 @given(WIDTHS, OFFSETS)
 def test_the_largest_sine_is_what_a_map_of_sines_misses_at_position_zero(d_model, offset):
-    at_zero = sine_shift_errors(table(N, d_model), offset)[0]
+    at_zero = sine_shift_errors(position_table(N, d_model), offset)[0]
     assert largest_sine(offset, d_model) == pytest.approx(np.abs(at_zero).max(), abs=ROUNDING)
 
 
@@ -60,7 +60,7 @@ def test_the_matrix_of_four_dimensions_by_hand():
 
 def test_errors_of_sines_alone_by_hand():
     # sin(1) at t = 0 from nothing; then sin(2) from cos(1) sin(1).
-    errors = sine_shift_errors(table(3, 2), 1)
+    errors = sine_shift_errors(position_table(3, 2), 1)
     at_1 = math.cos(1) * math.sin(1) - math.sin(2)
     np.testing.assert_allclose(errors, [[-math.sin(1)], [at_1]], rtol=rounding(16))
 
@@ -68,7 +68,7 @@ def test_errors_of_sines_alone_by_hand():
 @pytest.mark.parametrize("offset", [-1, 3, 4])
 def test_an_offset_beyond_the_table_is_refused(offset):
     with pytest.raises(ValueError, match=f"3 rows has none that is {offset} after"):
-        shift_errors(table(3, 2), offset)
+        shift_errors(position_table(3, 2), offset)
 
 
 # For all sizes
@@ -76,7 +76,7 @@ def test_an_offset_beyond_the_table_is_refused(offset):
 
 @given(WIDTHS, OFFSETS)
 def test_one_matrix_shifts_every_row(d_model, offset):
-    rows = table(N, d_model)
+    rows = position_table(N, d_model)
     shifted = rows[: N - offset] @ shift_matrix(offset, d_model).T
     np.testing.assert_allclose(shifted, rows[offset:], atol=ROUNDING)
     assert np.abs(shift_errors(rows, offset)).max() < ROUNDING
@@ -97,7 +97,7 @@ def test_two_shifts_are_one(d_model, a, b):
 
 @given(WIDTHS, OFFSETS)
 def test_sines_alone_lack_what_the_cosines_brought(d_model, offset):
-    errors = sine_shift_errors(table(N, d_model), offset)
+    errors = sine_shift_errors(position_table(N, d_model), offset)
     angles = np.outer(np.arange(N - offset), frequencies(d_model))
     missing = np.cos(angles) * np.sin(frequencies(d_model) * offset)
     np.testing.assert_allclose(errors, -missing, atol=ROUNDING)
@@ -105,7 +105,7 @@ def test_sines_alone_lack_what_the_cosines_brought(d_model, offset):
 
 @given(WIDTHS, OFFSETS)
 def test_no_linear_map_of_sines_alone_can_shift(d_model, offset):
-    rows = table(N, d_model)
+    rows = position_table(N, d_model)
     errors = best_map_errors(rows[:, ::2], offset)
     np.testing.assert_allclose(errors[0], -np.sin(frequencies(d_model) * offset), atol=ROUNDING)
     assert (errors**2).sum() <= (
@@ -115,4 +115,4 @@ def test_no_linear_map_of_sines_alone_can_shift(d_model, offset):
 
 @given(WIDTHS, OFFSETS)
 def test_the_same_fit_finds_the_shift_where_there_is_one(d_model, offset):
-    assert np.abs(best_map_errors(table(N, d_model), offset)).max() < 2e-3
+    assert np.abs(best_map_errors(position_table(N, d_model), offset)).max() < 2e-3

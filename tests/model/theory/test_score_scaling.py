@@ -10,14 +10,14 @@ from model.capture import capture
 from model.theory.score_scaling import (
     EVEN_GRADIENT,
     N_KEYS,
+    axis_limit,
     dot_products,
     gradient_norm,
     head_products,
-    of_heads,
-    over_widths,
-    reach,
+    head_spreads,
     softmax,
     spread,
+    spread_by_width,
     variance,
 )
 
@@ -101,7 +101,7 @@ def test_spread_leaves_out_what_the_mask_forbids():
 
 
 def test_one_half_alone_keeps_the_variance():
-    found = over_widths([1, 16, 256], [0.0, 0.5, 1.0])
+    found = spread_by_width([1, 16, 256], [0.0, 0.5, 1.0])
     assert found[["d_k", "power"]].to_numpy().tolist() == [[d, p] for d in (1, 16, 256) for p in (0, 0.5, 1)]
     for row in found.itertuples():
         assert row.variance == pytest.approx(row.d_k ** (1 - 2 * row.power), rel=0.3)
@@ -113,7 +113,7 @@ def test_one_half_alone_keeps_the_variance():
 
 def test_every_head_is_measured_on_its_own_scores(text_loaded):
     record = capture(text_loaded, "not great film")
-    found = of_heads(record.q, record.k, record.mask)
+    found = head_spreads(record.q, record.k, record.mask)
     assert found[["layer", "head"]].to_numpy().tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
     for row in found.itertuples():
         scores = record.scores[row.layer, row.head].astype(float)
@@ -131,7 +131,7 @@ def test_head_products_by_hand():
 
 
 def test_an_axis_reaches_beyond_its_distribution_by_hand():
-    assert reach(4.0) == 7
-    assert reach(4.0, np.array([-1.0, 3.0])) == pytest.approx(7.35)
-    assert reach(4.0, np.array([-10.0, 3.0])) == pytest.approx(10.5)
-    assert reach(4.0, np.zeros(0)) == pytest.approx(7.35)
+    assert axis_limit(4.0) == 7
+    assert axis_limit(4.0, np.array([-1.0, 3.0])) == pytest.approx(7.35)
+    assert axis_limit(4.0, np.array([-10.0, 3.0])) == pytest.approx(10.5)
+    assert axis_limit(4.0, np.zeros(0)) == pytest.approx(7.35)

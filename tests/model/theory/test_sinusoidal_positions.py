@@ -18,7 +18,7 @@ ROUNDING = 2e-5  # of a single-precision angle below 100, times the slope of a s
 
 def test_the_table_of_four_dimensions_by_hand():
     at_2 = [math.sin(2), math.cos(2), math.sin(0.02), math.cos(0.02)]
-    np.testing.assert_allclose(sinusoidal_positions.table(3, 4)[2], at_2, rtol=rounding(16))
+    np.testing.assert_allclose(sinusoidal_positions.position_table(3, 4)[2], at_2, rtol=rounding(16))
 
 
 def test_frequencies_and_wavelengths_by_hand():
@@ -29,9 +29,9 @@ def test_frequencies_and_wavelengths_by_hand():
 
 def test_the_nearest_two_positions_by_hand():
     rows = np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 5.5]])
-    assert sinusoidal_positions.nearest(sinusoidal_positions.distances(rows)) == (1.5, 1, 2)
+    assert sinusoidal_positions.nearest_positions(sinusoidal_positions.row_distances(rows)) == (1.5, 1, 2)
     with pytest.raises(ValueError, match="empty"):
-        sinusoidal_positions.nearest(np.zeros((1, 1)))
+        sinusoidal_positions.nearest_positions(np.zeros((1, 1)))
 
 
 def test_dot_products_and_distances_by_hand():
@@ -39,20 +39,20 @@ def test_dot_products_and_distances_by_hand():
     assert sinusoidal_positions.dot_products(rows).tolist() == [[1, 0, -1], [0, 1, 0], [-1, 0, 1]]
     root = math.sqrt(2)
     np.testing.assert_allclose(
-        sinusoidal_positions.distances(rows), [[0, root, 2], [root, 0, root], [2, root, 0]]
+        sinusoidal_positions.row_distances(rows), [[0, root, 2], [root, 0, root], [2, root, 0]]
     )
 
 
 def test_the_identities_by_hand():
     offsets = np.array([-1, 0, 1])
     beside = math.cos(1) + math.cos(0.01)
-    assert sinusoidal_positions.dot_product_at(offsets, 4) == pytest.approx([beside, 2, beside])
+    assert sinusoidal_positions.dot_product_by_offset(offsets, 4) == pytest.approx([beside, 2, beside])
     apart = math.sqrt(4 - 2 * beside)
-    assert sinusoidal_positions.distance_at(offsets, 4) == pytest.approx([apart, 0, apart])
+    assert sinusoidal_positions.distance_by_offset(offsets, 4) == pytest.approx([apart, 0, apart])
 
 
 def test_cells_by_offset_by_hand():
-    gathered = sinusoidal_positions.by_offset(np.array([[1.0, 5.0], [3.0, 2.0]]))
+    gathered = sinusoidal_positions.summarise_by_offset(np.array([[1.0, 5.0], [3.0, 2.0]]))
     assert gathered.offsets.tolist() == [-1, 0, 1]
     assert gathered.means.tolist() == [3, 1.5, 5]
     assert gathered.spreads.tolist() == [0, 1, 0]
@@ -69,11 +69,13 @@ def test_the_largest_deviation_by_hand():
 def test_the_asymmetry_and_the_largest_spread_by_hand():
     matrix = np.array([[1.0, 5.0, 0.0], [3.0, 2.0, 9.0], [0.5, 8.0, 1.0]])
     assert sinusoidal_positions.asymmetry(matrix) == 2
-    assert sinusoidal_positions.by_offset(matrix).largest_spread == 5  # 3 and 8, one below the diagonal
+    assert (
+        sinusoidal_positions.summarise_by_offset(matrix).largest_spread == 5
+    )  # 3 and 8, one below the diagonal
 
 
 def test_bits_by_hand():
-    assert sinusoidal_positions.bits(np.array([0, 1, 6, 8]), 4).tolist() == [
+    assert sinusoidal_positions.binary_digits(np.array([0, 1, 6, 8]), 4).tolist() == [
         [0, 0, 0, 0],
         [1, 0, 0, 0],
         [0, 1, 1, 0],
@@ -88,7 +90,7 @@ def test_nearest_pairs_by_hand():
 
 @pytest.mark.parametrize("d_model", [-2, 0, 3])
 @pytest.mark.parametrize(
-    "of", [sinusoidal_positions.frequencies, lambda d_model: sinusoidal_positions.table(2, d_model)]
+    "of", [sinusoidal_positions.frequencies, lambda d_model: sinusoidal_positions.position_table(2, d_model)]
 )
 def test_an_odd_width_is_refused(of, d_model):
     with pytest.raises(ValueError, match=f"must be even, got {d_model}"):
@@ -100,22 +102,22 @@ def test_an_odd_width_is_refused(of, d_model):
 
 @given(WIDTHS, LENGTHS)
 def test_a_wave_goes_through_its_column_of_the_table(d_model, n):
-    rows, t = sinusoidal_positions.table(n, d_model), np.arange(n, dtype=float)
+    rows, t = sinusoidal_positions.position_table(n, d_model), np.arange(n, dtype=float)
     waves = sinusoidal_positions.waves(range(d_model), d_model, t)
     np.testing.assert_allclose(rows.T, waves, atol=ROUNDING)
 
 
 @given(WIDTHS, LENGTHS)
 def test_every_row_has_the_same_length(d_model, n):
-    norms = np.linalg.norm(sinusoidal_positions.table(n, d_model), axis=1)
+    norms = np.linalg.norm(sinusoidal_positions.position_table(n, d_model), axis=1)
     np.testing.assert_allclose(norms, math.sqrt(d_model / 2), rtol=1e-5)
 
 
 @given(WIDTHS, LENGTHS)
 def test_the_dot_product_is_the_sum_of_cosines_of_the_offset(d_model, n):
-    measured = sinusoidal_positions.dot_products(sinusoidal_positions.table(n, d_model))
-    gathered = sinusoidal_positions.by_offset(measured)
-    identity = sinusoidal_positions.dot_product_at(gathered.offsets, d_model)
+    measured = sinusoidal_positions.dot_products(sinusoidal_positions.position_table(n, d_model))
+    gathered = sinusoidal_positions.summarise_by_offset(measured)
+    identity = sinusoidal_positions.dot_product_by_offset(gathered.offsets, d_model)
     assert sinusoidal_positions.largest_deviation(measured, identity) < ROUNDING * d_model
     np.testing.assert_allclose(gathered.means, identity, atol=ROUNDING * d_model)
     assert gathered.spreads.max() < 2 * ROUNDING * d_model
@@ -125,11 +127,13 @@ def test_the_dot_product_is_the_sum_of_cosines_of_the_offset(d_model, n):
 
 @given(WIDTHS, LENGTHS)
 def test_the_distance_is_of_the_offset_alone(d_model, n):
-    measured = sinusoidal_positions.distances(sinusoidal_positions.table(n, d_model))
-    offsets = sinusoidal_positions.by_offset(measured).offsets
-    identity = sinusoidal_positions.distance_at(offsets, d_model)
+    measured = sinusoidal_positions.row_distances(sinusoidal_positions.position_table(n, d_model))
+    offsets = sinusoidal_positions.summarise_by_offset(measured).offsets
+    identity = sinusoidal_positions.distance_by_offset(offsets, d_model)
     assert sinusoidal_positions.largest_deviation(measured, identity) < ROUNDING * math.sqrt(d_model)
-    as_printed = np.sqrt(np.maximum(d_model - 2 * sinusoidal_positions.dot_product_at(offsets, d_model), 0))
+    as_printed = np.sqrt(
+        np.maximum(d_model - 2 * sinusoidal_positions.dot_product_by_offset(offsets, d_model), 0)
+    )
     np.testing.assert_allclose(identity, as_printed, atol=1e-6)
 
 
@@ -137,7 +141,9 @@ def test_the_distance_is_of_the_offset_alone(d_model, n):
 def test_a_bit_is_the_sign_of_a_sine(t, n_bits):
     periods = 2.0 ** (np.arange(n_bits) + 1)
     negative = np.sin(2 * np.pi * (t + 0.5) / periods) < 0
-    assert sinusoidal_positions.bits(np.array([t]), n_bits)[0].tolist() == negative.astype(int).tolist()
+    assert (
+        sinusoidal_positions.binary_digits(np.array([t]), n_bits)[0].tolist() == negative.astype(int).tolist()
+    )
 
 
 @given(WIDTHS, st.lists(st.floats(2, 1e5), min_size=1, max_size=9))

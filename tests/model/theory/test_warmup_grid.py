@@ -6,12 +6,19 @@ from pathlib import Path
 import pytest
 
 from model.theory import warmup_grid
-from model.theory.digit_training import accuracy, digit_encoder, train
+from model.theory.digit_training import digit_encoder, held_out_accuracy, train_steps
 from model.theory.learning_rate import learning_rate
-from model.theory.untrained_encoder import FreshSetting
-from model.theory.warmup_grid import WarmupRun, end_of_scale, read_runs, run, telling_rate, write_runs
+from model.theory.untrained_encoder import UntrainedConfig
+from model.theory.warmup_grid import (
+    WarmupRun,
+    loss_scale_limit,
+    most_affected_rate,
+    read_runs,
+    train_once,
+    write_runs,
+)
 
-SETTING = FreshSetting(d_model=16, n_heads=2, initialisation="Xavier")
+SETTING = UntrainedConfig(d_model=16, n_heads=2, initialisation="Xavier")
 RUN = WarmupRun(
     norm_placement="post",
     learning_rate=1e-3,
@@ -28,21 +35,21 @@ RUN = WarmupRun(
 
 
 def test_a_run_is_the_small_training_with_the_schedule_of_the_long_ones():
-    made = run(SETTING, "post-LN", 2, learning_rate=2e-3, warmup=5, n_steps=20, seed=1)
+    made = train_once(SETTING, "post-LN", 2, learning_rate=2e-3, warmup=5, n_steps=20, seed=1)
     model = digit_encoder(SETTING, "post-LN", 2, 1)
     rates = [learning_rate(step, 20, 2e-3, 5, falls=False) for step in range(20)]
-    losses = list(train(model, rates, batch_size=warmup_grid.BATCH_SIZE, seed=1))
+    losses = list(train_steps(model, rates, batch_size=warmup_grid.BATCH_SIZE, seed=1))
     assert made.losses == pytest.approx(losses)
     assert made.steps == tuple(range(20))
     assert made.final_loss == pytest.approx((losses[-2] + losses[-1]) / 2)
-    assert made.accuracy == accuracy(model)
+    assert made.accuracy == held_out_accuracy(model)
     assert (made.norm_placement, made.learning_rate) == ("post", 2e-3)
     assert (made.warmup, made.n_steps) == (5, 20)
 
 
 def test_a_run_that_diverges_says_so_and_ends(monkeypatch):
-    monkeypatch.setattr(warmup_grid, "train", lambda *_, **__: iter([2.3, 7.0, math.nan, 1.0]))
-    made = run(SETTING, "pre-LN", 1, learning_rate=1.0, warmup=0, n_steps=30, seed=0)
+    monkeypatch.setattr(warmup_grid, "train_steps", lambda *_, **__: iter([2.3, 7.0, math.nan, 1.0]))
+    made = train_once(SETTING, "pre-LN", 1, learning_rate=1.0, warmup=0, n_steps=30, seed=0)
     assert made.losses == (2.3, 7.0, None)
     assert made.steps == (0, 1, 2)
     assert made.final_loss is None
@@ -136,7 +143,7 @@ def test_a_damaged_file_is_said_in_a_sentence(tmp_path, text, sentence):
     [([3.0, None, 4.0], 4.0), ([1.0], math.log(10)), ([9.0], 2 * math.log(10)), ([None], math.log(10))],
 )
 def test_a_scale_of_losses_ends_between_guessing_and_twice_that(losses, end):
-    assert end_of_scale(losses) == end
+    assert loss_scale_limit(losses) == end
 
 
 def run_at(rate: float, placement: str, accuracy: float | None) -> WarmupRun:
@@ -159,6 +166,6 @@ def test_the_telling_rate_is_the_one_at_which_warm_up_changes_most():
     post = [
         run_at(rate, "post", each) for rate, each in ((0.001, 0.5), (0.001, 0.6), (0.01, 0.1), (0.01, 0.4))
     ]
-    assert telling_rate([*pre, *post]) == 0.01
-    assert telling_rate(pre[:2]) == 0.001
-    assert telling_rate([run_at(0.3, "pre", None), run_at(0.1, "pre", None)]) == 0.1
+    assert most_affected_rate([*pre, *post]) == 0.01
+    assert most_affected_rate(pre[:2]) == 0.001
+    assert most_affected_rate([run_at(0.3, "pre", None), run_at(0.1, "pre", None)]) == 0.1

@@ -1,7 +1,7 @@
 import numpy as np
 
 from model.inputs.text import train_tokenizer
-from model.train.corpus import Corpus, padded, similar_lengths, tokenize
+from model.train.corpus import Corpus, pad_rows, similar_lengths, tokenize
 
 
 def test_tokenize_keeps_whole_reviews_without_special_tokens(tmp_path):
@@ -52,5 +52,5 @@ def test_an_incomplete_batch_is_left_out_and_not_always_the_longest():
 
 
 def test_padded():
-    rows = padded([np.array([5, 6]), np.array([7])], 0)
+    rows = pad_rows([np.array([5, 6]), np.array([7])], 0)
     assert rows.tolist() == [[5, 6], [7, 0]]

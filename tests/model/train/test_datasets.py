@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from model.train import datasets
-from model.train.datasets import Source, download, edited_reviews, mnist_folder, phrases, reviews
+from model.train.datasets import Download, download, edited_reviews, mnist_folder, phrases, reviews
 
 
 def test_reviews_from_tables(few_reviews):
@@ -40,7 +40,7 @@ def test_what_cannot_be_downloaded_is_asked_for(few_reviews, tmp_path, read, nam
 def test_download_checks_the_sum_and_leaves_nothing_wrong(tmp_path):
     origin = tmp_path / "there.bin"
     origin.write_bytes(b"digits")
-    right = Source(origin.as_uri(), hashlib.md5(b"digits").hexdigest())
+    right = Download(origin.as_uri(), hashlib.md5(b"digits").hexdigest())
     download(right, tmp_path / "data")
     assert (tmp_path / "data" / "there.bin").read_bytes() == b"digits"
     with pytest.raises(ValueError, match="has the checksum"):
@@ -49,7 +49,7 @@ def test_download_checks_the_sum_and_leaves_nothing_wrong(tmp_path):
 
 
 def test_without_network_one_sentence_says_so(tmp_path, monkeypatch):
-    nowhere = Source("http://127.0.0.1:9/train-images-idx3-ubyte.gz", "0" * 32)
+    nowhere = Download("http://127.0.0.1:9/train-images-idx3-ubyte.gz", "0" * 32)
     monkeypatch.setattr(datasets, "MNIST", (nowhere,))
     with pytest.raises(ConnectionError, match="could not be downloaded from"):
         mnist_folder(tmp_path)

@@ -7,10 +7,10 @@ import torch
 from torch import nn
 
 from model.train.loop import train
-from model.train.precision import faster
+from model.train.precision import faster_precision
 from model.train.recipes import Phase, Recipe
 from model.train.step import PRECISIONS
-from model.train.training_setup import Setting
+from model.train.training_setup import TrainingSetup
 from tests.model import tiny
 
 PHASE = Phase(task="sentiment", epochs=1, batch_size=4, learning_rate=1e-3)
@@ -46,8 +46,8 @@ class Watched:
 
 
 @pytest.fixture
-def setting(tmp_path) -> Setting:
-    return Setting(
+def setting(tmp_path) -> TrainingSetup:
+    return TrainingSetup(
         config=tiny.TEXT,
         tasks={"sentiment": Watched()},
         probes=(),
@@ -75,7 +75,7 @@ def test_a_run_is_in_the_precision_that_is_faster_and_stays_in_it(slow, setting,
     assert progress.precision == fast
     assert set(task.precisions[-2:]) == {fast}  # in its steps, after both were timed
     assert capsys.readouterr().err.startswith(f"precision {fast}: the gradients of a step take ")
-    monkeypatch.setattr("model.train.loop.faster", lambda *_: slow)
+    monkeypatch.setattr("model.train.loop.faster_precision", lambda *_: slow)
     again, progress = train(RECIPE, setting)  # it is done, and was not begun anew
     assert progress.precision == fast
     for one, other in zip(model.parameters(), again.parameters(), strict=True):
@@ -95,7 +95,7 @@ def test_the_precision_that_is_asked_for_is_taken_without_a_trial(setting):
 def test_timing_leaves_the_encoder_as_it_was():
     model = tiny.build(tiny.TEXT)
     before = [parameter.detach().clone() for parameter in model.parameters()]
-    assert faster(Watched(), model, 0, 4) in PRECISIONS
+    assert faster_precision(Watched(), model, 0, 4) in PRECISIONS
     for parameter, value in zip(model.parameters(), before, strict=True):
         assert torch.equal(parameter, value)
         assert parameter.grad is None

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from model.train.negation import HERE, JUDGED_ON, WRITTEN, _Frames, _listed, sentences
+from model.train.negation import HERE, JUDGED_ON, WRITTEN, _Frames, _listed, negation_sentences
 
 TREEBANK = pd.DataFrame(
     [
@@ -28,13 +28,13 @@ def frames() -> _Frames:
 
 
 def test_the_same_seed_makes_the_same_sentences():
-    assert sentences(50, TREEBANK, seed=3) == sentences(50, TREEBANK, seed=3)
-    assert sentences(50, TREEBANK, seed=3) != sentences(50, TREEBANK, seed=4)
+    assert negation_sentences(50, TREEBANK, seed=3) == negation_sentences(50, TREEBANK, seed=3)
+    assert negation_sentences(50, TREEBANK, seed=3) != negation_sentences(50, TREEBANK, seed=4)
 
 
 def test_no_sentence_is_one_that_is_judged_on():
     judged = {_bare(text) for text in pd.read_csv(JUDGED_ON).text}
-    made = {_bare(text) for text, _ in sentences(5000, TREEBANK, seed=0)}
+    made = {_bare(text) for text, _ in negation_sentences(5000, TREEBANK, seed=0)}
     assert len(judged) > 100
     assert not made & judged
 
@@ -78,7 +78,9 @@ def test_a_label_follows_its_word_or_is_turned_around(frames, frame, maker, good
 def test_a_phrase_of_the_treebank_is_worth_the_opposite_when_negated():
     treebank = TREEBANK.iloc[[0]]  # "is a lovely film"
     made = [
-        (text, positive) for text, positive in sentences(400, treebank, seed=0) if "a lovely film" in text
+        (text, positive)
+        for text, positive in negation_sentences(400, treebank, seed=0)
+        if "a lovely film" in text
     ]
     turned = re.compile("(?:not|n'?t|never|hardly|by no means|anything but) a lovely film")
     assert {bool(turned.search(text)) for text, _ in made} == {True, False}
@@ -87,7 +89,7 @@ def test_a_phrase_of_the_treebank_is_worth_the_opposite_when_negated():
 
 
 def test_what_is_negated_already_is_not_negated_again():
-    assert not [text for text, _ in sentences(500, TREEBANK.iloc[[7]], seed=0) if "not not" in text]
+    assert not [text for text, _ in negation_sentences(500, TREEBANK.iloc[[7]], seed=0) if "not not" in text]
 
 
 def _bare(text: str) -> str:

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from model.config import preset
-from model.train.prepare_reviews import _prepared, prepare_reviews, split
+from model.train.prepare_reviews import _prepared, prepare_reviews, split_reviews
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def reviews(tmp_path):
         if part == "unsup":
             texts[3] = "train 21"  # which is held out
         pd.DataFrame({"label": labels, "text": texts}).to_csv(folder / f"imdb_{part}.csv", index=False)
-    return split(folder, tmp_path, left_out=["Train <br />22...", "unsup 3"])
+    return split_reviews(folder, tmp_path, left_out=["Train <br />22...", "unsup 3"])
 
 
 def test_whole_stretches_of_both_classes_are_held_out(reviews):
@@ -72,7 +72,7 @@ def test_of_two_runs_that_prepare_at_once_the_first_to_be_done_counts(tmp_path):
 def test_a_known_label_counts_and_else_what_the_teachers_say(few_reviews, tmp_path):
     config, run = preset("imdb-pre-ln"), tmp_path / "imdb-pre-ln"
     tasks = prepare_reviews(config, few_reviews, run, torch.device("cpu")).tasks
-    known = torch.from_numpy(split(few_reviews, tmp_path).labels)
+    known = torch.from_numpy(split_reviews(few_reviews, tmp_path).labels)
     by_words, by_both = (tasks[name].labels for name in ("sentiment", "sentiment, two teachers"))
     for positive in (by_words, by_both):
         assert torch.equal(positive[known >= 0], known[known >= 0].float())

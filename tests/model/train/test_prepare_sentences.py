@@ -4,7 +4,7 @@ import torch
 
 from model.config import preset
 from model.train.datasets import edited_reviews, phrases
-from model.train.prepare_reviews import opening, prepare_reviews, split
+from model.train.prepare_reviews import opening, prepare_reviews, split_reviews
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_a_pair_whose_original_is_held_out_is_not_learned(few_reviews, tmp_path)
     for name in ("imdb_train", "imdb_unsup", "sst"):
         (data / f"{name}.csv").write_bytes((few_reviews / f"{name}.csv").read_bytes())
     edited = edited_reviews(few_reviews)
-    unseen = split(few_reviews, tmp_path / "first").held_out_texts[0]
+    unseen = split_reviews(few_reviews, tmp_path / "first").held_out_texts[0]
     learned = edited.index[(edited.split == "train") & (edited.version == "original")]
     edited.loc[learned[0], "text"] = unseen
     edited.to_csv(data / "edited_reviews.csv", index=False)

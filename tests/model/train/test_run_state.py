@@ -4,7 +4,7 @@ import torch
 from model.train import run_state
 from model.train.recipes import recipe
 from model.train.run_state import Progress, load_state, phase_of, save_state
-from model.train.step import optimizers
+from model.train.step import make_optimizers
 from tests.model import tiny
 
 RECIPE = recipe("imdb-pre-ln")
@@ -18,7 +18,7 @@ def path(tmp_path):
 
 def test_a_run_goes_on_with_what_it_had(path):
     model = tiny.build(tiny.TEXT)
-    made = optimizers(model, RECIPE, phase=2)
+    made = make_optimizers(model, RECIPE, phase=2)
     model(torch.tensor([[2, 5, 3]])).sum().backward()
     for optimizer in made:
         optimizer.step()
@@ -30,7 +30,7 @@ def test_a_run_goes_on_with_what_it_had(path):
 
     other = tiny.build(tiny.TEXT, seed=1)
     assert phase_of(path) == 2
-    others = optimizers(other, RECIPE, phase=2)
+    others = make_optimizers(other, RECIPE, phase=2)
     loaded = load_state(path, other, others, DESCRIBED)
     assert (loaded.phase, loaded.step, loaded.log, loaded.evaluations) == (2, 5, [{"loss": 1.5}], [])
     assert loaded.precision == "fp32"
@@ -46,13 +46,13 @@ def test_a_run_goes_on_with_what_it_had(path):
 def test_without_a_file_a_run_begins(path):
     model = tiny.build(tiny.TEXT)
     assert phase_of(path) == 0
-    progress = load_state(path, model, optimizers(model, RECIPE, phase=2), DESCRIBED)
+    progress = load_state(path, model, make_optimizers(model, RECIPE, phase=2), DESCRIBED)
     assert (progress.phase, progress.step, progress.film, progress.precision) == (0, 0, None, None)
 
 
 def test_a_run_from_before_there_was_a_choice_goes_on_in_bf16(path, monkeypatch):
     model = tiny.build(tiny.TEXT)
-    made = optimizers(model, RECIPE, phase=2)
+    made = make_optimizers(model, RECIPE, phase=2)
     monkeypatch.setattr(
         run_state, "_IN_WORDS", tuple(name for name in run_state._IN_WORDS if name != "precision")
     )

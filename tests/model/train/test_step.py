@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from model.train.recipes import Phase, Recipe
-from model.train.step import PRECISIONS, batches, gradients, optimizers, set_rate
+from model.train.step import PRECISIONS, batches, gradients, make_optimizers, set_rate
 from tests.model.tiny import TEXT, build
 
 
@@ -57,7 +57,7 @@ def test_an_error_in_making_a_batch_is_raised():
 @pytest.mark.parametrize("optimizer", ["adamw", "muon"])
 def test_every_parameter_is_in_one_optimizer_and_changes(optimizer):
     model = build(TEXT)
-    made = optimizers(model, recipe(optimizer), phase=1)
+    made = make_optimizers(model, recipe(optimizer), phase=1)
     held = [p for one in made for group in one.param_groups for p in group["params"]]
     assert sorted(map(id, held)) == sorted(map(id, model.parameters()))
     before = [p.detach().clone() for p in model.parameters()]
@@ -73,14 +73,14 @@ def test_every_parameter_is_in_one_optimizer_and_changes(optimizer):
 
 def test_muon_takes_the_matrices_of_the_blocks_and_nothing_else():
     model = build(TEXT)
-    _, muon = optimizers(model, recipe("muon"), phase=1)
+    _, muon = make_optimizers(model, recipe("muon"), phase=1)
     held = {id(p) for group in muon.param_groups for p in group["params"]}
     assert held == {id(p) for name, p in model.named_parameters() if "blocks." in name and p.ndim == 2}
 
 
 def test_weight_decay_leaves_biases_norms_and_embeddings_alone():
     model = build(TEXT)
-    made = optimizers(model, recipe("adamw"), phase=1)
+    made = make_optimizers(model, recipe("adamw"), phase=1)
     set_rate(made, 1e-3, 0.5)
     decayed = {
         id(p) for one in made for group in one.param_groups if group["weight_decay"] for p in group["params"]

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from model.train.task_digits import Digits, chosen
+from model.train.task_digits import Digits, epoch_examples
 from tests.model.tiny import DIGIT, build
 
 
@@ -13,21 +13,23 @@ def parts():
 
 
 def test_each_example_comes_once_an_epoch_in_a_new_order():
-    epochs = [torch.cat([chosen(12, 0, epoch * 3 + place, 4) for place in range(3)]) for epoch in range(2)]
+    epochs = [
+        torch.cat([epoch_examples(12, 0, epoch * 3 + place, 4) for place in range(3)]) for epoch in range(2)
+    ]
     for epoch in epochs:
         assert sorted(epoch.tolist()) == list(range(12))
     assert epochs[0].tolist() != epochs[1].tolist()
 
 
 def test_the_last_batch_of_an_epoch_may_be_a_small_one():
-    epoch = [chosen(10, 0, place, 4, drop_last=False) for place in range(3)]
+    epoch = [epoch_examples(10, 0, place, 4, drop_last=False) for place in range(3)]
     assert [len(places) for places in epoch] == [4, 4, 2]
     assert sorted(torch.cat(epoch).tolist()) == list(range(10))
 
 
 def test_without_strength_the_digits_are_themselves(parts):
     images, labels = Digits(*parts, strength=0.0).batch(3, 1, 5)
-    places = chosen(20, 3, 1, 5)
+    places = epoch_examples(20, 3, 1, 5)
     assert torch.equal(images, parts[0][0][places])
     assert torch.equal(labels, parts[0][1][places])
     changed, _ = Digits(*parts, strength=1.0).batch(3, 1, 5)

@@ -14,8 +14,8 @@ from model.train.task_reviews import (
     PAD,
     SEP,
     MaskedTokens,
-    Masking,
     Sentiment,
+    TokenMasking,
     TrueLabels,
     masked_loss,
 )
@@ -33,7 +33,7 @@ def corpus() -> Corpus:
 
 
 def test_masking_hides_its_share_of_words_and_never_a_special_token(corpus):
-    masking = Masking(40, share=0.15)
+    masking = TokenMasking(40, share=0.15)
     tokens = torch.from_numpy(corpus.ids.astype(np.int64))[None].repeat(50, 1)
     tokens[:, 0], tokens[:, -1], tokens[:, 1] = CLS, SEP, PAD
     changed, targets = masking.hide(tokens, Generator().manual_seed(0))
@@ -47,7 +47,7 @@ def test_masking_hides_its_share_of_words_and_never_a_special_token(corpus):
 
 
 def test_windows_are_closed_and_no_longer_than_asked(corpus):
-    task = MaskedTokens(corpus, corpus, Masking(40, share=0.15), window=32)
+    task = MaskedTokens(corpus, corpus, TokenMasking(40, share=0.15), window=32)
     tokens, targets = task.batch(0, 0, 8)
     assert tokens.shape == targets.shape
     assert tokens.shape[1] <= 32
@@ -56,7 +56,7 @@ def test_windows_are_closed_and_no_longer_than_asked(corpus):
 
 
 def test_batches_depend_on_seed_and_step_alone(corpus):
-    tasks = [MaskedTokens(corpus, corpus, Masking(40, share=0.15), window=32) for _ in range(2)]
+    tasks = [MaskedTokens(corpus, corpus, TokenMasking(40, share=0.15), window=32) for _ in range(2)]
     tasks[0].batch(0, 0, 8)
     for one, other in zip(*(task.batch(0, 5, 8) for task in tasks), strict=True):
         assert torch.equal(one, other)
@@ -65,7 +65,7 @@ def test_batches_depend_on_seed_and_step_alone(corpus):
 def test_sentiment_labels_follow_their_reviews(corpus):
     labels = torch.arange(64) / 64
     # hides nothing, so that a review can be recognised
-    masking = Masking(40, share=0.0)
+    masking = TokenMasking(40, share=0.0)
     held_out = (corpus, torch.zeros(64, dtype=torch.int64))
     task = Sentiment((corpus, labels), held_out, masking, n_positions=100, masked_token_weight=0.2)
     tokens, targets, chosen = task.batch(1, 3, 4)
@@ -79,7 +79,7 @@ def test_of_a_long_review_the_end_is_read(corpus):
     held_out = (corpus, torch.zeros(64, dtype=torch.int64))
     labels = torch.arange(64) / 64
     task = Sentiment(
-        (corpus, labels), held_out, Masking(40, share=0.0), n_positions=12, masked_token_weight=0.2
+        (corpus, labels), held_out, TokenMasking(40, share=0.0), n_positions=12, masked_token_weight=0.2
     )
     tokens, _, chosen = task.batch(0, 0, 4)
     for row, label in zip(tokens, chosen, strict=True):

@@ -7,8 +7,8 @@ import torch
 from torch.nn import functional
 
 from model.train.corpus import Corpus
-from model.train.task_reviews import CLS, PAD, SEP, Masking, Sentiment
-from model.train.task_sentences import EditedPairs, Part, Sentences
+from model.train.task_reviews import CLS, PAD, SEP, Sentiment, TokenMasking
+from model.train.task_sentences import CombinedTask, EditedPairs, WeightedTask
 from tests.model import tiny
 
 
@@ -45,10 +45,14 @@ def test_a_step_adds_the_losses_of_its_parts(pairs):
     texts = corpus(*([place % 30 + 5] * 4 for place in range(16)))
     held_out = (texts, torch.arange(16) % 2)
     short = Sentiment(
-        (texts, torch.full((16,), 0.7)), held_out, Masking(100, 0.0), n_positions=12, masked_token_weight=0.0
+        (texts, torch.full((16,), 0.7)),
+        held_out,
+        TokenMasking(100, 0.0),
+        n_positions=12,
+        masked_token_weight=0.0,
     )
-    task = Sentences(
-        [Part(short, weight=1.0, share=1.0), Part(pairs, weight=0.25, share=0.1)],
+    task = CombinedTask(
+        [WeightedTask(short, weight=1.0, share=1.0), WeightedTask(pairs, weight=0.25, share=0.1)],
         {"sentences": held_out, "negation": held_out},
         n_positions=12,
     )

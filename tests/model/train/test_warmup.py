@@ -48,7 +48,7 @@ def test_what_is_missing_is_run_and_what_is_there_is_left(few_digits, tmp_path, 
     monkeypatch.setattr(warmup, "LEARNING_RATES", (1e-3,))
     monkeypatch.setattr(warmup, "WARMUPS", (0,))
     monkeypatch.setattr(warmup, "warmup_run", partial(warmup_run, n_steps=2))
-    monkeypatch.setattr(warmup, "faster", lambda *_: "bf16")
+    monkeypatch.setattr(warmup, "faster_precision", lambda *_: "bf16")
     write_runs(tmp_path / "runs.json", [THERE])
     make_missing(few_digits, tmp_path / "runs.json", torch.device("cpu"))
     first, second = read_runs(tmp_path / "runs.json")
@@ -69,7 +69,7 @@ def test_the_first_run_of_a_file_is_in_the_faster_precision(few_digits, tmp_path
     monkeypatch.setattr(warmup, "WARMUPS", (0,))
     monkeypatch.setattr(warmup, "warmup_run", partial(warmup_run, n_steps=1))
     asked = []
-    monkeypatch.setattr(warmup, "faster", lambda *given: asked.append(given) or "fp32")
+    monkeypatch.setattr(warmup, "faster_precision", lambda *given: asked.append(given) or "fp32")
     make_missing(few_digits, tmp_path / "runs.json", torch.device("cpu"))
     assert [run.precision for run in read_runs(tmp_path / "runs.json")] == ["fp32", "fp32"]
     assert len(asked) == 1
