@@ -62,7 +62,7 @@ def heads(
         kind = choose_kind(first.subject, second.subject)
 
     def take_partner(*other: int) -> None:
-        if (one := pairing.of(other)) is not None:
+        if (one := pairing.partner_in_first(other)) is not None:
             take_head(*one)
 
     sides, shown = (first, second), (head, pairing.partner(head))

@@ -170,7 +170,7 @@ def test_what_is_ended_by_hand_says_how_it_goes_on(monkeypatch, text, csv):
     def interrupted(*_args, **_kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("model.atlas.__main__.gather", interrupted)
+    monkeypatch.setattr("model.atlas.__main__.measure_dataset", interrupted)
     with pytest.raises(SystemExit, match="the same command goes on from here"):
         run(monkeypatch, text, "--data", csv)
 
