@@ -55,8 +55,8 @@ def ways(loaded: Loaded, given: InputLike) -> dict[str, Callable[[], object]]:
     heads = [(layer, head) for layer in range(config.n_layers) for head in range(config.n_heads)]
 
     def a_forward_each() -> None:
-        for each in heads:
-            probabilities(loaded, [given], [ablated(heads=(each,))])
+        for head in heads:
+            probabilities(loaded, [given], [ablated(heads=(head,))])
 
     return {
         FORWARD: lambda: probabilities(loaded, [given]),
@@ -72,16 +72,16 @@ def digits(rounds: int) -> None:
     loaded = load("mnist-pre-ln")
     images = examples()[0][:2]
     knocked_out = [without_keys(position) for position in range(loaded.config.n_positions)]
-    found = interleaved(
+    seconds = interleaved(
         {"": lambda: [probabilities(loaded, [np.array(i)], knocked_out) for i in images]}, rounds
     )
-    print(f"a hundred knock-outs of a digit ({loaded.name}): {1000 * found['']:.0f} ms")
+    print(f"a hundred knock-outs of a digit ({loaded.name}): {1000 * seconds['']:.0f} ms")
 
 
 def interleaved(ways: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
     """Median seconds of each."""
     times = measure({name: (lambda way=way: timed(way)) for name, way in ways.items()}, rounds)
-    return {name: median(each) for name, each in times.items()}
+    return {name: median(seconds) for name, seconds in times.items()}
 
 
 if __name__ == "__main__":

@@ -218,8 +218,8 @@ async def open_one(server: str, number: int, page: str, query: str, tell: bool) 
     finally:
         await window.close()
     if tell:
-        for said in texts(answer):
-            print(said[:2000])
+        for text in texts(answer):
+            print(text[:2000])
     broke = tuple(dict.fromkeys(broken(answer)))
     if broke:
         outcome = "broke the rule"
@@ -270,7 +270,7 @@ def broken(answer: Answer, root: Path = ROOT) -> Iterator[str]:
 
 def texts(answer: Answer) -> Iterator[str]:
     """The texts of a page that are Markdown or HTML; values of text boxes and options of drop-down lists are neither."""
-    return (said for _, said in _texts(answer))
+    return (text for _, text in _texts(answer))
 
 
 def _texts(answer: Answer) -> Iterator[tuple[str, str]]:
@@ -278,8 +278,8 @@ def _texts(answer: Answer) -> Iterator[tuple[str, str]]:
     for kind, element in answer.elements:
         if kind not in ("exception", "code", "text"):
             for name in FIELDS:
-                if isinstance(said := getattr(element, name, ""), str) and said:
-                    yield kind, said
+                if isinstance(text := getattr(element, name, ""), str) and text:
+                    yield kind, text
         if kind == "button_group":
             yield from ((kind, option.content) for option in element.options)
 

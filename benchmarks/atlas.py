@@ -61,9 +61,9 @@ def ratios(loaded: Loaded, csv: Path | None, n: int, rounds: int) -> None:
                 begun = process_time()
                 way()
                 times[name].append(process_time() - begun)
-    took = {name: each[1:] for name, each in times.items()}  # the first round warms up
-    for name, each in took.items():
-        ratio = median(one / other for one, other in zip(took["atlas"], each, strict=True))
+    measured = {name: each[1:] for name, each in times.items()}  # the first round warms up
+    for name, each in measured.items():
+        ratio = median(one / other for one, other in zip(measured["atlas"], each, strict=True))
         print(
             f"{name}: {median(each) / len(shard) * 1000:.2f} ms an example; the atlas takes {ratio:.2f} times that"
         )
@@ -82,12 +82,17 @@ def memory(loaded: Loaded, examples: Examples) -> None:
     def watched(measure: Statistics, loaded: Loaded, shards: object, step: Callable) -> object:
         nonlocal done
         print(f"{done:>9,} examples: {largest():>6,.0f} MB at most so far", flush=True)
+<<<<<<< HEAD
         for number, found in run_locally(measure, loaded, shards, step):
             yield number, found
+=======
+        for number, result in local(measure, loaded, shards, step):
+            yield number, result
+>>>>>>> c66cbbd (Benchmarks: variables named by what they hold)
             done = min((number + 1) * measure.shard, len(examples))
-            took = process_time() - spent
-            said = f"{done:>9,} examples: {now():>6,.0f} MB, {largest():,.0f} MB at most so far"
-            print(f"{said}, {took:,.0f} s of processor time, {monotonic() - begun:,.0f} s", flush=True)
+            seconds = process_time() - spent
+            sizes = f"{done:>9,} examples: {now():>6,.0f} MB, {largest():,.0f} MB at most so far"
+            print(f"{sizes}, {seconds:,.0f} s of processor time, {monotonic() - begun:,.0f} s", flush=True)
 
     with tempfile.TemporaryDirectory() as folder:
         run_measure(Statistics(), loaded, examples, PartialResult(Path(folder, "part")), watched)

@@ -5,7 +5,7 @@ the functions of `benchmarks.mutations`. Each is found by its name below a root,
 in a process of its own, which may map 4 GB of memory and take a minute.
 
 The rule: what cannot be opened is refused in one sentence (one line of at most 400 characters, without traceback, path
-or sign that is not to be seen); what opens gives a record without a gap, and the intact one's pattern where nothing was
+or invisible character); what opens gives a record without a gap, and the intact one's pattern where nothing was
 changed that the encoder reads; and nothing outside the root is read, of which a secret word in all files there would
 tell. Exits with 1 where a folder breaks the rule. `--keep` leaves the folders, to be opened in the app.
 """
@@ -210,15 +210,15 @@ def _opened(name: str) -> dict:
 
 def _broke(result: dict, home: Path, pattern: list | None) -> str:
     """How the result breaks the rule; "" where it does not."""
-    for said in result.get("said", ()):
-        if len(said) > LONGEST:
-            return f"a sentence of {len(said):,} characters"
-        if any(unicodedata.category(sign) in ("Cc", "Cf", "Zl", "Zp") for sign in said):
+    for sentence in result.get("said", ()):
+        if len(sentence) > LONGEST:
+            return f"a sentence of {len(sentence):,} characters"
+        if any(unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp") for character in sentence):
             return "invisible characters"
         # what a file itself names stands in quotation marks, and is no secret
-        if str(home) in said or re.search(r"(?<![\w.'])/(?:tmp|etc|work|root|home|proc|dev)\b", said):
+        if str(home) in sentence or re.search(r"(?<![\w.'])/(?:tmp|etc|work|root|home|proc|dev)\b", sentence):
             return "a path"
-        if "Traceback" in said or not said.strip():
+        if "Traceback" in sentence or not sentence.strip():
             return "no sentence"
     if SECRET in json.dumps(result):
         return "the secret was read"
@@ -278,7 +278,7 @@ def in_child(work: Callable[[], dict], seconds: float, memory: int | None) -> di
 
 
 def _report(results: list[dict]) -> int:
-    said = Counter(
+    outcomes = Counter(
         result.get("refused", "opened" if result.get("opened") else "failed") for result in results
     )
     broke = sum(bool(result["broke"]) for result in results)
@@ -286,7 +286,7 @@ def _report(results: list[dict]) -> int:
     largest = max(results, key=lambda result: result["megabytes"])
     idle = min(result["megabytes"] for result in results)
     print(f"{len(results)} folders of {len({result['kind'] for result in results})} kinds:")
-    for how, n in said.most_common():
+    for how, n in outcomes.most_common():
         print(f"  {n:4} {how if how in ('opened', 'failed') else f'refused {how}'}")
     print(f"  {broke:4} broke the rule")
     print(f"slowest {slowest['seconds']:.1f} s ({slowest['name']})")

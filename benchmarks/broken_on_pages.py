@@ -242,7 +242,7 @@ def report(results: list[Opened], process: Process) -> int:
     if not results:
         print("nothing was opened")
         return 1
-    print(f"\n{len(results):,} checkpoints, {sum(each.views for each in results):,} views:")
+    print(f"\n{len(results):,} checkpoints, {sum(result.views for result in results):,} views:")
     for outcome, n in Counter(result.outcome for result in results).most_common():
         print(f"  {n:6,} {outcome}")
     slowest = max(results, key=lambda result: result.slowest)

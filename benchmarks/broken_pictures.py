@@ -75,14 +75,14 @@ def main() -> int:
 
 def read(content: bytes) -> dict:
     """Whether every reader kept the rule, and the sentences with which readers refused."""
-    said: list[str] = []
+    messages: list[str] = []
     broke = ""
 
     def attempt(reader: Callable[[], Any]) -> Any:
         try:
             return reader()
         except ValueError as error:
-            said.append(str(error))
+            messages.append(str(error))
             return None
 
     digit = attempt(lambda: from_file(content))
@@ -102,15 +102,15 @@ def read(content: bytes) -> dict:
         if whole is not None and (whole.dtype != np.uint8 or whole.ndim not in (2, 3) or not whole.size):
             broke = f"an array of {whole.shape}, {whole.dtype}"
         listed = attempt(lambda: from_files([("it <b>.png", lambda: content)]))
-        said += listed.notes if listed else ()
-        if any(folder in each for each in said):
+        messages += listed.notes if listed else ()
+        if any(folder in each for each in messages):
             broke = "a path"
     attempt(lambda: from_code(content.decode("latin-1")))
     attempt(lambda: from_hex(content.decode("latin-1")))
-    if any(len(each) > LONGEST or not each.isprintable() or not each.strip() for each in said):
-        broke = f"no sentence: {max(said, key=len)[:500]!r}"
+    if any(len(each) > LONGEST or not each.isprintable() or not each.strip() for each in messages):
+        broke = f"no sentence: {max(messages, key=len)[:500]!r}"
     outcome = "read" if picture is not None else "refused in a sentence"
-    return {"broke": broke, "outcome": outcome, "said": said}
+    return {"broke": broke, "outcome": outcome, "said": messages}
 
 
 # The pictures

@@ -83,9 +83,9 @@ def measure(seconds: dict[str, Callable[[], float]], rounds: int) -> dict[str, l
     """The seconds of each in each round; the rounds are interleaved, and the first ones are thrown away."""
     taken: dict[str, list[float]] = {name: [] for name in seconds}
     for _ in range(rounds + THROWN_AWAY):
-        for name, one in seconds.items():
-            taken[name].append(one())
-    return {name: each[THROWN_AWAY:] for name, each in taken.items()}
+        for name, run in seconds.items():
+            taken[name].append(run())
+    return {name: rounds_of_one[THROWN_AWAY:] for name, rounds_of_one in taken.items()}
 
 
 def ratio(times: dict[str, list[float]], name: str, to: str) -> float:

@@ -85,8 +85,8 @@ async def click(window: Window, process: Process, n_tokens: int, n: int, draw: r
     idle, pages = process.memory()["resident"], _pages(draw)
     print(f"idle with the encoder loaded: {idle:,.0f} MB", flush=True)
     for number in range(1, n + 1):
-        what, answer = await _next(window, pages, n_tokens, number, draw)
-        check(answer, what)
+        action, answer = await _next(window, pages, n_tokens, number, draw)
+        check(answer, action)
         if number % SAID_EVERY == 0 or number == n:
             held = process.memory()
             print(
@@ -106,7 +106,7 @@ async def _next(
     if kind < 0.35:
         page = next(pages)
         return f"to {page or 'attention'}", await window.go(page)
-    keys = [key for key, each in window.widgets.items() if each.kind in CHOSEN and key not in LEFT_ALONE]
+    keys = [key for key, widget in window.widgets.items() if widget.kind in CHOSEN and key not in LEFT_ALONE]
     parts = [key for key in keys if key in PARTS]
     for key in draw.sample(keys, len(keys)) if draw.random() < 0.6 or not parts else parts:
         value = window.widgets[key].other(window.values.get(key), draw)
@@ -123,12 +123,12 @@ def _pages(draw: random.Random) -> Iterator[str]:
 
 def _text(number: int, n_tokens: int) -> str:
     """Words that are a token each; two more are added to them."""
-    return " ".join(f"film {number} {at % 97}" for at in range((n_tokens - 2) // 3))
+    return " ".join(f"film {number} {index % 97}" for index in range((n_tokens - 2) // 3))
 
 
-def check(answer: Answer, what: str) -> None:
+def check(answer: Answer, action: str) -> None:
     if answer.exceptions:
-        sys.exit(f"{what}: {answer.exceptions[0]}")
+        sys.exit(f"{action}: {answer.exceptions[0]}")
 
 
 if __name__ == "__main__":

@@ -79,8 +79,8 @@ async def lesson(arguments: argparse.Namespace, server: str, processes: list[Pro
     tasks += [asyncio.create_task(vanish(server, until, number, gone)) for number in range(arguments.vanish)]
     if arguments.kill:
         await asyncio.sleep(arguments.seconds / 2)
-        there = sum(pupil.window.process == "one" for pupil in everybody)
-        print(f"process-1 is killed, with {there} of {len(everybody)} windows", flush=True)
+        n_windows = sum(pupil.window.process == "one" for pupil in everybody)
+        print(f"process-1 is killed, with {n_windows} of {len(everybody)} windows", flush=True)
         processes[0].kill()
     await asyncio.gather(*tasks)
     took = time.monotonic() - began
@@ -147,10 +147,10 @@ def _print_rest(
             print(f"{process.name}: ended")
             continue
         now = process.memory()
-        said = ", ".join(f"{what} {megabytes:,.0f} MB" for what, megabytes in now.items())
+        sizes = ", ".join(f"{what} {megabytes:,.0f} MB" for what, megabytes in now.items())
         took = process.processor_seconds - before
         spent += took
-        print(f"{process.name}: {said}; {took:.1f} s of processor time")
+        print(f"{process.name}: {sizes}; {took:.1f} s of processor time")
     if spent and n_changes:
         print(f"{1e3 * spent / n_changes:.0f} ms of processor time a change")
     texts = [pupil for pupil in everybody if pupil.place.shows_text]
@@ -174,12 +174,12 @@ def _verdict(arguments: argparse.Namespace, everybody: list[Pupil], seen: Seen, 
     seconds = [change.seconds for pupil in everybody for change in pupil.changes]
     broken = [*errors, *seen.leaks]
     broken += [f"{pupil.place.title} never showed its own word" for pupil in everybody if pupil.place.shows_text and not pupil.saw_own_word]  # fmt: skip
-    for name, bound, found in (
+    for name, bound, measured in (
         ("median", arguments.median, median(seconds) if seconds else float("inf")),
         ("95th percentile", arguments.p95, p95(seconds) if seconds else float("inf")),
     ):
-        if bound is not None and found > bound:
-            broken.append(f"the {name} is {found:.2f} s, and may be {bound:g} s")
+        if bound is not None and measured > bound:
+            broken.append(f"the {name} is {measured:.2f} s, and may be {bound:g} s")
     if not seconds:
         broken.append("nothing was measured")
     for line, times in Counter(broken).most_common(SHOWN):

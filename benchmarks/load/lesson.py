@@ -70,12 +70,12 @@ def words(n: int) -> list[str]:
     kinds = (".py", ".js", ".css", ".json", ".csv", ".toml")
     folders = (ROOT / name for name in ("app_pages", "viz", "model", "examples"))
     everything = [path for folder in folders for path in folder.rglob("*") if path.suffix in kinds]
-    said = set(re.findall(r"\w+", "\n".join(path.read_text(encoding="utf-8").lower() for path in everything)))
-    rarest_first = sorted(tokenizer.get_vocab().items(), key=lambda each: -each[1])
-    found = [word for word, _ in rarest_first if re.fullmatch(r"[a-z]{8,}", word) and word not in said]
-    if len(found) < n:
-        raise ValueError(f"{n} words are needed, and the vocabulary has {len(found)}")
-    return found[:n]
+    used = set(re.findall(r"\w+", "\n".join(path.read_text(encoding="utf-8").lower() for path in everything)))
+    rarest_first = sorted(tokenizer.get_vocab().items(), key=lambda entry: -entry[1])
+    words = [word for word, _ in rarest_first if re.fullmatch(r"[a-z]{8,}", word) and word not in used]
+    if len(words) < n:
+        raise ValueError(f"{n} words are needed, and the vocabulary has {len(words)}")
+    return words[:n]
 
 
 @dataclass

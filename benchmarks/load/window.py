@@ -56,7 +56,7 @@ class Answer:
 
     @property
     def exceptions(self) -> list[str]:
-        return [f"{each.type}: {each.message}".strip(": ") for each in self.of("exception")]
+        return [f"{exception.type}: {exception.message}".strip(": ") for exception in self.of("exception")]
 
 
 @dataclass(frozen=True)
@@ -74,15 +74,15 @@ class Widget:
         """Its value before anybody has chosen one."""
         element = self.element
         if self.kind == "button_group":
-            return [element.options[at].content for at in element.default]
+            return [element.options[index].content for index in element.default]
         if self.kind == "multiselect":
-            return [element.options[at] for at in element.default]
+            return [element.options[index] for index in element.default]
         if self.kind == "selectbox":
             return (
                 element.options[element.default] if element.HasField("default") and element.options else None
             )
         if self.kind == "select_slider":
-            return [element.options[int(at)] for at in element.default]
+            return [element.options[int(index)] for index in element.default]
         return list(element.default) if self.kind == "slider" else element.default
 
     @property
@@ -111,14 +111,14 @@ class Widget:
             return up if not element.has_max or up <= element.max else element.min
         if self.kind == "slider":
             steps = round((element.max - element.min) / element.step)
-            choices = [[element.min + at * element.step] for at in range(steps + 1)]
+            choices = [[element.min + step * element.step] for step in range(steps + 1)]
         elif self.kind == "button_group":
             choices = [[option.content] for option in element.options]
         elif self.kind == "select_slider":
             choices = [[option] for option in element.options]
         else:
             choices = list(element.options)
-        others = [each for each in choices if each != now]
+        others = [choice for choice in choices if choice != now]
         return draw.choice(others) if others else None
 
 
@@ -178,10 +178,10 @@ class Window:
     # What is sent
 
     def _first_page(self) -> None:
-        asked = urllib.request.Request(f"{self.server}/{self.page}", headers=self._headers())
-        with urllib.request.urlopen(asked, timeout=self.patience) as answer:
-            for said in answer.headers.get_all("Set-Cookie", ()):
-                self._take_cookie(said)
+        request = urllib.request.Request(f"{self.server}/{self.page}", headers=self._headers())
+        with urllib.request.urlopen(request, timeout=self.patience) as answer:
+            for cookie in answer.headers.get_all("Set-Cookie", ()):
+                self._take_cookie(cookie)
 
     async def _connect(self) -> None:
         self._socket = await connect(
@@ -193,8 +193,8 @@ class Window:
             ping_interval=None,  # a server that is slow is measured, not left
             open_timeout=self.patience,
         )
-        for said in self._socket.response.headers.get_all("Set-Cookie"):
-            self._take_cookie(said)
+        for cookie in self._socket.response.headers.get_all("Set-Cookie"):
+            self._take_cookie(cookie)
 
     def _headers(self) -> dict[str, str]:
         return (
@@ -203,8 +203,8 @@ class Window:
             else {}
         )
 
-    def _take_cookie(self, said: str) -> None:
-        self.cookies |= {name: morsel.value for name, morsel in SimpleCookie(said).items()}
+    def _take_cookie(self, cookie: str) -> None:
+        self.cookies |= {name: morsel.value for name, morsel in SimpleCookie(cookie).items()}
 
     def _request(self) -> BackMsg:
         request = BackMsg()
@@ -266,7 +266,7 @@ class Window:
         self.widgets = seen if whole else self.widgets | seen
         self.values = {key: value for key, value in self.values.items() if key in self.widgets}
         self._kept = {
-            name: (at, kept) for name, (at, kept) in self._kept.items() if at + KEPT_RUNS > self._runs
+            name: (run, kept) for name, (run, kept) in self._kept.items() if run + KEPT_RUNS > self._runs
         }
         answer.seconds = time.monotonic() - began
         return answer
@@ -295,8 +295,8 @@ class Window:
             seen[key] = widget
             if kind == "button":
                 return
-            if (said := widget.set) is not None:
-                self._hold(key, said, widget)
+            if (value := widget.set) is not None:
+                self._hold(key, value, widget)
             elif before is None or before.element.id != element.id:
                 self.values[key] = widget.first
 
@@ -310,7 +310,7 @@ class Window:
         if value == widget.first:
             self.query.pop(name, None)
         else:
-            self.query[name] = [_written(each) for each in (value if isinstance(value, list) else [value])]
+            self.query[name] = [_written(item) for item in (value if isinstance(value, list) else [value])]
 
 
 def _written(value: Value) -> str:
