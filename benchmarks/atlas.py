@@ -82,13 +82,8 @@ def memory(loaded: Loaded, examples: Examples) -> None:
     def watched(measure: Statistics, loaded: Loaded, shards: object, step: Callable) -> object:
         nonlocal done
         print(f"{done:>9,} examples: {largest():>6,.0f} MB at most so far", flush=True)
-<<<<<<< HEAD
-        for number, found in run_locally(measure, loaded, shards, step):
-            yield number, found
-=======
-        for number, result in local(measure, loaded, shards, step):
+        for number, result in run_locally(measure, loaded, shards, step):
             yield number, result
->>>>>>> c66cbbd (Benchmarks: variables named by what they hold)
             done = min((number + 1) * measure.shard, len(examples))
             seconds = process_time() - spent
             sizes = f"{done:>9,} examples: {now():>6,.0f} MB, {largest():,.0f} MB at most so far"
