@@ -1,4 +1,4 @@
-"""Writes files and folders so that they are complete or not there: first beside their place, then moved into it.
+"""Writes files and folders whole or not at all: first under another name in the same folder, then moved.
 
 After a kill or on a full disk the old one is still there, or already the new one. A full disk is always an OSError here,
 whatever the library that was writing raises.
@@ -9,46 +9,45 @@ import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from safetensors import SafetensorError
 
-try:
-    import fcntl
-except ImportError:  # Windows has no such locks
-    fcntl = None
-
 NEW = "new"
-_CODE = re.compile(r"\(os error (\d+)\)")  # how libraries in Rust end their messages
+LEFT_BEHIND = 24 * 3600  # seconds after which nobody writes into a temporary folder any more
+_ERROR_CODE = re.compile(r"\(os error (\d+)\)")  # how libraries in Rust end their messages
 _RANDOM = "[a-z0-9_]{8}"  # as `tempfile` names folders
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Gives a file to write into, which replaces `path` at the end of the `with`; after an error `path` is as it was."""
+    """A file to write into, which replaces `path` at the end of the `with`; after an error `path` is as it was."""
     if path.exists() and not path.is_file():  # a device such as /dev/stdout cannot be replaced
         yield path
         return
-    there = path.resolve()  # where a link leads to
-    beside = there.with_name(f"{there.name}.{NEW}")
+    target = path.resolve()  # where a link leads to
+    new = target.with_name(f"{target.name}.{NEW}")
     try:
         with os_errors(path):
-            yield beside
-            beside.replace(there)
+            yield new
+            new.replace(target)
     finally:
-        beside.unlink(missing_ok=True)
+        new.unlink(missing_ok=True)
 
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """An empty folder, to be filled and moved to `folder`. What a caller did not move is deleted; after a kill, by the next call."""
+    """An empty folder to fill and then move to `folder`; if it is not moved, it is deleted at the end of the `with`.
+
+    What a killed process left behind is deleted by a call on a later day.
+    """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    _sweep(folder)
+    _delete_left_behind(folder)
     with (
         tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch,
-        _held(Path(scratch)),
         os_errors(folder),
     ):
         new = Path(scratch, NEW)
@@ -58,7 +57,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def os_errors(path: Path) -> Iterator[None]:
-    """Errors of the disk name `path`; those of safetensors and tokenizers become the OSError that Python has for them."""
+    """Errors of the disk inside the `with` name `path`; those of safetensors and tokenizers become the OSError of Python."""
     try:
         yield
     except OSError as error:
@@ -66,37 +65,18 @@ def os_errors(path: Path) -> Iterator[None]:
             error.filename = str(path)
         raise
     except Exception as error:  # tokenizers raise no narrower one
-        if found := _CODE.search(str(error)):
-            raise OSError(int(found[1]), os.strerror(int(found[1])), str(path)) from error
+        if match := _ERROR_CODE.search(str(error)):
+            raise OSError(int(match[1]), os.strerror(int(match[1])), str(path)) from error
         if isinstance(error, SafetensorError):
             raise OSError(errno.EIO, str(error), str(path)) from error
         raise
 
 
-def _sweep(folder: Path) -> None:
-    """Deletes the folders that killed processes left beside `folder`, but none that a running one writes into."""
-    named = re.compile(rf"\.{re.escape(folder.name)}-{_RANDOM}")
-    for left in [each for each in folder.parent.iterdir() if named.fullmatch(each.name) and each.is_dir()]:
-        with suppress(OSError), _held(left, wait=False):
-            if {each.name for each in left.iterdir()} <= {NEW}:
+def _delete_left_behind(folder: Path) -> None:
+    """Deletes old temporary folders of `folder` that hold nothing else."""
+    pattern = re.compile(rf"\.{re.escape(folder.name)}-{_RANDOM}")
+    for left in [path for path in folder.parent.iterdir() if pattern.fullmatch(path.name) and path.is_dir()]:
+        with suppress(FileNotFoundError):  # another process deletes it at the same time
+            is_old = time.time() - left.stat().st_mtime > LEFT_BEHIND
+            if is_old and {path.name for path in left.iterdir()} <= {NEW}:
                 shutil.rmtree(left, ignore_errors=True)
-
-
-@contextmanager
-def _held(folder: Path, *, wait: bool = True) -> Iterator[None]:
-    """Locks the folder for this process, until its end at the latest. Without `wait`: raises OSError where another has it."""
-    if fcntl is None:
-        if not wait:
-            raise OSError(errno.ENOLCK, "this system has no locks")
-        yield
-        return
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(opened, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except OSError:  # taken, or a disk in the network that knows no locks
-            if not wait:
-                raise
-        yield
-    finally:
-        os.close(opened)

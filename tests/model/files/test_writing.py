@@ -1,4 +1,5 @@
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from safetensors.numpy import save_file
 
-from model.files.writing import new_folder, replacing
+from model.files.writing import LEFT_BEHIND, new_folder, replacing
 from tests.full_disk import FULL, full_after
 from tests.model import tiny
 
@@ -84,12 +85,15 @@ def test_a_folder_that_is_not_moved_is_deleted(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_process_left_is_deleted_and_what_another_one_fills_is_not(tmp_path: Path) -> None:
-    killed, others = tmp_path / ".it-a1_b2c3d" / "new", tmp_path / ".it-somewhere"
-    killed.mkdir(parents=True)
-    (killed / "model.safetensors").write_bytes(b"half")
+    killed, others, notes = (tmp_path / name for name in (".it-a1_b2c3d", ".it-somewhere", ".it-my_notes"))
+    (killed / "new").mkdir(parents=True)
+    (killed / "new" / "model.safetensors").write_bytes(b"half")
     (others / "notes").mkdir(parents=True)
-    (tmp_path / ".it-my_notes").mkdir()
-    (tmp_path / ".it-my_notes" / "mine.txt").touch()  # named like one, and holds something else
+    notes.mkdir()
+    (notes / "mine.txt").touch()  # named like one, and holds something else
+    long_ago = time.time() - 2 * LEFT_BEHIND
+    for folder in (killed, others, notes):
+        os.utime(folder, (long_ago, long_ago))
     with new_folder(tmp_path / "it") as first:
         (first / "file").touch()
         with new_folder(tmp_path / "it") as second:
