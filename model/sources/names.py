@@ -8,13 +8,13 @@ HUB = "hub:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """What a place holds: names, by what stands in the address, and what is not among them, each in one sentence."""
+    """The encoders of one source: their names in addresses, and a sentence for each that is not listed."""
 
     names: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
 
 
 def as_shown(name: str) -> str:
-    """For a sentence: what cannot be part of a name here is left out, and what is long is cut."""
+    """A name for use in a sentence: without characters that no name here has, and cut to 80 characters."""
     shown = re.sub(r"[^\w .,+=@()/:-]", "", name)
     return shown if len(shown) <= 80 else f"{shown[:80]}…"

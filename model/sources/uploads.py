@@ -21,11 +21,11 @@ MB = 2**20
 class Upload:
     """The folder of one encoder. Whoever holds the object has the files; with the last reference they are gone."""
 
-    def __init__(self, called: str) -> None:
+    def __init__(self, title: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="loupe-")).resolve()
         self._end = finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         # 64 bits that nobody can guess: nobody else's address opens it
-        self.name = f"{UPLOAD}{as_part(called)}-{secrets.token_hex(8)}"
+        self.name = f"{UPLOAD}{as_part(title)}-{secrets.token_hex(8)}"
         _known[self.name] = self
 
     @property
@@ -40,58 +40,61 @@ class Upload:
 _known: WeakValueDictionary[str, Upload] = WeakValueDictionary()
 
 
-def held(name: str) -> Upload | None:
+def upload_named(name: str) -> Upload | None:
+    """The upload of that name, None where it was deleted."""
     return _known.get(name)
 
 
 def delete_all() -> None:
-    for each in list(_known.values()):
-        each.delete()
+    for upload in list(_known.values()):
+        upload.delete()
 
 
 def upload(files: Iterable[tuple[str, bytes | memoryview]], at_most: int) -> Upload:
-    """A folder of these files: the name of each, as the browser says it, and its content; `at_most` bytes together.
+    """Writes `files`, pairs of the name that the browser gives and the content, into a temporary folder.
 
-    Names decide nothing but which of the known files each is: the others are left out.
+    Files whose names are not those of an encoder's files are left out. Together they may have `at_most` bytes.
     Raises ValueError, in one sentence, where the files make no encoder.
     """
-    known, called = {}, ""
-    for said, content in files:
-        *above, file = said.replace("\\", "/").split("/")
+    contents: dict[str, bytes | memoryview] = {}
+    title = ""
+    for path_in_browser, content in files:
+        *above, file = path_in_browser.replace("\\", "/").split("/")
         if file.lower().endswith(PICKLES):
             raise ValueError(
                 f"{as_part(file)} is a pickle, which can run code when it is loaded, so it is not read"
             )
-        if (place := _place(above, file, content)) is None:
+        if (target := _target(above, file, content)) is None:
             continue
-        if place in known:
-            raise ValueError(f"{place} was chosen twice")
-        known[place] = content
-        called = above[0] if above and place == CONFIG else called
-    if (total := sum(map(len, known.values()))) > at_most:
+        if target in contents:
+            raise ValueError(f"{target} was chosen twice")
+        contents[target] = content
+        title = above[0] if above and target == CONFIG else title
+    if (total := sum(map(len, contents.values()))) > at_most:
         raise ValueError(
             f"these files are {total / MB:,.0f} MB; at most {max(at_most, 0) / MB:,.0f} MB more may be uploaded"
         )
-    if CONFIG not in known:
+    if CONFIG not in contents:
         raise ValueError("config.json is missing: it describes the model")
-    if not any(WEIGHTS.fullmatch(name) for name in known):
+    if not any(WEIGHTS.fullmatch(name) for name in contents):
         raise ValueError("the weights are missing: model.safetensors")
-    made = Upload(called or _called(known[CONFIG]))
-    for place, content in known.items():
-        path = made.folder / place
+    made = Upload(title or _title(contents[CONFIG]))
+    for target, content in contents.items():
+        path = made.folder / target
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content)
     return made
 
 
-def as_part(called: str) -> str:
-    """Made of a name from elsewhere: one part of a name here, never empty."""
-    called = re.sub(r"[^\w.+=-]+", "-", called.replace("\\", "/").rstrip("/").rpartition("/")[2])
-    return re.sub(r"^\W+|\W+$", "", called[:40]) or "encoder"
+def as_part(title: str) -> str:
+    """A name from elsewhere as one part of a name here: without signs that mean something in a path, and never empty."""
+    part = re.sub(r"[^\w.+=-]+", "-", title.replace("\\", "/").rstrip("/").rpartition("/")[2])
+    return re.sub(r"^\W+|\W+$", "", part[:40]) or "encoder"
 
 
-def _place(above: list[str], file: str, content: bytes | memoryview) -> str | None:
-    """Where a file lies in the folder; None for what is not read. A browser numbers what it saves again."""
+def _target(above: list[str], file: str, content: bytes | memoryview) -> str | None:
+    """Where to write a file that was in the folders `above`; None for files that are not read."""
+    # a browser numbers what it saves again
     file = re.sub(r" ?\(\d+\)(?=\.)", "", file)
     if file not in FILES and not WEIGHTS.fullmatch(file):
         return None
@@ -102,15 +105,15 @@ def _place(above: list[str], file: str, content: bytes | memoryview) -> str | No
     return file
 
 
-def _called(config: bytes | memoryview) -> str:
-    """What a configuration calls its encoder."""
+def _title(config: bytes | memoryview) -> str:
+    """The name that a configuration gives its encoder, "" where it gives none."""
     values = _read(config)
     names = (values.get(key) for key in ("_name_or_path", "model_type"))
     return next((name for name in names if isinstance(name, str) and name), "")
 
 
 def _read(content: bytes | memoryview) -> dict:
-    """Of a file of JSON; what cannot be read is said where it is opened."""
+    """The object in a JSON file; empty where it cannot be read, which is reported when the encoder is opened."""
     try:
         values = parse_json(bytes(content)) if len(content) < MB else {}
     except ValueError:

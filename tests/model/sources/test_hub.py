@@ -235,7 +235,7 @@ def test_pickles_alone_are_refused_by_name(one: Hub) -> None:
     ],
 )
 def test_a_name_is_read_off_what_is_typed(said: str, found: tuple[str, str | None]) -> None:
-    assert hub.called(said) == found
+    assert hub.parse_name(said) == found
 
 
 @pytest.mark.parametrize(
@@ -243,10 +243,10 @@ def test_a_name_is_read_off_what_is_typed(said: str, found: tuple[str, str | Non
 )
 def test_what_is_no_name_is_refused(said: str) -> None:
     if said == "a/b@":
-        assert hub.called(said) == ("a/b", None)
+        assert hub.parse_name(said) == ("a/b", None)
         return
     with pytest.raises(ValueError, match="is not the name of a model: write owner/name"):
-        hub.called(said)
+        hub.parse_name(said)
 
 
 def test_no_token_is_sent(one: Hub, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -206,9 +206,9 @@ def test_the_listing_is_bounded(root: Path, home: Path, monkeypatch: pytest.Monk
     assert len(found.names) == 5
     assert found.refused == ("the folder is large, and only its first 5 encoders are listed",)
     monkeypatch.setattr(locations, "MOST_LISTED", 200)
-    monkeypatch.setattr(locations, "MOST_LOOKED_AT", 30)
+    monkeypatch.setattr(locations, "MOST_ENTRIES", 30)
     assert 0 < len(below_root(home).names) < 22
-    monkeypatch.setattr(locations, "MOST_LOOKED_AT", 5000)
+    monkeypatch.setattr(locations, "MOST_ENTRIES", 5000)
     monkeypatch.setattr(locations, "LONGEST_LISTING", -1.0)
     assert below_root(home).names == ()
     assert find("many-07", home) == root / "many-07"  # by its name it still opens

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from model.sources.uploads import MB, delete_all, held, upload
+from model.sources.uploads import MB, delete_all, upload, upload_named
 
 CONFIG, WEIGHTS = ("config.json", b'{"model_type": "bert"}'), ("model.safetensors", b"weights")
 
@@ -26,8 +26,8 @@ def test_the_files_lie_in_a_folder_of_their_own_until_it_is_deleted() -> None:
     assert made.name != other.name
     made.delete()
     assert not made.folder.exists()
-    assert held(made.name) is None
-    assert held(other.name) is other
+    assert upload_named(made.name) is None
+    assert upload_named(other.name) is other
 
 
 def test_what_is_uploaded_goes_with_the_process() -> None:
@@ -114,5 +114,5 @@ def test_damaged_json_is_left_to_whoever_opens_it() -> None:
 def test_all_are_deleted_where_the_server_ends() -> None:
     both = [upload([CONFIG, WEIGHTS], MB) for _ in range(2)]
     delete_all()
-    assert not [each for each in both if each.folder.exists() or held(each.name)]
+    assert not [each for each in both if each.folder.exists() or upload_named(each.name)]
     delete_all()
