@@ -5,7 +5,8 @@ Transformer Architecture" (Xiong et al. 2020); `Block.after_attention` holds the
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -82,8 +83,11 @@ def layer_norm(config: ModelConfig) -> nn.LayerNorm:
     return nn.LayerNorm(config.d_model, eps=config.layer_norm_eps)
 
 
-def gelu(config: ModelConfig) -> nn.GELU:
-    return nn.GELU(approximate="tanh" if config.activation == "gelu_tanh" else "none")
+ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
+    "relu": nn.ReLU,
+    "gelu": nn.GELU,
+    "gelu_tanh": partial(nn.GELU, approximate="tanh"),
+}
 
 
 class Attention(nn.Module):
@@ -140,7 +144,7 @@ class FeedForward(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.expand = nn.Linear(config.d_model, config.d_ff)
-        self.activation = nn.ReLU() if config.activation == "relu" else gelu(config)
+        self.activation = ACTIVATIONS[config.activation]()
         self.dropout = nn.Dropout(config.dropout_activation)
         self.contract = nn.Linear(config.d_ff, config.d_model)
         self.hidden = HookPoint()
@@ -202,7 +206,7 @@ class MaskedTokenOutput(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.transform = nn.Linear(config.d_model, config.d_model)
-        self.activation = gelu(config)
+        self.activation = ACTIVATIONS["gelu" if config.activation == "relu" else config.activation]()
         self.norm = layer_norm(config)
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
 

@@ -26,7 +26,7 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
     refuse_variants(layout)
     if layout.number("inner_group_num", 1) != 1:
         raise ValueError("inner_group_num is not 1: groups of several inner layers are not supported")
-    act = layout.act("hidden_act", "gelu_new")
+    act = layout.activation("hidden_act", "gelu_new")
     masked = MaskedTokenLayers(
         "predictions.dense",
         "predictions.LayerNorm",
@@ -41,7 +41,7 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
     groups = [int(layer / (n_layers / n_groups)) for layer in range(n_layers)]
     width = layout.number("embedding_size")
     outputs.family = replace(outputs.family, name="ALBERT", d_embedding=width, n_layer_groups=n_groups)
-    layout.linear("embedding.norm.1", "encoder.embedding_hidden_mapping_in")
+    layout.map_linear("embedding.norm.1", "encoder.embedding_hidden_mapping_in")
     return read_text_encoder(
         layout,
         outputs,

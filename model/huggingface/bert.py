@@ -42,7 +42,7 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
         "cls.predictions.transform.dense",
         "cls.predictions.transform.LayerNorm",
         ("cls.predictions.bias", "cls.predictions.decoder.bias"),
-        layout.act(),
+        layout.activation(),
     )
     return read_like_bert(layout, "BERT", read_outputs(layout, pooler="pooler.dense", masked=masked))
 
@@ -62,7 +62,7 @@ def read_like_bert(
         block,
         first_position=first_position,
         padding_id=layout.token("pad_token_id"),
-        embedding_norm=layout.has("embeddings.LayerNorm.weight"),
+        embedding_norm=layout.has_tensor("embeddings.LayerNorm.weight"),
         final_norm=final_norm,
     )
 
@@ -91,7 +91,7 @@ def read_text_encoder(
     """
     sizes = layout.widths(layout.number(d_model), layout.number(n_heads))
     n_stored = layout.number("max_position_embeddings")
-    n_types = layout.number("type_vocab_size", 0) if layout.has(TYPES) else 0
+    n_types = layout.number("type_vocab_size", 0) if layout.has_tensor(TYPES) else 0
     family = replace(outputs.family, n_token_types=n_types)
     placement: NormPlacement = "pre" if final_norm else "post"
     config = ModelConfig(
@@ -101,29 +101,31 @@ def read_text_encoder(
         d_v=sizes.d_head,
         n_layers=len(layers),
         d_ff=layout.number(d_ff),
-        n_positions=layout.positions(n_stored, len(layers), sizes.n_heads, first_position),
+        n_positions=layout.n_positions(n_stored, len(layers), sizes.n_heads, first_position),
         vocab_size=layout.number("vocab_size"),
         padding_id=padding_id,
         norm_placement=placement,
         final_norm=final_norm is not None,
         embedding_norm=embedding_norm,
         positions="learned",
-        activation=activation or layout.act(),
+        activation=activation or layout.activation(),
         layer_norm_eps=layer_norm_eps or layout.real("layer_norm_eps", 1e-12),
         class_names=outputs.class_names,
         masked_token_output=outputs.masked_token_output,
         family=family,
     )
-    layout.take("embedding.tokens.weight", TOKENS)
+    layout.map_tensor("embedding.tokens.weight", TOKENS)
     width = family.d_embedding or config.d_model
-    layout.take("embedding.position_table", POSITIONS, (n_stored, width), first_position)
+    layout.map_tensor("embedding.position_table", POSITIONS, (n_stored, width), first_position)
     if n_types:
-        layout.take("embedding.types.weight", TYPES)
+        layout.map_tensor("embedding.types.weight", TYPES)
     if config.embedding_norm:
-        layout.linear("embedding.norm.0" if family.d_embedding else "embedding.norm", "embeddings.LayerNorm")
-    layout.blocks(layers, block)
+        layout.map_linear(
+            "embedding.norm.0" if family.d_embedding else "embedding.norm", "embeddings.LayerNorm"
+        )
+    layout.map_blocks(layers, block)
     if final_norm:
-        layout.linear("final_norm", final_norm)
+        layout.map_linear("final_norm", final_norm)
     return layout.reading(config)
 
 
@@ -140,9 +142,9 @@ def refuse_variants(layout: Layout) -> None:
 
 def _block_names(layout: Layout, first: str) -> tuple[Mapping[str, str], str | None]:
     """Names of the parts of each block, and of the norm after the last where there is one, by the norms of the `first`."""
-    if layout.has(f"{first}.attention.output.LayerNorm.weight"):
+    if layout.has_tensor(f"{first}.attention.output.LayerNorm.weight"):
         return BLOCK, None
     for norm, names in PRE_NORM_BLOCKS.items():
-        if layout.has(f"{first}.{norm}"):
+        if layout.has_tensor(f"{first}.{norm}"):
             return names
     raise ValueError(f"{layout.prefix}{first}.attention.output.LayerNorm.weight is missing")

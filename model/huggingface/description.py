@@ -1,4 +1,4 @@
-"""What a folder holds, in words, before anything is loaded."""
+"""Describes the encoder in a folder, for people, before its weights are read."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from ..config import ModelConfig
 from ..files.errors import in_a_line
 from .encoder import ImportedEncoder
-from .folder import Found, find
+from .folder import find
 from .tokenizer import read_tokenizer
 
 PLACEMENTS = {"pre": "before each sublayer (pre-LN)", "post": "after each sublayer (post-LN)"}
@@ -19,7 +19,7 @@ POOLED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Description:
-    """What `describe` found in a folder."""
+    """An encoder in words, or why it cannot be opened."""
 
     family: str  # "BERT"; "" where it is not known
     config: ModelConfig | None
@@ -30,25 +30,25 @@ class Description:
 
 
 def describe(folder: Path) -> Description:
-    """Reads configuration, headers and tokenizer, never the weights. What is wrong with a damaged folder is its `problem`."""
+    """Describes a folder by configuration, headers and tokenizer; its `problem` is why it cannot be opened."""
     try:
-        found = find(folder)
-        if found.config.is_text:
-            read_tokenizer(found.folder, found.config)
+        encoder = find(folder)
+        if encoder.config.is_text:
+            read_tokenizer(encoder.folder, encoder.config)
     except ValueError as error:
         return Description(family="", config=None, problem=str(error))
     return Description(
-        family=found.config.family.name,
-        config=found.config,
-        summary=_summary(found),
-        notes=tuple(found.reading.notes),
-        left_out=tuple(map(in_a_line, found.left_out)),
+        family=encoder.config.family.name,
+        config=encoder.config,
+        summary=_summary(encoder.config),
+        notes=tuple(encoder.reading.notes),
+        left_out=tuple(map(in_a_line, encoder.left_out)),
     )
 
 
-def _summary(found: Found) -> tuple[tuple[str, str], ...]:
-    config, family = found.config, found.config.family
-    n_parameters = sum(each.numel() for each in ImportedEncoder(config).parameters())
+def _summary(config: ModelConfig) -> tuple[tuple[str, str], ...]:
+    family = config.family
+    n_parameters = sum(value.numel() for value in ImportedEncoder(config).parameters())
     if config.is_text:
         reads = f"text, up to {config.n_positions:,} tokens of a vocabulary of {config.vocab_size:,}"
         if family.n_token_types > 1:
@@ -69,38 +69,39 @@ def _summary(found: Found) -> tuple[tuple[str, str], ...]:
         ("LayerNorm", PLACEMENTS[config.norm_placement]),
         ("parameters", f"{n_parameters:,}"),
         ("input", reads),
-        ("output", "; ".join(_answers(config))),
+        ("output", "; ".join(_outputs(config))),
         ("memory", f"{max(1, _megabytes(config, n_parameters)):,.0f} MB of memory with its longest input"),
     )
 
 
-def _answers(config: ModelConfig) -> list[str]:
-    family, said = config.family, []
+def _outputs(config: ModelConfig) -> list[str]:
+    family = config.family
+    outputs: list[str] = []
     if config.n_classes:
         n, names = config.n_classes, ", ".join(config.class_names[:4])
         names += ", …" if n > 4 else ""
         several = {"choice": f"one of {n} classes", "each": f"any of {n} classes", "numbers": f"{n} numbers"}
         one = f"{names} or not" if family.answers == "each" else f"a number ({names})"
-        said.append(f"{several[family.answers]} ({names})" if n > 1 else one)
+        outputs.append(f"{several[family.answers]} ({names})" if n > 1 else one)
     if config.masked_token_output:
-        said.append("a prediction for masked tokens")
+        outputs.append("a prediction for masked tokens")
     if family.token_class_names:
         n = len(family.token_class_names)
-        said.append(
+        outputs.append(
             f"one of {n} classes for each token"
             if n > 1
             else f"{family.token_class_names[0]} or not, for each token"
         )
-    if not said:
+    if not outputs:
         behind = ", then a linear layer" if family.pooler else ""
-        said.append(
+        outputs.append(
             f"an embedding of {family.d_pooled or config.d_model} numbers: {POOLED[config.pooling]}{behind}"
         )
-    return said
+    return outputs
 
 
 def _megabytes(config: ModelConfig, n_parameters: int) -> float:
-    """Weights, and what is kept of one input: scores, pattern and mask of every head, vectors of every head, states."""
+    """Memory for the weights and for the record of the longest input, in MB: scores, pattern, mask, vectors and states."""
     n, per_head = config.n_positions, config.n_layers * config.n_heads
     vectors = (
         per_head * n * (2 * config.d_k + 2 * config.d_v) + (2 * config.n_layers + 1) * n * config.d_model

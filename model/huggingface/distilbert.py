@@ -23,7 +23,7 @@ BLOCK = {
 
 def read(values: Mapping[str, Any], stored: Stored) -> Reading:
     layout = Layout.find(values, stored, TOKENS)
-    act = layout.act("activation")
+    act = layout.activation("activation")
     masked = MaskedTokenLayers("vocab_transform", "vocab_layer_norm", ("vocab_projector.bias",), act)
     outputs = read_outputs(layout, hidden=("pre_classifier", "relu"), masked=masked)
     outputs.family = replace(outputs.family, name="DistilBERT")

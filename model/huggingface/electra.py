@@ -18,14 +18,17 @@ MASKED = MaskedTokenLayers(
 def read(values: Mapping[str, Any], stored: Stored) -> Reading:
     layout = Layout.find(values, stored, bert.TOKENS)
     outputs = read_outputs(layout, hidden=("classifier.dense", "gelu"), masked=MASKED)
-    if layout.beside(f"{DISCRIMINATOR}.dense.weight"):
-        layout.linear_beside("token_hidden", f"{DISCRIMINATOR}.dense")
-        layout.linear_beside("token_classifier", f"{DISCRIMINATOR}.dense_prediction")
+    if layout.output_name(f"{DISCRIMINATOR}.dense.weight"):
+        layout.map_output_linear("token_hidden", f"{DISCRIMINATOR}.dense")
+        layout.map_output_linear("token_classifier", f"{DISCRIMINATOR}.dense_prediction")
         outputs.family = replace(
-            outputs.family, token_class_names=("replaced",), token_hidden=layout.act(), token_answers="each"
+            outputs.family,
+            token_class_names=("replaced",),
+            token_hidden=layout.activation(),
+            token_answers="each",
         )
     width = layout.number("embedding_size", layout.number("hidden_size"))
-    has_own_width = layout.has("embeddings_project.weight")
+    has_own_width = layout.has_tensor("embeddings_project.weight")
     if has_own_width:
-        layout.linear("embedding.norm.1", "embeddings_project")
+        layout.map_linear("embedding.norm.1", "embeddings_project")
     return bert.read_like_bert(layout, "ELECTRA", outputs, d_embedding=width if has_own_width else None)

@@ -1,4 +1,4 @@
-"""An encoder of another family: `model.transformer` with what that family has besides, as `ModelConfig.family` says it."""
+"""Encoders of other families: those of `model.transformer` with the parts that `ModelConfig.family` names."""
 
 import math
 from dataclasses import replace
@@ -9,23 +9,16 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ..config import ModelConfig
-from ..family_options import Act
 from ..hooks import HookPoint
 from ..masks import Mask
-from ..transformer import Embedding, Inputs, States, Transformer, sinusoidal
+from ..transformer import ACTIVATIONS, Embedding, Inputs, States, Transformer, sinusoidal
 
-ACTS: dict[Act, type[nn.Module] | None] = {"relu": nn.ReLU, "tanh": nn.Tanh, "none": nn.Identity}
+OUTPUT_ACTIVATIONS = {**ACTIVATIONS, "tanh": nn.Tanh, "none": nn.Identity}
 FURTHEST = 128  # tokens: all that are further apart share a bucket of the relative bias (MPNet's code)
 
 
-def act(name: Act) -> nn.Module:
-    if name in ("gelu", "gelu_tanh"):
-        return nn.GELU(approximate="tanh" if name == "gelu_tanh" else "none")
-    return ACTS[name]()
-
-
 class ImportedEmbedding(Embedding):
-    """With token types, a distillation token, pixels normalised colour by colour, and a width of its own."""
+    """An embedding with token types, a distillation token, pixels normalised by colour, or a width of its own."""
 
     def __init__(self, config: ModelConfig) -> None:
         family = config.family
@@ -38,7 +31,7 @@ class ImportedEmbedding(Embedding):
             self.norm = nn.Sequential(self.norm, nn.Linear(width, config.d_model))
 
     def look_up(self, inputs: Inputs) -> States:
-        """Token ids of the second part come numbered `vocab_size` higher (`model.inputs.prepare`)."""
+        """Content vectors of token ids or patches; ids of a second text are `vocab_size` higher (`model.inputs.prepare`)."""
         if self.patch_size is None:
             if self.types is None:
                 return super().look_up(inputs)
@@ -65,12 +58,12 @@ class BiasedScores(HookPoint):
 
 
 def relative_buckets(n: int, n_buckets: int) -> Int[Tensor, "query key"]:
-    """Half of the buckets are for keys before the query or at it, half for those behind it (Raffel et al. 2020, 2.1).
+    """The bucket of each pair of positions (Raffel et al. 2020, 2.1): half of them for keys up to the query, half for later ones.
 
     In each half, one bucket a distance for the nearest, then wider ones in steps of the logarithm.
     """
-    place = torch.arange(n)
-    behind = place - place[:, None]
+    position = torch.arange(n)
+    behind = position - position[:, None]
     half = n_buckets // 2
     exact, distance = half // 2, behind.abs()
     steps = torch.log(distance.float() / exact) / math.log(FURTHEST / exact) * (half - exact)
@@ -79,14 +72,14 @@ def relative_buckets(n: int, n_buckets: int) -> Int[Tensor, "query key"]:
 
 
 class TokenOutput(nn.Module):
-    """What stands behind [MASK]: as `model.transformer.MaskedTokenOutput`, of the embedding's width."""
+    """Logits of all tokens for masked positions: `model.transformer.MaskedTokenOutput` with the width of the embedding."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         family = config.family
         width = family.d_embedding or config.d_model
         self.transform = nn.Linear(config.d_model, width)
-        self.activation = act(family.masked_token_act)
+        self.activation = OUTPUT_ACTIVATIONS[family.masked_token_act]()
         self.norm = nn.LayerNorm(width, eps=config.layer_norm_eps)
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
         self.decoder = None if family.tied_output else nn.Linear(width, config.vocab_size, bias=False)
@@ -100,7 +93,7 @@ class TokenOutput(nn.Module):
 
 
 class ImportedEncoder(Transformer):
-    """Built without numbers (on torch's meta device): `model.huggingface.folder` puts the weights in."""
+    """An encoder of another family, built on torch's meta device: `model.huggingface.folder` puts the weights in."""
 
     def __init__(self, config: ModelConfig) -> None:
         family = config.family
@@ -111,20 +104,20 @@ class ImportedEncoder(Transformer):
             self.masked_token_output = TokenOutput(config) if config.masked_token_output else None
             d, pooled = config.d_model, family.d_pooled or config.d_model
             self.pooler = nn.Linear(d, pooled) if family.pooler else nn.Identity()
-            self.pooler_act = act(family.pooler or "none")
+            self.pooler_act = OUTPUT_ACTIVATIONS[family.pooler or "none"]()
             if config.n_classes:
                 self.classifier = nn.Linear(pooled, config.n_classes)
             self.second_classifier = nn.Linear(pooled, config.n_classes) if family.two_classifiers else None
             self.token_hidden = nn.Linear(d, d) if family.token_hidden else nn.Identity()
-            self.token_act = act(family.token_hidden or "none")
+            self.token_act = OUTPUT_ACTIVATIONS[family.token_hidden or "none"]()
             n_token_classes = len(family.token_class_names)
             self.token_classifier = nn.Linear(d, n_token_classes) if n_token_classes else None
             if n_token_classes:
                 self.token_logits = HookPoint()
             if not family.biases:
                 for block in self.blocks:
-                    for part in (block.attention.w_q, block.attention.w_k, block.attention.w_v):
-                        part.bias = None
+                    for linear in (block.attention.w_q, block.attention.w_k, block.attention.w_v):
+                        linear.bias = None
             if family.n_relative_buckets:
                 self._add_relative_bias(nn.Embedding(family.n_relative_buckets, config.n_heads))
         if family.n_layer_groups:
@@ -152,7 +145,7 @@ class ImportedEncoder(Transformer):
             block.attention.scores = BiasedScores(bias)
 
     def _share_layers(self, n_groups: int) -> None:
-        """Linear maps and norms are one object in all blocks of a group; each block keeps hook points of its own."""
+        """Makes linear layers and norms one object in all blocks of a group; hook points stay each block's own."""
         per_group = len(self.blocks) / n_groups
         for layer, block in enumerate(self.blocks):
             first = self.blocks[math.ceil(int(layer / per_group) * per_group)]
@@ -160,15 +153,15 @@ class ImportedEncoder(Transformer):
 
 
 def _share(block: nn.Module, first: nn.Module) -> None:
-    for name, part in first.named_children():
-        if isinstance(part, nn.Linear | nn.LayerNorm):
-            setattr(block, name, part)
+    for name, module in first.named_children():
+        if isinstance(module, nn.Linear | nn.LayerNorm):
+            setattr(block, name, module)
         else:
-            _share(getattr(block, name), part)
+            _share(getattr(block, name), module)
 
 
 def _make_buffers(embedding: ImportedEmbedding, config: ModelConfig) -> None:
-    """What is computed and not read, which on the meta device has no numbers."""
+    """Computes the buffers, which are not stored and have no numbers on the meta device."""
     if config.positions == "sinusoidal":
         table = sinusoidal(config.n_positions, config.d_model)
         embedding.register_buffer("position_table", table, persistent=False)

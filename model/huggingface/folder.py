@@ -1,4 +1,4 @@
-"""A folder of an encoder that was trained elsewhere: what it is, and the encoder itself."""
+"""Finds out what the encoder in a folder is, by its configuration and headers, and opens it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from ..files.json_file import read_object
 from . import albert, bert, distilbert, electra, mpnet, roberta, torch_encoder, vit
 from .encoder import ImportedEncoder
 from .output_layers import TIED
-from .sentence_transformers import read_modules, with_sentences
+from .sentence_transformers import read_modules, with_modules
 from .tensor_map import Reading
 from .tokenizer import read_tokenizer
 from .weights import Shape, Stored, stored
@@ -47,13 +47,13 @@ BUFFERS = ("position_ids", "token_type_ids", "attention.self.distance_embedding"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a folder holds, by its headers: no weights are read yet."""
+class EncoderFolder:
+    """An encoder's configuration, tensors and left-out parts, by the headers of its files: no weights are read yet."""
 
     reading: Reading
     stored: Stored
-    folder: Path  # of the encoder: that of sentence-transformers may hold it in a folder of its own
-    left_out: tuple[str, ...]  # stored, and not used
+    folder: Path  # with the encoder's files; in sentence-transformers' layout it may be an inner one
+    left_out: tuple[str, ...]  # names of tensors and modules that are stored and not used
 
     @property
     def config(self) -> ModelConfig:
@@ -74,7 +74,7 @@ def is_foreign(folder: Path) -> bool:
 
 @lru_cache(maxsize=1024)
 def _names_a_model(path: Path, *_state: int) -> bool:
-    """Read again where the state of the file, which stands in the cache's key, is another one."""
+    """Whether the file is a config.json of `transformers`; `_state` makes the cache forget a file that was changed."""
     try:
         values = read_object(path, CONFIG)
     except ValueError:
@@ -83,7 +83,7 @@ def _names_a_model(path: Path, *_state: int) -> bool:
 
 
 @one_sentence()
-def find(folder: Path) -> Found:
+def find(folder: Path) -> EncoderFolder:
     """Reads configuration and headers. Raises ValueError, in one sentence, where the encoder cannot be shown."""
     sentences = read_modules(folder)
     inner = folder / sentences.encoder if sentences else folder
@@ -92,81 +92,81 @@ def find(folder: Path) -> Found:
     if not isinstance(kind, str) or kind not in FAMILIES:
         shown = shortened(kind) if kind is not None else "missing"
         raise ValueError(f"the model_type in config.json is {shown}; supported are {SUPPORTED}")
-    held = stored(inner).renamed(_name_of_today)
+    tensors = stored(inner).renamed(_current_name)
     if kind in ("vit", "deit"):
         path = inner / PREPROCESSOR
-        reading = vit.read(values, held, read_object(path, PREPROCESSOR) if path.is_file() else None)
+        reading = vit.read(values, tensors, read_object(path, PREPROCESSOR) if path.is_file() else None)
     else:
-        reading = FAMILIES[kind](values, held)
+        reading = FAMILIES[kind](values, tensors)
     left_out: list[str] = []
     if sentences is not None:
         left_out += sentences.left_out
-        reading = with_sentences(reading, sentences)
+        reading = with_modules(reading, sentences)
         if sentences.dense is not None:
-            held = held.with_others(sentences.dense)
-    _check(reading, held)
-    return Found(
+            tensors = tensors.with_others(sentences.dense)
+    _check(reading, tensors)
+    return EncoderFolder(
         reading,
-        held,
+        tensors,
         inner,
-        (*left_out, *_surplus(reading, held, bool(values.get("tie_word_embeddings", True)))),
+        (*left_out, *_unused(reading, tensors, bool(values.get("tie_word_embeddings", True)))),
     )
 
 
 @one_sentence()
 def open_encoder(folder: Path) -> tuple[ImportedEncoder, Tokenizer | None]:
     """The encoder with its weights, in float32 on the CPU, and its tokenizer. Raises ValueError as `find` does."""
-    found = find(folder)
-    tokenizer = read_tokenizer(found.folder, found.config) if found.config.is_text else None
-    model = ImportedEncoder(found.config)
+    encoder = find(folder)
+    tokenizer = read_tokenizer(encoder.folder, encoder.config) if encoder.config.is_text else None
+    model = ImportedEncoder(encoder.config)
     parameters = dict(model.named_parameters(remove_duplicate=False))
     by_stored: dict[str, list[str]] = {}
-    for name, source in found.reading.sources.items():
+    for name, source in encoder.reading.sources.items():
         by_stored.setdefault(source.name, []).append(name)
     values: dict[str, torch.Tensor] = {}
-    for there, tensor in found.stored.tensors(by_stored):
+    for stored_name, tensor in encoder.stored.tensors(by_stored):
         if not tensor.isfinite().all():
-            raise ValueError(f"{there} holds numbers that are not finite")
-        for name in by_stored[there]:
-            own, first = parameters[name], found.reading.sources[name].first
-            rows = tensor.reshape(-1, *own.shape[1:])[first : first + own.shape[0]]
+            raise ValueError(f"{stored_name} holds numbers that are not finite")
+        for name in by_stored[stored_name]:
+            parameter, first = parameters[name], encoder.reading.sources[name].first
+            rows = tensor.reshape(-1, *parameter.shape[1:])[first : first + parameter.shape[0]]
             values[name] = rows.contiguous()
-    values |= {name: torch.zeros(parameters[name].shape) for name in found.reading.zeros}
+    values |= {name: torch.zeros(parameters[name].shape) for name in encoder.reading.zeros}
     model.load_state_dict(values, strict=False, assign=True)
-    if unset := [name for name, each in model.named_parameters() if each.is_meta]:
+    if unset := [name for name, value in model.named_parameters() if value.is_meta]:
         raise ValueError(f"nothing is stored for {unset[0]}")
     return model.requires_grad_(False).eval(), tokenizer
 
 
-def _name_of_today(name: str) -> str:
-    """Before 2019 a norm's gain was called gamma, and its shift beta."""
+def _current_name(name: str) -> str:
+    """The name as it is today: before 2019 a norm's gain was called gamma, and its shift beta."""
     for old, new in ((".gamma", ".weight"), (".beta", ".bias")):
         if name.endswith(old):
             return name.removesuffix(old) + new
     return name
 
 
-def _check(reading: Reading, held: Stored) -> None:
+def _check(reading: Reading, stored: Stored) -> None:
     """Raises ValueError for the first tensor that is missing or of another shape than the configuration asks for."""
     expected = {
-        name: tuple(it.shape)
-        for name, it in ImportedEncoder(reading.config).named_parameters(remove_duplicate=False)
+        name: tuple(value.shape)
+        for name, value in ImportedEncoder(reading.config).named_parameters(remove_duplicate=False)
     }
     if missing := sorted(set(expected) - set(reading.sources) - set(reading.zeros)):
         raise ValueError(f"nothing is stored for {missing[0]}")
     for ours, source in reading.sources.items():
         wanted: Shape = source.shape or expected[ours]
-        if (shape := held.shapes.get(source.name)) is None:
+        if (shape := stored.shapes.get(source.name)) is None:
             raise ValueError(f"{source.name} is missing from the weights; it should have shape {wanted}")
         if shape != wanted:
             raise ValueError(f"{source.name} has shape {shape}, but config.json asks for {wanted}")
 
 
-def _surplus(reading: Reading, held: Stored, tied: bool) -> tuple[str, ...]:
+def _unused(reading: Reading, stored: Stored, tied: bool) -> tuple[str, ...]:
     used = {source.name for source in reading.sources.values()}
     known = (*BUFFERS, *((*TIED, "decoder.bias") if tied and reading.config.masked_token_output else ()))
     return tuple(
         name
-        for name in sorted(set(held.shapes) - used)
-        if not any(f".{name}".endswith(f".{each}") for each in known)
+        for name in sorted(set(stored.shapes) - used)
+        if not any(f".{name}".endswith(f".{ending}") for ending in known)
     )

@@ -27,7 +27,7 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
             f"{n_buckets:,} relative_attention_num_buckets: from 4 to {4 * FURTHEST - 1} are supported"
         )
     outputs.family = replace(outputs.family, name="MPNet", n_relative_buckets=n_buckets)
-    layout.take("relative_bias.weight", BIAS)
+    layout.map_tensor("relative_bias.weight", BIAS)
     return read_text_encoder(
         layout,
         outputs,

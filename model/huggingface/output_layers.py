@@ -50,22 +50,22 @@ def read_outputs(
         _read_masked_token_output(layout, outputs, masked)
     # Some older files hold a pooler beside a classifier of tokens that never used it.
     classifies_tokens = "TokenClassification" in str(layout.values.get("architectures"))
-    token_classifier = layout.beside("classifier.weight")
-    if hidden and layout.beside(f"{hidden[0]}.weight") and not classifies_tokens:
-        layout.linear_beside("pooler", hidden[0])
+    token_classifier = layout.output_name("classifier.weight")
+    if hidden and layout.output_name(f"{hidden[0]}.weight") and not classifies_tokens:
+        layout.map_output_linear("pooler", hidden[0])
         outputs.family = replace(outputs.family, pooler=hidden[1])
         final = "classifier.out_proj" if hidden[0] == "classifier.dense" else "classifier"
         _read_classifier(layout, outputs, final)
-    elif pooler and layout.has(f"{pooler}.weight") and not classifies_tokens:
-        layout.linear("pooler", pooler)
+    elif pooler and layout.has_tensor(f"{pooler}.weight") and not classifies_tokens:
+        layout.map_linear("pooler", pooler)
         outputs.family = replace(outputs.family, pooler="tanh")
         for final in ("classifier", *_pair_classifiers(layout)):
-            if layout.beside(f"{final}.weight"):
+            if layout.output_name(f"{final}.weight"):
                 _read_classifier(layout, outputs, final)
                 break
     elif token_classifier is not None:
-        names = layout.labels(layout.rows(token_classifier))
-        layout.linear_beside("token_classifier", "classifier")
+        names = layout.class_labels(layout.n_output_rows(token_classifier))
+        layout.map_output_linear("token_classifier", "classifier")
         outputs.family = replace(outputs.family, token_class_names=names)
     return outputs
 
@@ -81,17 +81,17 @@ def _pair_classifiers(layout: Layout) -> tuple[str, ...]:
 
 
 def _read_classifier(layout: Layout, outputs: Outputs, final: str) -> None:
-    name = layout.beside(f"{final}.weight")
+    name = layout.output_name(f"{final}.weight")
     if name is None:
         raise ValueError(f"{final}.weight is missing")
-    n = layout.rows(name)
-    layout.linear_beside("classifier", final)
+    n = layout.n_output_rows(name)
+    layout.map_output_linear("classifier", final)
     is_of_pairs = final in _pair_classifiers(layout) and n == 2
-    outputs.class_names = ("follows", "does not follow") if is_of_pairs else layout.labels(n)
-    outputs.family = replace(outputs.family, answers=answers(layout, n))
+    outputs.class_names = ("follows", "does not follow") if is_of_pairs else layout.class_labels(n)
+    outputs.family = replace(outputs.family, answers=answers_of(layout, n))
 
 
-def answers(layout: Layout, n: int) -> Answers:
+def answers_of(layout: Layout, n: int) -> Answers:
     """How the numbers of `n` classes are read, as `transformers` does: one choice of several unless config.json says otherwise."""
     problem = layout.values.get("problem_type")
     if problem == "multi_label_classification":
@@ -102,13 +102,16 @@ def answers(layout: Layout, n: int) -> Answers:
 
 
 def _read_masked_token_output(layout: Layout, outputs: Outputs, names: MaskedTokenLayers) -> None:
-    if layout.beside(f"{names.transform}.weight") is None or layout.beside(f"{names.norm}.weight") is None:
+    if (
+        layout.output_name(f"{names.transform}.weight") is None
+        or layout.output_name(f"{names.norm}.weight") is None
+    ):
         return
-    layout.linear_beside("masked_token_output.transform", names.transform)
-    layout.linear_beside("masked_token_output.norm", names.norm)
+    layout.map_output_linear("masked_token_output.transform", names.transform)
+    layout.map_output_linear("masked_token_output.norm", names.norm)
     tied = layout.flag("tie_word_embeddings", True)
     # untied, the decoder's own bias is the one that is added
-    stored = (layout.beside(name) for name in (names.biases if tied else names.biases[::-1]))
+    stored = (layout.output_name(name) for name in (names.biases if tied else names.biases[::-1]))
     layout.sources["masked_token_output.bias"] = Source(next(filter(None, stored), names.biases[0]))
     decoder = None if tied else next(filter(None, (_name_ending(layout, name) for name in TIED)), None)
     if decoder is not None:

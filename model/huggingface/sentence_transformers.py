@@ -1,4 +1,4 @@
-"""Folders of sentence-transformers: `modules.json` names an encoder, how its states are pooled, and what follows."""
+"""Folders of sentence-transformers: `modules.json` lists an encoder, the pooling of its states, and layers after it."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +23,7 @@ ACTS: dict[str, Act] = {"Tanh": "tanh", "Identity": "none", "ReLU": "relu", "GEL
 
 
 @dataclass(frozen=True, slots=True)
-class Sentences:
+class SentenceModules:
     """The modules that `modules.json` lists."""
 
     encoder: str  # folder of the encoder, "" for the folder itself
@@ -33,8 +33,8 @@ class Sentences:
     left_out: tuple[str, ...]  # modules that are not used
 
 
-def read_modules(folder: Path) -> Sentences | None:
-    """None where the folder is none of sentence-transformers. Raises ValueError where it is damaged."""
+def read_modules(folder: Path) -> SentenceModules | None:
+    """The modules of a folder; None where it is not of sentence-transformers. Raises ValueError where it is damaged."""
     path = folder / MODULES
     if not path.is_file():
         return None
@@ -55,7 +55,7 @@ def read_modules(folder: Path) -> Sentences | None:
             dense = _with_prefix(stored(folder / name), name)
         elif kind != "Normalize":  # which changes no cosine
             left_out.append(f"{name or kind} ({kind})")
-    return Sentences(encoder, pooling, dense, act, tuple(left_out))
+    return SentenceModules(encoder, pooling, dense, act, tuple(left_out))
 
 
 def _with_prefix(stored: Stored, prefix: str) -> Stored:
@@ -92,7 +92,7 @@ def _pooling(values: dict[str, Any]) -> Pooling:
     return poolings[names[0]]
 
 
-def with_sentences(reading: Reading, sentences: Sentences) -> Reading:
+def with_modules(reading: Reading, sentences: SentenceModules) -> Reading:
     """The encoder's own pooler and classifier are replaced by the pooling, and a linear layer after it."""
     sources = {
         name: source

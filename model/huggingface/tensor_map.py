@@ -1,4 +1,4 @@
-"""What the readings of all families share: `config.json`, and which stored tensor is which of the encoder's."""
+"""Values of a `config.json`, checked, and the map from the encoder's parameters to stored tensors, for all families."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -54,7 +54,7 @@ class Reading:
 
 @dataclass
 class Layout:
-    """Collects a `Reading` from `config.json`'s `values` and what is stored."""
+    """Collects a `Reading`: from the `values` of config.json and the tensors that are stored."""
 
     values: Mapping[str, Any]
     stored: Stored
@@ -65,14 +65,14 @@ class Layout:
 
     @classmethod
     def find(cls, values: Mapping[str, Any], stored: Stored, known: str) -> "Layout":
-        """With the prefix before the name `known`, which every encoder of the family has. Raises ValueError without it."""
-        found = sorted((name for name in stored.shapes if f".{name}".endswith(f".{known}")), key=len)
-        if not found:
+        """A layout with the prefix of the tensor `known`, which every encoder of the family has. Raises ValueError without it."""
+        names = sorted((name for name in stored.shapes if f".{name}".endswith(f".{known}")), key=len)
+        if not names:
             raise ValueError(f"{known} is missing from the weights")
-        return cls(values, stored, found[0].removesuffix(known))
+        return cls(values, stored, names[0].removesuffix(known))
 
     def number(self, name: str, default: int | None = None) -> int:
-        """A whole number of config.json. Raises ValueError where it is none."""
+        """A whole number of config.json, not negative. Raises ValueError where it is none."""
         value = self.values.get(name)
         value = default if value is None else value
         if type(value) is not int or not 0 <= value <= LARGEST_NUMBER:
@@ -80,7 +80,7 @@ class Layout:
         return value
 
     def layers(self, name: str, *, shared: bool = False) -> int:
-        """How many. Raises ValueError where there cannot be so many, before any of them is built."""
+        """The number of layers. Raises ValueError, before any is built, where the weights cannot have so many."""
         n, most = self.number(name), MOST_LAYERS if shared else len(self.stored.shapes)
         if not 1 <= n <= min(most, MOST_LAYERS):
             raise ValueError(f"config.json has {name} {n}, which does not fit the weights")
@@ -93,7 +93,7 @@ class Layout:
         return float(value)
 
     def token(self, name: str, default: int | None = None) -> int | None:
-        """The number of a token, if there is one."""
+        """The id of a token, None where config.json has none. Raises ValueError where it is no whole number."""
         value = self.values.get(name, default)
         if value is not None and type(value) is not int:
             raise ValueError(
@@ -107,7 +107,7 @@ class Layout:
             raise ValueError(f"config.json has {name} {shortened(value)}, which must be true or false")
         return value
 
-    def act(self, name: str = "hidden_act", default: str = "gelu") -> Activation:
+    def activation(self, name: str = "hidden_act", default: str = "gelu") -> Activation:
         value = self.values.get(name, default)
         if not isinstance(value, str) or value not in ACTIVATIONS:
             raise ValueError(
@@ -121,15 +121,15 @@ class Layout:
             raise ValueError(f"a width of {d_model} cannot be divided among {n_heads} heads")
         return Widths(d_model, n_heads, d_model // n_heads)
 
-    def need_room(self, n_positions: int, n_layers: int, n_heads: int) -> None:
-        """Of pictures all patches are read. Raises ValueError where they are too many to be shown."""
+    def check_patterns(self, n_positions: int, n_layers: int, n_heads: int) -> None:
+        """Raises ValueError where the patches of a picture make more attention weights than can be shown."""
         if (n := n_layers * n_heads * n_positions**2) > MOST_PATTERNS:
             raise ValueError(
                 f"{n_positions:,} positions make {n:,} attention weights; at most {MOST_PATTERNS:,} can be shown"
             )
 
-    def positions(self, stored: int, n_layers: int, n_heads: int, first: int = 0) -> int:
-        """How many positions are read: all behind the `first`, or as many as can be shown."""
+    def n_positions(self, stored: int, n_layers: int, n_heads: int, first: int = 0) -> int:
+        """How many of the `stored` positions are read: all from the `first` on, or as many as can be shown."""
         n = stored - first
         most = isqrt(MOST_PATTERNS // max(n_layers * n_heads, 1))
         if n > most:
@@ -138,47 +138,45 @@ class Layout:
             )
         return min(n, most)
 
-    # Names
-
-    def has(self, name: str) -> bool:
-        """Among the encoder's own names."""
+    def has_tensor(self, name: str) -> bool:
+        """Whether the encoder's own part of the weights has a tensor of this name."""
         return self.prefix + name in self.stored.shapes
 
-    def beside(self, name: str) -> str | None:
-        """The whole name of an output layer: without the encoder's own prefix, or without any."""
+    def output_name(self, name: str) -> str | None:
+        """The stored name of an output layer's tensor, which may have no prefix or the encoder's; None where there is none."""
         outer = self.prefix.rstrip(".").rpartition(".")[0]
         for before in dict.fromkeys((f"{outer}." if outer else "", "", self.prefix)):
             if before + name in self.stored.shapes:
                 return before + name
         return None
 
-    def take(self, ours: str, theirs: str, shape: Shape | None = None, first: int = 0) -> None:
-        """One of the encoder's own, under the prefix."""
+    def map_tensor(self, ours: str, theirs: str, shape: Shape | None = None, first: int = 0) -> None:
+        """Reads our parameter `ours` from the tensor `theirs` below the prefix; `first` is its first row there."""
         self.sources[ours] = Source(self.prefix + theirs, shape, first)
 
-    def linear(self, ours: str, theirs: str, *, bias: bool = True) -> None:
-        """Weight and bias, of a linear map or of a norm."""
+    def map_linear(self, ours: str, theirs: str, *, bias: bool = True) -> None:
+        """Maps weight and bias of a linear layer or a norm."""
         for part in ("weight", "bias")[: 1 + bias]:
-            self.take(f"{ours}.{part}", f"{theirs}.{part}")
+            self.map_tensor(f"{ours}.{part}", f"{theirs}.{part}")
 
-    def blocks(self, stored_names: Sequence[str], parts: Mapping[str, str], *, bias: bool = True) -> None:
-        """Weight and `bias` of all parts of the blocks with these names; `parts` has stored names by ours."""
+    def map_blocks(self, stored_names: Sequence[str], parts: Mapping[str, str], *, bias: bool = True) -> None:
+        """Maps weight and `bias` of all `parts` (stored name by ours) of the blocks with these stored names."""
         for layer, block in enumerate(stored_names):
             for ours, theirs in parts.items():
-                self.linear(f"blocks.{layer}.{ours}", f"{block}.{theirs}", bias=bias)
+                self.map_linear(f"blocks.{layer}.{ours}", f"{block}.{theirs}", bias=bias)
 
     def reading(self, config: ModelConfig) -> Reading:
-        """All that was collected."""
+        """The reading with this configuration and all that was mapped."""
         return Reading(config, self.sources, self.zeros, self.notes)
 
-    def linear_beside(self, ours: str, theirs: str) -> None:
-        """The same of an output layer."""
+    def map_output_linear(self, ours: str, theirs: str) -> None:
+        """Maps weight and bias of an output layer."""
         for part in ("weight", "bias"):
-            name = self.beside(f"{theirs}.{part}") or f"{theirs}.{part}"
+            name = self.output_name(f"{theirs}.{part}") or f"{theirs}.{part}"
             self.sources[f"{ours}.{part}"] = Source(name)
 
-    def rows(self, name: str) -> int:
-        """The first axis of an output layer's weight, which says how many classes there are."""
+    def n_output_rows(self, name: str) -> int:
+        """The number of rows of an output layer's weight, which is its number of classes. Raises ValueError without it."""
         if (shape := self.stored.shapes.get(name)) is None:
             raise ValueError(f"{name} is missing from the weights")
         if len(shape) != 2:
@@ -187,16 +185,16 @@ class Layout:
             raise ValueError(f"{name} has shape {shape}; from 1 to {MOST_CLASSES:,} classes can be shown")
         return shape[0]
 
-    def labels(self, n: int) -> tuple[str, ...]:
-        """Names of `n` classes; where config.json names another number of them, they are numbered."""
+    def class_labels(self, n: int) -> tuple[str, ...]:
+        """Names of `n` classes by config.json; where it names another number of them, "class 0", "class 1", ..."""
         named = self.values.get("id2label")
-        if isinstance(named, dict) and len(named) == n and all(str(at) in named for at in range(n)):
-            return _distinct([_name(named[str(at)]) for at in range(n)])
+        if isinstance(named, dict) and len(named) == n and all(str(index) in named for index in range(n)):
+            return _distinct([_name(named[str(index)]) for index in range(n)])
         if isinstance(named, dict) and named:
             self.notes.append(
                 f"config.json names {len(named)} classes, but the weights have {n}: the classes are numbered instead."
             )
-        return tuple(f"class {at}" for at in range(n))
+        return tuple(f"class {index}" for index in range(n))
 
 
 def _name(value: object) -> str:
@@ -204,8 +202,9 @@ def _name(value: object) -> str:
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """With its number behind each name that is empty or stands there twice, as no figure could tell them apart."""
-    often = Counter(names)
+    """The names, with their number behind those that are empty or occur twice: no figure could tell these apart."""
+    counts = Counter(names)
     return tuple(
-        name if name and often[name] == 1 else f"{name or 'class'} {at}" for at, name in enumerate(names)
+        name if name and counts[name] == 1 else f"{name or 'class'} {index}"
+        for index, name in enumerate(names)
     )

@@ -36,7 +36,9 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
     if not isinstance(names, dict) or set(names) - set(AROUND):
         raise ValueError(f"names must say which tensors are {', '.join(AROUND)}, got {shortened(names)}")
     around = {key: str(name) for key, name in names.items()}
-    n_layers = sum(layout.has(f"layers.{layer}.self_attn.in_proj_weight") for layer in range(MOST_LAYERS))
+    n_layers = sum(
+        layout.has_tensor(f"layers.{layer}.self_attn.in_proj_weight") for layer in range(MOST_LAYERS)
+    )
     d = _shape(stored, layout.prefix + FIRST)[-1]
     d_ff = _shape(stored, f"{layout.prefix}layers.0.linear1.weight")[0]
     vocab_size, table = _shape(stored, around.get("embedding", "embedding.weight"))[0], None
@@ -49,7 +51,7 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
     n_stored = table[-2] if table else layout.number("n_positions", 512)
     sizes = layout.widths(d, layout.number("n_heads"))
     classifier = around.get("classifier")
-    labels = layout.labels(layout.rows(f"{classifier}.weight")) if classifier else ()
+    labels = layout.class_labels(layout.n_output_rows(f"{classifier}.weight")) if classifier else ()
     pre = layout.flag("norm_first", False)
     config = ModelConfig(
         d_model=d,
@@ -58,17 +60,17 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
         d_v=sizes.d_head,
         n_layers=n_layers,
         d_ff=d_ff,
-        n_positions=layout.positions(n_stored, n_layers, sizes.n_heads),
+        n_positions=layout.n_positions(n_stored, n_layers, sizes.n_heads),
         vocab_size=vocab_size,
         padding_id=layout.token("padding_id"),
         class_names=labels,
         norm_placement="pre" if pre else "post",
-        final_norm=layout.has("norm.weight"),
+        final_norm=layout.has_tensor("norm.weight"),
         embedding_norm="embedding_norm" in around,
         embedding_scaled=layout.flag("embedding_scaled", False),
         positions="learned" if table else "sinusoidal",
         pooling=convert(values.get("pooling", "mean"), Pooling, "pooling"),
-        activation=layout.act("activation", "relu"),
+        activation=layout.activation("activation", "relu"),
         layer_norm_eps=layout.real("layer_norm_eps", 1e-5),
         family=Family(name=MODEL_TYPE),
     )
@@ -80,14 +82,14 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
     if classifier:
         _around(layout, "classifier", classifier)
     layers = [f"layers.{layer}" for layer in range(n_layers)]
-    layout.blocks(layers, BLOCK)
+    layout.map_blocks(layers, BLOCK)
     for layer, name in enumerate(layers):
         for row, part in enumerate(("w_q", "w_k", "w_v")):  # one above the other in one matrix
             ours, theirs = f"blocks.{layer}.attention.{part}", f"{name}.self_attn.in_proj"
-            layout.take(f"{ours}.weight", f"{theirs}_weight", (3 * d, d), row * d)
-            layout.take(f"{ours}.bias", f"{theirs}_bias", (3 * d,), row * d)
+            layout.map_tensor(f"{ours}.weight", f"{theirs}_weight", (3 * d, d), row * d)
+            layout.map_tensor(f"{ours}.bias", f"{theirs}_bias", (3 * d,), row * d)
     if config.final_norm:
-        layout.linear("final_norm", "norm")
+        layout.map_linear("final_norm", "norm")
     return layout.reading(config)
 
 

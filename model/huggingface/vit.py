@@ -8,7 +8,7 @@ from typing import Any
 from ..config import ModelConfig
 from ..family_options import Family
 from ..inputs.resize import LARGEST_SIDE, read_pixels
-from .output_layers import Outputs, answers
+from .output_layers import Outputs, answers_of
 from .tensor_map import Layout, Reading
 from .weights import Stored
 
@@ -38,12 +38,12 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
         raise ValueError(
             f"config.json has num_channels {channels}; supported are 1 (greyscale) and 3 (colour)"
         )
-    distilled = layout.has("embeddings.distillation_token")
+    distilled = layout.has_tensor("embeddings.distillation_token")
     outputs = _read_outputs(layout)
     pixels, note = read_pixels(preprocessor, channels)
     layout.notes += [note] if note else []
     n_positions = (image // max(patch, 1)) ** 2 + 1 + distilled
-    layout.need_room(n_positions, len(layers), sizes.n_heads)
+    layout.check_patterns(n_positions, len(layers), sizes.n_heads)
     biases = layout.flag("qkv_bias", True)
     config = ModelConfig(
         d_model=d,
@@ -59,7 +59,7 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
         norm_placement="pre",
         final_norm=True,
         positions="learned",
-        activation=layout.act(),
+        activation=layout.activation(),
         layer_norm_eps=layout.real("layer_norm_eps", 1e-12),
         class_names=outputs.class_names,
         family=replace(
@@ -70,30 +70,30 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
             pixels=pixels,
         ),
     )
-    layout.take("embedding.class_token", CLASS_TOKEN, (1, 1, d))
+    layout.map_tensor("embedding.class_token", CLASS_TOKEN, (1, 1, d))
     if distilled:
-        layout.take("embedding.distillation_token", "embeddings.distillation_token", (1, 1, d))
-    layout.take("embedding.position_table", "embeddings.position_embeddings", (1, n_positions, d))
+        layout.map_tensor("embedding.distillation_token", "embeddings.distillation_token", (1, 1, d))
+    layout.map_tensor("embedding.position_table", "embeddings.position_embeddings", (1, n_positions, d))
     projection = "embeddings.patch_embeddings.projection"
-    layout.take("embedding.patches.weight", f"{projection}.weight", (d, channels, patch, patch))
-    layout.take("embedding.patches.bias", f"{projection}.bias")
-    layout.blocks(layers, ATTENTION, bias=biases)
-    layout.blocks(layers, BLOCK)
-    layout.linear("final_norm", "layernorm")
+    layout.map_tensor("embedding.patches.weight", f"{projection}.weight", (d, channels, patch, patch))
+    layout.map_tensor("embedding.patches.bias", f"{projection}.bias")
+    layout.map_blocks(layers, ATTENTION, bias=biases)
+    layout.map_blocks(layers, BLOCK)
+    layout.map_linear("final_norm", "layernorm")
     return layout.reading(config)
 
 
 def _read_outputs(layout: Layout) -> Outputs:
     for first, second in (("classifier", None), ("cls_classifier", "distillation_classifier")):
-        if name := layout.beside(f"{first}.weight"):
-            n = layout.rows(name)
-            layout.linear_beside("classifier", first)
+        if name := layout.output_name(f"{first}.weight"):
+            n = layout.n_output_rows(name)
+            layout.map_output_linear("classifier", first)
             if second:
-                layout.linear_beside("second_classifier", second)
-            family = Family(answers=answers(layout, n), two_classifiers=second is not None)
-            return Outputs(class_names=layout.labels(n), family=family)
-    if layout.has("pooler.dense.weight"):
-        layout.linear("pooler", "pooler.dense")
+                layout.map_output_linear("second_classifier", second)
+            family = Family(answers=answers_of(layout, n), two_classifiers=second is not None)
+            return Outputs(class_names=layout.class_labels(n), family=family)
+    if layout.has_tensor("pooler.dense.weight"):
+        layout.map_linear("pooler", "pooler.dense")
         return Outputs(family=Family(pooler="tanh"))
     return Outputs()
 
