@@ -14,14 +14,14 @@ from app_pages.show.show import clickable
 from app_pages.show.side_predictions import NUMBERS, beside
 from app_pages.subject.two_sides import Side, same_position, shared_limit
 from app_pages.toolkit.markdown import as_code, plain
-from model.experiments.knock_out import Kind
+from model.experiments.knock_out import KnockOutKind
 from model.inputs import as_seen
 from model.measures.changes import class_changes, class_under_interventions, strongest_change
 from viz.attention.picture_patches import knock_out_patches
 from viz.attention.token_bars import knock_out_bars
 from viz.builders.number_format import percent, written
 
-_DONE: dict[Kind, str] = {
+_DONE: dict[KnockOutKind, str] = {
     "keys": "Each {unit} in turn is hidden from every query, in all layers and heads: none attends to it, but its own "
     "state stays in the residual stream.",
     "mask": "In place of each {unit} in turn the encoder reads [MASK].",
@@ -73,7 +73,7 @@ def knock_out(slots: Slots, first: Side, second: Side) -> None:
     st.caption(f"Both scales reach to {written(limit, '.3g')}, the largest change on either side.")
 
 
-def _positions(side: Side, kind: Kind) -> Sequence[int]:
+def _positions(side: Side, kind: KnockOutKind) -> Sequence[int]:
     """What can be knocked out: a class token that is no token of a text can be masked, and not greyed."""
     return side.record.at("patch") if kind == "grey" else range(len(side.record))
 
@@ -86,7 +86,9 @@ def _changes(side: Side, answers: np.ndarray, asked: str | None) -> np.ndarray |
     return class_changes(side.record, answers, names.index(asked)) if asked in names else None
 
 
-def _in_words(side: Side, kind: Kind, answers: np.ndarray, change: np.ndarray, asked: str | None) -> str:
+def _in_words(
+    side: Side, kind: KnockOutKind, answers: np.ndarray, change: np.ndarray, asked: str | None
+) -> str:
     record, most = side.record, strongest_change(change)
     at = _positions(side, kind)[most]
     token = as_code(record.tokens[at]) + (f" (position {at})" if side.is_text else "")
@@ -107,7 +109,7 @@ def _in_words(side: Side, kind: Kind, answers: np.ndarray, change: np.ndarray, a
 
 def _draw(
     side: Side,
-    kind: Kind,
+    kind: KnockOutKind,
     answers: np.ndarray,
     change: np.ndarray,
     limit: float,

@@ -95,7 +95,7 @@ def _logits(sides: tuple[Side, Side]) -> None:
         st.markdown(
             "**When is the answer there?** The probability, at each stage, of the class that a side ends with"
         )
-        ends_with = {side.title: measures.answers(side.record) for side in answering}
+        ends_with = {side.title: measures.predicted_probability(side.record) for side in answering}
         _over_stages(sides, ends_with, "answer", "probability of the answer", top=1, key="stream_answer")
 
 

@@ -7,19 +7,19 @@ import numpy as np
 from app_pages.controls.map_controls import KNOCK_OUT, KNOCK_OUTS
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import answers_under
-from model.experiments.knock_out import Kind, kinds, knocked_out
+from model.experiments.knock_out import KnockOutKind, kinds, knocked_out
 
 NAMES = {kind: name for name, kind in KNOCK_OUTS.items()}
 
 
-def choose_kind(*subjects: LiveSubject) -> Kind:
+def choose_kind(*subjects: LiveSubject) -> KnockOutKind:
     """Of those that all of these encoders have."""
     common = set.intersection(*(set(kinds(subject.loaded)) for subject in subjects))
     return KNOCK_OUTS[KNOCK_OUT.choose([name for name, kind in KNOCK_OUTS.items() if kind in common])]
 
 
 def knock_out_answers(
-    subject: LiveSubject, sets: Sequence[Sequence[int]], kind: Kind, title: str = ""
+    subject: LiveSubject, sets: Sequence[Sequence[int]], kind: KnockOutKind, title: str = ""
 ) -> np.ndarray:
     """The answers [set, answer] without each of the `sets` of positions, with a bar where it takes longer."""
     changes = knocked_out(subject.loaded, subject.given, sets, kind)

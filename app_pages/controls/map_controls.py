@@ -1,14 +1,14 @@
 """Controls of maps of attention, on all pages that have some: which head and query, seen through which lens."""
 
 from app_pages.controls.address import INDEX, Box, Row, Toggle, nearest
-from model.experiments.knock_out import Kind
+from model.experiments.knock_out import KnockOutKind
 from model.lenses import LENSES
 from viz.builders.palette import ColourScale
 
 SCALES: dict[str, ColourScale] = {"to 1": "fixed", "to own maximum": "own"}
 PREDICTED = "predicted"
 # Kinds of knock-out as the address holds them, and as a caption goes on with them.
-KNOCK_OUTS: dict[str, Kind] = {
+KNOCK_OUTS: dict[str, KnockOutKind] = {
     "from every query": "keys",
     "behind [MASK]": "mask",
     "behind [UNK]": "unknown",

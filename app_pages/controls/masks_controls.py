@@ -1,7 +1,7 @@
 """Controls of the page Masks."""
 
 from app_pages.controls.address import INDEX, Boxes, Code, Row, Slider, Tabs, nearest
-from model.capture.intervention import Kind
+from model.capture.intervention import MaskKind
 
 STEP_BY_STEP, WHAT_FOLLOWS, WAYS, BY_HAND = (
     "Step by step",
@@ -9,7 +9,7 @@ STEP_BY_STEP, WHAT_FOLLOWS, WAYS, BY_HAND = (
     "Ways of masking",
     "4 × 4 by hand",
 )
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, MaskKind] = {
     "Block tokens": "keys",
     "Block pairs": "cells",
     "Causal": "causal",

@@ -135,7 +135,7 @@ def values(view: View) -> None:
     rows, totals = view.by_key(attention.weighted), view.by_key(attention.pattern)
     if view.n_hidden:
         others = f"the other {view.n_hidden}"
-        rows[others], totals[others] = attention.of_the_others(view.keys)
+        rows[others], totals[others] = attention.remaining(view.keys)
     chart = vector_rows(
         rows,
         what="component of A v",

@@ -66,7 +66,7 @@ def expand(view: View) -> None:
     )
     units = steps.strongest(N_UNITS)
     st.markdown(
-        f"Each position on its own. Of {config.d_ff} hidden units **{steps.n_above_0}** are above 0 before "
+        f"Each position on its own. Of {config.d_ff} hidden units **{steps.n_positive}** are above 0 before "
         f"the {name}; the {len(units)} that are largest after it hold {percent(steps.share(units), 0)} of "
         "the sum of $|h|$:"
     )
@@ -88,10 +88,10 @@ def contract(view: View) -> None:
     st.markdown(
         "Each hidden unit adds its own row of $W_2$ times its activation; those that add most are shown."
     )
-    strongest = {f"unit {unit}": steps.by_unit[unit] for unit in steps.strongest_parts(N_CONTRIBUTIONS)}
+    strongest = {f"unit {unit}": steps.by_unit[unit] for unit in steps.largest_contributions(N_CONTRIBUTIONS)}
     rows_with_lengths(strongest, key="units", what="one unit's part of f")
     st.markdown("The sum over all units and the bias, on its own colour scale:")
-    whole = {f"all {config.d_ff} units": steps.of_all_units, "+ bias b": steps.bias, "= fᵢ": steps.out}
+    whole = {f"all {config.d_ff} units": steps.sum_over_units, "+ bias b": steps.bias, "= fᵢ": steps.out}
     rows_with_lengths(whole, key="contract", what="component of f")
 
 

@@ -62,7 +62,7 @@ def step_by_step(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None
     except ValueError as error:
         st.info(sentence(error), icon=":material/info:")
         return
-    apart, order = view.steps.apart, view.steps.order
+    apart, order = view.steps.differences, view.steps.order
     with st.container(horizontal=True, gap="medium"):
         diagram = st.container(width=250, key="inside_diagram")
         with st.container(key="detail", gap="xsmall"):
@@ -96,9 +96,9 @@ def _step(view: View, name: str, number: int) -> bool:
     if unfolded.open:
         with unfolded:
             step.draw(view)
-            if name in view.steps.apart:
+            if name in view.steps.differences:
                 st.caption(
-                    f"Largest difference from the encoder's own numbers: {within(view.steps.apart[name])}."
+                    f"Largest difference from the encoder's own numbers: {within(view.steps.differences[name])}."
                 )
             elif name.startswith("add_"):
                 st.caption("The encoder keeps this sum only after the norm: the next step compares both.")

@@ -8,7 +8,7 @@ from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.inside_a_head_controls import ALL_KEYS, KEY, STRONGEST
 from app_pages.subject.cache import cached
 from app_pages.subject.subject import LiveSubject
-from model.experiments.head_steps import HeadSteps, between, head_steps
+from model.experiments.head_steps import HeadSteps, head_steps, unrecorded_activations
 from model.record import ForwardRecord
 from viz.builders.number_format import head_name
 from viz.builders.token_label import label
@@ -85,5 +85,5 @@ def choose_view(subject: LiveSubject, chosen: HeadChoice, query: int) -> View:
 @cached
 def steps_of(subject: LiveSubject, layer: int, head: int, query: int) -> HeadSteps:
     """Raises as `model.experiments.head_steps.head_steps` does."""
-    activations = subject.compute(between, layer)
+    activations = subject.compute(unrecorded_activations, layer)
     return head_steps(subject.loaded, subject.record, activations, layer=layer, head=head, query=query)

@@ -18,14 +18,14 @@ from app_pages.controls.masks_controls import (
 )
 from app_pages.subject.most_influential_position import telling_position
 from app_pages.subject.subject import LiveSubject
-from model.capture.intervention import Kind, MaskChoice
+from model.capture.intervention import MaskChoice, MaskKind
 from model.record import ForwardRecord
 
 MOST_PADDING = 32  # tokens
 WIDEST = 16  # radius of a window, in tokens
 
 
-def choose_kind(record: ForwardRecord) -> Kind:
+def choose_kind(record: ForwardRecord) -> MaskKind:
     """Draws the row of kinds; the chosen one."""
     return KINDS[MASK.choose(on_change=_choose_middle_query, args=(len(record),))]
 
@@ -44,7 +44,7 @@ def block_at_first(subject: LiveSubject, record: ForwardRecord) -> None:
     st.session_state[OPENED] = True
 
 
-def choose_mask(kind: Kind, slots: Slots, record: ForwardRecord, query: int) -> MaskChoice:
+def choose_mask(kind: MaskKind, slots: Slots, record: ForwardRecord, query: int) -> MaskChoice:
     """Draws the controls of this kind of mask; the mask.
 
     `record` is of the input without a mask; single cells are blocked in the row of `query`.

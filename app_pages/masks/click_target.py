@@ -11,7 +11,7 @@ from app_pages.controls.masks_controls import BLOCKED_CELLS, BLOCKED_KEYS
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import clickable
 from app_pages.subject.subject import LiveSubject
-from model.capture.intervention import Kind, MaskChoice
+from model.capture.intervention import MaskChoice, MaskKind
 from model.record import ForwardRecord
 from viz.masks.cell_board import cell_board
 
@@ -19,7 +19,7 @@ HEIGHT = 250  # pixels, in which a long text scrolls
 LARGEST_BOARD = 64  # positions; beyond, cells are too small to be hit
 
 
-def has_board(kind: Kind, n: int) -> bool:
+def has_board(kind: MaskKind, n: int) -> bool:
     return kind == "cells" and n <= LARGEST_BOARD
 
 

@@ -165,7 +165,7 @@ def _scatter(
         flat.places,
         record.tokens,
         selected=query,
-        neighbours=[neighbour.index for neighbour in found],
+        neighbours=[neighbour.row for neighbour in found],
         axes=flat.axes,
         background=words,
         thumbnails=pictures,

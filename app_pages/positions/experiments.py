@@ -27,7 +27,7 @@ from app_pages.subject.two_sides import Side, answers_under
 from app_pages.toolkit.markdown import plain
 from app_pages.toolkit.stoppable import in_steps
 from model.capture.intervention import repositioned
-from model.experiments.shuffling import STAY, movable, restored, shuffled
+from model.experiments.shuffling import FIXED_ROLES, movable, restored, shuffled
 from model.inputs import Input
 from model.measures.changes import class_changes, class_under_interventions, largest_change
 from model.record import ForwardRecord
@@ -105,7 +105,7 @@ def _what_is_permuted(record: ForwardRecord) -> str:
         if record.unit == "token"
         else "a picture with its patches in other places"
     )
-    stay = list(dict.fromkeys(record.tokens[at] for at in record.at(*STAY)))
+    stay = list(dict.fromkeys(record.tokens[at] for at in record.at(*FIXED_ROLES)))
     if stay:
         what += f"; {' and '.join(map(plain, stay))} {'stay' if len(stay) > 1 else 'stays'}"
     permuted = (

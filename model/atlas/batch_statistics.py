@@ -154,7 +154,7 @@ class _Seen:
         self.states = [*self.states[-1:], state]
 
     def _added(self, output: Float[Tensor, "example position d_model"]) -> None:
-        """The share of a sublayer, as `stream.shares` of `stream.gone_past`."""
+        """The share of a sublayer, as `stream.shares` of `stream.skip_terms`."""
         places = self.curves.setdefault("share", [])
         past = self.model.blocks[0].skip * self.states[-1]
         if self.config.norm_placement == "b2t" and len(places) % 2:

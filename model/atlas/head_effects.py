@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from ..capture import capture
 from ..experiments.ablation import AblationKind, ablate_heads
-from ..experiments.faithfulness import Untold, faithfulness, scores_of
+from ..experiments.faithfulness import Undecidable, faithfulness, scores_of
 from ..experiments.importance import importance
 from ..experiments.probabilities import probabilities
 from ..inputs import InputLike
@@ -25,7 +25,11 @@ from .running_moments import Arrays, Moments, to_arrays
 IMPORTANCE, ZERO, MEAN = "importance", "zero", "mean"  # the names of the columns
 CORRELATION, READABLE, COUNTED = "correlation/", "readable/", "counted/"
 NOISE, N_NOISE = "noise", 4  # maps of random scores, as a check of the rule: so many for each example
-UNTOLD = {Untold.TOO_FEW: "too_few", Untold.UNMOVED: "unmoved", Untold.NO_SOONER: "no_sooner"}  # columns
+UNTOLD = {
+    Undecidable.TOO_FEW: "too_few",
+    Undecidable.UNMOVED: "unmoved",
+    Undecidable.NO_SOONER: "no_sooner",
+}  # columns
 Effect = Float[np.ndarray, "example layer head"]
 
 

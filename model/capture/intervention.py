@@ -24,7 +24,7 @@ from ..record import Positions
 from ..transformer import FullMask, Transformer
 from .replacements import Divided, Hardened, Permuted, Reordered, Replacement, Shifted, Zeroed
 
-Kind = Literal["none", "padding", "causal", "window", "keys", "cells"]
+MaskKind = Literal["none", "padding", "causal", "window", "keys", "cells"]
 Method = Literal["encoder", "replaced", "added", "zeroed", "ignored"]
 Pattern = Float[Tensor, "batch head query key"]
 
@@ -37,7 +37,7 @@ class MaskChoice:
     masks that by itself, everywhere.
     """
 
-    kind: Kind = "none"
+    kind: MaskKind = "none"
     n_padding: int = 0  # [PAD] tokens appended to a text; of a picture, so many patches at the end
     radius: int = 0  # of the local window, in tokens, or in rows and columns of patches
     keys: tuple[int, ...] = ()

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from ..capture import activations
 from ..experiments.probabilities import probabilities
-from ..experiments.residual_stream import SUBLAYERS, gone_past, norms, shares
+from ..experiments.residual_stream import SUBLAYERS, norms, shares, skip_terms
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
 from ..measures.head_matching import distance_matrix, match_heads
@@ -124,7 +124,7 @@ def inside(loaded: Loaded, examples: HeldOut) -> Numbers:
                 (
                     norms(stream[2]).mean(),
                     norms(stream[-1]).mean(),
-                    shares(gone_past(loaded.model, stream), by_layer).mean(),
+                    shares(skip_terms(loaded.model, stream), by_layer).mean(),
                     mean_entropy(weights, np.ones_like(weights, bool)).mean(),
                 )
             )

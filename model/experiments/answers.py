@@ -1,4 +1,4 @@
-"""What encoders answer that do not choose one class for the whole input; `model.experiments.probabilities` is of those that do."""
+"""The answers of encoders that do not choose one class for the whole input (`model.experiments.probabilities` is for those that do)."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,30 +13,38 @@ from .surprise import entropies, entropies_of_each
 
 
 class TokenAnswers(NamedTuple):
-    """The tokens of one input that have another class than most, and how open the classes are."""
+    """The tokens of one input whose class is not the most frequent one, and the entropy of the classes."""
 
     named: tuple[tuple[str, str], ...]  # token and class, in order
     entropy: float  # nats, mean over the tokens
 
 
 def answers(loaded: Loaded, inputs: Sequence[InputLike]) -> Float32[np.ndarray, "input class"]:
-    """`ForwardRecord.probabilities` of each input: numbers, or a probability for each class by itself."""
-    return np.stack([capture(loaded, each).probabilities for each in inputs])
+    """`ForwardRecord.probabilities` of each input: numbers, or the probability of each class by itself."""
+    return np.stack([capture(loaded, given).probabilities for given in inputs])
 
 
 def token_answers(loaded: Loaded, inputs: Sequence[InputLike]) -> tuple[TokenAnswers, ...]:
-    """Of an encoder with an output for each token. One record is in memory at a time."""
-    return tuple(_of_tokens(loaded, each) for each in inputs)
+    """The token classes of each input, for an encoder with an output for each token; one record is in memory at a time.
+
+    Raises ValueError for other encoders.
+    """
+    return tuple(_token_answers(loaded, given) for given in inputs)
 
 
-def _of_tokens(loaded: Loaded, given: InputLike) -> TokenAnswers:
+def _token_answers(loaded: Loaded, given: InputLike) -> TokenAnswers:
     record = capture(loaded, given)
-    values, names = record.token_probabilities, record.token_class_names
-    each_by_itself = len(names) == 1 or record.config.family.token_answers == "each"
-    entropy = float((entropies_of_each if each_by_itself else entropies)(values).mean())
-    said = values.argmax(axis=-1)
-    stands_out = values[:, 0] >= 0.5 if len(names) == 1 else said != np.bincount(said).argmax()
-    inside = [
-        at for at in np.flatnonzero(stands_out).tolist() if record.roles[at] in ("word", "continuation")
+    probabilities, names = record.token_probabilities, record.token_class_names
+    if probabilities is None:
+        raise ValueError(f"{loaded.name} has no output for each token")
+    independent = len(names) == 1 or record.config.family.token_answers == "each"
+    entropy = float((entropies_of_each if independent else entropies)(probabilities).mean())
+    predicted = probabilities.argmax(axis=-1)
+    most_frequent = np.bincount(predicted).argmax()
+    is_rare = probabilities[:, 0] >= 0.5 if len(names) == 1 else predicted != most_frequent
+    named = [
+        (record.tokens[position], names[predicted[position]])
+        for position in np.flatnonzero(is_rare).tolist()
+        if record.roles[position] in ("word", "continuation")
     ]
-    return TokenAnswers(tuple((record.tokens[at], names[said[at]]) for at in inside), entropy)
+    return TokenAnswers(tuple(named), entropy)

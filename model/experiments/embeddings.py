@@ -1,10 +1,11 @@
-"""What goes into the first block: the content of each position, its position vector, and how alike vectors are."""
+"""The input of the first block: content and position vector of each position, and similarities of such vectors."""
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Float32, UInt8
+from jaxtyping import Bool, Float, Float32, UInt8
 from torch import Tensor
 
 from ..capture import activations
@@ -17,7 +18,7 @@ from .residual_stream import norms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingParts:
-    """The two summands of an encoder's input, for one text or image: read-only, a row a position."""
+    """Content and position vectors, whose sum enters the encoder, for one text or image: read-only arrays."""
 
     tokens: tuple[str, ...]
     looked_up: Float32[np.ndarray, "position d_model"]  # a token's row of the table, a projected patch
@@ -26,15 +27,15 @@ class EmbeddingParts:
 
     @property
     def total(self) -> Float32[np.ndarray, "position d_model"]:
-        """Content and positions added, before the norm that some encoders put behind the sum."""
+        """Content plus positions, before the norm that some encoders apply to the sum."""
         return self.content + self.positions
 
 
 def embedding_parts(loaded: Loaded, text_or_image: InputLike) -> EmbeddingParts:
-    """Raises ValueError as `model.capture.capture` does."""
+    """Content and position vectors of one input. Raises ValueError as `model.capture.capture` does."""
     tokens, embedding = prepare(loaded, text_or_image)[1].tokens, loaded.model.embedding
-    seen = activations(loaded, [text_or_image], ("embedding.content", "embedding.positions"))
-    content, positions = (_read_only(values[0]) for values in seen.values())
+    batch = activations(loaded, [text_or_image], ("embedding.content", "embedding.positions"))
+    content, positions = (_read_only(values[0]) for values in batch.values())
     first = int(embedding.class_token is not None)  # joins the patches after they were scaled
     looked_up = np.concatenate((content[:first], content[first:] / np.float32(embedding.scale)))
     looked_up.setflags(write=False)
@@ -42,7 +43,7 @@ def embedding_parts(loaded: Loaded, text_or_image: InputLike) -> EmbeddingParts:
 
 
 class LookUp(NamedTuple):
-    """One token's way to its vector: the row of the table, and the same as a product."""
+    """The vector of one token: its row of the embedding table, and the same as a one-hot product."""
 
     token: str
     id: int
@@ -51,19 +52,19 @@ class LookUp(NamedTuple):
 
 
 def look_up(loaded: Loaded, text: InputLike, position: int) -> LookUp:
-    """Of the token at that `position`. Raises ValueError as `model.capture.capture` does, and for an encoder of pictures."""
-    if not loaded.config.is_text:
+    """The vector of the token at a position. Raises ValueError as `model.capture.capture` does, and for an encoder of pictures."""
+    if loaded.config.vocab_size is None:
         raise ValueError("patches are projected, not looked up")
-    ids, read = prepare(loaded, text)
-    at = int(ids[0, position]) % loaded.config.vocab_size
+    ids, positions = prepare(loaded, text)
+    token_id = int(ids[0, position]) % loaded.config.vocab_size
     table = _read_only(loaded.model.embedding.tokens.weight)
     one_hot = np.zeros(len(table), np.float32)
-    one_hot[at] = 1
-    return LookUp(read.tokens[position], at, table[at], one_hot @ table)
+    one_hot[token_id] = 1
+    return LookUp(positions.tokens[position], token_id, table[token_id], one_hot @ table)
 
 
 def position_table(loaded: Loaded) -> Float32[np.ndarray, "position d_model"]:
-    """The vectors that the encoder adds, one for each position that it has."""
+    """The position vectors of the encoder, one for each position."""
     return _read_only(loaded.model.embedding.position_table)
 
 
@@ -74,7 +75,7 @@ def position_cosines(loaded: Loaded) -> Float32[np.ndarray, "position position"]
 
 
 class Lengths(NamedTuple):
-    """Euclidean lengths of the vectors of one input."""
+    """Euclidean norms of the vectors of one input."""
 
     looked_up: Float[np.ndarray, " position"]
     scaled: Float[np.ndarray, " position"]  # times sqrt(d_model), whether that is what is added or not
@@ -82,23 +83,26 @@ class Lengths(NamedTuple):
 
     @property
     def means(self) -> tuple[float, float, float]:
-        return tuple(float(of_kind.mean()) for of_kind in self)
+        """Mean of each kind of vector, in the order of the fields."""
+        return float(self.looked_up.mean()), float(self.scaled.mean()), float(self.positions.mean())
 
     @property
     def ratios(self) -> tuple[float, float]:
-        """Mean length of the content, as looked up and scaled, over that of the positions."""
+        """Mean norm of the content, as looked up and scaled, divided by that of the position vectors."""
         looked_up, scaled, positions = self.means
         return looked_up / positions, scaled / positions
 
 
 def lengths(parts: EmbeddingParts, *, scaled: bool) -> Lengths:
-    """`scaled` says whether the encoder itself multiplies by sqrt(d_model)."""
+    """The norms of content and position vectors; `scaled`: whether the encoder multiplies its content by sqrt(d_model)."""
     looked_up, content, positions = map(norms, (parts.looked_up, parts.content, parts.positions))
     root = np.sqrt(parts.content.shape[1])
     return Lengths(looked_up, content if scaled else looked_up * root, positions)
 
 
 class Range(NamedTuple):
+    """The smallest and largest of some values, and their indices."""
+
     smallest: float
     largest: float
     at_smallest: int
@@ -106,42 +110,46 @@ class Range(NamedTuple):
 
 
 def table_lengths(loaded: Loaded) -> Range:
-    """Of the vectors of the `position_table`, and the positions that have them."""
-    found = norms(position_table(loaded))
-    return Range(float(found.min()), float(found.max()), int(found.argmin()), int(found.argmax()))
+    """The range of the norms of the `position_table`, with the positions that have them."""
+    values = norms(position_table(loaded))
+    return Range(float(values.min()), float(values.max()), int(values.argmin()), int(values.argmax()))
 
 
 class PairRange(NamedTuple):
+    """Range and mean of the similarities of pairs."""
+
     smallest: float
     largest: float
     mean: float
 
 
 def pair_range(cosines: Float[np.ndarray, "position position"]) -> PairRange:
-    """Over pairs of different positions, of which there must be one."""
+    """Range and mean over the pairs of different positions, of which there must be one."""
     pairs = cosines[~np.eye(len(cosines), dtype=bool)]
     return PairRange(float(pairs.min()), float(pairs.max()), float(pairs.mean()))
 
 
 def token_table(loaded: Loaded) -> tuple[tuple[str, ...], Float32[np.ndarray, "token d_model"]]:
-    """All pieces of a text encoder's vocabulary by id, and the vector of each, times sqrt(d_model) or not.
+    """All tokens of a text encoder's vocabulary by id, and their vectors as the encoder scales them.
 
     Raises ValueError for an encoder of images.
     """
-    if loaded.tokenizer is None:
+    tokenizer, vocab_size = loaded.tokenizer, loaded.config.vocab_size
+    if tokenizer is None or vocab_size is None:
         raise ValueError(f"{loaded.name} reads images: it has no vocabulary")
     embedding = loaded.model.embedding
-    pieces = tuple(loaded.tokenizer.id_to_token(at) or "" for at in range(loaded.config.vocab_size))
+    pieces = tuple(tokenizer.id_to_token(token_id) or "" for token_id in range(vocab_size))
     return pieces, _read_only(embedding.tokens.weight * embedding.scale)
 
 
 def patch_pictures(loaded: Loaded, image: InputLike) -> UInt8[np.ndarray, "patch size size *colour"]:
-    """The patches into which an image encoder cuts `image`, at the size at which it sees them.
+    """The patches into which an image encoder cuts `image`, at their size in the encoder's input.
 
     Raises ValueError as `model.capture.capture` does.
     """
     inputs, _ = prepare(loaded, image)
     size = loaded.config.patch_size
+    assert size is not None
     patches = cut_patches(inputs, size)[0].unflatten(-1, (*loaded.config.image_shape[:-2], size, size))
     pictures = to_pictures(patches)
     pictures.setflags(write=False)
@@ -149,19 +157,19 @@ def patch_pictures(loaded: Loaded, image: InputLike) -> UInt8[np.ndarray, "patch
 
 
 def first_words(pieces: tuple[str, ...], n: int) -> list[int]:
-    """Ids of the first `n` pieces that begin a word and are made of three letters or more.
+    """Ids of the first `n` pieces that begin a word and have three letters or more.
 
-    WordPiece training forms what is frequent first, so that these are frequent; some are only beginnings of
-    words ("charact"), since the pieces of a word are formed before the word.
+    WordPiece training forms frequent pieces first, so these are frequent; some are only beginnings of words
+    ("charact"), since the pieces of a word are formed before the word.
     """
-    words = (at for at, piece in enumerate(pieces) if piece.isalpha() and len(piece) >= 3)
-    return [at for at, _ in zip(words, range(n), strict=False)]
+    words = (token_id for token_id, piece in enumerate(pieces) if piece.isalpha() and len(piece) >= 3)
+    return list(islice(words, n))
 
 
 def vectors(
     loaded: Loaded, text_or_image: InputLike, *, positioned: bool, n_words: int = 0
 ) -> Float32[np.ndarray, "vector d_model"]:
-    """What enters at each position, with its position vector or without; then `n_words` first words' content.
+    """The content of each position, plus its position vector if `positioned`; then the content of `n_words` `first_words`.
 
     Raises ValueError as `model.capture.capture` does, and for words of an encoder of images.
     """
@@ -174,7 +182,7 @@ def vectors(
 
 
 def n_different(vectors: Float[np.ndarray, "vector d_model"]) -> int:
-    """Vectors that are the same in every number count once."""
+    """The number of distinct vectors."""
     return len(np.unique(vectors, axis=0))
 
 
@@ -187,40 +195,45 @@ def cosine_similarities(
 
 
 class Neighbour(NamedTuple):
-    index: int
+    """The row of another vector, and its cosine similarity."""
+
+    row: int
     cosine: float
 
 
 class GridMeans(NamedTuple):
+    """Mean similarities of pairs of patches by their places in the grid; NaN where a grid has no such pair."""
+
     beside: float
     above: float
     others: float
 
     @property
     def neighbours_alike(self) -> bool:
-        """Whether neighbours, in a row or in a column, are clearly more alike than other patches: by over 0.1."""
+        """Whether neighbours in a row, or in a column, are more similar than other pairs by over 0.1."""
         return bool(np.fmax(self.beside, self.above) > self.others + 0.1)
 
 
 def grid_means(cosines: Float[np.ndarray, "patch patch"], patch_grid: tuple[int, int]) -> GridMeans:
-    """Mean similarity of patches side by side, of patches one above the other, and of all other pairs.
-
-    NaN where a grid has no such pair.
-    """
+    """Mean similarity of patches side by side, of patches one above the other, and of all other pairs."""
     row, column = np.unravel_index(np.arange(len(cosines)), patch_grid)
-    rows, columns = (np.abs(place[:, None] - place) for place in (row, column))
+    rows, columns = (np.abs(index[:, None] - index) for index in (row, column))
     beside, above = (rows == 0) & (columns == 1), (rows == 1) & (columns == 0)
     others = ~(beside | above) & ~np.eye(len(cosines), dtype=bool)
-    return GridMeans(*(float(cosines[at].mean()) if at.any() else np.nan for at in (beside, above, others)))
+
+    def mean(pairs: Bool[np.ndarray, "patch patch"]) -> float:
+        return float(cosines[pairs].mean()) if pairs.any() else np.nan
+
+    return GridMeans(mean(beside), mean(above), mean(others))
 
 
-def neighbours(vectors: Float[np.ndarray, "vector d_model"], at: int, n: int) -> list[Neighbour]:
-    """The `n` others (fewer where there are fewer) with the largest cosine similarity to the vector `at`.
+def neighbours(vectors: Float[np.ndarray, "vector d_model"], row: int, n: int) -> list[Neighbour]:
+    """At most `n` other vectors with the largest cosine similarity to that of `row`, the most similar first.
 
-    The nearest first. Vectors of zeros are nobody's neighbours.
+    Vectors of zeros are left out.
     """
-    cosines = cosine_similarities(vectors[at : at + 1], vectors)[0]
-    cosines[at] = np.nan
+    cosines = cosine_similarities(vectors[row : row + 1], vectors)[0]
+    cosines[row] = np.nan
     ranked = np.argsort(-cosines, kind="stable")  # NaN comes last
     return [
         Neighbour(int(other), float(cosines[other])) for other in ranked[:n] if not np.isnan(cosines[other])

@@ -1,8 +1,7 @@
-"""One query's way through one block, a step at a time, with the numbers of every step.
+"""Every step of one block for one query, computed again in numpy.
 
-The block's input is taken from what the encoder did; everything behind it is computed again, in numpy and in
-double precision, from that input and the block's weights. Each step then says how far it is from what the
-encoder itself had there. Formulas: Vaswani et al. 2017, sections 3.2 and 3.3; where the norms stand: Xiong et
+From the block's input, as recorded, and the block's weights all steps are computed in double precision; each is compared
+with the encoder's own value. Formulas: Vaswani et al. 2017, sections 3.2 and 3.3; positions of the norms: Xiong et
 al. 2020, figure 1.
 """
 
@@ -34,8 +33,8 @@ ORDER = {
         *(*_FEED_FORWARD, "add_feed_forward", "norm_feed_forward"),
     ),
 }
-# What a record does not keep, by its name in the block.
-_BETWEEN = ("attention_in", "attention_out", "feed_forward_in", "feed_forward.hidden", "feed_forward_out")
+# Activations of a block that a record does not keep, by their hook names in the block.
+_UNRECORDED = ("attention_in", "attention_out", "feed_forward_in", "feed_forward.hidden", "feed_forward_out")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +53,7 @@ class Norm:
 
     @property
     def standardised(self) -> Float[np.ndarray, " d_model"]:
-        """Before gain and shift."""
+        """(x - mean) / deviation, before gain and shift."""
         return (self.x - self.mean) / self.deviation
 
     @property
@@ -64,13 +63,13 @@ class Norm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttentionSteps:
-    """softmax(q kᵀ / sqrt(d_k)) v for one query and one head, then what all heads give together.
+    """softmax(q kᵀ / sqrt(d_k)) v for one query and one head, then the output of all heads.
 
     Sums: `products` over d_k gives `dots`, `weighted` over the keys gives the head's row of `z`, `by_head`
     over the heads with `bias` gives `out`.
     """
 
-    given: Float[np.ndarray, "position d_model"]  # what queries, keys and values are made of
+    given: Float[np.ndarray, "position d_model"]  # from which queries, keys and values are projected
     q: Float[np.ndarray, " d_k"]
     k: Float[np.ndarray, "key d_k"]
     v: Float[np.ndarray, "key d_v"]
@@ -88,23 +87,23 @@ class AttentionSteps:
 
     @property
     def largest_score(self) -> float:
-        """Of the keys that the mask allows, -inf where it allows none."""
+        """The largest score of the keys that the mask allows; -inf where it allows none."""
         return float(self.scores.max(where=self.mask, initial=-np.inf))
 
     def allowed(self, values: Float[np.ndarray, " key"]) -> Float[np.ndarray, " key"]:
-        """`values`, NaN where the mask forbids the key."""
+        """The values, NaN where the mask forbids the key."""
         return np.where(self.mask, values, np.nan)
 
     def strongest(self, at_most: int) -> list[int]:
-        """The keys with the largest weights, the largest first."""
+        """At most that many keys with the largest weights, the largest first."""
         return _strongest(self.pattern, at_most)
 
     def share(self, keys: Sequence[int]) -> float:
-        """Of the weight, that of these keys together."""
+        """The sum of the weights of these keys, from 0 to 1."""
         return float(self.pattern[list(keys)].sum())
 
-    def of_the_others(self, keys: Sequence[int]) -> tuple[Float[np.ndarray, " d_v"], float]:
-        """What all keys but these hand over together, and with how much of the weight."""
+    def remaining(self, keys: Sequence[int]) -> tuple[Float[np.ndarray, " d_v"], float]:
+        """Weighted value sum and total weight of all keys but these."""
         others = np.delete(np.arange(len(self.pattern)), list(keys))
         return self.weighted[others].sum(axis=0), self.share(others.tolist())
 
@@ -121,32 +120,32 @@ class FeedForwardSteps:
     out: Float[np.ndarray, " d_model"]
 
     @property
-    def n_above_0(self) -> int:
-        """Hidden units, before the activation."""
+    def n_positive(self) -> int:
+        """How many hidden units are above 0 before the activation function."""
         return int((self.before > 0).sum())
 
     @property
-    def of_all_units(self) -> Float[np.ndarray, " d_model"]:
+    def sum_over_units(self) -> Float[np.ndarray, " d_model"]:
         """`out` without the bias."""
         return self.by_unit.sum(axis=0)
 
     def strongest(self, at_most: int) -> list[int]:
-        """The hidden units that are furthest from 0, the furthest first."""
+        """At most that many hidden units with the largest |h|, the largest first."""
         return _strongest(np.abs(self.hidden), at_most)
 
-    def strongest_parts(self, at_most: int) -> list[int]:
-        """The hidden units whose parts of `out` are longest (Euclidean norm), the longest first."""
+    def largest_contributions(self, at_most: int) -> list[int]:
+        """At most that many hidden units whose contributions to `out` have the largest Euclidean norm, the largest first."""
         return _strongest(np.linalg.norm(self.by_unit, axis=1), at_most)
 
     def share(self, units: Sequence[int]) -> float:
-        """Of the sum of |h| over all hidden units, that of these."""
+        """The share of these units in the sum of |h| over all hidden units, from 0 to 1."""
         sizes = np.abs(self.hidden)
         return float(sizes[list(units)].sum() / (sizes.sum() or 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadSteps:
-    """Every step of one block for one query, those within attention for one head; float64."""
+    """Every step of one block for one query, in float64; the steps of attention are those of one head."""
 
     order: tuple[str, ...]  # names of the steps, one of the values of ORDER
     x: Float[np.ndarray, "position d_model"]  # residual stream at the block's input
@@ -158,27 +157,27 @@ class HeadSteps:
     feed_forward: FeedForwardSteps
     feed_forward_added: Float[np.ndarray, " d_model"]  # resid_mid + feed-forward, before any norm
     resid_post: Float[np.ndarray, " d_model"]
-    apart: Mapping[str, float]  # by step: the largest difference from the encoder's own numbers
+    differences: Mapping[str, float]  # step → largest absolute difference from the encoder's own values
 
 
-def between(
+def unrecorded_activations(
     loaded: Loaded, text_or_image: InputLike, layer: int
 ) -> dict[str, Float32[np.ndarray, "position width"]]:
-    """What goes into and comes out of the two halves of a block, and the hidden units, by name in the block.
+    """Hook name in the block → activation: inputs and outputs of attention and feed-forward, and the hidden units.
 
     Raises as `model.capture.capture` does.
     """
-    seen = activations(loaded, [text_or_image], [f"blocks.{layer}.{name}" for name in _BETWEEN])
-    kept = {name: values[0].cpu().numpy() for name, values in zip(_BETWEEN, seen.values(), strict=True)}
-    for values in kept.values():
+    batch = activations(loaded, [text_or_image], [f"blocks.{layer}.{name}" for name in _UNRECORDED])
+    result = {name: values[0].cpu().numpy() for name, values in zip(_UNRECORDED, batch.values(), strict=True)}
+    for values in result.values():
         values.setflags(write=False)
-    return kept
+    return result
 
 
 def head_steps(
     loaded: Loaded,
     record: ForwardRecord,
-    seen: Mapping[str, Float32[np.ndarray, "position width"]],
+    unrecorded: Mapping[str, Float32[np.ndarray, "position width"]],
     *,
     layer: int,
     head: int,
@@ -186,9 +185,9 @@ def head_steps(
 ) -> HeadSteps:
     """The steps of `query` through block `layer`, with `head` in detail.
 
-    `record` and `seen` are what `capture` and `between` make of one and the same input; but for the block's
-    input and the mask they serve only to be compared with. Raises ValueError where the block is of a kind
-    that takes other steps.
+    `record` and `unrecorded` are the results of `capture` and `unrecorded_activations` for one input. Only the block's
+    input and the mask are taken from them, the rest is compared with the steps. Raises ValueError for a block of
+    another kind than pre-LN and post-LN.
     """
     config = record.config
     if config.norm_placement not in ORDER or not config.residual:
@@ -200,7 +199,7 @@ def head_steps(
     block: transformer.Block = loaded.model.blocks[layer]
     x = record.residual[2 * layer].astype(float)
 
-    given = np.array([_norm(each, block.norm_attention).out for each in x]) if pre else x
+    given = np.array([_norm(state, block.norm_attention).out for state in x]) if pre else x
     attention = _attention(given, block.attention, record.mask[layer, :, query], head, query)
     attention_added = x[query] + attention.out
     norm_attention = _norm(x[query] if pre else attention_added, block.norm_attention)
@@ -212,18 +211,18 @@ def head_steps(
     norm_feed_forward = _norm(resid_mid if pre else feed_forward_added, block.norm_feed_forward)
     resid_post = feed_forward_added if pre else norm_feed_forward.out
 
-    mid = _apart(resid_mid, record.residual[2 * layer + 1, query])
-    post = _apart(resid_post, record.residual[2 * layer + 2, query])
+    mid = _difference(resid_mid, record.residual[2 * layer + 1, query])
+    post = _difference(resid_post, record.residual[2 * layer + 2, query])
     if pre:
         around = {
-            "norm_attention": _apart(attention.given, seen["attention_in"]),
+            "norm_attention": _difference(attention.given, unrecorded["attention_in"]),
             "add_attention": mid,
-            "norm_feed_forward": _apart(feed_forward.given, seen["feed_forward_in"][query]),
+            "norm_feed_forward": _difference(feed_forward.given, unrecorded["feed_forward_in"][query]),
             "add_feed_forward": post,
         }
     else:  # the encoder keeps a sum only after its norm, so the two steps are compared as one
         around = {"norm_attention": mid, "norm_feed_forward": post}
-    within = _apart_within(attention, feed_forward, record, seen, layer, head, query)
+    within = _differences_within(attention, feed_forward, record, unrecorded, layer, head, query)
     return HeadSteps(
         order=ORDER[config.norm_placement],
         x=x,
@@ -235,30 +234,30 @@ def head_steps(
         feed_forward=feed_forward,
         feed_forward_added=feed_forward_added,
         resid_post=resid_post,
-        apart=within | around,
+        differences=within | around,
     )
 
 
 def _attention(
     x: Float[np.ndarray, "position d_model"],
-    part: transformer.Attention,
+    attention: transformer.Attention,
     mask: Bool[np.ndarray, "head key"],
     head: int,
     query: int,
 ) -> AttentionSteps:
     q, k, v = (
-        _linear(x, weights).reshape(len(x), part.n_heads, -1).swapaxes(0, 1)  # [head, position, d_head]
-        for weights in (part.w_q, part.w_k, part.w_v)
+        _linear(x, weights).reshape(len(x), attention.n_heads, -1).swapaxes(0, 1)  # [head, position, d_head]
+        for weights in (attention.w_q, attention.w_k, attention.w_v)
     )
     products = q[head, query] * k[head]
-    scores = np.einsum("hc,hjc->hj", q[:, query], k) / math.sqrt(part.d_k)
+    scores = np.einsum("hc,hjc->hj", q[:, query], k) / math.sqrt(attention.d_k)
     allowed = np.where(mask, scores, -np.inf)
     largest = np.where(mask.any(axis=-1), allowed.max(axis=-1), 0)  # without an allowed key all weights are 0
     exponentials = np.exp(allowed - largest[:, None])
     total = exponentials.sum(axis=-1, keepdims=True)
     pattern = exponentials / np.where(total > 0, total, 1)
     z = np.einsum("hj,hjc->hc", pattern, v)
-    w_o, bias = _weights(part.w_o)
+    w_o, bias = _weights(attention.w_o)
     by_head = np.einsum("hc,hcd->hd", z, w_o.reshape(*z.shape, -1))
     return AttentionSteps(
         given=x,
@@ -279,72 +278,72 @@ def _attention(
     )
 
 
-def _feed_forward(x: Float[np.ndarray, " d_model"], part: transformer.FeedForward) -> FeedForwardSteps:
-    before = _linear(x, part.expand)
-    hidden = _activated(before, part.activation)
-    w_2, bias = _weights(part.contract)
+def _feed_forward(x: Float[np.ndarray, " d_model"], layer: transformer.FeedForward) -> FeedForwardSteps:
+    before = _linear(x, layer.expand)
+    hidden = _activated(before, layer.activation)
+    w_2, bias = _weights(layer.contract)
     by_unit = hidden[:, None] * w_2
     out = by_unit.sum(axis=0) + bias
     return FeedForwardSteps(given=x, before=before, hidden=hidden, by_unit=by_unit, bias=bias, out=out)
 
 
-def _norm(x: Float[np.ndarray, " d_model"], part: nn.LayerNorm) -> Norm:
-    gain, shift = _weights(part)
-    deviation = math.sqrt(x.var() + part.eps)
+def _norm(x: Float[np.ndarray, " d_model"], layer_norm: nn.LayerNorm) -> Norm:
+    gain, shift = _weights(layer_norm)
+    deviation = math.sqrt(x.var() + layer_norm.eps)
     return Norm(x=x, mean=float(x.mean()), deviation=deviation, gain=gain, shift=shift)
 
 
-def _activated(x: Float[np.ndarray, " d_ff"], part: nn.ReLU | nn.GELU) -> Float[np.ndarray, " d_ff"]:
-    """GELU: x times the chance that a standard normal number is below x, or near to it (Hendrycks & Gimpel 2016)."""
-    if isinstance(part, nn.ReLU):
+def _activated(x: Float[np.ndarray, " d_ff"], activation: nn.ReLU | nn.GELU) -> Float[np.ndarray, " d_ff"]:
+    """ReLU, or GELU: x Φ(x), exactly or by its tanh approximation (Hendrycks & Gimpel 2016)."""
+    if isinstance(activation, nn.ReLU):
         return np.maximum(x, 0)
-    if part.approximate == "tanh":
+    if activation.approximate == "tanh":
         return x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
     return x * ndtr(x)
 
 
-def _linear(x: Float[np.ndarray, "*axes inner"], part: nn.Linear) -> Float[np.ndarray, "*axes outer"]:
-    weight, bias = _weights(part)
+def _linear(x: Float[np.ndarray, "*axes inner"], linear: nn.Linear) -> Float[np.ndarray, "*axes outer"]:
+    weight, bias = _weights(linear)
     return x @ weight + bias
 
 
-def _weights(part: nn.Linear | nn.LayerNorm) -> tuple[np.ndarray, np.ndarray]:
-    """Weight and bias in double precision; the weight so that a row vector stands before it, as in the papers."""
-    weight, bias = (values.detach().cpu().numpy().astype(float) for values in (part.weight, part.bias))
+def _weights(layer: nn.Linear | nn.LayerNorm) -> tuple[np.ndarray, np.ndarray]:
+    """The transposed weight, so that y = x W + b as in the papers, and the bias, in double precision."""
+    weight, bias = (values.detach().cpu().numpy().astype(float) for values in (layer.weight, layer.bias))
     return weight.T, bias
 
 
-def _apart_within(
+def _differences_within(
     attention: AttentionSteps,
     feed_forward: FeedForwardSteps,
     record: ForwardRecord,
-    seen: Mapping[str, Float32[np.ndarray, "position width"]],
+    unrecorded: Mapping[str, Float32[np.ndarray, "position width"]],
     layer: int,
     head: int,
     query: int,
 ) -> dict[str, float]:
-    """How far the steps of the two halves are from what the encoder had there."""
+    """Step → largest absolute difference, for the steps of attention and feed-forward."""
     scores = record.scores[layer, head, query]
     return {
         "project": max(
-            _apart(attention.q, record.q[layer, head, query]),
-            _apart(attention.k, record.k[layer, head]),
-            _apart(attention.v, record.v[layer, head]),
+            _difference(attention.q, record.q[layer, head, query]),
+            _difference(attention.k, record.k[layer, head]),
+            _difference(attention.v, record.v[layer, head]),
         ),
-        "products": _apart(attention.dots, scores * math.sqrt(record.config.d_k)),
-        "scale": _apart(attention.scores, scores),
-        "softmax": _apart(attention.pattern, record.pattern[layer, head, query]),
-        "values": _apart(attention.z[head], record.z[layer, head, query]),
-        "concatenate": _apart(attention.z, record.z[layer, :, query]),
-        "output": _apart(attention.out, seen["attention_out"][query]),
-        "expand": _apart(feed_forward.hidden, seen["feed_forward.hidden"][query]),
-        "contract": _apart(feed_forward.out, seen["feed_forward_out"][query]),
+        "products": _difference(attention.dots, scores * math.sqrt(record.config.d_k)),
+        "scale": _difference(attention.scores, scores),
+        "softmax": _difference(attention.pattern, record.pattern[layer, head, query]),
+        "values": _difference(attention.z[head], record.z[layer, head, query]),
+        "concatenate": _difference(attention.z, record.z[layer, :, query]),
+        "output": _difference(attention.out, unrecorded["attention_out"][query]),
+        "expand": _difference(feed_forward.hidden, unrecorded["feed_forward.hidden"][query]),
+        "contract": _difference(feed_forward.out, unrecorded["feed_forward_out"][query]),
     }
 
 
-def _strongest(strengths: Float[np.ndarray, " of"], at_most: int) -> list[int]:
+def _strongest(strengths: Float[np.ndarray, " item"], at_most: int) -> list[int]:
     return np.argsort(-strengths, kind="stable")[:at_most].tolist()
 
 
-def _apart(ours: np.ndarray, theirs: np.ndarray) -> float:
-    return float(np.abs(ours - theirs).max())
+def _difference(computed: np.ndarray, recorded: np.ndarray) -> float:
+    return float(np.abs(computed - recorded).max())

@@ -1,6 +1,6 @@
-"""What the answer becomes without one token or patch, or without several: the knock-out that attention is checked by.
+"""The answers without one token or patch, or without several: the knock-out with which attention is compared.
 
-There are several ways to take a position away, and they do not agree: whoever shows an effect says which it is.
+There are several kinds of knock-out, and they disagree: an effect is always shown with its kind.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, Float32
 
 from ..capture.intervention import Intervention, without_keys
-from ..capture.replacements import Greyed, OtherTokens
+from ..capture.replacements import Greyed, OtherTokens, Replacement
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
 from ..measures.changes import answer_drop, class_changes
@@ -19,63 +19,70 @@ from .probabilities import probabilities
 
 # "keys": no query attends to it, in all layers and heads, its own included; its state stays in the stream.
 # "mask", "unknown": the encoder reads [MASK] or [UNK] there. "grey": each pixel of the patch is the picture's mean.
-Kind = Literal["keys", "mask", "unknown", "grey"]
+KnockOutKind = Literal["keys", "mask", "unknown", "grey"]
 
 
-def kinds(loaded: Loaded) -> tuple[Kind, ...]:
-    """Those that this encoder can be asked with: a text encoder only with the tokens that its vocabulary has."""
-    if not loaded.config.is_text:
+def kinds(loaded: Loaded) -> tuple[KnockOutKind, ...]:
+    """The kinds of knock-out of this encoder; a text encoder needs [MASK] or [UNK] in its vocabulary for theirs."""
+    if loaded.tokenizer is None:
         return ("keys", "grey")
     return ("keys", *(kind for kind in ("mask", "unknown") if _token(loaded, kind) is not None))
 
 
-def compared(positions: Positions) -> tuple[int, ...]:
-    """The positions that can be taken away: of a text all but class token and padding, of a picture its patches."""
+def removable_positions(positions: Positions) -> tuple[int, ...]:
+    """The positions that are knocked out: in a text all but class token and padding, in a picture the patches."""
     if positions.patch_grid is not None:
         return positions.at("patch")
-    return tuple(at for at, role in enumerate(positions.roles) if role not in ("class", "padding"))
+    roles = enumerate(positions.roles)
+    return tuple(position for position, role in roles if role not in ("class", "padding"))
 
 
 def knocked_out(
-    loaded: Loaded, given: InputLike, sets: Sequence[Sequence[int]], kind: Kind = "keys"
+    loaded: Loaded, given: InputLike, sets: Sequence[Sequence[int]], kind: KnockOutKind = "keys"
 ) -> tuple[Intervention, ...]:
-    """For each of the `sets` of positions what takes all of them away together; nothing for an empty one.
+    """An intervention for each of the `sets` of positions, which knocks all of the set out together.
 
     Raises ValueError where the encoder does not have that kind, or a position is not in the input; besides as
     `model.inputs.prepare` does.
     """
     inputs, positions = prepare(loaded, given)
     _check(loaded, positions, sets, kind)
-    each = [tuple(sorted(set(some))) for some in sets]
+    distinct = [tuple(sorted(set(some))) for some in sets]
     if kind == "keys":
-        return tuple(without_keys(*some) if some else Intervention() for some in each)
+        return tuple(without_keys(*some) if some else Intervention() for some in distinct)
+    replacements: list[Replacement]
     if kind == "grey":
         mean = tuple(inputs[0].flatten(-2).mean(dim=-1).reshape(-1).tolist())
-        made = [Greyed(some, mean) for some in each]
+        replacements = [Greyed(some, mean) for some in distinct]
     else:
-        token, vocabulary = _token(loaded, kind), loaded.config.vocab_size
-        parts = (inputs[0] // vocabulary * vocabulary).tolist()  # which part of a pair of texts a token is of
-        made = [OtherTokens(some, tuple(token + parts[at] for at in some)) for some in each]
+        token, vocab_size = _token(loaded, kind), loaded.config.vocab_size
+        assert token is not None
+        assert vocab_size is not None
+        # of the second text of a pair, ids are numbered vocab_size higher
+        offsets = (inputs[0] // vocab_size * vocab_size).tolist()
+        replacements = [
+            OtherTokens(some, tuple(token + offsets[position] for position in some)) for some in distinct
+        ]
     return tuple(
-        Intervention(replacements=(("embedding.content", change),)) if some else Intervention()
-        for some, change in zip(each, made, strict=True)
+        Intervention(replacements=(("embedding.content", replacement),)) if some else Intervention()
+        for some, replacement in zip(distinct, replacements, strict=True)
     )
 
 
 def knock_out(
     loaded: Loaded,
     given: InputLike,
-    kind: Kind = "keys",
+    kind: KnockOutKind = "keys",
     positions: Sequence[int] | None = None,
 ) -> Float32[np.ndarray, "position answer"]:
-    """The answers without each of the `positions` alone, as `model.experiments.probabilities.probabilities` gives them.
+    """The answers, as of `model.experiments.probabilities.probabilities`, without each of the `positions` alone.
 
-    `positions` None stands for those that are `compared`. Raises as `knocked_out` does.
+    None: without each of the `removable_positions`. Raises as `knocked_out` does.
     """
     if positions is None:
-        positions = compared(prepare(loaded, given)[1])
-    changes = knocked_out(loaded, given, [(position,) for position in positions], kind)
-    return probabilities(loaded, [given], changes)[0]
+        positions = removable_positions(prepare(loaded, given)[1])
+    interventions = knocked_out(loaded, given, [(position,) for position in positions], kind)
+    return probabilities(loaded, [given], interventions)[0]
 
 
 def changes(
@@ -107,21 +114,23 @@ def falls(
     return answer_drop(whole, answers, before.predicted_class)
 
 
-def _token(loaded: Loaded, kind: Kind) -> int | None:
-    """The token that hides another, or that stands for an unknown word; None where the vocabulary has none."""
-    tokenizer = loaded.tokenizer
+def _token(loaded: Loaded, kind: KnockOutKind) -> int | None:
+    """The id of [MASK], or of [UNK]; None where the vocabulary has none."""
+    tokenizer, vocab_size = loaded.tokenizer, loaded.config.vocab_size
+    if tokenizer is None or vocab_size is None:
+        return None
     if kind == "unknown":
         number = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
     else:  # by its name, as `model.inputs.text` tells that token
         added = tokenizer.get_added_tokens_decoder().items()
-        hiding = (at for at, token in sorted(added) if token.special and "mask" in token.content.lower())
-        number = next(hiding, None)
-    return number if number is not None and number < loaded.config.vocab_size else None
+        masks = (id_ for id_, token in sorted(added) if token.special and "mask" in token.content.lower())
+        number = next(masks, None)
+    return number if number is not None and number < vocab_size else None
 
 
-def _check(loaded: Loaded, positions: Positions, sets: Sequence[Sequence[int]], kind: Kind) -> None:
-    if kind not in (there := kinds(loaded)):
-        raise ValueError(f"{loaded.name} can be asked with {' and '.join(there)}, not with {kind!r}")
+def _check(loaded: Loaded, positions: Positions, sets: Sequence[Sequence[int]], kind: KnockOutKind) -> None:
+    if kind not in (own_kinds := kinds(loaded)):
+        raise ValueError(f"{loaded.name} can be asked with {' and '.join(own_kinds)}, not with {kind!r}")
     allowed = range(len(positions)) if kind != "grey" else positions.at("patch")
-    if wrong := sorted({at for some in sets for at in some} - set(allowed)):
+    if wrong := sorted({position for some in sets for position in some} - set(allowed)):
         raise ValueError(f"positions {wrong} cannot be taken away by {kind!r}")

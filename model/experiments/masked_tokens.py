@@ -1,4 +1,4 @@
-"""What a text encoder would write in place of [MASK]."""
+"""The tokens that a text encoder predicts in place of [MASK]."""
 
 from typing import NamedTuple
 
@@ -10,29 +10,32 @@ from ..loaded import Loaded
 
 
 class Guess(NamedTuple):
+    """A token of the vocabulary, and its probability in place of [MASK]."""
+
     token: str
     probability: float
 
 
 def guesses(loaded: Loaded, text: InputLike, n: int = 5) -> dict[int, list[Guess]]:
-    """By position of each [MASK] that the encoder reads: the `n` most probable tokens, the likeliest first.
+    """The `n` most probable tokens for each [MASK] of the text, by position, the most probable first.
 
-    Softmax over the whole vocabulary, in which a place without a token is no guess. Empty where there is no
-    [MASK], or no masked-token output.
+    Softmax over the whole vocabulary; an id without a token is left out. Empty where there is no [MASK], or no
+    masked-token output.
     """
-    places = list(prepare(loaded, text)[1].at("mask"))
-    if not places or not loaded.config.masked_token_output:
+    positions = list(prepare(loaded, text)[1].at("mask"))
+    config, tokenizer = loaded.config, loaded.tokenizer
+    if not positions or not config.masked_token_output or tokenizer is None or config.vocab_size is None:
         return {}
-    model, n = loaded.model, min(n, loaded.config.vocab_size)
-    (last,) = activations(loaded, [text], [f"blocks.{loaded.config.n_layers - 1}.resid_post"]).values()
+    model, n = loaded.model, min(n, config.vocab_size)
+    (last,) = activations(loaded, [text], [f"blocks.{config.n_layers - 1}.resid_post"]).values()
     with torch.inference_mode():
-        states = model.final_norm(last[0, places])
+        states = model.final_norm(last[0, positions])
         probabilities, ids = model.predict_tokens(states).softmax(dim=-1).topk(n)
     return {
-        place: [
+        position: [
             Guess(token, probability)
             for number, probability in zip(ids[row].tolist(), probabilities[row].tolist(), strict=True)
-            if (token := loaded.tokenizer.id_to_token(number)) is not None
+            if (token := tokenizer.id_to_token(number)) is not None
         ]
-        for row, place in enumerate(places)
+        for row, position in enumerate(positions)
     }

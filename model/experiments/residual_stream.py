@@ -1,4 +1,4 @@
-"""Measures of the residual stream: how long its vectors are, what the sublayers add, how alike the tokens become."""
+"""Measures of the residual stream: norms of its vectors, shares of the sublayers, similarity of the tokens."""
 
 from collections.abc import Sequence
 
@@ -17,76 +17,79 @@ SUBLAYERS = ("attention", "feed_forward")
 def residual_stream(
     loaded: Loaded, inputs: Sequence[InputLike]
 ) -> Float32[np.ndarray, "stage example position d_model"]:
-    """The states of inputs of one length, stages in the order of `ForwardRecord.stages`. Raises as `capture` does."""
+    """The residual stream of inputs of equal length, its stages in the order of `ForwardRecord.stages`.
+
+    Raises as `model.capture.activations` does.
+    """
     layers = range(loaded.config.n_layers)
-    names = [f"blocks.{layer}.resid_{part}" for layer in layers for part in ("mid", "post")]
-    names = ["embedding.output", *names]
+    after_sublayers = [f"blocks.{layer}.resid_{half}" for layer in layers for half in ("mid", "post")]
+    names = ["embedding.output", *after_sublayers]
     return np.stack([states.cpu() for states in activations(loaded, inputs, names).values()])
 
 
 def norms(residual: Float[np.ndarray, "*axes d_model"]) -> Float[np.ndarray, "*axes"]:
-    """Euclidean length of each state, or of what is added to one."""
+    """Euclidean norm of each state."""
     return np.linalg.norm(residual, axis=-1)
 
 
 def mean_norms(residual: Float[np.ndarray, "stage position d_model"]) -> Float[np.ndarray, " stage"]:
-    """Mean over the positions of `norms`."""
+    """Mean of `norms` over the positions, by stage."""
     return norms(residual).mean(axis=-1)
 
 
 def sublayer_outputs(
     loaded: Loaded, text_or_image: InputLike
 ) -> Float[np.ndarray, "layer sublayer position d_model"]:
-    """What attention and feed-forward hand over, before it is added to the stream. Raises as `capture` does."""
+    """The outputs of attention and feed-forward before they are added to the stream. Raises as `capture` does."""
     layers = range(loaded.config.n_layers)
     names = [f"blocks.{layer}.{sublayer}_out" for layer in layers for sublayer in SUBLAYERS]
     outputs = np.concatenate([out.cpu() for out in activations(loaded, [text_or_image], names).values()])
     return outputs.reshape(len(layers), len(SUBLAYERS), *outputs.shape[1:])
 
 
-def gone_past(
+def skip_terms(
     model: Transformer, residual: Float[np.ndarray, "stage position d_model"]
-) -> Float[np.ndarray, "place position d_model"]:
-    """What the output of each sublayer, in order, is added to, before any norm of the sum."""
-    past = model.blocks[0].skip * residual[:-1]  # stage s is what goes into sublayer s
+) -> Float[np.ndarray, "sublayer_of_all position d_model"]:
+    """The term of the skip connection to which each sublayer's output is added, in order of the sublayers, before any norm."""
+    skipped = model.blocks[0].skip * residual[:-1]  # sublayer s reads stage s
     if model.config.norm_placement == "b2t":
-        past[1::2] += residual[:-1:2]  # beside a feed-forward the layer's input goes past as well
-    return past
+        skipped[1::2] += residual[:-1:2]  # the layer's input skips both sublayers
+    return skipped
 
 
 def shares(
-    past: Float[np.ndarray, "place position d_model"],
+    skipped: Float[np.ndarray, "sublayer_of_all position d_model"],
     outputs: Float[np.ndarray, "layer sublayer position d_model"],
-) -> Float[np.ndarray, " place"]:
-    """mean_i ‖F_i‖ / (‖x_i‖ + ‖F_i‖) for each sublayer in order: F is its output, x what that is added to.
+) -> Float[np.ndarray, " sublayer_of_all"]:
+    """mean_i ‖F_i‖ / (‖x_i‖ + ‖F_i‖) for each sublayer in order: F is its output, x the skip term (`skip_terms`).
 
-    0: the sublayer adds nothing; 0.5: it adds as much as was there; 1: there was nothing. Lengths alone:
-    what points the other way takes away.
+    0: the sublayer adds nothing; 0.5: both are equally long; 1: the skip term is zero. Directions are not
+    considered: an output may also cancel some of the skip term.
     """
     added = norms(outputs).reshape(-1, outputs.shape[2])
-    return (added / (norms(past) + added)).mean(axis=-1)
+    return (added / (norms(skipped) + added)).mean(axis=-1)
 
 
-def sublayer_shares(loaded: Loaded, text_or_image: InputLike) -> Float[np.ndarray, " place"]:
+def sublayer_shares(loaded: Loaded, text_or_image: InputLike) -> Float[np.ndarray, " sublayer_of_all"]:
     """`shares` of the sublayers on one input. Raises as `capture` does."""
-    past = gone_past(loaded.model, residual_stream(loaded, [text_or_image])[:, 0])
-    return shares(past, sublayer_outputs(loaded, text_or_image))
+    skipped = skip_terms(loaded.model, residual_stream(loaded, [text_or_image])[:, 0])
+    return shares(skipped, sublayer_outputs(loaded, text_or_image))
 
 
 def uniformity(residual: Float[np.ndarray, "stage position d_model"]) -> Float[np.ndarray, " stage"]:
-    """‖X − 1 x̄ᵀ‖ / ‖X‖ (Frobenius), x̄ the mean state: 0 where all tokens are alike, 1 where their mean is 0.
+    """‖X − 1 x̄ᵀ‖ / ‖X‖ (Frobenius), x̄ the mean state: 0 where all tokens have one state, 1 where their mean is 0.
 
     Dong et al. 2021 show that pure attention drives it to 0, and that skip connections and feed-forward
-    layers hold it up; they measure in another norm.
+    layers counteract that; they measure in another norm.
     """
-    apart = residual - residual.mean(axis=1, keepdims=True)
-    return np.linalg.norm(apart, axis=(1, 2)) / np.linalg.norm(residual, axis=(1, 2))
+    centred = residual - residual.mean(axis=1, keepdims=True)
+    return np.linalg.norm(centred, axis=(1, 2)) / np.linalg.norm(residual, axis=(1, 2))
 
 
-def answers(record: ForwardRecord) -> Float[np.ndarray, " stage"]:
-    """What the classifier, reading the stream at each stage, gives to the class that the encoder ends with, from 0 to 1.
+def predicted_probability(record: ForwardRecord) -> Float[np.ndarray, " stage"]:
+    """The probability, from 0 to 1, of the predicted class if the classifier read the stream at each stage.
 
-    Softmax of `logits_by_layer` at the most probable class of `logits`; only for encoders with classes.
+    Softmax of `logits_by_layer` at the largest of `logits`; only for encoders with classes.
     """
     logits = record.logits_by_layer
     weights = np.exp(logits - logits.max(axis=-1, keepdims=True))

@@ -1,4 +1,4 @@
-"""Orders in which a content is read: order[i] is the position whose content stands at i."""
+"""Shuffled inputs. In an order, order[i] is the position whose content is moved to position i."""
 
 from collections.abc import Sequence
 
@@ -13,39 +13,40 @@ from ..loaded import Loaded
 from ..record import Role
 from ..transformer import cut_patches
 
-STAY = ("class", "separator", "padding")  # padding is masked by its place
+FIXED_ROLES = ("class", "separator", "padding")  # padding is masked by its position
 
 Order = Sequence[int]
 
 
 def shuffled(roles: Sequence[Role], seed: int) -> tuple[int, ...]:
-    """A random order of positions with these roles; class token, separator and padding stay where they are."""
+    """A random order of positions with these roles; class token, separators and padding keep their positions."""
     order, moved = np.arange(len(roles)), movable(roles)
     order[moved] = np.random.default_rng(seed).permutation(moved)
     return tuple(order.tolist())
 
 
 def movable(roles: Sequence[Role]) -> list[int]:
-    """Of a picture its patches: what stands before them stays."""
+    """The positions that `shuffled` moves: in a picture the patches, in a text all but the FIXED_ROLES."""
     if "patch" in roles:
         return [position for position, role in enumerate(roles) if role == "patch"]
-    return [position for position, role in enumerate(roles) if role not in STAY]
+    return [position for position, role in enumerate(roles) if role not in FIXED_ROLES]
 
 
 def restored(
     weights: Shaped[np.ndarray, "*axes query key"], order: Order
 ) -> Shaped[np.ndarray, "*axes query key"]:
-    """Weights, or a mask, of what was read in `order`, with rows and columns back where their tokens stood before."""
-    back = np.argsort(order)
-    return weights[..., back[:, None], back]
+    """Attention weights, or a mask, of an input read in `order`, with rows and columns in the original order again."""
+    inverse = np.argsort(order)
+    return weights[..., inverse[:, None], inverse]
 
 
 def shuffled_picture(
     loaded: Loaded, image: InputLike, order: Order
 ) -> UInt8[np.ndarray, "size size *colour"]:
-    """The digit as the encoder sees it, at its size, its patches laid out in `order`."""
+    """The picture at the encoder's size, with its patches laid out in `order`. Raises as `model.inputs.prepare` does."""
     inputs, positions = prepare(loaded, image)
     size, first = loaded.config.patch_size, positions.first_patch
+    assert size is not None
     patches = cut_patches(inputs, size)[0]
     moved = patches[torch.tensor(order[first:]) - first]
     whole = functional.fold(moved.T[None], inputs.shape[-2:], size, stride=size)

@@ -1,4 +1,4 @@
-"""How alike states are: of one encoder at its stages, and of two encoders over many examples."""
+"""Similarity of states: of one encoder between its stages, and of two encoders over many examples."""
 
 import numpy as np
 from jaxtyping import Float, Float32, UInt8
@@ -10,7 +10,7 @@ from .residual_stream import residual_stream
 def cosine_by_stage(
     residual: Float[np.ndarray, "stage position d_model"],
 ) -> Float[np.ndarray, "stage stage"]:
-    """Mean over tokens of cos(x_i at one stage, x_i at another)."""
+    """Mean over the positions of cos(x_i at one stage, x_i at another), for each pair of stages."""
     directions = residual / np.linalg.norm(residual, axis=-1, keepdims=True)
     return np.einsum("apd,bpd->ab", directions, directions) / residual.shape[1]
 
@@ -30,14 +30,14 @@ def linear_cka(
     """‖Yᵀ X‖² / (‖Xᵀ X‖ ‖Yᵀ Y‖) in Frobenius norms, X and Y centred over the examples, for each pair of stages.
 
     From 0 to 1 (equal up to rotation, reflection and one scale). Kornblith et al. 2019, equation 5 and
-    section 3.2. With few examples for the widths, states that have nothing to do with each other come out
-    well above 0: set a pairing by chance beside it. NaN at a stage where all examples have one state.
+    section 3.2. With few examples for the widths, unrelated states come out well above 0: compare with
+    `cka_by_chance`. NaN at a stage where all examples have the same state.
     """
     first, second = _centred(first), _centred(second)
     cross = [[np.linalg.norm(y.T @ x) ** 2 for y in second] for x in first]
-    own = [[np.linalg.norm(x.T @ x) for x in states] for states in (first, second)]
+    norms, other_norms = (np.array([np.linalg.norm(x.T @ x) for x in states]) for states in (first, second))
     with np.errstate(invalid="ignore"):
-        return np.array(cross) / np.outer(*own)
+        return np.array(cross) / np.outer(norms, other_norms)
 
 
 def cka_by_chance(
@@ -50,6 +50,6 @@ def cka_by_chance(
 
 
 def _centred(states: Float[np.ndarray, "stage example width"]) -> Float[np.ndarray, "stage example width"]:
-    """Less their mean; exactly 0 where all are alike, since a rounded mean would leave noise to correlate."""
-    alike = (states == states[:, :1]).all(axis=(1, 2))
-    return np.where(alike[:, None, None], 0, states - states.mean(axis=1, keepdims=True))
+    """The states minus their mean; exactly 0 where all are equal, since a rounded mean would leave noise to correlate."""
+    equal = (states == states[:, :1]).all(axis=(1, 2))
+    return np.where(equal[:, None, None], 0, states - states.mean(axis=1, keepdims=True))

@@ -24,7 +24,7 @@ from model.experiments.faithfulness import (
     steps,
     verdict,
 )
-from model.experiments.knock_out import Kind, compared, falls
+from model.experiments.knock_out import KnockOutKind, falls, removable_positions
 from model.record import ForwardRecord
 
 
@@ -40,8 +40,8 @@ class Curves(NamedTuple):
 
 class Checked(NamedTuple):
     record: ForwardRecord
-    kind: Kind
-    positions: tuple[int, ...]  # that were compared
+    kind: KnockOutKind
+    positions: tuple[int, ...]  # that were removable_positions
     scores: np.ndarray  # one a position, as the effects
     effects: np.ndarray
     agreement: Agreement
@@ -55,7 +55,7 @@ class Checked(NamedTuple):
 
 
 def check(
-    subject: LiveSubject, pattern: np.ndarray, kind: Kind, *, key: str, title: str = ""
+    subject: LiveSubject, pattern: np.ndarray, kind: KnockOutKind, *, key: str, title: str = ""
 ) -> Checked | None:
     """Of the map `pattern` [query, key] over all positions of the input, without curves.
 
@@ -63,7 +63,7 @@ def check(
     None is returned.
     """
     record = subject.record
-    positions = compared(record)
+    positions = removable_positions(record)
     what = ("effects", subject, kind)
     label = f"Check this map by knocking out {len(positions)} {record.units}"
     if not wanted(subject, what, _forwards(positions), label, key):

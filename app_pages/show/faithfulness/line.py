@@ -15,7 +15,7 @@ from app_pages.subject.subject import FileSubject, Subject
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.beside import beside
 from model.experiments.faithfulness import area, other_attention
-from model.experiments.knock_out import Kind
+from model.experiments.knock_out import KnockOutKind
 from viz.builders.number_format import written
 from viz.faithfulness.removal_curve import removal_curve
 from viz.faithfulness.score_effect import score_effect
@@ -24,7 +24,7 @@ from viz.faithfulness.score_effect import score_effect
 def faithfulness(
     subject: Subject,
     pattern: np.ndarray,
-    kind: Kind | None,
+    kind: KnockOutKind | None,
     *,
     lens: str,
     head: tuple[int, int] | None,
@@ -54,7 +54,7 @@ def faithfulness(
 
 
 def faithfulness_of_side(
-    side: Side, pattern: np.ndarray, kind: Kind, *, lens: str, head: tuple[int, int], key: str
+    side: Side, pattern: np.ndarray, kind: KnockOutKind, *, lens: str, head: tuple[int, int], key: str
 ) -> None:
     """The line alone, for a side of a comparison; `key` begins those of its buttons."""
     checked = check(side.subject, pattern, kind, key=f"{key}_check", title=side.title)

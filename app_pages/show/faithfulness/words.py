@@ -17,10 +17,10 @@ from model.experiments.faithfulness import (
     N_STEPS,
     SIGNIFICANT,
     OtherAttention,
-    Untold,
+    Undecidable,
     Verdict,
 )
-from model.experiments.knock_out import Kind
+from model.experiments.knock_out import KnockOutKind
 from model.record import ForwardRecord
 from viz.builders.number_format import THIN, percent, with_error, written
 
@@ -34,13 +34,13 @@ NO_ENCODER = (
 
 
 _WHY = {
-    Untold.TOO_FEW: f"fewer than {FEWEST} {{units}} are too few to tell an order from chance",
-    Untold.UNMOVED: "hiding any of its {units} hardly moves the {answer}",
-    Untold.NO_SOONER: "even hiding its {units} one after the other, the most effective first, does not lower the {answer} clearly faster than hiding them in random orders",
+    Undecidable.TOO_FEW: f"fewer than {FEWEST} {{units}} are too few to tell an order from chance",
+    Undecidable.UNMOVED: "hiding any of its {units} hardly moves the {answer}",
+    Undecidable.NO_SOONER: "even hiding its {units} one after the other, the most effective first, does not lower the {answer} clearly faster than hiding them in random orders",
 }
 
 
-def agreement(of_map: Verdict, kind: Kind, record: ForwardRecord) -> str:
+def agreement(of_map: Verdict, kind: KnockOutKind, record: ForwardRecord) -> str:
     value = "cannot be computed" if math.isnan(of_map.spearman) else f"**{_two_digits(of_map.spearman)}**"
     units = record.unit if of_map.n == 1 else record.units
     answer = "prediction" if record.has_classes else "pooled state"
@@ -55,8 +55,8 @@ def conclusion(of_map: Verdict, record: ForwardRecord) -> str:
     answer = "prediction" if record.has_classes else "pooled state"
     if of_map.n < 2:
         return "There is nothing to rank."
-    if of_map.untold is not None:
-        why = _WHY[of_map.untold].format(units=record.units, answer=answer)
+    if of_map.undecidable is not None:
+        why = _WHY[of_map.undecidable].format(units=record.units, answer=answer)
         return f"Whether it is an explanation **cannot be told on this input**: {why}."
     if of_map.deleted is None:
         return "The deletion curves, which have to decide, are not computed yet."

@@ -71,14 +71,14 @@ def test_it_is_what_the_records_come_to(config):
     assert {name.removeprefix(HEADS) for name in found if name.startswith(HEADS)} - {"separator"} == set(
         by_record[0]
     ) - {"separator"}
-    past = [residual_stream.gone_past(loaded.model, record.residual) for record in records]
+    past = [residual_stream.skip_terms(loaded.model, record.residual) for record in records]
     outputs = [residual_stream.sublayer_outputs(loaded, given) for given in inputs]
     check(
         found[CURVES + "share"], [residual_stream.shares(*both) for both in zip(past, outputs, strict=True)]
     )
     check(found[CURVES + "norm"], [residual_stream.mean_norms(record.residual) for record in records])
     check(found[CURVES + "uniformity"], [residual_stream.uniformity(record.residual) for record in records])
-    check(found[CURVES + "answer"], [residual_stream.answers(record) for record in records])
+    check(found[CURVES + "answer"], [residual_stream.predicted_probability(record) for record in records])
     entropies = [mean_entropy(record.pattern, record.mask).mean(axis=-1) for record in records]
     check(found[CURVES + "entropy"], entropies)
     check(found[Z], [record.z.mean(axis=2) for record in records])

@@ -11,7 +11,7 @@ from model.atlas.running_moments import Moments, from_arrays, to_arrays
 from model.capture import capture
 from model.experiments.ablation import ablated
 from model.experiments.importance import importance
-from model.experiments.knock_out import compared, falls, knock_out
+from model.experiments.knock_out import falls, knock_out, removable_positions
 from model.experiments.probabilities import probabilities
 from model.inputs import as_input
 from model.lenses import LENSES
@@ -94,7 +94,7 @@ def test_correlation_with_knock_outs_by_hand():
     by_text = []
     for text in TEXTS:
         record = capture(loaded, text)
-        at = list(compared(record))
+        at = list(removable_positions(record))
         effect = falls(record, knock_out(loaded, text, "keys", at))
         weights = record.pattern[1, 0, 0, at]  # the class token is classified
         ranks = [np.argsort(np.argsort(each)) for each in (weights, effect)]

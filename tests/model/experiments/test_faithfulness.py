@@ -18,7 +18,7 @@ from model.experiments.faithfulness import (
     N_ORDERS,
     N_SHUFFLES,
     Agreement,
-    Untold,
+    Undecidable,
     agreement,
     area,
     correlates,
@@ -31,7 +31,7 @@ from model.experiments.faithfulness import (
     steps,
     verdict,
 )
-from model.experiments.knock_out import compared, falls, knock_out
+from model.experiments.knock_out import falls, knock_out, removable_positions
 from model.hooks import watch
 from model.inputs import prepare
 from model.measures.changes import log_odds
@@ -163,7 +163,7 @@ def test_random_orders_are_orders_and_always_the_same():
 @encoders
 def test_a_deletion_curve_is_what_a_plain_loop_finds(loaded, given_input):
     record = capture(loaded, given_input)
-    order = compared(record)[::-1]
+    order = removable_positions(record)[::-1]
     followed = int(record.logits.argmax())
     left = [
         capture(loaded, given_input, without_keys(*order[:k])).probabilities if k else record.probabilities
@@ -263,7 +263,7 @@ def curve_with_area(area_under: float) -> np.ndarray:
 def test_both_parts_of_the_rule_must_hold(spearman, p, area_under, readable):
     judged = verdict(one(spearman, p, 5), EFFECT, curve_with_area(area_under), curve_with_area(4), RANDOM)
     areas = np.trapezoid(RANDOM, np.linspace(0, 1, 6), axis=1)
-    assert judged.untold is None
+    assert judged.undecidable is None
     assert judged.readable is readable
     assert judged.area == pytest.approx(area_under)
     assert judged.deleted.bound == pytest.approx(areas.mean() + BAND * areas.std(ddof=1))
@@ -274,17 +274,17 @@ def test_where_the_perfect_map_fails_nothing_can_be_told():
     """The map itself would pass, or fail: neither says anything."""
     for spearman in (0.9, -0.9):
         judged = verdict(one(spearman, 0.001, 5), EFFECT, curve_with_area(4), curve_with_area(2.5), RANDOM)
-        assert judged.untold is Untold.NO_SOONER
+        assert judged.undecidable is Undecidable.NO_SOONER
         assert judged.readable is None
     weak = verdict(one(0.9, 0.001, 5), EFFECT / 100, curve_with_area(4), curve_with_area(2.5), RANDOM)
-    assert weak.untold is Untold.UNMOVED
+    assert weak.undecidable is Undecidable.UNMOVED
 
 
 def test_without_curves_nothing_is_decided():
     for spearman in (0.2, 0.7, math.nan):
         judged = verdict(one(spearman, 0.001), EFFECT)
-        assert (judged.readable, judged.untold) == (None, None)
-    assert verdict(one(0.9, 0.001, FEWEST - 1), EFFECT[:-1]).untold is Untold.TOO_FEW
+        assert (judged.readable, judged.undecidable) == (None, None)
+    assert verdict(one(0.9, 0.001, FEWEST - 1), EFFECT[:-1]).undecidable is Undecidable.TOO_FEW
 
 
 # Encoders whose effects are known
@@ -295,7 +295,7 @@ class Made:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, loaded, n, answer):
         self.loaded, self.n, self.answer = loaded, n, answer
-        monkeypatch.setattr(measure, "compared", lambda _: tuple(range(n)))
+        monkeypatch.setattr(measure, "removable_positions", lambda _: tuple(range(n)))
         monkeypatch.setattr(measure, "knocked_out", lambda *arguments: arguments[2])
         monkeypatch.setattr(measure, "probabilities", lambda *arguments: self.answers(arguments[2])[None])
         monkeypatch.setattr(
@@ -332,14 +332,14 @@ def test_words_that_add_up_can_be_told_and_the_perfect_map_passes(made):
 @pytest.mark.parametrize(
     ("n", "answer", "reason"),
     [
-        (4, lambda present: present @ np.arange(4.0), Untold.TOO_FEW),
-        (8, lambda present: 2.0 + 0 * present.sum(), Untold.UNMOVED),
-        (8, lambda present: 2.0 + 1e-3 * (present @ np.arange(8.0) % 3), Untold.UNMOVED),
+        (4, lambda present: present @ np.arange(4.0), Undecidable.TOO_FEW),
+        (8, lambda present: 2.0 + 0 * present.sum(), Undecidable.UNMOVED),
+        (8, lambda present: 2.0 + 1e-3 * (present @ np.arange(8.0) % 3), Undecidable.UNMOVED),
         # the first two stand in for each other: alone, neither matters, and the decoys seem to
         (
             8,
             lambda present: 3.0 * present[:2].any() + present[2:] @ np.linspace(0.2, 0.3, 6),
-            Untold.NO_SOONER,
+            Undecidable.NO_SOONER,
         ),
     ],
     ids=[
@@ -376,7 +376,7 @@ def test_noise_passes_on_at_most_one_input_in_twenty(made):
 @encoders
 def test_many_maps_are_judged_as_each_alone(loaded, given_input):
     record = capture(loaded, given_input)
-    positions = list(compared(record))
+    positions = list(removable_positions(record))
     effect = falls(record, knock_out(loaded, given_input))
     best = np.zeros(len(record))
     best[positions] = effect
@@ -394,5 +394,5 @@ def test_many_maps_are_judged_as_each_alone(loaded, given_input):
             np.testing.assert_allclose(alone.spearman, judged[name].agreement.spearman[index])
             curve = deletion(loaded, given_input, [order_of(scores[index], positions)])[0]
             of_one = verdict(alone, effect, curve, perfect, random)
-            assert of_one.untold is untold
+            assert of_one.undecidable is untold
             assert bool(judged[name].readable[index]) == bool(of_one.readable)

@@ -8,7 +8,7 @@ import torch
 from model.capture import capture
 from model.capture.intervention import MaskChoice, masked
 from model.config import ModelConfig, presets
-from model.experiments.head_steps import ORDER, HeadSteps, between, head_steps
+from model.experiments.head_steps import ORDER, HeadSteps, head_steps, unrecorded_activations
 from model.loaded import Loaded
 from tests.model import tiny
 from tests.tolerance import rounding
@@ -18,7 +18,7 @@ LAYER, HEAD, QUERY = 1, 1, 2
 
 
 def steps_of(encoder: Loaded, given, layer: int = LAYER, head: int = HEAD, query: int = QUERY) -> HeadSteps:
-    record, seen = capture(encoder, given), between(encoder, given, layer)
+    record, seen = capture(encoder, given), unrecorded_activations(encoder, given, layer)
     return head_steps(encoder, record, seen, layer=layer, head=head, query=query)
 
 
@@ -112,11 +112,11 @@ def test_every_step_is_what_the_encoder_did(encoder):
     config = encoder.config
     for layer in {0, config.n_layers - 1}:
         steps = steps_of(encoder, an_input(config), layer=layer, head=config.n_heads - 1)
-        assert max(steps.apart.values()) < 1e-3  # float32, of dot products in the hundreds
+        assert max(steps.differences.values()) < 1e-3  # float32, of dot products in the hundreds
         unseen = {"input", "mask"}
         if config.norm_placement == "post":
             unseen |= {"add_attention", "add_feed_forward"}
-        assert set(steps.order) - set(steps.apart) == unseen
+        assert set(steps.order) - set(steps.differences) == unseen
 
 
 def test_the_steps_know_the_other_gelu_and_epsilon():
@@ -125,7 +125,7 @@ def test_the_steps_know_the_other_gelu_and_epsilon():
     with torch.no_grad():  # far enough from 0 for the two to differ
         encoder.model.blocks[LAYER].feed_forward.expand.bias.add_(2)
     steps = steps_of(encoder, SENTENCE)
-    assert max(steps.apart.values()) < 1e-5
+    assert max(steps.differences.values()) < 1e-5
     exact = tiny.loaded(replace(config, activation="gelu"))
     exact.model.load_state_dict(encoder.model.state_dict())
     assert abs(steps_of(exact, SENTENCE).feed_forward.hidden - steps.feed_forward.hidden).max() > 1e-4
@@ -207,11 +207,11 @@ def test_the_parts_add_up(encoder):
 )
 def test_a_step_that_is_not_what_the_encoder_did_is_seen(weight, first):
     encoder = tiny.loaded(tiny.TEXT)
-    record, seen = capture(encoder, SENTENCE), between(encoder, SENTENCE, LAYER)
+    record, seen = capture(encoder, SENTENCE), unrecorded_activations(encoder, SENTENCE, LAYER)
     with torch.no_grad():
         encoder.model.blocks[LAYER].get_parameter(weight).add_(0.1)
     steps = head_steps(encoder, record, seen, layer=LAYER, head=HEAD, query=QUERY)
-    wrong = [name for name in steps.order if steps.apart.get(name, 0) > 1e-3]
+    wrong = [name for name in steps.order if steps.differences.get(name, 0) > 1e-3]
     assert wrong[0] == first
 
 
@@ -226,17 +226,19 @@ def test_masked_keys_have_no_weight():
     assert not steps.attention.mask[at]
     assert steps.attention.pattern[at] == steps.attention.exponentials[at] == 0
     assert steps.attention.exponentials.max() == 1
-    assert max(steps.apart.values()) < 1e-5
+    assert max(steps.differences.values()) < 1e-5
 
 
 def test_a_query_without_any_key_has_no_weights():
     encoder = tiny.loaded(tiny.TEXT)
     closed = MaskChoice(kind="cells", cells=tuple((QUERY, key) for key in range(6)))
     record = capture(encoder, "a b c d", masked(closed))
-    steps = head_steps(encoder, record, between(encoder, "a b c d", 0), layer=0, head=HEAD, query=QUERY)
+    steps = head_steps(
+        encoder, record, unrecorded_activations(encoder, "a b c d", 0), layer=0, head=HEAD, query=QUERY
+    )
     assert not steps.attention.pattern.any()
     assert not steps.attention.z.any()
-    assert steps.apart["softmax"] == 0
+    assert steps.differences["softmax"] == 0
 
 
 def test_the_norms_stand_before_the_sublayers_or_after_the_additions():
@@ -260,7 +262,7 @@ def test_blocks_with_other_steps_are_refused(change, kind):
 
 
 def test_what_lies_between_is_kept_for_all_positions_and_read_only(digit_loaded, image):
-    seen = between(digit_loaded, image, 1)
+    seen = unrecorded_activations(digit_loaded, image, 1)
     assert {name: values.shape for name, values in seen.items()} == {
         "attention_in": (5, 8),
         "attention_out": (5, 8),
@@ -308,7 +310,7 @@ def test_what_is_said_of_the_keys_by_hand():
     assert made.strongest(2) == [2, 0]  # of equal weights the first key
     assert made.strongest(9) == [2, 0, 3, 1]
     assert made.share((2, 3)) == 0.75
-    together, share = made.of_the_others((2,))
+    together, share = made.remaining((2,))
     assert (together.tolist(), share) == ([1.5, 10.0], 0.5)
 
 
@@ -324,10 +326,10 @@ def test_what_is_said_of_the_hidden_units_by_hand():
         hidden=np.array([-3.0, 0.0, 1.0, 4.0]),
         by_unit=np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 6.0], [1.0, 1.0]]),
     )
-    assert made.n_above_0 == 2
-    assert made.of_all_units.tolist() == [4, 11]
+    assert made.n_positive == 2
+    assert made.sum_over_units.tolist() == [4, 11]
     assert made.strongest(2) == [3, 0]
-    assert made.strongest_parts(2) == [2, 0]  # of lengths 5, 0, 6 and √2
+    assert made.largest_contributions(2) == [2, 0]  # of lengths 5, 0, 6 and √2
     assert made.share((3, 0)) == 7 / 8
     assert replace(made, hidden=np.zeros(4)).share((0,)) == 0
 
@@ -335,10 +337,10 @@ def test_what_is_said_of_the_hidden_units_by_hand():
 def test_what_is_said_of_a_step_agrees_with_its_own_sums():
     steps = steps_of(tiny.loaded(tiny.TEXT), SENTENCE)
     attention, feed_forward = steps.attention, steps.feed_forward
-    together, share = attention.of_the_others(())
+    together, share = attention.remaining(())
     np.testing.assert_allclose(together, attention.z[HEAD])
     assert share == pytest.approx(1)
     assert attention.largest_score == max(attention.scores)
-    np.testing.assert_allclose(feed_forward.of_all_units + feed_forward.bias, feed_forward.out)
+    np.testing.assert_allclose(feed_forward.sum_over_units + feed_forward.bias, feed_forward.out)
     assert feed_forward.share(range(len(feed_forward.hidden))) == pytest.approx(1)
     assert steps.norm_attention.variance == pytest.approx(np.var(steps.norm_attention.x, ddof=0))

@@ -8,7 +8,7 @@ from model.capture import capture
 from model.capture.intervention import Intervention, without_keys
 from model.checkpoint import load
 from model.experiments import batching
-from model.experiments.knock_out import compared, effects, kinds, knock_out, knocked_out
+from model.experiments.knock_out import effects, kinds, knock_out, knocked_out, removable_positions
 from model.inputs import Text, prepare
 from tests.model import tiny
 from tests.model.huggingface.folders import SECOND, SENTENCE, build
@@ -20,7 +20,9 @@ TEXT = "not great film"  # five tokens, with [CLS] and [SEP]
 @encoders
 def test_masked_out_of_the_keys_one_at_a_time(loaded, given_input):
     record = capture(loaded, given_input)
-    by_loop = [capture(loaded, given_input, without_keys(at)).probabilities for at in compared(record)]
+    by_loop = [
+        capture(loaded, given_input, without_keys(at)).probabilities for at in removable_positions(record)
+    ]
     np.testing.assert_allclose(knock_out(loaded, given_input), by_loop, **CLOSE)
 
 
@@ -29,7 +31,7 @@ def test_another_token_is_what_the_encoder_reads_there(text_loaded):
     for kind, token in (("mask", "[MASK]"), ("unknown", "[UNK]")):
         inputs, _ = prepare(text_loaded, TEXT)
         answers = knock_out(text_loaded, TEXT, kind)
-        for row, at in enumerate(compared(capture(text_loaded, TEXT))):
+        for row, at in enumerate(removable_positions(capture(text_loaded, TEXT))):
             changed = inputs.clone()
             changed[0, at] = text_loaded.tokenizer.token_to_id(token)
             with torch.inference_mode():
@@ -73,7 +75,7 @@ def test_behind_a_class_and_a_distillation_token(tmp_path):
     loaded = load(tmp_path / "it")
     picture = np.random.default_rng(0).integers(0, 256, (32, 32, 3), dtype=np.uint8)
     inputs, positions = prepare(loaded, picture)
-    assert compared(positions) == tuple(range(2, 18))
+    assert removable_positions(positions) == tuple(range(2, 18))
     inputs[0, :, :8, 8:16] = inputs[0].mean(dim=(1, 2))[:, None, None]
     with torch.inference_mode():
         expected = loaded.model(inputs).softmax(dim=-1)[0]
@@ -83,8 +85,8 @@ def test_behind_a_class_and_a_distillation_token(tmp_path):
 def test_what_cannot_be_taken_away_is_left_out(text_loaded, digit_loaded, image):
     record = capture(text_loaded, "film [PAD] great [PAD]")
     assert record.roles == ("class", "word", "padding", "word", "padding", "separator")
-    assert compared(record) == (1, 3, 5)
-    assert compared(capture(digit_loaded, image)) == (1, 2, 3, 4)
+    assert removable_positions(record) == (1, 3, 5)
+    assert removable_positions(capture(digit_loaded, image)) == (1, 2, 3, 4)
 
 
 def test_each_encoder_has_its_kinds(text_loaded, digit_loaded, image):
@@ -125,7 +127,7 @@ def test_of_a_pair_of_texts_the_part_stays_known(tmp_path):
     loaded, pair = load(tmp_path / "it"), Text(SENTENCE, SECOND)
     inputs, positions = prepare(loaded, pair)
     answers = knock_out(loaded, pair, "mask")
-    for row, at in enumerate(compared(positions)):
+    for row, at in enumerate(removable_positions(positions)):
         changed, vocabulary = inputs.clone(), loaded.config.vocab_size
         changed[0, at] = loaded.tokenizer.token_to_id("[MASK]") + inputs[0, at] // vocabulary * vocabulary
         with torch.inference_mode():

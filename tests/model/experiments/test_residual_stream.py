@@ -7,12 +7,12 @@ import torch
 
 from model.capture import capture
 from model.experiments.residual_stream import (
-    answers,
-    gone_past,
     mean_norms,
     norms,
+    predicted_probability,
     residual_stream,
     shares,
+    skip_terms,
     sublayer_outputs,
     sublayer_shares,
     uniformity,
@@ -56,7 +56,7 @@ def test_the_residual_stream_is_that_of_the_record(loaded):
 
 
 def test_the_shares_of_an_input_are_measured_on_what_its_record_holds(loaded):
-    past = gone_past(loaded.model, capture(loaded, TEXT).residual).astype(float)
+    past = skip_terms(loaded.model, capture(loaded, TEXT).residual).astype(float)
     outputs = sublayer_outputs(loaded, TEXT).reshape(past.shape).astype(float)
     x, f = (np.sqrt((each**2).sum(axis=2)) for each in (past, outputs))
     np.testing.assert_allclose(sublayer_shares(loaded, TEXT), (f / (x + f)).mean(axis=1), rtol=1e-5)
@@ -83,13 +83,13 @@ def test_uniformity_by_hand():
 
 def test_where_nothing_goes_past_the_sublayers_are_all_there_is():
     loaded = tiny.loaded(VARIANTS["without residual"])
-    past = gone_past(loaded.model, capture(loaded, TEXT).residual)
+    past = skip_terms(loaded.model, capture(loaded, TEXT).residual)
     assert shares(past, sublayer_outputs(loaded, TEXT)).tolist() == [1.0] * 2 * loaded.config.n_layers
 
 
 def test_the_sublayers_outputs_and_what_goes_past_them_make_the_stream(loaded):
     record, outputs = capture(loaded, TEXT), sublayer_outputs(loaded, TEXT)
-    summed = gone_past(loaded.model, record.residual) + outputs.reshape(-1, *outputs.shape[2:])
+    summed = skip_terms(loaded.model, record.residual) + outputs.reshape(-1, *outputs.shape[2:])
     if loaded.config.norm_placement != "pre":
         norms_of = [(block.norm_attention, block.norm_feed_forward) for block in loaded.model.blocks]
         with torch.inference_mode():
@@ -129,5 +129,7 @@ def test_a_model_in_training_is_looked_at_without_dropout_and_trained_on():
 def test_the_answer_by_stage(loaded):
     record = capture(loaded, TEXT)
     by_stage = torch.from_numpy(record.logits_by_layer.copy()).double().softmax(dim=-1)
-    assert answers(record) == pytest.approx(by_stage[:, int(record.logits.argmax())].numpy(), rel=1e-5)
-    assert answers(record)[-1] == pytest.approx(float(record.probabilities.max()), rel=1e-4)
+    assert predicted_probability(record) == pytest.approx(
+        by_stage[:, int(record.logits.argmax())].numpy(), rel=1e-5
+    )
+    assert predicted_probability(record)[-1] == pytest.approx(float(record.probabilities.max()), rel=1e-4)

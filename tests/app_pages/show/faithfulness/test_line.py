@@ -20,7 +20,7 @@ from model.atlas.results import FAITHFULNESS, ResultTable, write_rows
 from model.capture import capture
 from model.capture.intervention import without_keys
 from model.experiments.faithfulness import scores_of
-from model.experiments.knock_out import compared, falls, knock_out
+from model.experiments.knock_out import falls, knock_out, removable_positions
 from model.inputs import Picture, Text
 from tests.app_pages.charts import table
 from tests.app_pages.inputs.test_record_input import opened, saved, show
@@ -58,7 +58,7 @@ def expected(name: str, given: object, layer: int, head: int, kind: str = "keys"
     """Spearman, by a loop over the knock-outs where they are masks."""
     loaded = cache.loaded(name)
     record = capture(loaded, given)
-    at = list(compared(record))
+    at = list(removable_positions(record))
     if kind == "keys":
         answers = np.array([capture(loaded, given, without_keys(one)).probabilities for one in at])
     else:
@@ -136,7 +136,7 @@ def test_merged_words_leave_the_check_as_it_is(open_app: Open) -> None:
 def test_of_the_mean_of_a_layer(open_app: Open) -> None:
     (line,) = said(open_app(text=TEXT, checkpoint="imdb-pre-ln", part="mean"))
     record = LiveSubject("imdb-pre-ln", TEXT).record
-    at = list(compared(record))
+    at = list(removable_positions(record))
     effect = falls(record, knock_out(cache.loaded("imdb-pre-ln"), TEXT))
     value = stats.spearmanr(record.pattern[0, :, 0].mean(axis=0)[at], effect).statistic
     assert f"**{value:.2f}** over".replace("-", "−") in line
@@ -252,7 +252,7 @@ def test_the_knock_outs_of_a_comparison_can_be_of_another_kind(open_app: Open) -
     selection = subject_of(app)
     record = selection.record
     answers = knock_out(cache.loaded(selection.checkpoint), Picture.of(selection.given.array), "grey")
-    most = compared(record)[int(np.abs(falls(record, answers)).argmax())]
+    most = removable_positions(record)[int(np.abs(falls(record, answers)).argmax())]
     line = next(
         block.value for block in app.markdown if block.value.startswith(f"**{selection.checkpoint}**")
     )

@@ -7,7 +7,7 @@ import pytest
 from app_pages.show.faithfulness import words
 from app_pages.show.faithfulness.over_data import OverData
 from model.capture import capture
-from model.experiments.faithfulness import Deletion, OtherAttention, Untold, Verdict
+from model.experiments.faithfulness import Deletion, OtherAttention, Undecidable, Verdict
 from tests.model import tiny
 
 RECORD = capture(tiny.loaded(tiny.TEXT), "not great film")
@@ -23,7 +23,7 @@ def judged(
     correlates: bool = False,
     deletes: bool = False,
     n: int = 24,
-    untold: Untold | None = None,
+    untold: Undecidable | None = None,
 ) -> Verdict:
     deleted = Deletion(0.9 if untold is None else 0.6, RANDOM)
     return Verdict(spearman, 0.2, -0.11, 0.64, n, correlates, 0.8 if deletes else 0.25, deleted, untold)
@@ -75,7 +75,7 @@ def test_what_follows(verdict, expected):
     assert words.conclusion(verdict, RECORD) == expected
 
 
-@pytest.mark.parametrize("untold", Untold)
+@pytest.mark.parametrize("untold", Undecidable)
 def test_where_the_perfect_map_fails_no_map_is_called_unreliable(untold):
     for correlates in (True, False):
         sentence = words.conclusion(judged(1.0, correlates, True, untold=untold), DIGIT)
@@ -117,7 +117,7 @@ def test_the_areas():
         "That of the perfect map, 0.900, is above it as well."
     )
     assert ": not above 0.700." in words.areas(judged(0.8, True, False))
-    assert words.areas(judged(untold=Untold.NO_SOONER)).endswith("0.600, is not above it either.")
+    assert words.areas(judged(untold=Undecidable.NO_SOONER)).endswith("0.600, is not above it either.")
 
 
 def test_over_a_data_set_it_is_said_on_how_many_it_can_be_told():
