@@ -4,7 +4,7 @@
 >>> record = capture(load("checkpoints/imdb-pre-ln"), "A gripping film.")
 >>> record
 ForwardRecord(6 tokens '[CLS] a gripping film . [SEP]', 4 layers × 4 heads, 'positive' 96.7%)
->>> heads.summary(record)["entropy"].shape
+>>> heads.head_summary(record)["entropy"].shape
 (4, 4)
 
 Encoders and inputs: `load`, `available`, `Loaded`, `Text`, `Picture`, `hook_points`.
