@@ -31,7 +31,7 @@ def scatter(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
         titles=(_titled(across, numbers.record.units), _titled(up, numbers.record.units)),
         selected=(chosen.layer, chosen.head),
         roles=[", ".join(role.name for role in numbers.roles(*at)) for at in np.ndindex(numbers.shape)],
-        of="this input" if numbers.first == HERE else f"means over {numbers.data}",
+        source="this input" if numbers.first == HERE else f"means over {numbers.data}",
     )
     clickable_heads(chart, key="heads_scatter", chosen=(chosen.layer, chosen.head), width="stretch")
     say_source(subject, numbers)

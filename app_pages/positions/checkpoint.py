@@ -76,7 +76,7 @@ def _grid(name: str, record: ForwardRecord, query: int) -> None:
             clickable(of_all, key="positions_own_grid", width="content", **click)
         with st.container(width=380):
             st.markdown(f"**The position of {what}** against those of all patches")
-            of_one = position_similarity_map(cosines[query, first:], grid, of=what, selected=selected)
+            of_one = position_similarity_map(cosines[query, first:], grid, name=what, selected=selected)
             clickable(of_one, key="positions_own_map", width="content", **click)
             if selected is not None and first:
                 st.markdown(f"and against that of the class token: **{short(cosines[query, 0])}**")

@@ -147,7 +147,7 @@ def _many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) -> None
     chart = shuffle_strip(
         {WITH: found[:, said], WITHOUT: without[:, said]},
         {WITH: float(record.probabilities[said]), WITHOUT: float(zeroed.probabilities[said])},
-        of=name,
+        class_name=name,
         selected=seed,
     )
     clickable(

@@ -170,7 +170,7 @@ def _curves(name: str, films: dict[str, Film], probe: int, measure: str, moment:
         runs=_colours(tuple(films)),
         line_title=line,
         x_title="recorded moment",
-        at=moment,
+        step=moment,
         breaks=shown.phase_starts,
         log_y=log_y,
     )

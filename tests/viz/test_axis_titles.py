@@ -83,7 +83,7 @@ def layers_of(chart):
         (sinusoid_table(EVEN, position=0), "dimension i", "position t"),
         (pairs_of_positions(EVEN, what="distance"), "position t", "position s"),
         (
-            position_similarity_map(HALF, (1, 2), of="a", selected=None),
+            position_similarity_map(HALF, (1, 2), name="a", selected=None),
             "column of the patch grid",
             "row of the patch grid",
         ),

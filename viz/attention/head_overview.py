@@ -1,4 +1,4 @@
-"""All heads of an encoder at once, a small map each: layers down, heads across."""
+"""All heads of an encoder at once, as small maps: a row for each layer, a column for each head."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -84,7 +84,7 @@ def head_overview(
     quantity = "Attention" if scale.what == WEIGHT else scale.what.capitalize()
     maps = f"{n_layers} layers" if by_layer else f"{n_layers} layers of {n_heads} heads"
     choice = f"{names[indices.index(selected)]} is chosen" if selected in indices else "none is chosen"
-    return _form(step, tuple(measures), clickable, even, not one_to_one, scale.what, by_layer).of(
+    return _form(step, tuple(measures), clickable, even, not one_to_one, scale.what, by_layer).with_data(
         {
             **heads,
             "name": names,

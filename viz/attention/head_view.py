@@ -63,12 +63,12 @@ def weight_lines(
     scale: WeightScale = TO_ONE,
     notes: Sequence[str] = (),
 ) -> HeadView:
-    """A line for each of `weights` [query, key] over the tokens of the record; with a `query`, for those of its row.
+    """Lines for `weights` [query, key] between the tokens of the record, for all queries or only for one `query`.
 
-    Of more than `at_most` lines the strongest are drawn. A token under the pointer shows its lines alone, a
-    click on it sets the point selection `token`, field `position`. Name `token` as the selection mode: were
-    `hover` one as well, each move of the pointer would rerun the page. `notes` are lines above the figure.
-    Raises ValueError where the weights are not queries × keys.
+    If there are more than `at_most` lines, the strongest are drawn. While the pointer is at a token, only its lines
+    are shown; a click on a token sets the point selection `token`, field `position`. Name only `token` as the
+    selection mode in Streamlit: with `hover`, each move of the pointer would rerun the page. `notes` are lines above
+    the figure. Raises ValueError where the weights are not queries × keys.
     """
     n, n_keys = len(record), len(record.attended)
     need_shape((n, n_keys), weights=weights)
@@ -118,7 +118,7 @@ def weight_lines(
     source = "every token"
     if query is not None:
         source = f"token {query_numbers[query]}, {visible(record.tokens[query])},"
-    chart = _form(scale.reach, evenly(n_keys, shares=scale.shares), scale.what).of(
+    chart = _form(scale.reach, evenly(n_keys, shares=scale.shares), scale.what).with_data(
         lines | {"start": middle(queries), "end": middle(keys)},
         frames={"rows": rows},
         values={

@@ -1,8 +1,9 @@
-"""A picture drawn over one value for each of its patches, in colours.
+"""A picture over the colours of one value for each of its patches.
 
-The values [patch] fill `patch_grid` (rows, columns) row by row. The patch `query` is outlined; None is the class
-token, which has no place. A click on a patch sets the point selection `patch`, field `position`, counted from 0.
-The pixels are sharp at the chart's own width, so give it no other. ValueError where the values do not fill the grid.
+The values [patch] fill `patch_grid` (rows, columns) row by row. The patch `query` is outlined; None stands for the
+class token, which is not in the picture. A click on a patch sets the point selection `patch`, field `position`,
+counted from 0. The pixels are sharp at the chart's own width, so give it no other. All functions raise ValueError
+where the values do not fill the grid.
 """
 
 from collections.abc import Mapping
@@ -37,11 +38,12 @@ def picture_overlay(
     scale: WeightScale = TO_ONE,
     allowed: np.ndarray | None = None,
 ) -> VegaFigure:
-    """A uint8 image [height, width] or [height, width, 3] over the attention weights [patch] of the `query`.
+    """The picture over the attention weights [patch] of the `query`, from a uint8 image [height, width] or [height,
+    width, 3].
 
-    Of the `n_keys` that it may look at, the class token is no patch.
-    With `allowed` [patch], patches that are not (False) are hatched, and a click sets `key`, fields `position` and
-    `blocked`, so that a second click differs from the first.
+    `n_keys` is the number of keys that the query may attend to, the class token included. With `allowed` [patch], the
+    other patches (False) are hatched, and a click sets `key`, fields `position` and `blocked`, so that a second click
+    differs from the first.
     """
     query_name = (
         "the class token" if query is None else "row {}, column {}".format(*divmod(query, patch_grid[1]))
@@ -70,7 +72,9 @@ def knock_out_patches(
     what: str,
     how: str = "from every query",
 ) -> VegaFigure:
-    """An image over the change [patch] of `what` with each patch hidden, as `how` says; purple falls, gold rises, to ±`limit`."""
+    """The picture over the change [patch] of `what` when each patch is hidden: purple where it falls, gold where it
+    rises, up to ±`limit`. `how` says in words how patches are hidden.
+    """
     description = f"The picture over the change of {what} with each of {len(change)} patches hidden ({how})"
     grid = (query, patch_grid, _SMALL_SIDE)
     return _patches(
@@ -103,7 +107,9 @@ def _patches(
     coloured: Mapping[str, float],
     description: str,
 ) -> VegaFigure:
-    """`form` is made with `_layers`; `name` is the field of the values, `coloured` what their colours call by name."""
+    """The figure of `values` in the form that `_layers` makes; `name` is the field of the values, `coloured` the
+    numbers that their colour scale needs.
+    """
     rows, columns = patch_grid
     need_shape((rows * columns,), **{name: values})
     size = side / max(rows, columns)
@@ -128,11 +134,13 @@ def _patches(
         "said": [name + ", masked" * masked for name, masked in zip(names, blocked.tolist(), strict=True)],
     }
     size_and_text = {"width": size * columns, "height": size * rows, "description": description}
-    return form.of(patches, frames=frames, values=coloured, **size_and_text)
+    return form.with_data(patches, frames=frames, values=coloured, **size_and_text)
 
 
 def _layers(colour: alt.Color, tooltip: alt.Tooltip, blockable: bool = False) -> LayeredChart:
-    """The values in their `colour`, the picture, and a cover that shows the `tooltip`."""
+    """The patches in `colour`, the picture, and above them a transparent layer that takes clicks and shows the
+    `tooltip`.
+    """
     base = alt.Chart(data()).encode(
         x=alt.X("column:O", axis=None, scale=alt.Scale(padding=0)),
         y=alt.Y("row:O", axis=None, scale=alt.Scale(padding=0)),

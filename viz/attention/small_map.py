@@ -1,4 +1,4 @@
-"""The whole of a large pattern, small, with a frame around the part that is shown large."""
+"""A small map of a large pattern, with a frame around the part that another figure shows."""
 
 import altair as alt
 import numpy as np
@@ -12,10 +12,10 @@ _STEPS = 12  # places that a click can choose, either way
 
 
 def small_map(pattern: np.ndarray, *, shown: tuple[range, range], top: float = 1.0) -> VegaFigure:
-    """A pattern [query, key] with a frame around the queries and keys that are `shown`.
+    """A small map of a pattern [query, key], with a frame around the queries and the keys in `shown`.
 
-    Its colours reach to `top`; a pixel is the largest of the weights that lie in it. A click sets the point selection `place`, fields `query` and
-    `key`: the position that was clicked.
+    The colours reach to the weight `top`; each pixel has the largest weight that lies in it. A click sets the point
+    selection `place`, fields `query` and `key`: the position that was clicked.
     """
     n_queries, n_keys = (max(n, 1) for n in pattern.shape)
     middle = (np.arange(_STEPS) + 0.5) / _STEPS
@@ -41,7 +41,7 @@ def small_map(pattern: np.ndarray, *, shown: tuple[range, range], top: float = 1
         "bottom": [queries.stop * _SIDE / n_queries],
     }
     ((light, dark),) = tiles(pattern[None], tops=np.array([top]), at_most=_SIDE)
-    return _form().of(
+    return _form().with_data(
         cells,
         frames={"picture": {"on_light": [light], "on_dark": [dark]}, "window": frame},
         width=_SIDE,

@@ -1,4 +1,4 @@
-"""A bar a token: what the weights of a query add up to, or what the answer loses or gains without the token."""
+"""Bars over tokens: how much the weights of each query add up to, or how much the answer changes without each token."""
 
 from collections.abc import Sequence
 
@@ -27,13 +27,15 @@ _NAMED = 60  # beyond so many tokens their names would cover each other
 
 
 def row_sums(pattern: np.ndarray, tokens: Sequence[str], *, query: int) -> VegaFigure:
-    """Sums of the rows of pattern [query, key] as bars under a line at 1; the chosen `query` is framed."""
+    """Bars of the sum of each row of a pattern [query, key], below a line at 1; the bar of the chosen `query` is
+    framed.
+    """
     sums = {
         "query": [f"{position} {label(token, 14)}" for position, token in enumerate(tokens)],
         "sum": pattern.sum(axis=-1).astype(float),
         "selected": np.arange(len(tokens)) == query,
     }
-    return _sums(len(tokens) <= _EACH_NAMED).of(
+    return _sums(len(tokens) <= _EACH_NAMED).with_data(
         sums,
         frames={"line": {"one": [1]}},
         height=_HEIGHT,
@@ -66,10 +68,11 @@ def knock_out_bars(
     what: str,
     how: str = "from every query",
 ) -> VegaFigure:
-    """Changes [position] of a probability, from -`limit` to `limit`; purple where it falls, gold where it rises.
+    """Bars of the change [position] of a probability, from -`limit` to `limit`: purple where it falls, gold where it
+    rises.
 
-    `how` says what was done to each token. The token `query` is outlined. A click on a bar sets the point selection `token`, field `position`.
-    Raises ValueError where tokens and changes differ in number.
+    `how` says what was done to each token. The bar of the token `query` is outlined. A click on a bar sets the point
+    selection `token`, field `position`. Raises ValueError where tokens and changes differ in number.
     """
     need_shape((len(tokens),), change=change)
     position = np.arange(len(tokens))
@@ -80,7 +83,7 @@ def knock_out_bars(
         "change": np.asarray(change, dtype=float),
         "selected": position == query,
     }
-    return _changes(what, len(tokens) <= _NAMED).of(
+    return _changes(what, len(tokens) <= _NAMED).with_data(
         frame,
         values={"limit": limit, "now_and_then": list(frame["name"][::25])},
         description=f"Change of {what} with each of {len(tokens)} tokens hidden ({how})",

@@ -124,7 +124,7 @@ def cross_heatmap(
 
 
 def _two_digits(weight: float) -> str:
-    """`.25` for 0.25, nothing where that would be .00, 1 where it would be 1.00."""
+    """A weight in two digits without the leading zero: .25 for 0.25, 1 for 1.00, and nothing for 0.00."""
     text = f"{weight:.2f}"
     return {"0.00": "", "1.00": "1"}.get(text, text.removeprefix("0"))
 
@@ -210,7 +210,7 @@ def _token_heatmap(
     numbers: Sequence[int] | None = None,
     notes: Sequence[str] = (),
 ) -> PlotlyFigure:
-    """The heatmap of [query, key]; zoomed ones are lower, as they stand beside each other."""
+    """The heatmap that all of these functions draw; a zoomed one is lower, as such figures stand beside each other."""
     n_keys = len(tokens if keys is None else keys)
     need_shape((len(tokens), n_keys), values=values)
     if mask is not None:

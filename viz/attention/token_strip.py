@@ -1,4 +1,4 @@
-"""The text itself, each token on the colour of the weight that the chosen query gives to it."""
+"""The text itself, with each token on the colour of its attention weight."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -36,7 +36,7 @@ def token_strip(
     scale: WeightScale = TO_ONE,
     notes: Sequence[str] = (),
 ) -> VegaFigure:
-    """The tokens in the colours of the weights that one head gives them from the position `query`."""
+    """The tokens of the input, coloured by the weights that one head gives them from the position `query`."""
     return weight_strip(
         record.attended,
         record.pattern[layer, head, query],
@@ -56,16 +56,15 @@ def weight_strip(
     legend: bool = True,
     notes: Sequence[str] = (),
 ) -> VegaFigure:
-    """The tokens at `positions` in lines like text, coloured by any weights [position]; the token `query` is outlined,
-    which is None where the query is none of them.
+    """The tokens at `positions` in lines like text, coloured by any `weights` [position].
 
-    The pieces of a word touch each other, without the tokenizer's prefix. A click on a token sets the point selection
-    `token`, field `position`. The lines are broken in the browser and fit any width that Streamlit gives.
-    With `allowed` [position], the other tokens (False) are struck out, and a click sets `key`, fields `position`
-    and `blocked`: Streamlit reports a click only where it changes the selection, and once the first click has
-    blocked a token, the second one on it is different from the first.
-    Without a `legend` where a figure beside it has the same colours. `notes` are lines above the text.
-    Raises ValueError where tokens and weights differ in number.
+    The token `query` is outlined; it is None where the query is not one of these tokens. The pieces of a word touch
+    each other and are written without the tokenizer's prefix. A click on a token sets the point selection `token`,
+    field `position`. The lines break in the browser, so they fit any width that Streamlit gives. With `allowed`
+    [position], the other tokens (False) are struck out, and a click sets `key`, fields `position` and `blocked`:
+    Streamlit reports a click only where it changes the selection, and once the first click has blocked a token, the
+    second one on it is different. `legend` can be False where a figure beside it has the same colours. `notes` are
+    lines above the text. Raises ValueError where tokens and weights differ in number.
     """
     n = len(positions)
     need_shape((n,), weights=weights)
@@ -83,7 +82,7 @@ def weight_strip(
         "the query" if query is None else f"{positions.units.removesuffix('s')} {positions.number(query)}"
     )
     even = evenly(n_keys, shares=scale.shares)
-    return _form(scale.reach, even, scale.what, allowed is not None, legend).of(
+    return _form(scale.reach, even, scale.what, allowed is not None, legend).with_data(
         boxes,
         values={"longest": longest, **weight_values(scale, n_keys)},
         description=f"The {n} {positions.units} of the text, coloured by the attention of {query_name} to them",
@@ -144,7 +143,9 @@ def _form(reach: str, even: str, what: str, blockable: bool, legend: bool) -> La
 
 
 def _boxes(positions: "Positions") -> dict[str, Any]:
-    """Columns with a value a token, as if all stood in one endless line: `start`, `end` and the start of its `word`."""
+    """Columns with one value for each token, as if all stood in one endless line: where its box starts and ends, and
+    where its word starts.
+    """
     continues = [role == "continuation" and index > 0 for index, role in enumerate(positions.roles)]
     labels = [label(piece, _LONGEST_TOKEN) for piece in positions.pieces]
     starts, ends, words = [], [], []

@@ -1,1 +1,1 @@
-"""What the charts share: figures as frame and form, palettes, themes, numbers as text."""
+"""What all charts share: data frame and form, heatmaps, palettes, themes, numbers as text."""

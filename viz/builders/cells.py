@@ -1,4 +1,4 @@
-"""Cells in rows and columns, coloured, with a number in each: the shared form of all grids."""
+"""Grids of coloured cells with a number in each."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,9 +24,11 @@ BARE_AXIS: AltairOptions = {"ticks": False, "domain": False, "grid": False}  # t
 def head_cells(
     values: np.ndarray, selected: tuple[int, int] | None = None, *, called: str = "value"
 ) -> pd.DataFrame:
-    """A row a head of `values` [layer, head]: layer, head, name and what is `called` so; `selected` marks one of them.
+    """A data frame with a row for each head of `values` [layer, head]: its layer, head and name, and its value in a
+    column named `called`.
 
-    The selected one comes last, so that no neighbour's border lies on its frame; the index counts layer by layer.
+    The row of the `selected` (layer, head) is marked and comes last, so that no neighbour's border is drawn over its
+    frame; the index counts the heads layer by layer.
     """
     heads = list(np.ndindex(values.shape))
     order = sorted(range(len(heads)), key=lambda row: heads[row] == selected)
@@ -44,7 +46,9 @@ def head_cells(
 
 
 def strong(values: np.ndarray, largest: float, *, signed: bool) -> np.ndarray:
-    """Where a number in a cell needs another ink than the page's, on a `signed` scale or one from 0."""
+    """Whether the colour of each value is so strong that its number needs the other ink; bool, of the shape of
+    `values`.
+    """
     return np.abs(np.nan_to_num(np.asarray(values, float))) > (SIGNED_STRONG if signed else STRONG) * largest
 
 
@@ -64,12 +68,12 @@ def cells(
     writing: Mapping[str, Any] | None = None,
     **mark: Any,
 ) -> LayeredChart:
-    """For forms: cells of the frame at `x` and `y`, coloured by `field`, with what `text` holds written in them.
+    """The part of a chart that draws coloured cells at `x` and `y`, with the column `text` written in them.
 
-    The colours are those of `colour`. The frame's field `strong` says where the page's ink would not be read. With `selectable`, a click selects a cell, and the one whose
-    field `selected` is true is framed: `borders` are the widths of its line and of all others'. The frame's
-    `name` is read aloud. What lies `between` the colours and the text has the places of the cells, `writing`
-    is the appearance of the text beside its size, and `mark` that of a cell.
+    Colours are those of `colour`. The column `strong` says in which cells the ink of the page would not be legible,
+    `name` is what a screen reader says. With `selectable`, a click selects a cell; the one whose column `selected` is
+    true is framed, and `borders` are the widths of its line and of all others. The charts of `between` are drawn
+    between colours and text, at the same cells. `writing` are options of the text, `mark` those of the cells.
     """
     base = alt.Chart(data()).encode(x=x, y=y)
     coloured = base.mark_rect(aria=False, **mark)
@@ -90,7 +94,7 @@ def cells(
 
 
 def framed(marks: alt.Chart, borders: tuple[float, float] = (3, 0.4)) -> alt.Chart:
-    """For forms: `marks` with a border, wide and green where the frame's field `selected` is true."""
+    """`marks` with a border, which is wide and green where the column `selected` is true."""
     wide, thin = borders
     return marks.encode(
         stroke=either("datum.selected", ACCENT, NEUTRAL), strokeWidth=either("datum.selected", wide, thin)
@@ -98,7 +102,7 @@ def framed(marks: alt.Chart, borders: tuple[float, float] = (3, 0.4)) -> alt.Cha
 
 
 def head_axis(letter: str, **options: Any) -> alt.Axis:
-    """Names of a band of cells, a cell a head: `letter` before each number, as in L0 and H3."""
+    """The axis of layers or heads: `letter` before each number, as in L0 or H3."""
     # Not flush, or the first and the last would stand beside the middle of their cells.
     label = f"'{letter}' + datum.label"
     return alt.Axis(labelExpr=label, labelAngle=0, labelFlush=False, **BARE_AXIS, **options)

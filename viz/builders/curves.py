@@ -1,4 +1,4 @@
-"""Curves over a number or over stages in order: what all line charts share."""
+"""Line charts: lines and points over a number or over stages."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -17,7 +17,7 @@ Series = Mapping[str, tuple[Iterable, Iterable]]  # by kind: x values and y valu
 
 
 def long(series: Series, kind: str, x: str, y: str) -> pd.DataFrame:
-    """A row a value, in columns of those names."""
+    """Series as a data frame with one row for each value and the columns `kind`, `x` and `y`."""
     rows = [
         (name, x_value, y_value)
         for name, pairs in series.items()
@@ -29,9 +29,9 @@ def long(series: Series, kind: str, x: str, y: str) -> pd.DataFrame:
 def by_kind(
     field: str, kinds: Sequence[str], *, legend: AltairOptions | None = None, **ranges: Sequence
 ) -> AltairOptions:
-    """Channels in which the kinds differ: the range of each of `color`, `shape`, `strokeDash` that is given.
+    """Colour, shape and dash channels that tell kinds apart; `ranges` gives the values of each channel.
 
-    `field` is as in "side:N". The channels share one legend, above the curves.
+    `field` is as in "side:N". The channels share one legend above the curves.
     """
     above = alt.Legend(**{"title": None, "orient": "top", "labelLimit": 0, **(legend or {})})
     channels = {"color": alt.Color, "shape": alt.Shape, "strokeDash": alt.StrokeDash}
@@ -52,9 +52,9 @@ def curves(
     points: AltairOptions | None = None,
     click: alt.Parameter | None = None,
 ) -> list[alt.Chart]:
-    """For forms: lines through the frame and, where `points` says how they look, a point a row on top of them.
+    """Lines through the rows of the data frame, and with `points` a point for each row above them.
 
-    What the pointer is told, and a click on, belong to the points where there are any.
+    The tooltip and the `click` belong to the points where there are any, else to the lines.
     """
     base = alt.Chart(data()).encode(x=x, y=y)
     lines = base.mark_line(**line).encode(**_without("shape", channels))
@@ -66,19 +66,19 @@ def curves(
 
 
 def stage_axis(stages: Sequence[str], title: str, **options: Any) -> alt.X:
-    """The field `stage`, which holds names, in their own order."""
+    """The x axis of the column `stage`, whose names keep the order of `stages`."""
     slanted = alt.Axis(labelAngle=-45, labelOverlap="greedy")
     return alt.X("stage:N", sort=list(stages), title=title, axis=slanted, **options)
 
 
 def probability_axis() -> AltairOptions:
-    """Scale and axis of a probability, all of it from 0 to 1."""
+    """Scale and axis of a probability, always the whole range from 0 to 1."""
     axis = alt.Axis(format="%", labelExpr=THIN_PERCENT, values=[0, 0.25, 0.5, 0.75, 1])
     return {"scale": alt.Scale(domain=[0, 1]), "axis": axis}
 
 
 def rule(field: str, **mark: Any) -> alt.Chart:
-    """For forms: an upright line at the `field` of the frame `CHOSEN`."""
+    """A vertical line at the `field` of the data frame named `CHOSEN`."""
     style = {"color": ACCENT, "strokeWidth": 2.5, "aria": False, **mark}
     return alt.Chart(data(CHOSEN)).mark_rule(**style).encode(x=f"{field}:Q")
 

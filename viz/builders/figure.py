@@ -1,7 +1,7 @@
-"""What every figure is: first its data, as frames, then the form in which they are drawn.
+"""Every figure has data frames with the numbers, and a form that draws them.
 
-A chart's form does not change with its data. Altair makes it once, the tests validate it, and from then on a figure
-is a form with frames: building and validating a chart anew takes ten times as long as sending it.
+The form of a chart does not change with its data. Altair makes it once, the tests validate it, and from then on a
+figure is that form with new data frames: to build and validate a chart anew takes ten times as long as to send it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,9 +23,9 @@ validating = False
 
 @dataclass(frozen=True, slots=True)
 class VegaFigure:
-    """A Vega-Lite chart: `specification` refers to its `frames` by name and holds no data.
+    """A Vega-Lite chart: its specification refers to its data frames by name and holds no data.
 
-    What it hands out are copies: nobody who shows or exports a figure can change it for whoever does so next.
+    All properties return copies, so that nobody can change a figure that others show as well.
     """
 
     _specification: Mapping[str, Any]
@@ -37,12 +37,12 @@ class VegaFigure:
 
     @property
     def frames(self) -> dict[str, pd.DataFrame]:
-        """By name; pandas copies a column when somebody writes into it."""
+        """The data frames by name; they are copies."""
         return {name: frame.copy(deep=False) for name, frame in self._frames.items()}
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The numbers that the figure shows, a row a mark."""
+        """The numbers that the figure shows, one row for each mark."""
         return self._frames[FRAME].copy(deep=False)
 
     @property
@@ -50,7 +50,7 @@ class VegaFigure:
         return self._specification["description"]
 
     def chart(self) -> alt.TopLevelMixin:
-        """The same as an Altair chart with its data inside, for notebooks and exports."""
+        """An Altair chart with its data inside, for notebooks and exports."""
         datasets = {name: frame.to_dict(orient="records") for name, frame in self._frames.items()}
         return alt.Chart.from_dict({**self.specification, "datasets": datasets})
 
@@ -60,9 +60,9 @@ class VegaFigure:
 
 @dataclass(frozen=True, slots=True)
 class PlotlyFigure:
-    """A Plotly chart, the numbers that it shows, and what it is in words, for whoever cannot see it.
+    """A Plotly chart, the numbers that it shows, and a description in words for whoever cannot see it.
 
-    What it hands out are copies, as those of a `VegaFigure` are: `specification` is made anew each time.
+    All properties return copies; `specification` is made anew each time.
     """
 
     _frame: pd.DataFrame
@@ -90,11 +90,11 @@ Columns: TypeAlias = pd.DataFrame | Mapping[str, Any]  # a frame, or its columns
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A chart without its data."""
+    """A Vega-Lite chart without its data."""
 
     specification: Mapping[str, Any]
 
-    def of(
+    def with_data(
         self,
         frame: Columns,
         *,
@@ -102,10 +102,11 @@ class Form:
         frames: Mapping[str, Columns] | None = None,
         **properties: Any,
     ) -> VegaFigure:
-        """The form with its data, as frames or their columns: `frame` under the name `FRAME`, `frames` under theirs.
+        """The figure of this form with its data: `frame` under the name `FRAME`, further `frames` under their own
+        names.
 
-        `values` are what the form calls by name with `value`; `properties` (width, height, title, description)
-        belong to the whole chart.
+        `values` are the numbers and lists that the form refers to with `value`; `properties` (width, height, title,
+        description) belong to the whole chart.
         """
         parameters = [{"name": name, "value": number} for name, number in (values or {}).items()]
         whole = {**self.specification, **properties}
@@ -116,9 +117,11 @@ class Form:
 
 
 def form(make: Callable[..., alt.TopLevelMixin]) -> Callable[..., Form]:
-    """`make` draws a chart on `data()`; its form is made once for each set of arguments, which must be hashable.
+    """A decorator for functions that return a chart on `data()`: they return a `Form` and keep it for each set of
+    arguments.
 
-    Only what changes the form is an argument: what follows the data is a field of a frame or a `value`.
+    Arguments must be hashable. Only what changes the form is an argument: what changes with the data is a column of a
+    data frame or a `value`.
     """
 
     @lru_cache(maxsize=256)
@@ -133,32 +136,36 @@ def form(make: Callable[..., alt.TopLevelMixin]) -> Callable[..., Form]:
 
 
 def data(name: str = FRAME) -> alt.NamedData:
-    """For forms: the frame of that name, as `alt.Chart(data())` takes it."""
+    """The data frame of that name, for `alt.Chart(data())`; the numbers come later, with `Form.with_data`."""
     return alt.NamedData(name)
 
 
 def value(name: str) -> alt.ExprRef:
-    """For forms: a number or list that comes with the data, as in `alt.Scale(domain=[0, value("largest")])`."""
+    """A number or a list that comes with the data, as in `alt.Scale(domain=[0, value("largest")])`."""
     return alt.ExprRef(name)
 
 
 def tip(field: str, form: str | None = None, title: str | None = None) -> alt.Tooltip:
-    """For forms: a line of what the pointer is told: the `field`, a number in Vega's format `form`."""
+    """A line of the tooltip: the `field`, its numbers in Vega's format `form`."""
     return alt.Tooltip(field, format=form or alt.Undefined, title=title or alt.Undefined)
 
 
 def either(test: str, then: object, otherwise: object) -> Mapping[str, Any]:
-    """For forms: a channel of one value for the rows where `test` holds, and of another for the rest."""
+    """An encoding with the value `then` for the rows where the expression `test` holds, and `otherwise` for the
+    others.
+    """
     return alt.when(test).then(alt.value(then)).otherwise(alt.value(otherwise))
 
 
 def click_on(name: str, *fields: str) -> alt.Parameter:
-    """For forms: a click on a mark sets the point selection `name` to the `fields` of that mark."""
+    """A parameter: a click on a mark sets the point selection `name` to the `fields` of that mark."""
     return alt.selection_point(name=name, fields=list(fields), toggle=False, clear=False)
 
 
 def need_shape(shape: Sequence[Any], /, **given: Any) -> None:
-    """Raises ValueError where an array or list, `given` by what it is, has another shape; it may end with `...`."""
+    """Raises ValueError where one of the arrays or lists `given` by name does not have this `shape`; the shape may
+    end with `...`.
+    """
     axes = slice(len(shape) - 1 if ... in shape else None)
     shapes = {name: np.shape(actual) for name, actual in given.items()}
     if wrong := [

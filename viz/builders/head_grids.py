@@ -1,4 +1,4 @@
-"""A number a head: layers down, heads across, the number written in its cell."""
+"""Grids with one number for each head: a row for each layer, a column for each head."""
 
 from typing import Any
 
@@ -27,9 +27,9 @@ def head_grid(
     notes: list[str] | None = None,
     digits: int = 2,
 ) -> VegaFigure:
-    """Values [layer, head], NaN where there is none; the `selected` (layer, head) is framed.
+    """A grid of values [layer, head], NaN where a head has none; the `selected` (layer, head) is framed.
 
-    `signed` values are coloured symmetrically about 0, others from 0 to the largest. `notes`, one a head layer
+    `signed` values are coloured symmetrically about 0, others from 0 to the largest. `notes`, one for each head layer
     by layer, go into the tooltip. A click sets the point selection `head`, fields `layer` and `head`.
     """
     sign = "+" if signed else ""
@@ -42,7 +42,7 @@ def head_grid(
     frame["note"] = "" if notes is None else [notes[cell] for cell in frame.index]
     frame["strong"] = strong(frame["value"], largest, signed=signed)
     step = int(np.clip(_NARROW // max(values.shape[1], 1), _LEAST, _MOST))
-    return _measures(signed, title[0], notes is not None).of(
+    return _measures(signed, title[0], notes is not None).with_data(
         frame,
         values={"largest": largest},
         width=step * values.shape[1],
@@ -61,9 +61,9 @@ def _measures(signed: bool, what: str, noted: bool) -> LayeredChart:
 
 
 def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int, int]) -> VegaFigure:
-    """After minus before [layer, head], purple for less and gold for more; the `selected` head is framed.
+    """A grid of `after` minus `before`, both [layer, head]: purple where it is negative, gold where it is positive.
 
-    A click on a cell sets the point selection `head`, fields `layer` and `head`.
+    The `selected` head is framed. A click on a cell sets the point selection `head`, fields `layer` and `head`.
     Raises ValueError where the shapes differ.
     """
     need_shape(before.shape, after=after)
@@ -75,7 +75,7 @@ def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int
     )
     frame["written"] = [written(change, "+.3f") for change in frame["value"]]
     frame["strong"] = strong(frame["value"], end, signed=True)
-    return _changes().of(
+    return _changes().with_data(
         frame,
         values={"largest": end},
         width=int(np.clip(_WIDTH // n_heads, _NARROWEST, _WIDEST)) * n_heads,
@@ -98,13 +98,15 @@ def _changes() -> LayeredChart:
 
 
 def formation_map(steps: np.ndarray, *, first: int, last: int, title: str = "") -> VegaFigure:
-    """Training steps [layer, head], on a logarithmic scale from the `first` to the `last` one."""
+    """A grid of training steps [layer, head], coloured on a logarithmic scale from the step `first` to the step
+    `last`.
+    """
     frame = head_cells(steps, called="step")
     frame["late"] = np.log((frame["step"].to_numpy() + 1) / (first + 1)) / np.log(
         (max(last, first + 1) + 1) / (first + 1)
     )
     frame["strong"] = strong(frame["late"], 1, signed=False)
-    return _steps().of(frame, values={"largest": 1}, title=heading(title))
+    return _steps().with_data(frame, values={"largest": 1}, title=heading(title))
 
 
 @form
@@ -124,7 +126,7 @@ def _steps() -> LayeredChart:
 def _grid(
     tooltip: list[alt.Tooltip], *, titles: tuple[str | None, str | None] = (None, None), **options: Any
 ) -> LayeredChart:
-    """`cells` a head each, with what is `said` of it behind its name; `titles` of the layers and of the heads."""
+    """Cells for heads with `tooltip` below the name of the head; `titles` are those of the layers and of the heads."""
     return cells(
         alt.X("head:O", title=titles[1], axis=head_axis("H", orient="top")),
         alt.Y("layer:O", title=titles[0], axis=head_axis("L", orient="left")),

@@ -1,4 +1,4 @@
-"""Heatmaps by Plotly: a number under the pointer for each cell, zoom, and a hatching over what a mask forbids."""
+"""Heatmaps by Plotly: with zoom, the number of each cell under the pointer, and hatching where a mask forbids cells."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -44,13 +44,14 @@ def heatmap(
     customdata: np.ndarray | None = None,
     marks: Iterable[dict] = (),
 ) -> PlotlyFigure:
-    """Values [row, column] from the top, in the `colours` of `colour_scale`; `titles` of the x and the y axis.
+    """A heatmap of values [row, column] from the top, in `colours` as `colour_scale` returns them.
 
-    Rows and columns are numbered where they have no labels `y` and `x`, of which no two are alike. The pointer shows
-    `cell`, which names it, and `number`, both in Plotly's templates (`%{x}`). Cells that `mask` (False) forbids are
-    hatched and have no number; a frame stands around the `framed` columns and rows, and the axes are zoomed to those
-    that are `shown`. `written` [row, column] is what stands in the cells. `above` are the pixels for the colour bar, `standoff` those between tick labels and title, `marks` further
-    traces of Plotly's on the same axes.
+    `titles` are those of the x and the y axis. Rows and columns are numbered unless they have labels `y` and `x`,
+    which must all differ. The tooltip shows `cell`, which names the cell, and `number`, both in Plotly's templates
+    (`%{x}`). Cells that `mask` forbids (False) are hatched and have no number. A frame stands around the columns and
+    rows of `framed`; the axes are zoomed to the columns and rows of `shown`. `written` [row, column] are texts in the
+    cells, `above` the pixels for the colour bar, `standoff` those between tick labels and title, and `marks` further
+    Plotly traces on the same axes.
     """
     rows, columns = values.shape
     drawn = np.asarray(values if mask is None else np.where(mask, values, np.nan), np.float32)
@@ -90,10 +91,10 @@ def heatmap(
 
 
 def position_labels(tokens: Sequence[str], numbers: Sequence[int] | None = None) -> list[str]:
-    """One label a position, no two alike: a token that occurs more than once carries its position.
+    """A label for each position, no two of them alike: a token that occurs more than once carries its position.
 
-    ("the", "film", "the") gives the ₀, film, the ₂. A plain label holds no space, so none can be taken for a
-    numbered one. `numbers` are the positions where they are not counted from 0.
+    ("the", "film", "the") gives the ₀, film, the ₂. A label without a position has no space, so it cannot look like
+    one with it. `numbers` are the positions where they are not counted from 0.
     """
     labels = [label(token, 14) for token in tokens]
     times = Counter(labels)
@@ -105,7 +106,9 @@ def position_labels(tokens: Sequence[str], numbers: Sequence[int] | None = None)
 
 
 def colour_scale(what: str, reach: str, largest: float, *, signed: bool = True) -> dict:
-    """From -`largest` to `largest` where `signed`, else from 0; the bar says `what` it shows and its `reach`."""
+    """Colours from -`largest` to `largest` if `signed`, else from 0; the colour bar names the quantity `what` and
+    says how far it reaches.
+    """
     lowest = -largest if signed else 0.0
     return {
         "zmin": lowest,
@@ -117,18 +120,20 @@ def colour_scale(what: str, reach: str, largest: float, *, signed: bool = True) 
     }
 
 
-def attention_scale(scale: WeightScale, n_keys: int, whose: str = "") -> dict:
-    """For attention weights, as `colour_scale`; marked is what each of `n_keys` gets where they all get the same."""
-    said, even = evenly(n_keys, whose, shares=scale.shares), 1 / max(n_keys, 1)
-    share = even / scale.largest
-    if not said or share > 1:
+def attention_scale(scale: WeightScale, n_keys: int, keys: str = "") -> dict:
+    """Colours for attention weights, as of `colour_scale`; the colour bar marks the weight that each of `n_keys` keys
+    would have if all were equal.
+    """
+    even_text, even = evenly(n_keys, keys, shares=scale.shares), 1 / max(n_keys, 1)
+    even_share = even / scale.largest
+    if not even_text or even_share > 1:
         ticks = {0.0: "0", scale.largest: f"{scale.largest:.3g}"}
-    elif share > NEAR_TOP:
+    elif even_share > NEAR_TOP:
         ticks = {0.0: "0", scale.largest: f"{EVEN} {scale.largest:.3g}"}
     else:
-        ticks = {} if share < NEAR_ZERO else {0.0: "0"}
+        ticks = {} if even_share < NEAR_ZERO else {0.0: "0"}
         ticks |= {even: EVEN, scale.largest: f"{scale.largest:.3g}"}
-    lines = [escape(line, quote=False) for line in legend_lines(scale.reach, said, scale.what)]
+    lines = [escape(line, quote=False) for line in legend_lines(scale.reach, even_text, scale.what)]
     bar = colour_bar("<br>".join(lines), list(ticks)) | {"ticktext": list(ticks.values())}
     return {"zmin": 0.0, "zmax": scale.largest, "colorscale": WEIGHTS, "colorbar": bar}
 
@@ -136,7 +141,7 @@ def attention_scale(scale: WeightScale, n_keys: int, whose: str = "") -> dict:
 def colour_bar(title: str, ticks: Sequence[float]) -> dict:
     """A short horizontal colour bar above the map: beside a square map it would drift away.
 
-    Its `title`, in Plotly's markup, says what the colours are and how far they reach, in two lines.
+    Its `title`, in Plotly's markup, says in two lines what the colours are and how far they reach.
     """
     return {
         "title": {"text": title, "side": "top", "font": {"size": 12}},
@@ -155,12 +160,12 @@ def colour_bar(title: str, ticks: Sequence[float]) -> dict:
 
 
 def as_text(labels: Iterable[str]) -> list[str]:
-    """Plotly reads labels as a kind of HTML; in these, markup is text."""
+    """Labels whose markup is shown as it is: Plotly would read them as a kind of HTML."""
     return [escape(text, quote=False) for text in labels]
 
 
 def _axis(labels: Sequence[str] | None, square: bool) -> dict:
-    """Category axes leave out the labels that would overlap, and bring them back as one zooms in."""
+    """An axis of categories: Plotly leaves out labels that would overlap and shows them when one zooms in."""
     axis = PLAIN_AXIS
     if labels is not None:
         axis = axis | {"type": "category", "categoryorder": "array", "categoryarray": as_text(labels)}
@@ -168,7 +173,9 @@ def _axis(labels: Sequence[str] | None, square: bool) -> dict:
 
 
 def _names_across(labels: Sequence[str], title: str) -> dict:
-    """Angle of the labels and place of the title of a horizontal axis: upright where they would overlap."""
+    """Angle of the labels and distance of the title of a horizontal axis: labels are upright where they would
+    overlap.
+    """
     longest = _LETTER * max(map(len, labels), default=0)
     upright = longest * len(labels) > _NARROW
     return {
@@ -178,7 +185,7 @@ def _names_across(labels: Sequence[str], title: str) -> dict:
 
 
 def _frame(columns: range, rows: range, *, thin: bool) -> dict:
-    """Around these cells; a thin row of many must stay visible inside."""
+    """A rectangle around cells; `thin`, so that a thin row among many stays visible inside."""
     x = {"x0": columns.start - 0.5, "x1": columns.stop - 0.5}
     y = {"y0": rows.start - 0.5, "y1": rows.stop - 0.5}
     return {"type": "rect", **x, **y, "line": {"color": ACCENT, "width": 1 if thin else 2}}

@@ -1,4 +1,4 @@
-"""Numbers as text and ticks, alike everywhere: a true minus sign, a thin space before %, powers of ten as a × 10ⁿ."""
+"""Numbers as text: a true minus sign, a thin space before %, powers of ten as a × 10ⁿ."""
 
 import math
 from collections.abc import Iterable
@@ -9,7 +9,9 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def written(value: float, form: str, *, otherwise: str = "–") -> str:
-    """In Python's format `form`; `otherwise` where it is not finite. What rounds to 0 has no sign and no power."""
+    """A number as text in Python's format `form`; `otherwise` where it is not finite. What rounds to 0 has no sign
+    and no power of ten.
+    """
     if not math.isfinite(value):
         return otherwise
     digits, power = _parts(value, form)
@@ -18,7 +20,9 @@ def written(value: float, form: str, *, otherwise: str = "–") -> str:
 
 
 def in_tex(value: float, form: str = ".3g") -> str:
-    """As `written`, for `$...$`; in braces where it has a power of ten, so that no line breaks within."""
+    """A number for `$...$`, as `written` has it; in braces where it has a power of ten, so that no line breaks
+    within.
+    """
     digits, power = _parts(value, form)
     return rf"{{{digits} \times 10^{{{power}}}}}" if power else digits
 
@@ -26,7 +30,7 @@ def in_tex(value: float, form: str = ".3g") -> str:
 def percent(share: float, digits: int = 1, *, below: str = "", above: str = "") -> str:
     """A share of 1 as a percentage.
 
-    Where `below` and `above` are given, what rounds to 0 % or 100 % without being it says so: "<0.1 %".
+    Where `below` and `above` are given, a share that only rounds to 0 % or 100 % says so: "<0.1 %".
     """
     step = 10 ** -(digits + 2)
     if below and 0 < share < step / 2:
@@ -42,12 +46,12 @@ def with_error(share: float, error: float, digits: int = 1) -> str:
 
 
 def short(value: float) -> str:
-    """Two decimals, or three digits where it is large."""
+    """A number with two decimals, or with three digits from 1000 on."""
     return written(value, ".3g" if abs(value) >= 1000 else ".2f")
 
 
 def abbreviated(count: int) -> str:
-    """A whole number, to three digits from 1000 on: 37858304 is "37.9 M"."""
+    """A whole number in three digits and a unit from 1000 on: 37858304 is "37.9 M"."""
     for size, unit in ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k")):
         if count >= 0.9995 * size:
             return f"{count / size:.3g} {unit}"
@@ -55,7 +59,9 @@ def abbreviated(count: int) -> str:
 
 
 def powers_of_ten(values: Iterable[float]) -> list[float]:
-    """Ticks of a logarithmic axis, from below the smallest of the values, all above 0, to above the largest."""
+    """Ticks of a logarithmic axis: all powers of ten from below the smallest of the positive `values` to above the
+    largest.
+    """
     values = list(values)
     if not values:
         return []
@@ -65,7 +71,9 @@ def powers_of_ten(values: Iterable[float]) -> list[float]:
 
 
 def one_two_five(values: Iterable[float]) -> list[float]:
-    """Ticks of a logarithmic axis over less than a few powers of ten: 0.1, 0.2, 0.5, 1, ... around all values, which are above 0."""
+    """Ticks of a logarithmic axis of a small range: 0.1, 0.2, 0.5, 1, ... from below the smallest of the positive
+    `values` to above the largest.
+    """
     values = list(values)
     if not values:
         return []
@@ -76,12 +84,12 @@ def one_two_five(values: Iterable[float]) -> list[float]:
 
 
 def head_name(layer: int, head: int) -> str:
-    """As in "L0 H3"."""
+    """The name of a head, as in "L0 H3"."""
     return f"L{layer} H{head}"
 
 
 def _parts(value: float, form: str) -> tuple[str, int]:
-    """The digits, without a sign where all are 0, and the power of ten behind them, 0 where none is written."""
+    """The digits, without a sign where all are 0, and the exponent of ten (0 where none is written)."""
     digits, _, power = f"{value:{form}}".partition("e")
     if not any(digit in digits for digit in "123456789"):
         return digits.lstrip("+-"), 0

@@ -1,8 +1,9 @@
 """The colours of every figure, and small images as data URIs.
 
-A colour is a weight: one table serves Altair, Plotly and the tiles, and all of them mix its neighbours in RGB. It begins
-at a white page and ends at a dark one. On a dark page it is read from its other end, so that zero is the page on both and
-more is always further from it. The server cannot know a reader's theme: the browser turns the table round.
+One table of colours stands for weights in Altair, Plotly and the tiles, and all of them mix neighbouring colours in
+RGB. It begins with white and ends almost black. On a dark page it is read from the other end, so that zero has the
+colour of the page on both, and more is always further from it. The server cannot know the theme of a reader, so the
+browser turns the table round.
 """
 
 import base64
@@ -55,7 +56,7 @@ ColourScale = Literal[
 
 @dataclass(frozen=True, slots=True)
 class WeightScale:
-    """How far the colours of attention weights reach; figures that are compared are given the same one."""
+    """How far the colours of attention weights reach; figures that are compared get the same one."""
 
     largest: float = 1.0
     reach: str = "0 to 1"  # what the legend says
@@ -67,36 +68,39 @@ TO_ONE = WeightScale()
 
 
 def weight_scale(
-    choice: ColourScale, whose: str, *weights: np.ndarray, what: str = WEIGHT, shares: bool = True
+    choice: ColourScale, maximum: str, *weights: np.ndarray, what: str = WEIGHT, shares: bool = True
 ) -> WeightScale:
-    """From 0 to 1, or to the largest of all these `weights`; `whose` says in the legend what it is the maximum of.
+    """The scale of these `weights`: from 0 to 1, or from 0 to the largest of them.
 
-    `what` they are, and whether they are `shares` of their row, is as in `WeightScale`.
+    `maximum` names in the legend what it is the maximum of. `what` and `shares` are as in `WeightScale`. Raises
+    ValueError for another `choice`.
     """
     if choice == "fixed":
         return WeightScale(what=what, shares=shares)
     if choice != "own":
         raise ValueError(f"a scale is 'fixed' or 'own', got {choice!r}")
     largest = max(float(pattern.max(initial=0)) for pattern in weights)
-    reached = (largest, f"0 to {whose}") if largest else (1.0, "all of them 0")
+    reached = (largest, f"0 to {maximum}") if largest else (1.0, "all of them 0")
     return WeightScale(*reached, what, shares)
 
 
 def side_colours(placements: Sequence[str]) -> tuple[str, ...]:
-    """For encoders in any order: the colours of their placements, as `ModelConfig` names them, where these tell them apart."""
+    """A colour for each encoder: that of its placement of the norm (as in `ModelConfig`) where all placements differ,
+    else colours in order.
+    """
     if len(set(placements)) == len(placements):
         return tuple(PLACEMENTS[placement] for placement in placements)
     return CATEGORIES[: len(placements)]
 
 
 def largest(values: np.ndarray, *, at_least: float = 0.0) -> float:
-    """The end of a scale that is symmetric about 0: the largest size of a value; 1 where none is above `at_least`."""
+    """The end of a scale symmetric about 0: the largest absolute value, or 1 where none is above `at_least`."""
     size = float(np.abs(values).max(initial=0))
     return size if size > at_least else 1.0
 
 
 class Tile(NamedTuple):
-    """One small picture as a data URI, for either theme."""
+    """One small picture as data URIs, for a light and for a dark page."""
 
     on_light: str
     on_dark: str
@@ -107,9 +111,10 @@ def tiles(
 ) -> list[Tile]:
     """Patterns [..., query, key] as small PNGs in the colours of `WEIGHTS`, in their order.
 
-    Each reaches to 1, or to its own of `tops` [...]. Beyond `at_most` rows or columns neighbours are pooled to
-    their maximum, so that a lone strong weight stays visible. A picture is about `side` pixels wide: enlarged in
-    whole steps, or the browser blurs it. Raises ValueError where a pattern is empty.
+    Colours reach to 1, or for each pattern to its own value of `tops` [...]. With more than `at_most` rows or
+    columns, neighbours are pooled to their maximum, so that a single strong weight stays visible. A picture is about
+    `side` pixels wide: it is enlarged in whole steps, or the browser would blur it. Raises ValueError where a pattern
+    is empty.
     """
     *leading, n_queries, n_keys = patterns.shape
     if (n := math.prod(leading)) and not n_queries * n_keys:
@@ -123,7 +128,7 @@ def tiles(
 
 @lru_cache(maxsize=1024)
 def _tile(levels: bytes, shape: tuple[int, int], side: int) -> Tile:
-    """Of levels 0 to 255. Kept: most of the tiles of an overview stay as they are from one run to the next."""
+    """The tile of levels from 0 to 255; cached, as most tiles of an overview do not change from one run to the next."""
     # Only the colours that occur: with all 256 the palette would be the larger part of a small picture.
     used, indices = np.unique(np.frombuffer(levels, np.uint8), return_inverse=True)
     image = Image.fromarray(_enlarged(indices.astype(np.uint8).reshape(shape), side))
@@ -135,7 +140,9 @@ def _tile(levels: bytes, shape: tuple[int, int], side: int) -> Tile:
 
 
 def weight_colours(shares: np.ndarray) -> np.ndarray:
-    """RGB [..., 3] from 0 to 255 of shares [...] of the way from 0 to the end of a scale, on a white page."""
+    """RGB values [..., 3] from 0 to 255 of shares [...] from 0 (start of the colour scale) to 1 (its end), on a white
+    page.
+    """
     table = np.array([ImageColor.getrgb(colour) for colour in WEIGHTS], float)
     stops = np.linspace(0, 1, len(table))
     return np.stack([np.interp(shares, stops, channel) for channel in table.T], axis=-1)
@@ -145,7 +152,7 @@ _FINE = weight_colours(np.linspace(0, 1, 256)).round().astype(np.uint8)
 
 
 def max_pool(matrix: np.ndarray, at_most: int) -> np.ndarray:
-    """At most `at_most` rows and columns, each the maximum of a run of neighbours; [..., row, column]."""
+    """A matrix [..., row, column] pooled to at most `at_most` rows and columns: each is the maximum of neighbours."""
     for axis in (-2, -1):
         n = matrix.shape[axis]
         if n > at_most:
@@ -154,7 +161,7 @@ def max_pool(matrix: np.ndarray, at_most: int) -> np.ndarray:
 
 
 def hatching(mask: np.ndarray) -> str:
-    """Diagonal grey lines over the cells that `mask` [row, column] forbids (False), as a picture.
+    """A PNG of diagonal grey lines over the cells that `mask` [row, column] forbids (False), as a data URI.
 
     Plotly and Vega cannot hatch a cell.
     """
@@ -163,7 +170,7 @@ def hatching(mask: np.ndarray) -> str:
 
 @lru_cache(maxsize=64)
 def _hatching(bits: bytes, shape: tuple[int, int]) -> str:
-    """Kept: a mask stays the same while one looks at its heads and queries."""
+    """The hatching of a packed mask; cached, as the mask stays the same while one goes through heads and queries."""
     times = max(1, _HATCHED // max(shape))
     mask = np.unpackbits(np.frombuffer(bits, np.uint8), count=shape[0] * shape[1]).reshape(shape)
     rows, columns = (np.arange(n * times) for n in shape)
@@ -174,7 +181,9 @@ def _hatching(bits: bytes, shape: tuple[int, int]) -> str:
 
 
 def data_uri(pixels: np.ndarray, *, side: int = 1) -> str:
-    """uint8 pixels [height, width], or with 3 or 4 channels behind, as a PNG; enlarged to about `side`."""
+    """A PNG of uint8 pixels [height, width] or [height, width, 3 or 4] as a data URI, enlarged to about `side`
+    pixels.
+    """
     return _png(Image.fromarray(_enlarged(pixels, side)))
 
 

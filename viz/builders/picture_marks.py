@@ -1,6 +1,6 @@
-"""Pictures in figures, and channels for figures that lay themselves out in pixels from the upper left corner.
+"""Pictures in figures, and channels for figures that place their marks in pixels from the upper left corner.
 
-A grey picture [height, width] is ink on nothing: dark strokes on a light page, light ones on a dark page, colours
+A grey picture [height, width] is drawn as ink: dark strokes on a light page, light ones on a dark page, with colours
 showing through. A picture in colours [height, width, 3] looks alike on both.
 """
 
@@ -19,16 +19,20 @@ CHOOSE = f"{ON_DARK} ? datum.on_dark : datum.on_light"  # the url, of a row with
 
 
 def picture_ink(image: np.ndarray, *, side: int, opacity: float = 1.0) -> dict[str, str]:
-    """A uint8 image [height, width] or [height, width, 3] for either theme, as data URIs about `side` pixels wide.
+    """A uint8 image [height, width] or [height, width, 3] as data URIs for a light and a dark page, about `side`
+    pixels wide.
 
-    What is bright in a grey image becomes ink, of that `opacity` where it is brightest; one in colours has it all over.
+    Bright pixels of a grey image become ink, of that `opacity` where they are brightest; an image in colours has that
+    opacity everywhere.
     """
     return _inks(image.tobytes(), image.shape, side, opacity)
 
 
 @lru_cache(maxsize=256)
 def _inks(content: bytes, shape: tuple[int, ...], side: int, opacity: float) -> dict[str, str]:
-    """Kept: a picture stays the same while one looks at its heads and queries."""
+    """As `picture_ink`, of the bytes of an image; cached, as the picture stays the same while one goes through heads
+    and queries.
+    """
     image = np.frombuffer(content, np.uint8).reshape(shape)
     if image.ndim == 3:
         alpha = np.full(shape[:2], round(255 * opacity), np.uint8)
@@ -39,7 +43,7 @@ def _inks(content: bytes, shape: tuple[int, ...], side: int, opacity: float) -> 
 
 
 def whole_picture(frame: str, **mark: Any) -> alt.Chart:
-    """For forms: the picture `url` of that frame, over all of the chart."""
+    """The picture in column `url` of the data frame `frame`, drawn over the whole chart."""
     return (
         alt.Chart(data(frame))
         .mark_image(
@@ -58,8 +62,10 @@ def whole_picture(frame: str, **mark: Any) -> alt.Chart:
 
 
 def pixel_x(field: str) -> alt.X:
+    """The x channel of a column that holds pixels."""
     return alt.X(f"{field}:Q", scale=None, axis=None)
 
 
 def pixel_y(field: str) -> alt.Y:
+    """The y channel of a column that holds pixels."""
     return alt.Y(f"{field}:Q", scale=None, axis=None)

@@ -1,7 +1,7 @@
-"""What a figure can do about the reader's theme, which the server cannot know, and about the room that it gets.
+"""How figures follow the theme of the reader, which only the browser knows, and the width of the page.
 
-Streamlit colours axes, legends and titles, but leaves text marks black. Vega has the page's background as a
-signal: these expressions choose where the theme is known, in the reader's browser, and in an exported PNG too.
+Streamlit colours axes, legends and titles, but leaves text marks black. Vega knows the background of the page: these
+expressions choose colours in the browser, and in an exported PNG too.
 """
 
 from collections.abc import Sequence
@@ -22,28 +22,28 @@ OTHER_INK = alt.expr(f"{ON_DARK} ? '{DARK_INK}' : '{LIGHT_INK}'")  # on what is 
 
 
 def heading(text: str | list[str], *below: str) -> dict:
-    """The `title` of a chart: one line, and smaller ones below it."""
+    """The `title` of a chart, with smaller lines `below` it."""
     title = {"text": text, "anchor": "start", "fontSize": 13, "limit": 0}
     smaller = {"subtitle": list(below), "subtitleFontSize": 11, "subtitleColor": {"expr": INK.expr}}
     return title | smaller if below else title
 
 
 def lines_above(lines: Sequence[str]) -> dict:
-    """For `Form.of`: a chart with these small lines above it, or with none."""
+    """Properties for `Form.with_data` that put small lines above a chart; none without lines."""
     return {"title": heading(list(lines)) | {"fontSize": 12, "fontWeight": "normal"}} if lines else {}
 
 
 def heading_with_reading(name: str, reading: str) -> dict:
-    """The `title` of a chart, larger than `heading` and in line with the plot; below it, how to read the chart."""
+    """The `title` of a chart, larger than `heading` and in line with the plot, and below it how to read the chart."""
     style = {"frame": "group", "fontSize": 14, "subtitleFontSize": 12, "subtitlePadding": 4, "offset": 10}
     return heading(name, reading) | style
 
 
 def in_theme(figure: go.Figure) -> go.Figure:
-    """With the colours of weights that the reader's theme has, which the browser alone knows.
+    """The Plotly figure with the colours of weights replaced by those of the reader's theme.
 
-    Ten colours of Streamlit's template stand for the `chartSequentialColors` of the theme, and the browser puts these in
-    their place: `WEIGHTS` on light, the same from the other end on dark, as `.streamlit/config.toml` says.
+    Ten colours of Streamlit's template stand for the `chartSequentialColors` of the theme, and the browser replaces
+    them: `WEIGHTS` on a light page, the same from the other end on a dark one, as `.streamlit/config.toml` says.
     """
     as_drawn, of_theme = _scales()
     traces = [trace for trace in figure.data if "colorscale" in trace and trace.colorscale == as_drawn]
@@ -54,7 +54,7 @@ def in_theme(figure: go.Figure) -> go.Figure:
 
 @cache
 def _scales() -> tuple[tuple, tuple]:
-    """As Plotly holds them: the colours of weights, and what stands for the theme's."""
+    """The colours of weights and Streamlit's placeholders of the theme's colours, both as Plotly stores them."""
     return (
         go.Heatmap(colorscale=WEIGHTS).colorscale,
         plotly.io.templates["streamlit"].layout.colorscale.sequential,

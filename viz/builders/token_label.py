@@ -1,7 +1,7 @@
-"""How a token is written in a figure, and how much room that takes: the server never sees the reader's font.
+"""How tokens are written in figures, and an estimate of their width: the server does not know the reader's font.
 
-Tokens are set in a monospace font and measured in cells, one for a Latin letter. The estimate is generous,
-since scripts that the font lacks come from another one, whose letters are wider.
+Tokens are set in a monospace font and measured in cells, one for a Latin letter. The estimate is generous, since
+scripts that the font lacks come from another one with wider letters.
 """
 
 import unicodedata
@@ -16,13 +16,13 @@ _JOINER = "\u200d"  # makes one emoji of two
 
 
 def visible(token: str) -> str:
-    """`token` with its spaces and control characters, which would leave no trace, as ␣."""
+    """`token` with ␣ for each space and control character, which would be invisible."""
     gone = {letter for letter in token if letter.isspace() or unicodedata.category(letter) in _CONTROLS}
     return "".join("␣" if letter in gone else letter for letter in token) or "␣"
 
 
 def label(token: str, at_most: int) -> str:
-    """`token` in at most that many cells: what does not fit is an ellipsis."""
+    """`token` in at most `at_most` cells; what does not fit is replaced by an ellipsis."""
     text = visible(token)
     if cells(text) <= at_most:
         return text
@@ -31,7 +31,7 @@ def label(token: str, at_most: int) -> str:
 
 
 def cells(text: str) -> float:
-    """Estimated width, in cells; wide East Asian letters and emoji count double."""
+    """Estimated width in cells; wide East Asian letters and emoji count double."""
     return sum(map(_cells, text))
 
 

@@ -1,4 +1,4 @@
-"""The colours of fields in Altair figures, and their colour bars: short, and below the figure on the left."""
+"""Colour scales and colour bars of Altair figures."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ NEAR_ZERO, NEAR_TOP = 0.06, 0.8
 
 
 def colour(field: str, *, signed: bool, legend: alt.Legend | None = None) -> alt.Color:
-    """For forms: `field` in colours that reach to the value `largest`, from its negative where `signed`, else from 0."""
+    """The colour channel of `field`: up to the value `largest`, from its negative if `signed`, else from 0."""
     ends = [alt.ExprRef("-largest") if signed else 0, value("largest")]
     # Vega would mix two colours by their hue, and Plotly mixes them in RGB: one weight must not have two colours.
     scale = alt.Scale(
@@ -29,7 +29,9 @@ def colour(field: str, *, signed: bool, legend: alt.Legend | None = None) -> alt
 
 
 def colour_legend(title: str | list[str], ticks: Sequence[float] | alt.ExprRef, **options: Any) -> alt.Legend:
-    """A gradient with numbers at `ticks`; `title` says what is coloured, `options` are further ones of Altair's."""
+    """A colour bar with numbers at `ticks`; `title` says what is coloured, `options` are further ones of Altair's
+    legend.
+    """
     return alt.Legend(
         title=title,
         titleLimit=0,
@@ -43,9 +45,10 @@ def colour_legend(title: str | list[str], ticks: Sequence[float] | alt.ExprRef, 
 
 
 def attention_colour(reach: str, even: str, *, legend: bool = True, what: str = WEIGHT) -> alt.Color:
-    """For forms: the field `weight` up to the value `largest`, with a `legend` that says the `reach`.
+    """The colour channel of the field `weight`, from 0 to the value `largest`, with a `legend` that names `what` is
+    coloured and its `reach`.
 
-    The legend says `what` is coloured. Where `even` says something, it is about the weight `even` of `weight_values`, which the legend marks.
+    If `even` is not empty, it explains the value `even` (of `weight_values`), which the legend marks.
     """
     if not legend:
         return colour("weight", signed=False)
@@ -67,18 +70,21 @@ def attention_colour(reach: str, even: str, *, legend: bool = True, what: str = 
 
 
 def legend_lines(reach: str, even: str, what: str = WEIGHT) -> list[str]:
-    """What a colour bar of weights shows, and what its mark is."""
+    """The title of a colour bar of weights: what it shows, and below that what its mark means."""
     return [f"{what}, {reach}", *([f"{EVEN} {even}"] if even else [])]
 
 
-def evenly(n_keys: int, whose: str = "", *, shares: bool = True) -> str:
-    """What each key gets where so many have the same weight; "" where that says nothing, as it does where weights are
-    no `shares` of their row. `whose` says which keys they are."""
+def evenly(n_keys: int, keys: str = "", *, shares: bool = True) -> str:
+    """What a legend says of the weight that each of `n_keys` keys would have if all were equal; `whose` says which
+    keys they are. "" for a single key, and where weights are no `shares` of their row.
+    """
     if n_keys < 2 or not shares:
         return ""
-    return f"same weight for all{whose and f' {whose}'}: 1/{n_keys} = {1 / n_keys:.2g}"
+    return f"same weight for all{keys and f' {keys}'}: 1/{n_keys} = {1 / n_keys:.2g}"
 
 
 def weight_values(scale: WeightScale, n_keys: int) -> dict[str, float]:
-    """What a form with `attention_colour` calls by name."""
+    """The values that a form with `attention_colour` refers to: the end of the scale, and the weight if all keys had
+    the same.
+    """
     return {"largest": scale.largest, "even": 1 / max(n_keys, 1)}

@@ -1,4 +1,4 @@
-"""How far each head of one encoder is from each of another, with the pairs of a matching ringed."""
+"""Distances between each head of one encoder and each head of another, with the matched pairs marked."""
 
 import altair as alt
 import numpy as np
@@ -21,10 +21,11 @@ def distance_heatmap(
     names: tuple[str, str],
     selected: int | None,
 ) -> VegaFigure:
-    """Distances [one, other] in nats, heads numbered layer by layer with `n_heads` a layer on either side.
+    """A heatmap of distances [head of the first, head of the second] in nats; heads are numbered layer by layer,
+    `n_heads` in a layer.
 
-    `partners` [one] is the number of each head's partner, -1 for none: that cell is ringed, and framed
-    where the head is `selected`. A click on a cell sets the point selection `pair`, fields `one` and `other`.
+    `partners` has for each head of the first encoder the number of its partner, or -1: that cell has a ring, and a
+    frame where the head is `selected`. A click on a cell sets the point selection `pair`, fields `one` and `other`.
     """
     row, column = np.indices(distances.shape).reshape(2, -1)
     row_names, column_names = (
@@ -44,7 +45,7 @@ def distance_heatmap(
         "selected": matched & (row == selected),
     }
     step = int(np.clip(_SIDE // max(*distances.shape, 1), _SMALLEST, _LARGEST))
-    return _form(*names).of(
+    return _form(*names).with_data(
         frame,
         values={"largest": float(distances.max(initial=0)) or 1.0, "ring": (0.6 * step) ** 2},
         width=step * distances.shape[1],

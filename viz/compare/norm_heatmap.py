@@ -1,4 +1,4 @@
-"""How long the residual stream's vectors are: stages down, tokens across."""
+"""Lengths of the vectors of the residual stream: a row for each stage, a column for each token."""
 
 from collections.abc import Sequence
 
@@ -19,9 +19,9 @@ def norm_heatmap(
     unit: str = "token",
     title: str = "",
 ) -> PlotlyFigure:
-    """Norms [stage, position], coloured from 0 to `limit`, which both sides share; `unit` says what `tokens` are, as "patch".
+    """A heatmap of norms [stage, position], coloured from 0 to `limit`, which both sides share.
 
-    Raises ValueError where the shapes do not fit.
+    `unit` says what the tokens are, such as "patch". Raises ValueError where the shapes do not fit.
     """
     need_shape((len(stages), len(tokens)), norms=norms)
     return heatmap(

@@ -1,4 +1,4 @@
-"""How far the heads of each pair are apart on one input, and over a data set."""
+"""Distances of paired heads, on one input and over a data set."""
 
 from collections.abc import Sequence
 
@@ -32,10 +32,12 @@ def pair_spread(
     others: Sequence[int],
     selected: int | None,
 ) -> VegaFigure:
-    """A row a pair of heads, the furthest on average first: mean ± deviation [pair] as a bar, this input as a dot.
+    """Rows of paired heads, the most distant pair first: mean ± standard deviation [pair] as a bar, this input as a
+    dot.
 
-    `ones` and `others` number the heads; the pair whose one is `selected` is marked. A click on a row sets the point
-    selection `pair`, fields `one` and `other`. Raises ValueError where the shapes do not fit each other.
+    `ones` and `others` are the numbers of the heads; the pair whose first head is `selected` is marked. A click on a
+    row sets the point selection `pair`, fields `one` and `other`. Raises ValueError where the shapes do not fit each
+    other.
     """
     n = len(names)
     need_shape((n,), here=here, mean=mean, sd=sd, ones=ones, others=others)
@@ -52,7 +54,7 @@ def pair_spread(
     }
     frame["selected"] = frame["one"] == (-1 if selected is None else selected)
     top = max([*frame["here"], *frame["high"]], default=1.0) or 1.0
-    return _form().of(
+    return _form().with_data(
         frame,
         values={"top": top, "order": frame["name"].tolist()},
         width=_WIDTH,

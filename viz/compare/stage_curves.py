@@ -1,4 +1,4 @@
-"""Curves over the stages of the residual stream: one number a stage, or a logit a class."""
+"""Curves over the stages of the residual stream: one number at each stage, or one logit for each class."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,11 +24,12 @@ def stage_curves(
     colours: tuple[str, ...] = CATEGORIES,
     bands: Mapping[str, Band] | None = None,
 ) -> VegaFigure:
-    """Values [stage] of the two sides by name, over `stages` in order; the shallower side ends earlier, NaN is left out.
+    """A curve of values [stage] for each of two sides, by name; a side with fewer layers ends earlier, and NaN is
+    left out.
 
-    `bands` are means and deviations [stage] of some of the sides over a data set: one deviation to either side is
-    shaded, the mean dashed. The axis reaches from 0 to `from_zero_to`, or to the largest value. Raises ValueError where
-    there are more values than stages.
+    `bands` are means and standard deviations [stage] of some sides over a data set: one deviation to either side is
+    shaded, the mean is dashed. The axis goes from 0 to `from_zero_to`, or to the largest value. Raises ValueError
+    where there are more values than stages.
     """
     bands = dict(bands or {})
     lengths = [len(values) for values in (*sides.values(), *(mean for mean, _ in bands.values()))]
@@ -52,7 +53,7 @@ def stage_curves(
     description = f"{y_title}, over {len(stages)} stages, of {' and '.join(sides)}"
     chart_form = _sides(tuple(sides), tuple(stages), x_title, y_title, tuple(colours), bool(bands))
     frames = {"band": band} if bands else {}
-    return chart_form.of(frame, frames=frames, values={"top": top}, description=description)
+    return chart_form.with_data(frame, frames=frames, values={"top": top}, description=description)
 
 
 @form
@@ -99,7 +100,7 @@ def logit_curves(
     title: str,
     domain: tuple[float, float],
 ) -> VegaFigure:
-    """Logits [stage, class]; the classes `marked` with a colour carry their name, the others are grey.
+    """Curves of logits [stage, class]: classes in `marked` have their colour and their name, the others are grey.
 
     The axis spans `domain`. Raises ValueError where the shapes do not fit each other.
     """
@@ -116,7 +117,7 @@ def logit_curves(
         "last": np.repeat(np.arange(n) == n - 1, len(class_names)),
     }
     beyond = _GAP + _LETTER * max(map(len, marked), default=0)  # pixels for the names of classes
-    return _classes(tuple(stages)).of(
+    return _classes(tuple(stages)).with_data(
         frame,
         values={"beyond": beyond, "lowest": domain[0], "highest": domain[1]},
         title=heading(title),

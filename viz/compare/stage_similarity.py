@@ -1,4 +1,4 @@
-"""How alike two sets of stages are, pair by pair, the number written in its cell."""
+"""Similarities between two sets of stages, with the number in each cell."""
 
 from collections.abc import Sequence
 
@@ -28,10 +28,11 @@ def stage_similarity(
     undefined: str = "not defined",
     title: str = "",
 ) -> VegaFigure:
-    """Values [row, column] from 0, or -1 where `signed`, to 1; `names` are of rows and columns.
+    """A grid of similarities [row, column], coloured from 0, or -1 where `signed`, to 1; `names` are those of rows
+    and columns.
 
-    The longer side is about `side` pixels. NaN is drawn as a dash, and `undefined` says why on hover.
-    Raises ValueError where the shapes do not fit.
+    The longer side is about `side` pixels. NaN is drawn as a dash, and the tooltip says why: `undefined`. Raises
+    ValueError where the shapes do not fit.
     """
     need_shape((len(rows), len(columns)), values=values)
     row, column = (
@@ -50,7 +51,7 @@ def stage_similarity(
     }
     step = int(np.clip(side // max(*values.shape, 1), _SMALLEST, _LARGEST))
     font_size = 0 if step < _WRITTEN else 10 if step < _WIDE else 12
-    return _form(names, what, signed, font_size).of(
+    return _form(names, what, signed, font_size).with_data(
         frame,
         values={"largest": 1, "rows": list(rows), "columns": list(columns)},
         width=step * len(columns),

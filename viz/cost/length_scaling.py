@@ -1,4 +1,4 @@
-"""How something grows with the length of the sequence, on two logarithmic axes: a power law is a straight line."""
+"""Growth with the length of the sequence, on two logarithmic axes, where a power law is a straight line."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,12 +17,12 @@ def length_scaling(
     quantity: str,
     fits: Series | None = None,
 ) -> VegaFigure:
-    """Values [length], all above 0, of each kind of layer; `quantity` is the title of their axis.
+    """Curves of values [length], all above 0, one for each kind of layer; `quantity` is the title of their axis.
 
-    `fits` are lengths and values of a fitted line a kind, drawn dashed.
+    `fits` are the lengths and the values of a fitted line for each kind, drawn dashed.
     """
     frame = long({kind: (lengths, measured) for kind, measured in values.items()}, "layer", "n", "value")
-    return _form(tuple(values), quantity, fits is not None).of(
+    return _form(tuple(values), quantity, fits is not None).with_data(
         frame,
         values={"lengths": [n for n in lengths if n & (n - 1) == 0], "powers": powers_of_ten(frame["value"])},
         frames=None if fits is None else {"fits": long(fits, "layer", "n", "value")},

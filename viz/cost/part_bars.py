@@ -1,4 +1,4 @@
-"""What each part of an encoder counts, as horizontal bars: shares of a total."""
+"""The counts of the parts of an encoder, as horizontal bars: shares of a total."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ _ROOM = 1.45  # end of the axis as a multiple of the largest share: the rest is 
 
 
 def part_bars(names: Sequence[str], values: Sequence[int], *, quantity: str) -> VegaFigure:
-    """Counts [part] as shares of their sum, in the order given; `quantity` says what is counted.
+    """Bars of counts [part] as shares of their sum, in the order given; `quantity` says what is counted.
 
     Raises ValueError where names and values differ in number.
     """
@@ -30,7 +30,7 @@ def part_bars(names: Sequence[str], values: Sequence[int], *, quantity: str) -> 
         "text": [_text(count, share) for count, share in zip(values, shares, strict=True)],
         "largest": [index == largest for index in range(len(shares))],
     }
-    return _form(quantity).of(
+    return _form(quantity).with_data(
         bars,
         values={"end": _ROOM * (max(shares, default=0) or 1), "total": f"{total:,}"},
         height=_BAR * max(len(names), 1),

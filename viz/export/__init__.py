@@ -1,1 +1,1 @@
-"""Figures and views as files: SVG, PNG, the numbers behind a figure, a page that opens offline."""
+"""Figures and records as files: SVG, PNG, CSV, Parquet, and an HTML page that opens offline."""

@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def file_content(args: argparse.Namespace) -> bytes:
-    """The content of the file that is asked for."""
+    """The content of the file that the arguments ask for. Raises ValueError for arguments that do not fit together."""
     kind = args.out.suffix.lower().removeprefix(".")
     if kind not in KINDS:
         raise ValueError(f"--out must end in .{', .'.join(KINDS)}, got {args.out.name}")
@@ -81,7 +81,7 @@ def file_content(args: argparse.Namespace) -> bytes:
 
 
 def _picture_options(args: argparse.Namespace) -> dict[str, object]:
-    """The options that change how a picture looks; a page has none of them."""
+    """The options that only a picture has, by name, with their values."""
     return {
         "--theme": args.theme,
         "--width-cm": args.width_cm is not None,
@@ -99,8 +99,10 @@ def _figure(record: Any, head: Sequence[int] | None, query: int | None) -> Figur
 
 
 def _model_module(name: str) -> Any:
-    """A module of the package beside this one, which is called viz, or in an installation loupe.viz; imported here alone
-    and by name, since `model` loads torch and figures do without."""
+    """The module `name` of `model`, which stands beside `viz`, or in an installation beside `loupe.viz`.
+
+    It is imported here only, and by name, since `model` loads torch and figures do without.
+    """
     above = __package__.removesuffix("viz.export")
     return import_module(f"{above}model.{name}")
 

@@ -1,4 +1,4 @@
-"""A figure as SVG, whose text is text, or as PNG: laid out by Vega in this process, without a browser or a network."""
+"""Figures as SVG or PNG, drawn by Vega in this process without a browser or a network."""
 
 import io
 import json
@@ -29,7 +29,9 @@ LayoutForWidth = Callable[[float], dict[str, Any]]
 
 
 def svg(figure: Figure, style: ExportStyle = ExportStyle()) -> str:  # noqa: B008 (frozen)
-    """In its real size where the look has one. Raises ValueError for a figure that cannot be drawn without a browser."""
+    """The figure as SVG, in real size where the style has a width. Raises ValueError for a figure that cannot be
+    drawn without a browser.
+    """
     drawn, box, scale = _drawn(figure, style)
     unit = "cm" if style.width_cm else ""
     wide, high = (f"{number * scale / (CM if unit else 1):.2f}{unit}" for number in box[2:])
@@ -44,12 +46,14 @@ def svg(figure: Figure, style: ExportStyle = ExportStyle()) -> str:  # noqa: B00
 
 
 def png(figure: Figure, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B008 (frozen)
-    """As `svg`, in the look's dots per inch."""
+    """The figure as PNG, with the dots per inch of the style."""
     return vl_convert.svg_to_png(svg(figure, style), scale=72 / 96, ppi=style.dpi)
 
 
 def _drawn(figure: Figure, style: ExportStyle) -> tuple[str, PixelBox, float]:
-    """An SVG, what of it is drawn on, and the scale at which it has the width of the look; all in pixels."""
+    """An SVG, the box of all that is drawn in it, and the factor by which it has the width of the style; lengths in
+    pixels.
+    """
     layout, natural, stretches = _layout(figure)
     letters = style.font_pt * PT if style.font_pt else None
     target = style.width_cm * CM if style.width_cm else None
@@ -79,7 +83,9 @@ def _drawn(figure: Figure, style: ExportStyle) -> tuple[str, PixelBox, float]:
 
 
 def _layout(figure: Figure) -> tuple[LayoutForWidth, float | None, bool]:
-    """How the figure is laid out for a width, the width it has by itself, and whether it takes any."""
+    """A function that gives the specification for a width, the width that the figure has by itself, and whether it
+    can have others.
+    """
     if isinstance(figure, PlotlyFigure):
         vega = vega_panels(figure)
         return vega.laid_out, vega.natural, True
@@ -90,7 +96,7 @@ def _layout(figure: Figure) -> tuple[LayoutForWidth, float | None, bool]:
 
 
 def _stretches(specification: dict[str, Any]) -> bool:
-    """Whether a page gives the chart its width; others are laid out in pixels of their own."""
+    """Whether the chart takes its width from the page; others have their own."""
     if (specification.get("usermeta") or {}).get("stretches"):
         return True
     fits = specification.get("autosize")
@@ -102,7 +108,7 @@ def _stretches(specification: dict[str, Any]) -> bool:
 def _render(
     specification: dict[str, Any], style: ExportStyle, enlargement: float, width: float | None
 ) -> str:
-    """`width` is what a line of a title may take, and a row of a legend, in pixels."""
+    """The SVG of a specification; titles break and legends take more rows within `width` pixels."""
     if width:
         letter = _LETTER * LABEL * enlargement
         specification = in_columns(wrapped(specification, int(width / letter)), width, letter)
@@ -114,7 +120,7 @@ def _render(
 
 
 def _extent(drawn: str) -> PixelBox:
-    """Left, top, width and height of all that is drawn: a long name can reach beyond what Vega takes for the figure."""
+    """The box of all that is drawn: a long name can reach beyond what Vega takes for the figure."""
     opening = _OPENING.search(drawn)
     assert opening, drawn[:200]
     width, height = map(float, opening.groups())
@@ -136,7 +142,7 @@ def _extent(drawn: str) -> PixelBox:
 
 
 def _enlarged(value: Any, enlargement: float) -> Any:
-    """With the letters of titles so many times as large; those in cells have no more room than they had."""
+    """The specification with the letters of its titles enlarged; those in cells stay, as they have no more room."""
     if isinstance(value, list):
         return [_enlarged(item, enlargement) for item in value]
     if not isinstance(value, dict):
@@ -155,7 +161,7 @@ def _enlarged(value: Any, enlargement: float) -> Any:
 
 
 def _datasets(figure: VegaFigure) -> dict[str, list[dict]]:
-    """The figure's frames, as Vega takes them; what is not finite is null."""
+    """The figure's data frames as lists of rows for Vega; numbers that are not finite are null."""
     return {
         name: json.loads(
             frame.map(clean).to_json(orient="records", double_precision=15, default_handler=_plain)
@@ -165,5 +171,5 @@ def _datasets(figure: VegaFigure) -> dict[str, list[dict]]:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers and arrays of numpy in a specification."""
+    """A number or an array of numpy as Python's own."""
     return value.tolist()

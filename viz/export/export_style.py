@@ -1,4 +1,4 @@
-"""How an exported figure looks: the theme, and for a paper its width and the size of its letters."""
+"""The style of exported figures: theme, and for a paper its width and the size of its letters."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -21,7 +21,7 @@ _FIRST = {"light": "#0068c9", "dark": "#83c9ff"}
 
 @dataclass(frozen=True, slots=True)
 class ExportStyle:
-    """Of an exported figure. Raises ValueError for a size that nobody can mean."""
+    """The style of an exported figure. Raises ValueError for sizes out of range."""
 
     theme: Literal["light", "dark"] = "light"
     width_cm: float | None = None  # None: as wide as the figure is by itself
@@ -43,7 +43,7 @@ class ExportStyle:
 
     @property
     def page(self) -> str:
-        """The colour behind the figure, which its inks follow, also where it is left out."""
+        """The colour of the page behind the figure; inks are chosen for it even where it is transparent."""
         return _PAGE[self.theme]
 
 
@@ -51,7 +51,7 @@ PAPER = ExportStyle(width_cm=8.5, font_pt=8, transparent=True, dpi=300)  # one c
 
 
 def config(style: ExportStyle, enlargement: float = 1) -> dict[str, Any]:
-    """For Vega, what Streamlit would set, and its letters so many `times` as large."""
+    """Vega's configuration in this style, as Streamlit sets it, with letters enlarged by a factor."""
     ink, grid = _INK[style.theme], _GRID[style.theme]
     small, large = LABEL * enlargement, (LABEL if style.font_pt else 14) * enlargement
     text = {"labelFontSize": small, "labelColor": ink, "titleColor": ink, "titleFontWeight": "normal"}

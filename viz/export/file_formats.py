@@ -1,4 +1,4 @@
-"""Figures as files, by the name of the format."""
+"""Figures as the bytes of a file, by the name of the format."""
 
 from ..builders.figure import Figure
 from .drawing import png, svg
@@ -16,7 +16,9 @@ PICTURES, TABLES = ("png", "svg"), ("csv", "parquet")
 
 
 def figure_bytes(figure: Figure, kind: str, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B008 (frozen)
-    """The figure as a file of the `kind` "png" or "svg", in that look, or its numbers as "csv" or "parquet"."""
+    """The figure as "png" or "svg" in a `style`, or its numbers as "csv" or "parquet". Raises ValueError for another
+    kind.
+    """
     if kind == "svg":
         return svg(figure, style).encode()
     if kind == "png":

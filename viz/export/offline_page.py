@@ -1,7 +1,7 @@
-"""A view as one HTML file that opens offline: all heads, each of them to be looked at, and what they read.
+"""A record as one HTML file that opens offline, with all heads and the patterns of each.
 
-The file fetches nothing and its Content-Security-Policy allows it nothing: script and style are named by their hashes. All
-words in it come from a block of JSON and are set as text.
+The file fetches nothing, and its Content-Security-Policy allows it nothing: script and style are named by their
+hashes. All words in it come from a block of JSON and are set as text.
 """
 
 import base64
@@ -41,7 +41,7 @@ _SETTINGS = {
 
 @dataclass(frozen=True, kw_only=True)
 class OfflinePage:
-    """What the file shows. Raises ValueError where the shapes do not fit each other."""
+    """What the page shows. Raises ValueError where the shapes do not fit each other."""
 
     pattern: np.ndarray  # [layer, head, query, key]
     queries: Sequence[str]
@@ -74,10 +74,10 @@ def offline_page(
     notes: Sequence[str] = (),
     what: str = WEIGHT,
 ) -> OfflinePage:
-    """The view of a record, with what its file says under `settings`; `notes` are what it shows other than it is, and
-    `what` its numbers are.
+    """The page of a record, with its `settings`.
 
-    Of a record that has more than attention, the answer as well.
+    `notes` say how what it shows differs from the record, and `what` names its numbers. A record with an answer shows
+    that too.
     """
     shown = _said(settings)
     if config := getattr(record, "config", None):
@@ -109,12 +109,12 @@ def offline_page(
 
 
 def _said(settings: Mapping[str, Any]) -> dict[str, str]:
-    """Of the settings of a record, those that a reader knows, by what they are called."""
+    """The settings that readers know, under the names that the page shows."""
     return {name: str(settings[key]) for key, name in _SETTINGS.items() if settings.get(key)}
 
 
 def html(view: OfflinePage) -> bytes:
-    """The file."""
+    """The HTML file as bytes."""
     script, style = ((_HERE / name).read_text(encoding="utf-8") for name in ("view.js", "view.css"))
     policy = (
         "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
@@ -169,7 +169,7 @@ def _data(view: OfflinePage) -> dict[str, Any]:
 
 
 def _packed(pattern: np.ndarray) -> tuple[str, str]:
-    """The weights as base64 of a gzip, and how they are held: "f2", or "u1" where they are many."""
+    """The weights as base64 of gzip, and their type: "f2" (16-bit floats), or "u1" (bytes) where there are many."""
     if pattern.size <= _MANY:
         largest = np.finfo(np.float16).max  # what somebody's arrays hold need not be weights
         return _base64(np.clip(pattern, -largest, largest).astype("<f2")), "f2"
@@ -185,7 +185,7 @@ def _picture(view: OfflinePage) -> str | None:
 
 
 def _json(values: dict[str, Any]) -> str:
-    """For a block of data in HTML: without a character that could end it."""
+    """JSON for a block of data in HTML, without a character that could end it."""
     text = json.dumps(values, ensure_ascii=True, allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

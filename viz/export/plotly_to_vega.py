@@ -1,7 +1,7 @@
-"""A figure by Plotly as one by Vega-Lite, which needs no browser to become a file: the same numbers and labels,
-colours, legend, marks and hatching.
+"""Plotly's heatmaps as Vega-Lite, which can be drawn without a browser: same numbers, labels, colours, marks and
+hatching.
 
-The cells are one picture of as many pixels as the matrix has numbers, enlarged in whole steps: a quarter of a million
+The cells are one picture with a pixel for each number of the matrix, enlarged in whole steps: a quarter of a million
 squares would be a file of forty megabytes.
 """
 
@@ -30,7 +30,7 @@ _TAG = re.compile("<[^<>]*>")  # of Plotly's markup; in its strings, what is not
 
 @dataclass(frozen=True, slots=True)
 class VegaPanels:
-    """What Vega-Lite needs, once it is known how wide the panels are together."""
+    """The panels of a figure as Vega-Lite needs them, before their width is known."""
 
     panels: tuple[Mapping[str, Any], ...]
     colours: Mapping[str, Any]  # `zmin`, `zmax`, `colorscale` and `colorbar` of Plotly
@@ -52,7 +52,7 @@ class VegaPanels:
 
 
 def vega_panels(figure: PlotlyFigure) -> VegaPanels:
-    """Raises ValueError where the figure draws something else than heatmaps with marks on them."""
+    """The panels of a Plotly figure. Raises ValueError where it draws something else than heatmaps with marks."""
     drawn = figure.specification
     if strange := {trace.type for trace in drawn.data} - {"heatmap", "scatter"}:
         raise ValueError(f"no vega_panels for a figure with {', '.join(sorted(strange))}")
@@ -73,14 +73,14 @@ def vega_panels(figure: PlotlyFigure) -> VegaPanels:
 
 
 def _only_for_pointer(trace: Mapping) -> bool:
-    """Of cells that have no colour."""
+    """Whether a trace has no colours: its cells are only there for the tooltip."""
     return "colorscale" in trace and all(colour.endswith(" 0)") for _, colour in _stops(trace["colorscale"]))
 
 
 def _read(
     trace: Mapping, layout: Mapping, traces: Sequence[Mapping], drawn: go.Figure, colours: Mapping
 ) -> dict:
-    """What a panel shows, out of Plotly's terms."""
+    """A panel's values, axes, colours and marks, read from Plotly's layout."""
     on = trace.get("xaxis", "x"), trace.get("yaxis", "y")
     across, down = (layout.get(name[0] + "axis" + name[1:], {}) for name in on)
     values = _array(trace["z"]).astype(float)
@@ -122,7 +122,7 @@ def _read(
 
 
 def _array(values: Any) -> np.ndarray:
-    """A figure that was copied or stored holds its arrays as bytes."""
+    """An array of a Plotly figure, which may be stored as bytes after a copy."""
     if not isinstance(values, dict):
         return np.asarray(values)
     shape = [int(n) for n in str(values.get("shape", -1)).split(",")]
@@ -130,7 +130,7 @@ def _array(values: Any) -> np.ndarray:
 
 
 def _shown(axis: Mapping, n: int) -> tuple[int, int]:
-    """The first cell in sight and the one behind the last."""
+    """The first visible cell and the one after the last."""
     ends = sorted(axis.get("range") or (-0.5, n - 0.5))
     return max(round(ends[0] + 0.5), 0), min(round(ends[1] + 0.5), n)
 
@@ -146,7 +146,7 @@ def _axis(axis: Mapping, labels: Any, shown: range) -> dict:
 
 
 def _text(markup: str) -> str:
-    """What Plotly would write, without its markup."""
+    """Text without Plotly's markup."""
     return unescape(_TAG.sub(" ", str(markup)).strip() if "<" in str(markup) else str(markup))
 
 
@@ -198,7 +198,7 @@ def _panel(panel: Mapping, width: float, colours: Mapping, *, legend: bool) -> d
 
 
 def _marks(panel: Mapping, whole: Mapping, x: dict, y: dict) -> list[dict]:
-    """Hatching, numbers in cells, frames and points, on the axes `x` and `y` of the panel."""
+    """Layers with the hatching, the numbers in cells, the frames and the points of a panel, on its axes `x` and `y`."""
     layers = []
     if panel["hatching"]:
         # The hatching is of the whole matrix, of which only a part may be in sight.
@@ -233,7 +233,7 @@ def _marks(panel: Mapping, whole: Mapping, x: dict, y: dict) -> list[dict]:
 
 
 def _position(axis: Mapping, channel: str, length: float) -> dict:
-    """The channel of an axis: cells stand at whole numbers, their names come from a list that is no expression."""
+    """The channel of an axis: cells are at whole numbers, and their names come from a list, not from an expression."""
     shown = axis["shown"]
     ends = [shown.start - 0.5, shown.stop - 0.5]
     scale = {"domain": ends[::-1] if channel == "y" else ends, "nice": False, "zero": False}
@@ -260,7 +260,7 @@ def _position(axis: Mapping, channel: str, length: float) -> dict:
 
 
 def _literal(text: str) -> str:
-    """Within an expression of Vega, `text` as a string: nothing in it can end it."""
+    """`text` as a string literal of a Vega expression, escaped so that nothing in it can end it."""
     return "'" + "".join(c if c.isalnum() and c.isascii() else _escaped(c) for c in text) + "'"
 
 
@@ -270,7 +270,7 @@ def _escaped(letter: str) -> str:
 
 
 def _stops(colorscale: Any) -> list[tuple[float, str]]:
-    """As Plotly takes a scale: colours, or each with its place from 0 to 1."""
+    """A colour scale of Plotly as pairs of a position from 0 to 1 and a colour."""
     stops = list(colorscale)
     if stops and isinstance(stops[0], str):
         return list(zip(np.linspace(0, 1, len(stops)).tolist(), stops, strict=True))
@@ -278,7 +278,7 @@ def _stops(colorscale: Any) -> list[tuple[float, str]]:
 
 
 def _legend(colours: Mapping) -> dict:
-    """The colour of the field `of`, with the bar of Plotly's figure as its legend."""
+    """A colour channel with the colour bar of Plotly's figure as its legend."""
     stops = [colour for _, colour in _stops(colours["colorscale"])]
     bar = colours["colorbar"]
     scale = {
@@ -303,7 +303,7 @@ def _legend(colours: Mapping) -> dict:
 
 
 def _pictures(panel: Mapping) -> dict[str, str]:
-    """The cells for either theme; what is no number is clear."""
+    """The cells as pictures for a light and a dark page; cells without a number are transparent."""
     scale, values = panel["scale"], panel["values"]
     stops = _stops(scale["colorscale"])
     positions = np.array([position for position, _ in stops])

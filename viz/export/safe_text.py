@@ -1,4 +1,4 @@
-"""Strings that stand in a file: of a checkpoint, of an input, of whoever names a thing. They are text there and nothing else."""
+"""Texts from checkpoints and inputs, made safe for files, and the breaking of lines in exported figures."""
 
 import re
 import textwrap
@@ -18,7 +18,7 @@ _FAMILY, _WIDE_FAMILY = f'font-family="{FONT}"', f'font-family="DejaVu Sans, {FO
 
 
 def clean(value: Any) -> Any:
-    """`value` with each character that no file may hold as �, in all strings of its lists and dictionaries."""
+    """`value` with � in place of each character that no file may hold, in all strings of its lists and dictionaries."""
     if isinstance(value, str):
         return _FORBIDDEN.sub("�", value)
     if isinstance(value, dict):
@@ -29,7 +29,7 @@ def clean(value: Any) -> Any:
 
 
 def wrapped(value: Any, letters: int) -> Any:
-    """A specification of Vega-Lite whose titles break after so many `letters`; Vega itself breaks no line."""
+    """A Vega-Lite specification whose titles break after so many `letters`; Vega itself breaks no line."""
     if isinstance(value, list):
         return [wrapped(item, letters) for item in value]
     if not isinstance(value, dict):
@@ -49,9 +49,9 @@ def wrapped(value: Any, letters: int) -> Any:
 
 
 def in_columns(value: Any, width: float, letter: float) -> Any:
-    """A specification of Vega-Lite whose legends of symbols take several rows where one would be wider than `width`.
+    """A Vega-Lite specification whose legends take several rows where one row would be wider than `width` pixels.
 
-    `letter` is the width of a letter; both in pixels.
+    `letter` is the width of a letter in pixels.
     """
     if isinstance(value, list):
         return [in_columns(item, width, letter) for item in value]
@@ -72,9 +72,9 @@ def in_columns(value: Any, width: float, letter: float) -> Any:
 
 
 def in_fonts(svg: str) -> str:
-    """An SVG whose texts with raised or lowered digits and the like name a font that has these letters.
+    """An SVG in which texts with rare characters, such as raised digits, name a font that has these.
 
-    Whoever draws the SVG would else take any font that has them, for the whole of the text.
+    Programs that draw the SVG would else replace the font of the whole text.
     """
     return _TEXT.sub(
         lambda found: found[0].replace(_FAMILY, _WIDE_FAMILY) if _RARE.search(found[0]) else found[0], svg
@@ -91,7 +91,7 @@ def _lines(title: Any, letters: int) -> Any:
 
 
 def file_name(*parts: str, suffix: str) -> str:
-    """Of `parts`, without anything that a file system, a shell or a web address could take amiss.
+    """A file name of `parts` without anything that a file system, a shell or a web address could misread.
 
     ("attention", "L2 H1", "imdb-pre-ln") with the suffix "svg" gives attention-L2-H1-imdb-pre-ln.svg.
     """

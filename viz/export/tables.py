@@ -1,4 +1,4 @@
-"""The data of a figure as CSV or Parquet: its `frame`, one row for each mark, or a matrix with its labels."""
+"""The data frame of a figure as CSV or Parquet: one row for each mark, or a matrix with its labels."""
 
 import io
 
@@ -11,7 +11,7 @@ _PICTURES = {"on_light", "on_dark", "url"}  # columns that hold images, as long 
 
 
 def table(figure: Figure) -> pd.DataFrame:
-    """The figure's frame with one name a column, without pictures; the labels of its rows are the first column."""
+    """The figure's data frame without pictures, with one name for each column; labels of rows are the first column."""
     frame = figure.frame.drop(columns=_PICTURES.intersection(figure.frame.columns))
     if not pd.api.types.is_integer_dtype(frame.index.dtype):
         frame = frame.rename_axis(index=frame.index.name or "row").reset_index()
@@ -25,10 +25,12 @@ def table(figure: Figure) -> pd.DataFrame:
 
 
 def csv(figure: Figure) -> bytes:
+    """The figure's numbers as CSV in UTF-8."""
     return table(figure).to_csv(index=False, lineterminator="\n").encode()
 
 
 def parquet(figure: Figure) -> bytes:
+    """The figure's numbers as Parquet."""
     buffer = io.BytesIO()
     table(figure).to_parquet(buffer, index=False)
     return buffer.getvalue()

@@ -1,1 +1,1 @@
-"""Figures of how far a map agrees with what happens when tokens or patches are taken away."""
+"""Figures of how well a map agrees with the effect of removing tokens or patches."""

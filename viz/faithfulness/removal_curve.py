@@ -1,4 +1,4 @@
-"""How far an answer falls while tokens or patches go, or come back, in the order of a map and in random ones."""
+"""How an answer changes while tokens or patches are removed or put back, in the order of a map and in random orders."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -26,11 +26,13 @@ def removal_curve(
     units: str,
     reading: str,
 ) -> VegaFigure:
-    """`curve` [step] and those of random orders [order, step], over how many of the last of `counts` are gone, or back.
+    """The `curve` [step] of a map beside the mean of `random` curves [order, step], over the share of units removed
+    or put back.
 
-    The band is the mean of the random orders ± 2 standard deviations. `what` is on the axis, with its unit; `units` are
-    what goes. `reading` says how to read the figure. Raises ValueError where the
-    shapes do not fit each other, KeyError for another kind.
+    `counts` [step] are how many are removed or back. The band is the mean of the random orders ± 2 standard
+    deviations. `what` is the title of the y axis, with its unit, `units` are the things that are removed, and
+    `reading` says how to read the figure. Raises ValueError where the shapes do not fit each other, KeyError for
+    another kind.
     """
     need_shape((len(counts),), curve=curve, mean=random[0] if len(random) else curve)
     mean, reach = random.mean(axis=0), 2 * random.std(axis=0, ddof=1)
@@ -43,7 +45,7 @@ def removal_curve(
         "low": low,
         "high": high,
     }
-    return _form(_DONE[kind], what, units).of(
+    return _form(_DONE[kind], what, units).with_data(
         frame,
         values={"lowest": float(min(0, *curve, *low)), "highest": float(max(0, *curve, *high)) or 1.0},
         title=heading_with_reading(_TITLES[kind], reading),

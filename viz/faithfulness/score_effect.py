@@ -1,4 +1,4 @@
-"""What a map gives to each token or patch, beside what its knock-out does to the answer: a point each."""
+"""Points for tokens or patches: the score of a map against the effect of knocking them out."""
 
 from collections.abc import Sequence
 
@@ -42,7 +42,7 @@ def score_effect(
     }
     frame["labelled"] = _labelled(frame["score"], frame["effect"], np.flatnonzero(frame["selected"]))
     ends = float(frame["score"].min(initial=0)), float(frame["score"].max(initial=0)) or 1.0
-    return _form(effect).of(
+    return _form(effect).with_data(
         frame,
         values={"left": ends[0], "right": ends[1] + _ROOM * (ends[1] - ends[0])},
         description=f"Score of a map and effect of knock-out ({kind}) for {len(positions)} positions.",
@@ -50,7 +50,9 @@ def score_effect(
 
 
 def _labelled(scores: np.ndarray, effects: np.ndarray, selected: np.ndarray) -> list[bool]:
-    """The chosen one and the largest, those first that stand out most; one too near to another has none."""
+    """Which points get a label: the selected one and the largest scores and effects, unless another label is too
+    near.
+    """
     points = np.stack(
         [column / (np.abs(column).max(initial=0) or 1) for column in (scores, effects)], axis=-1
     )

@@ -1,4 +1,4 @@
-"""What each head, all heads of each layer and each feed-forward is worth by itself: layers down, parts across."""
+"""Effects of removing each head, all heads of a layer, and each feed-forward: a row for each layer."""
 
 import altair as alt
 import numpy as np
@@ -17,11 +17,13 @@ _WIDTH, _NARROWEST, _WIDEST, _HEIGHT = 560, 38, 58, 34
 def ablation_grid(
     effects: np.ndarray, away: np.ndarray, *, what: str, signed: bool, over: np.ndarray | None = None
 ) -> VegaFigure:
-    """Effects [layer, head, then all heads, then feed-forward], what each changes of `what` when it alone is taken away.
+    """A grid of effects [layer, heads, then all heads, then feed-forward]: the change of `what` when one part alone
+    is removed.
 
-    Those that are `away` now (True) are framed. `signed` effects are coloured symmetrically about 0. `over` holds the same
-    over a data set, NaN where it is not known, for the tooltip. A click sets the point selection `part`, fields `layer`,
-    `column` and `away`, so that a second click differs from the first. Raises ValueError where the shapes differ.
+    Parts that are `away` now (True) are framed. `signed` effects are coloured symmetrically about 0. `over` holds the
+    same effects over a data set for the tooltip, NaN where they are not known. A click sets the point selection
+    `part`, fields `layer`, `column` and `away`, so that a second click differs from the first. Raises ValueError
+    where the shapes differ.
     """
     need_shape(effects.shape, away=away, **({} if over is None else {"over": over}))
     n_layers, n_columns = effects.shape
@@ -51,7 +53,7 @@ def ablation_grid(
     frame = pd.DataFrame(rows).sort_values("selected", kind="stable")  # no neighbour's border lies on a frame
     frame["strong"] = strong(frame["value"], end, signed=signed)
     step = int(np.clip(_WIDTH // n_columns, _NARROWEST, _WIDEST))
-    return _form(tuple(names), what, signed, over is not None).of(
+    return _form(tuple(names), what, signed, over is not None).with_data(
         frame,
         values={"largest": end},
         width=step * n_columns,

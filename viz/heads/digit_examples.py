@@ -1,4 +1,4 @@
-"""Digits on which a head looks from one patch at another: the query framed, the key filled."""
+"""Digits in which a head attends strongly from one patch to another: the query is framed, the key filled."""
 
 from collections.abc import Sequence
 
@@ -24,10 +24,11 @@ def digit_examples(
     patch_grid: tuple[int, int],
     columns: int,
 ) -> VegaFigure:
-    """uint8 images [example, height, width], `columns` a row; queries and keys are patches, None for the class token.
+    """Captioned uint8 images [example, height, width], `columns` in a row; queries and keys are patches, None for the
+    class token.
 
-    A caption says the weight, and under the pointer everything is said in words. A click sets the point selection
-    `example`, field `number`. Raises ValueError where the lists differ in length.
+    The caption has the weight. A click sets the point selection `example`, field `number`. Raises ValueError where
+    the lists differ in length.
     """
     n = len(images)
     need_shape((n, ...), images=images)
@@ -53,7 +54,7 @@ def digit_examples(
         **{theme: [ink[theme] for ink in inks] for theme in ("on_light", "on_dark")},
     }
     marks = {"query": queries, "key": keys}
-    return _form().of(
+    return _form().with_data(
         examples,
         frames={name: _boxes(patches, left, top, patch_grid) for name, patches in marks.items()},
         width=columns * (_SIDE + _GAP) - _GAP,
@@ -97,7 +98,7 @@ def _place(patch: int | None, patch_grid: tuple[int, int]) -> str:
 def _boxes(
     patches: Sequence[int | None], left: np.ndarray, top: np.ndarray, patch_grid: tuple[int, int]
 ) -> dict[str, list[float]]:
-    """Of each patch that has a place in its picture."""
+    """The boxes of those patches that are in their picture, in pixels."""
     high, wide = (_SIDE / n for n in patch_grid)
     at = [
         (number, *divmod(patch, patch_grid[1])) for number, patch in enumerate(patches) if patch is not None

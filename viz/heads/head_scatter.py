@@ -1,4 +1,4 @@
-"""Every head as a point between two of its numbers, coloured by its layer."""
+"""Every head as a point at two of its numbers, coloured by its layer."""
 
 from collections.abc import Sequence
 
@@ -27,13 +27,14 @@ def head_scatter(
     titles: tuple[str, str],
     selected: tuple[int, int],
     roles: Sequence[str],
-    of: str,
+    source: str,
 ) -> VegaFigure:
-    """Two numbers [layer, head] of each head, called `titles`; the `selected` (layer, head) is green.
+    """A point for each head at two numbers [layer, head], whose `titles` are on the axes; the `selected` (layer,
+    head) is green.
 
-    `roles` [heads, layer by layer] are said under the pointer, and `of` says what the numbers are of. A head that lacks one
-    of the two has no point. A click sets the point selection `head`, fields `layer` and `head`.
-    Raises ValueError where the shapes differ.
+    The tooltip has `roles`, one for each head layer by layer; `source` says what the numbers were measured on. A head
+    that lacks one of the two numbers has no point. A click sets the point selection `head`, fields `layer` and
+    `head`. Raises ValueError where the shapes differ.
     """
     need_shape(across.shape, across=across, up=up)
     need_shape((across.size,), roles=roles)
@@ -68,12 +69,12 @@ def head_scatter(
     }
     left_out = len(names) - len(order)
     missing = f" {left_out} without one of the two." if left_out else ""
-    return _form(n_layers, *titles).of(
+    return _form(n_layers, *titles).with_data(
         {name: values[order] for name, values in columns.items()},
         values=ends,
         height=_HEIGHT,
-        title=heading(f"{titles[1]} by {titles[0]}, {of}"),
-        description=f"{len(order)} heads by {titles[0]} across and {titles[1]} up, {of}; {head_name(*selected)} "
+        title=heading(f"{titles[1]} by {titles[0]}, {source}"),
+        description=f"{len(order)} heads by {titles[0]} across and {titles[1]} up, {source}; {head_name(*selected)} "
         f"is marked.{missing}",
     )
 
@@ -109,7 +110,7 @@ def _form(n_layers: int, across: str, up: str) -> LayeredChart:
 
 
 def _ends(values: np.ndarray) -> list[tuple[str, float]]:
-    """With room beside the outermost points; from 0 where the values come near it."""
+    """The ends of an axis, with room beside the outermost points; it starts at 0 where the values come near it."""
     if not len(values):
         return [("low", 0.0), ("high", 1.0)]
     low, high = float(values.min()), float(values.max())
@@ -118,7 +119,7 @@ def _ends(values: np.ndarray) -> list[tuple[str, float]]:
 
 
 def _colours(n: int) -> list[str]:
-    """`n` of them along `_RAMP`."""
+    """`n` colours, evenly spaced along `_RAMP`."""
     ramp = np.array([ImageColor.getrgb(colour) for colour in _RAMP], float)
     stops = np.linspace(0, len(ramp) - 1, max(n, 2))[:n]
     mixed = np.stack([np.interp(stops, range(len(ramp)), channel) for channel in ramp.T], axis=-1)

@@ -1,4 +1,4 @@
-"""The accuracy that is left as heads go one after the other, a curve an encoder."""
+"""The accuracy while heads are removed one after the other, a curve for each encoder."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -17,7 +17,7 @@ HEIGHT = 300
 
 
 class Curve(NamedTuple):
-    """Of one encoder, from step 0, where no head has gone yet."""
+    """The pruning of one encoder; step 0 is before the first head is removed."""
 
     placement: str  # as `ModelConfig` names it
     heads: Sequence[str]  # which went at each step, such as "L0 H3"; "" at step 0
@@ -28,9 +28,10 @@ class Curve(NamedTuple):
 
 
 def pruning_curve(encoders: Mapping[str, Curve]) -> VegaFigure:
-    """Accuracy over the number of heads removed, by the name of the encoder; a dashed upright line at each one's `may_go`, if it has one.
+    """Curves of accuracy over the number of heads removed, by the name of the encoder.
 
-    A click on a point sets the point selection `step`, fields `encoder` and `went`.
+    A dashed vertical line stands at the `may_go` of each encoder that has one. A click on a point sets the point
+    selection `step`, fields `encoder` and `went`.
     """
     rows = [
         (name, step, head, accuracy, loss, change)
@@ -43,7 +44,7 @@ def pruning_curve(encoders: Mapping[str, Curve]) -> VegaFigure:
     known = {name: curve.may_go for name, curve in encoders.items() if curve.may_go is not None}
     ends = {"encoder": list(known), "step": list(known.values())}
     placements = tuple(curve.placement for curve in encoders.values())
-    return _form(tuple(encoders), placements).of(
+    return _form(tuple(encoders), placements).with_data(
         frame,
         frames={"may_go": ends},
         values={"least": float(np.floor(frame["accuracy"].min() * 20) / 20) if len(frame) else 0.0},

@@ -1,4 +1,4 @@
-"""What the residual stream carries where: stages down from the first, positions across, an effect in each cell."""
+"""Effects of patching the residual stream: a row for each stage, a column for each position."""
 
 from collections.abc import Sequence
 
@@ -27,9 +27,11 @@ def stage_positions(
     what: str,
     signed: bool,
 ) -> VegaFigure:
-    """Effects [stage, position] on `what`, NaN where a position has no partner; the column of the `query` is framed.
+    """A heatmap of effects [stage, position] on `what`, NaN where a position has no partner; the column of the
+    `query` is framed.
 
-    A click sets the point selection `cell`, fields `stage` and `position`. Raises ValueError where the shapes do not fit.
+    A click sets the point selection `cell`, fields `stage` and `position`. Raises ValueError where the shapes do not
+    fit.
     """
     need_shape((len(stages), len(tokens)), effects=effects)
     stage, position = np.indices(effects.shape).reshape(2, -1)
@@ -51,7 +53,7 @@ def stage_positions(
     )
     frame["name"] = frame["stage"] + ", " + frame["column"]
     frame = frame.sort_values("selected", kind="stable")
-    return _form(tuple(stages), what, signed, len(tokens) <= _NAMED).of(
+    return _form(tuple(stages), what, signed, len(tokens) <= _NAMED).with_data(
         frame,
         values={
             "largest": largest(numbers[np.isfinite(numbers)], at_least=ROUNDING),

@@ -24,11 +24,11 @@ def image_gallery(
     columns: int,
     clickable: bool = True,
 ) -> VegaFigure:
-    """uint8 images [image, height, width] or with 3 colours behind, `columns` a row, with captions; the one with id `selected` is framed.
+    """Captioned images, `columns` in a row, from uint8 [image, height, width] or [image, height, width, 3].
 
-    Where it is `clickable`, a click on an image or its caption sets the point selection `image`, field `id`.
-    The pixels are sharp at the chart's own width, 61 a column, so give it no other.
-    Raises ValueError where images, ids and captions differ in number.
+    The image with the id `selected` is framed. Where it is `clickable`, a click on an image or its caption sets the
+    point selection `image`, field `id`. The pixels are sharp at the chart's own width, 61 for each column, so give it
+    no other. Raises ValueError where images, ids and captions differ in number.
     """
     need_shape((len(ids), ...), images=images, captions=captions)
     row, column = np.divmod(np.arange(len(images)), columns)
@@ -47,7 +47,7 @@ def image_gallery(
         "selected": [number == selected for number in ids],
         **{theme: [ink[theme] for ink in inks] for theme in ("on_light", "on_dark")},
     }
-    return _form(clickable).of(
+    return _form(clickable).with_data(
         thumbnails,
         width=columns * (_SIDE + _GAP) - _GAP,
         height=-(-len(images) // columns) * (_SIDE + _CAPTION + _GAP),

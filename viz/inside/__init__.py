@@ -1,1 +1,1 @@
-"""Figures of what happens between the numbers of one head."""
+"""Figures of the numbers inside one head and one block."""

@@ -1,4 +1,4 @@
-"""A batch of vectors as a table, with a frame of one colour around the numbers that share a mean and a deviation."""
+"""What layer normalisation and batch normalisation average over: a batch of vectors as a table with framed groups."""
 
 from typing import Literal
 
@@ -22,11 +22,11 @@ def averaged_axis(
     *,
     over: Literal["features", "batch"],
 ) -> VegaFigure:
-    """`values` and `output` [batch, feature], cell by cell; each group of `mean` and `deviation` has a frame.
+    """A table of `values` and `output`, both [batch, feature]; a frame marks the numbers that share a `mean` and a
+    `deviation`.
 
-    Over the "features" a group is a row (layer normalisation), over the "batch" a column (batch normalisation);
-    `mean` and `deviation` hold one number a group, in any shape.
-    Raises ValueError where they do not.
+    Over the "features" a group is a row (layer normalisation), over the "batch" a column (batch normalisation).
+    `mean` and `deviation` hold one number for each group, in any shape. Raises ValueError where they do not.
     """
     by_row = over == "features"
     n_rows, n_columns = values.shape
@@ -64,7 +64,7 @@ def averaged_axis(
     name = "Layer normalisation" if by_row else "Batch normalisation"
     by_feature = "each feature (column) by itself, over the batch"
     what = "each vector (row) by itself, over its features" if by_row else by_feature
-    return _form(by_row).of(
+    return _form(by_row).with_data(
         frame,
         frames={"groups": groups},
         values={"across": across, "down": down},

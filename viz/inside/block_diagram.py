@@ -1,4 +1,4 @@
-"""One block of the encoder as a path from top to bottom: its steps in their order, and the residual connections."""
+"""One block of the encoder as a diagram from top to bottom: its steps in order, and the residual connections."""
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
@@ -24,10 +24,10 @@ _BY_ITSELF = ("products", "values")  # the first and the last step that every he
 def block_diagram(
     labels: Mapping[str, str], *, opened: Collection[str], head: str, placement: str
 ) -> VegaFigure:
-    """A box a step, in the order of `labels`, which are by the names of `model.experiments.head_steps.ORDER`.
+    """A diagram with a box for each step; `labels` are by the step names of `model.experiments.head_steps.ORDER`.
 
-    The boxes `opened` are framed; what `head` does by itself is within a dashed line. A click on a box sets the
-    point selection `step`, field `step`. The chart has its own width, so give it no other.
+    The boxes in `opened` are framed; a dashed line surrounds the steps that `head` takes by itself. A click on a box
+    sets the point selection `step`, field `step`. The chart has its own width, so give it no other.
     """
     upper = {name: _TOP + row * _STEP for row, name in enumerate(labels)}
     frame: dict[str, Any] = {
@@ -42,7 +42,7 @@ def block_diagram(
     }
     corners, tips = _ways(upper)
     texts = _texts(upper, frame["label"], head)
-    return _form().of(
+    return _form().with_data(
         frame,
         frames={"alone": _around_the_head(upper), "corners": corners, "tips": tips, "texts": texts},
         height=_TOP + _STEP * len(labels),
@@ -88,7 +88,7 @@ def _part(name: str) -> str:
 
 
 def _skips(upper: Mapping[str, int]) -> list[tuple[float, float]]:
-    """From where to where, downwards, the two residual connections run."""
+    """Top and bottom, in pixels, of the two residual connections."""
     # The second one leaves the stream behind attention, and behind its norm where that follows.
     names = list(upper)
     behind = max("add_attention", "norm_attention", key=names.index)
@@ -97,7 +97,7 @@ def _skips(upper: Mapping[str, int]) -> list[tuple[float, float]]:
 
 
 def _ways(upper: Mapping[str, int]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The corners of the way through all boxes and of the two that lead around a sublayer, and where each ends."""
+    """The corners of all connecting lines, and the positions and angles of their arrow heads."""
     middle = (_LEFT + _RIGHT) / 2
     ways: list[list[tuple[float, float]]] = [
         [(middle, above + _BOX), (middle, below)] for above, below in pairwise(upper.values())
@@ -113,7 +113,7 @@ def _ways(upper: Mapping[str, int]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def _around_the_head(upper: Mapping[str, int]) -> dict[str, list[float]]:
-    """A box around what a head does by itself."""
+    """The box around the steps that a head takes by itself."""
     first, last = (upper[name] for name in _BY_ITSELF)
     apart = (_STEP - _BOX) / 2 - 1
     return {
@@ -125,7 +125,7 @@ def _around_the_head(upper: Mapping[str, int]) -> dict[str, list[float]]:
 
 
 def _texts(upper: Mapping[str, int], labels: Sequence[str], head: str) -> pd.DataFrame:
-    """The labels in their boxes, and along the edges the head and the residual connections."""
+    """The labels of the boxes, and along the edges the names of the head and of the residual connections."""
     texts = [
         (_LEFT + 10, above + _BOX / 2, label, 0, "left")
         for above, label in zip(upper.values(), labels, strict=True)

@@ -1,4 +1,4 @@
-"""How dot products spread: a histogram, and the normal density of an expected variance over it."""
+"""A histogram of dot products, with the normal density of an expected variance."""
 
 import math
 
@@ -17,11 +17,11 @@ _BINS = 81
 def dot_product_distribution(
     products: np.ndarray, *, variance: float, reach: float, name: str, expected: str
 ) -> VegaFigure:
-    """The share of `products` (any shape) in each of 81 bins from -`reach` to `reach`, as a density.
+    """A histogram of `products` (of any shape) in 81 bins from -`reach` to `reach`, as a density.
 
-    The line is the normal density with mean 0 and `variance` in the same bins, called `expected`. What lies beyond `reach` is
-    in no bar but counts in the share; `name` says what the products are, on the axis.
-    Raises ValueError where `variance` or `reach` is not above 0.
+    The line is the normal density with mean 0 and this `variance` in the same bins; `expected` names it. Products
+    beyond `reach` are in no bar but count in the shares; `name` is the title of the axis. Raises ValueError where
+    `variance` or `reach` is not above 0.
     """
     if not (variance > 0 and reach > 0):
         raise ValueError(f"variance and reach must be above 0, got {variance} and {reach}")
@@ -39,7 +39,7 @@ def dot_product_distribution(
         "density": share / np.diff(edges),
         "normal": np.diff(below) / np.diff(edges),
     }
-    return _form(name).of(
+    return _form(name).with_data(
         frame,
         values={"reach": reach},
         title=heading_with_reading(f"Distribution of {name}", f"dashed: {expected}"),

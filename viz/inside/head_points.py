@@ -1,4 +1,4 @@
-"""Every head of a checkpoint as a point, with the head that is looked at marked."""
+"""Every head of a checkpoint as a point, with the chosen head marked."""
 
 import altair as alt
 import numpy as np
@@ -15,16 +15,16 @@ _ROUND = [digit * 10.0**power for power in range(-6, 7) for digit in (1, 2, 5)]
 
 
 def variance_of_heads(heads: pd.DataFrame, *, d_k: int, selected: tuple[int, int]) -> VegaFigure:
-    """`variance` of q·k by layer on a logarithmic axis, and a line at `d_k`.
+    """The `variance` of q·k of each head by layer on a logarithmic axis, and a line at `d_k`.
 
-    `heads` has a row a head: layer, head, mean and variance of q·k. Heads of a layer stand side by side; the
-    `selected` (layer, head) is filled. A click sets the point selection `head`, fields `layer` and `head`.
+    `heads` has a row for each head with the columns layer, head, mean and variance of q·k. The `selected` (layer,
+    head) is filled. A click sets the point selection `head`, fields `layer` and `head`.
     """
     # A head with one key alone has no variance, and no place on a logarithmic axis.
     frame = _marked(heads, selected)[lambda rows: rows["variance"] > 0]
     low, high = (frame["variance"].min(), frame["variance"].max()) if len(frame) else (0.15 * d_k, d_k / 0.15)
     reading = f"dashed: {d_k}, what independent components of variance 1 give"
-    return _variances().of(
+    return _variances().with_data(
         frame,
         frames={"line": {"d_k": [d_k]}},
         values={"low": float(min(low, d_k)) / 1.5, "high": float(max(high, d_k)) * 1.5},
@@ -60,13 +60,14 @@ def _variances() -> LayeredChart:
 def with_and_without(
     heads: pd.DataFrame, measure: str, *, title: str, reading: str, axis: str, selected: tuple[int, int]
 ) -> VegaFigure:
-    """`measure` of each head with the scale 1/sqrt(d_k), across, and `measure`_unscaled without it, up.
+    """A point for each head: its `measure` with the scale 1/√d_k across, and without it (column `measure`_unscaled)
+    up.
 
-    On the dashed diagonal both are the same. `axis` names the measure on both axes. Clicks are as in
+    On the dashed diagonal both are equal. `axis` names the measure on both axes. A click is as in
     `variance_of_heads`.
     """
     end = 1.05 * (float(np.nanmax(heads[[measure, f"{measure}_unscaled"]].to_numpy(), initial=0)) or 1.0)
-    return _compared(measure, axis).of(
+    return _compared(measure, axis).with_data(
         _marked(heads, selected),
         frames={"diagonal": {"with": [0, end], "without": [0, end]}},
         values={"end": end},
@@ -95,7 +96,7 @@ def _compared(measure: str, axis: str) -> LayeredChart:
 
 
 def _marked(heads: pd.DataFrame, selected: tuple[int, int]) -> pd.DataFrame:
-    """Each with its name, the selected one last, above the others."""
+    """The rows with the names of their heads; the selected head is last, so it is drawn above the others."""
     indices = list(zip(heads["layer"].tolist(), heads["head"].tolist(), strict=True))
     marked = heads.assign(
         name=[head_name(*index) for index in indices], selected=[index == selected for index in indices]
@@ -104,6 +105,7 @@ def _marked(heads: pd.DataFrame, selected: tuple[int, int]) -> pd.DataFrame:
 
 
 def _points() -> alt.Chart:
+    """Points that can be clicked, the selected one larger and green."""
     points = alt.Chart(data()).mark_point(filled=True, cursor="pointer", stroke="transparent")
     return points.encode(
         color=either("datum.selected", ACCENT, EMPHASIS),

@@ -1,4 +1,4 @@
-"""One vector as bars, a component each, with its mean and one deviation to either side."""
+"""One vector as bars, with its mean and one standard deviation to either side."""
 
 import altair as alt
 import numpy as np
@@ -15,7 +15,9 @@ _NAMED = 16  # and so many their own number
 
 
 def norm_bars(values: np.ndarray, *, title: str, reading: str) -> VegaFigure:
-    """`values` [feature] as bars; a line at their mean, a band of one population standard deviation around it."""
+    """Bars of `values` [feature], with a line at their mean and a band of one population standard deviation around
+    it.
+    """
     mean, deviation = (float(values.mean()), float(values.std())) if values.size else (0.0, 0.0)
     feature = np.arange(len(values))
     frame = {
@@ -27,7 +29,7 @@ def norm_bars(values: np.ndarray, *, title: str, reading: str) -> VegaFigure:
     }
     spread = pd.DataFrame({"mean": [mean], "low": [mean - deviation], "high": [mean + deviation]})
     named = len(values) <= _NAMED
-    return _form(named, len(values) <= _WRITTEN).of(
+    return _form(named, len(values) <= _WRITTEN).with_data(
         frame,
         frames={"spread": spread},
         values={"features": feature.tolist() if named else [], "end": max(len(values), 1) - 0.4},

@@ -28,12 +28,11 @@ def permutation(
     query: int,
     holds: bool,
 ) -> PlotlyFigure:
-    """Four panels: Attention(P X), P, Attention(X) and, of the two sides of the equation, the difference.
+    """Four panels: Attention(P X), P, Attention(X), and the difference between the two sides of the equation.
 
-    `output` and `output_of_reordered` are [position, d_v]; row i of P X is row `order`[i] of X. The three with
-    numbers share one colour scale, symmetric about 0. The row of the token `query` is framed in each panel;
-    between the sides stands = where the equation `holds`, ≠ where it does not.
-    Raises ValueError where the shapes do not fit each other.
+    `output` and `output_of_reordered` are [position, d_v]; row i of P X is row `order`[i] of X. The three panels with
+    numbers share one colour scale, symmetric about 0. The row of the token `query` is framed in each panel. Between
+    the sides stands = if the equation `holds`, else ≠. Raises ValueError where the shapes do not fit each other.
     """
     n = len(tokens)
     need_shape((n, ...), output=output, order=order)
@@ -111,7 +110,7 @@ def _row_names(n: int, texts: np.ndarray) -> dict:
 
 
 def _frames(number: int, width: int, n: int, row: int) -> list[dict]:
-    """Around a panel, as axis lines would keep a distance from the cells, and around a row of it."""
+    """Rectangles around a panel and around one of its rows; axis lines would keep a distance from the cells."""
     axes = {"xref": f"x{number}", "yref": f"y{number}"} if number > 1 else {"xref": "x", "yref": "y"}
     across = {"type": "rect", "x0": -0.5, "x1": width - 0.5, **axes}
     whole = {"y0": -0.5, "y1": n - 0.5, "line": {"color": NEUTRAL, "width": 1}}
@@ -122,7 +121,7 @@ def _frames(number: int, width: int, n: int, row: int) -> list[dict]:
 
 
 def _titles(sign: str) -> list[dict]:
-    """The equation in one line above its panels, and behind it what is left of it."""
+    """The equation as headings above the panels."""
     middle = [(left + right) / 2 for left, right in _DOMAINS]
     equals, times, _ = ((first[1] + second[0]) / 2 for first, second in pairwise(_DOMAINS))
     return [

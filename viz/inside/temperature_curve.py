@@ -1,4 +1,4 @@
-"""What the classifier answers while attention goes from hard to uniform: a line a class."""
+"""The classifier's probabilities over the temperature of attention, a curve for each class."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,12 +21,11 @@ def temperature_curve(
     chosen: float,
     marks: Mapping[str, float],
 ) -> VegaFigure:
-    """`probabilities` [temperature, class] over a logarithmic axis, on whose ends 0 and infinity stand.
+    """Curves of `probabilities` [temperature, class] over a logarithmic axis that has 0 and infinity at its ends.
 
-    `temperatures` rise. The `chosen` one has a rule, each of `marks` (finite, above 0) a dashed one with its
-    name. Of many classes, those that get less than 10 % everywhere are grey. A click on a point sets the point
-    selection `temperature`, field `index` into `temperatures`.
-    Raises ValueError where the shapes do not fit each other.
+    `temperatures` ascend. The `chosen` one has a vertical line; each of `marks` (finite, above 0) has a dashed one
+    with its name. Of many classes, those that stay below 10 % are grey. A click on a point sets the point selection
+    `temperature`, field `index` into `temperatures`. Raises ValueError where the shapes do not fit each other.
     """
     n, n_classes = len(temperatures), len(names)
     need_shape((n, n_classes), probabilities=probabilities)
@@ -43,7 +42,7 @@ def temperature_curve(
         "probability": probabilities.T.ravel().astype(float),
         "prominent": np.repeat([index in prominent for index in range(n_classes)], n),
     }
-    return _form(tuple(temperatures), tuple(names)).of(
+    return _form(tuple(temperatures), tuple(names)).with_data(
         frame,
         values={
             "prominent": [names[index] for index in prominent],
@@ -76,8 +75,8 @@ def _form(temperatures: tuple[float, ...], names: tuple[str, ...]) -> LayeredCha
         title=None, orient="top", direction="horizontal", offset=22, values=value("prominent")
     )
 
-    def channel(make: type, of: str) -> alt.Color | alt.Shape:
-        range_ = [alt.ExprRef(f"{of}[{index}]") for index in range(len(names))]
+    def channel(make: type, list_name: str) -> alt.Color | alt.Shape:
+        range_ = [alt.ExprRef(f"{list_name}[{index}]") for index in range(len(names))]
         return make("class:N", scale=alt.Scale(domain=list(names), range=range_), legend=legend)
 
     lines, points = curves(
@@ -101,9 +100,9 @@ def _form(temperatures: tuple[float, ...], names: tuple[str, ...]) -> LayeredCha
     return alt.layer(*layers).properties(height=280, autosize=FIT)
 
 
-def _given(values: Sequence[str], prominent: Sequence[int], n: int, other: str) -> list[str]:
-    """One of `values` for each prominent class of `n`, `other` for the rest."""
-    return [values[prominent.index(index)] if index in prominent else other for index in range(n)]
+def _given(values: Sequence[str], prominent: Sequence[int], n: int, rest: str) -> list[str]:
+    """One of `values` for each class that is prominent, `rest` for the others of `n`."""
+    return [values[prominent.index(index)] if index in prominent else rest for index in range(n)]
 
 
 def _labels(temperatures: Sequence[float]) -> list[str]:
@@ -111,7 +110,7 @@ def _labels(temperatures: Sequence[float]) -> list[str]:
 
 
 def _places(temperatures: Sequence[float]) -> np.ndarray:
-    """Where each stands on a logarithmic axis: 0 and infinity go a step beyond the finite ones."""
+    """Positions of the temperatures on a logarithmic axis: 0 and infinity are a step beyond the finite ones."""
     positions = np.array(temperatures, float)
     finite = positions[(positions > 0) & np.isfinite(positions)]
     positions[positions == 0] = finite.min() / 2

@@ -1,4 +1,4 @@
-"""One number for each name, as bars from a common zero: scores, weights, hidden units."""
+"""Horizontal bars of named values from a common zero: scores, weights, hidden units."""
 
 from collections.abc import Mapping
 
@@ -25,11 +25,11 @@ def value_bars(
     chosen: str = "",
     clicks: bool = False,
 ) -> VegaFigure:
-    """`values` by name, `what` they are, with their numbers; NaN is a masked key, which has none.
+    """Bars of `values` by name, with their numbers; `what` is the title of the axis. NaN stands for a masked key.
 
-    Outlines show what each value was `before`, and `was` says what that is. Attention `weights` reach as far
-    as the colours of the maps do; other values are coloured by their sign. The one called `chosen` is framed.
-    With `clicks` a click sets the point selection `row`, field `row`, counted from 0.
+    Outlines show what each value was `before`, and `was` names these. If the values are attention `weights`, the axis
+    reaches as far as the colours of the maps; other values are coloured by their sign. The bar called `chosen` is
+    framed. With `clicks` a click sets the point selection `row`, field `row`, counted from 0.
     """
     row = list(range(len(values)))
     numbers = np.array(list(values.values()), float)
@@ -49,7 +49,7 @@ def value_bars(
         "left": furthest < 0,
         "selected": [name == chosen for name in values],
     }
-    return _form(what, was if before is not None else None, weights is None, clicks).of(
+    return _form(what, was if before is not None else None, weights is None, clicks).with_data(
         frame,
         values={"rows": list(values), "chosen": chosen, "low": low - room * (low < 0), "high": high + room},
         # A number, for which the width can still be fitted: with a step it could not.
@@ -106,7 +106,7 @@ def _form(what: str, was: str | None, by_sign: bool, clicks: bool) -> LayeredCha
 
 
 def _reach(values: np.ndarray, before: np.ndarray, weights: WeightScale | None) -> tuple[float, float]:
-    """Lowest and highest value that the axis shows; 0 is always within."""
+    """Lowest and highest value of the axis, which always contains 0."""
     if weights is not None:
         return 0.0, weights.largest
     numbers = np.concatenate([values, before])

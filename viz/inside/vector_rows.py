@@ -1,4 +1,4 @@
-"""Vectors below each other: a row each, a cell a component, and at the right what the row comes to."""
+"""Vectors as rows of coloured cells, with a total for each row at the right."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -31,11 +31,11 @@ def vector_rows(
     chosen: str = "",
     clicks: bool = False,
 ) -> VegaFigure:
-    """Vectors [component] by name, `what` they hold in colours symmetric about 0 up to the largest of all.
+    """Rows of cells for vectors [component] by name, coloured symmetrically about 0 up to the largest value of all.
 
-    `totals` of rows are drawn as bars at the right, named `total`; where there are none, their room stays.
-    `groups` names equally wide parts of every row, such as heads. The row or group called `chosen` is framed.
-    With `clicks` a click on a cell sets the point selection `row`, field `row`, counted from 0.
+    `what` names the values. `totals` by row are bars at the right, named `total`; their room stays even where there
+    are none. `groups` names equally wide parts of each row, such as heads. The row or group called `chosen` is
+    framed. With `clicks` a click on a cell sets the point selection `row`, field `row`, counted from 0.
     """
     lengths = [len(vector) for vector in rows.values()]
     width = max(lengths, default=0) or 1
@@ -55,7 +55,7 @@ def vector_rows(
         frames["totals"] = _totals(totals, width)
     side = width / len(groups) if groups else max(1, 2 ** int(np.ceil(np.log2(width / _N_TICKS))))
     ticks = [start + (side if groups else 1) / 2 for start in np.arange(0, width, side).tolist()]
-    return _form(what, total, tuple(frames), bool(groups), clicks).of(
+    return _form(what, total, tuple(frames), bool(groups), clicks).with_data(
         frame,
         frames=frames,
         values={
@@ -121,7 +121,7 @@ def _form(what: str, total: str, frames: tuple[str, ...], grouped: bool, clicks:
 
 
 def names_channel(**padding: Any) -> alt.Y:
-    """For forms: the `name` of each of the value `rows`, cut to the room there is; the `chosen` one in bold."""
+    """The y channel of the `name` of each row, cut to the room there is, with the `chosen` one in bold."""
     bold = {"condition": {"test": "datum.value === chosen", "value": "bold"}, "value": "normal"}
     axis = alt.Axis(
         labelFontWeight=bold,
@@ -140,7 +140,7 @@ def names_channel(**padding: Any) -> alt.Y:
 
 
 def _framed(names: Sequence[str], groups: Sequence[str], chosen: str, width: int) -> pd.DataFrame:
-    """Around the chosen row, or around each group of every row, the chosen one's in the accent."""
+    """Boxes around the chosen row, or around each group in each row, with the chosen one marked."""
     side = width / (len(groups) or 1)
     boxes = [
         (name, index * side, (index + 1) * side, chosen in (group, name))
@@ -152,7 +152,7 @@ def _framed(names: Sequence[str], groups: Sequence[str], chosen: str, width: int
 
 
 def _totals(totals: Mapping[str, float], width: int) -> pd.DataFrame:
-    """Bars from a common zero, and their numbers at the right edge."""
+    """The ends of the bars of totals from a common zero, and the right edge for their numbers."""
     left, right = width * 1.03, width * (1 + _TOTALS * 0.56)
     numbers = np.array(list(totals.values()), float)
     low, high = numbers.min(initial=0), numbers.max(initial=0)

@@ -1,4 +1,4 @@
-"""What a growing d_k does: variance of the scores, entropy and gradient of the softmax, a colour for each scale."""
+"""How variance of the scores, entropy and gradient of the softmax change with d_k, a colour for each scale."""
 
 import altair as alt
 import numpy as np
@@ -26,23 +26,24 @@ _DESCRIBED = {
 
 
 def scale_name(power: float) -> str:
-    """The factor d_k^-power by which dot products are scaled, as it is written in a figure."""
+    """The name of the factor d_k^-power that scales dot products, such as "1/√d_k"."""
     return _NAMES.get(power, f"d_k^−{power:g}")
 
 
 def width_curves(measured: pd.DataFrame, measure: str, *, d_k: int, power: float) -> VegaFigure:
-    """A `measure` for each `d_k` and `power`, columns of `measured`; each power of d_k^-power has its colour.
+    """Curves of a `measure` over d_k for each `power` of the scale d_k^-power, from a data frame with the columns
+    `d_k` and `power`.
 
-    `variance` has points, and lines where theory expects it, at d_k^(1 - 2 power), on a log axis. `entropy` is from 0
-    (one key) to 1 (all keys alike). `gradient` is a median, with a band from `gradient_low` to `gradient_high`.
-    The chosen `d_k` has a rule, the chosen `power` is drawn in full, the others faintly. Raises KeyError for another
-    measure.
+    `variance` has points, and lines at the expected d_k^(1 - 2 power), on a logarithmic axis. `entropy` goes from 0
+    (one key has all) to 1 (all keys alike). `gradient` is a median with a band from `gradient_low` to
+    `gradient_high`. The chosen `d_k` has a vertical line, the chosen `power` is opaque, the others are faint. Raises
+    KeyError for another measure.
     """
     powers = measured["power"].to_numpy()
     frame = measured.copy(deep=False)
     frame["scale"] = [scale_name(exponent) for exponent in powers]
     frame["expected"] = frame["d_k"].to_numpy(float) ** (1 - 2 * powers)
-    return _form(measure, tuple(np.unique(powers).tolist())).of(
+    return _form(measure, tuple(np.unique(powers).tolist())).with_data(
         frame,
         values={
             "power": power,

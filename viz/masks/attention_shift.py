@@ -1,4 +1,4 @@
-"""What one query gave to each key before and after: what it lost, and where that went."""
+"""Attention weights of one query before and after a mask, as pairs of points."""
 
 from collections.abc import Sequence
 
@@ -19,10 +19,11 @@ _LEGEND = alt.Legend(title=None, orient="top")
 def attention_shift(
     before: np.ndarray, after: np.ndarray, tokens: Sequence[str], *, allowed: np.ndarray, at_most: int = 20
 ) -> VegaFigure:
-    """Attention weights [key] before and after, a row a key, from the largest loss to the largest gain.
+    """Pairs of points: attention weights [key] before and after, a row for each key, from the largest loss to the
+    largest gain.
 
-    Of more than `at_most` keys those that changed most are shown. A key that is not `allowed` [key] (False) ends
-    in a cross. Raises ValueError where the lengths differ.
+    If there are more than `at_most` keys, those that changed most are shown. A key that is not `allowed` [key]
+    (False) ends in a cross. Raises ValueError where the lengths differ.
     """
     need_shape((len(tokens),), before=before, after=after, allowed=allowed)
     change = after - before
@@ -35,7 +36,7 @@ def attention_shift(
         "change": change[positions].astype(float),
         "end": np.where(allowed[positions], _AFTER, _MASKED),
     }
-    return _form().of(
+    return _form().with_data(
         keys,
         height=_ROW * max(len(positions), 1),
         description=f"Attention weight before and after the mask, for {len(positions)} keys, as pairs of points",

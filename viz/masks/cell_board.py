@@ -1,4 +1,4 @@
-"""One pattern as a board, cell by cell, on which a click forbids a query a key, or allows it again."""
+"""A pattern as a board of cells: a click forbids a query to attend to a key, or allows it again."""
 
 from collections.abc import Sequence
 
@@ -29,10 +29,11 @@ _LONGEST_LABEL = 90
 def cell_board(
     pattern: np.ndarray, tokens: Sequence[str], *, mask: np.ndarray, query: int, scale: WeightScale = TO_ONE
 ) -> VegaFigure:
-    """Weights [query, key], queries from the top; what `mask` [query, key] forbids (False) is hatched.
+    """A board of weights [query, key], with queries from the top; cells that `mask` [query, key] forbids (False) are
+    hatched.
 
     The row of `query` is framed. A click on a cell sets the point selection `cell`, fields `query`, `key` and
-    `blocked`; the last lets a second click on a cell count. Raises ValueError where the shapes do not fit.
+    `blocked`, so that a second click on a cell differs from the first. Raises ValueError where the shapes do not fit.
     """
     n = len(tokens)
     need_shape((n, n), pattern=pattern, mask=mask)
@@ -48,7 +49,7 @@ def cell_board(
         "blocked": ~mask.ravel(),
     }
     n_keys = int(mask[query].sum())
-    return _form(scale.reach, evenly(n_keys, "the allowed keys")).of(
+    return _form(scale.reach, evenly(n_keys, "the allowed keys")).with_data(
         cells,
         frames={"hatched": {"url": [hatching(mask)]}, "chosen": {"query": [query]}},
         values={"labels": position_labels(tokens), **weight_values(scale, n_keys)},

@@ -1,1 +1,1 @@
-"""Figures of both placements of the norm, seed by seed."""
+"""Figures that compare placements of the norm, seed by seed."""

@@ -1,4 +1,4 @@
-"""One figure under both placements of the norm: a dot a seed, a line over the seeds of one placement."""
+"""Measurements under two placements of the norm, a dot for each seed."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -20,9 +20,10 @@ _REFERENCE = "reference"
 
 
 class SeedLine(NamedTuple):
-    """One measurement: what is written above it, and a value a seed.
+    """One measurement: its label, and one value for each seed.
 
-    Where `across` is given, `pre` and `post` are of two seeds each, and `across` is of an encoder of either placement.
+    Where `across` is given, `pre` and `post` compare encoders of two seeds, and `across` compares encoders of the two
+    placements.
     """
 
     label: str
@@ -41,12 +42,11 @@ def seed_strip(
     reference: float | None = None,
     legend: bool = False,
 ) -> VegaFigure:
-    """All lines on one axis, which is logarithmic with `log`; `reference` is a value that it is about.
+    """The lines of dots on one axis, which is logarithmic if `log`; a dashed line marks the value `reference`.
 
-    `title` is what the figure shows, for whoever cannot see it; `axis` is written below the axis. With `legend` the figure
-    names its colours itself, for where it stands without `placement_key`.
-
-    Raises ValueError where seeds and values of a line differ in number.
+    `title` describes the figure for whoever cannot see it, `axis` is the title of the axis. With `legend` the figure
+    names its colours itself, where it stands without `placement_key`. Raises ValueError where seeds and values of a
+    line differ in number.
     """
     rows = []
     for number, line in enumerate(lines):
@@ -72,7 +72,7 @@ def seed_strip(
         "y": [number * _STEP + _TEXT for number in range(len(lines))],
     }
     across = any(line.across is not None for line in lines)
-    return _form(log, f"{axis} (grey: {ACROSS})" if legend and across else axis, legend).of(
+    return _form(log, f"{axis} (grey: {ACROSS})" if legend and across else axis, legend).with_data(
         {name: [row[index] for row in rows] for index, name in enumerate(columns)},
         values={"bottom": height},
         frames={"texts": texts, _REFERENCE: {"value": [] if reference is None else [reference]}},
@@ -126,9 +126,9 @@ def _form(log: bool, axis: str, legend: bool) -> LayeredChart:
 
 
 def placement_key() -> VegaFigure:
-    """Which dots are of which placement."""
+    """A legend alone: the colours and shapes of the placements."""
     names = [*PLACEMENTS, ACROSS]
-    return _key().of(
+    return _key().with_data(
         {"variant": names, "x": [8, 88, 178]}, height=22, description="Colours of the placements."
     )
 

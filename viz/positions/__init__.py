@@ -1,1 +1,1 @@
-"""Figures of positions and of the vectors that they are added to."""
+"""Figures of position vectors and token embeddings."""

@@ -1,4 +1,4 @@
-"""Vectors in two dimensions, and lines from one of them to its true neighbours."""
+"""Vectors as points in two dimensions, with lines from one of them to its nearest neighbours."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -44,12 +44,12 @@ def embedding_scatter(
     background: Sequence[str] = (),
     thumbnails: np.ndarray | None = None,
 ) -> VegaFigure:
-    """Places [vector, 2] of `tokens`, in the colours of their positions, and of `background` words behind them.
+    """Points at `places` [vector, 2]: `tokens` in the colours of their positions, and `background` words behind them.
 
-    Lines join `selected` to its `neighbours`, which may be background words; they are counted among all.
-    `thumbnails`, uint8 [patch, height, width] or with 3 colours behind, stand for the last tokens, one each. Both axes have one unit.
-    A click on a token sets the point selection `token`, field `position`.
-    Raises ValueError where places and names differ in number.
+    Lines join `selected` to its `neighbours`, which are counted over tokens and background words. `thumbnails`, uint8
+    [patch, height, width] or [patch, height, width, 3], stand for the last tokens. Both axes have the same unit. A
+    click on a token sets the point selection `token`, field `position`. Raises ValueError where places and names
+    differ in number.
     """
     names = [*tokens, *background]
     need_shape((len(names), 2), places=places)
@@ -75,7 +75,7 @@ def embedding_scatter(
     ]
     pictured = places[n - n_pictures : n]
     pictures = pd.DataFrame({"x": pictured[:, 0], "y": pictured[:, 1]}).join(pd.DataFrame(inks))
-    return _form(axes, n_pictures > 0).of(
+    return _form(axes, n_pictures > 0).with_data(
         frame,
         frames={"pictures": pictures} if n_pictures else {},
         values={
@@ -90,9 +90,10 @@ def embedding_scatter(
 
 
 def _labelled(frame: Mapping[str, Sequence], *, alone: bool) -> list[bool]:
-    """Which vectors have their label: with `alone` the selected one and its neighbours, else every token.
+    """Whether each vector has its label: every token has one, or with `alone` only the selected one and its
+    neighbours.
 
-    Tokens that share a place share a label, or it would look bold.
+    Tokens at the same place share a label, or it would look bold.
     """
     columns = ("label", "x", "y", "selected", "neighbour", "word", "picture")
     taken, labelled = set(), []
@@ -130,7 +131,7 @@ def _form(axes: tuple[str, str], with_pictures: bool) -> LayeredChart:
 
 
 def _axis(number: int, title: str) -> AltairOptions:
-    """A domain about the middle of all places, with one unit as long across as down, whatever the width."""
+    """Options of an axis about the middle of all places, with the same unit across and down at any width."""
     unit = f"max(extent[0] / (width - {2 * _MARGIN}), extent[1] / (height - {2 * _MARGIN}))"  # per pixel
     centre, half = f"middle[{number}]", f"{unit} * {('width', 'height')[number]} / 2"
     scale = alt.Scale(
@@ -143,7 +144,7 @@ def _axis(number: int, title: str) -> AltairOptions:
 
 
 def _marks(own: alt.Chart, axes: tuple[str, str]) -> alt.Chart:
-    """Dots, and frames about pictures: what shows the position by its colour, and takes the clicks."""
+    """Dots, and frames around pictures: they show the position by their colour and take the clicks."""
     along = alt.Scale(domain=[0, value("last")], range=list(_ALONG))
     legend = colour_legend("position", alt.ExprRef("[0, last]"), type="gradient", format="d")
     # As an encoding of its own, the colour of the lines would make the legend one of dots.

@@ -31,7 +31,7 @@ def neighbour_bars(
         "label": [label(name, 14) + suffix for name, suffix in zip(names, suffixes, strict=True)],
         "cosine": [float(cosine) for cosine in cosines],
     }
-    return _form().of(
+    return _form().with_data(
         frame,
         values={"lowest": float(min(0.0, *cosines)) if len(cosines) else 0.0},
         height=_BAR * max(len(names), 1),

@@ -1,4 +1,4 @@
-"""Curves over positions and over what lies between them: lengths, errors, offsets and shifts."""
+"""Curves over positions, offsets between them, and shifts of all of them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -20,15 +20,15 @@ _SEEN = "measured, mean over all pairs"
 
 
 def norm_curves(norms: Mapping[str, np.ndarray], tokens: Sequence[str]) -> VegaFigure:
-    """Lengths [position] of up to three kinds of vectors, by the name under which the legend lists them.
+    """Curves of lengths [position] of up to three kinds of vectors, by their names in the legend.
 
-    Raises ValueError where a kind does not have as many as there are tokens.
+    Raises ValueError where a kind does not have one length for each token.
     """
     need_shape((len(tokens),), **norms)
     series = {name: (range(len(tokens)), values) for name, values in norms.items()}
     frame = long(series, "vector", "position", "norm")
     frame["token"] = [visible(token) for token in tokens] * len(norms)
-    return _lengths(tuple(norms), len(tokens) <= _MOST_POINTS).of(
+    return _lengths(tuple(norms), len(tokens) <= _MOST_POINTS).with_data(
         frame,
         values={"last": max(len(tokens) - 1, 1)},
         description=f"Lengths of {', '.join(norms)} at {len(tokens)} positions.",
@@ -51,14 +51,14 @@ def _lengths(kinds: tuple[str, ...], few: bool) -> LayeredChart:
 
 
 def error_curves(errors: Mapping[str, np.ndarray]) -> VegaFigure:
-    """A line a map, named by the keys, over position t; the errors are not negative.
+    """Curves of errors [position] of up to three maps, by the names of the maps; errors are not negative.
 
     Raises ValueError for more than three maps.
     """
     if len(errors) > len(_MAPS):
         raise ValueError(f"at most {len(_MAPS)} curves can be told apart here, got {len(errors)}")
     series = {name: (range(len(values)), values) for name, values in errors.items()}
-    return _errors(tuple(errors)).of(
+    return _errors(tuple(errors)).with_data(
         long(series, "map", "t", "error"), description=f"Error over the position of {', '.join(errors)}"
     )
 
@@ -78,13 +78,14 @@ def _errors(maps: tuple[str, ...]) -> alt.Chart:
 def offset_curve(
     offsets: np.ndarray, measured: np.ndarray, formula: np.ndarray, *, what: str, law: str
 ) -> VegaFigure:
-    """Dots for `measured` and a line for `formula`, both [offset]; `what` is the axis, `law` names the formula.
+    """Dots for `measured` and a line for `formula`, both [offset]; `what` is the title of the y axis, `law` names the
+    formula.
 
     Raises ValueError where the lengths differ.
     """
     need_shape((len(offsets),), measured=measured, formula=formula)
     columns = {"offset": offsets, "measured": measured, "formula": formula, "deviation": measured - formula}
-    return _offsets(what, law, len(offsets) <= _FEW).of(
+    return _offsets(what, law, len(offsets) <= _FEW).with_data(
         columns, description=f"{what} over the offset of two positions: measured as dots, {law} as a line"
     )
 
@@ -115,10 +116,10 @@ def _offsets(what: str, law: str, few: bool) -> LayeredChart:
 def shift_curve(
     shifts: Sequence[int], probabilities: np.ndarray, class_names: Sequence[str], *, selected: int
 ) -> VegaFigure:
-    """Probabilities [shift, class]: the curve of the class that leads at the first shift, filled where it leads.
+    """The probability of the class that leads at the first shift, over all shifts; dots are filled where it leads.
 
-    A vertical line marks the shift `selected`. A click on a dot sets the point selection `shift`, field `shift`.
-    Raises ValueError where the probabilities are not one of each class for each shift.
+    `probabilities` are [shift, class]. A vertical line marks the shift `selected`. A click on a dot sets the point
+    selection `shift`, field `shift`. Raises ValueError where the shapes do not fit each other.
     """
     need_shape((len(shifts), len(class_names)), probabilities=probabilities)
     leading = probabilities.argmax(axis=1) if len(shifts) else np.zeros(0, int)
@@ -130,7 +131,7 @@ def shift_curve(
         "kept": leading == followed,
         "name": [f"shift {shift}" for shift in shifts],
     }
-    return _shifts(class_names[followed]).of(
+    return _shifts(class_names[followed]).with_data(
         frame,
         values={"last": max([*shifts, 1])},
         frames={CHOSEN: {"shift": [selected]}},

@@ -1,4 +1,4 @@
-"""Heatmaps of position vectors: their numbers, how alike they are, and the matrix that shifts them."""
+"""Heatmaps of position vectors: their values, their similarities, and the matrix that shifts them."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ _ABOVE = 66  # pixels for the colour bar of a map that is one of two
 
 
 def similarity_of_positions(cosines: np.ndarray, names: Sequence[str]) -> PlotlyFigure:
-    """Cosine similarities [position, position], -1 to 1; `names` differ from each other.
+    """A heatmap of cosine similarities [position, position], coloured from -1 to 1; all `names` must differ.
 
     Raises ValueError where the shapes do not fit each other.
     """
@@ -33,7 +33,9 @@ def similarity_of_positions(cosines: np.ndarray, names: Sequence[str]) -> Plotly
 
 
 def learned_positions(table: np.ndarray) -> PlotlyFigure:
-    """Values [position, d_model] of a checkpoint, position 0 on top; the colours are symmetric about 0."""
+    """A heatmap of the position vectors [position, d_model] of a checkpoint, position 0 on top, coloured
+    symmetrically about 0.
+    """
     n, d_model = table.shape
     return heatmap(
         table,
@@ -47,7 +49,8 @@ def learned_positions(table: np.ndarray) -> PlotlyFigure:
 
 
 def sinusoid_table(rows: np.ndarray, *, position: int, dimensions: Sequence[int] = ()) -> PlotlyFigure:
-    """Values [position, d_model] from -1 to 1; the row `position` is framed, `dimensions` are marked above.
+    """A heatmap of sinusoids [position, d_model] from -1 to 1; the row `position` is framed, `dimensions` are marked
+    above.
 
     Raises ValueError where the row or a dimension is not in the table.
     """
@@ -84,7 +87,8 @@ def sinusoid_table(rows: np.ndarray, *, position: int, dimensions: Sequence[int]
 
 
 def shift_of_positions(matrix: np.ndarray, *, pair: int) -> PlotlyFigure:
-    """The matrix [d_model, d_model] that shifts sinusoids: rotations of two by two; the block of `pair` is framed.
+    """A heatmap of the matrix [d_model, d_model] that shifts sinusoids by rotating pairs; the block of `pair` is
+    framed.
 
     Raises ValueError where the matrix is not square or has no such block.
     """
@@ -107,10 +111,10 @@ def shift_of_positions(matrix: np.ndarray, *, pair: int) -> PlotlyFigure:
 
 
 def pairs_of_positions(matrix: np.ndarray, *, what: str) -> PlotlyFigure:
-    """Values [position s, position t], such as their dot product; `what` names them.
+    """A heatmap of a number for each pair [position s, position t], such as a dot product; `what` names it.
 
-    Colours go from 0 to the largest value, or symmetrically about 0 where some are negative.
-    Raises ValueError where the matrix is not square.
+    Colours go from 0 to the largest value, or symmetrically about 0 where some are negative. Raises ValueError where
+    the matrix is not square.
     """
     need_shape((len(matrix),) * 2, matrix=matrix)
     signed = bool((matrix < 0).any())

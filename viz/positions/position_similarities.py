@@ -1,7 +1,7 @@
-"""How alike the position vectors of patches are, where the patches lie: those of all, or of one position.
+"""Similarities of the position vectors of patches, laid out as the patches are.
 
 A click on a cell sets the point selection `patch`, field `patch`, counted from 0. The patches fill `patch_grid`
-(rows, columns) row by row; ValueError where the similarities do not.
+(rows, columns) row by row; all functions raise ValueError where the similarities do not.
 """
 
 import altair as alt
@@ -18,11 +18,11 @@ _SMALLEST_WITH_NUMBER = 36
 
 
 def position_similarity_map(
-    cosines: np.ndarray, patch_grid: tuple[int, int], *, of: str, selected: int | None
+    cosines: np.ndarray, patch_grid: tuple[int, int], *, name: str, selected: int | None
 ) -> VegaFigure:
-    """Similarities [patch] of one position and all patches, with the numbers in large cells.
+    """A map of cosine similarities [patch] of one position with all patches, with the numbers in large cells.
 
-    `of` names the position that is compared; where it is one of the patches it is `selected`, and outlined.
+    `name` is the position that is compared; if it is one of the patches, it is `selected` and outlined.
     """
     rows, columns = patch_grid
     need_shape((rows * columns,), similarities=cosines)
@@ -37,12 +37,12 @@ def position_similarity_map(
         "cosine": cosines[patches].astype(float),
         "selected": [patch == selected for patch in patches],
     }
-    return _map(side >= _SMALLEST_WITH_NUMBER).of(
+    return _map(side >= _SMALLEST_WITH_NUMBER).with_data(
         frame,
         values={"largest": 1},
         width=side * columns,
         height=side * rows,
-        description=f"How alike the position vector of {of} and those of the {len(cosines)} patches are.",
+        description=f"How alike the position vector of {name} and those of the {len(cosines)} patches are.",
     )
 
 
@@ -69,10 +69,10 @@ def _map(numbered: bool) -> LayeredChart:
 def position_similarity_grid(
     cosines: np.ndarray, patch_grid: tuple[int, int], *, selected: int | None
 ) -> VegaFigure:
-    """Similarities [patch, patch] as a small map a patch, laid out as the patches are.
+    """A small map for each patch, laid out as the patches are, of cosine similarities [patch, patch].
 
-    The map in row r and column c is of the patch there (figure 7 of Dosovitskiy et al. 2021); that of `selected` is
-    framed.
+    The map in row r and column c is that of the patch there (figure 7 of Dosovitskiy et al. 2021); the map of
+    `selected` is framed.
     """
     rows, columns = patch_grid
     n = rows * columns
@@ -81,7 +81,7 @@ def position_similarity_grid(
     patch, other = np.indices((n, n)).reshape(2, -1)
     maps = sorted(range(n), key=lambda patch: patch == selected)  # no neighbour's border lies on the frame
     outlines = {"patch": maps, "other": [0] * n, "selected": [patch == selected for patch in maps]}
-    return _grid().of(
+    return _grid().with_data(
         {"patch": patch, "other": other, "cosine": cosines.ravel().round(4)},
         frames={"maps": outlines},
         values={"largest": 1, "cell": cell, "rows": rows, "columns": columns},
@@ -106,7 +106,7 @@ def _grid() -> LayeredChart:
 
 
 def _placed(frame: str, width: str, height: str) -> alt.Chart:
-    """Boxes of that size in pixels, each where the map of `patch` has its cell of `other`."""
+    """Boxes of a `width` and `height` in pixels, each where the map of `patch` has its cell of `other`."""
     row, column = "floor(datum.patch / columns)", "(datum.patch % columns)"
     other_row, other_column = "floor(datum.other / columns)", "(datum.other % columns)"
     boxes = alt.Chart(data(frame)).transform_calculate(

@@ -1,4 +1,4 @@
-"""What many orders of the same input do to one probability: a dot an order."""
+"""What shuffling an input does to the probability of a class: a dot for each order."""
 
 from collections.abc import Mapping
 
@@ -15,12 +15,17 @@ _ROW = 70  # pixels
 
 
 def shuffle_strip(
-    probabilities: Mapping[str, np.ndarray], in_order: Mapping[str, float], *, of: str, selected: int | None
+    probabilities: Mapping[str, np.ndarray],
+    in_order: Mapping[str, float],
+    *,
+    class_name: str,
+    selected: int | None,
 ) -> VegaFigure:
-    """Probabilities [seed] of the class `of`, a row of dots for each condition; a bar marks the input in order.
+    """Dots of the probability [seed] of `class_name`, a row for each condition; a bar marks the input in its own
+    order.
 
-    Seeds count from 0; the dots of the `selected` one stand out. A click on a dot sets the point selection
-    `seed`, field `seed`.
+    Seeds count from 0; the dots of the `selected` one stand out. A click on a dot sets the point selection `seed`,
+    field `seed`.
     """
     dots = [
         (condition, seed, float(probability), seed == selected, f"{condition}, seed {seed}")
@@ -31,19 +36,19 @@ def shuffle_strip(
     columns = ["condition", "seed", "probability", "selected", "name"]
     frame = pd.DataFrame(dots, columns=columns)
     unmoved = pd.DataFrame({"condition": list(in_order), "probability": list(in_order.values())})
-    return _form(of).of(
+    return _form(class_name).with_data(
         frame,
         frames={"in_order": unmoved},
         height=_ROW * max(len(probabilities), 1),
-        description=f"Probability of {of} for {len(dots)} shuffled inputs; a bar marks the input in order.",
+        description=f"Probability of {class_name} for {len(dots)} shuffled inputs; a bar marks the input in order.",
     )
 
 
 @form
-def _form(of: str) -> LayeredChart:
+def _form(class_name: str) -> LayeredChart:
     names = alt.Axis(labelLimit=0, domain=False, ticks=False)
     channels = {
-        "x": alt.X("probability:Q", title=f"probability of {of}", **probability_axis()),
+        "x": alt.X("probability:Q", title=f"probability of {class_name}", **probability_axis()),
         "y": alt.Y("condition:N", title=None, sort=None, axis=names),
     }
     condition = tip("condition:N")

@@ -1,4 +1,4 @@
-"""Sinusoidal positions: as clocks, as a counter's table, and as curves."""
+"""Sinusoidal positions as clocks, as a table, and as curves."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -38,10 +38,11 @@ _PIXELS = 92  # a band
 def clock_hands(
     angles: np.ndarray, wavelengths: np.ndarray, *, before: np.ndarray | None = None
 ) -> VegaFigure:
-    """Hands at `angles` [frequency], in radians clockwise from the top, so that a hand points to (sin, cos).
+    """A clock for each frequency, with its hand at `angles` [frequency], in radians clockwise from the top: it points
+    to (sin, cos).
 
-    Faint hands show where they stood `before`. Below each clock stands its wavelength in positions.
-    Raises ValueError where the numbers of frequencies differ.
+    Faint hands show where they stood `before`. Below each clock stands its wavelength in positions. Raises ValueError
+    where the numbers of frequencies differ.
     """
     before = angles if before is None else before
     need_shape(angles.shape, before=before, wavelengths=wavelengths)
@@ -57,7 +58,7 @@ def clock_hands(
         "sine_before": np.sin(before[drawn]),
         "cosine_before": np.cos(before[drawn]),
     }
-    return _clocks().of(
+    return _clocks().with_data(
         frame, description=f"{len(drawn)} of the {n} frequencies as clocks, the fastest on the left"
     )
 
@@ -126,9 +127,11 @@ def counter_table(
     title: str,
     heading: str,
 ) -> VegaFigure:
-    """Colours `values` and writes `texts`, both [position, column]; the row of the chosen `position` is framed.
+    """A table of `texts` on the colours of `values`, both [position, column]; the row of the chosen `position` is
+    framed.
 
-    The columns have a common `heading`; the name of one may have lines, parted by "|". Raises ValueError where the shapes do not fit.
+    `heading` is the common title of the columns; the name of a column may have several lines, separated by "|".
+    Raises ValueError where the shapes do not fit.
     """
     shape = (len(positions), len(columns))
     need_shape(shape, values=values, texts=texts)
@@ -144,7 +147,7 @@ def counter_table(
             for row_position, column_name in zip(t, column_names, strict=True)
         ],
     }
-    return _table(heading).of(
+    return _table(heading).with_data(
         frame,
         frames={"framed": {"t": [position]}},
         values={"largest": 1},
@@ -187,8 +190,8 @@ def _table(heading: str) -> LayeredChart:
 def wave_curves(
     names: Sequence[str], values: np.ndarray, t: np.ndarray, waves: np.ndarray, *, position: int
 ) -> VegaFigure:
-    """`values` [curve, position] as dots on the `waves` [curve, t] that run through them; the chosen `position`
-    is marked.
+    """Dots for `values` [curve, position] on the `waves` [curve, t] that run through them; the chosen `position` is
+    marked.
 
     Raises ValueError where names, dots and waves differ in number.
     """
@@ -209,7 +212,7 @@ def wave_curves(
     bands = pd.DataFrame(
         {"name": list(names), "zero": shift, "low": shift - 1.1, "high": shift + 1.1, "above": shift + 1.55}
     )
-    return _waves(n_curves).of(
+    return _waves(n_curves).with_data(
         dots,
         values={"position": position, "last": max(n - 1, 1), "size": 14 if n <= 128 else 3},
         frames={"waves": lines, "bands": bands},

@@ -1,4 +1,4 @@
-"""Matrices beside each other of which one is the sum of the others."""
+"""Matrices side by side, the last of which is the sum of the others."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,9 +15,9 @@ _TOKEN, _LOWEST, _HIGHEST = 20, 160, 640  # pixels
 
 
 def sum_of_maps(maps: Mapping[str, np.ndarray], tokens: Sequence[str]) -> PlotlyFigure:
-    """Values [position, dimension] of each of `maps`, under its name, on one scale symmetric about 0.
+    """A heatmap [position, dimension] for each of `maps`, under its name, all on one scale symmetric about 0.
 
-    Raises ValueError where one of them has not a row a token.
+    Raises ValueError where one of them does not have a row for each token.
     """
     need_shape((len(tokens), ...), **maps)
     labels = position_labels(tokens)

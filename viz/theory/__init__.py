@@ -1,1 +1,1 @@
-"""Figures of fresh encoders: gradients, hidden norms, model updates, grids of short runs."""
+"""Figures of untrained encoders: gradients, hidden norms, model updates, grids of short runs."""

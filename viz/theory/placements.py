@@ -1,4 +1,4 @@
-"""Placements of the norm compared over depth, layers or steps: the mean over seeds as a line, all seeds in a band."""
+"""Placements of the norm compared over depth, layers or steps: lines for the mean over seeds, bands for their range."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,9 @@ Scale = Literal["linear", "log"]
 
 
 class Guide(NamedTuple):
-    """What theory says: a field of the frame `guides`, its formula, and how far below its end that is written."""
+    """A line that theory predicts: its column in the data frame `guides`, its formula, and how many pixels below its
+    end that is written.
+    """
 
     field: str
     formula: str
@@ -39,7 +41,7 @@ _FALLING = (Guide("falling", "∝ 1/√L", 20),)
 
 
 def layer_gradients(norms: Mapping[str, np.ndarray]) -> VegaFigure:
-    """Gradient norms [seed, layer] by variant, on a log axis; layers count from 0, as everywhere here."""
+    """Curves of gradient norms [seed, layer] for each variant, on a logarithmic axis; layers count from 0."""
     return seed_spread(
         norms,
         _numbers(norms),
@@ -51,9 +53,10 @@ def layer_gradients(norms: Mapping[str, np.ndarray]) -> VegaFigure:
 
 
 def last_layer_gradient(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> VegaFigure:
-    """Norms [seed, depth] by variant, and a line that falls as 1/√L from the first of pre-LN (or of any).
+    """Curves of gradient norms [seed, depth] of the last layer for each variant, and a line that falls as 1/√L.
 
-    Raises ValueError where depths and norms differ in number.
+    The line starts where pre-LN does, or else the first variant. Raises ValueError where depths and norms differ in
+    number.
     """
     guides = {}
     if norms:
@@ -73,10 +76,10 @@ def last_layer_gradient(norms: Mapping[str, np.ndarray], depths: Sequence[int]) 
 
 
 def hidden_norms(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> VegaFigure:
-    """Squared norms [seed, layer] by variant behind the layers 1, 2, ...
+    """Curves of squared norms [seed, layer] for each variant, after the layers 1, 2, ...
 
-    `lemma` [3, layer] holds what Lemma 2 of Xiong et al. 2020 says: pre-LN's two bounds and post-LN's line, each drawn
-    beside the variant that it is of. Raises ValueError where the two differ in the number of layers.
+    `lemma` [3, layer] holds what Lemma 2 of Xiong et al. 2020 predicts: two bounds for pre-LN and a line for post-LN,
+    each drawn where its variant is. Raises ValueError where the two differ in the number of layers.
     """
     return seed_spread(
         norms,
@@ -90,7 +93,7 @@ def hidden_norms(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> VegaFigu
 
 
 def model_updates(moved: Mapping[str, np.ndarray], *, scale: Scale = "linear") -> VegaFigure:
-    """How far the output has moved [seed, step] by variant; step 0 is before the first step of training."""
+    """Curves of how far the output has moved [seed, step] for each variant; step 0 is before training."""
     return seed_spread(
         moved,
         _numbers(moved),
@@ -113,11 +116,12 @@ def seed_spread(
     guided: Mapping[str, np.ndarray] | None = None,
     what: str,
 ) -> VegaFigure:
-    """One line a variant through the mean over seeds of values [seed, position], a band from least to largest.
+    """A line for each variant through the mean over seeds of values [seed, position], with a band from the smallest
+    to the largest.
 
-    `x` and `y` are the titles of the axes, `what` is said of the whole chart; `guided` holds the values [position] of the `guides`, which are drawn
-    below the curves. Raises ValueError where positions and values differ in number, KeyError for a variant that
-    begins like none of the known placements.
+    `x` and `y` are the titles of the axes, `what` describes the chart; `guided` holds the values [position] of the
+    `guides`, which are drawn below the curves. Raises ValueError where positions and values differ in number,
+    KeyError for a variant whose name begins with no known placement.
     """
     frame = spread(values, positions)
     if y_scale == "log":  # a zero, where nothing has moved yet, has no place there
@@ -125,7 +129,7 @@ def seed_spread(
     ends = [*positions[:1], *positions[-1:]] or [1, 2]
     last = [position == ends[-1] for position in positions]
     guide_frame = {"position": list(positions), "last": last, **(guided or {})}
-    return _form(tuple(values), x, y, x_scale, y_scale, guides).of(
+    return _form(tuple(values), x, y, x_scale, y_scale, guides).with_data(
         frame,
         # The ticks are positions that were measured, at most nine of them.
         values={
@@ -147,7 +151,9 @@ def _upwards(frame: pd.DataFrame, guided: Mapping[str, np.ndarray]) -> dict[str,
 
 
 def spread(values: Mapping[str, np.ndarray], positions: Sequence[int]) -> pd.DataFrame:
-    """A row a variant and position: mean, least and largest over the seeds of values [seed, position]."""
+    """A data frame with mean, smallest and largest over the seeds of values [seed, position], one row for each
+    variant and position.
+    """
     rows = []
     for variant, by_seed in values.items():
         need_shape((len(by_seed), len(positions)), **{variant: by_seed})
@@ -210,9 +216,9 @@ def _form(
 
 
 def variant_channels(variants: Sequence[str]) -> AltairOptions:
-    """One colour and one shape a placement of the norm, on every chart; dashed without residual connections.
+    """Channels with one colour and one shape for each placement of the norm; dashed without residual connections.
 
-    Raises KeyError for a variant that begins like none of the known placements.
+    Raises KeyError for a variant whose name begins with no known placement.
     """
     placements = [variant.split()[0] for variant in variants]
     return by_kind(

@@ -1,4 +1,4 @@
-"""Short runs of several warm-ups and learning rates: losses over steps, and where they end."""
+"""Short training runs with several warm-ups and learning rates: losses over steps, and final losses."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,10 +24,14 @@ WarmupRun = tuple[float, int, float | None, float | None]
 def loss_curves(
     runs: Mapping[int, tuple[Sequence[int], Sequence[float | None]]], *, highest: float, title: str
 ) -> VegaFigure:
-    """By warm-up in steps: the steps and the losses, None from where a run diverged. The axis ends at `highest`."""
+    """A curve of the loss for each warm-up in steps, from steps and losses; losses are None from where a run
+    diverged.
+
+    The axis ends at `highest`.
+    """
     runs_by_name = {f"{warmup} steps" if warmup else "none": run for warmup, run in sorted(runs.items())}
     frame = long(runs_by_name, "warm-up", "step", "loss")
-    return _losses(tuple(runs_by_name)).of(
+    return _losses(tuple(runs_by_name)).with_data(
         frame[frame["loss"].notna()],
         values={"highest": highest},
         title=title,
@@ -56,10 +60,11 @@ def warmup_grid(
     title: str,
     errors: Sequence[str] = (),
 ) -> VegaFigure:
-    """Runs as (learning rate, warm-up in steps, final loss, accuracy), the loss None where a run diverged.
+    """A grid of runs, each (learning rate, warm-up in steps, final loss, accuracy); the loss is None where a run
+    diverged.
 
-    `rates` and `warmups` are the axes, and the colours reach from 0 to `highest`, so that several grids compare. `errors` are said
-    on hover: the standard error of each accuracy, in words.
+    `rates` and `warmups` are the axes. The colours reach from 0 to `highest`, so that several grids compare. `errors`
+    are the standard errors of the accuracies, as texts for the tooltip.
     """
     loss = np.array([np.nan if run[2] is None else run[2] for run in runs], float)
     final = [DIVERGED if np.isnan(item) else f"{item:.2f}" for item in loss]
@@ -78,7 +83,7 @@ def warmup_grid(
         "strong": strong(loss, highest, signed=False),
         "name": [f"learning rate {run[0]:g}, warm-up {run[1]}" for run in runs],
     }
-    return _cells().of(
+    return _cells().with_data(
         frame,
         values={"largest": highest, "rates": [f"{rate:g}" for rate in rates], "warmups": list(warmups)},
         height=_STEP * max(len(warmups), 1),

@@ -1,1 +1,1 @@
-"""Figures of how training went."""
+"""Figures of training runs."""

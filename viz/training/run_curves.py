@@ -1,4 +1,4 @@
-"""Something that was recorded while encoders learned, over the steps of their training: a curve each."""
+"""Curves of numbers that were recorded during training, over the steps."""
 
 from collections.abc import Mapping, Sequence
 
@@ -22,18 +22,19 @@ def run_curves(
     runs: Mapping[str, str],
     line_title: str | None = None,
     x_title: str = "training step",
-    at: int | None = None,
+    step: int | None = None,
     breaks: Sequence[int] = (),
     log_x: bool = False,
     log_y: bool = False,
     title: str = "",
 ) -> VegaFigure:
-    """Columns step, value, run and, with `line_title`, line: a number that orders the curves of one run.
+    """Curves of a data frame with the columns step, value, run and, with `line_title`, line: a number that orders the
+    curves of one run.
 
-    Each of the `runs` has its colour, also where `table` holds one of them alone; where each run has several
-    curves, the lines differ. `at` marks a step, `breaks` those where something new began; further columns are
-    said on hover. Steps count from 0, and the axis shows step + 1 where it is logarithmic. Raises ValueError
-    where columns are missing.
+    Each of the `runs` has its colour, even where `table` holds only one of them; where each run has several curves,
+    the lines have different colours. `step` marks a step, `breaks` are steps where something new began; further
+    columns go into the tooltip. Steps count from 0, and a logarithmic axis shows step + 1. Raises ValueError where
+    columns are missing.
     """
     needed = {"step", "value", "run"} | ({"line"} if line_title else set())
     if missing := sorted(needed - set(table.columns)):
@@ -43,11 +44,11 @@ def run_curves(
     frame["shown"] = frame["step"] + log_x
     run_names = tuple(run for run in runs if run in set(table["run"])) or tuple(runs)
     lines = tuple(np.unique(table["line"]).tolist()) if line_title else ()
-    marks = [*breaks, *([] if at is None else [at])]
-    now = [False] * len(breaks) + [True] * (at is not None)
+    marks = [*breaks, *([] if step is None else [step])]
+    now = [False] * len(breaks) + [True] * (step is not None)
     return _form(
         tuple(runs.items()), run_names, lines, hovered, (x_title, y_title, line_title), (log_x, log_y)
-    ).of(
+    ).with_data(
         frame,
         frames={"marks": {"shown": [mark + log_x for mark in marks], "now": now}},
         title=heading(title),
@@ -103,7 +104,7 @@ def _form(
 
 
 def shades(n: int) -> list[str]:
-    """Colours of `n` lines in order, from the first shade to the last; all read on white and on black."""
+    """Colours of `n` lines in order, from the first shade to the last; all are legible on white and on black."""
     stops = np.linspace(0, len(_SHADES) - 1, n) if n > 1 else [0]
     channels = [np.interp(stops, range(len(_SHADES)), channel) for channel in np.transpose(_SHADES)]
     return [f"rgb({red:.0f}, {green:.0f}, {blue:.0f})" for red, green, blue in zip(*channels, strict=True)]

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from tests.viz.scene import drawn
-from viz.builders.curves import CHOSEN, by_kind, curves, long, probability, rule, stage_axis
+from viz.builders.curves import CHOSEN, by_kind, curves, long, probability_axis, rule, stage_axis
 from viz.builders.figure import VegaFigure, click_on, form
 from viz.builders.palette import ACCENT
 
@@ -15,7 +15,7 @@ CHANNELS = {"color": ("#112233", "#445566"), "shape": ("circle", "square"), "str
 def _form(pointed: bool) -> alt.LayerChart:
     layers = curves(
         alt.X("at:Q"),
-        probability(),
+        alt.Y("probability:Q", title="probability", **probability_axis()),
         by_kind("kind:N", ("a", "b"), **CHANNELS),
         tooltip=[alt.Tooltip("at:Q")],
         line={"strokeWidth": 3},
@@ -28,7 +28,7 @@ def _form(pointed: bool) -> alt.LayerChart:
 def figure(pointed: bool = True) -> VegaFigure:
     frames = {CHOSEN: pd.DataFrame({"at": [1]})}
     frame = long(SERIES, "kind", "at", "probability")
-    return _form(pointed).of(frame, frames=frames, description="", height=100)
+    return _form(pointed).with_data(frame, frames=frames, description="", height=100)
 
 
 def test_series_become_a_row_a_value():

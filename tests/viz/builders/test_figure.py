@@ -21,7 +21,7 @@ def bars(colour: str) -> alt.Chart:
 
 def figure(colour="red", size=1.0):
     frame = pd.DataFrame({"name": ["a"], "size": [size]})
-    return bars(colour).of(frame, values={"largest": 2 * size}, height=100, width=40)
+    return bars(colour).with_data(frame, values={"largest": 2 * size}, height=100, width=40)
 
 
 def test_a_form_is_made_once_whatever_its_data():

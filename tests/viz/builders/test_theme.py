@@ -29,7 +29,7 @@ def filled() -> alt.LayerChart:
 
 
 def titled(name, reading):
-    return filled().of(pd.DataFrame({"a": [1]}), height=200, title=heading_with_reading(name, reading))
+    return filled().with_data(pd.DataFrame({"a": [1]}), height=200, title=heading_with_reading(name, reading))
 
 
 def test_what_stands_below_the_name_reads_on_either_theme():

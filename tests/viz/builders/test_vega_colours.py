@@ -16,7 +16,7 @@ def row(signed: bool) -> alt.LayerChart:
 
 
 def fills(values, largest, *, signed=False, dark=False):
-    figure = row(signed).of({"x": range(len(values)), "value": values}, values={"largest": largest})
+    figure = row(signed).with_data({"x": range(len(values)), "value": values}, values={"largest": largest})
     return [cell["fill"] for cell in drawn(figure, dark=dark)[0]]
 
 
@@ -77,7 +77,7 @@ def marked(reach: str, even: str) -> alt.LayerChart:
     ],
 )
 def test_the_evenly_spread_weight_is_marked_on_the_legend(largest, n_keys, shown):
-    figure = marked("0 to it", evenly(n_keys)).of(
+    figure = marked("0 to it", evenly(n_keys)).with_data(
         {"x": [0], "weight": [0.0]}, values=weight_values(WeightScale(largest, "0 to it"), n_keys)
     )
     labels = labelled(figure)

@@ -48,7 +48,7 @@ def named_bars() -> alt.Chart:
 
 def bars(names):
     frame = {"name": list(names), "value": np.arange(len(names)) + 1.0}
-    return named_bars().of(frame, description="bars")
+    return named_bars().with_data(frame, description="bars")
 
 
 def sizes(root):
@@ -115,7 +115,7 @@ def word() -> alt.Chart:
 
 @pytest.mark.parametrize(("theme", "ink"), [("light", "#1a1c24"), ("dark", "#fafafa")])
 def test_ink_that_asks_for_the_page_gets_the_theme(theme, ink):
-    figure = word().of({"word": ["here"]}, description="a word")
+    figure = word().with_data({"word": ["here"]}, description="a word")
     found = list(parsed(figure, ExportStyle(theme=theme, transparent=True)).iter(f"{SVG}text"))
     assert [each.get("fill") for each in found] == [ink]
 
@@ -132,7 +132,7 @@ def remote() -> alt.Chart:
 
 
 def test_a_picture_from_elsewhere_is_not_looked_up():
-    figure = remote().of({"url": ["http://127.0.0.1:9/secret.png"], "x": [1]}, description="elsewhere")
+    figure = remote().with_data({"url": ["http://127.0.0.1:9/secret.png"], "x": [1]}, description="elsewhere")
     assert png(figure)  # what cannot be had is not drawn, and nobody waits for it
 
 
@@ -148,7 +148,7 @@ def long_text() -> alt.Chart:
 
 @pytest.mark.parametrize("look", [PAPER, ExportStyle()])
 def test_what_reaches_beyond_the_plot_is_not_cut_off(look):
-    figure = long_text().of({"word": ["wide " * 40 + "end"]}, description="a long line")
+    figure = long_text().with_data({"word": ["wide " * 40 + "end"]}, description="a long line")
     whole = np.asarray(Image.open(io.BytesIO(png(figure, look))).convert("L"), float)
     edge = whole[:, -3:]
     assert (edge == edge[0, 0]).all()

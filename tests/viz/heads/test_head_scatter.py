@@ -12,7 +12,7 @@ ROLES = ["", "next-token head", "", "sink head, local head"]
 
 def scatter(across=ACROSS, up=UP, selected=(1, 0), roles=ROLES):
     titles = ("entropy", "distance (tokens)")
-    return head_scatter(across, up, titles=titles, selected=selected, roles=roles, of="this input")
+    return head_scatter(across, up, titles=titles, selected=selected, roles=roles, source="this input")
 
 
 def points(chart) -> dict[str, dict]:

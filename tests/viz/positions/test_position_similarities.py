@@ -9,7 +9,7 @@ COSINES = np.array([1.0, 0.5, 0.0, -0.25, -0.5, -1.0])
 
 
 def chart(cosines=COSINES, grid=(2, 3), selected=None):
-    return position_similarity_map(cosines, grid, of="r0c0", selected=selected)
+    return position_similarity_map(cosines, grid, name="r0c0", selected=selected)
 
 
 def test_each_similarity_lies_on_its_patch_with_its_number():

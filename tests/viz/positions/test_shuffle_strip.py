@@ -10,7 +10,7 @@ def strip(selected=None):
     return shuffle_strip(
         {"with": np.array([0.1, 0.5, 0.9]), "without": np.array([0.25, 0.25, 0.25])},
         {"with": 1.0, "without": 0.25},
-        of="7",
+        class_name="7",
         selected=selected,
     )
 
@@ -42,5 +42,5 @@ def test_a_click_names_the_seed():
 
 
 def test_no_orders_make_an_empty_chart():
-    bars, dots = drawn(shuffle_strip({}, {}, of="7", selected=None), width=1000)
+    bars, dots = drawn(shuffle_strip({}, {}, class_name="7", selected=None), width=1000)
     assert bars == dots == []

@@ -24,7 +24,7 @@ def test_it_draws_with_gaps_marks_and_further_columns():
         y_title="loss",
         runs={"pre": "#112233"},
         line_title="layer",
-        at=9,
+        step=9,
         breaks=[4],
         log_y=True,
         title="Both",
