@@ -19,7 +19,7 @@ from app_pages.inputs.text_input import text_input
 from app_pages.inputs.unknown_tokens import say_unknown
 from app_pages.subject import encoders, session_encoders
 from app_pages.subject.cache import loaded
-from app_pages.subject.subject import FileSubject, LiveSubject, Subject, encoded_text
+from app_pages.subject.subject import FileSubject, LiveSubject, Subject, encoded_text, n_parameters
 from app_pages.toolkit.markdown import PLACEMENTS, plain
 from model import checkpoint
 from model.checkpoint.seeds import by_seed, seed_of
@@ -124,7 +124,7 @@ class _Row:
         try:
             encoder = loaded(name)
             with self._about:
-                _describe(encoder)
+                _describe(encoder, n_parameters(name))
             is_empty = isinstance(given, Text) and encoded_text(name, given).n_read == 0
         except (ValueError, OSError) as error:
             stop(f"The encoder {name} cannot be used, choose another one: {plain(str(error))}.")
@@ -203,13 +203,13 @@ def _after_kind(name: str) -> str:
     return seed_of(name)[0].partition("-")[2]
 
 
-def _describe(loaded: Loaded) -> None:
+def _describe(loaded: Loaded, n_parameters: int) -> None:
     """Behind a button: what the encoder is, and how well it was found to do."""
     config = loaded.config
     published = loaded.history.get("recipe", {}).get("published")
     with st.popover("", icon=":material/info:", type="tertiary", key="about_encoder"):
         st.caption(
-            f"{loaded.n_parameters:,} parameters  \n{PLACEMENTS[config.norm_placement]}, "
+            f"{n_parameters:,} parameters  \n{PLACEMENTS[config.norm_placement]}, "
             f"{_several(config.n_layers, 'layer')} × {_several(config.n_heads, 'head')}  \n"
             + _seed(loaded.name)
             + (f"reference accuracy: {plain(published)}  \n" if published else "")

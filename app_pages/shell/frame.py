@@ -43,12 +43,13 @@ def draw() -> None:
     # Here, for they import torch: meanwhile the frame already stands.
     from app_pages.inputs import linked_encoders
     from app_pages.inputs.text_input import keep_text
+    from app_pages.subject.cache import one_run
 
     linked_encoders.arrive()
     keep_text()
     try:
         # Not `page.run()`: the widgets of a page that runs itself begin anew on the next one, and what was chosen is lost.
-        with only_of_this_page():
+        with only_of_this_page(), one_run():
             run_module(f"app_pages.{page.name}.page")
     finally:
         address.leave()

@@ -13,7 +13,8 @@ import os
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import fields, is_dataclass
 from functools import partial, wraps
 from inspect import signature
@@ -293,7 +294,29 @@ def _maker(make: Callable) -> str:
 
 
 def _with_hashes(names: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    return tuple((name, checkpoint.fingerprint(name)) for name in names)
+    return tuple((name, _fingerprint(name)) for name in names)
+
+
+def _fingerprint(name: str) -> str:
+    known = _fingerprints.get()
+    if known is None:
+        return checkpoint.fingerprint(name)
+    if name not in known:
+        known[name] = checkpoint.fingerprint(name)
+    return known[name]
+
+
+_fingerprints: ContextVar[dict[str, str] | None] = ContextVar("fingerprints", default=None)
+
+
+@contextmanager
+def one_run() -> Iterator[None]:
+    """Around the drawing of a page, which asks hundreds of times: the files of each encoder are looked at once."""
+    token = _fingerprints.set({})
+    try:
+        yield
+    finally:
+        _fingerprints.reset(token)
 
 
 _on_cpu: set[str] = set()  # the encoders that were too large for the GPU

@@ -99,8 +99,7 @@ class LiveSubject:
     @property
     def record(self) -> ForwardRecord:
         """Everything that the forward pass computed."""
-        is_large = self.loaded.n_parameters > LARGE
-        spinner = "Reading the input …" if is_large else None
+        spinner = "Reading the input …" if n_parameters(self.checkpoint) > LARGE else None
         return self.compute(capture, self.changed, spinner=spinner)
 
     @property
@@ -255,6 +254,12 @@ Subject = LiveSubject | FileSubject
 def open_subject() -> FileSubject | None:
     """The record that is open in this session."""
     return st.session_state.get(OPENED)
+
+
+@cached
+def n_parameters(name: Checkpoint) -> int:
+    """How many parameters an encoder has."""
+    return cache.loaded(name).n_parameters
 
 
 @cached

@@ -9,11 +9,11 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app_pages.attention.download import page
-from app_pages.controls import head_choice
-from app_pages.controls import lens as module
 from app_pages.controls.address import Control
+from app_pages.show import all_heads
 from app_pages.show.download import name_parts
 from app_pages.subject import cache
+from app_pages.subject import subject as module
 from app_pages.subject.subject import OPENED, FileSubject, LiveSubject
 from model import checkpoint
 from model.lenses import LENSES, through
@@ -92,7 +92,7 @@ def test_a_click_chooses_a_layer_where_there_are_no_heads(
     open_app: Open, monkeypatch: pytest.MonkeyPatch, lens: str
 ) -> None:
     clicks, taken = {}, {}
-    monkeypatch.setattr(head_choice, "clickable", lambda _, key, take, **__: clicks.update({key: take}))
+    monkeypatch.setattr(all_heads, "clickable", lambda _, key, take, **__: clicks.update({key: take}))
     assert not open_app(text=TEXT, **through_lens(lens, **CHOSEN)).exception
     monkeypatch.setattr(Control, "take", lambda control, value: taken.update({control.key: value}))
     clicks["overview"]({"layer": 0.0, "head": 0.0})

@@ -23,8 +23,9 @@ def links(app: AppTest) -> list[str]:
 
 def is_telling(name: str, text: Text) -> bool:
     """Whether it is read correctly, and answered otherwise without one of its words."""
-    telling = telling_position(name, text)
-    is_read = shipped_inputs.correct_class(name, text) == LiveSubject(name, text).record.logits.argmax()
+    subject = LiveSubject(name, text)
+    telling = telling_position(subject)
+    is_read = shipped_inputs.correct_class(subject) == subject.record.logits.argmax()
     return is_read and telling is not None and telling.turns
 
 
@@ -85,7 +86,7 @@ def test_the_shipped_encoders_read_that_example_correctly(monkeypatch: pytest.Mo
     monkeypatch.setattr(try_links, "block_in", lambda record, key: shown.update(word=record.tokens[key]))
     monkeypatch.setattr(try_links, "go_to", lambda page: shown.update(page=page.name))
     cache.clear()
-    try_links._hidden_word(SimpleNamespace(checkpoint=name, given=Text("The film is not bad at all.")))
+    try_links._hidden_word(LiveSubject(name, Text("The film is not bad at all.")))
     assert (shown["text"], shown["word"]) == ("The film is not good.", "not")
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.controls import head_choice
 from app_pages.controls.address import Control
+from app_pages.show import all_heads
 from app_pages.subject.subject import LiveSubject
 from model.measures.head_measures import entropy
 from tests.app_pages.charts import table
@@ -24,7 +24,7 @@ TEXT = "not great film"
 
 def test_a_click_on_any_table_chooses_the_pair(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     clicks, taken = {}, {}
-    monkeypatch.setattr(head_choice, "clickable", lambda _, key, take, **__: clicks.update({key: take}))
+    monkeypatch.setattr(all_heads, "clickable", lambda _, key, take, **__: clicks.update({key: take}))
     assert not open_app(PAGE, text=TEXT, **BY_NUMBER).exception
     assert list(clicks) == ["grid_distance", "grid_entropy", "grid_mean_distance"]
     monkeypatch.setattr(Control, "take", lambda control, value: taken.update({control.key: value}))
