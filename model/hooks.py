@@ -34,7 +34,13 @@ _points: WeakKeyDictionary[nn.Module, Mapping[str, HookPoint]] = WeakKeyDictiona
 
 
 def hook_points(model: nn.Module) -> Mapping[str, HookPoint]:
-    """All hook points of `model` by dotted name, in the order in which a forward passes them."""
+    """All hook points of `model` by dotted name, in the order in which a forward passes them.
+
+    >>> from loupe import hook_points, load
+    >>> names = list(hook_points(load("checkpoints/imdb-pre-ln").model))
+    >>> names[0], names[-1]
+    ('embedding.content', 'logits')
+    """
     if model not in _points:
         named = model.named_modules()
         _points[model] = MappingProxyType({name: part for name, part in named if isinstance(part, HookPoint)})
@@ -48,6 +54,14 @@ def watch(model: nn.Module, watchers: Mapping[str, Watcher]) -> Iterator[None]:
     What a watcher returns replaces the activation; None leaves it. An inner `watch` adds to the outer
     one: where both name the same point, it sees what the outer one made of the activation. Raises
     KeyError, with the valid names, for an unknown one.
+
+    >>> from loupe import capture, load, watch
+    >>> encoder = load("checkpoints/imdb-pre-ln")
+    >>> shapes = []
+    >>> with watch(encoder.model, {"blocks.0.attention.z": lambda z: shapes.append(z.shape)}):
+    ...     record = capture(encoder, "A gripping film.")
+    >>> shapes
+    [torch.Size([1, 4, 6, 32])]
     """
     points = hook_points(model)
     if unknown := sorted(set(watchers) - set(points)):

@@ -38,6 +38,12 @@ def activations(
     graph: `torch.autograd.grad(result["logits"][0, 1], result["blocks.0.attention.pattern"])`.
     Raises ValueError where an input is of the wrong kind, or texts of different lengths meet an encoder
     without padding; KeyError for an unknown name, RuntimeError where an activation never came.
+
+    >>> from loupe import activations, load
+    >>> encoder = load("checkpoints/imdb-pre-ln")
+    >>> states = activations(encoder, ["A gripping film."], ["blocks.0.resid_post"])
+    >>> states["blocks.0.resid_post"].shape
+    torch.Size([1, 6, 128])
     """
     intervention = intervention or Intervention()
     batch = _batch(loaded, [intervention.prepare(loaded, given)[0] for given in inputs])
@@ -53,6 +59,13 @@ def capture(loaded: Loaded, given: InputLike, intervention: Intervention | None 
     `intervention` the record holds the changed activations: content in another order stands in that order. A
     `watch` around this call intervenes first.
     Raises ValueError where the input is of the wrong kind, RuntimeError where an activation never came.
+
+    >>> from loupe import capture, load
+    >>> record = capture(load("checkpoints/imdb-pre-ln"), "A gripping film.")
+    >>> record.tokens
+    ('[CLS]', 'a', 'gripping', 'film', '.', '[SEP]')
+    >>> record.pattern.shape
+    (4, 4, 6, 6)
     """
     intervention = intervention or Intervention()
     model = loaded.model

@@ -212,13 +212,27 @@ def _one_after_the_other(first: Watcher, second: Watcher) -> Watcher:
 
 
 def masked(choice: MaskChoice, method: Method = "encoder", value: float = -math.inf) -> Intervention:
-    """Under this mask, applied by this method, with `value` where the method takes one."""
+    """Under this mask, applied by this method, with `value` where the method takes one.
+
+    >>> from loupe import MaskChoice, capture, load, masked
+    >>> encoder = load("checkpoints/imdb-pre-ln")
+    >>> record = capture(encoder, "A gripping film.", masked(MaskChoice(kind="causal")))
+    >>> record.mask[0, 0, 1].tolist()
+    [True, True, False, False, False, False]
+    """
     masking = Masking(method, value) if method in ("replaced", "added") else Masking(method)
     return Intervention(masks=() if choice == MaskChoice() else (choice,), masking=masking)
 
 
 def without_keys(*keys: int) -> Intervention:
-    """Nobody looks at `keys`, in all layers and heads, themselves included; their states stay in the stream."""
+    """Nobody looks at `keys`, in all layers and heads, themselves included; their states stay in the stream.
+
+    >>> from loupe import capture, load, without_keys
+    >>> encoder = load("checkpoints/imdb-pre-ln")
+    >>> record = capture(encoder, "A gripping film.", without_keys(2))
+    >>> float(record.pattern[..., 2].max())
+    0.0
+    """
     return masked(MaskChoice(kind="keys", keys=keys))
 
 
@@ -228,6 +242,12 @@ def at_temperature(temperature: float, *, layer: int | None = None, head: int | 
     From hard attention (T = 0) over the trained T = 1 to uniform (T = infinity): infinity makes each row
     uniform over its allowed keys; 0 is the limit, argmax: all weight on the key with the largest score, in
     equal shares where several have it. Raises ValueError below 0, and for a head without its layer.
+
+    >>> from loupe import at_temperature, capture, load
+    >>> encoder = load("checkpoints/imdb-pre-ln")
+    >>> hard = capture(encoder, "A gripping film.", at_temperature(0.0))
+    >>> float(hard.pattern.max(axis=-1).min())
+    1.0
     """
     if not temperature >= 0:
         raise ValueError(f"a temperature is at least 0, got {temperature}")
@@ -246,6 +266,11 @@ def repositioned(*, order: Sequence[int] | None = None, zeroed: bool = False, sh
 
     Each position keeps its vector when the content is permuted, which is the same as typing the tokens, or
     laying out the patches, in the other order.
+
+    >>> from loupe import capture, load, repositioned
+    >>> encoder = load("checkpoints/imdb-pre-ln")
+    >>> capture(encoder, "A gripping film.", repositioned(order=[0, 3, 2, 1, 4, 5])).tokens
+    ('[CLS]', 'film', 'gripping', 'a', '.', '[SEP]')
     """
     content = () if order is None else (("embedding.content", Reordered(tuple(order))),)
     moved = Zeroed() if zeroed else Shifted(shift) if shift else None

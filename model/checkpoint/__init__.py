@@ -56,7 +56,12 @@ LARGEST_POSITION_TABLE = 2**26
 
 
 def available() -> list[str]:
-    """Names of the checkpoints that come with the project."""
+    """Names of the checkpoints that come with the project.
+
+    >>> from loupe import available
+    >>> "imdb-pre-ln" in available()
+    True
+    """
     return locations.shipped(CHECKPOINTS)
 
 
@@ -108,6 +113,10 @@ def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
     """The encoder of a checkpoint, by its name or by the path of its folder; `device` as for `model.device.find_device`.
 
     Raises FileNotFoundError where there is none, ValueError, in one sentence, where it is damaged.
+
+    >>> from loupe import load
+    >>> load("checkpoints/imdb-pre-ln", device="cpu")
+    Loaded('imdb-pre-ln', text encoder, 4 layers × 4 heads, 2,359,660 parameters, cpu)
     """
     name, folder = _name_and_folder(name_or_path)
     torch_device = find_device(device)

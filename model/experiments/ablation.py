@@ -30,6 +30,11 @@ def ablate_heads(
 
     At every position z is replaced by zeros, or by the head's row of means. Inputs of one length share a batch.
     Raises as `model.inputs.prepare` does, and ValueError where the means are not one of d_v numbers a head.
+
+    >>> from loupe import ablate_heads, load
+    >>> encoder = load("checkpoints/imdb-pre-ln")
+    >>> ablate_heads(encoder, ["A gripping film."]).shape
+    (1, 4, 4, 2)
     """
     config, replace = loaded.config, _replacement(loaded, ablation)
     result = np.empty((len(inputs), config.n_layers, config.n_heads, config.n_answers), np.float32)
@@ -67,6 +72,12 @@ def ablated(
     of `means`. W_O is applied to that, bias included, so a whole layer is the same as all of its heads. The output of
     `feed_forwards` is replaced by zeros, its second bias included, with `means` or without. `positions` are masked as
     keys in all layers and heads. Raises IndexError where the means lack a head.
+
+    >>> from loupe import ablated, capture, load
+    >>> encoder = load("checkpoints/imdb-pre-ln")
+    >>> record = capture(encoder, "A gripping film.", ablated(heads=[(0, 1)]))
+    >>> float(abs(record.z[0, 1]).max())
+    0.0
     """
     heads_by_layer: dict[int, set[int]] = {}
     for layer, head in heads:

@@ -28,6 +28,11 @@ def importance(
     L is the cross-entropy (nats) with the input's label, or without `labels` with the predicted class. An encoder that
     does not choose one of several classes has no such loss: there L = ln |p| of its pooled state p.
     Raises as `model.inputs.prepare` does, and ValueError where labels are no classes of the encoder, one an input.
+
+    >>> from loupe import importance, load
+    >>> encoder = load("checkpoints/imdb-pre-ln")
+    >>> importance(encoder, ["A gripping film."], labels=[1]).shape
+    (1, 4, 4)
     """
     config = loaded.config
     if labels is not None:

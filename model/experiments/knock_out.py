@@ -78,6 +78,11 @@ def knock_out(
     """The answers, as of `model.experiments.probabilities.probabilities`, without each of the `positions` alone.
 
     None: without each of the `removable_positions`. Raises as `knocked_out` does.
+
+    >>> from loupe import knock_out, load
+    >>> encoder = load("checkpoints/imdb-pre-ln")
+    >>> knock_out(encoder, "A gripping film.", positions=[2, 3]).shape
+    (2, 2)
     """
     if positions is None:
         positions = removable_positions(prepare(loaded, given)[1])

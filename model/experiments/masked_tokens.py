@@ -21,6 +21,12 @@ def guesses(loaded: Loaded, text: InputLike, n: int = 5) -> dict[int, list[Guess
 
     Softmax over the whole vocabulary; an id without a token is left out. Empty where there is no [MASK], or no
     masked-token output.
+
+    >>> from loupe import guess_masked, load
+    >>> encoder = load("checkpoints/imdb-pre-ln")
+    >>> (guesses,) = guess_masked(encoder, "The film is [MASK] bad.").values()
+    >>> guesses[0].token
+    'very'
     """
     positions = list(prepare(loaded, text)[1].at("mask"))
     config, tokenizer = loaded.config, loaded.tokenizer

@@ -53,6 +53,11 @@ def patch_heads(
     """The answers (as of `model.experiments.probabilities.probabilities`) with one head's output z taken from the source.
 
     Positions without a partner keep their own z. Raises as `model.inputs.prepare` does.
+
+    >>> from loupe import load, patch_heads
+    >>> encoder = load("checkpoints/imdb-pre-ln")
+    >>> patch_heads(encoder, "A gripping film.", "A dull film.").shape
+    (4, 4, 2)
     """
     return collect(patch_heads_in_steps(loaded, given, source), loaded.config)[:, :, 0]
 
@@ -85,6 +90,11 @@ def patch_positions(
     """The answers with the residual stream of one position at one stage (embed, L0 mid, L0 post, …) taken from the source.
 
     NaN at positions without a partner. Raises as `model.inputs.prepare` does.
+
+    >>> from loupe import load, patch_positions
+    >>> encoder = load("checkpoints/imdb-pre-ln")
+    >>> patch_positions(encoder, "A gripping film.", "A boring film.").shape
+    (9, 6, 2)
     """
     n = len(prepare(loaded, given)[1])
     result = np.full((1 + 2 * loaded.config.n_layers, n, loaded.config.n_answers), np.nan, np.float32)

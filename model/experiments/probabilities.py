@@ -28,6 +28,11 @@ def probabilities(
     Of an encoder that does not choose one of several classes, the pooled state [d_pooled] in their place. Tensor of one
     length share a batch, and so do interventions that begin in the same layer; the layers before it run once.
     Raises as `model.capture.capture` does.
+
+    >>> from loupe import Intervention, load, probabilities, without_keys
+    >>> encoder = load("checkpoints/imdb-pre-ln")
+    >>> probabilities(encoder, ["A gripping film."], [Intervention(), without_keys(2)]).shape
+    (1, 2, 2)
     """
     result = np.empty((len(inputs), len(interventions), loaded.config.n_answers), np.float32)
     paddings = [intervention.n_padding(loaded.config) for intervention in interventions]

@@ -69,6 +69,12 @@ def greedy(
     inputs that chose the head, which flatters the choice. Steps come as soon as they are computed. With heads `removed`
     already, in this order, it goes on with the next one; without, it begins with step 0.
     Raises ValueError where labels are no classes of the encoder, one an input, or where there is no input.
+
+    >>> from loupe import load, prune_heads
+    >>> encoder = load("checkpoints/imdb-pre-ln")
+    >>> steps = prune_heads(encoder, ["A gripping film.", "A dull film."], labels=[1, 0])
+    >>> next(steps).accuracy
+    1.0
     """
     choosing = _LabelledBatches(loaded, inputs, labels)
     means = None if isinstance(ablation, str) else ablation

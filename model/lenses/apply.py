@@ -24,6 +24,11 @@ def through(
     A lens without heads has one map a layer (an axis of length 1). `class_number` is for the lens that needs a class: without
     it, the predicted one. `record` is the encoder's of this input, where it is there already.
     Raises KeyError for an unknown lens, IndexError for a class that is not there, else as `capture` does.
+
+    >>> from loupe import load, through
+    >>> encoder = load("checkpoints/imdb-pre-ln")
+    >>> through("rollout", encoder, "A gripping film.").pattern.shape
+    (4, 1, 6, 6)
     """
     if lens not in names.LENSES:
         raise KeyError(f"no lens {lens!r}; there are {', '.join(names.LENSES)}")

@@ -23,6 +23,11 @@ def view(record: AttentionRecord, *, merged: bool = False, hidden: bool = False)
     `numbers` of the result are the positions in the original input. A word may attend to another where one of its
     pieces may. Special tokens stay where there are no others, and patches are never merged. A record in which
     nothing changes is returned as it is.
+
+    >>> from loupe import from_arrays, word_view
+    >>> record = from_arrays([[[[0.5, 0.5], [0.0, 1.0]]]], ["film", "##s"])
+    >>> word_view(record, merged=True).tokens
+    ('films',)
     """
     queries = _Words.group(record, merged=merged, hidden=hidden)
     keys = queries if record.keys is None else _Words.group(record.keys, merged=merged, hidden=hidden)

@@ -52,6 +52,10 @@ def from_arrays(
 
     Rows need not sum to 1 (`model.measures.head_measures.odd_rows`). Raises ValueError where shapes and labels do not fit each other, or
     weights are not between 0 and 1.
+
+    >>> from loupe import from_arrays
+    >>> from_arrays([[[[0.5, 0.5], [0.0, 1.0]]]], ["a", "film"])
+    AttentionRecord(2 tokens 'a film', 1 layer × 1 head)
     """
     pattern = _pattern(pattern)
     *_, n_queries, n_keys = pattern.shape

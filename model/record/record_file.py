@@ -63,6 +63,9 @@ def save(
     """Writes `record` to `path`, whose ending says how; `settings` are plain values (`model.capture.provenance.settings`).
 
     Raises ValueError where the record could not be read again, OSError where the file cannot be written.
+
+    >>> from loupe import save_record
+    >>> save_record(record, "record.npz", {"text": "A gripping film."})  # doctest: +SKIP
     """
     content = dump(record, settings, picture, Path(path).suffix.lower())
     with replacing(Path(path)) as beside:
@@ -129,7 +132,11 @@ def _arrays(record: AttentionRecord) -> dict[str, np.ndarray]:
 
 
 def read(path: str | Path) -> AttentionRecord:
-    """The record in that file: a `ForwardRecord` where it was one. Raises as `read_file` does."""
+    """The record in that file: a `ForwardRecord` where it was one. Raises as `read_file` does.
+
+    >>> from loupe import read_record
+    >>> record = read_record("record.npz")  # doctest: +SKIP
+    """
     return read_file(path).record
 
 
