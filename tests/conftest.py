@@ -1,4 +1,4 @@
-"""The app over tiny checkpoints in place of the trained ones: random weights, the same names and kinds."""
+"""Fixtures that run the app with tiny checkpoints in place of the trained ones: random weights, the same names."""
 
 import gc
 import os
@@ -40,11 +40,11 @@ settings.load_profile("few")
 # Figures are compared to the last bit, and with the CPU's; what a test starts inherits this.
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
 
-# Each AppTest would look through all installed packages for components: a quarter of the time of its first run.
+# Each AppTest would search all installed packages for components: a quarter of the time of its first run.
 manifest_scanner.scan_component_manifests = once(manifest_scanner.scan_component_manifests)
 
-# What is imported while tests are collected stays. To look through it for garbage took ten seconds in each process, and
-# another second whenever all generations are looked through.
+# What is imported while tests are collected stays in memory. Searching it for garbage took ten seconds in each process,
+# and another second for each full collection.
 gc.disable()
 
 
@@ -86,9 +86,9 @@ BROWSER = "tests/browser/"
 TRAINING = "tests/model/train/test_main.py"
 APP = TESTS.parent / "app.py"
 
-FIGURES = {"n": 10_000, "accuracy": 0.9951, "loss": 0.0213, "data": "MNIST test digits"}
-# What a run of two phases with 2 and 3 steps leaves behind.
-RECORDED = {
+ACCURACY = {"n": 10_000, "accuracy": 0.9951, "loss": 0.0213, "data": "MNIST test digits"}
+# The history of a training run with two phases, of 2 and 3 steps.
+HISTORY = {
     "recipe": {"phases": [{"task": "digits"}, {"task": "gently changed digits"}]},
     "probes": ["test digit 3", "test digit 18"],
     "log": [
@@ -103,8 +103,8 @@ RECORDED = {
 }
 
 
-def film(loaded: Loaded) -> dict[str, torch.Tensor]:
-    """Of the first and the last step of each of the two phases."""
+def training_film(loaded: Loaded) -> dict[str, torch.Tensor]:
+    """A recording of the training: one frame for the first and the last step of each of the two phases."""
     probes = [examples()[0][index] for index in (3, 18)]
     torch.manual_seed(0)
     loaded.model(torch.rand(3, 8, 8)).sum().backward()
@@ -114,7 +114,8 @@ def film(loaded: Loaded) -> dict[str, torch.Tensor]:
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def saved_checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of four checkpoints, two for text and two for digits. No test may write to it."""
     folder, rng = tmp_path_factory.mktemp("checkpoints"), np.random.default_rng(0)
     for seed, name in enumerate(("imdb-post-ln", "imdb-pre-ln", "mnist-post-ln", "mnist-pre-ln")):
         text = replace(tiny.TEXT, masked_token_output=True)
@@ -122,9 +123,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if name.endswith("post-ln"):
             config = replace(config, norm_placement="post", final_norm=False)
         loaded = tiny.loaded(config, seed)
-        history = {"figures": FIGURES} if name == "mnist-post-ln" else {}
-        recorded = None if loaded.config.is_text else film(loaded)
-        checkpoint.save(folder / name, loaded.model, RECORDED | history, loaded.tokenizer, recorded)
+        figures = {"figures": ACCURACY} if name == "mnist-post-ln" else {}
+        recorded = None if loaded.config.is_text else training_film(loaded)
+        checkpoint.save(folder / name, loaded.model, HISTORY | figures, loaded.tokenizer, recorded)
         if recorded is not None:
             predicted, loss = rng.integers(0, 10, 10_000, np.uint8), rng.random(10_000, np.float32)
             save_file({"predicted": predicted, "loss": loss}, folder / name / "predictions.safetensors")
@@ -132,9 +133,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def checkpoints(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Their folder, for the test to do with as it likes: two for text, two for digits, one of them measured."""
-    folder = shutil.copytree(built, tmp_path / "checkpoints")
+def checkpoints(saved_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the checkpoints, which the app reads and the test may change; all caches are empty."""
+    folder = shutil.copytree(saved_checkpoints, tmp_path / "checkpoints")
     monkeypatch.setattr(checkpoint, "CHECKPOINTS", folder)
     cache.clear()
     st.cache_resource.clear()
@@ -144,13 +145,13 @@ def checkpoints(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture
 def open_app(checkpoints: Path) -> Callable[..., AppTest]:  # noqa: ARG001
-    """`open_app(MASKS, MASK.to("Causal"))` is the app after its first run, as that link opens it.
+    """`open_app(MASKS, MASK.to("Causal"))` returns the app after its first run, at the address of that link.
 
-    What stands in the address can also be given by its key, and the page by its file. A key or an option that is not there is an error, unless the key is in `forgiven`. `session` is what the session holds
-    beforehand.
+    The page can also be given by its file, and what stands in the address as keywords. Raises AssertionError for a key or an
+    option that does not exist, unless the key is in `forgiven`. `session` is put into the session state before the run.
     """
 
-    def opened(
+    def open_page(
         page: Page | str | None = None,
         *choices: Choice,
         forgiven: Collection[str] = (),
@@ -167,4 +168,4 @@ def open_app(checkpoints: Path) -> Callable[..., AppTest]:  # noqa: ARG001
             app.session_state[key] = value
         return run_at(app, {**link(page, *choices).query, **query}, forgiven=forgiven)
 
-    return opened
+    return open_page

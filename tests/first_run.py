@@ -1,6 +1,6 @@
-"""Addresses in tests: what a test opens must be there, or it would test what the page shows without it.
+"""The first run of the app at an address, which fails where the address names a key or an option that does not exist.
 
-The app itself forgives a key or an option that does not exist: it shows what it begins with.
+The app itself ignores such a key and shows its default, so a test with a misspelled key would test the default.
 """
 
 import re
@@ -17,40 +17,40 @@ from streamlit.testing.v1.element_tree import Block
 
 from app_pages.controls import address
 
-ALONG = {"kind", "text", "checkpoint"}  # the input, which an address takes along to pages that do not read it
-FIGURE = "figure"  # at which figure the browser opens the page
+INPUT = {"kind", "text", "checkpoint"}  # kept in the address on pages that do not read them
+FIGURE = "figure"  # the figure to which the browser scrolls
 
 
 @dataclass(frozen=True)
-class Read:
-    """What a run has read of an address, by key."""
+class AddressReads:
+    """Keys of the address that a run has read, and those of them whose value was refused."""
 
     keys: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)  # values that are no option, or outside the bounds
 
 
 def run_at(app: AppTest, query: Mapping[str, str | list[str]], *, forgiven: Collection[str] = ()) -> AppTest:
-    """Runs the app for the first time, at this address.
+    """Runs the app for the first time, with this query in its address, and returns it.
 
-    Raises AssertionError where the page does not read one of its keys, or refuses the value; of those in `forgiven` it must.
+    Raises AssertionError if the keys that the page does not read, or whose value it refuses, are not exactly `forgiven`.
     """
     for key, value in query.items():
         app.query_params[key] = value
-    with reading() as read:
+    with recorded_reads() as read:
         app.run()
     if not app.exception:
         figure = query.get(FIGURE, "")
-        beginnings = (figure,) if isinstance(figure, str) else tuple(figure)  # of the guide's links a list
-        if any(key.startswith(beginnings) for key in container_keys(app.main)):
+        prefixes = (figure,) if isinstance(figure, str) else tuple(figure)  # a list in the guide's links
+        if any(key.startswith(prefixes) for key in container_keys(app.main)):
             read.keys.add(FIGURE)
-        unread = query.keys() - read.keys - ALONG
+        unread = query.keys() - read.keys - INPUT
         wrong = unread | (query.keys() & read.refused)
         assert wrong == set(forgiven), f"of {dict(query)}, the page cannot read {sorted(wrong)}"
     return app
 
 
 def container_keys(block: Block) -> Iterator[str]:
-    """Of all containers in it; what Streamlit writes before a key is left out."""
+    """The keys of all containers in the block, as the app gave them: without the prefix that Streamlit adds."""
     for child in block.children.values():
         if isinstance(child, Block):
             if key := re.fullmatch(r"\$\$ID-[0-9a-f]+-(.+)", getattr(child.proto, "id", "")):
@@ -59,9 +59,9 @@ def container_keys(block: Block) -> Iterator[str]:
 
 
 @contextmanager
-def reading() -> Iterator[Read]:
-    """Inside the `with`: what is read of addresses, by widgets and as codes."""
-    read = Read()
+def recorded_reads() -> Iterator[AddressReads]:
+    """Records, inside the `with`, what widgets and `address.code` read of the address."""
+    read = AddressReads()
     seed, read_code = SessionState._seed_widget_from_url, address.Code.read
 
     def seeded(
@@ -69,9 +69,9 @@ def reading() -> Iterator[Read]:
     ) -> bool:
         read.keys.add(key)
         is_taken = seed(state, metadata, key, widget_id, value)
-        # what is refused leaves what the widget begins with, and so does what begins anyway
+        # a refused value leaves the default, and so does a value that is the default
         chosen = state[key] if is_taken else metadata.deserializer(None)
-        if not _is_in_words(metadata, chosen, value):
+        if not _is_written_as(metadata, chosen, value):
             read.refused.add(key)
         return is_taken
 
@@ -86,8 +86,8 @@ def reading() -> Iterator[Read]:
         yield read
 
 
-def _is_in_words(metadata: WidgetMetadata, chosen: object, value: str | list[str]) -> bool:
-    """Whether the widget would write what is `chosen` into the address as `value`; never where nothing is chosen."""
+def _is_written_as(metadata: WidgetMetadata, chosen: object, value: str | list[str]) -> bool:
+    """Whether the widget writes `chosen` into the address as `value`. False if nothing is chosen."""
     try:
         return chosen is not None and metadata.serializer(chosen) == parse_url_param(
             value, metadata.value_type

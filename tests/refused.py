@@ -1,4 +1,4 @@
-"""What a command does with what it cannot read."""
+"""How a command must end when it cannot read its input."""
 
 import re
 from collections.abc import Iterator
@@ -9,9 +9,9 @@ import pytest
 
 @contextmanager
 def refused(capsys: pytest.CaptureFixture, pattern: str) -> Iterator[None]:
-    """The command inside the `with` ends with exit code 2, as all commands do, and with one sentence on stderr that `pattern` matches."""
+    """Asserts that the command inside the `with` exits with code 2 and writes one line to stderr, which `pattern` matches."""
     with pytest.raises(SystemExit) as ended:
         yield
     assert ended.value.code == 2
-    (sentence,) = capsys.readouterr().err.splitlines()
-    assert re.search(pattern, sentence), sentence
+    (line,) = capsys.readouterr().err.splitlines()
+    assert re.search(pattern, line), line

@@ -1,4 +1,4 @@
-"""An address in a test that opens something that is not there is noticed."""
+"""A test that opens an address with a key or an option that does not exist fails."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""How far apart two right results in float32 may be.
+"""Tolerances: how much two correct float32 results may differ.
 
 Every operation rounds, by at most half of EPSILON of its result, and processors add the terms of a sum in orders of
 their own. So two sums of n terms whose sizes add up to m may differ by n · EPSILON · m (Higham 2002, section 4.2).
@@ -13,15 +13,15 @@ EPSILON = float(np.finfo(np.float32).eps)  # 1.2e-7
 
 
 def rounding(terms: int, size: float = 1.0) -> float:
-    """For sums of `terms` numbers whose sizes add up to `size`; with the default a relative tolerance.
+    """Tolerance for a sum of `terms` numbers whose absolute values add up to `size`; relative with the default.
 
-    What is no sum, such as one product or an exponential, counts as a few terms.
+    Count a few terms for a single operation, such as a product or an exponential.
     """
     return terms * EPSILON * size
 
 
-def through(config: ModelConfig, size: float = 1.0) -> float:
-    """For what an encoder computes of its input, of values up to `size`: the sums of all layers, one after another."""
+def encoder_rounding(config: ModelConfig, size: float = 1.0) -> float:
+    """Tolerance for the output of a whole encoder, with values up to `size`: that of the sums in all layers together."""
     norms = 2 * 2 * config.d_model  # mean and variance, before or after both sublayers
     attention = config.d_model + config.d_k + 2 * config.n_positions + config.n_heads * config.d_v
     feed_forward = config.d_model + config.d_ff

@@ -78,7 +78,7 @@ def page(
         for number, window in enumerate(context.pages):
             name = re.sub(r"\W+", "-", f"{request.node.path.stem}-{request.node.name}-{number}")
             window.screenshot(path=screenshots / f"{name}.png")
-            complaints.look_at(window)
+            complaints.add_exceptions_of(window)
             window.close()
     context.clear_permissions()
     if complaints:

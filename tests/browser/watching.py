@@ -1,4 +1,4 @@
-"""What a test waits for in a page, and what nobody should ever see in one."""
+"""Waiting until a page is complete, and collecting the errors that it shows or logs."""
 
 import re
 from typing import Self
@@ -10,7 +10,7 @@ HARMLESS = re.compile(r"/_stcore/(health|host-config)$")
 
 
 def ready(page: Page) -> None:
-    """Waits until the script has run, the parts of the page that load late have come, and figures are drawn that changed.
+    """Waits until the script has ended, nothing is a placeholder, and all changed figures are drawn.
 
     A click starts the next run only after a moment: wait with `expect` for what the click changes.
     """
@@ -20,29 +20,29 @@ def ready(page: Page) -> None:
 
 
 class Complaints(list[str]):
-    """Everything that goes wrong in the windows of a browser context while this is entered, in that order."""
+    """Errors in the console and uncaught exceptions of all windows of a browser context, inside the `with`, in order."""
 
     def __init__(self, context: BrowserContext) -> None:
         super().__init__()
         self._context = context
 
     def __enter__(self) -> Self:
-        self._context.on("console", self._hear)
-        self._context.on("weberror", self._catch)
+        self._context.on("console", self._add_console_message)
+        self._context.on("weberror", self._add_exception)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._context.remove_listener("console", self._hear)
-        self._context.remove_listener("weberror", self._catch)
+        self._context.remove_listener("console", self._add_console_message)
+        self._context.remove_listener("weberror", self._add_exception)
 
-    def look_at(self, page: Page) -> None:
-        """Adds the exceptions that the app shows in the page itself."""
+    def add_exceptions_of(self, page: Page) -> None:
+        """Adds the exceptions that the app shows on the page."""
         self.extend(page.get_by_test_id("stException").all_inner_texts())
 
-    def _hear(self, message: ConsoleMessage) -> None:
-        where = message.location["url"]
-        if message.type == "error" and not HARMLESS.search(where):
-            self.append(f"{message.text} ({where})")
+    def _add_console_message(self, message: ConsoleMessage) -> None:
+        url = message.location["url"]
+        if message.type == "error" and not HARMLESS.search(url):
+            self.append(f"{message.text} ({url})")
 
-    def _catch(self, error: WebError) -> None:
+    def _add_exception(self, error: WebError) -> None:
         self.append(str(error.error))

@@ -17,7 +17,7 @@ from model.config import ModelConfig
 from model.measures.head_measures import entropy
 from tests.app_pages.charts import described, table
 from tests.model import tiny
-from tests.tolerance import through
+from tests.tolerance import encoder_rounding
 
 Open = Callable[..., AppTest]
 
@@ -71,7 +71,7 @@ def test_the_prediction_is_that_of_the_changed_encoder(opened: Open) -> None:
     ]
     for title, share in zip(("As trained", "At T = ∞: uniform"), shares, strict=True):
         assert f"**{title}**: weights of query 0 in L1 H0, entropy {share:.2f} of 1" in said(app)
-    assert at_the_end.to_list() == pytest.approx(changed.probabilities, abs=through(changed.config))
+    assert at_the_end.to_list() == pytest.approx(changed.probabilities, abs=encoder_rounding(changed.config))
 
 
 @pytest.mark.parametrize("config", [tiny.TEXT, tiny.DIGIT])

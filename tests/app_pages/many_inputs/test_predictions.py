@@ -14,7 +14,7 @@ from app_pages.subject import cache
 from model.capture import capture
 from model.inputs import Text
 from tests.model.huggingface.folders import build
-from tests.tolerance import through
+from tests.tolerance import encoder_rounding
 
 PHRASES = ("great film", "not", "not great film", "great film", "x y z")
 LABELS = ("positive", "0", "", "happy", "POSITIVE")
@@ -35,7 +35,7 @@ def test_each_line_is_what_a_forward_of_its_own_gives(monkeypatch: pytest.Monkey
     monkeypatch.setattr(module, "AT_ONCE", 2)  # several parts, and not in the order of the list
     loaded = cache.loaded("imdb-pre-ln")
     found = outcome("imdb-pre-ln", ITEMS)
-    near = {"abs": through(loaded.config)}
+    near = {"abs": encoder_rounding(loaded.config)}
     for line, item in zip(found.lines, ITEMS, strict=True):
         alone = capture(loaded, item.text).probabilities
         assert line.predicted == alone.argmax()

@@ -20,7 +20,7 @@ from model.experiments.residual_stream import (
 from model.inputs import prepare
 from model.measures.changes import largest_change
 from tests.model import tiny
-from tests.tolerance import through
+from tests.tolerance import encoder_rounding
 
 TEXT = "not great film"
 VARIANTS = {
@@ -51,7 +51,7 @@ def test_the_residual_stream_is_that_of_the_record(loaded):
     found = residual_stream(loaded, [TEXT, "film not a"])
     for example, text in enumerate((TEXT, "film not a")):
         expected = capture(loaded, text).residual
-        apart = through(loaded.config, np.abs(expected).max())
+        apart = encoder_rounding(loaded.config, np.abs(expected).max())
         np.testing.assert_allclose(found[:, example], expected, atol=apart)
 
 
@@ -113,7 +113,7 @@ def test_logits_by_layer_are_those_of_a_truncated_encoder(loaded):
         with torch.inference_mode():
             logits = shallow(inputs)[0]
         np.testing.assert_allclose(record.logits_by_layer[2 * n_layers], logits, atol=1e-5)
-    assert largest_change(record.logits_by_layer[-1], record.logits) <= through(
+    assert largest_change(record.logits_by_layer[-1], record.logits) <= encoder_rounding(
         loaded.config, np.abs(record.residual).max()
     )
 

@@ -10,7 +10,7 @@ from model.capture import capture
 from model.experiments.residual_stream import residual_stream
 from model.experiments.similarity import cka_by_chance, cosine_by_stage, digit_states, linear_cka
 from tests.model import tiny
-from tests.tolerance import rounding, through
+from tests.tolerance import encoder_rounding, rounding
 
 
 def gram_form(x, y):
@@ -68,7 +68,7 @@ def test_cosines_by_hand():
 def test_the_states_of_a_text_are_its_residual_stream(placement):
     loaded = tiny.loaded(replace(tiny.TEXT, norm_placement=placement))
     residual = capture(loaded, "not great").residual
-    apart = through(loaded.config, np.abs(residual).max())
+    apart = encoder_rounding(loaded.config, np.abs(residual).max())
     np.testing.assert_allclose(residual_stream(loaded, ["not great"])[:, 0], residual, atol=apart)
 
 
@@ -81,7 +81,7 @@ def test_the_states_of_digits_are_pooled_one_by_one(pooling):
     for number, image in enumerate(images):
         residual = capture(loaded, image).residual
         expected = residual[:, 0] if pooling == "class" else residual.mean(axis=1)
-        apart = through(loaded.config, np.abs(residual).max())
+        apart = encoder_rounding(loaded.config, np.abs(residual).max())
         np.testing.assert_allclose(found[:, number], expected, atol=apart)
 
 

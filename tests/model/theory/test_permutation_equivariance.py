@@ -10,7 +10,7 @@ from model.theory.permutation_equivariance import (
     attend_reordered,
     reordering_indices,
 )
-from tests.tolerance import through
+from tests.tolerance import encoder_rounding
 
 TEXT = "not great film a b"  # 7 tokens, 2 of them special
 
@@ -75,7 +75,7 @@ def test_patches_are_a_set_as_well(digit_loaded, image):
 def test_the_output_is_what_the_encoder_had(text_loaded):
     found = reordered(text_loaded, TEXT, range(7), is_causal=False)
     np.testing.assert_allclose(
-        found.output, capture(text_loaded, TEXT).z[1, 1], atol=through(text_loaded.config, 2)
+        found.output, capture(text_loaded, TEXT).z[1, 1], atol=encoder_rounding(text_loaded.config, 2)
     )
 
 
