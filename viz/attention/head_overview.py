@@ -48,6 +48,9 @@ def head_overview(
     widget's key change with `selected`, or a second click on the same tile is no news to the browser after the arrow keys
     moved on. The pictures are sharp at the chart's own width, so give it no other.
     Raises ValueError where a measure has another shape than [layer, head].
+
+    >>> from loupe import from_arrays, head_overview
+    >>> figure = head_overview(from_arrays([[[[0.5, 0.5], [0.0, 1.0]]]], ["a", "film"]))
     """
     n_layers, n_heads, n_queries, n_keys = record.pattern.shape
     measures = measures or {}

@@ -35,7 +35,12 @@ def attention_heatmap(
     zoom: tuple[int, int] | None = None,
     notes: Sequence[str] = (),
 ) -> PlotlyFigure:
-    """The attention weights of one head; cells that its mask forbids are hatched."""
+    """The attention weights of one head; cells that its mask forbids are hatched.
+
+    >>> from loupe import attention_heatmap, from_arrays
+    >>> record = from_arrays([[[[0.5, 0.5], [0.0, 1.0]]]], ["a", "film"])
+    >>> figure = attention_heatmap(record, layer=0, head=0, query=1)
+    """
     return weight_heatmap(
         record.pattern[layer, head],
         record.tokens,

@@ -36,7 +36,12 @@ def token_strip(
     scale: WeightScale = TO_ONE,
     notes: Sequence[str] = (),
 ) -> VegaFigure:
-    """The tokens of the input, coloured by the weights that one head gives them from the position `query`."""
+    """The tokens of the input, coloured by the weights that one head gives them from the position `query`.
+
+    >>> from loupe import from_arrays, token_strip
+    >>> record = from_arrays([[[[0.5, 0.5], [0.0, 1.0]]]], ["a", "film"])
+    >>> figure = token_strip(record, layer=0, head=0, query=1)
+    """
     return weight_strip(
         record.attended,
         record.pattern[layer, head, query],
