@@ -1,4 +1,4 @@
-"""One frozen `ModelConfig` says everything from which an encoder is rebuilt; presets name the known ones."""
+"""`ModelConfig`: all that is needed to build an encoder; presets are configurations by name."""
 
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, Literal
@@ -10,7 +10,7 @@ from .schema import check_fields
 
 DIGITS = tuple("0123456789")
 SENTIMENTS = ("negative", "positive")
-LARGEST = 2**18  # of any size: an absurd value is refused before memory is taken for it
+LARGEST = 2**18  # for any size: an absurd value is refused before memory is taken for it
 MOST_PATTERNS = 2**26  # attention weights of all heads for the longest input; BERT-base has 2**25
 LARGEST_VOCABULARY = 2**20  # LaBSE has half a million tokens
 Size = Annotated[int, Meta(ge=1, le=LARGEST)]
@@ -90,7 +90,7 @@ class ModelConfig:
 
     def _check_input(self) -> None:
         """Raises ValueError where fields of text are set for images or the other way round, or sizes do not fit."""
-        defaults = (
+        defaults: dict[str, object] = (
             {"patch_size": None, "n_channels": 1}
             if self.is_text
             else {"padding_id": None, "masked_token_output": False}
@@ -114,6 +114,7 @@ class ModelConfig:
 
     @property
     def is_text(self) -> bool:
+        """Whether the encoder reads token ids; else it reads pictures."""
         return self.vocab_size is not None
 
     @property
@@ -123,18 +124,22 @@ class ModelConfig:
 
     @property
     def n_classes(self) -> int:
+        """Number of classes of the classifier, 0 without one."""
         return len(self.class_names)
 
     @property
     def patch_grid(self) -> tuple[int, int] | None:
         """(rows, columns) of patches, None for text."""
-        if self.image_size is None:
+        if self.image_size is None or self.patch_size is None:
             return None
-        return (self.image_size // self.patch_size,) * 2
+        n = self.image_size // self.patch_size
+        return n, n
 
     @property
     def n_patches(self) -> int:
-        return (self.image_size // self.patch_size) ** 2
+        """How many patches a picture is cut into, 0 for text."""
+        rows, columns = self.patch_grid or (0, 0)
+        return rows * columns
 
     @property
     def chooses(self) -> bool:
@@ -148,7 +153,7 @@ class ModelConfig:
 
     @property
     def d_embedding(self) -> int:
-        """Width of content and positions, where their sum is widened before the first block."""
+        """Width of the embedding, from which a linear layer leads to `d_model` where it is another."""
         return self.family.d_embedding or self.d_model
 
     @property
@@ -163,23 +168,25 @@ class ModelConfig:
 
     @property
     def n_before_patches(self) -> int:
-        """Positions before the first patch: the class token, and a distillation token where there is one."""
+        """How many positions are before the first patch: of the class token and the distillation token, as far as there are."""
         return (self.pooling == "class") + self.family.distillation_token
 
     @property
     def image_shape(self) -> tuple[int, ...]:
-        """Of the tensor of one picture: [height, width], with the colours before them."""
+        """Shape of the tensor of one picture: [height, width], or [colour, height, width]."""
+        assert self.image_size is not None, "an encoder of texts"
         grey = (self.image_size, self.image_size)
         return grey if self.n_channels == 1 else (self.n_channels, *grey)
 
     @property
     def patch_values(self) -> int:
         """How many numbers make a patch."""
+        assert self.patch_size is not None, "an encoder of texts"
         return self.n_channels * self.patch_size**2
 
     @property
     def least_size(self) -> int:
-        """How many numbers the largest matrices hold, where q, k and v share theirs: no encoder is smaller."""
+        """A lower bound of the number of parameters: that of the largest matrices, q, k and v sharing theirs."""
         layer = self.n_heads * (self.d_k + self.d_v) + 2 * self.d_ff
         whole = self.n_layers * layer + (self.vocab_size or self.patch_values)
         whole += self.n_positions if self.positions == "learned" else 0
@@ -187,12 +194,15 @@ class ModelConfig:
         return self.d_model * (whole + self.n_classes)
 
     def resized(self, **sizes: int) -> "ModelConfig":
-        """With other sizes; those of pictures make the positions. Raises ValueError where they do not fit each other."""
-        if not self.is_text:
-            image, patch = (sizes.get(name, getattr(self, name)) for name in ("image_size", "patch_size"))
-            # a patch that does not fit is refused by name, so what it makes of the positions is no matter
+        """The same variant with other sizes; for pictures they determine `n_positions`.
+
+        Raises ValueError where the sizes contradict each other.
+        """
+        if self.image_size is not None and self.patch_size is not None:
+            image, patch = sizes.get("image_size", self.image_size), sizes.get("patch_size", self.patch_size)
+            # of sizes that do not fit, `replace` refuses the patch size, whatever positions it makes
             sizes["n_positions"] = (image // max(patch, 1)) ** 2 + self.n_before_patches
-        return replace(self, **sizes)
+        return replace(self, **sizes)  # type: ignore[arg-type]  # any of the fields that are numbers
 
     def to_json(self) -> dict[str, Any]:
         """The fields as plain values, for `model.schema.convert_closed`; `family` only where it says anything."""
@@ -307,11 +317,12 @@ _PRESETS = {
 
 
 def presets() -> tuple[str, ...]:
+    """Names of all presets."""
     return tuple(_PRESETS)
 
 
 def preset(name: str) -> ModelConfig:
-    """Raises KeyError with the valid names."""
+    """The configuration of that name. Raises KeyError with the valid names."""
     if name not in _PRESETS:
         raise KeyError(f"no preset {name!r}; there are {', '.join(_PRESETS)}")
     return _PRESETS[name]

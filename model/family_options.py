@@ -1,4 +1,4 @@
-"""What encoders of other families have beside what `ModelConfig` says; the project's own checkpoints have none of it."""
+"""`Family`: the parts of encoders of other families that `ModelConfig` has no field for; this project's own have none."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -9,7 +9,7 @@ from .schema import Count, Number
 
 Activation = Literal["relu", "gelu", "gelu_tanh"]  # gelu_tanh: the approximation of GELU by tanh
 Act = Literal["relu", "gelu", "gelu_tanh", "tanh", "none"]  # also between the layers of an output
-# How the numbers of a classifier are read: as one choice of several, as a yes or no each, or as plain numbers.
+# How a classifier's numbers are read: as one choice of several, as a yes or no for each class, or as plain numbers.
 Answers = Literal["choice", "each", "numbers"]
 Size = Annotated[int, Meta(ge=0, le=2**18)]
 ByColour = Annotated[tuple[Number, ...], Meta(min_length=1, max_length=3)]
@@ -18,7 +18,7 @@ HeightWidth = Annotated[tuple[Size, ...], Meta(min_length=2, max_length=2)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pixels:
-    """What is done to a picture before it is cut into patches; means and standard deviations of pixels from 0 to 1."""
+    """How a picture is prepared before it is cut into patches; means and standard deviations are of pixels from 0 to 1."""
 
     means: ByColour = (0.5, 0.5, 0.5)
     deviations: ByColour = (0.5, 0.5, 0.5)
@@ -27,7 +27,7 @@ class Pixels:
     cropped: bool = False  # to the encoder's size, from the middle
 
     def __post_init__(self) -> None:
-        """Raises ValueError where a deviation is 0, since pixels are divided by it."""
+        """Raises ValueError where pixels cannot be divided by the deviations."""
         if not all(self.deviations) or len(self.deviations) != len(self.means):
             raise ValueError(f"pixels cannot be divided by {self.deviations}")
 
@@ -50,9 +50,9 @@ class Family:
     two_classifiers: bool = False  # of class token and distillation token; their logits' mean is the answer
     pooler: Act | None = None  # a linear map and this, behind pooling
     d_pooled: Size | None = None  # what the pooler makes; None for d_model
-    biases: bool = True  # of queries, keys and values
+    biases: bool = True  # whether queries, keys and values have biases
     answers: Answers = "choice"
-    token_class_names: tuple[str, ...] = ()  # of an output for each token
+    token_class_names: tuple[str, ...] = ()  # classes of an output for each token
     token_hidden: Act | None = None  # a linear map and this, before that output (ELECTRA's discriminator)
     token_answers: Answers = "choice"
     masked_token_act: Act = "gelu"

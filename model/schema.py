@@ -45,7 +45,7 @@ def convert(value: object, kind: Any, name: str = "") -> Any:
         if error.__cause__ is not None:  # raised by __post_init__ of a dataclass
             raise ValueError(str(error.__cause__)) from error
         message, _, path = str(error).partition(" - at `$")
-        steps = [field or int(index) for field, index in _STEP.findall(path)]
+        steps: list[str | int] = [field or int(index) for field, index in _STEP.findall(path)]
         raise ValueError(_sentence(message, value, kind, [*filter(None, [name]), *steps], steps)) from error
 
 
@@ -58,8 +58,9 @@ def convert_closed(value: object, kind: Any) -> Any:
 
 def check_fields(instance: object) -> None:
     """Raises ValueError where a field of the dataclass does not hold what its annotation asks for."""
-    for name, kind in _annotations(type(instance)).items():
-        convert(getattr(instance, name), kind, name)
+    kind: type = type(instance)
+    for name, annotation in _annotations(kind).items():
+        convert(getattr(instance, name), annotation, name)
 
 
 @cache
@@ -67,23 +68,26 @@ def _annotations(kind: type) -> dict[str, Any]:
     return get_type_hints(kind, include_extras=True)
 
 
-def _sentence(message: str, value: Any, kind: Any, names: list, steps: list) -> str:
-    where = " ".join(map(str, names))
+def _sentence(message: str, value: Any, kind: Any, names: list[str | int], steps: list[str | int]) -> str:
+    """The `message` of msgspec about the part of `value` to which `steps` lead, with that part's value in it."""
+    field = " ".join(map(str, names))
     if message.startswith("Object missing required field"):
-        return f"{where}: {message.split('`')[1]} is missing".removeprefix(": ")
-    where = where or "it"
+        return f"{field}: {message.split('`')[1]} is missing".removeprefix(": ")
+    field = field or "it"
     for step in steps:
         value, kind = value[step], _type_at(kind, step)
     got = f"got {_shortened.repr(value)}"
-    options = [option for it in _members(kind) if get_origin(it) is Literal for option in get_args(it)]
+    options = [
+        option for member in _members(kind) if get_origin(member) is Literal for option in get_args(member)
+    ]
     if options:
-        return f"{where} must be one of {', '.join(map(str, options))}, {got}"
+        return f"{field} must be one of {', '.join(map(str, options))}, {got}"
     if not message.startswith("Expected "):
-        return f"{where}: {message}, {got}"
+        return f"{field}: {message}, {got}"
     wanted = message.removeprefix("Expected ").partition(", got ")[0]
     for word, plain in _WORDS.items():
         wanted = wanted.replace(word, plain)
-    return f"{where} must be {wanted}, {got}"
+    return f"{field} must be {wanted}, {got}"
 
 
 def _type_at(kind: Any, step: str | int) -> Any:

@@ -310,6 +310,7 @@ def _write_json(path: Path, values: dict[str, Any]) -> None:
 
 
 def _read_tokenizer(path: Path, config: ModelConfig) -> Tokenizer:
+    assert config.vocab_size is not None  # an encoder of texts
     name = folder_and_name(path)
     values = read_object(path, name)
     with one_sentence(f"{name} cannot be read"):

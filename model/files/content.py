@@ -1,4 +1,4 @@
-"""Reading files that somebody else may have put there: regular files alone, and up to a size."""
+"""Reads files that somebody else may have put there: regular files only, and up to a size."""
 
 import errno
 import os
@@ -18,7 +18,7 @@ def check_regular(path: Path) -> None:
 
 
 def content_of(path: Path, largest: int) -> bytes:
-    """Raises as `check_regular` does, ValueError where the file has more than `largest` bytes, and OSError."""
+    """The bytes of a file. Raises as `check_regular` does, ValueError above `largest` bytes, and OSError."""
     check_regular(path)
     with path.open("rb") as file:
         content = file.read(largest + 1)

@@ -16,7 +16,7 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
-MOST_PARTS = 16  # of a kind; that of ALBERT has eight normalizers
+MOST_COMPONENTS = 16  # of one kind; that of ALBERT has eight normalizers
 LONGEST_NAME = 256  # characters of a token that is added to texts, such as [UNK]
 LONGEST_PIECE = 1000
 LONGEST_UNIGRAM = 256  # bytes of a piece; at each position of a text pieces of every length are tried
@@ -71,44 +71,44 @@ def check(values: dict[str, Any]) -> None:
     """Raises ValueError, in one sentence, where the content of a `tokenizer.json` could ask for unbounded work."""
     for kind, (several, allowed, most_growth) in _KINDS.items():
         growth = 1.0
-        for part in _parts(values.get(kind), several):
-            name = part.get("type")
+        for component in _components(values.get(kind), several):
+            name = component.get("type")
             if not isinstance(name, str) or name not in allowed:
-                raise ValueError(f"its {_said(kind)} {_short(name)} is not supported")
-            its = allowed[name]
-            growth *= its(part) if callable(its) else its
+                raise ValueError(f"its {kind.replace('_', '-')} {_short(name)} is not supported")
+            factor = allowed[name]
+            growth *= factor(component) if callable(factor) else factor
         if growth > most_growth:
             raise ValueError(
-                f"its {_said(kind)} can make a text {growth:,.0f} times as long, and at most {most_growth:,} times is allowed"
+                f"its {kind.replace('_', '-')} can make a text {growth:,.0f} times as long, and at most {most_growth:,} times is allowed"
             )
     _check_model(values.get("model"))
     _check_added(values.get("added_tokens"))
 
 
-def _parts(part: Any, several: str) -> Iterator[dict[str, Any]]:
-    """The parts of a kind: those in its sequences, or itself."""
-    waiting = [part] if part is not None else []
-    for _ in range(MOST_PARTS):
+def _components(component: Any, several: str) -> Iterator[dict[str, Any]]:
+    """The components of one kind, such as normalizers: the component itself, or all in its nested sequences."""
+    waiting = [component] if component is not None else []
+    for _ in range(MOST_COMPONENTS):
         if not waiting:
             return
-        part = waiting.pop()
-        if not isinstance(part, dict):
+        component = waiting.pop()
+        if not isinstance(component, dict):
             raise ValueError(f"one of its {several} is not an object")
-        if part.get("type") != "Sequence":
-            yield part
-        elif isinstance(inner := part.get(several), list):
+        if component.get("type") != "Sequence":
+            yield component
+        elif isinstance(inner := component.get(several), list):
             waiting += inner
         else:
             raise ValueError(f"a sequence has no {several}")
     if waiting:
-        raise ValueError(f"it has more than {MOST_PARTS} {several}")
+        raise ValueError(f"it has more than {MOST_COMPONENTS} {several}")
 
 
-# How many times as many bytes a part can make of a text
+# Of each component: by what factor it can lengthen a text, in bytes
 
 
-def _replaced(part: dict[str, Any]) -> float:
-    pattern, content = part.get("pattern"), part.get("content")
+def _replace_growth(component: dict[str, Any]) -> float:
+    pattern, content = component.get("pattern"), component.get("content")
     if not isinstance(pattern, dict) or not isinstance(content, str):
         raise ValueError("a Replace has no pattern or no content")
     if isinstance(text := pattern.get("String"), str) and text:
@@ -118,33 +118,38 @@ def _replaced(part: dict[str, Any]) -> float:
     return float(max(1, len(content.encode()) + may_be_empty))
 
 
-def _split(part: dict[str, Any]) -> float:
-    pattern = part.get("pattern")
+def _split_growth(component: dict[str, Any]) -> float:
+    pattern = component.get("pattern")
     if not isinstance(pattern, dict) or not pattern.get("String"):
         _check_pattern(pattern)
     return 1.0
 
 
 def _check_pattern(pattern: Any) -> None:
-    said = pattern.get("Regex") if isinstance(pattern, dict) else None
-    if not isinstance(said, str):
+    """Raises ValueError where a regular expression is not known and could backtrack far."""
+    expression = pattern.get("Regex") if isinstance(pattern, dict) else None
+    if not isinstance(expression, str):
         raise ValueError("one of its patterns is empty")
-    if said not in KNOWN and not (len(said) <= LONGEST_PATTERN and SIMPLE.fullmatch(said)):
+    is_simple = len(expression) <= LONGEST_PATTERN and SIMPLE.fullmatch(expression)
+    if expression not in KNOWN and not is_simple:
         raise ValueError(
-            f"its pattern {_short(said)} could take for ever, and is not that of a known tokenizer"
+            f"its pattern {_short(expression)} could take for ever, and is not that of a known tokenizer"
         )
 
 
-def _prepended(part: dict[str, Any]) -> float:
-    """It is put once before a text, not before each character."""
-    _check_name(part.get("prepend"), "what it puts before a text")
+def _prepend_growth(component: dict[str, Any]) -> float:
+    """1: the prefix is put once before a text, not before each character."""
+    _check_name(component.get("prepend"), "what it puts before a text")
     return 1.0
 
 
-def _mapped(part: dict[str, Any]) -> float:
-    """As SentencePiece writes it: the length of a tree, the tree, and the replacements, each ended by a zero byte."""
+def _charsmap_growth(component: dict[str, Any]) -> float:
+    """The length of the longest replacement in a character map of SentencePiece, in bytes.
+
+    The map holds the length of a tree, the tree, and the replacements, each ended by a zero byte.
+    """
     try:
-        content = base64.b64decode(part.get("precompiled_charsmap") or "", validate=True)
+        content = base64.b64decode(component.get("precompiled_charsmap") or "", validate=True)
     except (binascii.Error, TypeError, ValueError):
         raise ValueError("its precompiled_charsmap is damaged") from None
     length = int.from_bytes(content[:4], "little")
@@ -153,19 +158,19 @@ def _mapped(part: dict[str, Any]) -> float:
     return float(max(1, *map(len, content[4 + length :].split(b"\0"))))
 
 
-def _template(part: dict[str, Any]) -> float:
-    """Each text occurs in it once at most."""
+def _template_growth(component: dict[str, Any]) -> float:
+    """1, as a template holds each text once at most. Raises ValueError where it does not."""
     for key, allowed in (("single", ["A"]), ("pair", ["A", "B"])):
-        pieces = part.get(key)
+        pieces = component.get(key)
         pieces = pieces if isinstance(pieces, list) else []
         texts = [
             piece["Sequence"].get("id")
             for piece in pieces
-            if isinstance(piece, dict) and _holds(piece, "Sequence")
+            if isinstance(piece, dict) and isinstance(piece.get("Sequence"), dict)
         ]
         if len(pieces) > LONGEST_NAME or len(set(texts)) < len(texts) or not set(texts) <= set(allowed):
             raise ValueError(f"its template for a {key} text holds a text twice, or one that does not exist")
-    tokens = part.get("special_tokens")
+    tokens = component.get("special_tokens")
     for token in tokens.values() if isinstance(tokens, dict) else []:
         ids, names = (token.get(key) if isinstance(token, dict) else None for key in ("ids", "tokens"))
         if not isinstance(ids, list) or not isinstance(names, list) or len(ids) != len(names):
@@ -175,32 +180,29 @@ def _template(part: dict[str, Any]) -> float:
     return 1.0
 
 
-def _ends(part: dict[str, Any]) -> float:
+def _end_tokens_growth(component: dict[str, Any]) -> float:
+    """1: two tokens are added to a text. Raises ValueError where their names are too long."""
     for key in ("sep", "cls"):
-        _check_name(next(iter(part.get(key) or [None]), None), f"its token {key}")
+        _check_name(next(iter(component.get(key) or [None]), None), f"its token {key}")
     return 1.0
 
 
-def _holds(piece: dict[str, Any], key: str) -> bool:
-    return isinstance(piece.get(key), dict)
-
-
-# By the names of the parts: how many times as many bytes each can make of a text. For Unicode's normal forms see
+# By the names of the components: the factor by which each can lengthen a text, in bytes. For Unicode's normal forms see
 # unicode.org/faq/normalization; the characters by which ByteLevel writes a byte take two.
 _Growth = float | Callable[[dict[str, Any]], float]
 _NORMALIZERS: dict[str, _Growth] = {
     "BertNormalizer": 3, "ByteLevel": 2, "Lowercase": 1.5, "NFC": 3, "NFD": 3, "NFKC": 11, "NFKD": 11, "Nmt": 1,
-    "Precompiled": _mapped, "Prepend": _prepended, "Replace": _replaced, "Strip": 1, "StripAccents": 1,
+    "Precompiled": _charsmap_growth, "Prepend": _prepend_growth, "Replace": _replace_growth, "Strip": 1, "StripAccents": 1,
 }  # fmt: skip
 _PRE_TOKENIZERS: dict[str, _Growth] = {
     "BertPreTokenizer": 1, "ByteLevel": 4, "CharDelimiterSplit": 1, "Digits": 1, "Metaspace": 4, "Punctuation": 1,
-    "Split": _split, "UnicodeScripts": 1, "Whitespace": 1, "WhitespaceSplit": 1,
+    "Split": _split_growth, "UnicodeScripts": 1, "Whitespace": 1, "WhitespaceSplit": 1,
 }  # fmt: skip
 _POST_PROCESSORS: dict[str, _Growth] = {
-    "BertProcessing": _ends, "ByteLevel": 1, "RobertaProcessing": _ends, "TemplateProcessing": _template,
+    "BertProcessing": _end_tokens_growth, "ByteLevel": 1, "RobertaProcessing": _end_tokens_growth, "TemplateProcessing": _template_growth,
 }  # fmt: skip
 _DECODERS: dict[str, _Growth] = {
-    "BPEDecoder": 1, "ByteFallback": 1, "ByteLevel": 1, "CTC": 1, "Fuse": 1, "Metaspace": 1, "Replace": _replaced,
+    "BPEDecoder": 1, "ByteFallback": 1, "ByteLevel": 1, "CTC": 1, "Fuse": 1, "Metaspace": 1, "Replace": _replace_growth,
     "Strip": 1, "WordPiece": 1,
 }  # fmt: skip
 _KINDS: dict[str, tuple[str, dict[str, _Growth], int]] = {
@@ -225,7 +227,9 @@ def _check_model(model: Any) -> None:
     pieces = model.get("vocab")
     if isinstance(pieces, list):  # Unigram: pairs of a piece and its score
         lengths = [
-            len(it[0].encode()) for it in pieces if isinstance(it, list) and it and isinstance(it[0], str)
+            len(piece[0].encode())
+            for piece in pieces
+            if isinstance(piece, list) and piece and isinstance(piece[0], str)
         ]
         if max(lengths, default=0) > LONGEST_UNIGRAM or sum(lengths) > MOST_OF_UNIGRAMS:
             raise ValueError(
@@ -236,7 +240,8 @@ def _check_model(model: Any) -> None:
 
 
 def _check_added(tokens: Any) -> None:
-    names = [it.get("content") for it in tokens if isinstance(it, dict)] if isinstance(tokens, list) else []
+    tokens = tokens if isinstance(tokens, list) else []
+    names = [token.get("content") for token in tokens if isinstance(token, dict)]
     length = sum(len(name) for name in names if isinstance(name, str))
     if len(names) > MOST_ADDED or length > MOST_OF_ADDED:
         raise ValueError(
@@ -249,10 +254,6 @@ def _check_name(name: Any, what: str) -> None:
         raise ValueError(f"{what} must be a text of at most {LONGEST_NAME} characters")
 
 
-def _said(kind: str) -> str:
-    return kind.replace("_", "-")
-
-
-def _short(said: object) -> str:
-    shown = repr(said)
+def _short(value: object) -> str:
+    shown = repr(value)
     return shown if len(shown) <= 60 else f"{shown[:57]}..."

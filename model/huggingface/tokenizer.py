@@ -1,6 +1,7 @@
 """The tokenizer of a folder in Hugging Face's layout: `tokenizer.json`, or the vocabulary from which it is made."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,10 @@ NEEDED = f"there is no {TOKENIZER}, no {VOCABULARY_LINES}, and no {VOCABULARY} w
 
 
 def read_tokenizer(folder: Path, config: ModelConfig) -> Tokenizer:
-    """With the encoder's own length as truncation, and no padding. Raises ValueError, in one sentence, where it cannot be used."""
+    """The tokenizer of a folder, which truncates to the encoder's length and does not pad.
+
+    Raises ValueError, in one sentence, where it cannot be used.
+    """
     path = folder / TOKENIZER_CONFIG
     options = read_object(path, TOKENIZER_CONFIG) if path.exists() else {}
     if any((folder / name).stat().st_size > LARGEST_JSON for name in FILES if (folder / name).is_file()):
@@ -32,7 +36,8 @@ def read_tokenizer(folder: Path, config: ModelConfig) -> Tokenizer:
 
 
 def _check(tokenizer: Tokenizer, config: ModelConfig) -> None:
-    """Raises ValueError where it makes tokens, or parts of a text, that the encoder does not have."""
+    """Raises ValueError where the tokenizer makes token ids or token types that the encoder does not have."""
+    assert config.vocab_size is not None  # an encoder of texts
     n_types, n_added = config.family.n_token_types, tokenizer.num_special_tokens_to_add(False)
     added = _values(tokenizer.post_processor, "ids", "sep", "cls")
     words = tokenizer.get_vocab()
@@ -41,41 +46,43 @@ def _check(tokenizer: Tokenizer, config: ModelConfig) -> None:
         raise ValueError(
             f"its token ids go up to {largest}, but the encoder's vocabulary has {config.vocab_size}"
         )
-    if n_types > 1 and (part := max(_values(tokenizer.post_processor, "type_id"), default=0)) >= n_types:
-        raise ValueError(f"its token types go up to {part}, but the encoder has {n_types}")
+    largest_type = max(_values(tokenizer.post_processor, "type_id"), default=0)
+    if n_types > 1 and largest_type >= n_types:
+        raise ValueError(f"its token types go up to {largest_type}, but the encoder has {n_types}")
     if n_added >= config.n_positions:
         raise ValueError(
             f"it adds {n_added} special tokens, but the encoder reads only {config.n_positions} tokens"
         )
-    for text in ("", max(words, key=words.get, default="")):  # it may fail only when it is used
+    for text in ("", max(words, key=words.__getitem__, default="")):  # it may fail only when it is used
         encode(tokenizer, text)
 
 
 def _values(processor: processors.PostProcessor | None, *keys: str) -> list[int]:
-    """The whole numbers at these keys of what a post-processor holds, however deep."""
-    found: list[int] = []
+    """The whole numbers that a post-processor holds at these keys, at any depth."""
 
-    def look(part: object, wanted: bool) -> None:
-        if isinstance(part, dict):
-            for key, value in part.items():
-                look(value, key in keys)
-        elif isinstance(part, list):
-            for each in part:
-                look(each, wanted)
-        elif wanted and type(part) is int:
-            found.append(part)
+    def collect(value: object, wanted: bool) -> Iterator[int]:
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                yield from collect(inner, key in keys)
+        elif isinstance(value, list):
+            for inner in value:
+                yield from collect(inner, wanted)
+        elif wanted and type(value) is int:
+            yield value
 
-    if processor is not None:
-        look(json.loads(processor.__getstate__()), False)
-    return found
+    return [] if processor is None else list(collect(json.loads(processor.__getstate__()), False))
 
 
 def _length(tokenizer: Tokenizer, options: dict[str, Any], config: ModelConfig) -> int:
-    """Where nobody set a length, `transformers` writes 10^30; less than what is added to a text would cut nothing."""
+    """The number of tokens to truncate to, at most the encoder's.
+
+    Lengths no longer than the special tokens are ignored; where nobody set one, `transformers` writes 10^30.
+    """
     length = options.get("model_max_length")
-    least = tokenizer.num_special_tokens_to_add(True)
-    is_one = type(length) is int and length > least
-    return min(config.n_positions, length) if is_one else config.n_positions
+    if isinstance(length, bool) or not isinstance(length, int):
+        return config.n_positions
+    is_usable = length > tokenizer.num_special_tokens_to_add(True)
+    return min(config.n_positions, length) if is_usable else config.n_positions
 
 
 def _made(folder: Path, options: dict[str, Any]) -> Tokenizer:
@@ -96,7 +103,7 @@ def _made(folder: Path, options: dict[str, Any]) -> Tokenizer:
 
 
 def _word_piece(path: Path, options: dict[str, Any]) -> Tokenizer:
-    """As BERT reads."""
+    """BERT's tokenizer, made of its list of word pieces."""
     names = {
         "unk_token": "[UNK]",
         "cls_token": "[CLS]",
@@ -106,7 +113,7 @@ def _word_piece(path: Path, options: dict[str, Any]) -> Tokenizer:
     }
     names = {key: _token(options, key, name) for key, name in names.items()}
     pieces = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")  # other ends of lines are pieces
-    vocabulary = {piece: at for at, piece in enumerate(pieces)}
+    vocabulary = {piece: index for index, piece in enumerate(pieces)}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token=names["unk_token"]))
     tokenizer.normalizer = normalizers.BertNormalizer(
         lowercase=bool(options.get("do_lower_case", True)),
@@ -117,9 +124,7 @@ def _word_piece(path: Path, options: dict[str, Any]) -> Tokenizer:
     tokenizer.decoder = decoders.WordPiece()
     tokenizer.add_special_tokens([name for name in names.values() if name in vocabulary])
     first, last = names["cls_token"], names["sep_token"]
-    ids = [(name, tokenizer.token_to_id(name)) for name in (first, last)]
-    if any(at is None for _, at in ids):
-        raise ValueError(f"{VOCABULARY_LINES} has no {first} or no {last}")
+    ids = _ids(tokenizer, first, last, VOCABULARY_LINES)
     tokenizer.post_processor = processors.TemplateProcessing(
         single=f"{first} $A {last}", pair=f"{first} $A {last} $B:1 {last}:1", special_tokens=ids
     )
@@ -127,7 +132,7 @@ def _word_piece(path: Path, options: dict[str, Any]) -> Tokenizer:
 
 
 def _byte_pairs(folder: Path, options: dict[str, Any]) -> Tokenizer:
-    """As RoBERTa reads."""
+    """RoBERTa's tokenizer, made of its byte pairs and their merges."""
     tokenizer = Tokenizer(models.BPE.from_file(str(folder / VOCABULARY), str(folder / MERGES)))
     before = bool(options.get("add_prefix_space", False))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=before)
@@ -146,15 +151,21 @@ def _byte_pairs(folder: Path, options: dict[str, Any]) -> Tokenizer:
     tokenizer.add_special_tokens(
         [*known, *([mask] if tokenizer.token_to_id(mask.content) is not None else [])]
     )
-    ends = [(name, tokenizer.token_to_id(name)) for name in (names["sep_token"], names["cls_token"])]
-    if any(at is None for _, at in ends):
-        raise ValueError(f"{VOCABULARY} has no {names['cls_token']} or no {names['sep_token']}")
-    tokenizer.post_processor = processors.RobertaProcessing(*ends, add_prefix_space=before)
+    sep, cls = _ids(tokenizer, names["sep_token"], names["cls_token"], VOCABULARY)
+    tokenizer.post_processor = processors.RobertaProcessing(sep, cls, add_prefix_space=before)
     return tokenizer
 
 
+def _ids(tokenizer: Tokenizer, first: str, second: str, file: str) -> list[tuple[str, int]]:
+    """Name and id of two tokens. Raises ValueError where the vocabulary in `file` lacks one."""
+    ids = [(name, index) for name in (first, second) if (index := tokenizer.token_to_id(name)) is not None]
+    if len(ids) < 2:
+        raise ValueError(f"{file} has no {first} or no {second}")
+    return ids
+
+
 def _token(options: dict[str, Any], key: str, otherwise: str) -> str:
-    """A name, which may stand alone or as an object with `content`."""
+    """The name of a token in the options, where it may be an object with `content`."""
     value = options.get(key, otherwise)
     value = value.get("content", otherwise) if isinstance(value, dict) else value
     return value if isinstance(value, str) and value else otherwise

@@ -26,13 +26,13 @@ Role = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Positions:
-    """What stands at each position of one input."""
+    """Token (or patch) and role at each position of one input."""
 
     tokens: tuple[str, ...]  # "[CLS]", "great", "##s", "r2c5"
     roles: tuple[Role, ...]  # one a position
     patch_grid: tuple[int, int] | None = None  # (rows, columns) of patches, None for text
     continuing_prefix: str = ""  # with which the tokenizer marks a continuation
-    # where a view has merged positions or left some out: of each the first position that it was
+    # in a view, which merges or leaves out positions: the first original position of each
     numbers: tuple[int, ...] | None = None
     merged: bool = False  # whether a view has merged the pieces of each word
 
@@ -54,17 +54,17 @@ class Positions:
         """A name for each position that no other has: tokens, which can repeat, are numbered ("3 film")."""
         if self.patch_grid is not None:
             return self.tokens
-        return tuple(f"{self.number(at)} {token}" for at, token in enumerate(self.tokens))
+        return tuple(f"{self.number(position)} {token}" for position, token in enumerate(self.tokens))
 
     def number(self, position: int) -> int:
-        """Which position of the input this one is, or begins with; the same one but in a view."""
+        """The position in the whole input; of merged positions the first. Differs from `position` only in a view."""
         return position if self.numbers is None else self.numbers[position]
 
     def position_of(self, number: int) -> int:
-        """Where the position `number` of the input stands, or the word that holds it; the nearest where it is hidden."""
+        """The inverse of `number`: where a position of the whole input is in this view; where it is hidden, the one before."""
         if self.numbers is None:
             return min(max(number, 0), len(self) - 1)
-        return max((at for at, begins in enumerate(self.numbers) if begins <= number), default=0)
+        return max((index for index, first in enumerate(self.numbers) if first <= number), default=0)
 
     @property
     def pieces(self) -> tuple[str, ...]:
@@ -88,9 +88,9 @@ class Positions:
         return tuple(position for position, role in enumerate(self.roles) if role in roles)
 
     def in_order(self, order: Sequence[int]) -> "Positions":
-        """The same with token and role of position `order[i]` at position i."""
-        tokens, roles = (tuple(each[at] for at in order) for each in (self.tokens, self.roles))
-        return replace(self, tokens=tokens, roles=roles)
+        """The positions in another order: at index i, token and role of position `order[i]`."""
+        tokens = tuple(self.tokens[position] for position in order)
+        return replace(self, tokens=tokens, roles=tuple(self.roles[position] for position in order))
 
 
 def _short(positions: Positions) -> str:
@@ -101,12 +101,12 @@ def _short(positions: Positions) -> str:
 
 
 def read_answers(
-    logits: Float32[np.ndarray, "*axes class"], how: Answers
+    logits: Float32[np.ndarray, "*axes class"], kind: Answers
 ) -> Float32[np.ndarray, "*axes class"]:
-    """Softmax for a choice, the logistic function for each class by itself, plain numbers as they are."""
-    if how == "numbers":
+    """Probabilities from logits: softmax for a "choice", the logistic function for "each"; "numbers" are returned as they are."""
+    if kind == "numbers":
         return logits
-    if how == "each":
+    if kind == "each":
         return np.exp(-np.logaddexp(0, -logits))
     weights = np.exp(logits - logits.max(axis=-1, keepdims=True, initial=-np.inf))
     return weights / weights.sum(axis=-1, keepdims=True)
@@ -117,7 +117,7 @@ class AttentionRecord(Positions):
     """Attention patterns and what stands at their positions: all that a figure of attention needs, and no more.
 
     The positions are those of the queries; `keys` are given where those are others, as in cross-attention. Arrays are
-    read-only. What asks for one of these takes a `ForwardRecord` as well; the other way round does not hold.
+    read-only. A `ForwardRecord` is one of these, too.
     """
 
     pattern: Float32[np.ndarray, "layer head query key"]
@@ -153,7 +153,7 @@ class AttentionRecord(Positions):
 
     @property
     def attended(self) -> Positions:
-        """What stands at the keys."""
+        """The positions of the keys: `keys`, or those of the queries."""
         return self.keys or self
 
     @property
@@ -212,7 +212,7 @@ class ForwardRecord(AttentionRecord):
 
     @property
     def is_finite(self) -> bool:
-        """Whether all that leads to the answer is numbers: weights of finite numbers can make infinite activations."""
+        """Whether residual stream and logits are finite: finite weights can make infinite activations."""
         return bool(np.isfinite(self.residual).all() and np.isfinite(self.logits).all())
 
     @property
@@ -222,7 +222,7 @@ class ForwardRecord(AttentionRecord):
 
     @property
     def probabilities(self) -> Float32[np.ndarray, " class"]:
-        """What `read_answers` makes of the logits."""
+        """Softmax, logistic function or plain values of the logits, as `read_answers` has it for this encoder."""
         return read_answers(self.logits, self.config.family.answers)
 
     @property
@@ -231,13 +231,13 @@ class ForwardRecord(AttentionRecord):
 
     @property
     def token_probabilities(self) -> Float32[np.ndarray, "query token_class"] | None:
-        """As `probabilities`, of the classes of each token; None without such an output."""
+        """As `probabilities`, for the classes of each token; None without such an output."""
         if self.token_logits is None:
             return None
         return read_answers(self.token_logits, self.config.family.token_answers)
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """Names of the first axis of `residual` and `logits_by_layer`: embed, L0 mid, L0 post, ..."""
+        """Names along the first axis of `residual` and `logits_by_layer`: embed, L0 mid, L0 post, ..."""
         layers = range(self.config.n_layers)
-        return ("embed", *(f"L{layer} {part}" for layer in layers for part in ("mid", "post")))
+        return ("embed", *(f"L{layer} {point}" for layer in layers for point in ("mid", "post")))

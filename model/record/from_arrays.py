@@ -1,4 +1,4 @@
-"""Attention from anywhere: `from_arrays(pattern, tokens)` makes a record of weights and labels, and changes no value."""
+"""Records of attention from elsewhere: `from_arrays(pattern, tokens)` takes weights and labels as they are."""
 
 from collections.abc import Sequence
 from dataclasses import fields
@@ -23,7 +23,7 @@ _WORD_BEGINS = (
     "▁",
     "Ġ",
 )  # in SentencePiece's and byte-level vocabularies; else pieces that go on begin with ##
-_GOES_ON = "##"
+_CONTINUES = "##"
 
 
 def from_arrays(
@@ -84,13 +84,13 @@ def from_arrays(
     )
 
 
-def positions(read: Positions) -> dict[str, Any]:
-    """The fields of `Positions` that any record of them has."""
-    return {field.name: getattr(read, field.name) for field in fields(Positions)}
+def positions(record: Positions) -> dict[str, Any]:
+    """The fields of a record that `Positions` has, by name."""
+    return {field.name: getattr(record, field.name) for field in fields(Positions)}
 
 
 def attention_alone(record: AttentionRecord) -> AttentionRecord:
-    """Of any record the weights, the mask and what stands at the positions."""
+    """The part of any record that figures of attention need: weights, mask, tokens and roles."""
     return AttentionRecord(pattern=record.pattern, mask=record.mask, keys=record.keys, **positions(record))
 
 
@@ -118,22 +118,22 @@ def check_picture(picture: np.ndarray) -> np.ndarray:
     return picture
 
 
-def _pattern(given: Any) -> np.ndarray:
-    if isinstance(given, list | tuple):
-        layers = [_array(each) for each in given]
-        layers = [each[0] if each.ndim == 4 and len(each) == 1 else each for each in layers]
-        if not layers or len({each.shape for each in layers}) > 1 or layers[0].ndim != 3:
+def _pattern(values: Any) -> np.ndarray:
+    if isinstance(values, list | tuple):
+        layers = [_array(layer) for layer in values]
+        layers = [layer[0] if layer.ndim == 4 and len(layer) == 1 else layer for layer in layers]
+        if not layers or len({layer.shape for layer in layers}) > 1 or layers[0].ndim != 3:
             raise ValueError(
                 "a pattern in layers needs one array [head, query, key] for each layer, all of one shape"
             )
-        given = np.stack(layers)
-    values = _array(given)
+        values = np.stack(layers)
+    values = _array(values)
     if values.dtype.kind not in "fiub" or values.ndim != 4 or not values.size:
         raise ValueError(
             f"pattern must be numbers of [layer, head, query, key], got {values.dtype.name} of {values.shape}"
         )
-    layers, heads, *sides = values.shape
-    if max(sides) > MOST_POSITIONS or layers * heads > MOST_HEADS:
+    n_layers, n_heads, *sides = values.shape
+    if max(sides) > MOST_POSITIONS or n_layers * n_heads > MOST_HEADS:
         raise ValueError(
             f"pattern {values.shape} is too large to be shown: at most {MOST_POSITIONS:,} positions and {MOST_HEADS:,} heads"
         )
@@ -142,17 +142,17 @@ def _pattern(given: Any) -> np.ndarray:
     return pattern
 
 
-def _array(given: Any) -> np.ndarray:
-    """Of a tensor as well, on any device and with its graph; numpy has no bfloat16."""
-    if hasattr(given, "detach"):
-        given = given.detach().cpu().float().numpy()
-    return np.asarray(given)
+def _array(values: Any) -> np.ndarray:
+    """An array of array-like values; tensors may be on any device, with a graph, and bfloat16, which numpy lacks."""
+    if hasattr(values, "detach"):
+        values = values.detach().cpu().float().numpy()
+    return np.asarray(values)
 
 
-def _mask(given: Any, shape: tuple[int, ...]) -> np.ndarray:
-    if given is None:
+def _mask(values: Any, shape: tuple[int, ...]) -> np.ndarray:
+    if values is None:
         return np.broadcast_to(np.True_, shape)
-    mask = _array(given)
+    mask = _array(values)
     if mask.dtype.kind not in "b" or mask.shape != shape:
         raise ValueError(f"mask must be true or false, of pattern's shape {shape}")
     return np.array(mask)
@@ -171,13 +171,15 @@ def _positions(
         roles, spelled = _roles(tokens)
         prefix = spelled if prefix is None else prefix
     _need_labels("roles", roles, n)
-    if unknown := sorted(set(roles) - set(get_args(Role))):
-        raise ValueError(f"roles must be of {', '.join(get_args(Role))}; got {unknown[0][:40]!r}")
-    return Positions(tokens=tuple(tokens), roles=tuple(roles), continuing_prefix=prefix or "", **more)
+    known: dict[str, Role] = {role: role for role in get_args(Role)}
+    if unknown := sorted(set(roles) - set(known)):
+        raise ValueError(f"roles must be of {', '.join(known)}; got {unknown[0][:40]!r}")
+    checked = tuple(known[role] for role in roles)
+    return Positions(tokens=tuple(tokens), roles=checked, continuing_prefix=prefix or "", **more)
 
 
 def _need_labels(name: str, labels: Sequence[str], n: int) -> None:
-    if isinstance(labels, str) or not all(isinstance(each, str) for each in labels):
+    if isinstance(labels, str) or not all(isinstance(label, str) for label in labels):
         raise ValueError(f"{name} must be a list of strings")
     if len(labels) != n:
         raise ValueError(f"there are {len(labels)} {name} for {n} positions of the pattern")
@@ -186,28 +188,31 @@ def _need_labels(name: str, labels: Sequence[str], n: int) -> None:
 
 
 def _roles(tokens: Sequence[str]) -> tuple[list[str], str]:
-    """A role for each token by its spelling, and what marks the pieces that go on with a word."""
-    begins = next((mark for mark in _WORD_BEGINS if any(token.startswith(mark) for token in tokens)), None)
-    found: list[str] = []
-    for at, token in enumerate(tokens):
-        goes_on = token.startswith(_GOES_ON) and token != _GOES_ON
-        if begins is not None:
-            goes_on = at > 0 and not token.startswith(begins) and found[-1] in ("word", "continuation")
-        found.append(_SPELLED.get(token, "continuation" if goes_on and at else "word"))
-    return found, "" if begins else _GOES_ON
+    """The role of each token by its spelling, and the prefix of pieces that continue a word."""
+    word_begin = next(
+        (mark for mark in _WORD_BEGINS if any(token.startswith(mark) for token in tokens)), None
+    )
+    roles: list[str] = []
+    for index, token in enumerate(tokens):
+        continues = token.startswith(_CONTINUES) and token != _CONTINUES
+        if word_begin is not None:
+            follows_word = index > 0 and roles[-1] in ("word", "continuation")
+            continues = follows_word and not token.startswith(word_begin)
+        roles.append(_SPELLED.get(token, "continuation" if continues and index else "word"))
+    return roles, "" if word_begin else _CONTINUES
 
 
 def _patches(
     grid: tuple[int, int], n: int, tokens: Sequence[str] | None, roles: Sequence[str] | None
 ) -> tuple[Sequence[str], Sequence[str]]:
-    """Labels and roles where none were given: what stands before the first patch is the class token, and others."""
+    """Labels and roles of patches, where not given: before the first patch come a class token and special tokens."""
     rows, columns = grid
     before = n - rows * columns
     if min(grid) < 1 or before < 0:
         raise ValueError(f"{n} positions are too few for {rows} × {columns} patches")
     if tokens is None:
         names = [f"r{row}c{column}" for row in range(rows) for column in range(columns)]
-        first = ["[CLS]", *(f"[{at}]" for at in range(1, before))]
+        first = ["[CLS]", *(f"[{index}]" for index in range(1, before))]
         tokens = [*first[:before], *names]
     if roles is None:
         roles = [*["class", *["special"] * before][:before], *["patch"] * (n - before)]

@@ -44,13 +44,13 @@ LABELS = ("tokens", "queries", "roles", "keys", "key_roles")
 WANTED = (*AXES, *LABELS, "patch_grid", "picture", "numbers", "settings")
 LARGEST_SETTINGS = 2**20  # characters
 HALF = "half"  # the setting `precision` of what was in a file in half precision
-_OF_TEXTS = 2**15  # bytes that tokens and settings may take
+_TEXT_BYTES = 2**15  # that tokens and settings may take
 _LARGEST_HALF = float(np.finfo(np.float16).max)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordFile:
-    """What a file holds: a `ForwardRecord`, or where there is less than that in it the attention alone."""
+    """The content of a file: a `ForwardRecord`, or where arrays of it are missing an `AttentionRecord`."""
 
     record: AttentionRecord
     settings: dict[str, Any]  # what a file from elsewhere does not have
@@ -68,8 +68,8 @@ def save(
     >>> save_record(record, "record.npz", {"text": "A gripping film."})  # doctest: +SKIP
     """
     content = dump(record, settings, picture, Path(path).suffix.lower())
-    with replacing(Path(path)) as beside:
-        beside.write_bytes(content)
+    with replacing(Path(path)) as new:
+        new.write_bytes(content)
 
 
 def dump(
@@ -80,7 +80,7 @@ def dump(
     *,
     half: bool = False,
 ) -> bytes:
-    """The content of such a file, with numbers in `half` precision or as they are.
+    """The bytes of a file of that `kind` (".npz" or ".safetensors"), with numbers in `half` precision or as they are.
 
     Raises as `save` does, and ValueError where half precision has no such large numbers (`fits_half`).
     """
@@ -88,13 +88,16 @@ def dump(
     if half and not fits_half(record):
         raise ValueError(f"it holds numbers above {_LARGEST_HALF:,.0f}, which half precision does not have")
     if half:
-        arrays = {name: it.astype(np.float16) if it.dtype.kind == "f" else it for name, it in arrays.items()}
-    texts = {"tokens": list(record.tokens), "roles": list(record.roles)}
+        arrays = {
+            name: values.astype(np.float16) if values.dtype.kind == "f" else values
+            for name, values in arrays.items()
+        }
+    texts: dict[str, str | list[str]] = {"tokens": list(record.tokens), "roles": list(record.roles)}
     if record.keys is not None:
         texts |= {"keys": list(record.keys.tokens), "key_roles": list(record.keys.roles)}
     if any(token.endswith("\0") for token in (*record.tokens, *record.attended.tokens)):
         raise ValueError("a token that ends in the character NUL cannot be saved")
-    described = {"continuing_prefix": record.continuing_prefix, "merged": record.merged}
+    described: dict[str, object] = {"continuing_prefix": record.continuing_prefix, "merged": record.merged}
     if record.keys is not None:
         described["keys_continuing_prefix"] = record.keys.continuing_prefix
     if record.numbers is not None:
@@ -103,19 +106,18 @@ def dump(
         arrays["patch_grid"] = np.array(record.patch_grid, np.int64)
     if picture is not None:
         arrays["picture"] = check_picture(picture)
-    said = {"version": VERSION, **settings, **described}
     if isinstance(record, ForwardRecord):
-        said["config"] = record.config.to_json()
-    texts["settings"] = json.dumps(said)
+        described["config"] = record.config.to_json()
+    texts["settings"] = json.dumps({"version": VERSION, **settings, **described})
     _check(arrays, record)
     return write_arrays(arrays, texts, kind)
 
 
 def n_bytes(record: AttentionRecord, *, half: bool = False) -> int:
-    """About how large its file is, rather more than less: numbers are not compressed, masks shrink to next to nothing."""
+    """About the size of the record's file in bytes, rather too large: numbers are not compressed, masks almost vanish."""
     sizes = {name: values.size for name, values in _arrays(record).items()}
     mask = sizes.pop("mask")
-    return sum(sizes.values()) * (2 if half else 4) + mask // 100 + _OF_TEXTS
+    return sum(sizes.values()) * (2 if half else 4) + mask // 100 + _TEXT_BYTES
 
 
 def fits_half(record: AttentionRecord) -> bool:
@@ -125,7 +127,7 @@ def fits_half(record: AttentionRecord) -> bool:
 
 
 def _arrays(record: AttentionRecord) -> dict[str, np.ndarray]:
-    """By the names of `AXES`, those that the record has."""
+    """The arrays of a record, by their names in `AXES`."""
     names = AXES if isinstance(record, ForwardRecord) else ("pattern", "mask")
     arrays = {name: getattr(record, name) for name in names}
     return {name: values for name, values in arrays.items() if values is not None}
@@ -141,7 +143,10 @@ def read(path: str | Path) -> AttentionRecord:
 
 
 def read_file(path: str | Path) -> RecordFile:
-    """Raises FileNotFoundError where there is none, and ValueError, in one sentence, where it is no whole record."""
+    """The record in a file, with its settings and picture.
+
+    Raises FileNotFoundError where there is no file, and ValueError, in one sentence, where it is damaged.
+    """
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path.name}")
@@ -163,10 +168,10 @@ def from_bytes(content: bytes, name: str) -> RecordFile:
 
 
 def _settings(contents: Contents) -> dict[str, Any]:
-    said = contents.texts.get("settings", "{}")
-    if not isinstance(said, str) or len(said) > LARGEST_SETTINGS:
+    text = contents.texts.get("settings", "{}")
+    if not isinstance(text, str) or len(text) > LARGEST_SETTINGS:
         raise ValueError("its settings are not a string, or too long")
-    values = json.loads(said)
+    values = json.loads(text)
     if not isinstance(values, dict):
         raise ValueError("its settings are not a JSON object")
     return values
@@ -184,8 +189,7 @@ def _record(
     grid = arrays.get("patch_grid")
     if grid is not None and (grid.shape != (2,) or grid.dtype.kind not in "iu"):
         raise ValueError("patch_grid must be two whole numbers, rows and columns")
-    said = (settings.get(name) for name in ("continuing_prefix", "keys_continuing_prefix"))
-    prefix, key_prefix = (each if isinstance(each, str) else None for each in said)
+    prefix, key_prefix = settings.get("continuing_prefix"), settings.get("keys_continuing_prefix")
     numbers = arrays.get("numbers")
     attention = from_arrays(
         arrays["pattern"],
@@ -196,8 +200,8 @@ def _record(
         mask=arrays.get("mask"),
         patch_grid=None if grid is None else tuple(grid.tolist()),
         picture=picture,
-        continuing_prefix=prefix,
-        key_prefix=key_prefix,
+        continuing_prefix=prefix if isinstance(prefix, str) else None,
+        key_prefix=key_prefix if isinstance(key_prefix, str) else None,
         numbers=None if numbers is None else numbers.tolist(),
         merged=settings.get("merged") is True,
     )
@@ -206,12 +210,10 @@ def _record(
     _check(arrays, attention)
     config = convert_closed(settings["config"], ModelConfig)
     _check_config(arrays, config)
-    more = {
+    fields = positions(attention) | {
         name: np.array(arrays[name], np.float32) for name in set(AXES) & set(arrays) - {"pattern", "mask"}
     }
-    return ForwardRecord(
-        config=config, pattern=attention.pattern, mask=attention.mask, **positions(attention), **more
-    )
+    return ForwardRecord(config=config, pattern=attention.pattern, mask=attention.mask, **fields)
 
 
 def _check(arrays: Mapping[str, np.ndarray], record: AttentionRecord) -> None:
@@ -234,19 +236,23 @@ def _check(arrays: Mapping[str, np.ndarray], record: AttentionRecord) -> None:
 
 
 def _check_config(arrays: Mapping[str, np.ndarray], config: ModelConfig) -> None:
-    layers, heads, _, d_k = arrays["q"].shape
-    d_v, (stages, _, d_model), classes = (
-        arrays["v"].shape[-1],
-        arrays["residual"].shape,
-        len(arrays["logits"]),
-    )
-    found = {"n_layers": layers, "n_heads": heads, "d_k": d_k, "d_v": d_v, "d_model": d_model}
-    found |= {"n_classes": classes, "d_pooled": len(arrays["pooled"])}
-    for name, size in found.items():
+    """Raises ValueError where the shapes of the arrays are not those of an encoder with this configuration."""
+    n_layers, n_heads, _, d_k = arrays["q"].shape
+    n_stages, _, d_model = arrays["residual"].shape
+    sizes = {
+        "n_layers": n_layers,
+        "n_heads": n_heads,
+        "d_k": d_k,
+        "d_v": arrays["v"].shape[-1],
+        "d_model": d_model,
+        "n_classes": len(arrays["logits"]),
+        "d_pooled": len(arrays["pooled"]),
+    }
+    for name, size in sizes.items():
         if getattr(config, name) != size:
             raise ValueError(f"its config says {name} {getattr(config, name)}, its arrays {size}")
     by_token = arrays["token_logits"].shape[-1] if "token_logits" in arrays else 0
     if by_token != len(config.family.token_class_names):
         raise ValueError("its config does not name the classes of its token_logits")
-    if stages != 1 + 2 * layers:
+    if n_stages != 1 + 2 * n_layers:
         raise ValueError("its config does not fit the states that it holds")

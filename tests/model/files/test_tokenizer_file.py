@@ -8,7 +8,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from model.checkpoint import CHECKPOINTS, available
-from model.files.tokenizer_file import KNOWN, MOST_ADDED, MOST_PARTS, check, open_tokenizer
+from model.files.tokenizer_file import KNOWN, MOST_ADDED, MOST_COMPONENTS, check, open_tokenizer
 from model.inputs.text import encode
 from tests.model.huggingface.folders import tokenizer
 
@@ -232,7 +232,7 @@ def test_what_could_take_for_ever_is_refused(name: str) -> None:
 
 
 def test_as_many_parts_as_are_allowed_are_opened() -> None:
-    each = [{"type": "Strip", "strip_left": True, "strip_right": True}] * (MOST_PARTS - 1)
+    each = [{"type": "Strip", "strip_left": True, "strip_right": True}] * (MOST_COMPONENTS - 1)
     assert (
         encode(open_tokenizer(WHOLE | {"normalizer": parts("normalizers", *each)}), " film ").tokens[1]
         == "film"
