@@ -20,15 +20,18 @@ FURTHEST = 128  # tokens: all that are further apart share a bucket of the relat
 class ImportedEmbedding(Embedding):
     """An embedding with token types, a distillation token, pixels normalised by colour, or a width of its own."""
 
+    means: Tensor  # of pixels, by colour
+    deviations: Tensor
+
     def __init__(self, config: ModelConfig) -> None:
         family = config.family
-        width = family.d_embedding or config.d_model
+        width = config.d_embedding
         super().__init__(replace(config, d_model=width))
-        self.vocab_size = config.vocab_size
+        self.vocab_size = config.vocab_size or 0
         self.types = nn.Embedding(family.n_token_types, width) if family.n_token_types else None
         self.distillation_token = nn.Parameter(torch.zeros(width)) if family.distillation_token else None
         if family.d_embedding is not None:
-            self.norm = nn.Sequential(self.norm, nn.Linear(width, config.d_model))
+            self.norm = nn.Sequential(self.norm, nn.Linear(width, config.d_model))  # type: ignore[assignment]  # called like one norm
 
     def look_up(self, inputs: Inputs) -> States:
         """Content vectors of token ids or patches; ids of a second text are `vocab_size` higher (`model.inputs.prepare`)."""
@@ -77,7 +80,8 @@ class TokenOutput(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         family = config.family
-        width = family.d_embedding or config.d_model
+        width = config.d_embedding
+        assert config.vocab_size is not None  # an encoder of texts
         self.transform = nn.Linear(config.d_model, width)
         self.activation = OUTPUT_ACTIVATIONS[family.masked_token_act]()
         self.norm = nn.LayerNorm(width, eps=config.layer_norm_eps)
@@ -101,8 +105,8 @@ class ImportedEncoder(Transformer):
             super().__init__(replace(config, masked_token_output=False))
             self.config = config
             self.embedding = ImportedEmbedding(config)
-            self.masked_token_output = TokenOutput(config) if config.masked_token_output else None
-            d, pooled = config.d_model, family.d_pooled or config.d_model
+            self.masked_token_output = TokenOutput(config) if config.masked_token_output else None  # type: ignore[assignment]  # called alike
+            d, pooled = config.d_model, config.d_pooled
             self.pooler = nn.Linear(d, pooled) if family.pooler else nn.Identity()
             self.pooler_act = OUTPUT_ACTIVATIONS[family.pooler or "none"]()
             if config.n_classes:
@@ -117,7 +121,7 @@ class ImportedEncoder(Transformer):
             if not family.biases:
                 for block in self.blocks:
                     for linear in (block.attention.w_q, block.attention.w_k, block.attention.w_v):
-                        linear.bias = None
+                        linear.register_parameter("bias", None)
             if family.n_relative_buckets:
                 self._add_relative_bias(nn.Embedding(family.n_relative_buckets, config.n_heads))
         if family.n_layer_groups:
