@@ -11,7 +11,7 @@ from app_pages.attention.token_answers import token_answers
 from app_pages.attention.try_links import try_links
 from app_pages.controls.attention_controls import HEAD, MATRIX, OVER_HEADS, VIEW
 from app_pages.controls.head_choice import choose_head, choose_query
-from app_pages.controls.knock_out import choose_kind
+from app_pages.controls.knock_out_choice import choose_kind
 from app_pages.controls.lens import about_lens, choose_lens, number_beside
 from app_pages.inputs.row import choose_input_or_record
 from app_pages.show.all_heads import overview_of

@@ -20,7 +20,7 @@ from app_pages.controls.head_choice import (
     take_layer,
     take_query,
 )
-from app_pages.controls.knock_out import choose_kind
+from app_pages.controls.knock_out_choice import choose_kind
 from app_pages.show.all_heads import overview_of
 from app_pages.show.faithfulness.line import faithfulness_of_side
 from app_pages.show.input_in_colours import input_in_colours

@@ -9,7 +9,7 @@ import streamlit as st
 from app_pages.controls.compare_controls import CLASS_OF, FIRST_SAYS, SECOND_SAYS
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import choose_query, take_from_second, take_query
-from app_pages.controls.knock_out import NAMES, choose_kind, knock_out_answers
+from app_pages.controls.knock_out_choice import NAMES, choose_kind, knock_out_answers
 from app_pages.show.show import clickable
 from app_pages.show.side_predictions import NUMBERS, beside
 from app_pages.subject.two_sides import Side, same_position, shared_limit

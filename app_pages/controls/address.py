@@ -338,7 +338,7 @@ class Toggle(Control[bool]):
         return st.toggle(value=bool(self.default), **self.widget | widget)
 
 
-class Text(Control[str]):
+class TextArea(Control[str]):
     """A box for a text of several lines."""
 
     def choose(self, default: str | None = None) -> str:
@@ -348,7 +348,7 @@ class Text(Control[str]):
         return st.text_area(value=begin or "", **self.widget) or ""
 
 
-class Line(Control[str]):
+class TextLine(Control[str]):
     """A box for a few words; empty at the start."""
 
     def choose(self) -> str:

@@ -1,6 +1,6 @@
 """Controls of the page Heads."""
 
-from app_pages.controls.address import INDEX, Box, Boxes, Code, Line, Row, Tabs, dropped
+from app_pages.controls.address import INDEX, Box, Boxes, Code, Row, Tabs, TextLine, dropped
 from app_pages.controls.input_controls import DigitNumber, TextBox
 
 TABLE, SCATTER, EXAMPLES, ABLATE, PRUNE, PATCH = (
@@ -18,7 +18,7 @@ PRUNED_BY = {"zero": "zeros", "mean": "means"}
 
 PART = Tabs("heads_part", (TABLE, SCATTER, EXAMPLES, ABLATE, PRUNE, PATCH))
 NUMBERS_OF = Row("heads_of", "Numbers of", (HERE, OVER), label_visibility="collapsed")
-SEARCH = Line(
+SEARCH = TextLine(
     "heads_search",
     "Search",
     label_visibility="collapsed",

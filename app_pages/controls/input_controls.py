@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app_pages.controls.address import Box, Code, Number, Row, Text
+from app_pages.controls.address import Box, Code, Number, Row, TextArea
 
 TEST_DIGITS, DRAW, PICTURE = "Test digits", "Draw", "Picture"
 AS_THEY_COME, HARDEST, DISAGREE = "as they come", "hardest first", "where the two encoders disagree"
@@ -11,7 +11,7 @@ AS_THEY_COME, HARDEST, DISAGREE = "as they come", "hardest first", "where the tw
 LONGEST = 3500
 
 
-class TextBox(Text):
+class TextBox(TextArea):
     """A box for a text: two lines high, and as high as the text while one writes in it.
 
     Enter applies what was typed and Shift+Enter breaks the line; where the text is read `by_line`, Enter breaks it.

@@ -12,8 +12,8 @@ from app_pages.inputs import input_list
 from app_pages.inputs.input_list import Listed
 from app_pages.inputs.row import choose_encoder, stop
 from app_pages.many_inputs.enter_list import bring, round_number
+from app_pages.many_inputs.prediction_table import as_csv, table
 from app_pages.many_inputs.predictions import Outcome, outcome
-from app_pages.many_inputs.table import as_csv, table
 from app_pages.subject import cache, session_encoders
 from app_pages.toolkit.markdown import plain
 from model.checkpoint.training_history import standard_error

@@ -4,7 +4,7 @@ import streamlit as st
 
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.masks_controls import HEAD, LOST_BY
-from app_pages.masks.description import named
+from app_pages.masks.mask_sentences import named
 from app_pages.show.all_heads import clickable_heads
 from app_pages.show.show import heading, show
 from app_pages.show.side_predictions import beside, tell

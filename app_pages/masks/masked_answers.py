@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app_pages.controls.control_bar import Slots
-from app_pages.masks.description import NOTHING, without_or_with
+from app_pages.masks.mask_sentences import NOTHING, without_or_with
 from app_pages.show.prediction import prediction
 from app_pages.show.side_predictions import predictions, tell
 from app_pages.subject.two_sides import Side, share, verdict

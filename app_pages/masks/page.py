@@ -8,8 +8,8 @@ from app_pages.inputs.row import choose_input
 from app_pages.masks.choose_mask import block_at_first, choose_kind, choose_mask
 from app_pages.masks.click_target import click_target
 from app_pages.masks.consequences import consequences
-from app_pages.masks.description import explained
 from app_pages.masks.maps import maps
+from app_pages.masks.mask_sentences import explained
 from app_pages.masks.masked_answers import say_answers
 from app_pages.masks.methods import methods
 from app_pages.masks.worked_example import worked_example

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app_pages.norm_placement.row import WIDTHS, row
+from app_pages.norm_placement.claim_row import WIDTHS, row
 from app_pages.show.show import show
 from app_pages.show.verdicts import LEGEND, TEST, stored_measurements
 from app_pages.toolkit.markdown import sentence

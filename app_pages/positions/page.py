@@ -13,7 +13,7 @@ from app_pages.controls.positions_controls import (
 from app_pages.inputs.row import choose_input
 from app_pages.positions.adding import adding
 from app_pages.positions.checkpoint import checkpoint_positions
-from app_pages.positions.embeddings import embedding_map
+from app_pages.positions.embedding_map import embedding_map
 from app_pages.positions.experiments import position_experiments
 from app_pages.positions.products import products
 from app_pages.positions.shift import shift

@@ -15,7 +15,7 @@ GUIDE = Path(__file__).parents[2] / "docs" / "reading.md"
 _LINK = re.compile(r'\[([^\]]+)\]\((/\S*) "([^"]+)"\)')
 
 
-class Link(NamedTuple):
+class GuideLink(NamedTuple):
     address: str  # as it is written
     promise: str  # what stands there
 
@@ -56,9 +56,9 @@ def papers(guide: str) -> dict[str, Paper]:
     return found
 
 
-def links(guide: str) -> tuple[Link, ...]:
+def links(guide: str) -> tuple[GuideLink, ...]:
     """Into the app, each once."""
-    return tuple(dict.fromkeys(Link(address, promise) for _, address, promise in _LINK.findall(guide)))
+    return tuple(dict.fromkeys(GuideLink(address, promise) for _, address, promise in _LINK.findall(guide)))
 
 
 def opening_here(guide: str, text: str = "") -> str:
@@ -69,7 +69,7 @@ def opening_here(guide: str, text: str = "") -> str:
     """
 
     def opening(written: re.Match[str]) -> str:
-        link = Link(written[2], written[3])
+        link = GuideLink(written[2], written[3])
         read_link(link.page or FIRST.name, link.query)
         beside = f" (reads {link.needs})" if link.needs else ""
         address = escape(link.with_text(text))

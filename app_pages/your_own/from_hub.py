@@ -5,7 +5,7 @@ import streamlit as st
 from app_pages.toolkit.markdown import plain, sentence
 from app_pages.toolkit.stoppable import begin_anew, progress, stopped_at
 from app_pages.your_own.describe import look_again
-from app_pages.your_own.words import WITH_HUB, heading
+from app_pages.your_own.instructions import WITH_HUB, heading
 
 _SAID = "hub_said"
 

@@ -5,7 +5,7 @@ import streamlit as st
 from app_pages.inputs import linked_encoders
 from app_pages.shell import start_options
 from app_pages.subject import session_encoders
-from app_pages.your_own import words
+from app_pages.your_own import instructions
 from app_pages.your_own.describe import in_cache, in_root, installed
 from app_pages.your_own.from_hub import from_hub
 from app_pages.your_own.rows import rows
@@ -18,14 +18,14 @@ with st.container(horizontal=True, gap="medium", key="own"):
     here, more = st.container(key="own_here"), st.container(key="own_more")
 with here:
     if locations.has_root():
-        rows("In the models folder", in_root(), key="root", empty=words.EMPTY_ROOT)
+        rows("In the models folder", in_root(), key="root", empty=instructions.EMPTY_ROOT)
     if mine := tuple(session_encoders.uploads()):
         rows("Uploaded in this session", Listing(names=mine), key="uploads")
-    rows("Installed with pip", installed(), key="installed", empty=words.NO_MINILM)
-    rows("In the Hugging Face cache of this machine", in_cache(), key="cache", empty=words.EMPTY_CACHE)
+    rows("Installed with pip", installed(), key="installed", empty=instructions.NO_MINILM)
+    rows("In the Hugging Face cache of this machine", in_cache(), key="cache", empty=instructions.EMPTY_CACHE)
 with more:
     if not locations.has_root():
-        words.no_root()
+        instructions.no_root()
     uploading(start_options.OPTIONS.uploads_mb)
     from_hub(start_options.OPTIONS.hub)
-words.supported()
+instructions.supported()

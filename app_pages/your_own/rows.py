@@ -11,7 +11,7 @@ from app_pages.controls.pages import ATTENTION, go_to
 from app_pages.subject import cache, encoders, session_encoders
 from app_pages.toolkit.markdown import PLACEMENTS, plain
 from app_pages.your_own.describe import description
-from app_pages.your_own.words import heading
+from app_pages.your_own.instructions import heading
 from model import checkpoint
 from model.huggingface import Description
 from model.sources import locations

@@ -5,7 +5,7 @@ import streamlit as st
 from app_pages.shell.start_options import START
 from app_pages.subject import session_encoders
 from app_pages.toolkit.markdown import plain, sentence
-from app_pages.your_own.words import CONVERT, heading
+from app_pages.your_own.instructions import CONVERT, heading
 from model.sources.uploads import MB, upload
 
 TYPES = ("json", "txt", "safetensors", "bin", "pt")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from app_pages.controls.estimated_work import wanted
-from app_pages.controls.knock_out import knock_out_answers
+from app_pages.controls.knock_out_choice import knock_out_answers
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.stoppable import in_steps, until_done
 from model.experiments.faithfulness import (

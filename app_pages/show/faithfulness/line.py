@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages.controls.head_choice import take_query
-from app_pages.controls.knock_out import NAMES
+from app_pages.controls.knock_out_choice import NAMES
 from app_pages.controls.map_controls import FAITHFULNESS
 from app_pages.show.faithfulness import words
 from app_pages.show.faithfulness.checked import Checked, check, with_curves

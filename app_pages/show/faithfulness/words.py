@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from app_pages.controls.knock_out import NAMES
+from app_pages.controls.knock_out_choice import NAMES
 from app_pages.show.faithfulness.over_data import OverData
 from model.experiments.faithfulness import (
     BAND,

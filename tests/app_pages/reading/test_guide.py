@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.reading.guide import GUIDE, Link, links, opening_here, papers
+from app_pages.reading.guide import GUIDE, GuideLink, links, opening_here, papers
 from model.claims.catalogue import CLAIMS
 from model.claims.measurements import CLAIMS_FILE, read_measurements
 from model.theory import gradients_at_start
@@ -31,7 +31,7 @@ def stored_runs(checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_runs(checkpoints / RUNS, [RUN])
 
 
-def broken(open_app: Open, link: Link) -> str | None:
+def broken(open_app: Open, link: GuideLink) -> str | None:
     """What is wrong with a link, None where it keeps its promise."""
     measures = link.page == "theory" and link.query.get("theory_part") != [WARM_UP]
     try:
@@ -69,19 +69,19 @@ def test_every_link_shows_what_it_promises(open_app: Open, page: str) -> None:
 @pytest.mark.parametrize(
     "link",
     [
-        Link("/cost", "The price of a horse"),
-        Link("/cost?cost_sow=published%20variations", "Every number with its formula"),
-        Link("/cost?cost_show=unpublished%20variations", "Every number with its formula"),
-        Link("/cost?cost_show=published%20variations", "Every number with its formula"),
-        Link("/cost?figure=price", "Every number with its formula"),
-        Link(
+        GuideLink("/cost", "The price of a horse"),
+        GuideLink("/cost?cost_sow=published%20variations", "Every number with its formula"),
+        GuideLink("/cost?cost_show=unpublished%20variations", "Every number with its formula"),
+        GuideLink("/cost?cost_show=published%20variations", "Every number with its formula"),
+        GuideLink("/cost?figure=price", "Every number with its formula"),
+        GuideLink(
             "/positions?positions_offset=5&positions=Shift",
             "There is no t in it: one matrix serves all positions",
         ),
     ],
     ids=["promise", "key", "value", "another part", "figure", "to begin with"],
 )
-def test_a_link_that_leads_astray_is_noticed(open_app: Open, link: Link) -> None:
+def test_a_link_that_leads_astray_is_noticed(open_app: Open, link: GuideLink) -> None:
     assert broken(open_app, link)
 
 
@@ -134,7 +134,7 @@ def test_links_keep_the_reader_s_own_sentence_or_say_beside_them_what_they_need_
 
 @pytest.mark.parametrize("page", PAGES)
 def test_links_keep_their_promise_with_another_sentence(open_app: Open, page: str) -> None:
-    others = (Link(link.with_text("A quiet film."), link.promise) for link in LINKS if link.page == page)
+    others = (GuideLink(link.with_text("A quiet film."), link.promise) for link in LINKS if link.page == page)
     assert [said for link in others if "quiet" in link.address and (said := broken(open_app, link))] == []
 
 

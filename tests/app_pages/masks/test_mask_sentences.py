@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app_pages.masks.description import explained, without_or_with
+from app_pages.masks.mask_sentences import explained, without_or_with
 from model.capture import capture
 from model.capture.intervention import MaskChoice
 from model.record import ForwardRecord

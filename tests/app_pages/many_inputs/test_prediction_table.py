@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from app_pages.inputs.input_list import Item
+from app_pages.many_inputs.prediction_table import FORMULA, SIGNS, _cells, _headings, as_csv
 from app_pages.many_inputs.predictions import Line, Outcome
-from app_pages.many_inputs.table import FORMULA, SIGNS, _cells, _headings, as_csv
 from model.inputs import Picture, Text
 
 ITEMS = (
