@@ -150,10 +150,10 @@ def test_open_record_in_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
     open_record("../../folder/a.npz", dump(from_arrays(PATTERN, TOKENS), {}))
     assert session["kind"] == encoders.RECORD
     assert session["query"] == 0
-    assert session[OPENED].name == "a.npz"
+    assert session[OPENED].file_name == "a.npz"
     with pytest.raises(ValueError, match=r"^b\.npz cannot be read"):
         open_record("b.npz", b"nothing")
-    assert session[OPENED].name == "a.npz"
+    assert session[OPENED].file_name == "a.npz"
 
 
 def test_an_upload_is_opened_and_another_takes_its_place(open_app: Open) -> None:

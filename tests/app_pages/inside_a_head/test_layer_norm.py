@@ -102,7 +102,7 @@ def test_a_batch_of_one_leaves_batch_normalisation_nothing(opened: Open) -> None
 def test_the_tokens_own_numbers(opened: Open, placement: str, norm: str) -> None:
     name = f"imdb-{placement}-ln"
     app = opened(checkpoint=name, layer="1", query="2 great", inside_norm=norm)
-    steps = steps_of(name, TEXT, 1, 0, 2)
+    steps = steps_of(LiveSubject(name, TEXT), 1, 0, 2)
     of_attention = steps.norm_attention
     used = of_attention if norm == "LayerNorm of the attention" else steps.norm_feed_forward
     assert f"= {used.mean:.4g}$" in said(app)

@@ -20,7 +20,7 @@ def view(tokens: tuple[str, ...], patch_grid: tuple[int, int] | None = None) -> 
         tokens=tokens, roles=("patch" if patch_grid else "word",) * len(tokens), patch_grid=patch_grid
     )
     chosen = SimpleNamespace(layer=1, head=3)
-    return View(chosen=chosen, record=record, steps=None, query=0, key=2, keys=(0, 2, 3))
+    return View(subject=None, chosen=chosen, record=record, steps=None, query=0, key=2, keys=(0, 2, 3))
 
 
 def test_tokens_that_occur_twice_are_told_apart() -> None:
