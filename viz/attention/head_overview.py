@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import framed, head_axis
-from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, need_shape, tip
 from ..builders.number_format import head_name
 from ..builders.palette import TILE_SIDE, TO_ONE, WEIGHT, ColourScale, WeightScale, tiles
 from ..builders.picture_marks import CHOOSE
@@ -117,14 +117,14 @@ def _form(
     smooth: bool,
     what: str,
     by_layer: bool,
-) -> LayeredChart:
+) -> alt.TopLevelMixin:
     band = alt.Scale(paddingInner=_GAP / step, paddingOuter=_GAP / step)
-    position: AltairOptions = {
+    position: Kwargs = {
         "x": alt.X("head:O", title=None, scale=band, axis=None if by_layer else head_axis("H", orient="top")),
         "y": alt.Y("layer:O", title=None, scale=band, axis=head_axis("L", orient="left")),
     }
     # In full screen Streamlit stretches the chart: maps and frames grow with it, and stay square.
-    square: AltairOptions = dict.fromkeys(
+    square: Kwargs = dict.fromkeys(
         ("width", "height"), alt.expr("round(min(bandwidth('x'), bandwidth('y')))")
     )
     # Read aloud or under the pointer, a picture would be its whole address.

@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.figure import LayeredChart, VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.palette import ACCENT, TO_ONE, WeightScale
 from ..builders.picture_marks import pixel_x, pixel_y
 from ..builders.theme import FIT, INK, lines_above
@@ -140,7 +140,7 @@ def weight_lines(
 
 
 @form
-def _form(reach: str, even: str, what: str) -> LayeredChart:
+def _form(reach: str, even: str, what: str) -> alt.TopLevelMixin:
     keys_from = f"(min(width, {_WIDEST}) - column)"  # the width is known in the browser alone
     rules = alt.Chart(data()).transform_calculate(left="column", right=keys_from)
     at_pointer = "!isValid(hover.position) || datum[hover.column[0]] == hover.position[0]"

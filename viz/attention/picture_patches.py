@@ -12,7 +12,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import framed
-from ..builders.figure import Form, LayeredChart, VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.figure import Form, VegaFigure, click_on, data, form, need_shape, tip
 from ..builders.palette import TO_ONE, WeightScale, hatching
 from ..builders.picture_marks import CHOOSE, picture_ink, whole_picture
 from ..builders.vega_colours import (
@@ -83,12 +83,12 @@ def knock_out_patches(
 
 
 @form
-def _weights(reach: str, even: str, what: str, blockable: bool) -> LayeredChart:
+def _weights(reach: str, even: str, what: str, blockable: bool) -> alt.TopLevelMixin:
     return _layers(attention_colour(reach, even, what=what), tip("weight:Q", ".4f", what), blockable)
 
 
 @form
-def _changes(what: str) -> LayeredChart:
+def _changes(what: str) -> alt.TopLevelMixin:
     title, signed = f"change of {what}", "datum.value ? format(datum.value, '+.3~g') : '0'"
     legend = colour_legend(title, SIGNED_ENDS, labelExpr=signed)
     return _layers(colour("change", signed=True, legend=legend), tip("change:Q", "+.4f", title))
@@ -137,7 +137,7 @@ def _patches(
     return form.with_data(patches, frames=frames, values=coloured, **size_and_text)
 
 
-def _layers(colour: alt.Color, tooltip: alt.Tooltip, blockable: bool = False) -> LayeredChart:
+def _layers(colour: alt.Color, tooltip: alt.Tooltip, blockable: bool = False) -> alt.TopLevelMixin:
     """The patches in `colour`, the picture, and above them a transparent layer that takes clicks and shows the
     `tooltip`.
     """

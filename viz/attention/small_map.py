@@ -3,7 +3,7 @@
 import altair as alt
 import numpy as np
 
-from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, click_on, data, form, tip
+from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, tip
 from ..builders.palette import ACCENT, NEUTRAL, tiles
 from ..builders.picture_marks import CHOOSE, pixel_x, pixel_y, whole_picture
 
@@ -52,8 +52,8 @@ def small_map(pattern: np.ndarray, *, shown: tuple[range, range], top: float = 1
 
 
 @form
-def _form() -> LayeredChart:
-    box: AltairOptions = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
+def _form() -> alt.TopLevelMixin:
+    box: Kwargs = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
     border = alt.Chart(data("picture")).mark_rect(fill=None, stroke=NEUTRAL, strokeWidth=0.5)
     whole = {"x": alt.value(0), "x2": alt.value(_SIDE), "y": alt.value(0), "y2": alt.value(_SIDE)}
     window = alt.Chart(data("window")).mark_rect(fill=None, stroke=ACCENT, strokeWidth=2.5, aria=False)

@@ -5,18 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.figure import (
-    AltairOptions,
-    LayeredChart,
-    VegaFigure,
-    click_on,
-    data,
-    either,
-    form,
-    need_shape,
-    tip,
-    value,
-)
+from ..builders.figure import Kwargs, VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.palette import ACCENT, EMPHASIS, FALLS, NEUTRAL, RISES
 from ..builders.theme import FIT
 from ..builders.token_label import label, visible
@@ -44,9 +33,9 @@ def row_sums(pattern: np.ndarray, tokens: Sequence[str], *, query: int) -> VegaF
 
 
 @form
-def _sums(named: bool) -> LayeredChart:
-    names = alt.Axis(labels=named, ticks=False, labelAngle=-50, labelLimit=0)
-    y_options: AltairOptions = {"scale": alt.Scale(domain=[0, 1.05]), "axis": alt.Axis(values=[0, 0.5, 1])}
+def _sums(has_names: bool) -> alt.TopLevelMixin:
+    names = alt.Axis(labels=has_names, ticks=False, labelAngle=-50, labelLimit=0)
+    y_options: Kwargs = {"scale": alt.Scale(domain=[0, 1.05]), "axis": alt.Axis(values=[0, 0.5, 1])}
     bars = alt.Chart(data()).mark_bar(color=EMPHASIS)
     bars = bars.encode(
         x=alt.X("query:N", sort=None, title="query (position and token)", axis=names),
@@ -91,11 +80,11 @@ def knock_out_bars(
 
 
 @form
-def _changes(what: str, named: bool) -> LayeredChart:
-    some: AltairOptions = {"values": value("now_and_then"), "title": "token"}
-    every: AltairOptions = {"labelOverlap": False, "title": None, "ticks": False}
-    axis = alt.Axis(labelAngle=-60, grid=False, **(every if named else some))
-    scale = alt.Scale(paddingInner=0.15 if named else 0)
+def _changes(what: str, has_names: bool) -> alt.TopLevelMixin:
+    some: Kwargs = {"values": value("now_and_then"), "title": "token"}
+    every: Kwargs = {"labelOverlap": False, "title": None, "ticks": False}
+    axis = alt.Axis(labelAngle=-60, grid=False, **(every if has_names else some))
+    scale = alt.Scale(paddingInner=0.15 if has_names else 0)
     base = alt.Chart(data()).encode(x=alt.X("name:N", sort=None, axis=axis, scale=scale))
     coloured = base.mark_bar(aria=False).encode(
         y=alt.Y(

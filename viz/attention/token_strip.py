@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import STRONG, framed
-from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, need_shape, tip
 from ..builders.palette import TO_ONE, WeightScale
 from ..builders.picture_marks import pixel_x
 from ..builders.theme import INK, OTHER_INK, lines_above
@@ -96,7 +96,7 @@ def weight_strip(
 
 
 @form
-def _form(reach: str, even: str, what: str, blockable: bool, legend: bool) -> LayeredChart:
+def _form(reach: str, even: str, what: str, blockable: bool, legend: bool) -> alt.TopLevelMixin:
     base = (
         alt.Chart(data())
         # The one endless line is cut into pieces, and a word goes where it starts. The pieces are shorter
@@ -112,7 +112,7 @@ def _form(reach: str, even: str, what: str, blockable: bool, legend: bool) -> La
     )
     ends = {"Left": "starts_word", "Right": "ends_word"}
     corners = [(height + side, end) for height in ("Top", "Bottom") for side, end in ends.items()]
-    box: AltairOptions = {
+    box: Kwargs = {
         f"cornerRadius{corner}": alt.expr(f"datum.{end} ? {_ROUNDING} : 0") for corner, end in corners
     }
     colours = base.mark_rect(**box, aria=False).encode(

@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from .figure import AltairOptions, LayeredChart, data, either
+from .figure import Kwargs, LayeredChart, data, either
 from .number_format import head_name
 from .palette import ACCENT, NEUTRAL
 from .theme import INK, LIGHT_INK, OTHER_INK
@@ -18,7 +18,7 @@ STRONG, SIGNED_STRONG = 0.48, 0.8
 INK_ON_CELLS = alt.expr(f"datum.strong ? {OTHER_INK.expr} : {INK.expr}")
 INK_ON_SIGNED = alt.expr(f"datum.strong ? '{LIGHT_INK}' : {INK.expr}")
 
-BARE_AXIS: AltairOptions = {"ticks": False, "domain": False, "grid": False}  # the cells are line enough
+BARE_AXIS: Kwargs = {"ticks": False, "domain": False, "grid": False}  # the cells are line enough
 
 
 def head_cells(

@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from .figure import AltairOptions, data
+from .figure import Kwargs, data
 from .number_format import THIN_PERCENT
 from .palette import ACCENT
 
@@ -26,9 +26,7 @@ def long(series: Series, kind: str, x: str, y: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[kind, x, y])
 
 
-def by_kind(
-    field: str, kinds: Sequence[str], *, legend: AltairOptions | None = None, **ranges: Sequence
-) -> AltairOptions:
+def by_kind(field: str, kinds: Sequence[str], *, legend: Kwargs | None = None, **ranges: Sequence) -> Kwargs:
     """Colour, shape and dash channels that tell kinds apart; `ranges` gives the values of each channel.
 
     `field` is as in "side:N". The channels share one legend above the curves.
@@ -45,11 +43,11 @@ def by_kind(
 def curves(
     x: alt.X,
     y: alt.Y,
-    channels: AltairOptions,
+    channels: Kwargs,
     *,
     tooltip: Sequence[str | alt.Tooltip],
-    line: AltairOptions,
-    points: AltairOptions | None = None,
+    line: Kwargs,
+    points: Kwargs | None = None,
     click: alt.Parameter | None = None,
 ) -> list[alt.Chart]:
     """Lines through the rows of the data frame, and with `points` a point for each row above them.
@@ -71,7 +69,7 @@ def stage_axis(stages: Sequence[str], title: str, **options: Any) -> alt.X:
     return alt.X("stage:N", sort=list(stages), title=title, axis=slanted, **options)
 
 
-def probability_axis() -> AltairOptions:
+def probability_axis() -> Kwargs:
     """Scale and axis of a probability, always the whole range from 0 to 1."""
     axis = alt.Axis(format="%", labelExpr=THIN_PERCENT, values=[0, 0.25, 0.5, 0.75, 1])
     return {"scale": alt.Scale(domain=[0, 1]), "axis": axis}
@@ -83,5 +81,5 @@ def rule(field: str, **mark: Any) -> alt.Chart:
     return alt.Chart(data(CHOSEN)).mark_rule(**style).encode(x=f"{field}:Q")
 
 
-def _without(name: str, channels: AltairOptions) -> AltairOptions:
+def _without(name: str, channels: Kwargs) -> Kwargs:
     return {key: channel for key, channel in channels.items() if key != name}

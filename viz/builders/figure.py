@@ -84,7 +84,7 @@ class PlotlyFigure:
 
 Figure = VegaFigure | PlotlyFigure
 LayeredChart: TypeAlias = alt.LayerChart | alt.FacetChart  # what `alt.layer` makes
-AltairOptions: TypeAlias = dict[str, Any]  # keyword arguments for Altair, whose types are many
+Kwargs: TypeAlias = dict[str, Any]  # keyword arguments for Altair, of many types
 Columns: TypeAlias = pd.DataFrame | Mapping[str, Any]  # a frame, or its columns by name
 
 

@@ -42,7 +42,7 @@ def head_grid(
     frame["note"] = "" if notes is None else [notes[cell] for cell in frame.index]
     frame["strong"] = strong(frame["value"], largest, signed=signed)
     step = int(np.clip(_NARROW // max(values.shape[1], 1), _LEAST, _MOST))
-    return _measures(signed, title[0], notes is not None).with_data(
+    return _grid_form(signed, title[0], notes is not None).with_data(
         frame,
         values={"largest": largest},
         width=step * values.shape[1],
@@ -53,9 +53,9 @@ def head_grid(
 
 
 @form
-def _measures(signed: bool, what: str, noted: bool) -> LayeredChart:
+def _grid_form(signed: bool, what: str, noted: bool) -> LayeredChart:
     tooltip = [tip("exact:N", title=what), *([tip("note:N", title="pair")] if noted else [])]
-    return _grid(tooltip, signed=signed, selectable=click_on("head", "layer", "head")).properties(
+    return _head_cells_chart(tooltip, signed=signed, selectable=click_on("head", "layer", "head")).properties(
         autosize="pad"
     )
 
@@ -75,7 +75,7 @@ def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int
     )
     frame["written"] = [written(change, "+.3f") for change in frame["value"]]
     frame["strong"] = strong(frame["value"], end, signed=True)
-    return _changes().with_data(
+    return _entropy_form().with_data(
         frame,
         values={"largest": end},
         width=int(np.clip(_WIDTH // n_heads, _NARROWEST, _WIDEST)) * n_heads,
@@ -86,8 +86,8 @@ def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int
 
 
 @form
-def _changes() -> LayeredChart:
-    return _grid(
+def _entropy_form() -> LayeredChart:
+    return _head_cells_chart(
         [tip("before:Q", ".4f"), tip("after:Q", ".4f"), tip("value:Q", "+.4f", "change")],
         titles=("layer", "head"),
         signed=True,
@@ -106,13 +106,13 @@ def formation_map(steps: np.ndarray, *, first: int, last: int, title: str = "") 
         (max(last, first + 1) + 1) / (first + 1)
     )
     frame["strong"] = strong(frame["late"], 1, signed=False)
-    return _steps().with_data(frame, values={"largest": 1}, title=heading(title))
+    return _steps_form().with_data(frame, values={"largest": 1}, title=heading(title))
 
 
 @form
-def _steps() -> LayeredChart:
+def _steps_form() -> LayeredChart:
     description = "The training step at which each head took its form."
-    return _grid(
+    return _head_cells_chart(
         [tip("step:Q", ",", "formed at step")],
         signed=False,
         field="late",
@@ -123,7 +123,7 @@ def _steps() -> LayeredChart:
     ).properties(width=alt.Step(62), height=alt.Step(34), description=description)
 
 
-def _grid(
+def _head_cells_chart(
     tooltip: list[alt.Tooltip], *, titles: tuple[str | None, str | None] = (None, None), **options: Any
 ) -> LayeredChart:
     """Cells for heads with `tooltip` below the name of the head; `titles` are those of the layers and of the heads."""

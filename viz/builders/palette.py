@@ -123,11 +123,11 @@ def tiles(
     maximum = np.ones(n) if tops is None else np.reshape(tops, n)
     shares = pooled / np.where(maximum > 0, maximum, 1)[:, None, None]
     levels = (np.clip(shares, 0, 1) * 255).round().astype(np.uint8)
-    return [_tile(level.tobytes(), level.shape, side) for level in levels]
+    return [_cached_tile(level.tobytes(), level.shape, side) for level in levels]
 
 
 @lru_cache(maxsize=1024)
-def _tile(levels: bytes, shape: tuple[int, int], side: int) -> Tile:
+def _cached_tile(levels: bytes, shape: tuple[int, int], side: int) -> Tile:
     """The tile of levels from 0 to 255; cached, as most tiles of an overview do not change from one run to the next."""
     # Only the colours that occur: with all 256 the palette would be the larger part of a small picture.
     used, indices = np.unique(np.frombuffer(levels, np.uint8), return_inverse=True)
@@ -165,11 +165,11 @@ def hatching(mask: np.ndarray) -> str:
 
     Plotly and Vega cannot hatch a cell.
     """
-    return _hatching(np.packbits(mask).tobytes(), mask.shape)
+    return _cached_hatching(np.packbits(mask).tobytes(), mask.shape)
 
 
 @lru_cache(maxsize=64)
-def _hatching(bits: bytes, shape: tuple[int, int]) -> str:
+def _cached_hatching(bits: bytes, shape: tuple[int, int]) -> str:
     """The hatching of a packed mask; cached, as the mask stays the same while one goes through heads and queries."""
     times = max(1, _HATCHED // max(shape))
     mask = np.unpackbits(np.frombuffer(bits, np.uint8), count=shape[0] * shape[1]).reshape(shape)

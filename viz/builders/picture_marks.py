@@ -25,11 +25,11 @@ def picture_ink(image: np.ndarray, *, side: int, opacity: float = 1.0) -> dict[s
     Bright pixels of a grey image become ink, of that `opacity` where they are brightest; an image in colours has that
     opacity everywhere.
     """
-    return _inks(image.tobytes(), image.shape, side, opacity)
+    return _cached_ink(image.tobytes(), image.shape, side, opacity)
 
 
 @lru_cache(maxsize=256)
-def _inks(content: bytes, shape: tuple[int, ...], side: int, opacity: float) -> dict[str, str]:
+def _cached_ink(content: bytes, shape: tuple[int, ...], side: int, opacity: float) -> dict[str, str]:
     """As `picture_ink`, of the bytes of an image; cached, as the picture stays the same while one goes through heads
     and queries.
     """

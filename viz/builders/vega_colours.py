@@ -5,7 +5,7 @@ from typing import Any
 
 import altair as alt
 
-from .figure import AltairOptions, value
+from .figure import Kwargs, value
 from .palette import DIFFERENCE, WEIGHT, WEIGHTS, WeightScale
 from .theme import ON_DARK
 
@@ -53,7 +53,7 @@ def attention_colour(reach: str, even: str, *, legend: bool = True, what: str = 
     if not legend:
         return colour("weight", signed=False)
     number = "format(datum.value, '.3~g')"
-    ticks, options = ENDS, AltairOptions(format=".3~g")
+    ticks, options = ENDS, Kwargs(format=".3~g")
     if reach == "all of them 0":
         ticks = alt.ExprRef("[0]")
     elif even:

@@ -4,7 +4,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import BARE_AXIS, cells
-from ..builders.figure import LayeredChart, VegaFigure, click_on, data, form, tip, value
+from ..builders.figure import VegaFigure, click_on, data, form, tip, value
 from ..builders.number_format import head_name
 from ..builders.theme import INK
 from ..builders.vega_colours import ENDS, colour_legend
@@ -55,7 +55,7 @@ def distance_heatmap(
 
 
 @form
-def _form(row_title: str, column_title: str) -> LayeredChart:
+def _form(row_title: str, column_title: str) -> alt.TopLevelMixin:
     axis = BARE_AXIS | {"labelOverlap": True, "labelFlush": False}
     rings = alt.Chart(data()).transform_filter("datum.matched")
     rings = rings.mark_point(

@@ -5,18 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.figure import (
-    AltairOptions,
-    LayeredChart,
-    VegaFigure,
-    click_on,
-    data,
-    either,
-    form,
-    need_shape,
-    tip,
-    value,
-)
+from ..builders.figure import Kwargs, VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL
 
 _STEP, _WIDTH = 18, 400  # pixels a pair, and across
@@ -64,9 +53,9 @@ def pair_spread(
 
 
 @form
-def _form() -> LayeredChart:
+def _form() -> alt.TopLevelMixin:
     across = alt.Scale(domain=[0, value("top")], nice=False)
-    x: AltairOptions = {"title": "head distance (nats)", "scale": across, "axis": alt.Axis(tickCount=5)}
+    x: Kwargs = {"title": "head distance (nats)", "scale": across, "axis": alt.Axis(tickCount=5)}
     y = alt.Y(
         "name:N",
         title=None,
@@ -76,8 +65,8 @@ def _form() -> LayeredChart:
     tooltip = [
         tip("name:N", title="pair"),
         *(
-            tip(f"{field}:Q", ".4f", said)
-            for field, said in (("here", "on this input"), ("mean", "mean"), ("sd", "standard deviation"))
+            tip(f"{field}:Q", ".4f", title)
+            for field, title in (("here", "on this input"), ("mean", "mean"), ("sd", "standard deviation"))
         ),
     ]
     base = alt.Chart(data()).encode(y=y, tooltip=tooltip)

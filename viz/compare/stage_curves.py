@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.curves import by_kind, curves, long, stage_axis
-from ..builders.figure import LayeredChart, VegaFigure, data, form, need_shape, tip, value
+from ..builders.figure import VegaFigure, data, form, need_shape, tip, value
 from ..builders.palette import CATEGORIES, NEUTRAL, SHAPES
 from ..builders.theme import FIT, heading
 
@@ -64,7 +64,7 @@ def _sides(
     y_title: str,
     colours: tuple[str, ...],
     banded: bool,
-) -> LayeredChart:
+) -> alt.TopLevelMixin:
     across, up = stage_axis(stages, x_title), alt.Scale(domain=[0, value("top")])
     opaque = {"symbolOpacity": 1}  # or the legend would be as faint as a band
     channels = by_kind("side:N", sides, legend=opaque, color=colours, shape=SHAPES)
@@ -126,7 +126,7 @@ def logit_curves(
 
 
 @form
-def _classes(stages: tuple[str, ...]) -> LayeredChart:
+def _classes(stages: tuple[str, ...]) -> alt.TopLevelMixin:
     up = alt.Scale(domain=[value("lowest"), value("highest")], padding=10)
     across = alt.Scale(range=[0, alt.expr("max(width - beyond, 1)")])
     base = alt.Chart(data()).encode(

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import BARE_AXIS, cells, strong
-from ..builders.figure import LayeredChart, VegaFigure, form, need_shape, tip, value
+from ..builders.figure import VegaFigure, form, need_shape, tip, value
 from ..builders.number_format import written
 from ..builders.palette import NEUTRAL
 from ..builders.theme import heading
@@ -62,7 +62,7 @@ def stage_similarity(
 
 
 @form
-def _form(names: tuple[str, str], what: str, signed: bool, font_size: int) -> LayeredChart:
+def _form(names: tuple[str, str], what: str, signed: bool, font_size: int) -> alt.TopLevelMixin:
     row, column = names
     axis = BARE_AXIS | {"labelOverlap": "greedy", "labelFlush": False}
     across = alt.Axis(orient="top", labelAngle=-90, **axis)

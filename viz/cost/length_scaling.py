@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 
 from ..builders.curves import Series, by_kind, curves, long
-from ..builders.figure import LayeredChart, VegaFigure, data, form, tip, value
+from ..builders.figure import VegaFigure, data, form, tip, value
 from ..builders.number_format import powers_of_ten
 from ..builders.palette import CATEGORIES, SHAPES
 
@@ -31,7 +31,7 @@ def length_scaling(
 
 
 @form
-def _form(kinds: tuple[str, ...], quantity: str, fitted: bool) -> LayeredChart:
+def _form(kinds: tuple[str, ...], quantity: str, fitted: bool) -> alt.TopLevelMixin:
     x = alt.X(
         "n:Q",
         title="sequence length n (positions)",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
-from ..builders.figure import LayeredChart, VegaFigure, data, either, form, need_shape, tip, value
+from ..builders.figure import VegaFigure, data, either, form, need_shape, tip, value
 from ..builders.number_format import THIN_PERCENT, abbreviated, percent
 from ..builders.palette import EMPHASIS, NEUTRAL
 from ..builders.theme import FIT, INK
@@ -39,7 +39,7 @@ def part_bars(names: Sequence[str], values: Sequence[int], *, quantity: str) -> 
 
 
 @form
-def _form(quantity: str) -> LayeredChart:
+def _form(quantity: str) -> alt.TopLevelMixin:
     # The title of an axis cannot come with the data, as the total does; that of a chart can, and looks like one.
     title = alt.TitleParams(
         alt.expr(f"'share of ' + total + ' {quantity}'"),

@@ -79,7 +79,7 @@ def offline_page(
     `notes` say how what it shows differs from the record, and `what` names its numbers. A record with an answer shows
     that too.
     """
-    shown = _said(settings)
+    shown = _known_settings(settings)
     if config := getattr(record, "config", None):
         shown["Structure"] = f"{config.n_layers} layers of {config.n_heads} heads, {config.norm_placement}-LN"
     classes = {}
@@ -108,7 +108,7 @@ def offline_page(
     )
 
 
-def _said(settings: Mapping[str, Any]) -> dict[str, str]:
+def _known_settings(settings: Mapping[str, Any]) -> dict[str, str]:
     """The settings that readers know, under the names that the page shows."""
     return {name: str(settings[key]) for key, name in _SETTINGS.items() if settings.get(key)}
 

@@ -64,20 +64,20 @@ def vega_panels(figure: PlotlyFigure) -> VegaPanels:
         "zmax": shared["cmax"],
         **shared,
     }
-    maps = [trace for trace in traces if trace["type"] == "heatmap" and not _only_for_pointer(trace)]
-    panels = tuple(_read(trace, layout, traces, drawn, colours) for trace in maps)
+    maps = [trace for trace in traces if trace["type"] == "heatmap" and not _has_no_colours(trace)]
+    panels = tuple(_panel_content(trace, layout, traces, drawn, colours) for trace in maps)
     height = float(layout.get("height") or 450)
     square = len(panels) == 1 and panels[0]["square"]
     title = layout.get("title", {}).get("text", "")
     return VegaPanels(panels, colours, _text(title), figure.description, height if square else 760)
 
 
-def _only_for_pointer(trace: Mapping) -> bool:
+def _has_no_colours(trace: Mapping) -> bool:
     """Whether a trace has no colours: its cells are only there for the tooltip."""
     return "colorscale" in trace and all(colour.endswith(" 0)") for _, colour in _stops(trace["colorscale"]))
 
 
-def _read(
+def _panel_content(
     trace: Mapping, layout: Mapping, traces: Sequence[Mapping], drawn: go.Figure, colours: Mapping
 ) -> dict:
     """A panel's values, axes, colours and marks, read from Plotly's layout."""
@@ -86,7 +86,7 @@ def _read(
     values = _array(trace["z"]).astype(float)
     scale = trace if "zmin" in trace else colours
     rows, columns = values.shape
-    (first_x, last_x), (first_y, last_y) = _shown(across, columns), _shown(down, rows)
+    (first_x, last_x), (first_y, last_y) = _visible_range(across, columns), _visible_range(down, rows)
     domain = across.get("domain") or (0, 1)
     starts = [
         item["domain"][0] for name, item in layout.items() if name.startswith("xaxis") and "domain" in item
@@ -99,7 +99,7 @@ def _read(
         "square": "scaleanchor" in down,
         "share": domain[1] - domain[0],
         "height": _height(layout),
-        "written": _written(trace, first_x, first_y, last_x, last_y),
+        "written": _cell_texts(trace, first_x, first_y, last_x, last_y),
         "frames": [
             item for item in layout.get("shapes", ()) if (item.get("xref", "x"), item.get("yref", "y")) == on
         ],
@@ -129,7 +129,7 @@ def _array(values: Any) -> np.ndarray:
     return np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).reshape(shape)
 
 
-def _shown(axis: Mapping, n: int) -> tuple[int, int]:
+def _visible_range(axis: Mapping, n: int) -> tuple[int, int]:
     """The first visible cell and the one after the last."""
     ends = sorted(axis.get("range") or (-0.5, n - 0.5))
     return max(round(ends[0] + 0.5), 0), min(round(ends[1] + 0.5), n)
@@ -155,7 +155,7 @@ def _height(layout: Mapping) -> float:
     return max(float(layout.get("height") or 450) - margin.get("t", 80) - margin.get("b", 60), 60)
 
 
-def _written(trace: Mapping, left: int, top: int, right: int, bottom: int) -> list[dict]:
+def _cell_texts(trace: Mapping, left: int, top: int, right: int, bottom: int) -> list[dict]:
     if trace.get("text") is None:
         return []
     texts, values = np.asarray(trace["text"], object), _array(trace["z"]).astype(float)

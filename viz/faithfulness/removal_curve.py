@@ -6,7 +6,7 @@ from typing import Any, Literal
 import altair as alt
 import numpy as np
 
-from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, data, form, need_shape, tip, value
+from ..builders.figure import Kwargs, VegaFigure, data, form, need_shape, tip, value
 from ..builders.number_format import THIN_PERCENT
 from ..builders.palette import EMPHASIS, NEUTRAL
 from ..builders.theme import FIT, heading_with_reading
@@ -54,10 +54,10 @@ def removal_curve(
 
 
 @form
-def _form(done: str, what: str, units: str) -> LayeredChart:
+def _form(done: str, what: str, units: str) -> alt.TopLevelMixin:
     percent = alt.Axis(format="%", labelExpr=THIN_PERCENT, tickCount=5)
     x = alt.X("share:Q", title=f"share of the {units} {done}", scale=alt.Scale(domain=[0, 1]), axis=percent)
-    y: AltairOptions = {
+    y: Kwargs = {
         "title": what,
         "scale": alt.Scale(domain=[value("lowest"), value("highest")], nice=True),
     }

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.figure import LayeredChart, VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.palette import ACCENT, EMPHASIS
 from ..builders.theme import FIT, INK
 from ..builders.token_label import label, visible
@@ -66,7 +66,7 @@ def _labelled(scores: np.ndarray, effects: np.ndarray, selected: np.ndarray) -> 
 
 
 @form
-def _form(effect: str) -> LayeredChart:
+def _form(effect: str) -> alt.TopLevelMixin:
     x = alt.X(
         "score:Q",
         title="score under the map",

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.cells import BARE_AXIS, cells, strong
-from ..builders.figure import LayeredChart, VegaFigure, click_on, form, need_shape, tip
+from ..builders.figure import VegaFigure, click_on, form, need_shape, tip
 from ..builders.number_format import written
 from ..builders.palette import ROUNDING, largest
 from ..builders.vega_colours import SIGNED_ENDS, colour_legend
@@ -64,7 +64,7 @@ def ablation_grid(
 
 
 @form
-def _form(names: tuple[str, ...], what: str, signed: bool, has_data: bool) -> LayeredChart:
+def _form(names: tuple[str, ...], what: str, signed: bool, has_data: bool) -> alt.TopLevelMixin:
     across = alt.Axis(orient="top", labelAngle=0, labelFlush=False, **BARE_AXIS)
     down = alt.Axis(orient="left", labelExpr="'L' + datum.label", labelAngle=0, labelFlush=False, **BARE_AXIS)
     ticks = SIGNED_ENDS if signed else alt.ExprRef("[0, largest]")

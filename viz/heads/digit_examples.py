@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, need_shape, tip
 from ..builders.palette import EMPHASIS
 from ..builders.picture_marks import CHOOSE, picture_ink, pixel_x, pixel_y
 from ..builders.theme import INK
@@ -37,7 +37,8 @@ def digit_examples(
     left, top = column * (_SIDE + _GAP), row * (_SIDE + _CAPTION + _GAP)
     inks = [picture_ink(image, side=_SIDE) for image in images]
     names = [
-        (_place(query, patch_grid), _place(key, patch_grid)) for query, key in zip(queries, keys, strict=True)
+        (_patch_name(query, patch_grid), _patch_name(key, patch_grid))
+        for query, key in zip(queries, keys, strict=True)
     ]
     examples = {
         "number": list(numbers),
@@ -68,9 +69,9 @@ def digit_examples(
 
 
 @form
-def _form() -> LayeredChart:
+def _form() -> alt.TopLevelMixin:
     base = alt.Chart(data()).transform_calculate(url=CHOOSE)
-    box: AltairOptions = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
+    box: Kwargs = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
     page = base.mark_rect(fill=INK, fillOpacity=0.06, aria=False).encode(**box)
     keys = alt.Chart(data("key")).mark_rect(fill=EMPHASIS, fillOpacity=0.75, aria=False).encode(**box)
     pictures = base.mark_image(
@@ -91,7 +92,7 @@ def _form() -> LayeredChart:
     ).properties(autosize="pad")  # Streamlit would squeeze what is not an image
 
 
-def _place(patch: int | None, patch_grid: tuple[int, int]) -> str:
+def _patch_name(patch: int | None, patch_grid: tuple[int, int]) -> str:
     return "the class token" if patch is None else "row {}, column {}".format(*divmod(patch, patch_grid[1]))
 
 
@@ -100,12 +101,12 @@ def _boxes(
 ) -> dict[str, list[float]]:
     """The boxes of those patches that are in their picture, in pixels."""
     high, wide = (_SIDE / n for n in patch_grid)
-    at = [
+    cells = [
         (number, *divmod(patch, patch_grid[1])) for number, patch in enumerate(patches) if patch is not None
     ]
     return {
-        "left": [float(left[number] + column * wide) for number, _, column in at],
-        "right": [float(left[number] + (column + 1) * wide) for number, _, column in at],
-        "top": [float(top[number] + row * high) for number, row, _ in at],
-        "bottom": [float(top[number] + (row + 1) * high) for number, row, _ in at],
+        "left": [float(left[number] + column * wide) for number, _, column in cells],
+        "right": [float(left[number] + (column + 1) * wide) for number, _, column in cells],
+        "top": [float(top[number] + row * high) for number, row, _ in cells],
+        "bottom": [float(top[number] + (row + 1) * high) for number, row, _ in cells],
     }

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 from PIL import ImageColor
 
-from ..builders.figure import LayeredChart, VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.number_format import head_name
 from ..builders.palette import ACCENT
 from ..builders.theme import INK, heading
@@ -65,7 +65,7 @@ def head_scatter(
     ends = {
         f"{axis}_{end}": number
         for axis, values in (("x", x), ("y", y))
-        for end, number in _ends(values[finite])
+        for end, number in _axis_ends(values[finite])
     }
     left_out = len(names) - len(order)
     missing = f" {left_out} without one of the two." if left_out else ""
@@ -80,7 +80,7 @@ def head_scatter(
 
 
 @form
-def _form(n_layers: int, across: str, up: str) -> LayeredChart:
+def _form(n_layers: int, across: str, up: str) -> alt.TopLevelMixin:
     colours = alt.Scale(domain=list(range(n_layers)), range=_colours(n_layers))
 
     def axis(name: str, title: str) -> dict:
@@ -109,7 +109,7 @@ def _form(n_layers: int, across: str, up: str) -> LayeredChart:
     return alt.layer(text, points.add_params(click_on("head", "layer", "head"))).properties(autosize="fit-x")
 
 
-def _ends(values: np.ndarray) -> list[tuple[str, float]]:
+def _axis_ends(values: np.ndarray) -> list[tuple[str, float]]:
     """The ends of an axis, with room beside the outermost points; it starts at 0 where the values come near it."""
     if not len(values):
         return [("low", 0.0), ("high", 1.0)]

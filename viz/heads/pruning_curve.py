@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.curves import WHOLE, by_kind, curves
-from ..builders.figure import LayeredChart, VegaFigure, click_on, data, form, tip, value
+from ..builders.figure import VegaFigure, click_on, data, form, tip, value
 from ..builders.number_format import THIN_PERCENT
 from ..builders.palette import NEUTRAL, SHAPES, side_colours
 from ..builders.theme import FIT
@@ -54,7 +54,7 @@ def pruning_curve(encoders: Mapping[str, Curve]) -> VegaFigure:
 
 
 @form
-def _form(names: tuple[str, ...], placements: tuple[str, ...]) -> LayeredChart:
+def _form(names: tuple[str, ...], placements: tuple[str, ...]) -> alt.TopLevelMixin:
     colours = side_colours(placements)
     x = alt.X("step:Q", title="heads removed", axis=WHOLE, scale=alt.Scale(nice=False))
     y = alt.Y(

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.cells import BARE_AXIS, cells
-from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, click_on, form, need_shape, tip, value
+from ..builders.figure import Kwargs, VegaFigure, click_on, form, need_shape, tip, value
 from ..builders.number_format import written
 from ..builders.palette import ROUNDING, largest
 from ..builders.theme import FIT
@@ -66,8 +66,8 @@ def stage_positions(
 
 
 @form
-def _form(stages: tuple[str, ...], what: str, signed: bool, named: bool) -> LayeredChart:
-    some: AltairOptions = {} if named else {"values": value("now_and_then")}
+def _form(stages: tuple[str, ...], what: str, signed: bool, has_names: bool) -> alt.TopLevelMixin:
+    some: Kwargs = {} if has_names else {"values": value("now_and_then")}
     across = alt.Axis(labelAngle=-60, labelOverlap=False, **BARE_AXIS, **some)
     ticks = SIGNED_ENDS if signed else alt.ExprRef("[0, largest]")
     return cells(
@@ -78,5 +78,5 @@ def _form(stages: tuple[str, ...], what: str, signed: bool, named: bool) -> Laye
         text=None,
         legend=colour_legend(what, ticks, format="+.2~g" if signed else ".2~g"),
         selectable=click_on("cell", "stage", "position"),
-        borders=(2, 0.2 if named else 0),  # between many cells lines would cover the colours
+        borders=(2, 0.2 if has_names else 0),  # between many cells lines would cover the colours
     ).properties(autosize=FIT)

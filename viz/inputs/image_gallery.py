@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import framed
-from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, need_shape, tip
 from ..builders.picture_marks import CHOOSE, picture_ink, pixel_x, pixel_y
 from ..builders.theme import INK
 
@@ -56,9 +56,9 @@ def image_gallery(
 
 
 @form
-def _form(clickable: bool) -> LayeredChart:
+def _form(clickable: bool) -> alt.TopLevelMixin:
     base = alt.Chart(data()).transform_calculate(url=CHOOSE)
-    box: AltairOptions = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top")}
+    box: Kwargs = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top")}
     pictures = base.mark_image(
         width=_SIDE, height=_SIDE, align="left", baseline="top", tooltip=None, aria=False
     ).encode(x=pixel_x("left"), y=pixel_y("top"), url="url:N")

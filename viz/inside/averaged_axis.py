@@ -5,7 +5,7 @@ from typing import Literal
 import altair as alt
 import numpy as np
 
-from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, data, form, need_shape, tip, value
+from ..builders.figure import Kwargs, VegaFigure, data, form, need_shape, tip, value
 from ..builders.number_format import short
 from ..builders.palette import CATEGORIES
 from ..builders.theme import FIT, INK, heading_with_reading
@@ -75,9 +75,9 @@ def averaged_axis(
 
 
 @form
-def _form(by_row: bool) -> LayeredChart:
-    x: AltairOptions = {"axis": None, "scale": alt.Scale(domain=[0, value("across")], nice=False)}
-    y: AltairOptions = {"axis": None, "scale": alt.Scale(domain=[value("down"), 0], nice=False)}
+def _form(by_row: bool) -> alt.TopLevelMixin:
+    x: Kwargs = {"axis": None, "scale": alt.Scale(domain=[0, value("across")], nice=False)}
+    y: Kwargs = {"axis": None, "scale": alt.Scale(domain=[value("down"), 0], nice=False)}
     frames = alt.Chart(data("groups")).mark_rect(cornerRadius=8, fillOpacity=0.13, strokeWidth=2.5)
     frames = frames.encode(
         x=alt.X("left:Q", **x),
@@ -88,7 +88,7 @@ def _form(by_row: bool) -> LayeredChart:
         stroke=alt.Stroke("colour:N", scale=None),
         tooltip=[tip("mean:Q", ".4f"), tip("deviation:Q", ".4f")],
     )
-    centre: AltairOptions = {"x": alt.X("x:Q", **x), "y": alt.Y("y:Q", **y)}
+    centre: Kwargs = {"x": alt.X("x:Q", **x), "y": alt.Y("y:Q", **y)}
     tooltip = [tip("vector:Q"), tip("feature:Q"), tip("input:Q", ".4f"), tip("output:Q", ".4f", "normalised")]
     inside = alt.Chart(data()).encode(**centre, tooltip=tooltip)
     beside = alt.Chart(data("groups")).encode(**centre)

@@ -8,7 +8,7 @@ import altair as alt
 import pandas as pd
 
 from ..builders.cells import framed
-from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, click_on, data, form
+from ..builders.figure import Kwargs, VegaFigure, click_on, data, form
 from ..builders.palette import CATEGORIES, NEUTRAL
 from ..builders.picture_marks import pixel_x, pixel_y
 from ..builders.theme import INK
@@ -33,26 +33,26 @@ def block_diagram(
     frame: dict[str, Any] = {
         "step": list(labels),
         "label": [f"{row}  {label}" for row, label in enumerate(labels.values(), 1)],
-        "tint": [_TINTS[_part(name)] for name in labels],
+        "tint": [_TINTS[_step_kind(name)] for name in labels],
         "left": _LEFT,
         "right": _RIGHT,
         "upper": list(upper.values()),
         "lower": [above + _BOX for above in upper.values()],
         "selected": [name in opened for name in labels],
     }
-    corners, tips = _ways(upper)
-    texts = _texts(upper, frame["label"], head)
+    corners, tips = _connections(upper)
+    texts = _text_marks(upper, frame["label"], head)
     return _form().with_data(
         frame,
-        frames={"alone": _around_the_head(upper), "corners": corners, "tips": tips, "texts": texts},
+        frames={"alone": _head_box(upper), "corners": corners, "tips": tips, "texts": texts},
         height=_TOP + _STEP * len(labels),
         description=f"The {len(labels)} steps of a {placement} block: {', '.join(labels.values())}",
     )
 
 
 @form
-def _form() -> LayeredChart:
-    box: AltairOptions = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("upper"), "y2": "lower:Q"}
+def _form() -> alt.TopLevelMixin:
+    box: Kwargs = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("upper"), "y2": "lower:Q"}
     point = {"x": pixel_x("x"), "y": pixel_y("y")}
     ways = alt.Chart(data("corners")).mark_line(color=NEUTRAL, strokeWidth=1.5, aria=False)
     tips = alt.Chart(data("tips")).mark_point(
@@ -79,7 +79,7 @@ def _form() -> LayeredChart:
     ).properties(width=_WIDTH, autosize="pad")
 
 
-def _part(name: str) -> str:
+def _step_kind(name: str) -> str:
     if name == "input" or name.startswith("add_"):
         return "stream"
     if name.startswith("norm_"):
@@ -87,7 +87,7 @@ def _part(name: str) -> str:
     return "feed-forward" if name in ("expand", "contract") else "attention"
 
 
-def _skips(upper: Mapping[str, int]) -> list[tuple[float, float]]:
+def _residual_connections(upper: Mapping[str, int]) -> list[tuple[float, float]]:
     """Top and bottom, in pixels, of the two residual connections."""
     # The second one leaves the stream behind attention, and behind its norm where that follows.
     names = list(upper)
@@ -96,13 +96,13 @@ def _skips(upper: Mapping[str, int]) -> list[tuple[float, float]]:
     return [(upper[source] + (_BOX + _STEP) / 2, upper[target] + _BOX / 2) for source, target in ends]
 
 
-def _ways(upper: Mapping[str, int]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _connections(upper: Mapping[str, int]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The corners of all connecting lines, and the positions and angles of their arrow heads."""
     middle = (_LEFT + _RIGHT) / 2
     ways: list[list[tuple[float, float]]] = [
         [(middle, above + _BOX), (middle, below)] for above, below in pairwise(upper.values())
     ]
-    for leaves, arrives in _skips(upper):
+    for leaves, arrives in _residual_connections(upper):
         ways.append([(middle, leaves), (_SKIP, leaves), (_SKIP, arrives), (_RIGHT, arrives)])
     corners = [(way, order, *point) for way, points in enumerate(ways) for order, point in enumerate(points)]
     tips = [(x, y, 180 if x == middle else 270) for x, y in (points[-1] for points in ways)]
@@ -112,7 +112,7 @@ def _ways(upper: Mapping[str, int]) -> tuple[pd.DataFrame, pd.DataFrame]:
     )
 
 
-def _around_the_head(upper: Mapping[str, int]) -> dict[str, list[float]]:
+def _head_box(upper: Mapping[str, int]) -> dict[str, list[float]]:
     """The box around the steps that a head takes by itself."""
     first, last = (upper[name] for name in _BY_ITSELF)
     apart = (_STEP - _BOX) / 2 - 1
@@ -124,7 +124,7 @@ def _around_the_head(upper: Mapping[str, int]) -> dict[str, list[float]]:
     }
 
 
-def _texts(upper: Mapping[str, int], labels: Sequence[str], head: str) -> pd.DataFrame:
+def _text_marks(upper: Mapping[str, int], labels: Sequence[str], head: str) -> pd.DataFrame:
     """The labels of the boxes, and along the edges the names of the head and of the residual connections."""
     texts = [
         (_LEFT + 10, above + _BOX / 2, label, 0, "left")
@@ -132,5 +132,5 @@ def _texts(upper: Mapping[str, int], labels: Sequence[str], head: str) -> pd.Dat
     ]
     first, last = (upper[name] for name in _BY_ITSELF)
     texts.append((_LEFT - 15, (first + last + _BOX) / 2, head, 270, "center"))
-    texts += [(_SKIP + 12, sum(ends) / 2, "residual", 90, "center") for ends in _skips(upper)]
+    texts += [(_SKIP + 12, sum(ends) / 2, "residual", 90, "center") for ends in _residual_connections(upper)]
     return pd.DataFrame(texts, columns=["x", "y", "text", "angle", "align"])

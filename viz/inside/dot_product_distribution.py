@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.curves import curves
-from ..builders.figure import LayeredChart, VegaFigure, data, form, tip, value
+from ..builders.figure import VegaFigure, data, form, tip, value
 from ..builders.number_format import percent
 from ..builders.palette import EMPHASIS
 from ..builders.theme import FIT, INK, heading_with_reading
@@ -35,7 +35,7 @@ def dot_product_distribution(
         "to": edges[1:],
         "middle": (edges[:-1] + edges[1:]) / 2,
         "share": share,
-        "percent": [percent(part, 3) for part in share.tolist()],
+        "percent": [percent(one_bin, 3) for one_bin in share.tolist()],
         "density": share / np.diff(edges),
         "normal": np.diff(below) / np.diff(edges),
     }
@@ -48,7 +48,7 @@ def dot_product_distribution(
 
 
 @form
-def _form(name: str) -> LayeredChart:
+def _form(name: str) -> alt.TopLevelMixin:
     scale = alt.Scale(domain=[alt.ExprRef("-reach"), value("reach")], nice=False)
     histogram = alt.Chart(data()).mark_rect(color=EMPHASIS, opacity=0.75)
     histogram = histogram.encode(
@@ -62,12 +62,11 @@ def _form(name: str) -> LayeredChart:
             tip("density:Q", ".4f"),
         ],
     )
-    said = tip("normal:Q", ".4f", "normal density in this bin")
     (line,) = curves(
         alt.X("middle:Q"),
         alt.Y("normal:Q"),
         {},
-        tooltip=[tip("middle:Q", ".3f", name), said],
+        tooltip=[tip("middle:Q", ".3f", name), tip("normal:Q", ".4f", "normal density in this bin")],
         line={"strokeWidth": 2, "strokeDash": [6, 4], "color": INK},
     )
     return alt.layer(histogram, line).properties(height=230, autosize=FIT)

@@ -4,7 +4,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.figure import LayeredChart, VegaFigure, click_on, data, either, form, tip, value
+from ..builders.figure import VegaFigure, click_on, data, either, form, tip, value
 from ..builders.number_format import head_name
 from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL
 from ..builders.theme import FIT, INK, heading_with_reading
@@ -35,7 +35,7 @@ def variance_of_heads(heads: pd.DataFrame, *, d_k: int, selected: tuple[int, int
 
 
 @form
-def _variances() -> LayeredChart:
+def _variances() -> alt.TopLevelMixin:
     across = alt.Axis(labelAngle=0, labelExpr="'L' + datum.label", grid=True)
     points = _points().encode(
         x=alt.X("layer:O", title="layer", axis=across, scale=alt.Scale(paddingInner=0.1)),
@@ -78,7 +78,7 @@ def with_and_without(
 
 
 @form
-def _compared(measure: str, axis: str) -> LayeredChart:
+def _compared(measure: str, axis: str) -> alt.TopLevelMixin:
     scale = alt.Scale(domain=[0, value("end")], nice=False)
     points = _points().encode(
         x=alt.X(f"{measure}:Q", title=f"{axis}, with 1/√d_k", scale=scale),

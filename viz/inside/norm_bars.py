@@ -4,7 +4,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, data, form, tip, value
+from ..builders.figure import Kwargs, VegaFigure, data, form, tip, value
 from ..builders.number_format import short
 from ..builders.palette import CATEGORIES, EMPHASIS
 from ..builders.theme import FIT, INK, heading_with_reading
@@ -28,11 +28,11 @@ def norm_bars(values: np.ndarray, *, title: str, reading: str) -> VegaFigure:
         "written": [short(value) for value in values],
     }
     spread = pd.DataFrame({"mean": [mean], "low": [mean - deviation], "high": [mean + deviation]})
-    named = len(values) <= _NAMED
-    return _form(named, len(values) <= _WRITTEN).with_data(
+    has_ticks = len(values) <= _NAMED
+    return _form(has_ticks, len(values) <= _WRITTEN).with_data(
         frame,
         frames={"spread": spread},
-        values={"features": feature.tolist() if named else [], "end": max(len(values), 1) - 0.4},
+        values={"features": feature.tolist() if has_ticks else [], "end": max(len(values), 1) - 0.4},
         height=_HEIGHT,
         title=heading_with_reading(title, reading),
         description=f"{title}: {len(values)} numbers with mean {short(mean)} and deviation {short(deviation)}.",
@@ -40,8 +40,8 @@ def norm_bars(values: np.ndarray, *, title: str, reading: str) -> VegaFigure:
 
 
 @form
-def _form(named: bool, written: bool) -> LayeredChart:
-    ticks: AltairOptions = {"values": value("features")} if named else {}
+def _form(has_ticks: bool, has_numbers: bool) -> alt.TopLevelMixin:
+    ticks: Kwargs = {"values": value("features")} if has_ticks else {}
     x = alt.X(
         "from:Q",
         title="feature",
@@ -61,7 +61,7 @@ def _form(named: bool, written: bool) -> LayeredChart:
     )
     band = spread.mark_rect(color=CATEGORIES[1], opacity=0.15).encode(y="low:Q", y2="high:Q")
     layers = [band, bars, spread.mark_rule(color=CATEGORIES[1], strokeWidth=2).encode(y="mean:Q")]
-    if written:
+    if has_numbers:
         away = alt.expr("datum.value < 0 ? 9 : -8")  # from the bar's end, outwards
         texts = alt.Chart(data()).mark_text(dy=away, color=INK)
         layers.append(texts.encode(x="feature:Q", y="value:Q", text="written:N"))

@@ -60,8 +60,8 @@ def permutation(
             for what, width in zip(("component", "row of X", "component", "component"), widths, strict=True)
         ],
         down=[
-            {"range": [n - 0.5, -0.5], **own}
-            for own in (_row_names(n, texts[order]), unnamed, _row_names(n, texts), unnamed)
+            {"range": [n - 0.5, -0.5], **options}
+            for options in (_row_names(n, texts[order]), unnamed, _row_names(n, texts), unnamed)
         ],
         colours=colours,
         shapes=[

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.curves import CHOSEN, curves, probability_axis, rule
-from ..builders.figure import LayeredChart, VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.palette import CATEGORIES, NEUTRAL, SHAPES
 from ..builders.theme import FIT, INK
 
@@ -29,7 +29,7 @@ def temperature_curve(
     """
     n, n_classes = len(temperatures), len(names)
     need_shape((n, n_classes), probabilities=probabilities)
-    positions = _places(temperatures)
+    positions = _axis_positions(temperatures)
     peaks = probabilities.max(axis=0, initial=0)
     largest = np.argsort(-peaks, kind="stable")[: len(CATEGORIES)]
     few = n_classes <= len(CATEGORIES)
@@ -46,8 +46,8 @@ def temperature_curve(
         frame,
         values={
             "prominent": [names[index] for index in prominent],
-            "colours": _given(CATEGORIES, prominent, n_classes, NEUTRAL),
-            "shapes": _given(SHAPES, prominent, n_classes, SHAPES[0]),
+            "colours": _values_by_class(CATEGORIES, prominent, n_classes, NEUTRAL),
+            "shapes": _values_by_class(SHAPES, prominent, n_classes, SHAPES[0]),
         },
         frames={
             CHOSEN: {"place": [positions[list(temperatures).index(chosen)]]},
@@ -58,8 +58,8 @@ def temperature_curve(
 
 
 @form
-def _form(temperatures: tuple[float, ...], names: tuple[str, ...]) -> LayeredChart:
-    positions = _places(temperatures).tolist()
+def _form(temperatures: tuple[float, ...], names: tuple[str, ...]) -> alt.TopLevelMixin:
+    positions = _axis_positions(temperatures).tolist()
     x = alt.X(
         "place:Q",
         title="temperature T (0: argmax; 1: as trained; ∞: uniform)",
@@ -100,7 +100,7 @@ def _form(temperatures: tuple[float, ...], names: tuple[str, ...]) -> LayeredCha
     return alt.layer(*layers).properties(height=280, autosize=FIT)
 
 
-def _given(values: Sequence[str], prominent: Sequence[int], n: int, rest: str) -> list[str]:
+def _values_by_class(values: Sequence[str], prominent: Sequence[int], n: int, rest: str) -> list[str]:
     """One of `values` for each class that is prominent, `rest` for the others of `n`."""
     return [values[prominent.index(index)] if index in prominent else rest for index in range(n)]
 
@@ -109,7 +109,7 @@ def _labels(temperatures: Sequence[float]) -> list[str]:
     return ["∞" if np.isinf(temperature) else f"{temperature:g}" for temperature in temperatures]
 
 
-def _places(temperatures: Sequence[float]) -> np.ndarray:
+def _axis_positions(temperatures: Sequence[float]) -> np.ndarray:
     """Positions of the temperatures on a logarithmic axis: 0 and infinity are a step beyond the finite ones."""
     positions = np.array(temperatures, float)
     finite = positions[(positions > 0) & np.isfinite(positions)]

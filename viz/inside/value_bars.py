@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import altair as alt
 import numpy as np
 
-from ..builders.figure import LayeredChart, VegaFigure, click_on, data, either, form, tip, value
+from ..builders.figure import VegaFigure, click_on, data, either, form, tip, value
 from ..builders.number_format import written
 from ..builders.palette import ACCENT, EMPHASIS, FALLS, NEUTRAL, RISES, WeightScale
 from ..builders.theme import FIT, INK
@@ -34,11 +34,11 @@ def value_bars(
     row = list(range(len(values)))
     numbers = np.array(list(values.values()), float)
     earlier = np.full(len(row), np.nan) if before is None else np.array([before[name] for name in values])
-    low, high = _reach(numbers, earlier, weights)
+    low, high = _axis_ends(numbers, earlier, weights)
     room = (high - low) * _ROOM
     # The number stands beside the longer of the two bars, on the side to which that points.
-    both = np.nan_to_num([numbers, earlier])
-    furthest = np.where(np.abs(both[0]) >= np.abs(both[1]), *both)
+    pairs = np.nan_to_num([numbers, earlier])
+    furthest = np.where(np.abs(pairs[0]) >= np.abs(pairs[1]), *pairs)
     frame = {
         "row": row,
         "name": list(values),
@@ -60,7 +60,7 @@ def value_bars(
 
 
 @form
-def _form(what: str, was: str | None, by_sign: bool, clicks: bool) -> LayeredChart:
+def _form(what: str, was: str | None, by_sign: bool, clicks: bool) -> alt.TopLevelMixin:
     title = what if was is None else f"{what}; outlined: {was}"
     axis = alt.Axis(
         orient="top",
@@ -105,7 +105,7 @@ def _form(what: str, was: str | None, by_sign: bool, clicks: bool) -> LayeredCha
     return alt.layer(*layers).properties(autosize=FIT)
 
 
-def _reach(values: np.ndarray, before: np.ndarray, weights: WeightScale | None) -> tuple[float, float]:
+def _axis_ends(values: np.ndarray, before: np.ndarray, weights: WeightScale | None) -> tuple[float, float]:
     """Lowest and highest value of the axis, which always contains 0."""
     if weights is not None:
         return 0.0, weights.largest

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.cells import framed
-from ..builders.figure import LayeredChart, VegaFigure, click_on, data, either, form, tip, value
+from ..builders.figure import VegaFigure, click_on, data, either, form, tip, value
 from ..builders.palette import FALLS, RISES
 from ..builders.theme import FIT, INK
 from ..builders.vega_colours import SIGNED_ENDS, colour
@@ -75,7 +75,7 @@ def vector_rows(
 
 
 @form
-def _form(what: str, total: str, frames: tuple[str, ...], grouped: bool, clicks: bool) -> LayeredChart:
+def _form(what: str, total: str, frames: tuple[str, ...], grouped: bool, clicks: bool) -> alt.TopLevelMixin:
     # Component numbers, or the groups' names, above the middle of their cells; above the bars what they are.
     of_group = "groups[floor(datum.value * length(groups) / cells)]"
     below = of_group if grouped else "format(floor(datum.value), 'd')"

@@ -5,14 +5,14 @@ import numpy as np
 import pandas as pd
 
 from ..builders.curves import CHOSEN, by_kind, rule
-from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, data, either, form, tip, value
+from ..builders.figure import Kwargs, VegaFigure, data, either, form, tip, value
 from ..builders.number_format import powers_of_ten
 from ..builders.palette import CATEGORIES, NEUTRAL
 from ..builders.theme import FIT, heading_with_reading
 
 _NAMES = {0.0: "1", 0.5: "1/√d_k", 1.0: "1/d_k"}
 _COLOURS = {0.0: CATEGORIES[2], 0.5: CATEGORIES[0], 1.0: CATEGORIES[1]}
-_DOTTED: AltairOptions = {"strokeWidth": 2.5, "point": {"filled": True, "size": 45}}
+_DOTTED: Kwargs = {"strokeWidth": 2.5, "point": {"filled": True, "size": 45}}
 _CAPTIONS = {
     "variance": ("Variance of the scaled q·k", "points: measured; lines: d_k · scale²"),
     "entropy": ("Entropy of the softmax", "1: all keys alike; 0: one key has all"),
@@ -58,7 +58,7 @@ def width_curves(measured: pd.DataFrame, measure: str, *, d_k: int, power: float
 
 
 @form
-def _form(measure: str, powers: tuple[float, ...]) -> LayeredChart:
+def _form(measure: str, powers: tuple[float, ...]) -> alt.TopLevelMixin:
     widths = alt.Axis(values=value("widths"), grid=False)
     scales = by_kind(
         "scale:N",
@@ -81,7 +81,7 @@ def _form(measure: str, powers: tuple[float, ...]) -> LayeredChart:
 def _variance(base: alt.Chart) -> list[alt.Chart]:
     decades = alt.Axis(values=value("decades"), format="~g")
 
-    def up(field: str, title: str) -> AltairOptions:
+    def up(field: str, title: str) -> Kwargs:
         y = alt.Y(f"{field}:Q", title="variance", scale=alt.Scale(type="log"), axis=decades)
         return {"y": y, "tooltip": _tooltip(tip(f"{field}:Q", ".4~g", title))}
 

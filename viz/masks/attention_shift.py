@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.figure import LayeredChart, VegaFigure, data, either, form, need_shape, tip
+from ..builders.figure import VegaFigure, data, either, form, need_shape, tip
 from ..builders.palette import EMPHASIS, FALLS, MASKED, NEUTRAL, RISES
 from ..builders.theme import FIT
 from ..builders.token_label import label
@@ -44,7 +44,7 @@ def attention_shift(
 
 
 @form
-def _form() -> LayeredChart:
+def _form() -> alt.TopLevelMixin:
     weights = [tip(f"{state}:Q", ".4f") for state in (_BEFORE, _AFTER)]
     base = alt.Chart(data()).encode(
         y=alt.Y("key:N", sort=None, title="key (position and token)", axis=alt.Axis(labelLimit=0)),

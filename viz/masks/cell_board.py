@@ -5,17 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.figure import (
-    AltairOptions,
-    LayeredChart,
-    VegaFigure,
-    click_on,
-    data,
-    either,
-    form,
-    need_shape,
-    tip,
-)
+from ..builders.figure import Kwargs, VegaFigure, click_on, data, either, form, need_shape, tip
 from ..builders.heatmap import position_labels
 from ..builders.palette import ACCENT, NEUTRAL, TO_ONE, WeightScale, hatching
 from ..builders.picture_marks import whole_picture
@@ -61,8 +51,8 @@ def cell_board(
 
 
 @form
-def _form(reach: str, even: str) -> LayeredChart:
-    axis: AltairOptions = {"labelExpr": "labels[datum.value]", "labelLimit": _LONGEST_LABEL}
+def _form(reach: str, even: str) -> alt.TopLevelMixin:
+    axis: Kwargs = {"labelExpr": "labels[datum.value]", "labelLimit": _LONGEST_LABEL}
     axis |= {"labelOverlap": "greedy", "ticks": False, "domain": False}
     name = "datum['query token'] + ' to ' + datum['key token'] + (datum.blocked ? ', masked' : '')"
     board = alt.Chart(data()).transform_calculate(label=name).mark_rect(cursor="pointer")
@@ -80,6 +70,6 @@ def _form(reach: str, even: str) -> LayeredChart:
             tip("blocked:N", title="masked"),
         ],
     ).add_params(click_on("cell", "query", "key", "blocked"))
-    frame: AltairOptions = {"fill": None, "stroke": ACCENT, "strokeWidth": 2, "x": 0, "x2": alt.expr("width")}
+    frame: Kwargs = {"fill": None, "stroke": ACCENT, "strokeWidth": 2, "x": 0, "x2": alt.expr("width")}
     row = alt.Chart(data("chosen")).mark_bar(**frame, tooltip=None, aria=False).encode(y="query:O")
     return alt.layer(board, whole_picture("hatched", aspect=False), row).properties(autosize="pad")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import altair as alt
 
-from ..builders.figure import LayeredChart, VegaFigure, data, form, need_shape, tip, value
+from ..builders.figure import VegaFigure, data, form, need_shape, tip, value
 from ..builders.palette import NEUTRAL
 from ..builders.theme import FIT, INK
 from ..theory.placements import variant_channels
@@ -82,7 +82,7 @@ def seed_strip(
 
 
 @form
-def _form(log: bool, axis: str, legend: bool) -> LayeredChart:
+def _form(log: bool, axis: str, legend: bool) -> alt.TopLevelMixin:
     scale = (
         alt.Scale(type="log", nice=False, padding=14)
         if log
@@ -134,7 +134,7 @@ def placement_key() -> VegaFigure:
 
 
 @form
-def _key() -> LayeredChart:
+def _key() -> alt.TopLevelMixin:
     channels = {name: channel.legend(None) for name, channel in variant_channels(PLACEMENTS).items()}
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, alt.expr("width")], nice=False))
     base = alt.Chart(data()).encode(x=x, y=alt.value(11))

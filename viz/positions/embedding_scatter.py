@@ -7,18 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.figure import (
-    AltairOptions,
-    LayeredChart,
-    VegaFigure,
-    click_on,
-    data,
-    either,
-    form,
-    need_shape,
-    tip,
-    value,
-)
+from ..builders.figure import Kwargs, VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.palette import ACCENT, NEUTRAL
 from ..builders.picture_marks import CHOOSE, picture_ink
 from ..builders.theme import FIT, INK
@@ -108,7 +97,7 @@ def _labelled(frame: Mapping[str, Sequence], *, alone: bool) -> list[bool]:
 
 
 @form
-def _form(axes: tuple[str, str], with_pictures: bool) -> LayeredChart:
+def _form(axes: tuple[str, str], with_pictures: bool) -> alt.TopLevelMixin:
     x, y = alt.X("x:Q", **_axis(0, axes[0])), alt.Y("y:Q", **_axis(1, axes[1]))
     points = alt.Chart(data()).encode(x=x, y=y)
     words = points.transform_filter("datum.word").mark_text(
@@ -130,7 +119,7 @@ def _form(axes: tuple[str, str], with_pictures: bool) -> LayeredChart:
     return alt.layer(*layers, marks, labels.encode(text="label:N")).properties(autosize=FIT)
 
 
-def _axis(number: int, title: str) -> AltairOptions:
+def _axis(number: int, title: str) -> Kwargs:
     """Options of an axis about the middle of all places, with the same unit across and down at any width."""
     unit = f"max(extent[0] / (width - {2 * _MARGIN}), extent[1] / (height - {2 * _MARGIN}))"  # per pixel
     centre, half = f"middle[{number}]", f"{unit} * {('width', 'height')[number]} / 2"
@@ -143,7 +132,7 @@ def _axis(number: int, title: str) -> AltairOptions:
     return {"title": title, "scale": scale, "axis": alt.Axis(tickCount=6, grid=True)}
 
 
-def _marks(own: alt.Chart, axes: tuple[str, str]) -> alt.Chart:
+def _marks(base: alt.Chart, axes: tuple[str, str]) -> alt.Chart:
     """Dots, and frames around pictures: they show the position by their colour and take the clicks."""
     along = alt.Scale(domain=[0, value("last")], range=list(_ALONG))
     legend = colour_legend("position", alt.ExprRef("[0, last]"), type="gradient", format="d")
@@ -152,7 +141,7 @@ def _marks(own: alt.Chart, axes: tuple[str, str]) -> alt.Chart:
     size = alt.when("datum.picture").then(alt.value(_THUMBNAIL**2))
     coordinates = [tip(f"{axis}:Q", ".4f", title) for axis, title in zip("xy", axes, strict=True)]
     return (
-        own.mark_point(cursor="pointer", stroke=stroke)
+        base.mark_point(cursor="pointer", stroke=stroke)
         .encode(
             fill=alt.Fill("position:Q", scale=along, legend=legend),
             fillOpacity=either("datum.picture", 0, 1),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, data, form, need_shape, tip, value
+from ..builders.figure import Kwargs, VegaFigure, data, form, need_shape, tip, value
 from ..builders.palette import EMPHASIS
 from ..builders.theme import FIT, INK
 from ..builders.token_label import label, visible
@@ -40,13 +40,13 @@ def neighbour_bars(
 
 
 @form
-def _form() -> LayeredChart:
+def _form() -> alt.TopLevelMixin:
     base = alt.Chart(data()).encode(
         # Two neighbours may have one name, so a bar is told by its rank.
         y=alt.Y("rank:O", axis=None),
         tooltip=[tip("rank:O"), tip("name:N", title="neighbour"), tip("cosine:Q", ".4f")],
     )
-    x: AltairOptions = {
+    x: Kwargs = {
         "title": "cosine similarity",
         # a little beyond 1, for the number behind a full bar
         "scale": alt.Scale(domain=[value("lowest"), 1.25], nice=False, rangeMin=_NAME_WIDTH),

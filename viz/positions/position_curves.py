@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.curves import CHOSEN, WHOLE, by_kind, curves, long, probability_axis, rule
-from ..builders.figure import LayeredChart, VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.palette import CATEGORIES, EMPHASIS, NEUTRAL
 from ..builders.theme import FIT
 from ..builders.token_label import visible
@@ -36,7 +36,7 @@ def norm_curves(norms: Mapping[str, np.ndarray], tokens: Sequence[str]) -> VegaF
 
 
 @form
-def _lengths(kinds: tuple[str, ...], few: bool) -> LayeredChart:
+def _lengths(kinds: tuple[str, ...], few: bool) -> alt.TopLevelMixin:
     n = len(kinds)
     scale = alt.Scale(domain=[0, value("last")], nice=False)
     layers = curves(
@@ -91,7 +91,7 @@ def offset_curve(
 
 
 @form
-def _offsets(what: str, law: str, few: bool) -> LayeredChart:
+def _offsets(what: str, law: str, few: bool) -> alt.TopLevelMixin:
     channels = by_kind(
         "kind:N",
         (_SEEN, law),
@@ -140,7 +140,7 @@ def shift_curve(
 
 
 @form
-def _shifts(name: str) -> LayeredChart:
+def _shifts(name: str) -> alt.TopLevelMixin:
     scale = alt.Scale(domain=[0, value("last")], nice=False)
     line, points = curves(
         alt.X("shift:Q", title="shift k, in positions", scale=scale, axis=WHOLE),

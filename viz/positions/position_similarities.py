@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import cells, framed
-from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, need_shape, tip
 from ..builders.picture_marks import pixel_x, pixel_y
 from ..builders.vega_colours import SIGNED_ENDS, colour, colour_legend
 
@@ -47,8 +47,8 @@ def position_similarity_map(
 
 
 @form
-def _map(numbered: bool) -> LayeredChart:
-    options: AltairOptions = {
+def _map(numbered: bool) -> alt.TopLevelMixin:
+    options: Kwargs = {
         "scale": alt.Scale(padding=0),
         "axis": alt.Axis(labelAngle=0, ticks=False, domain=False),
     }
@@ -92,20 +92,20 @@ def position_similarity_grid(
 
 
 @form
-def _grid() -> LayeredChart:
+def _grid() -> alt.TopLevelMixin:
     tooltip = [
         tip("name:N", title="position of"),
         tip("other_name:N", title="against"),
         tip("cosine:Q", ".4f"),
     ]
-    tiles = _placed("frame", "cell", "cell").mark_rect(cursor="pointer", aria=False)
+    tiles = _map_boxes("frame", "cell", "cell").mark_rect(cursor="pointer", aria=False)
     tiles = tiles.encode(color=colour("cosine", signed=True, legend=_legend()), tooltip=tooltip)
-    outlines = framed(_placed("maps", "columns * cell", "rows * cell").mark_rect(fill=None), (4, 0.5))
+    outlines = framed(_map_boxes("maps", "columns * cell", "rows * cell").mark_rect(fill=None), (4, 0.5))
     layers = [tiles.add_params(click_on("patch", "patch")), outlines.encode(description="name:N")]
     return alt.layer(*layers).properties(autosize="pad")  # Streamlit would squeeze what lies at pixels
 
 
-def _placed(frame: str, width: str, height: str) -> alt.Chart:
+def _map_boxes(frame: str, width: str, height: str) -> alt.Chart:
     """Boxes of a `width` and `height` in pixels, each where the map of `patch` has its cell of `other`."""
     row, column = "floor(datum.patch / columns)", "(datum.patch % columns)"
     other_row, other_column = "floor(datum.other / columns)", "(datum.other % columns)"

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.curves import probability_axis
-from ..builders.figure import LayeredChart, VegaFigure, click_on, data, either, form, tip
+from ..builders.figure import VegaFigure, click_on, data, either, form, tip
 from ..builders.palette import ACCENT, EMPHASIS
 from ..builders.theme import FIT, INK
 
@@ -45,7 +45,7 @@ def shuffle_strip(
 
 
 @form
-def _form(class_name: str) -> LayeredChart:
+def _form(class_name: str) -> alt.TopLevelMixin:
     names = alt.Axis(labelLimit=0, domain=False, ticks=False)
     channels = {
         "x": alt.X("probability:Q", title=f"probability of {class_name}", **probability_axis()),

@@ -8,17 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.cells import cells
-from ..builders.figure import (
-    AltairOptions,
-    LayeredChart,
-    VegaFigure,
-    data,
-    either,
-    form,
-    need_shape,
-    tip,
-    value,
-)
+from ..builders.figure import Kwargs, VegaFigure, data, either, form, need_shape, tip, value
 from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL
 from ..builders.picture_marks import pixel_x, pixel_y
 from ..builders.theme import FIT, INK
@@ -64,7 +54,7 @@ def clock_hands(
 
 
 @form
-def _clocks() -> LayeredChart:
+def _clocks() -> alt.TopLevelMixin:
     base = alt.Chart(data()).transform_calculate(
         middle=f"datum.place * {_ACROSS}",
         centre=str(_MIDDLE),
@@ -103,7 +93,7 @@ def _clocks() -> LayeredChart:
     noon = base.mark_rule(stroke=NEUTRAL, strokeWidth=1, aria=False).encode(
         x=pixel_x("middle"), y=pixel_y("twelve"), y2="twelve_end:Q"
     )
-    hand: AltairOptions = {"strokeCap": "round", "aria": False, "tooltip": None}
+    hand: Kwargs = {"strokeCap": "round", "aria": False, "tooltip": None}
     hands_before = base.mark_rule(**hand, stroke=NEUTRAL, strokeWidth=2.5, opacity=0.6).encode(
         x=pixel_x("middle"), x2="tip_x_before:Q", y=pixel_y("centre"), y2="tip_y_before:Q"
     )
@@ -159,7 +149,7 @@ def counter_table(
 
 
 @form
-def _table(heading: str) -> LayeredChart:
+def _table(heading: str) -> alt.TopLevelMixin:
     across = alt.Axis(
         orient="top",
         labelAngle=0,
@@ -222,7 +212,7 @@ def wave_curves(
 
 
 @form
-def _waves(n_curves: int) -> LayeredChart:
+def _waves(n_curves: int) -> alt.TopLevelMixin:
     x = alt.X("t:Q", title="position t", scale=alt.Scale(domain=[0, value("last")], nice=False))
     # Each band has the labels -1, 0 and 1.
     ticks = [end - _BAND * curve for curve in range(n_curves) for end in (-1, 0, 1)]

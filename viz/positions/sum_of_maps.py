@@ -27,7 +27,7 @@ def sum_of_maps(maps: Mapping[str, np.ndarray], tokens: Sequence[str]) -> Plotly
     wide = (1 - _BETWEEN * (len(maps) - 1)) / len(maps)
     domains = [(index * (wide + _BETWEEN), index * (wide + _BETWEEN) + wide) for index in range(len(maps))]
     rows = {"type": "category", "autorange": "reversed"}
-    others = rows | {"matches": "y", "showticklabels": False}
+    unlabelled = rows | {"matches": "y", "showticklabels": False}
     traces, layout = panels(
         [
             {
@@ -39,7 +39,7 @@ def sum_of_maps(maps: Mapping[str, np.ndarray], tokens: Sequence[str]) -> Plotly
         ],
         domains=domains,
         across=[{"title": {"text": "output dimension", "standoff": STANDOFF}}] * len(maps),
-        down=[rows | {"title": {"text": "token"}}, *[others] * (len(maps) - 1)],
+        down=[rows | {"title": {"text": "token"}}, *[unlabelled] * (len(maps) - 1)],
         colours=colours,
         height=int(np.clip(_TOKEN * len(tokens), _LOWEST, _HIGHEST)) + 150,
         margin={"l": 10, "r": 10, "t": 96, "b": 10},

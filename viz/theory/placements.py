@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.curves import by_kind, curves
-from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, data, form, need_shape, tip, value
+from ..builders.figure import Kwargs, VegaFigure, data, form, need_shape, tip, value
 from ..builders.number_format import one_two_five
 from ..builders.palette import NEUTRAL, PLACEMENTS, SHAPES
 from ..builders.theme import FIT, INK
@@ -44,7 +44,7 @@ def layer_gradients(norms: Mapping[str, np.ndarray]) -> VegaFigure:
     """Curves of gradient norms [seed, layer] for each variant, on a logarithmic axis; layers count from 0."""
     return seed_spread(
         norms,
-        _numbers(norms),
+        _positions_of(norms),
         x="layer",
         y="‖∂ℒ/∂W²‖ of the layer",
         y_scale="log",
@@ -96,7 +96,7 @@ def model_updates(moved: Mapping[str, np.ndarray], *, scale: Scale = "linear") -
     """Curves of how far the output has moved [seed, step] for each variant; step 0 is before training."""
     return seed_spread(
         moved,
-        _numbers(moved),
+        _positions_of(moved),
         x="step t",
         y="‖F(x, θₜ) − F(x, θ₀)‖",
         y_scale=scale,
@@ -136,14 +136,14 @@ def seed_spread(
             "ticks": list(positions)[:: max(1, -(-len(positions) // 9))],
             "first": ends[0],
             "last": ends[-1],
-            **(_upwards(frame, guided or {}) if y_scale == "log" else {}),
+            **(_log_ticks(frame, guided or {}) if y_scale == "log" else {}),
         },
         frames={"guides": guide_frame} if guides else None,
         description=f"{what}, a line a placement of the norm.",
     )
 
 
-def _upwards(frame: pd.DataFrame, guided: Mapping[str, np.ndarray]) -> dict[str, list[float]]:
+def _log_ticks(frame: pd.DataFrame, guided: Mapping[str, np.ndarray]) -> dict[str, list[float]]:
     """Ticks of a logarithmic y axis, which ends at the first and the last of them."""
     return {
         "y_ticks": one_two_five(itertools.chain(frame["least"], frame["largest"], *guided.values())) or [1, 2]
@@ -166,14 +166,14 @@ def spread(values: Mapping[str, np.ndarray], positions: Sequence[int]) -> pd.Dat
 @form
 def _form(
     variants: tuple[str, ...], x: str, y: str, x_scale: Scale, y_scale: Scale, guides: tuple[Guide, ...]
-) -> LayeredChart:
+) -> alt.TopLevelMixin:
     along = alt.X(
         "position:Q",
         title=x,
         scale=alt.Scale(type=x_scale, domain=[value("first"), value("last")], nice=False, padding=12),
         axis=alt.Axis(values=value("ticks"), format="d", labelOverlap=True),
     )
-    y_options: AltairOptions = {"scale": alt.Scale(zero=True)}
+    y_options: Kwargs = {"scale": alt.Scale(zero=True)}
     if y_scale == "log":  # Vega alone writes no number above 1 where the curves end below 2
         ends = [alt.expr("y_ticks[0]"), alt.expr("y_ticks[length(y_ticks) - 1]")]
         scale = alt.Scale(type="log", domain=ends, nice=False)
@@ -215,7 +215,7 @@ def _form(
     return alt.layer(*layers).properties(height=340, autosize=FIT)
 
 
-def variant_channels(variants: Sequence[str]) -> AltairOptions:
+def variant_channels(variants: Sequence[str]) -> Kwargs:
     """Channels with one colour and one shape for each placement of the norm; dashed without residual connections.
 
     Raises KeyError for a variant whose name begins with no known placement.
@@ -231,5 +231,5 @@ def variant_channels(variants: Sequence[str]) -> AltairOptions:
     )
 
 
-def _numbers(values: Mapping[str, np.ndarray]) -> range:
+def _positions_of(values: Mapping[str, np.ndarray]) -> range:
     return range(next(iter(values.values())).shape[1] if values else 0)

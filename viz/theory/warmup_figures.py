@@ -7,7 +7,7 @@ import numpy as np
 
 from ..builders.cells import INK_ON_CELLS, cells, strong
 from ..builders.curves import by_kind, curves, long
-from ..builders.figure import AltairOptions, LayeredChart, VegaFigure, data, form, tip, value
+from ..builders.figure import Kwargs, VegaFigure, data, form, tip, value
 from ..builders.number_format import percent
 from ..builders.palette import CATEGORIES, MASKED, NEUTRAL
 from ..builders.theme import DARK_INK, FIT
@@ -93,8 +93,8 @@ def warmup_grid(
 
 
 @form
-def _cells() -> LayeredChart:
-    line: AltairOptions = {"stroke": MASKED, "strokeWidth": 0.5}
+def _cells() -> alt.TopLevelMixin:
+    line: Kwargs = {"stroke": MASKED, "strokeWidth": 0.5}
     diverged = f"datum['final loss'] == '{DIVERGED}'"
     rates, warmups = (alt.Scale(domain=value(name)) for name in ("rates", "warmups"))
     return cells(

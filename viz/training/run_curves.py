@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.curves import by_kind, curves
-from ..builders.figure import LayeredChart, VegaFigure, data, either, form, tip
+from ..builders.figure import VegaFigure, data, either, form, tip
 from ..builders.palette import NEUTRAL
 from ..builders.theme import heading
 
@@ -64,7 +64,7 @@ def _form(
     hovered: tuple[str, ...],
     titles: tuple[str, str, str | None],
     logs: tuple[bool, bool],
-) -> LayeredChart:
+) -> alt.TopLevelMixin:
     (x_title, y_title, line_title), (log_x, log_y) = titles, logs
     legend = {"title": line_title, "values": list(lines or run_names), "symbolType": "stroke", "columns": 7}
     kinds = ("line:O", lines, shades(len(lines))) if line_title else ("run:N", *zip(*runs, strict=True))
