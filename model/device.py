@@ -1,4 +1,4 @@
-"""Where an encoder runs."""
+"""The device on which an encoder runs, its threads and its memory."""
 
 import ctypes
 from contextlib import suppress
@@ -20,18 +20,18 @@ def find_device(name: str = "auto") -> torch.device:
 
 
 def one_thread() -> None:
-    """For servers: one forward of one example is too small to share out, and many of them run side by side.
+    """Makes torch use one thread: for servers, where many small forwards run side by side.
 
-    Before the first session's thread starts; commands take all cores, and a notebook's own setting is left alone.
+    Called before the first session starts. Commands use all cores, and notebooks keep their own setting.
     """
     torch.set_num_threads(1)
 
 
 def hand_back() -> None:
-    """Returns freed memory that torch (on a GPU) and glibc (on the CPU) keep for reuse to the system.
+    """Returns memory to the system that torch (on a GPU) and glibc (on the CPU) keep for reuse.
 
-    glibc keeps the gaps that arrays of changing sizes leave, so the process grows. A call takes 2 ms, and the next capture
-    some 15 ms more, for new memory. Telling glibc to keep nothing (M_MMAP_THRESHOLD) would double the time of every capture.
+    Without it the process grows, since glibc keeps the gaps that arrays of changing sizes leave. A call takes 2 ms, and the
+    next capture some 15 ms more. Letting glibc keep nothing (M_MMAP_THRESHOLD) would double the time of every capture.
     """
     torch.cuda.empty_cache()
     with suppress(OSError, AttributeError):  # other systems have no such call

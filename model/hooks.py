@@ -1,6 +1,6 @@
-"""Watching an encoder from outside: named identity modules and one context manager.
+"""Reading and replacing activations of an encoder: named identity modules and one context manager.
 
-Each `HookPoint` looks into a context variable for who is watching *in this thread*. Hooks registered for a
+Each `HookPoint` looks up the watchers of *its thread* in a context variable. Hooks of torch that are registered for a
 call would fire for other threads' calls as well.
 """
 
@@ -14,12 +14,12 @@ from torch import Tensor, nn
 
 Watcher = Callable[[Tensor], Tensor | None]
 
-# Who is watching in this thread: one mapping for each `watch` that is open, the outermost first.
+# The watchers of this thread: one mapping for each open `watch`, the outermost first.
 _watching: ContextVar[tuple[Mapping["HookPoint", Watcher], ...]] = ContextVar("watching", default=())
 
 
 class HookPoint(nn.Module):
-    """Identity, unless somebody is watching: the place where an activation can be read or replaced."""
+    """Identity module at which `watch` reads or replaces the activation."""
 
     def forward(self, activation: Tensor) -> Tensor:
         for watchers in _watching.get():
@@ -29,7 +29,7 @@ class HookPoint(nn.Module):
         return activation
 
 
-# Finding the points of an encoder takes as long as one of its layers: it is done once.
+# Listing the points of an encoder takes as long as running one of its layers, so the list is kept.
 _points: WeakKeyDictionary[nn.Module, Mapping[str, HookPoint]] = WeakKeyDictionary()
 
 
@@ -43,7 +43,9 @@ def hook_points(model: nn.Module) -> Mapping[str, HookPoint]:
     """
     if model not in _points:
         named = model.named_modules()
-        _points[model] = MappingProxyType({name: part for name, part in named if isinstance(part, HookPoint)})
+        _points[model] = MappingProxyType(
+            {name: module for name, module in named if isinstance(module, HookPoint)}
+        )
     return _points[model]
 
 
@@ -51,9 +53,8 @@ def hook_points(model: nn.Module) -> Mapping[str, HookPoint]:
 def watch(model: nn.Module, watchers: Mapping[str, Watcher]) -> Iterator[None]:
     """Calls `watchers[name](activation)` inside the `with`, for forwards of this thread alone.
 
-    What a watcher returns replaces the activation; None leaves it. An inner `watch` adds to the outer
-    one: where both name the same point, it sees what the outer one made of the activation. Raises
-    KeyError, with the valid names, for an unknown one.
+    What a watcher returns replaces the activation; None leaves it unchanged. Watchers of an inner `watch` run after
+    those of the outer one, and get their result. Raises KeyError, with the valid names, for an unknown one.
 
     >>> from loupe import capture, load, watch
     >>> encoder = load("checkpoints/imdb-pre-ln")

@@ -12,7 +12,7 @@ LayerMask = Bool[Tensor, "#batch #head #query #key"]
 
 
 def real_positions(inputs: Tensor, padding_id: int | None) -> Bool[Tensor, "batch position"] | None:
-    """True where a token is no padding; None where no token is, which saves a fifth of the time: no mask is applied."""
+    """True where a token is no padding; None without any padding, since a forward without a mask takes a fifth less time."""
     if padding_id is None:
         return None
     real = inputs != padding_id
@@ -22,7 +22,7 @@ def real_positions(inputs: Tensor, padding_id: int | None) -> Bool[Tensor, "batc
 def combine(
     mask: Mask | None, real: Bool[Tensor, "batch key"] | None, shape: tuple[int, int, int, int, int]
 ) -> FullMask | None:
-    """The mask and the padding of the keys in one; None where both are.
+    """The mask and the real keys of the inputs in one mask; None where both are None.
 
     `shape` is [batch, layer, head, query, key]. Raises ValueError for a mask that does not broadcast to it.
     """
@@ -41,20 +41,20 @@ def combine(
 
 
 def causal(n: int) -> Bool[Tensor, "query key"]:
-    """A position sees itself and what stands before it."""
+    """Each position attends to itself and to those before it."""
     return torch.ones(n, n, dtype=torch.bool).tril()
 
 
 def local_window(n: int, radius: int) -> Bool[Tensor, "query key"]:
-    """A token sees the tokens at most `radius` places away."""
-    place = torch.arange(n)
-    return (place[:, None] - place).abs() <= radius
+    """Each token attends to the tokens at most `radius` positions away."""
+    position = torch.arange(n)
+    return (position[:, None] - position).abs() <= radius
 
 
 def patch_window(grid: tuple[int, int], radius: int, n_before: int) -> Bool[Tensor, "query key"]:
-    """A patch sees the patches at most `radius` rows and columns away.
+    """Each patch attends to the patches at most `radius` rows and columns away.
 
-    The `n_before` positions before the patches, such as the class token, see all and are seen by all.
+    The `n_before` positions before the patches, such as the class token, attend to all and all attend to them.
     """
     row, column = torch.meshgrid(*map(torch.arange, grid), indexing="ij")
     row, column = row.flatten(), column.flatten()
@@ -64,14 +64,14 @@ def patch_window(grid: tuple[int, int], radius: int, n_before: int) -> Bool[Tens
 
 
 def blocked_keys(n: int, keys: Iterable[int]) -> Bool[Tensor, "query key"]:
-    """No query may attend to any of `keys`; these still attend to the others."""
+    """No query attends to any of `keys`; as queries these still attend to the others."""
     mask = torch.ones(n, n, dtype=torch.bool)
     mask[:, list(keys)] = False
     return mask
 
 
 def blocked_cells(n: int, cells: Iterable[tuple[int, int]]) -> Bool[Tensor, "query key"]:
-    """Each of `cells` forbids one query one key."""
+    """Each of `cells` is a (query, key) that is masked."""
     mask = torch.ones(n, n, dtype=torch.bool)
     for query, key in cells:
         mask[query, key] = False
@@ -81,7 +81,7 @@ def blocked_cells(n: int, cells: Iterable[tuple[int, int]]) -> Bool[Tensor, "que
 def within(
     mask: Bool[Tensor, "query key"], n_layers: int, n_heads: int, layers: Iterable[int], heads: Iterable[int]
 ) -> Bool[Tensor, "layer head query key"]:
-    """The mask in these `heads` of these `layers`; everywhere else all may attend to all."""
-    held = torch.zeros(n_layers, n_heads, 1, 1, dtype=torch.bool)
-    held[torch.tensor(list(layers), dtype=torch.long)[:, None], list(heads)] = True
-    return mask | ~held
+    """The mask in these `heads` of these `layers`; in the others every query may attend to every key."""
+    applies = torch.zeros(n_layers, n_heads, 1, 1, dtype=torch.bool)
+    applies[torch.tensor(list(layers), dtype=torch.long)[:, None], list(heads)] = True
+    return mask | ~applies

@@ -1,4 +1,4 @@
-"""Random numbers that are the seed's, whatever other threads draw."""
+"""Reproducible random numbers of torch while several threads draw them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,14 +6,14 @@ from threading import Lock
 
 import torch
 
-# torch draws the weights of every new layer from one generator for all threads. Whoever makes layers while the
-# app runs does it in here, or takes numbers out of another session's sequence.
+# torch draws the weights of every new layer from one generator for all threads, so layers are made inside `torch_seed`:
+# elsewhere they would take numbers from another session's sequence.
 _drawing = Lock()
 
 
 @contextmanager
 def torch_seed(seed: int) -> Iterator[None]:
-    """Inside the `with`, torch's numbers on the CPU are those of the seed; afterwards they go on as before."""
+    """Seeds torch's random numbers on the CPU inside the `with`; afterwards the former sequence continues."""
     with _drawing, torch.random.fork_rng(devices=()):
         torch.manual_seed(seed)
         yield

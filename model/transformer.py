@@ -39,7 +39,7 @@ class Embedding(nn.Module):
         self.patch_size = config.patch_size
         self.scale = math.sqrt(d_model) if config.embedding_scaled else 1.0
         self.pixel_mean, self.pixel_std = config.pixel_mean, config.pixel_std
-        if config.is_text:
+        if config.vocab_size is not None:
             self.tokens = nn.Embedding(config.vocab_size, d_model, padding_idx=config.padding_id)
         else:
             self.patches = nn.Linear(config.patch_values, d_model)
@@ -208,7 +208,7 @@ class MaskedTokenOutput(nn.Module):
         self.transform = nn.Linear(config.d_model, config.d_model)
         self.activation = ACTIVATIONS["gelu" if config.activation == "relu" else config.activation]()
         self.norm = layer_norm(config)
-        self.bias = nn.Parameter(torch.zeros(config.vocab_size))
+        self.bias = nn.Parameter(torch.zeros(config.vocab_size or 0))
 
     def forward(
         self, states: Float[Tensor, "masked d_model"], embedding: Float[Tensor, "vocab d_model"]

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
 from functools import partial
 
 import numpy as np
@@ -17,7 +16,8 @@ from ..hooks import hook_points, watch
 from ..inputs import InputLike
 from ..loaded import Loaded
 from ..masks import FullMask
-from ..record import ForwardRecord, Positions
+from ..record import ForwardRecord
+from ..record.from_arrays import positions as fields_of
 from ..transformer import Transformer
 from .intervention import Intervention
 
@@ -95,8 +95,14 @@ def capture(loaded: Loaded, given: InputLike, intervention: Intervention | None 
         logits_by_layer=_numpy(by_layer),
         pooled=_numpy(pooled[-1]),
         token_logits=_numpy(kept["token_logits"][0]) if "token_logits" in kept else None,
-        **{field.name: getattr(positions, field.name) for field in fields(Positions)},
-        **{name: _numpy(buffer) for name, buffer in buffers.items()},
+        scores=_numpy(buffers["scores"]),
+        pattern=_numpy(buffers["pattern"]),
+        q=_numpy(buffers["q"]),
+        k=_numpy(buffers["k"]),
+        v=_numpy(buffers["v"]),
+        z=_numpy(buffers["z"]),
+        residual=_numpy(buffers["residual"]),
+        **fields_of(positions),
     )
 
 

@@ -24,31 +24,32 @@ def main(arguments: Sequence[str] | None = None) -> None:
         prog=f"python -m {program}", description="Writes everything that one forward pass computes."
     )
     parser.add_argument("checkpoint", help=CHECKPOINT)
-    given = parser.add_mutually_exclusive_group(required=True)
-    given.add_argument("--text", help="what the encoder reads")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--text", help="what the encoder reads")
     parser.add_argument("--second", metavar="TEXT", help="the second text, for encoders of sentence pairs")
-    given.add_argument("--image", type=Path, metavar="FILE", help="the picture that the encoder reads")
+    source.add_argument("--image", type=Path, metavar="FILE", help="the picture that the encoder reads")
     parser.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help=f"ends in {' or '.join(KINDS)}"
     )
     parser.add_argument("--device", default="auto")
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     with in_one_sentence(program):
-        if asked.out.suffix.lower() not in KINDS:
-            raise ValueError(f"--out must end in {' or '.join(KINDS)}, got {asked.out.name}")
-        if asked.second is not None and asked.text is None:
+        if options.out.suffix.lower() not in KINDS:
+            raise ValueError(f"--out must end in {' or '.join(KINDS)}, got {options.out.name}")
+        if options.second is not None and options.text is None:
             raise ValueError("--second goes with --text")
-        if asked.second is not None and not asked.second.strip():
+        if options.second is not None and not options.second.strip():
             raise ValueError("--second is empty")
-        loaded = load_checkpoint(asked.checkpoint, asked.device)
-        read = Text(asked.text, asked.second) if asked.image is None else read_picture(asked.image)
-        _, positions = prepare(loaded, read)
+        loaded = load_checkpoint(options.checkpoint, options.device)
+        picture = None if options.image is None else read_picture(options.image)
+        given = Text(options.text, options.second) if picture is None else picture
+        _, positions = prepare(loaded, given)
         if isinstance(positions, Encoded) and not positions.n_read:
             raise ValueError(f"{loaded.name} finds no token in this text")
-        record = capture(loaded, read)
-        save(record, asked.out, settings(loaded, read), None if asked.image is None else read)
+        record = capture(loaded, given)
+        save(record, options.out, settings(loaded, given), picture)
     layers, heads, n, _ = record.pattern.shape
-    print(f"{asked.out.name}: {layers} layers of {heads} heads over {n} positions")
+    print(f"{options.out.name}: {layers} layers of {heads} heads over {n} positions")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""What is changed in a forward, said in plain values: a mask, how it is applied, and what takes an activation's place.
+"""Changes to a forward pass as plain values: masks, how they are applied, and replacements of activations.
 
-An `Intervention` can stand in a cache's key. It works on any encoder that has the layers, heads and positions
-which it names; nothing in the encoder changes, all is done by watchers (`model.hooks`).
+An `Intervention` is hashable, so it can be part of a cache key. It works on any encoder that has the layers, heads and
+positions which it names; the encoder itself is not changed, everything is done by watchers (`model.hooks`).
 """
 
 import math
@@ -20,8 +20,9 @@ from ..config import ModelConfig
 from ..hooks import Watcher, hook_points
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
-from ..record import Positions
-from ..transformer import FullMask, Transformer
+from ..masks import FullMask, LayerMask
+from ..record import Positions, Role
+from ..transformer import Transformer
 from .replacements import Divided, Hardened, Permuted, Reordered, Replacement, Shifted, Zeroed
 
 MaskKind = Literal["none", "padding", "causal", "window", "keys", "cells"]
@@ -31,9 +32,9 @@ Pattern = Float[Tensor, "batch head query key"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaskChoice:
-    """One mask; what its kind does not use is left as it is.
+    """One mask; fields that its kind does not use have no effect.
 
-    It holds in `heads` of `layers`, where None means all. Key padding of a text is the exception: the encoder
+    It applies to `heads` of `layers`, where None means all. Key padding of a text is the exception: the encoder
     masks that by itself, everywhere.
     """
 
@@ -47,7 +48,7 @@ class MaskChoice:
 
     @property
     def same_for_all(self) -> bool:
-        """Whether every query, in all layers and heads, is forbidden the same keys."""
+        """Whether the same keys are masked for every query in all layers and heads."""
         return self.kind == "keys" and self.layers is None and self.heads is None
 
     def allowed(self, config: ModelConfig, n: int) -> Bool[Tensor, "*#layer_head query key"]:
@@ -61,6 +62,7 @@ class MaskChoice:
         elif self.kind == "window" and config.is_text:
             mask = masks.local_window(n, self.radius)
         elif self.kind == "window":
+            assert config.patch_grid is not None
             mask = masks.patch_window(config.patch_grid, self.radius, config.n_before_patches)
         elif self.kind == "padding" and not config.is_text:
             mask = masks.blocked_keys(n, range(n - self.n_padding, n))
@@ -77,12 +79,13 @@ class MaskChoice:
 
 @dataclass(frozen=True, slots=True)
 class Masking:
-    """How a mask is applied. Only "encoder" leaves a row without any key at zeros; "ignored" applies none."""
+    """How a mask is applied. Only "encoder" makes a row without any key zeros; "ignored" applies no mask."""
 
     method: Method = "encoder"
-    value: float = -math.inf  # the number that is put in, or added
+    value: float = -math.inf  # the replacement, or the summand
 
-    def pattern(self, scores: Pattern, mask: Bool[Tensor, "#batch #head #query #key"]) -> Pattern:
+    def pattern(self, scores: Pattern, mask: LayerMask) -> Pattern:
+        """The attention pattern of one layer, from its scores before the mask."""
         match self.method:
             case "replaced":  # Vaswani et al. 2017 (3.2.3) write -inf in the place of a forbidden score
                 return scores.masked_fill(~mask, self.value).softmax(dim=-1)
@@ -115,104 +118,109 @@ class Intervention:
         )
 
     def n_padding(self, config: ModelConfig) -> int:
-        """How many [PAD] tokens are appended to a text."""
+        """How many [PAD] tokens are appended to a text; 0 for pictures."""
         return sum(mask.n_padding for mask in self.masks if mask.kind == "padding" and config.is_text)
 
     def first_layer(self, config: ModelConfig) -> int:
-        """The first block in which something is changed, -1 where it is in the embedding already."""
+        """The first block in which something is changed; -1 for the embedding, n_layers for nothing."""
         masked = (range(config.n_layers) if mask.layers is None else mask.layers for mask in self.masks)
         layers = [config.n_layers, *(layer for some in masked for layer in some)]
         layers += [0] if self.masking != Masking() else []
-        for name, _ in self.replacements:
-            part, _, inside = name.partition(".")
+        for hook_name, _ in self.replacements:
+            module, _, inside = hook_name.partition(".")
             layer = inside.partition(".")[0]
-            if part == "embedding":
+            if module == "embedding":
                 layers.append(-1)
-            elif part == "blocks":
+            elif module == "blocks":
                 layers.append(int(layer) if layer.isdigit() else 0)
         return min(layers)
 
     def mask(self, model: Transformer, inputs: Tensor) -> FullMask | None:
-        """All of the masks, and the padding of `inputs`: as `Transformer.full_mask`."""
+        """All masks and the padding of `inputs` in one, as of `Transformer.full_mask`."""
         config = model.config
         n = inputs.shape[1] if config.is_text else config.n_positions
-        chosen = None
-        for each in self.masks:
-            allowed = each.allowed(config, n)
-            chosen = allowed if chosen is None else chosen & allowed
-        if chosen is not None and all(each.same_for_all for each in self.masks):
-            chosen = chosen[:1]  # which takes n times less memory, and is looked up faster
-        return model.full_mask(inputs, chosen)
+        allowed = None
+        for mask in self.masks:
+            allowed = mask.allowed(config, n) if allowed is None else allowed & mask.allowed(config, n)
+        if allowed is not None and all(mask.same_for_all for mask in self.masks):
+            allowed = allowed[:1]  # one row for all queries: n times less memory, and faster
+        return model.full_mask(inputs, allowed)
 
     def watchers(self, model: Transformer, mask: FullMask | None) -> dict[str, Watcher]:
-        """What does all this but the encoder's own masking, for one forward under `mask`.
+        """Hook name → watcher, for the replacements and for masking by another method than the encoder's, under `mask`.
 
-        Raises KeyError for a name without any hook point.
+        A pattern that matches no hook point is kept as a name, which `watch` refuses with KeyError.
         """
-        found: list[tuple[str, Watcher]] = []
-        for name, replacement in self.replacements:
-            names = [point for point in hook_points(model) if fnmatchcase(point, name)] or [name]
-            found += [(each, partial(replacement, model)) for each in names]
+        in_order: list[tuple[str, Watcher]] = []
+        for name_pattern, replacement in self.replacements:
+            names = [name for name in hook_points(model) if fnmatchcase(name, name_pattern)]
+            in_order += [(name, partial(replacement, model)) for name in names or [name_pattern]]
         if self.masking.method != "encoder" and mask is not None:
             for layer in range(model.config.n_layers):
-                scores, pattern = _mask_otherwise(self.masking, mask[:, layer])
-                at = f"blocks.{layer}.attention"
-                found = [(f"{at}.pattern", pattern), *found, (f"{at}.scores", scores)]
+                on_scores, on_pattern = _mask_otherwise(self.masking, mask[:, layer])
+                attention = f"blocks.{layer}.attention"
+                in_order.insert(0, (f"{attention}.pattern", on_pattern))
+                in_order.append((f"{attention}.scores", on_scores))
         watchers: dict[str, Watcher] = {}
-        for name, watcher in found:
+        for name, watcher in in_order:
             watchers[name] = _one_after_the_other(watchers[name], watcher) if name in watchers else watcher
         return watchers
 
     def prepare(self, loaded: Loaded, given: InputLike) -> tuple[Tensor, Positions]:
-        """As `model.inputs.prepare`, with the padding that is appended.
+        """As `model.inputs.prepare`, with this intervention's padding appended.
 
-        Raises ValueError besides where the encoder knows no padding, or has no positions for so much.
+        Raises ValueError besides where the encoder has no padding token, or too few positions.
         """
         inputs, positions = prepare(loaded, given)
         config, n_padding = loaded.config, self.n_padding(loaded.config)
         if not n_padding:
             return inputs, positions
-        if config.padding_id is None:
+        if config.padding_id is None or loaded.tokenizer is None:
             raise ValueError(f"{loaded.name} knows no padding")
         if (n := len(positions) + n_padding) > config.n_positions:
             raise ValueError(f"{n} tokens exceed the {config.n_positions} positions")
         padding = inputs.new_full((1, n_padding), config.padding_id)
-        tokens = (loaded.tokenizer.id_to_token(config.padding_id),) * n_padding
+        token = loaded.tokenizer.id_to_token(config.padding_id) or ""
+        roles: list[Role] = ["padding"] * n_padding
         padded = replace(
-            positions, tokens=positions.tokens + tokens, roles=positions.roles + ("padding",) * n_padding
+            positions,
+            tokens=(*positions.tokens, *[token] * n_padding),
+            roles=(*positions.roles, *roles),
         )
         return torch.cat((inputs, padding), dim=1), padded
 
     def as_read(self, positions: Positions) -> Positions:
-        """With tokens and roles where their content is read."""
+        """The positions with tokens and roles in the order of the content, where the intervention reorders it."""
         for _, replacement in self.replacements:
             if isinstance(replacement, Reordered):
                 positions = positions.in_order(replacement.checked(len(positions)))
         return positions
 
 
-def _mask_otherwise(
-    masking: Masking, mask: Bool[Tensor, "#batch #head #query #key"]
-) -> tuple[Watcher, Watcher]:
-    """For the scores of a layer and for its pattern, which is made anew from the scores."""
-    seen: list[Tensor] = []
+def _mask_otherwise(masking: Masking, mask: LayerMask) -> tuple[Watcher, Watcher]:
+    """Watchers of the scores and the pattern of a layer; the second computes the pattern again from the scores."""
+    kept: list[Tensor] = []
 
-    def remember(scores: Pattern) -> Pattern:
-        seen.append(scores)
+    def keep(scores: Pattern) -> Pattern:
+        kept.append(scores)
         return scores
 
-    return remember, lambda _: masking.pattern(seen.pop(), mask)
+    return keep, lambda _: masking.pattern(kept.pop(), mask)
 
 
 def _one_after_the_other(first: Watcher, second: Watcher) -> Watcher:
-    return lambda activation: second(first(activation))
+    def watcher(activation: Tensor) -> Tensor | None:
+        replaced = first(activation)
+        return second(activation if replaced is None else replaced)
+
+    return watcher
 
 
-# What can be changed
+# Interventions
 
 
 def masked(choice: MaskChoice, method: Method = "encoder", value: float = -math.inf) -> Intervention:
-    """Under this mask, applied by this method, with `value` where the method takes one.
+    """The intervention of one mask, applied by this method, with `value` where the method takes one.
 
     >>> from loupe import MaskChoice, capture, load, masked
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -225,7 +233,7 @@ def masked(choice: MaskChoice, method: Method = "encoder", value: float = -math.
 
 
 def without_keys(*keys: int) -> Intervention:
-    """Nobody looks at `keys`, in all layers and heads, themselves included; their states stay in the stream.
+    """No query attends to `keys`, in all layers and heads, not even their own; their states stay in the stream.
 
     >>> from loupe import capture, load, without_keys
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -255,17 +263,17 @@ def at_temperature(temperature: float, *, layer: int | None = None, head: int | 
         raise ValueError(f"head {head} needs the layer that it belongs to")
     if temperature == 1:
         return Intervention()
-    at = f"blocks.{'*' if layer is None else layer}.attention"
+    attention = f"blocks.{'*' if layer is None else layer}.attention"
     if temperature == 0:
-        return Intervention(replacements=((f"{at}.pattern", Hardened(head)),))
-    return Intervention(replacements=((f"{at}.scores", Divided(temperature, head)),))
+        return Intervention(replacements=((f"{attention}.pattern", Hardened(head)),))
+    return Intervention(replacements=((f"{attention}.scores", Divided(temperature, head)),))
 
 
 def repositioned(*, order: Sequence[int] | None = None, zeroed: bool = False, shift: int = 0) -> Intervention:
-    """The content in another `order`, the positions `zeroed`, or every position `shift` on.
+    """The content in another `order`, with position vectors `zeroed`, or those `shift` positions later.
 
-    Each position keeps its vector when the content is permuted, which is the same as typing the tokens, or
-    laying out the patches, in the other order.
+    Position vectors stay when the content is reordered, as if the tokens were typed, or the patches laid out, in the
+    other order.
 
     >>> from loupe import capture, load, repositioned
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -273,12 +281,12 @@ def repositioned(*, order: Sequence[int] | None = None, zeroed: bool = False, sh
     ('[CLS]', 'film', 'gripping', 'a', '.', '[SEP]')
     """
     content = () if order is None else (("embedding.content", Reordered(tuple(order))),)
-    moved = Zeroed() if zeroed else Shifted(shift) if shift else None
-    return Intervention(replacements=content + ((("embedding.positions", moved),) if moved else ()))
+    replaced = Zeroed() if zeroed else Shifted(shift) if shift else None
+    return Intervention(replacements=content + ((("embedding.positions", replaced),) if replaced else ()))
 
 
 def permuted_attention(seed: int, n_layers: int, keys: Sequence[int] | None = None) -> Intervention:
-    """In all layers and heads each row's weights stand in a random order among the `keys` (None: all of them)."""
+    """In all layers and heads each row's weights are permuted at random among the `keys` (None: all of them)."""
     among = None if keys is None else tuple(keys)
     return Intervention(
         replacements=tuple(

@@ -1,4 +1,4 @@
-"""The settings under which a record was made: plain values, saved with it."""
+"""The provenance of a record: plain values that are saved with it."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from ..loaded import Loaded
 from ..version import VERSION
 from .intervention import Intervention
 
-LONGEST = 2000  # characters of what was changed, in words
+LONGEST = 2000  # characters that describe the intervention
 
 
 def settings(loaded: Loaded, given: InputLike, changed: Intervention | None = None) -> dict[str, Any]:
-    """What was read, through which weights, changed how, and by which version of the project."""
+    """Version of the project, checkpoint and hash of its weights, input, class names and intervention of a record."""
     given, changed = as_input(given), changed or Intervention()
     return {
         "version": VERSION,

@@ -1,4 +1,4 @@
-"""What can take the place of an activation: frozen dataclasses of plain values, called with the encoder and it."""
+"""Replacements of activations: frozen dataclasses, called with the encoder and the activation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Divided:
 
 @dataclass(frozen=True, slots=True)
 class Hardened:
-    """Each row's largest weight becomes all of it; taken from the pattern, where the mask has had its say.
+    """For the pattern, after the mask: all weight of a row on its largest, in equal shares where several are largest.
 
     A row without any key stays zeros.
     """
@@ -40,6 +40,7 @@ class Hardened:
 
 
 def harden(pattern: Float[Tensor, "*axes query key"]) -> Float[Tensor, "*axes query key"]:
+    """1 at the largest weight of each row, in equal shares where several are largest; 0 elsewhere."""
     largest = (pattern == pattern.amax(dim=-1, keepdim=True)) & (pattern > 0)
     return largest / largest.sum(dim=-1, keepdim=True).clamp(min=1)
 
@@ -54,7 +55,7 @@ def _in_head(activation: Pattern, head: int | None, change: Callable[[Tensor], T
 
 @dataclass(frozen=True, slots=True)
 class Zeroed:
-    """Zeros."""
+    """Zeros in place of the activation."""
 
     def __call__(self, _model: Transformer, activation: Activation) -> Activation:
         return torch.zeros_like(activation)
@@ -62,7 +63,7 @@ class Zeroed:
 
 @dataclass(frozen=True, slots=True)
 class HeadsAs:
-    """Of the activation of a layer [batch, head, position, width], that of `heads` at every position: zeros, or its row of `vectors`."""
+    """For [batch, head, position, width]: at every position of `heads` zeros, or the head's row of `vectors`."""
 
     heads: tuple[int, ...]
     vectors: tuple[tuple[float, ...], ...] | None = None  # [head, width], in the order of `heads`
@@ -78,7 +79,7 @@ class HeadsAs:
 
 @dataclass(frozen=True, slots=True)
 class Reordered:
-    """Content in another order: order[i] is the position whose content stands at i now."""
+    """Content in another order: order[i] is the position whose content is moved to position i."""
 
     order: tuple[int, ...]
 
@@ -86,7 +87,7 @@ class Reordered:
         return activation[:, list(self.checked(activation.shape[1]))]
 
     def checked(self, n: int) -> tuple[int, ...]:
-        """Raises ValueError where it is not an order of `n` positions."""
+        """The order. Raises ValueError where it is not one of `n` positions."""
         if sorted(self.order) != list(range(n)):
             raise ValueError(f"an order names each of the {n} positions once, got {self.order}")
         return self.order
@@ -94,7 +95,7 @@ class Reordered:
 
 @dataclass(frozen=True, slots=True)
 class Shifted:
-    """The vectors of the positions that are `by` further on."""
+    """For `embedding.positions`: the vectors of the positions `by` later."""
 
     by: int
 
@@ -105,8 +106,8 @@ class Shifted:
 def shifted_positions(model: Transformer, n: int, by: int) -> Float[Tensor, "position d_model"]:
     """The vectors of positions `by` to `by + n - 1`, for an input of `n` positions.
 
-    Sinusoids go on for ever. A learned table begins again after its end; that of pictures leaves the class
-    token its own vector, and its patches go round among themselves. Raises ValueError where `by` is negative.
+    Sinusoids have no end. A learned table starts again after its end; in that of pictures the positions before the first
+    patch keep their vectors, and those of the patches are rotated. Raises ValueError where `by` is negative.
     """
     if by < 0:
         raise ValueError(f"positions can be shifted onwards only, got {by}")
@@ -121,10 +122,10 @@ def shifted_positions(model: Transformer, n: int, by: int) -> Float[Tensor, "pos
 
 @dataclass(frozen=True, slots=True)
 class Permuted:
-    """The weights of each row in another, random order among the `keys`; None: among all.
+    """For the pattern: the weights of each row permuted at random among the `keys` (None: among all).
 
-    Every head and query has an order of its own, which `seed` decides; the inputs of a batch share them. To leave a
-    row's weights with keys that the mask allows, `keys` are those: a weight elsewhere stays where it is.
+    Every head and query has its own permutation, drawn by `seed`; the inputs of a batch share them. Weights of other
+    keys stay, so with `keys` that the mask allows no weight moves to a masked key.
     """
 
     seed: int | tuple[int, ...]
@@ -143,7 +144,7 @@ class Permuted:
 
 @dataclass(frozen=True, slots=True)
 class OtherTokens:
-    """For `embedding.content`: at these positions, that of the tokens numbered `ids` (as `model.inputs.prepare` numbers them)."""
+    """For `embedding.content`: at these positions the content of the tokens `ids` (as of `model.inputs.prepare`)."""
 
     positions: tuple[int, ...]
     ids: tuple[int, ...]
@@ -157,7 +158,7 @@ class OtherTokens:
 
 @dataclass(frozen=True, slots=True)
 class Greyed:
-    """For `embedding.content`: at these positions, that of a patch of which every pixel is the `mean`, a number a colour."""
+    """For `embedding.content`: at these positions the content of a patch whose pixels all are `mean`, one number a colour."""
 
     positions: tuple[int, ...]
     mean: tuple[float, ...]

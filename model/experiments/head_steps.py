@@ -293,11 +293,11 @@ def _norm(x: Float[np.ndarray, " d_model"], layer_norm: nn.LayerNorm) -> Norm:
     return Norm(x=x, mean=float(x.mean()), deviation=deviation, gain=gain, shift=shift)
 
 
-def _activated(x: Float[np.ndarray, " d_ff"], activation: nn.ReLU | nn.GELU) -> Float[np.ndarray, " d_ff"]:
+def _activated(x: Float[np.ndarray, " d_ff"], activation: nn.Module) -> Float[np.ndarray, " d_ff"]:
     """ReLU, or GELU: x Φ(x), exactly or by its tanh approximation (Hendrycks & Gimpel 2016)."""
     if isinstance(activation, nn.ReLU):
         return np.maximum(x, 0)
-    if activation.approximate == "tanh":
+    if isinstance(activation, nn.GELU) and activation.approximate == "tanh":
         return x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
     return x * ndtr(x)
 

@@ -83,14 +83,13 @@ def _side_by_side(
 
 def _joined(masks: Sequence[Tensor | None], inputs: Tensor) -> Tensor | None:
     """The masks one after the other, each for all inputs; None where none of them masks anything."""
-    if all(mask is None for mask in masks):
+    given = [mask for mask in masks if mask is not None]
+    if not given:
         return None
-    n_layers = next(mask.shape[1] for mask in masks if mask is not None)
-    nothing_masked = torch.ones(1, n_layers, 1, 1, 1, dtype=torch.bool, device=inputs.device)
-    masks = [nothing_masked if mask is None else mask for mask in masks]
+    nothing_masked = torch.ones(1, given[0].shape[1], 1, 1, 1, dtype=torch.bool, device=inputs.device)
     # By numpy: torch's broadcast_shapes imports sympy, 0.3 s.
-    shape = np.broadcast_shapes((len(inputs), 1, 1, 1, 1), *(mask.shape for mask in masks))
-    return torch.cat([mask.expand(shape) for mask in masks])
+    shape = np.broadcast_shapes((len(inputs), 1, 1, 1, 1), *(mask.shape for mask in given))
+    return torch.cat([(nothing_masked if mask is None else mask).expand(shape) for mask in masks])
 
 
 def _by_part(watchers: Sequence[dict[str, Watcher]]) -> dict[str, Watcher]:

@@ -1,4 +1,4 @@
-"""What can go into an encoder: a text or a picture, and how it becomes the tensor that the encoder takes."""
+"""Inputs of an encoder, a text or a picture, and the tensor that the encoder takes."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ..config import ModelConfig
 from ..loaded import Loaded
-from ..record import Positions
+from ..record import Positions, Role
 from .digits import to_input
 from .resize import resized
 from .text import CLASS, encode
@@ -17,6 +17,8 @@ from .text import CLASS, encode
 
 @dataclass(frozen=True, slots=True)
 class Text:
+    """A text, or a pair of texts."""
+
     text: str
     second: str | None = None  # for encoders of pairs: the other part, behind a separator
 
@@ -48,14 +50,14 @@ InputLike = str | np.ndarray | Input  # what `as_input` makes one of
 
 
 def as_input(given: InputLike) -> Input:
-    """A string as `Text`, an array as `Picture`. Raises ValueError where an array is no picture."""
+    """A string as `Text`, an array as `Picture`, others unchanged. Raises ValueError where an array is no picture."""
     if isinstance(given, str):
         return Text(given)
     return Picture.of(given) if isinstance(given, np.ndarray) else given
 
 
 def reads_pairs(loaded: Loaded) -> bool:
-    """Whether the encoder reads a second text behind the first; of others the tokenizer drops the special tokens of a pair."""
+    """Whether the encoder reads pairs of texts: then its tokenizer adds special tokens to a pair."""
     if not loaded.config.is_imported or loaded.tokenizer is None:
         return False
     single, pair = (loaded.tokenizer.num_special_tokens_to_add(is_pair) for is_pair in (False, True))
@@ -63,7 +65,7 @@ def reads_pairs(loaded: Loaded) -> bool:
 
 
 def prepare(loaded: Loaded, given: InputLike) -> tuple[Tensor, Positions]:
-    """The encoder's input, a batch of one on its device, and what stands at each of its positions.
+    """The encoder's input tensor, a batch of one on its device, and tokens and roles of its positions.
 
     Raises ValueError where the encoder takes input of the other kind, one text and not two, or finds no token in a text.
     """
@@ -75,6 +77,8 @@ def prepare(loaded: Loaded, given: InputLike) -> tuple[Tensor, Positions]:
         return to_input(given.array[None], config).to(loaded.device), _patches(config)
     if given.second is not None and not reads_pairs(loaded):
         raise ValueError(f"{loaded.name} reads one text, got two: it was not made for pairs of texts")
+    assert loaded.tokenizer is not None
+    assert config.vocab_size is not None
     encoded = encode(loaded.tokenizer, given.text, config.padding_id, given.second)
     if not encoded.ids:
         raise ValueError(f"{loaded.name} finds no token in this text")
@@ -87,7 +91,7 @@ def prepare(loaded: Loaded, given: InputLike) -> tuple[Tensor, Positions]:
             f"the tokenizer numbers parts up to {max(encoded.types)}, {loaded.name} knows {n_types}"
         )
     ids = torch.tensor([encoded.ids], device=loaded.device)
-    if n_types > 1:  # which part a token is of goes with its id
+    if n_types > 1:  # ids of the second text are numbered vocab_size higher
         ids += config.vocab_size * torch.tensor([encoded.types], device=loaded.device)
     return ids, encoded
 
@@ -95,7 +99,7 @@ def prepare(loaded: Loaded, given: InputLike) -> tuple[Tensor, Positions]:
 def as_seen(
     picture: UInt8[np.ndarray, "height width *colour"], record: Positions
 ) -> UInt8[np.ndarray, "..."]:
-    """The picture on which the patches of `record` lie: where the encoder resizes and crops it, what is left then."""
+    """The picture whose patches are the positions of `record`: resized and cropped where the encoder does so."""
     config = getattr(record, "config", None)
     if config is None or not config.is_imported:
         return picture
@@ -103,10 +107,10 @@ def as_seen(
 
 
 def _patches(config: ModelConfig) -> Positions:
+    assert config.patch_grid is not None
     rows, columns = config.patch_grid
-    tokens = tuple(f"r{row}c{column}" for row in range(rows) for column in range(columns))
-    roles = ("patch",) * len(tokens)
-    if config.n_before_patches:
-        before = (CLASS, "[DIST]")[: config.n_before_patches]
-        tokens, roles = (*before, *tokens), (*("class", "special")[: len(before)], *roles)
-    return Positions(tokens=tokens, roles=roles, patch_grid=config.patch_grid)
+    tokens = [CLASS, "[DIST]"][: config.n_before_patches]
+    roles: list[Role] = ["class", "special"]
+    roles = roles[: len(tokens)] + ["patch"] * (rows * columns)
+    tokens += [f"r{row}c{column}" for row in range(rows) for column in range(columns)]
+    return Positions(tokens=tuple(tokens), roles=tuple(roles), patch_grid=config.patch_grid)

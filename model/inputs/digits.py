@@ -1,4 +1,4 @@
-"""Digits: MNIST's own files, and what is done to a picture before the encoder sees it."""
+"""MNIST files, and pictures as input tensors of an encoder and back."""
 
 import gzip
 import math
@@ -60,25 +60,25 @@ def examples() -> tuple[UInt8[np.ndarray, "digit 28 28"], UInt8[np.ndarray, " di
 def to_input(
     images: UInt8[np.ndarray, "picture height width *colour"], config: ModelConfig
 ) -> Float[Tensor, "picture *channel size size"]:
-    """Values from 0 to 1, resized and with the colours that the encoder takes.
+    """The pictures as values from 0 to 1, at the encoder's size and with its number of colours.
 
-    Of a coloured picture an encoder of grey levels gets the brightness; a grey one has all colours alike.
+    From colours to grey by brightness; from grey to colours by repeating it.
     """
     if config.is_imported:
-        each = np.stack([resized(np.asarray(image), config) for image in images])
-        pixels = torch.from_numpy(each)
+        pixels = torch.from_numpy(np.stack([resized(np.asarray(image), config) for image in images]))
         return pixels if pixels.ndim == 3 else pixels.movedim(-1, 1)
     pixels = torch.from_numpy(np.asarray(images, np.float32)) / 255
     pixels = pixels[:, None] if pixels.ndim == 3 else pixels.movedim(-1, 1)
     if pixels.shape[1] > config.n_channels:
         pixels = torch.einsum("pchw,c->phw", pixels, torch.tensor(GREY))[:, None]
-    if pixels.shape[2:] != (size := (config.image_size, config.image_size)):
+    size = config.image_shape[-2:]
+    if pixels.shape[2:] != size:
         pixels = _resized(pixels, size, config.resize)
     return pixels.expand(-1, config.n_channels, -1, -1).reshape(-1, *config.image_shape)
 
 
 def _resized(
-    pixels: Float[Tensor, "picture colour height width"], size: tuple[int, int], how: str
+    pixels: Float[Tensor, "picture colour height width"], size: tuple[int, ...], how: str
 ) -> Float[Tensor, "picture colour {size[0]} {size[1]}"]:
     """Bicubic as Pillow does it with bytes: first to the new width, then to the new height, rounded each time."""
     if how == "bilinear":
@@ -92,10 +92,11 @@ def _resized(
 def to_pictures(
     inputs: Float[Tensor, "picture *colour height width"],
 ) -> UInt8[np.ndarray, "picture height width *colour"]:
-    """What `to_input` made, or patches of it, as pictures again."""
+    """The inverse of `to_input` up to its resizing, also for patches: bytes from 0 to 255."""
     pixels = (inputs * 255).round().to(torch.uint8)
     return (pixels if pixels.ndim == 3 else pixels.movedim(1, -1)).cpu().numpy()
 
 
 def to_labels(labels: UInt8[np.ndarray, " digit"]) -> Int[Tensor, " digit"]:
+    """The labels as a tensor of integers."""
     return torch.from_numpy(labels.astype(np.int64))

@@ -1,4 +1,4 @@
-"""A picture from a file, as an encoder takes it."""
+"""Reads picture files."""
 
 import struct
 from pathlib import Path
@@ -12,7 +12,7 @@ MOST_SIDE = 20_000  # a line of one pixel is no picture, and enlarged to a squar
 
 
 def read_picture(path: str | Path) -> np.ndarray:
-    """uint8 of [height, width], or [height, width, 3] in colour; what is transparent is white.
+    """The picture as uint8 of [height, width], or [height, width, 3] in colour; transparent parts become white.
 
     Raises FileNotFoundError where there is no file, ValueError, in one sentence, where it is no picture or too large.
     """
@@ -20,15 +20,15 @@ def read_picture(path: str | Path) -> np.ndarray:
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path.name}")
     try:
-        with Image.open(path, formats=FORMATS) as picture:  # reads the size, not the pixels
-            if picture.width * picture.height > MOST_PIXELS:
+        with Image.open(path, formats=FORMATS) as file:  # reads the size, not the pixels
+            if file.width * file.height > MOST_PIXELS:
                 raise ValueError(f"it has more than {MOST_PIXELS:,} pixels")
-            if max(picture.size) > MOST_SIDE:
+            if max(file.size) > MOST_SIDE:
                 raise ValueError(f"it has more than {MOST_SIDE:,} pixels a side")
-            picture = ImageOps.exif_transpose(picture)
+            picture = ImageOps.exif_transpose(file)
             if picture.has_transparency_data:
-                paper = Image.new("RGBA", picture.size, "white")
-                picture = Image.alpha_composite(paper, picture.convert("RGBA"))
+                background = Image.new("RGBA", picture.size, "white")
+                picture = Image.alpha_composite(background, picture.convert("RGBA"))
             grey = picture.mode in ("1", "L", "LA") or picture.mode.startswith("I")
             if picture.mode.startswith("I"):  # 16 bits
                 return np.clip(np.asarray(picture, np.float32) / 257, 0, 255).astype(np.uint8)

@@ -1,8 +1,8 @@
-"""What `preprocessor_config.json` says of pictures, and how a picture is brought to an encoder's size by it."""
+"""Picture settings from `preprocessor_config.json`, and resizing by them."""
 
 from collections.abc import Mapping
 from reprlib import repr as shortened
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Float32, UInt8
@@ -11,14 +11,21 @@ from PIL import Image
 from ..config import ModelConfig
 from ..family_options import Pixels
 
-RESAMPLE = {0: "nearest", 1: "lanczos", 2: "bilinear", 3: "bicubic"}  # as Pillow numbers them
+Resample = Literal["nearest", "lanczos", "bilinear", "bicubic"]
+
+RESAMPLE: dict[int, Resample] = {
+    0: "nearest",
+    1: "lanczos",
+    2: "bilinear",
+    3: "bicubic",
+}  # as Pillow numbers them
 LARGEST_SIDE = 1024
 SMALLEST = 1e-6  # by which pixels are divided
 ASSUMED = "There is no preprocessor_config.json: pictures are resized bilinearly, and pixels normalised with mean 0.5 and standard deviation 0.5."
 
 
 def read_pixels(values: Mapping[str, Any] | None, n_channels: int) -> tuple[Pixels, str | None]:
-    """And a sentence where something had to be assumed. Raises ValueError where the values are no such settings."""
+    """The settings, and a sentence where they had to be assumed. Raises ValueError where the values are no such settings."""
     if values is None:
         return Pixels(means=(0.5,) * n_channels, deviations=(0.5,) * n_channels), ASSUMED
     normalised = values.get("do_normalize", True)
@@ -48,16 +55,18 @@ def read_pixels(values: Mapping[str, Any] | None, n_channels: int) -> tuple[Pixe
     ), None
 
 
-def _numbers(values: Mapping[str, Any], name: str, n: int, otherwise: float) -> tuple[float, ...]:
-    found = values.get(name, [otherwise] * n)
-    found = [found] * n if isinstance(found, int | float) else found
+def _numbers(values: Mapping[str, Any], name: str, n: int, default: float) -> tuple[float, ...]:
+    numbers = values.get(name, [default] * n)
+    numbers = [numbers] * n if isinstance(numbers, int | float) else numbers
     if (
-        not isinstance(found, list)
-        or len(found) != n
-        or not all(isinstance(it, int | float) and abs(it) < 1e6 for it in found)
+        not isinstance(numbers, list)
+        or len(numbers) != n
+        or not all(isinstance(number, int | float) and abs(number) < 1e6 for number in numbers)
     ):
-        raise ValueError(f"preprocessor_config.json has {name} {shortened(found)}, which must be {n} numbers")
-    return tuple(map(float, found))
+        raise ValueError(
+            f"preprocessor_config.json has {name} {shortened(numbers)}, which must be {n} numbers"
+        )
+    return tuple(map(float, numbers))
 
 
 def _size(values: Mapping[str, Any]) -> tuple[int, int] | int | None:
@@ -70,8 +79,8 @@ def _size(values: Mapping[str, Any]) -> tuple[int, int] | int | None:
         sides = size["shortest_edge"]
     elif size is not None:  # older files: one number, of a square
         sides = (size, size)
-    each = () if sides is None else sides if isinstance(sides, tuple) else (sides,)
-    if not all(type(side) is int and 1 <= side <= LARGEST_SIDE for side in each):
+    to_check = () if sides is None else sides if isinstance(sides, tuple) else (sides,)
+    if not all(type(side) is int and 1 <= side <= LARGEST_SIDE for side in to_check):
         raise ValueError(f"preprocessor_config.json has size {shortened(size)}")
     return sides
 
@@ -79,21 +88,23 @@ def _size(values: Mapping[str, Any]) -> tuple[int, int] | int | None:
 def resized(
     picture: UInt8[np.ndarray, "height width *given"], config: ModelConfig
 ) -> Float32[np.ndarray, "size size *colour"]:
-    """Values from 0 to 1, at the encoder's size: as Pillow resizes, which is how such encoders were trained."""
+    """The picture as values from 0 to 1 at the encoder's size, resized by Pillow, as for the training of such encoders."""
     pixels, side = config.family.pixels, config.image_size
+    assert pixels is not None
+    assert side is not None
     how = Image.Resampling[pixels.resample.upper()]
     image = Image.fromarray(picture)
     image = image.convert("RGB" if config.n_channels == 3 else "L")
-    to = pixels.resized
-    if isinstance(to, int):  # the shorter side; the other keeps the proportions
+    size = pixels.resized
+    if isinstance(size, int):  # the shorter side; the other keeps the proportions
         width, height = image.size
         short = min(width, height)
-        to = (
-            max(1, min(LARGEST_SIDE, int(to * height / short))),
-            max(1, min(LARGEST_SIDE, int(to * width / short))),
+        size = (
+            max(1, min(LARGEST_SIDE, int(size * height / short))),
+            max(1, min(LARGEST_SIDE, int(size * width / short))),
         )
-    if to is not None and (to[1], to[0]) != image.size:
-        image = image.resize((to[1], to[0]), how)
+    if size is not None and (size[1], size[0]) != image.size:
+        image = image.resize((size[1], size[0]), how)
     if pixels.cropped:
         left, top = (image.width - side) // 2, (image.height - side) // 2
         image = image.crop((left, top, left + side, top + side))  # with black around, where it is smaller

@@ -32,7 +32,7 @@ _PARTS = Regex(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoded(Positions):
-    """One text as the encoder reads it."""
+    """The tokens of one text, or pair of texts, with their ids."""
 
     ids: tuple[int, ...]
     types: tuple[int, ...]  # 0 for a token of the first part of the text, 1 for one of the second
@@ -42,30 +42,30 @@ class Encoded(Positions):
 
     @property
     def n_unknown(self) -> int:
-        """Of the `n_read` tokens, those that stand for what the vocabulary does not have."""
+        """How many of the `n_read` tokens are unknown to the vocabulary."""
         return len(self.at("unknown"))
 
 
 def encode(
     tokenizer: Tokenizer, text: str, padding_id: int | None = None, second: str | None = None
 ) -> Encoded:
-    """Special tokens added; what exceeds the tokenizer's truncation length is left out and counted.
+    """The tokens of a text, special tokens included; what exceeds the truncation length is left out and counted.
 
-    `padding_id` is the encoder's: a token of that id has the role of padding. Of a text in two parts, the
-    `second` is the other one. Raises ValueError, in one sentence, where the tokenizer cannot read the text.
+    `padding_id` is the encoder's: a token of that id has the role of padding. `second` is the second text of a pair.
+    Raises ValueError, in one sentence, where the tokenizer cannot read the text.
     """
     # A lone surrogate cannot become UTF-8, and the tokenizer refuses it.
     parts = [part.encode("utf-8", "replace").decode("utf-8") for part in (text, second) if part is not None]
     with one_sentence("the tokenizer cannot read this text"):
         for part in parts:
             _check_growth(tokenizer, part)
-        encoding = tokenizer.encode(*parts)
+        encoding = tokenizer.encode(parts[0], *parts[1:])
         lengths = [_length(tokenizer, part) for part in parts] if second is not None else []
     prefix = getattr(tokenizer.model, "continuing_subword_prefix", None) or ""
     n_read = encoding.special_tokens_mask.count(0)
     if second is None:
         n_left_out = sum(part.special_tokens_mask.count(0) for part in encoding.overflowing)
-    else:  # of two parts the library lists what it cut in several combinations
+    else:  # for a pair the library lists what it cut in several combinations
         n_left_out = sum(lengths) - n_read
     from_start = (tokenizer.truncation or {}).get("direction") == "left"
     return Encoded(
@@ -81,7 +81,7 @@ def encode(
 
 
 def _check_growth(tokenizer: Tokenizer, text: str) -> None:
-    """Raises ValueError where what takes the place of the text is so much longer that reading it would take minutes."""
+    """Raises ValueError where normalising makes the text so much longer that reading it would take minutes."""
     if tokenizer.normalizer is not None:
         n_characters = len(tokenizer.normalizer.normalize_str(text))
         if n_characters > MOST_GROWTH * max(len(text), SHORT):
@@ -89,50 +89,50 @@ def _check_growth(tokenizer: Tokenizer, text: str) -> None:
 
 
 def _length(tokenizer: Tokenizer, text: str) -> int:
-    """In tokens, without special ones and without truncation."""
+    """The number of tokens, without special tokens and without truncation."""
     whole = tokenizer.encode(text, add_special_tokens=False)
     return len(whole.ids) + sum(len(part.ids) for part in whole.overflowing)
 
 
 def _roles(tokenizer: Tokenizer, encoding: Encoding, prefix: str, padding_id: int | None) -> tuple[Role, ...]:
-    """By what the tokenizer adds to a text and calls special, and by where it sees one word."""
+    """The role of each token, from the tokenizer's special tokens and its division into words."""
     marks = encoding.special_tokens_mask
-    added = {at: "separator" for at, mark in zip(encoding.ids, marks, strict=True) if mark}
-    if marks[:1] == [1]:
-        added[encoding.ids[0]] = "class"
-    # Which of the special tokens hides another is said by its name alone.
-    special = {
-        at: "mask" if "mask" in token.content.lower() else "special"
-        for at, token in tokenizer.get_added_tokens_decoder().items()
+    # Only the name of a special token says that it is the mask.
+    by_id: dict[int | None, Role] = {
+        id_: "mask" if "mask" in token.content.lower() else "special"
+        for id_, token in tokenizer.get_added_tokens_decoder().items()
         if token.special
     }
-    unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
-    special |= added | {unknown: "unknown", padding_id: "padding"}
-    read = (encoding.ids, encoding.tokens, encoding.word_ids)
-    before = (None, *encoding.word_ids)  # of the first piece that is read, the one before may be left out
-    return tuple(
-        special.get(at)
-        or ("continuation" if word == last or token.removeprefix(prefix) not in ("", token) else "word")
-        for at, token, word, last in zip(*read, before, strict=False)
-    )
+    by_id |= {id_: "separator" for id_, mark in zip(encoding.ids, marks, strict=True) if mark}
+    if marks[:1] == [1]:
+        by_id[encoding.ids[0]] = "class"
+    by_id[tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")] = "unknown"
+    by_id[padding_id] = "padding"
+    roles: list[Role] = []
+    previous_word = None  # the piece before the first one that is read may be left out
+    for id_, token, word in zip(encoding.ids, encoding.tokens, encoding.word_ids, strict=True):
+        goes_on = word == previous_word or token.removeprefix(prefix) not in ("", token)
+        roles.append(by_id.get(id_) or ("continuation" if goes_on else "word"))
+        previous_word = word
+    return tuple(roles)
 
 
 def knows_characters_alone(tokenizer: Tokenizer) -> bool:
-    """Whether nearly all entries of the vocabulary are one character, as for proteins: such a tokenizer may expect spaces between them."""
+    """Whether nearly all tokens are single characters, as for proteins: then texts may need spaces between characters."""
     special = {token.content for token in tokenizer.get_added_tokens_decoder().values() if token.special}
     entries = set(tokenizer.get_vocab()) - special - {getattr(tokenizer.model, "unk_token", None)}
     return bool(entries) and sum(len(entry) == 1 for entry in entries) >= NEARLY_ALL * len(entries)
 
 
 def with_spaces_between(tokenizer: Tokenizer, text: str) -> str:
-    """The characters of the text with a space between them; special tokens that were typed, such as [MASK], stay whole."""
+    """The characters of the text with spaces between them; special tokens in the text, such as [MASK], stay whole."""
     special = (token.content for token in tokenizer.get_added_tokens_decoder().values() if token.special)
     longest_first = sorted(special, key=len, reverse=True)
     return " ".join(re.findall("|".join([*map(re.escape, longest_first), r"\S"]), text))
 
 
 def train_tokenizer(texts: Iterable[str], vocab_size: int, n_positions: int) -> Tokenizer:
-    """WordPiece over lower-cased text; the same pieces, special tokens and truncation wherever it is loaded."""
+    """A WordPiece tokenizer of lower-cased text, with special tokens and truncation to `n_positions`."""
     tokenizer = Tokenizer(WordPiece(unk_token=UNKNOWN))
     _read_contractions(tokenizer)
     tokenizer.decoder = decoders.WordPiece()
@@ -147,7 +147,7 @@ def train_tokenizer(texts: Iterable[str], vocab_size: int, n_positions: int) -> 
 
 
 def with_contractions(tokenizer: Tokenizer) -> Tokenizer:
-    """The same pieces under the same numbers, and after them a piece for each contraction it has none for."""
+    """The tokenizer with a token added for each contraction it lacks; the other ids stay the same."""
     description = json.loads(tokenizer.to_str())
     pieces = description["model"]["vocab"]
     for contraction in (*WHOLE_CONTRACTIONS, *ENDINGS):
@@ -164,7 +164,7 @@ def _read_contractions(tokenizer: Tokenizer) -> None:
 
 
 def train_word_tokenizer(texts: Iterable[str], vocab_size: int, n_positions: int) -> Tokenizer:
-    """Lower-cased words as white space parts them; without class token and separator."""
+    """A tokenizer of lower-cased words separated by white space, without class token and separator."""
     tokenizer = Tokenizer(WordLevel(unk_token=UNKNOWN))
     tokenizer.normalizer = normalizers.Sequence([BREAKS, normalizers.Lowercase()])
     tokenizer.pre_tokenizer = WhitespaceSplit()

@@ -1,4 +1,4 @@
-"""Lenses: other maps than the attention weights of what passes between positions, each shown as an `AttentionRecord`."""
+"""Lenses: maps between positions other than the attention weights, each as an `AttentionRecord`."""
 
 from .apply import through
 from .descriptions import (

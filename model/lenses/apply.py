@@ -1,4 +1,4 @@
-"""Any lens by its name."""
+"""The map of any lens, by the name of the lens."""
 
 from ..capture import capture
 from ..inputs import InputLike
@@ -19,11 +19,11 @@ def through(
     *,
     record: ForwardRecord | None = None,
 ) -> AttentionRecord:
-    """What the encoder did with an input, as that one of `LENSES` shows it.
+    """The map of one of `LENSES` for an input, in the place of the attention weights.
 
-    A lens without heads has one map a layer (an axis of length 1). `class_number` is for the lens that needs a class: without
-    it, the predicted one. `record` is the encoder's of this input, where it is there already.
-    Raises KeyError for an unknown lens, IndexError for a class that is not there, else as `capture` does.
+    A lens without heads has one map a layer (an axis of length 1). `class_number` is for the lens that needs a class:
+    by default the predicted one. `record` is the result of `capture` for this input, where it was computed before.
+    Raises KeyError for an unknown lens, IndexError for a class that does not exist, else as `capture` does.
 
     >>> from loupe import load, through
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -38,8 +38,8 @@ def through(
     if lens == names.WITH_RESIDUAL:
         return with_residual_and_norm(loaded.model, record)
     if lens in (names.VALUE_ZEROING, names.ROLLED_OUT):
-        found = zeroed(record, changes_of_layers(loaded.model, record))
-        return rolled_out(found) if lens == names.ROLLED_OUT else found
+        map_by_layer = zeroed(record, changes_of_layers(loaded.model, record))
+        return rolled_out(map_by_layer) if lens == names.ROLLED_OUT else map_by_layer
     if lens == names.ROLLOUT:
         return rollout(record)
     if lens == names.RELEVANCE:

@@ -1,4 +1,4 @@
-"""What all lenses share: how a map becomes an `AttentionRecord`, and how its rows are divided."""
+"""From a map to an `AttentionRecord`, for all lenses."""
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -6,7 +6,7 @@ from jaxtyping import Bool, Float
 from ..record import AttentionRecord
 from ..record.from_arrays import positions
 
-LEAST = 1e-30  # of a sum that is divided by
+LEAST = 1e-30  # smallest divisor
 
 
 def as_record(
@@ -14,7 +14,7 @@ def as_record(
     pattern: Float[np.ndarray, "layer head query key"],
     mask: Bool[np.ndarray, "layer head query key"],
 ) -> AttentionRecord:
-    """The positions of `record` with another map; what is masked is 0."""
+    """A record with the positions of `record` and another map; masked cells are 0."""
     return AttentionRecord(
         pattern=np.where(mask, pattern, 0).astype(np.float32),
         mask=mask,
@@ -24,8 +24,8 @@ def as_record(
 
 
 def of_layers(record: AttentionRecord) -> Bool[np.ndarray, "layer 1 query key"]:
-    """The mask of a map without heads: True where a head of the layer may attend."""
-    return record.mask.any(axis=1, keepdims=True)
+    """The mask of a map without heads: True where any head of the layer may attend."""
+    return np.any(record.mask, axis=1, keepdims=True)
 
 
 def as_shares(

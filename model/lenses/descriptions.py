@@ -1,4 +1,4 @@
-"""The lenses by name, in the order in which they are offered: formula, source, and what each of them does not say."""
+"""Name, formula, source and caution of every lens, in the order in which pages list them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +12,8 @@ ROLLOUT, RELEVANCE = "rollout", "gradient × attention"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lens:
+    """The description of a lens, as pages show it."""
+
     name: str
     formula: str  # LaTeX
     quantity: str  # what colours and numbers are called: of most lenses a share of the row

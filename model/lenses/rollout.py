@@ -1,4 +1,4 @@
-"""Attention followed through the layers (Abnar & Zuidema 2020)."""
+"""Attention rollout: the product of attention over the layers (Abnar & Zuidema 2020)."""
 
 from collections.abc import Iterable
 
@@ -29,7 +29,7 @@ def rollout(record: AttentionRecord) -> AttentionRecord:
 def multiplied(
     steps: Iterable[Float[np.ndarray, "query key"]],
 ) -> Float[np.ndarray, "layer 1 query key"]:
-    """The product of the maps of all layers up to each one, the later ones on the left."""
+    """For each layer the product of its map with those of all earlier layers, later ones on the left."""
     products: list[np.ndarray] = []
     for step in steps:
         products.append(step @ products[-1] if products else step)
@@ -37,8 +37,8 @@ def multiplied(
 
 
 def reachable(record: AttentionRecord) -> Bool[np.ndarray, "layer 1 query key"]:
-    """True where something of the key can have come to the query: itself, what it may attend to, and so on through the layers."""
+    """True where a path of allowed attention and residual connections leads from the key to the query, by layer."""
     reached = of_layers(record) | np.eye(len(record), dtype=bool)
     for layer, before in zip(reached[1:, 0], reached[:-1, 0], strict=True):
-        layer[:] = layer.astype(np.float32) @ before > 0  # BLAS knows no truth values
+        layer[:] = layer.astype(np.float32) @ before > 0  # as floats: numpy has no fast product of booleans
     return reached

@@ -1,4 +1,6 @@
 import math
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -342,3 +344,17 @@ def test_padding_has_an_embedding_of_zeros_to_begin_with():
     table = Transformer(TEXT).embedding.tokens.weight
     assert not table[0].any()
     assert table[1:].std().item() == pytest.approx(8**-0.5, rel=0.1)
+
+
+def test_the_encoder_needs_no_reader_of_files():
+    script = "import sys, model.transformer; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, check=True)
+    readers = (
+        "model.files",
+        "model.checkpoint",
+        "model.huggingface",
+        "jsonschema",
+        "safetensors",
+        "tokenizers",
+    )
+    assert not [name for name in loaded.stdout.split() if name.startswith(readers)]

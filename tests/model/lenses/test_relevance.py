@@ -3,9 +3,9 @@ import pytest
 import torch
 
 from model.capture import activations, capture
-from model.capture.intervention import MaskChoice, masked, without_keys
 from model.hooks import watch
-from model.lenses.relevance import gradient_relevance, relevance, weighted
+from model.lenses import RELEVANCE, through
+from model.lenses.relevance import relevance, weighted
 from model.record.from_arrays import from_arrays
 from tests.model.lenses.encoders import IMPORTED, PLACEMENTS, TEXT, by_hand, read_by
 
@@ -34,7 +34,7 @@ def test_the_gradient_by_hand(number, row):
     # that on the patch, class 1 the other way round.
     made = weighted(loaded, np.zeros((2, 2), np.uint8), number)
     np.testing.assert_allclose(made, [[np.array(row) / 2, [0, 0]]], atol=1e-6)
-    found = gradient_relevance(loaded, np.zeros((2, 2), np.uint8), number).pattern
+    found = through(RELEVANCE, loaded, np.zeros((2, 2), np.uint8), number).pattern
     np.testing.assert_allclose(found[0, 0], [row, [0, 0]], atol=1e-6)
 
 
@@ -84,18 +84,10 @@ def test_as_the_paper_defines_it(name, number, tmp_path):
 @pytest.mark.parametrize("name", [*PLACEMENTS, *IMPORTED])
 def test_rows_keep_their_sizes(name, tmp_path):
     loaded, given = read_by(name, tmp_path)
-    found = gradient_relevance(loaded, given)
+    found = through(RELEVANCE, loaded, given)
     assert found.pattern.shape[:2] == (loaded.config.n_layers, 1)
     assert (found.pattern >= 0).all()
     np.testing.assert_allclose(found.pattern.max(axis=(1, 2, 3)), 1)
-
-
-@pytest.mark.parametrize("name", ["pre", "post"])
-def test_a_token_that_cannot_be_used_has_no_relevance(name, tmp_path):
-    loaded, _ = read_by(name, tmp_path)
-    assert not gradient_relevance(loaded, TEXT, intervention=without_keys(2)).pattern[..., 2].any()
-    padded = masked(MaskChoice(kind="padding", n_padding=2))
-    assert not gradient_relevance(loaded, TEXT, intervention=padded).pattern[..., -2:].any()
 
 
 @pytest.mark.parametrize("name", ["pre", "post"])
@@ -104,7 +96,7 @@ def test_a_head_without_output_has_no_relevance(name, tmp_path):
     with torch.no_grad():
         for block in loaded.model.blocks:
             block.attention.w_o.weight.zero_()
-    assert not gradient_relevance(loaded, TEXT).pattern.any()
+    assert not through(RELEVANCE, loaded, TEXT).pattern.any()
 
 
 def test_nothing_flows_into_the_last_layer_but_where_the_class_is_read(tmp_path):
@@ -117,9 +109,9 @@ def test_nothing_flows_into_the_last_layer_but_where_the_class_is_read(tmp_path)
 def test_a_class_that_is_not_there(number, tmp_path):
     loaded, given = read_by("pre", tmp_path)
     with pytest.raises(IndexError, match="none of the 2 classes"):
-        gradient_relevance(loaded, given, number)
+        through(RELEVANCE, loaded, given, number)
 
 
 def test_the_record_is_that_of_the_input(tmp_path):
     loaded, given = read_by("pre", tmp_path)
-    assert gradient_relevance(loaded, given).tokens == capture(loaded, given).tokens
+    assert through(RELEVANCE, loaded, given).tokens == capture(loaded, given).tokens

@@ -7,13 +7,13 @@ import torch
 from model.capture import activations, capture
 from model.capture.intervention import MaskChoice, masked, without_keys
 from model.hooks import watch
+from model.lenses import VALUE_ZEROING, through
 from model.lenses import value_zeroing as module
 from model.lenses.value_zeroing import (
     changes_in_layer,
     changes_of_layers,
     rolled_out,
     steps,
-    value_zeroing,
     zeroed,
 )
 from tests.model import tiny
@@ -119,7 +119,7 @@ def test_as_the_encoder_does_without_the_value(name, tmp_path):
 @pytest.mark.parametrize("name", ["pre", "post"])
 def test_rows_sum_to_1_and_are_rolled_out_without_i(name, tmp_path):
     loaded, given = read_by(name, tmp_path)
-    one = value_zeroing(loaded, given)
+    one = through(VALUE_ZEROING, loaded, given)
     np.testing.assert_allclose(one.pattern.sum(axis=-1), 1, rtol=1e-5)
     both = rolled_out(one).pattern
     np.testing.assert_allclose(both[0], one.pattern[0], rtol=1e-6)
@@ -128,9 +128,9 @@ def test_rows_sum_to_1_and_are_rolled_out_without_i(name, tmp_path):
 
 def test_in_parts_as_at_once(tmp_path, monkeypatch):
     loaded, given = read_by("post", tmp_path)
-    at_once = value_zeroing(loaded, given).pattern
+    at_once = through(VALUE_ZEROING, loaded, given).pattern
     monkeypatch.setattr(module, "NUMBERS_AT_ONCE", 1)
-    np.testing.assert_allclose(value_zeroing(loaded, given).pattern, at_once, **tiny.CLOSE)
+    np.testing.assert_allclose(through(VALUE_ZEROING, loaded, given).pattern, at_once, **tiny.CLOSE)
 
 
 def test_in_steps_as_at_once(tmp_path, monkeypatch):
@@ -150,7 +150,7 @@ def test_a_head_without_output_changes_nothing(name, tmp_path):
     loaded, given = read_by(name, tmp_path)
     with torch.no_grad():
         loaded.model.blocks[1].attention.w_o.weight.zero_()
-    assert not value_zeroing(loaded, given).pattern[1].any()
+    assert not through(VALUE_ZEROING, loaded, given).pattern[1].any()
 
 
 @pytest.mark.parametrize("name", ["pre", "post"])
@@ -160,7 +160,7 @@ def test_what_is_masked_is_zero(name, tmp_path):
     found = zeroed(padded, changes_of_layers(loaded.model, padded))
     assert not found.pattern[..., -2:].any()
     assert not rolled_out(found).pattern[..., :-2, -2:].any()
-    alone = value_zeroing(loaded, TEXT).pattern
+    alone = through(VALUE_ZEROING, loaded, TEXT).pattern
     np.testing.assert_allclose(found.pattern[..., :-2, :-2], alone, rtol=1e-2, atol=1e-5)
     blind = capture(loaded, TEXT, without_keys(*range(5)))
     assert not zeroed(blind, changes_of_layers(loaded.model, blind)).pattern.any()
