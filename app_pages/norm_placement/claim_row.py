@@ -18,7 +18,7 @@ WIDTHS = (3.2, 5, 3.2)  # claim, figure, verdict
 
 
 def row(claim: Claim, measured: Sequence[Measurement]) -> None:
-    about = claim.of(measured)
+    about = claim.measurements(measured)
     words, figure, verdict = st.columns(WIDTHS, gap="medium")
     with words:
         st.markdown(claim.says, help=claim.measured)
@@ -29,7 +29,7 @@ def row(claim: Claim, measured: Sequence[Measurement]) -> None:
         else:
             st.caption("Not measured: there were no such encoders.")
     with verdict:
-        st.markdown(verdict_lines(claim.judged(measured), claim.rule))
+        st.markdown(verdict_lines(claim.judgements(measured), claim.rule))
         if about:
             st.caption(_examples(claim, about))
         page, query = read_link(*claim.link)

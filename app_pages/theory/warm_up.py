@@ -83,13 +83,15 @@ def over_seeds_of_small_encoders() -> None:
         measured = stored_measurements()
     except (ValueError, OSError):
         return  # Norm placement says what is wrong with the file
-    claims = [claim for claim in CLAIMS if claim.key in ("warm_up", "warm_up_gain") and claim.of(measured)]
+    claims = [
+        claim for claim in CLAIMS if claim.key in ("warm_up", "warm_up_gain") and claim.measurements(measured)
+    ]
     if not claims:
         return
     st.markdown("**With more seeds: what [Norm placement](norm_placement) makes of it**")
     for column, claim in zip(st.columns(len(claims), gap="medium"), claims, strict=True):
         column.markdown(f"*{claim.says}*", help=claim.measured)
-        column.markdown(verdict_lines(claim.judged(measured), claim.rule))
+        column.markdown(verdict_lines(claim.judgements(measured), claim.rule))
 
 
 def _trained(cell: Cell) -> WarmupRun:

@@ -1,1 +1,1 @@
-"""What pages show of one input, over a data set: means and their spread, stored beside a checkpoint."""
+"""Statistics over a data set of what pages show of one input: means and spreads, stored beside a checkpoint."""

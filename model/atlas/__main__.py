@@ -40,8 +40,8 @@ def main() -> None:
 
 
 def measure(loaded: Loaded, arguments: argparse.Namespace) -> list[Path]:
-    """The files that were written. Raises ValueError as `gather` and `compare` do."""
-    out = arguments.out or loaded.folder
+    """Measures what the command asks for; returns the files written. Raises ValueError as the measurements do."""
+    out = arguments.out or loaded.folder or Path()
     if arguments.against:
         examples = examples_for(loaded, arguments.data, arguments.limit or SAMPLE, arguments.name)
         other = load_checkpoint(arguments.against, arguments.device)
@@ -62,17 +62,17 @@ def _engine(arguments: argparse.Namespace) -> AbstractContextManager[Engine]:
 
 
 def _command(loaded: Loaded, arguments: argparse.Namespace, other: Loaded | None = None) -> str:
-    """As it can be given again, without the places of this machine's files."""
-    said = ["python -m model.atlas", loaded.name]
-    said += ["--data", arguments.data.name] if arguments.data else []
-    said += ["--limit", str(arguments.limit)] if arguments.limit else []
+    """The command line that repeats this run, without local paths."""
+    words = ["python -m model.atlas", loaded.name]
+    words += ["--data", arguments.data.name] if arguments.data else []
+    words += ["--limit", str(arguments.limit)] if arguments.limit else []
     if other is not None:
-        return " ".join([*said, "--against", other.name])
-    said += (
+        return " ".join([*words, "--against", other.name])
+    words += (
         ["--with", ",".join(arguments.extra), "--sample", str(arguments.sample)] if arguments.extra else []
     )
-    said += ["--show-data"] if arguments.show_data else []
-    return " ".join(said)
+    words += ["--show-data"] if arguments.show_data else []
+    return " ".join(words)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -135,7 +135,7 @@ def _extra(words: str) -> tuple[str, ...]:
     chosen = {word.strip() for word in words.split(",") if word.strip()}
     if unknown := sorted(chosen - set(EXTRA)):
         raise argparse.ArgumentTypeError(f"there is no {unknown[0]!r}; choose from {', '.join(EXTRA)}")
-    return tuple(each for each in EXTRA if each in chosen)
+    return tuple(name for name in EXTRA if name in chosen)
 
 
 def _count(word: str) -> int:

@@ -1,7 +1,7 @@
-"""What heads and layers do with a batch of inputs of one length, reduced while the forward passes by.
+"""Statistics of heads and layers over a batch of inputs of equal length, computed during the forward pass.
 
-The numbers are those of `model.measures.head_statistics` and `model.experiments.residual_stream`, which take the record of one input;
-here no array outlives its layer, so that a batch needs little more memory than its forward.
+They equal those of `model.measures.head_statistics` and `model.experiments.residual_stream` for one record. No array
+outlives its layer, so a batch needs little more memory than its forward pass.
 """
 
 import math
@@ -28,22 +28,24 @@ Scores = Float[Tensor, "example head query key"]
 
 
 def batch_moments(loaded: Loaded, inputs: Tensor, positions: Sequence[Positions]) -> dict[str, Moments]:
-    """Over the examples of a batch: `heads/NAME` [layer, head], `curves/NAME` [stage], [place] or [layer], and `z`
-    [layer, head, d_v], of each example its mean over the positions that are no padding.
+    """Moments over the examples of a batch.
 
-    Raises as a forward does.
+    `heads/NAME` [layer, head], `curves/NAME` [stage], [sublayer] or [layer], and `z` [layer, head, d_v], the mean
+    of each example over positions that are no padding. Raises as a forward pass does.
     """
     model = loaded.model
     with torch.inference_mode(), evaluating(model):
         mask = model.full_mask(inputs)
-        seen = _Seen(loaded, inputs, positions, mask)
-        with watch(model, seen.watchers()):
+        observer = _BatchObserver(loaded, inputs, positions, mask)
+        with watch(model, observer.watchers()):
             model(inputs)
-        return seen.moments()
+        return observer.moments()
 
 
-class _Seen:
-    """The numbers of one forward, by name: a list over layers or stages of tensors whose first axis is the example."""
+class _BatchObserver:
+    """Collects the statistics of one forward pass, by name, as lists over layers of tensors with one row per
+    example.
+    """
 
     def __init__(
         self, loaded: Loaded, inputs: Tensor, positions: Sequence[Positions], mask: Tensor | None
@@ -51,17 +53,19 @@ class _Seen:
         self.model, self.config, self.inputs, self.mask = loaded.model, loaded.config, inputs, mask
         self.n = len(positions[0])
         self.device = loaded.device
-        words = {role for each in positions for role in each.roles} - set(NOT_WORDS)
-        self.words = self._places(positions, words)
-        self.separators = self._places(positions, {"separator"})
-        self.padding = None if mask is None else self._places(positions, {"padding"})
+        words = {role for example_positions in positions for role in example_positions.roles} - set(NOT_WORDS)
+        self.words = self._positions_with_roles(positions, words)
+        self.separators = self._positions_with_roles(positions, {"separator"})
+        self.padding = None if mask is None else self._positions_with_roles(positions, {"padding"})
         first = positions[0]
         self.is_text = first.unit == "token"
         self.has_first = self.is_text or first.roles[:1] == ("class",)
-        apart = torch.from_numpy(position_distances(self.n, first.patch_grid)).to(self.device, torch.float32)
-        placed = ~apart.diagonal().isnan()
+        distances = torch.from_numpy(position_distances(self.n, first.patch_grid)).to(
+            self.device, torch.float32
+        )
+        has_coordinates = ~distances.diagonal().isnan()
         self.apart = (
-            apart.nan_to_num() * placed[:, None] / placed.sum()
+            distances.nan_to_num() * has_coordinates[:, None] / has_coordinates.sum()
         )  # of mean_distance, sum_ij A_ij apart_ij
         self.heads: dict[str, list[Tensor]] = {}
         self.curves: dict[str, list[Tensor]] = {}
@@ -69,27 +73,31 @@ class _Seen:
         self.states: list[Tensor] = []  # what went into this layer, and its middle
         self.scores: Tensor | None = None
 
-    def _places(self, positions: Sequence[Positions], roles: set[Role]) -> Bool[Tensor, "example position"]:
-        made: dict[tuple[Role, ...], list[bool]] = {}  # all pictures have the same
-        for each in positions:
-            if each.roles not in made:
-                made[each.roles] = [role in roles for role in each.roles]
-        return torch.tensor([made[each.roles] for each in positions], device=self.device)
+    def _positions_with_roles(
+        self, positions: Sequence[Positions], roles: set[Role]
+    ) -> Bool[Tensor, "example position"]:
+        by_roles: dict[tuple[Role, ...], list[bool]] = {}  # all pictures have the same
+        for example_positions in positions:
+            if example_positions.roles not in by_roles:
+                by_roles[example_positions.roles] = [role in roles for role in example_positions.roles]
+        return torch.tensor(
+            [by_roles[example_positions.roles] for example_positions in positions], device=self.device
+        )
 
     def watchers(self) -> dict[str, Watcher]:
-        found: dict[str, Watcher] = {"embedding.output": self._state}
+        watchers: dict[str, Watcher] = {"embedding.output": self._state}
         for layer in range(self.config.n_layers):
-            at = f"blocks.{layer}"
-            found |= {
-                f"{at}.attention.scores": self._keep_scores,
-                f"{at}.attention.pattern": partial(self._pattern, layer),
-                f"{at}.attention.z": self._values,
-                f"{at}.attention_out": self._added,
-                f"{at}.resid_mid": self._state,
-                f"{at}.feed_forward_out": self._added,
-                f"{at}.resid_post": self._state,
+            block = f"blocks.{layer}"
+            watchers |= {
+                f"{block}.attention.scores": self._keep_scores,
+                f"{block}.attention.pattern": partial(self._pattern, layer),
+                f"{block}.attention.z": self._values,
+                f"{block}.attention_out": self._added,
+                f"{block}.resid_mid": self._state,
+                f"{block}.feed_forward_out": self._added,
+                f"{block}.resid_post": self._state,
             }
-        return found
+        return watchers
 
     def _keep_scores(self, scores: Scores) -> None:
         self.scores = scores
@@ -98,28 +106,28 @@ class _Seen:
         mask = None if self.mask is None else self.mask[:, layer]
         largest = pattern.amax(dim=-1)
         received = pattern.sum(dim=-2)
-        whole = received.sum(dim=-1)
-        whole = whole.where(whole > 0, 1.0)
-        found = {
+        total = received.sum(dim=-1)
+        total = total.where(total > 0, 1.0)
+        statistics = {
             "entropy": self._entropy(pattern, largest, mask).mean(dim=-1),
             "confidence": (largest * self.words[:, None]).sum(dim=-1) / self.words.sum(dim=-1)[:, None],
             "distance": pattern.flatten(2) @ self.apart.flatten(),
-            "same": _on_diagonal(pattern, 0) / whole,
+            "same": _on_diagonal(pattern, 0) / total,
             "sink": received.amax(dim=-1) / self.n,
             "separator": _nan_without(
-                (received * self.separators[:, None]).sum(dim=-1) / whole, self.separators
+                (received * self.separators[:, None]).sum(dim=-1) / total, self.separators
             ),
         }
         if self.is_text:
-            found |= {
-                name: _on_diagonal(pattern, offset) / whole
+            statistics |= {
+                name: _on_diagonal(pattern, offset) / total
                 for name, offset in (("previous", -1), ("next", 1))
             }
         if self.has_first:
-            found["first"] = received[..., 0] / whole
-        for name, values in found.items():
+            statistics["first"] = received[..., 0] / total
+        for name, values in statistics.items():
             self.heads.setdefault(name, []).append(values)
-        self.curves.setdefault("entropy", []).append(found["entropy"].mean(dim=-1))
+        self.curves.setdefault("entropy", []).append(statistics["entropy"].mean(dim=-1))
 
     def _entropy(
         self, pattern: Scores, largest: Float[Tensor, "example head query"], mask: Tensor | None
@@ -127,6 +135,7 @@ class _Seen:
         """H_i / ln n_i, without a logarithm of the pattern: ln A_ij = s_ij - ln Z_i, and so H_i = ln Z_i - sum_j A_ij s_ij,
         where ln Z_i = max_j s_ij - ln max_j A_ij."""
         scores, self.scores = self.scores, None
+        assert scores is not None, "the scores pass before the pattern"
         if mask is None:
             n_allowed, highest = torch.tensor(self.n), scores.amax(dim=-1)
         else:
@@ -143,50 +152,52 @@ class _Seen:
 
     def _state(self, state: Float[Tensor, "example position d_model"]) -> None:
         norms = state.norm(dim=-1)
-        off = (state - state.mean(dim=1, keepdim=True)).norm(dim=(1, 2))
-        found = {"norm": norms.mean(dim=-1), "uniformity": off / norms.norm(dim=-1)}
+        centred_norm = (state - state.mean(dim=1, keepdim=True)).norm(dim=(1, 2))
+        statistics = {"norm": norms.mean(dim=-1), "uniformity": centred_norm / norms.norm(dim=-1)}
         if self.config.chooses:
-            found["answer"] = self.model.classify(self.model.final_norm(state), self.inputs)[
+            statistics["answer"] = self.model.classify(self.model.final_norm(state), self.inputs)[
                 :, : self.config.n_classes
             ]
-        for name, values in found.items():
+        for name, values in statistics.items():
             self.curves.setdefault(name, []).append(values)
         self.states = [*self.states[-1:], state]
 
     def _added(self, output: Float[Tensor, "example position d_model"]) -> None:
-        """The share of a sublayer, as `stream.shares` of `stream.skip_terms`."""
-        places = self.curves.setdefault("share", [])
-        past = self.model.blocks[0].skip * self.states[-1]
-        if self.config.norm_placement == "b2t" and len(places) % 2:
-            past = past + self.states[-2]
-        added = output.norm(dim=-1)
-        places.append((added / (past.norm(dim=-1) + added)).mean(dim=-1))
+        """Share of a sublayer's output in the length of the new state, as in `model.experiments.residual_stream`."""
+        shares = self.curves.setdefault("share", [])
+        residual = self.model.blocks[0].skip * self.states[-1]
+        if self.config.norm_placement == "b2t" and len(shares) % 2:
+            residual = residual + self.states[-2]
+        output_norm = output.norm(dim=-1)
+        shares.append((output_norm / (residual.norm(dim=-1) + output_norm)).mean(dim=-1))
 
     def moments(self) -> dict[str, Moments]:
-        found = {HEADS + name: _arrays(self.heads[name]) for name in STATISTICS if name in self.heads}
+        arrays = {HEADS + name: _arrays(self.heads[name]) for name in STATISTICS if name in self.heads}
         if self.config.chooses:
             logits = torch.stack(self.curves.pop("answer"), dim=1)
-            ended = logits[:, -1].argmax(dim=-1)
-            self.curves["answer"] = list(logits.softmax(dim=-1)[torch.arange(len(ended)), :, ended].unbind(1))
-        found |= {CURVES + name: _arrays(places) for name, places in self.curves.items()}
-        made = {name: Moments.of(values) for name, values in found.items()}
-        return made | {Z: Moments.of(_arrays(self.z))}
+            predicted = logits[:, -1].argmax(dim=-1)
+            self.curves["answer"] = list(
+                logits.softmax(dim=-1)[torch.arange(len(predicted)), :, predicted].unbind(1)
+            )
+        arrays |= {CURVES + name: _arrays(values) for name, values in self.curves.items()}
+        moments = {name: Moments.from_examples(values) for name, values in arrays.items()}
+        return moments | {Z: Moments.from_examples(_arrays(self.z))}
 
 
 def batches_of_one_length(config: ModelConfig, lengths: Sequence[int]) -> list[list[int]]:
-    """Which of some inputs share a batch: of one length, the longest first, so that the memory it takes is enough for the rest."""
+    """Indices of inputs that share a batch, all of equal length; the longest first, so memory does not grow later."""
     batches: list[list[int]] = []
-    for at in sorted(range(len(lengths)), key=lambda at: -lengths[at]):
+    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
         last = batches[-1] if batches else []
-        if last and lengths[last[0]] == lengths[at] and len(last) < batch_size(config, lengths[at]):
-            last.append(at)
+        if last and lengths[last[0]] == lengths[index] and len(last) < batch_size(config, lengths[index]):
+            last.append(index)
         else:
-            batches.append([at])
+            batches.append([index])
     return batches
 
 
-def _arrays(parts: Sequence[Tensor]) -> Float[np.ndarray, "example part ..."]:
-    return torch.stack(list(parts), dim=1).double().cpu().numpy()
+def _arrays(tensors: Sequence[Tensor]) -> Float[np.ndarray, "example part ..."]:
+    return torch.stack(list(tensors), dim=1).double().cpu().numpy()
 
 
 def _on_diagonal(pattern: Scores, offset: int) -> Float[Tensor, "example head"]:
@@ -194,5 +205,5 @@ def _on_diagonal(pattern: Scores, offset: int) -> Float[Tensor, "example head"]:
     return pattern.diagonal(offset, dim1=-2, dim2=-1).sum(dim=-1)
 
 
-def _nan_without(values: Float[Tensor, "example head"], there: Bool[Tensor, "example position"]) -> Tensor:
-    return values.where(there.any(dim=-1)[:, None], math.nan)
+def _nan_without(values: Float[Tensor, "example head"], present: Bool[Tensor, "example position"]) -> Tensor:
+    return values.where(present.any(dim=-1)[:, None], math.nan)

@@ -1,4 +1,4 @@
-"""Where stored figures come from, and the form of a figure with a spread."""
+"""Origin of stored figures, and figures with a spread."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from ..schema import Count, PositiveCount
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataSource:
-    """Which examples, through which weights."""
+    """The examples and weights from which stored figures were made."""
 
     command: str
     data: str  # as it stands on screen

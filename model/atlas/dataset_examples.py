@@ -1,4 +1,4 @@
-"""The examples of a data set: texts of a CSV, sentences of our own, or the MNIST test digits that come with the project."""
+"""Examples of a data set: texts of a CSV, sentences of the project, or the MNIST test digits."""
 
 import csv as table
 import hashlib
@@ -22,7 +22,7 @@ OWN = (digits.EXAMPLES / "sentences.json", Path(__file__).parents[1] / "train" /
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """Some examples that follow one another: what is measured, stored and sent to another process in one piece."""
+    """Consecutive examples that are measured, stored and sent to another process together."""
 
     number: int  # from 0
     numbers: tuple[int, ...]  # of the examples in the data, from 1
@@ -35,9 +35,9 @@ class Shard:
 
 @dataclass(frozen=True, kw_only=True)
 class Examples:
-    """`limit` of the examples at equal distances, since a file may be sorted; all where there are fewer, or no limit.
+    """All examples of a data set, or `limit` of them at equal distances, since a file may be sorted.
 
-    Going through them again reads the file again.
+    Every iteration reads the file again.
     """
 
     name: str  # of the data, as it stands on screen
@@ -46,43 +46,43 @@ class Examples:
     own: bool = False
 
     def __iter__(self) -> Iterator[tuple[int, Input]]:
-        """Each with its number in the data, from 1."""
+        """Pairs of the number in the data, from 1, and the input."""
         return ((number, given) for number, given, _ in self._chosen())
 
     def __len__(self) -> int:
         return self._all if self.limit is None else min(self._all, self.limit)
 
     def limited(self, limit: int | None) -> "Examples":
-        """At most so many of the same data."""
-        limits = [each for each in (limit, self.limit) if each is not None]
-        made = Examples(name=self.name, csv=self.csv, limit=min(limits, default=None), own=self.own)
-        made.__dict__.update(
+        """At most `limit` examples of the same data."""
+        limits = [value for value in (limit, self.limit) if value is not None]
+        examples = Examples(name=self.name, csv=self.csv, limit=min(limits, default=None), own=self.own)
+        examples.__dict__.update(
             {key: value for key, value in self.__dict__.items() if key in ("_all", "sha256")}
         )
-        return made
+        return examples
 
     def shards(self, size: int, first: int = 0) -> Iterator[Shard]:
-        """All of them, `size` a shard, from shard `first` on."""
+        """The examples in shards of `size`, from shard `first` on."""
         waiting: list[tuple[int, Input, str | None]] = []
-        for at, each in enumerate(self._chosen()):
-            if at < first * size:
+        for index, example in enumerate(self._chosen()):
+            if index < first * size:
                 continue
-            waiting.append(each)
+            waiting.append(example)
             if len(waiting) == size:
-                yield _shard(at // size, waiting)
+                yield _shard(index // size, waiting)
                 waiting = []
         if waiting:
             yield _shard((len(self) - 1) // size, waiting)
 
     @cached_property
     def sha256(self) -> str:
-        """Of the files that hold them, one after the other."""
-        found = hashlib.sha256()
+        """Hash of the files that hold the examples."""
+        digest = hashlib.sha256()
         for path in self._files:
             with path.open("rb") as file:
-                while part := file.read(2**20):
-                    found.update(part)
-        return found.hexdigest()
+                while chunk := file.read(2**20):
+                    digest.update(chunk)
+        return digest.hexdigest()
 
     @property
     def _files(self) -> tuple[Path, ...]:
@@ -99,20 +99,26 @@ class Examples:
         return sum(1 for _ in _texts(self.csv))
 
     def _chosen(self) -> Iterator[tuple[int, Input, str | None]]:
-        """Number, input and label; without a label where the data have none."""
+        """Number, input and label of each chosen example; the label is None where the data have none."""
         n, limit, last = self._all, len(self), -1
-        found = _own() if self.own else _digits() if self.csv is None else _texts(self.csv)
-        for place, (given, label) in enumerate(found):
+        all_examples: Iterator[tuple[Input, str | None]]
+        if self.own:
+            all_examples = _own()
+        elif self.csv is None:
+            all_examples = _digits()
+        else:
+            all_examples = _texts(self.csv)
+        for index, example in enumerate(all_examples):
             # the examples at places floor(i n / limit)
-            if (place * limit + limit - 1) // n > last:
-                last = (place * limit + limit - 1) // n
-                yield place + 1, given, label
+            if (index * limit + limit - 1) // n > last:
+                last = (index * limit + limit - 1) // n
+                yield index + 1, *example
 
 
 def examples_for(
     loaded: Loaded, csv: Path | None, limit: int | None = None, name: str | None = None
 ) -> Examples:
-    """What the encoder reads; `name` is the file's where none is given.
+    """The examples for an encoder; `name` is by default that of the file.
 
     Raises ValueError, in one sentence, where the data do not fit, cannot be read, or hold fewer than two examples.
     """
@@ -122,36 +128,36 @@ def examples_for(
         raise ValueError(f"{loaded.name} reads text: name a CSV with the column text")
     if not loaded.config.is_text and csv is not None:
         raise ValueError(f"{loaded.name} reads digits, which a CSV does not hold")
-    found = Examples(name=name or (DIGITS if csv is None else csv.name), csv=csv, limit=limit)
-    if len(found) < 2:
-        raise ValueError(f"a spread needs two examples at least, {found.name} holds {len(found)}")
-    return found
+    examples = Examples(name=name or (DIGITS if csv is None else csv.name), csv=csv, limit=limit)
+    if len(examples) < 2:
+        raise ValueError(f"a spread needs two examples at least, {examples.name} holds {len(examples)}")
+    return examples
 
 
 def examples_to_show(loaded: Loaded) -> Examples:
-    """Those that come with the project, which everybody may see."""
+    """Examples that come with the project and may be quoted."""
     own = loaded.config.is_text
     return Examples(name=OWN_NAME if own else DIGITS, csv=None, own=own)
 
 
 def labelled_examples(loaded: Loaded, examples: Examples) -> list[tuple[int, Input, int]]:
-    """Number, input and class, by its number among the encoder's, of each example.
+    """Number, input and class index of each example.
 
     Raises ValueError, in one sentence, where the data have no labels, or one is no class of the encoder.
     """
-    found = []
-    for number, given, label in examples._chosen():
+    labelled = []
+    for number, text_or_image, label in examples._chosen():
         if label is None:
             raise ValueError(f"{examples.name} lacks the column label")
         try:
-            found.append((number, given, class_of(label, loaded.config.class_names)))
+            labelled.append((number, text_or_image, class_of(label, loaded.config.class_names)))
         except ValueError as error:
             raise ValueError(f"example {number}: {error}") from error
-    return found
+    return labelled
 
 
-def _shard(number: int, found: list[tuple[int, Input, str | None]]) -> Shard:
-    numbers, inputs, labels = zip(*found, strict=True)
+def _shard(number: int, examples: list[tuple[int, Input, str | None]]) -> Shard:
+    numbers, inputs, labels = zip(*examples, strict=True)
     return Shard(number=number, numbers=numbers, inputs=inputs, labels=None if None in labels else labels)
 
 
@@ -161,22 +167,23 @@ def _digits() -> Iterator[tuple[Picture, str]]:
 
 
 def _own() -> Iterator[tuple[Text, None]]:
-    """First those that can be picked on a page, then those that turn on a negation."""
+    """Sentences that can be picked on a page, then those about negation."""
     sentences, judged = OWN
-    texts = [each["text"] for each in json.loads(sentences.read_text(encoding="utf-8"))]
+    texts = [sentence["text"] for sentence in json.loads(sentences.read_text(encoding="utf-8"))]
     texts += pd.read_csv(judged, dtype=str, keep_default_na=False).text.tolist()
     return ((Text(text), None) for text in dict.fromkeys(texts))
 
 
 def own_texts() -> dict[int, str]:
-    """The sentences that come with the project, by their numbers, from 1."""
+    """Sentences of the project by their numbers, from 1."""
     return {number: text.text for number, (text, _) in enumerate(_own(), 1)}
 
 
 def _texts(csv: Path) -> Iterator[tuple[Text, str | None]]:
-    """One row at a time. Raises ValueError, in one sentence, for what is no CSV with the column text.
+    """Texts with their labels, one row at a time. Raises ValueError, in one sentence, for a file without the column
+    text.
 
-    pandas would take what stands before a comma too many for the name of the row.
+    pandas would take the cell before a surplus comma as the name of the row.
     """
     before = table.field_size_limit(LONGEST_TEXT)  # the whole process has one limit
     with csv.open(newline="", encoding="utf-8-sig") as file:

@@ -1,4 +1,4 @@
-"""What is measured of a shard of examples: a value that can be sent to another process, and merged with what others made."""
+"""Measures over a data set: results of shards that can be stored, sent to other processes, and merged."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,22 +22,22 @@ TOKENS = "tokens"
 
 @dataclass(frozen=True, kw_only=True)
 class Measure(ABC):
-    """One pass over a data set. A frozen value: it goes to other processes, and into the key of what is stored half done."""
+    """One measurement over a data set; a frozen value, which is sent to other processes and is part of stored keys."""
 
     name: ClassVar[str]
     shard: int  # examples in a shard
 
     @abstractmethod
     def of(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
-        """What one shard comes to. Raises ValueError, in one sentence, where an example cannot be read."""
+        """Result of one shard. Raises ValueError, in one sentence, where an example cannot be read."""
 
     @abstractmethod
     def merged(self, one: Arrays, other: Arrays) -> Arrays:
-        """What both come to together."""
+        """Result of two sets of shards together."""
 
 
 class MomentsMeasure(Measure):
-    """Means and spreads."""
+    """A measure whose results are means and spreads."""
 
     def merged(self, one: Arrays, other: Arrays) -> Arrays:
         both = from_arrays(one)
@@ -47,8 +47,10 @@ class MomentsMeasure(Measure):
 
 @dataclass(frozen=True, kw_only=True)
 class Statistics(MomentsMeasure):
-    """`model.atlas.batch_statistics.batch_moments` of all heads and layers: one forward an example; and `TOKENS`, of texts [2]: how many
-    tokens were read, and how many of them the vocabulary lacks."""
+    """Statistics of all heads and layers with one forward pass per example (`batch_moments`).
+
+    For texts also `TOKENS` [2]: the number of tokens read, and of those missing in the vocabulary.
+    """
 
     name: ClassVar[str] = "statistics"
     shard: int = 1024
@@ -56,30 +58,30 @@ class Statistics(MomentsMeasure):
     def of(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
         total: dict = {}
         for _, inputs, positions in batches(loaded, shard):
-            merge(total, batch_moments(loaded, inputs, positions) | _counted(positions))
+            merge(total, batch_moments(loaded, inputs, positions) | _token_counts(positions))
             step(len(positions))
         return to_arrays(total)
 
 
-def _counted(positions: Sequence[Positions]) -> dict[str, Moments]:
-    counts = [[each.n_read, each.n_unknown] for each in positions if isinstance(each, Encoded)]
-    return {TOKENS: Moments.of(np.array(counts, float))} if counts else {}
+def _token_counts(positions: Sequence[Positions]) -> dict[str, Moments]:
+    counts = [[example.n_read, example.n_unknown] for example in positions if isinstance(example, Encoded)]
+    return {TOKENS: Moments.from_examples(np.array(counts, float))} if counts else {}
 
 
 def batches(loaded: Loaded, shard: Shard) -> Iterator[tuple[list[int], torch.Tensor, list[Positions]]]:
-    """The places in the shard of examples of one length, the encoder's input for them, and what stands at their positions."""
+    """Indices in the shard of examples of equal length, the encoder's input for them, and their positions."""
     prepared = []
-    for number, given in zip(shard.numbers, shard.inputs, strict=True):
+    for number, text_or_image in zip(shard.numbers, shard.inputs, strict=True):
         try:
-            prepared.append(prepare(loaded, given))
+            prepared.append(prepare(loaded, text_or_image))
         except ValueError as error:
             raise ValueError(f"example {number}: {error}") from error
-    for places in batches_of_one_length(loaded.config, [len(positions) for _, positions in prepared]):
-        inputs, positions = zip(*(prepared[place] for place in places), strict=True)
-        yield places, torch.cat(inputs), list(positions)
+    for indices in batches_of_one_length(loaded.config, [len(positions) for _, positions in prepared]):
+        inputs, positions = zip(*(prepared[index] for index in indices), strict=True)
+        yield indices, torch.cat(inputs), list(positions)
 
 
-def moments_with_prefix(arrays: Mapping, beginning: str) -> dict:
-    """The moments whose name begins so, by the rest of their name, in alphabetical order."""
-    found = from_arrays(arrays)
-    return {name.removeprefix(beginning): found[name] for name in sorted(found) if name.startswith(beginning)}
+def moments_with_prefix(arrays: Mapping, prefix: str) -> dict:
+    """Moments whose names begin with `beginning`, by the rest of the name, in alphabetical order."""
+    moments = from_arrays(arrays)
+    return {name.removeprefix(prefix): moments[name] for name in sorted(moments) if name.startswith(prefix)}

@@ -1,4 +1,4 @@
-"""What counts, over a data set: importance and ablation of each head, and how far each lens agrees with knock-outs."""
+"""Effects of heads over a data set: importance, ablation, and the agreement of each lens with knock-outs."""
 
 import hashlib
 from collections.abc import Sequence
@@ -35,23 +35,23 @@ Effect = Float[np.ndarray, "example layer head"]
 
 @dataclass(frozen=True, kw_only=True)
 class Importance(MomentsMeasure):
-    """`model.experiments.importance.importance` with the predicted class: a forward and a backward pass an example."""
+    """Importance of each head for the predicted class (`model.experiments.importance`)."""
 
     name: ClassVar[str] = "importance"
     shard: int = 64
 
     def of(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
-        found = importance(loaded, shard.inputs)
+        values = importance(loaded, shard.inputs)
         step(len(shard))
-        return to_arrays({IMPORTANCE: Moments.of(found)})
+        return to_arrays({IMPORTANCE: Moments.from_examples(values)})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ablation(MomentsMeasure):
-    """How far the answer moves without each head: its output made zero, and made its mean over the data set.
+    """Change of the answer without each head: output set to zero, or to its mean over the data set.
 
-    |change of the log-odds of the predicted class|, in nats; of an encoder that does not choose a class the cosine
-    distance of the pooled states.
+    |change of the log-odds of the predicted class| in nats; for encoders that do not choose a class the cosine distance
+    of the pooled states.
     """
 
     name: ClassVar[str] = "ablation"
@@ -60,56 +60,58 @@ class Ablation(MomentsMeasure):
     of_means: str  # their hash
 
     @classmethod
-    def by(cls, means: Float[np.ndarray, "layer head d_v"]) -> "Ablation":
+    def from_means(cls, means: Float[np.ndarray, "layer head d_v"]) -> "Ablation":
+        """The measure with these means, identified by their hash."""
         return cls(means=means, of_means=hashlib.sha256(means.astype(np.float32).tobytes()).hexdigest())
 
     def of(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
         before = probabilities(loaded, shard.inputs)[:, 0]
-        ways: dict[str, AblationKind] = {ZERO: "zero", MEAN: self.means}
-        found = {name: _effects(loaded, shard.inputs, before, how) for name, how in ways.items()}
+        replacements: dict[str, AblationKind] = {ZERO: "zero", MEAN: self.means}
+        effects = {name: _effects(loaded, shard.inputs, before, how) for name, how in replacements.items()}
         step(len(shard))
-        return to_arrays({name: Moments.of(each) for name, each in found.items()})
+        return to_arrays({name: Moments.from_examples(values) for name, values in effects.items()})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Faithfulness(MomentsMeasure):
-    """By lens: Spearman's correlation of its scores with knocking each token or patch out of the keys, and whether the
-    map may be read as an explanation, by the rule of `model.experiments.faithfulness`, on the examples where that can be told."""
+    """Agreement of each lens with knocking out tokens, by `model.experiments.faithfulness`.
+
+    Spearman's correlation of its scores with the effects of removing each token or patch from the keys, and
+    whether the map may be read as an explanation, over the examples that can be judged.
+    """
 
     name: ClassVar[str] = "faithfulness"
     shard: int = 8
 
     def of(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
-        found: dict[str, list[np.ndarray]] = {}
-        for number, given in zip(shard.numbers, shard.inputs, strict=True):
+        values: dict[str, list[np.ndarray]] = {}
+        for number, text_or_image in zip(shard.numbers, shard.inputs, strict=True):
             try:
-                maps = _scores(loaded, given)
+                maps = _scores(loaded, text_or_image)
                 n = maps[ATTENTION].shape[-1]
                 noise = np.random.default_rng(number).random((1, N_NOISE, n))
-                judged, untold = faithfulness(loaded, given, {**maps, NOISE: noise})
+                judged, untold = faithfulness(loaded, text_or_image, {**maps, NOISE: noise})
             except ValueError as error:
                 raise ValueError(f"example {number}: {error}") from error
             for lens, of_lens in judged.items():
-                told = np.full_like(of_lens.readable, untold is None)
-                found.setdefault(CORRELATION + lens, []).append(of_lens.agreement.spearman)
-                found.setdefault(READABLE + lens, []).append(np.where(told, of_lens.readable, np.nan))
+                is_judged = np.full_like(of_lens.readable, untold is None)
+                values.setdefault(CORRELATION + lens, []).append(of_lens.agreement.spearman)
+                values.setdefault(READABLE + lens, []).append(np.where(is_judged, of_lens.readable, np.nan))
             counts = np.array([float(untold is reason) for reason in (None, *UNTOLD)])
-            found.setdefault(COUNTED, []).append(counts)
+            values.setdefault(COUNTED, []).append(counts)
             step(1)
-        return to_arrays({name: Moments.of(np.stack(each)) for name, each in found.items()})
+        return to_arrays({name: Moments.from_examples(np.stack(rows)) for name, rows in values.items()})
 
 
-def faithfulness_rows(found: Arrays) -> pd.DataFrame:
-    """With the columns of `model.atlas.results.FAITHFULNESS_COLUMNS`: a row a lens, layer and head, lenses in their order, and
-    one of maps of random scores.
+def faithfulness_rows(arrays: Arrays) -> pd.DataFrame:
+    """Table with the columns `FAITHFULNESS_COLUMNS`: a row for each lens, layer and head, and one for random maps.
 
-    The correlation is of the n examples on which it can be computed: not all scores, and not all effects, are the same.
-    `share` is that of the `told` examples, on which maps can be judged, on which this map may be read as an
-    explanation; on the others they cannot be judged for one of the reasons counted in the last three columns. A lens
-    without heads has none in its row.
+    The correlation is over the n examples on which it is defined. `share` is the share of the `told` examples,
+    those that can be judged, on which the map may be read as an explanation; the last three columns count the
+    reasons why the others cannot be judged. A lens without heads has an empty column head.
     """
-    correlations, readable = moments_with_prefix(found, CORRELATION), moments_with_prefix(found, READABLE)
-    counted = moments_with_prefix(found, COUNTED)[""]
+    correlations, readable = moments_with_prefix(arrays, CORRELATION), moments_with_prefix(arrays, READABLE)
+    counted = moments_with_prefix(arrays, COUNTED)[""]
     counts = dict(
         zip(("told", *UNTOLD.values()), np.rint(counted.mean * counted.n).astype(int).tolist(), strict=True)
     )
@@ -142,23 +144,26 @@ def _effects(
     if not loaded.config.chooses:
         return cosine_distance(before[:, None, None], after)
     followed = before.argmax(axis=-1)
-    moved = [
-        log_odds(one, at) - log_odds(first, at)
-        for first, one, at in zip(before, after, followed.tolist(), strict=True)
+    changes = [
+        log_odds(changed, class_index) - log_odds(unchanged, class_index)
+        for unchanged, changed, class_index in zip(before, after, followed.tolist(), strict=True)
     ]
-    return np.abs(moved)
+    return np.abs(changes)
 
 
-def _scores(loaded: Loaded, given: InputLike) -> dict[str, Float[np.ndarray, "layer head position"]]:
-    record = capture(loaded, given)
-    found = {}
+def _scores(loaded: Loaded, text_or_image: InputLike) -> dict[str, Float[np.ndarray, "layer head position"]]:
+    record = capture(loaded, text_or_image)
+    scores = {}
     for lens in LENSES:
-        seen = through(lens, loaded, given, record=record)
-        layers, heads = seen.pattern.shape[:2]
-        found[lens] = np.array(
+        lens_record = through(lens, loaded, text_or_image, record=record)
+        layers, heads = lens_record.pattern.shape[:2]
+        scores[lens] = np.array(
             [
-                [scores_of(seen, layer, head, classified=record.has_class_token) for head in range(heads)]
+                [
+                    scores_of(lens_record, layer, head, classified=record.has_class_token)
+                    for head in range(heads)
+                ]
                 for layer in range(layers)
             ]
         )
-    return found
+    return scores

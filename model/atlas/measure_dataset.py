@@ -1,4 +1,4 @@
-"""One encoder over a data set: which passes are made, and the tables that come of them."""
+"""All passes of one encoder over a data set, and the files made from them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ from .run import Engine, run_locally, run_measure
 from .running_moments import Arrays, Moments, from_arrays
 from .strongest_attention import StrongestPairs
 
-# what can be chosen besides the statistics
+# options besides the statistics
 EXTRA = ("importance", "ablation", "pruning", "faithfulness", "examples")
 SAMPLE = 256  # examples of what takes many forwards for each
 
@@ -54,54 +54,56 @@ def measure_dataset(
     examples: Examples,
     out: Path,
     command: str,
-    wanted: MeasureOptions | None = None,
+    options: MeasureOptions | None = None,
     engine: Engine = run_locally,
 ) -> list[Path]:
-    """The files that were written into `out`. What was measured when it was ended is not measured again.
+    """Measures the encoder and writes the files into `out`; returns their paths. Finished passes are not repeated.
 
     Raises ValueError, in one sentence, where an example cannot be read or does not fit.
     """
-    wanted = wanted or MeasureOptions()
-    sample = examples.limited(wanted.sample)
+    options = options or MeasureOptions()
+    sample = examples.limited(options.sample)
     # what is refused is refused before the hours, not after them
-    to_prune = _to_prune(loaded, examples, wanted.sample) if "pruning" in wanted.extra else None
+    to_prune = _to_prune(loaded, examples, options.sample) if "pruning" in options.extra else None
     passes = _Passes(loaded, out, command, engine)
-    heads, layers = _statistics(passes.source(examples), passes.measured(Statistics(), examples))
+    heads, layers = _statistics(passes.source(examples), passes.measure(Statistics(), examples))
     files: dict[str, Content] = {LAYERS: layers}
-    more: Arrays = {}
-    if "importance" in wanted.extra:
-        more |= passes.measured(Importance(), sample)
-    if "ablation" in wanted.extra:
-        more |= passes.measured(Ablation.by(heads.z), sample)
+    effects: Arrays = {}
+    if "importance" in options.extra:
+        effects |= passes.measure(Importance(), sample)
+    if "ablation" in options.extra:
+        effects |= passes.measure(Ablation.from_means(heads.z), sample)
     if to_prune is not None:
-        counts = {name: len(part.labels) for name, part in zip((CHOOSING, JUDGING), to_prune, strict=True)}
+        counts = {
+            name: len(labelled.labels) for name, labelled in zip((CHOOSING, JUDGING), to_prune, strict=True)
+        }
         progress = passes.progress("pruning", examples, means=heads.z.tolist(), **counts)
         rows = pruning_rows(loaded, *to_prune, heads.z, progress)
         files[PRUNING] = ResultTable(source=replace(passes.source(examples), samples=counts), rows=rows)
-    if "faithfulness" in wanted.extra:
-        rows = faithfulness_rows(passes.measured(Faithfulness(), sample))
+    if "faithfulness" in options.extra:
+        rows = faithfulness_rows(passes.measure(Faithfulness(), sample))
         files[FAITHFULNESS] = ResultTable(source=passes.source(sample), rows=rows)
-    if "examples" in wanted.extra:
-        shown = examples if wanted.show_data else examples_to_show(loaded)
-        rows = strongest_attention.strongest_rows(loaded, shown, passes.measured(StrongestPairs(), shown))
+    if "examples" in options.extra:
+        shown = examples if options.show_data else examples_to_show(loaded)
+        rows = strongest_attention.strongest_rows(loaded, shown, passes.measure(StrongestPairs(), shown))
         files[EXAMPLES] = ResultTable(source=passes.source(shown), rows=rows)
-    files = {HEADS: _with_more(heads, from_arrays(more), len(sample)), **files}
+    files = {HEADS: _with_effects(heads, from_arrays(effects), len(sample)), **files}
     # Every pass first, then every file: what is half done is never read.
     for name, content in files.items():
         write(out / name, content)
-    passes.forget()
+    passes.remove_partial_results()
     return [out / name for name in files]
 
 
 class _Passes:
-    """Passes over data, each of which goes on where it was ended, until all are written."""
+    """Passes over data that resume where they were stopped, until all files are written."""
 
     def __init__(self, loaded: Loaded, out: Path, command: str, engine: Engine) -> None:
         self.loaded, self.out, self.command, self.engine = loaded, out, command, engine
         self.weights = weights_hash(loaded.folder or loaded.name)
         self.made: list[PartialResult] = []
 
-    def measured(self, measure: Measure, examples: Examples) -> Arrays:
+    def measure(self, measure: Measure, examples: Examples) -> Arrays:
         progress = self.progress(measure.name, examples, measure=repr(measure))
         return run_measure(measure, self.loaded, examples, progress, self.engine)
 
@@ -120,34 +122,34 @@ class _Passes:
             weights=(self.weights,),
         )
 
-    def forget(self) -> None:
+    def remove_partial_results(self) -> None:
         for progress in self.made:
             progress.remove()
 
 
-def _statistics(source: DataSource, found: Arrays) -> tuple[HeadResults, LayerResults]:
-    source = replace(source, unknown=_unknown(found))
-    by_name = moments_with_prefix(found, batch_statistics.HEADS)
+def _statistics(source: DataSource, arrays: Arrays) -> tuple[HeadResults, LayerResults]:
+    source = replace(source, unknown=_unknown_token_share(arrays))
+    by_name = moments_with_prefix(arrays, batch_statistics.HEADS)
     spreads, samples = _spreads({name: by_name[name] for name in STATISTICS if name in by_name}, source.n)
-    z = moments_with_prefix(found, batch_statistics.Z)[""].mean.astype(np.float32)
-    curves, _ = _spreads(moments_with_prefix(found, batch_statistics.CURVES), source.n)
+    z = moments_with_prefix(arrays, batch_statistics.Z)[""].mean.astype(np.float32)
+    curves, _ = _spreads(moments_with_prefix(arrays, batch_statistics.CURVES), source.n)
     heads = HeadResults(source=replace(source, samples=samples), spreads=spreads, z=z)
     return heads, LayerResults(source=source, curves=curves)
 
 
-def _unknown(found: Arrays) -> float | None:
-    """The share of unknown tokens in all texts together; None for pictures."""
-    if (counts := from_arrays(found).get(TOKENS)) is None:
+def _unknown_token_share(arrays: Arrays) -> float | None:
+    """Share of unknown tokens in all texts together; None for pictures."""
+    if (counts := from_arrays(arrays).get(TOKENS)) is None:
         return None
     n_read, n_unknown = counts.mean.tolist()
     return n_unknown / n_read if n_read else 0.0
 
 
-def _with_more(heads: HeadResults, more: Mapping[str, Moments], n: int) -> HeadResults:
-    samples = {**heads.source.samples, **dict.fromkeys(more, n)}
+def _with_effects(heads: HeadResults, effects: Mapping[str, Moments], n: int) -> HeadResults:
+    samples = {**heads.source.samples, **dict.fromkeys(effects, n)}
     return HeadResults(
         source=replace(heads.source, samples=samples),
-        spreads={**heads.spreads, **{name: each.spread_or_nan for name, each in more.items()}},
+        spreads={**heads.spreads, **{name: moments.spread_or_nan for name, moments in effects.items()}},
         z=heads.z,
     )
 
@@ -160,8 +162,8 @@ def _to_prune(loaded: Loaded, examples: Examples, sample: int) -> tuple[Labelled
     return split_for_pruning(loaded, examples, sample)
 
 
-def _spreads(many: Mapping[str, Moments], n: int) -> tuple[dict[str, Spread], dict[str, int]]:
-    """Of what at least two examples have, and how many have it where not all do: a separator may stand in some texts alone."""
-    known = {name: each for name, each in many.items() if each.n.min() >= 2}
-    samples = {name: int(each.n.min()) for name, each in known.items() if each.n.min() < n}
-    return {name: each.spread for name, each in known.items()}, samples
+def _spreads(moments_by_name: Mapping[str, Moments], n: int) -> tuple[dict[str, Spread], dict[str, int]]:
+    """Spreads of the statistics that at least two examples have, and the number of examples where it is not `n`."""
+    measured = {name: moments for name, moments in moments_by_name.items() if moments.n.min() >= 2}
+    samples = {name: int(moments.n.min()) for name, moments in measured.items() if moments.n.min() < n}
+    return {name: moments.spread for name, moments in measured.items()}, samples

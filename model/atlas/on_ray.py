@@ -1,7 +1,7 @@
-"""The shards of a data set on Ray Data: on the cores of this machine, or on a cluster.
+"""Measurement of a data set with Ray Data, on the cores of this machine or on a cluster.
 
-Each worker holds the encoder and measures whole shards with the same function as a run without Ray, and the shards are
-merged in the same order. Where a worker dies its shards are measured again by another one.
+Each worker holds the encoder and measures whole shards; results are merged in the same order as without Ray. If a
+worker dies, another one repeats its shards.
 """
 
 import logging
@@ -26,18 +26,18 @@ from .run import Engine
 from .running_moments import Arrays
 
 INSTALL = "pip install -r requirements-ray.txt"
-SHARDS = 32  # a worker, in memory together
-DEATHS = 8  # of a worker, before a shard is given up
+SHARDS = 32  # shards in memory for each worker
+RESTARTS = 8  # of a worker, before its shard fails
 STORE = 2**28  # bytes of shared memory for shards, on this machine
 PACKAGE = Path(__file__).parents[1]
 
 
 @contextmanager
 def on_ray(address: str | None = None, workers: int | None = None) -> Iterator[Engine]:
-    """An engine with so many workers, of one core each; on all cores where that is not said.
+    """Context with an engine of so many workers, of one core each; by default one for each core.
 
-    `address` is that of a cluster, whose machines must have the checkpoint in the same folder as this one; without it,
-    Ray is started here for as long as the `with` lasts. Raises ValueError, in one sentence, without Ray.
+    `address` is that of a cluster, whose machines must have the checkpoint in the same folder as this one;
+    without it, Ray runs here until the context ends. Raises ValueError, in one sentence, without Ray.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
     try:
@@ -45,13 +45,13 @@ def on_ray(address: str | None = None, workers: int | None = None) -> Iterator[E
         import ray.data
     except ImportError as error:
         raise ValueError(f"--engine ray needs Ray: {INSTALL}") from error
-    said: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+    options: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
     if address is None:
         workers = workers or os.cpu_count() or 1
-        ray.init(num_cpus=workers, include_dashboard=False, object_store_memory=STORE, **said)
+        ray.init(num_cpus=workers, include_dashboard=False, object_store_memory=STORE, **options)
     else:
         try:
-            ray.init(address, runtime_env={"py_modules": [str(PACKAGE)]}, **said)
+            ray.init(address, runtime_env={"py_modules": [str(PACKAGE)]}, **options)
         except (ConnectionError, RuntimeError) as error:
             raise ValueError(f"there is no Ray cluster at {address}") from error
         workers = workers or int(ray.cluster_resources().get("CPU", 1))
@@ -80,18 +80,18 @@ class _Engine:
         while some := list(islice(waiting, SHARDS * self.workers)):
             sizes = {shard.number: len(shard) for shard in some}
             tables = [ray.put(_table(shard)) for shard in some]
-            found = ray.data.from_arrow_refs(tables).map_batches(
+            results = ray.data.from_arrow_refs(tables).map_batches(  # type: ignore[arg-type]  # two names of one reference type
                 _Worker,
                 fn_constructor_args=holding,
                 batch_size=None,
                 batch_format="pyarrow",
                 compute=ray.data.ActorPoolStrategy(size=min(self.workers, len(some))),
                 num_cpus=1,
-                max_restarts=DEATHS,
-                max_task_retries=DEATHS,
+                max_restarts=RESTARTS,
+                max_task_retries=RESTARTS,
             )
-            for batch in found.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
-                for row in batch.to_pylist():
+            for batch in results.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
+                for row in batch.to_pylist():  # type: ignore[union-attr]  # batches are pyarrow tables
                     if row["refused"] is not None:
                         raise ValueError(row["refused"])
                     step(sizes[row["number"]])
@@ -99,7 +99,7 @@ class _Engine:
 
 
 class _Worker:
-    """In a process of its own."""
+    """Measures shards in a process of its own."""
 
     def __init__(self, measure: Measure, folder: str, device: str, weights: str) -> None:
         torch.set_num_threads(1)
@@ -133,10 +133,11 @@ def _table(shard: Shard) -> pa.Table:
         {
             "shard": [shard.number] * len(shard),
             "number": list(shard.numbers),
-            "text": pa.array([_text(given) for given in shard.inputs], pa.string()),
-            "picture": pa.array([_content(given) for given in shard.inputs], pa.binary()),
+            "text": pa.array([_text(text_or_image) for text_or_image in shard.inputs], pa.string()),
+            "picture": pa.array([_content(text_or_image) for text_or_image in shard.inputs], pa.binary()),
             "shape": pa.array(
-                [list(getattr(given, "shape", ())) for given in shard.inputs], pa.list_(pa.int64())
+                [list(getattr(text_or_image, "shape", ())) for text_or_image in shard.inputs],
+                pa.list_(pa.int64()),
             ),
         }
     )
@@ -152,10 +153,14 @@ def _shard(table: pa.Table) -> Shard:
     return Shard(number=rows[0]["shard"], numbers=numbers, inputs=inputs, labels=None)
 
 
-def _text(given: Input) -> str | None:
+def _text(text_or_image: Input) -> str | None:
     # what is no UTF-8 is replaced, as the encoder's tokenizer does
-    return given.text.encode("utf-8", "replace").decode("utf-8") if isinstance(given, Text) else None
+    return (
+        text_or_image.text.encode("utf-8", "replace").decode("utf-8")
+        if isinstance(text_or_image, Text)
+        else None
+    )
 
 
-def _content(given: Input) -> bytes | None:
-    return given.content if isinstance(given, Picture) else None
+def _content(text_or_image: Input) -> bytes | None:
+    return text_or_image.content if isinstance(text_or_image, Picture) else None

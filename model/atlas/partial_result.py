@@ -1,4 +1,4 @@
-"""What was measured so far, in a file: a run that was ended goes on from there, and comes to the same."""
+"""Intermediate results in a file, from which a stopped run resumes with the same final result."""
 
 import hashlib
 import json
@@ -13,28 +13,32 @@ from .running_moments import Arrays
 
 
 class PartialResult:
-    """Sums over the first shards of a data set, under a key of all that they depend on."""
+    """Sums over the first shards of a data set, stored under a key of all that they depend on."""
 
     def __init__(self, path: Path, **depends_on: object) -> None:
         self.path = path
         self.key = hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()
 
     def load(self) -> tuple[int, Arrays]:
-        """How many shards, and what they came to; nothing where the file is of other data, weights or settings."""
+        """Number of finished shards and their result; nothing where the file belongs to other data, weights or
+        options.
+        """
         try:
             with safe_open(self.path, "numpy") as file:
-                said = file.metadata() or {}
-                if said.get("key") != self.key:
+                metadata = file.metadata() or {}
+                if metadata.get("key") != self.key:
                     return 0, {}
-                return int(said["shards"]), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+                return int(metadata["shards"]), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         except (SafetensorError, OSError, ValueError, KeyError):
             return 0, {}
 
     def save(self, shards: int, arrays: Arrays) -> None:
-        whole = {name: np.ascontiguousarray(each) for name, each in arrays.items()}
+        """Stores the result of the first shards."""
+        contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(self.path) as beside:
-            save_file(whole, beside, {"key": self.key, "shards": str(shards)})
+        with replacing(self.path) as temporary:
+            save_file(contiguous, temporary, {"key": self.key, "shards": str(shards)})
 
     def remove(self) -> None:
+        """Deletes the file."""
         self.path.unlink(missing_ok=True)

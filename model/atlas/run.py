@@ -1,4 +1,4 @@
-"""One pass over a data set: shard by shard, here or on other machines, stored on the way."""
+"""One pass over a data set, shard by shard, on one or several machines, with intermediate results stored."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -11,15 +11,15 @@ from .dataset_measure import Measure, ProgressCallback
 from .partial_result import PartialResult
 from .running_moments import Arrays
 
-# From what is measured, the encoder and shards to the number of each shard and what it came to, in any order. What it
-# cannot measure raises ValueError.
+# Called with a measure, an encoder and shards; yields the number and result of each shard in any order. Raises
+# ValueError for an example that cannot be measured.
 Engine = Callable[[Measure, Loaded, Iterable[Shard], ProgressCallback], Iterator[tuple[int, Arrays]]]
 
 
 def run_locally(
     measure: Measure, loaded: Loaded, shards: Iterable[Shard], step: ProgressCallback
 ) -> Iterator[tuple[int, Arrays]]:
-    """In this process, one shard after the other."""
+    """Measures the shards one after the other in this process."""
     return ((shard.number, measure.of(loaded, shard, step)) for shard in shards)
 
 
@@ -30,7 +30,7 @@ def run_measure(
     progress: PartialResult,
     engine: Engine = run_locally,
 ) -> Arrays:
-    """What all examples come to. Shards are merged in order, so that it is the same to the last bit in every run.
+    """Result over all examples. Shards are merged in order, so that every run gives the same bits.
 
     Raises ValueError as `measure.of` does.
     """
@@ -43,11 +43,11 @@ def run_measure(
         disable=None,
     ) as bar:
         waiting: dict[int, Arrays] = {}
-        for number, found in engine(measure, loaded, examples.shards(measure.shard, done), bar.update):
-            waiting[number] = found
+        for number, shard_result in engine(measure, loaded, examples.shards(measure.shard, done), bar.update):
+            waiting[number] = shard_result
             while done in waiting:
-                part = waiting.pop(done)
-                total = measure.merged(total, part) if total else part
+                shard_result = waiting.pop(done)
+                total = measure.merged(total, shard_result) if total else shard_result
                 done += 1
                 progress.save(done, total)
             hand_back()

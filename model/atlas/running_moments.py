@@ -1,4 +1,4 @@
-"""Means, deviations and covariances of what comes a few examples at a time: no example makes them larger."""
+"""Running means, deviations and covariances, whose memory does not grow with the number of examples."""
 
 from collections.abc import Mapping
 
@@ -11,81 +11,84 @@ Arrays = dict[str, np.ndarray]
 
 
 class Moments:
-    """Count, mean and squared deviations of arrays of one shape, number by number, in float64; NaN is left out.
+    """Count, mean and sum of squared deviations of arrays of one shape, elementwise in float64; NaN is left out.
 
-    Parts that were added up apart are merged (Chan, Golub & LeVeque 1979), in any order, to what one pass makes but
-    for rounding.
+    Moments of parts can be merged in any order, with the result of one pass but for rounding (Chan, Golub &
+    LeVeque 1979).
     """
 
     def __init__(
         self, n: np.ndarray | float = 0.0, mean: np.ndarray | float = 0.0, squares: np.ndarray | float = 0.0
     ) -> None:
-        self.n, self.mean, self.squares = (np.asarray(each, np.float64) for each in (n, mean, squares))
+        self.n, self.mean, self.squares = (np.asarray(value, np.float64) for value in (n, mean, squares))
 
     @classmethod
-    def of(cls, values: Float[np.ndarray, "example ..."]) -> "Moments":
-        """Over the first axis."""
+    def from_examples(cls, values: Float[np.ndarray, "example ..."]) -> "Moments":
+        """Moments over the first axis."""
         values = np.asarray(values, np.float64)
-        known = ~np.isnan(values)
-        n = known.sum(axis=0)
-        mean = np.where(known, values, 0).sum(axis=0) / np.maximum(n, 1)
-        return cls(n, mean, np.where(known, (values - mean) ** 2, 0).sum(axis=0))
+        is_number = ~np.isnan(values)
+        n = is_number.sum(axis=0)
+        mean = np.where(is_number, values, 0).sum(axis=0) / np.maximum(n, 1)
+        return cls(n, mean, np.where(is_number, (values - mean) ** 2, 0).sum(axis=0))
 
     def add(self, values: Float[np.ndarray, "..."]) -> None:
-        """One array."""
-        self.merge(Moments.of(np.asarray(values)[None]))
+        """Adds one array."""
+        self.merge(Moments.from_examples(np.asarray(values)[None]))
 
     def merge(self, other: "Moments") -> None:
+        """Adds the examples of `other`."""
         n = self.n + other.n
         share = other.n / np.maximum(n, 1)
-        off = other.mean - self.mean
-        self.mean = self.mean + off * share
-        self.squares = self.squares + other.squares + off**2 * self.n * share
+        difference = other.mean - self.mean
+        self.mean = self.mean + difference * share
+        self.squares = self.squares + other.squares + difference**2 * self.n * share
         self.n = n
 
     @property
     def spread(self) -> Spread:
-        """The deviation with n - 1. Raises ValueError for fewer than two arrays."""
+        """Mean and standard deviation with n - 1. Raises ValueError for fewer than two arrays."""
         if self.n.min() < 2:
             raise ValueError(f"a spread needs two examples at least, got {self.n.min():.0f}")
         return Spread(mean=self.mean, sd=np.sqrt(self.squares / (self.n - 1)))
 
     @property
     def spread_or_nan(self) -> Spread:
-        """As `spread`, NaN where too few numbers came."""
+        """As `spread`, but NaN where there are too few numbers."""
         mean = np.where(self.n > 0, self.mean, np.nan)
         return Spread(
             mean=mean, sd=np.where(self.n > 1, np.sqrt(self.squares / np.maximum(self.n - 1, 1)), np.nan)
         )
 
 
-def merge(one: dict[str, Moments], other: Mapping[str, Moments]) -> None:
-    """All of `other` into `one`, by name."""
+def merge(target: dict[str, Moments], other: Mapping[str, Moments]) -> None:
+    """Merges all moments of `other` into `one`, by name."""
     for name, moments in other.items():
-        one.setdefault(name, Moments()).merge(moments)
+        target.setdefault(name, Moments()).merge(moments)
 
 
-def to_arrays(many: Mapping[str, Moments]) -> Arrays:
-    """As they can be stored, and sent to another process."""
+def to_arrays(moments_by_name: Mapping[str, Moments]) -> Arrays:
+    """Arrays that can be stored or sent to another process."""
     return {
-        f"{name}/{part}": np.ascontiguousarray(getattr(each, part))
-        for name, each in many.items()
-        for part in ("n", "mean", "squares")
+        f"{name}/{field}": np.ascontiguousarray(getattr(moments, field))
+        for name, moments in moments_by_name.items()
+        for field in ("n", "mean", "squares")
     }
 
 
 def from_arrays(arrays: Mapping[str, np.ndarray]) -> dict[str, Moments]:
-    """What `to_arrays` made."""
+    """Inverse of `to_arrays`."""
     names = dict.fromkeys(key.rpartition("/")[0] for key in arrays)
-    return {name: Moments(*(arrays[f"{name}/{part}"] for part in ("n", "mean", "squares"))) for name in names}
+    return {
+        name: Moments(*(arrays[f"{name}/{field}"] for field in ("n", "mean", "squares"))) for name in names
+    }
 
 
 class CrossMoments:
-    """Of the states of two encoders at equal stages: the three covariances of which linear CKA is made."""
+    """Covariances of the states of two encoders at equal stages, from which linear CKA is computed."""
 
     def __init__(self) -> None:
         self.n = 0
-        self._origins: tuple[np.ndarray, np.ndarray] | None = None
+        self._origins: list[np.ndarray] | None = None
         self._sums = [np.zeros(())] * 2
         self._products = [np.zeros(())] * 3  # of the first, of the second, across
 
@@ -94,10 +97,12 @@ class CrossMoments:
         first: Float[np.ndarray, "stage row width"],
         second: Float[np.ndarray, "stage row other_width"],
     ) -> None:
-        states = [each.astype(np.float64) for each in (first, second)]
+        """Adds the states of one example."""
+        states = [state.astype(np.float64) for state in (first, second)]
         # From the first state of all: sums about zero would lose what lies far from it, and equal states are exactly 0.
-        self._origins = self._origins or tuple(each[:, :1].copy() for each in states)
-        one, other = (each - origin for each, origin in zip(states, self._origins, strict=True))
+        if self._origins is None:
+            self._origins = [state[:, :1].copy() for state in states]
+        one, other = (state - origin for state, origin in zip(states, self._origins, strict=True))
         self.n += one.shape[1]
         self._sums = [total + x.sum(axis=1) for total, x in zip(self._sums, (one, other), strict=True)]
         pairs = ((one, one), (other, other), (one, other))
@@ -106,16 +111,16 @@ class CrossMoments:
         ]
 
     def cka(self) -> Float[np.ndarray, " stage"]:
-        """`model.experiments.similarity.linear_cka` of each stage with the same stage, all rows pooled; NaN for equal rows."""
+        """`model.experiments.similarity.linear_cka` of equal stages, all rows pooled; NaN where all rows are equal."""
         first, second, across = self._covariances()
         with np.errstate(invalid="ignore"):
             return _length(across) ** 2 / (_length(first) * _length(second))
 
     def by_chance(self) -> Float[np.ndarray, " stage"]:
-        """What `cka` comes to with the rows of one side in a random order: its expectation over all orders.
+        """Expectation of `cka` when the rows of one side are in random order.
 
-        tr(C_1) tr(C_2) / ((n - 1) ‖C_1‖ ‖C_2‖): a Gram matrix in a random order is on average tr / (n - 1) times
-        the matrix that centres.
+        tr(C_1) tr(C_2) / ((n - 1) ‖C_1‖ ‖C_2‖): on average a randomly ordered Gram matrix is tr / (n - 1) times
+        the centring matrix.
         """
         first, second, _ = self._covariances()
         traces = np.trace(first, axis1=1, axis2=2) * np.trace(second, axis1=1, axis2=2)

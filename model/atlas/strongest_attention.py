@@ -1,4 +1,4 @@
-"""Where each head looks most, over a data set: its strongest (query, key) pairs, each from another example."""
+"""The strongest (query, key) pairs of each head over a data set, each from another example."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -20,15 +20,15 @@ from .running_moments import Arrays
 
 CONTEXT = 80  # characters on each side
 BETWEEN = 160  # characters between query and key
-WHERE = ("number", "query", "key")
+PAIR = ("number", "query", "key")
 
 
 @dataclass(frozen=True, kw_only=True)
 class StrongestPairs(Measure):
-    """Of each example the pair of words or patches with the largest weight, and of those the `most` largest a head.
+    """The `most` largest weights of each head, with one pair of words or patches from each example.
 
-    Class token, separators and padding are left out, on which many heads put nearly all their weight. Of equal weights
-    the earlier example comes first.
+    Class token, separators and padding are left out, since many heads put nearly all their weight on them. Of
+    equal weights the earlier example comes first.
     """
 
     name: ClassVar[str] = "examples"
@@ -78,33 +78,34 @@ class StrongestPairs(Measure):
         }
 
 
-def strongest_rows(loaded: Loaded, examples: Examples, found: Arrays) -> pd.DataFrame:
-    """With the columns of `model.atlas.results.EXAMPLE_COLUMNS`, a row an example of a head, the strongest first.
+def strongest_rows(loaded: Loaded, examples: Examples, pairs: Arrays) -> pd.DataFrame:
+    """Table with the columns `EXAMPLE_COLUMNS`: the examples of each head, the strongest first.
 
-    `before`, `between` and `after` are the text around query and key, shortened; of a picture they are empty. The examples
-    are read again.
+    `before`, `between` and `after` are the shortened text around query and key, empty for pictures. Reads the
+    examples again.
     """
-    wanted = set(found["number"][found["weight"] >= 0].tolist())
-    inputs = {number: given for number, given in examples if number in wanted}
-    listed = []
-    for layer, head, rank in np.ndindex(found["weight"].shape):
-        weight = float(found["weight"][layer, head, rank])
-        number, query, key = (int(found[name][layer, head, rank]) for name in WHERE)
+    wanted = set(pairs["number"][pairs["weight"] >= 0].tolist())
+    inputs = {number: text_or_image for number, text_or_image in examples if number in wanted}
+    table_rows = []
+    for layer, head, rank in np.ndindex(pairs["weight"].shape):
+        weight = float(pairs["weight"][layer, head, rank])
+        number, query, key = (int(pairs[name][layer, head, rank]) for name in PAIR)
         if weight < 0:  # an example without words
             continue
         _, positions = prepare(loaded, inputs[number])
         row = {"layer": layer, "head": head, "rank": rank, "weight": weight, "number": number}
         row |= {"query": query, "key": key}
         row |= {"query_token": positions.tokens[query], "key_token": positions.tokens[key]}
-        listed.append(row | _context(loaded, inputs[number], query, key))
+        table_rows.append(row | _context(loaded, inputs[number], query, key))
     names = ("layer", "head", "rank", "weight", "number", "query", "key", "query_token", "key_token")
-    return pd.DataFrame(listed, columns=[*names, "before", "between", "after"])
+    return pd.DataFrame(table_rows, columns=[*names, "before", "between", "after"])
 
 
-def _context(loaded: Loaded, given: object, query: int, key: int) -> dict[str, str]:
-    if not isinstance(given, Text):
+def _context(loaded: Loaded, text_or_image: object, query: int, key: int) -> dict[str, str]:
+    if not isinstance(text_or_image, Text):
         return dict.fromkeys(("before", "between", "after"), "")
-    text = given.text.encode("utf-8", "replace").decode("utf-8")
+    text = text_or_image.text.encode("utf-8", "replace").decode("utf-8")
+    assert loaded.tokenizer is not None, "an encoder of texts has a tokenizer"
     offsets = loaded.tokenizer.encode(text).offsets
     (first, first_end), (last, last_end) = offsets[min(query, key)], offsets[max(query, key)]
     before, between, after = text[:first], text[first_end : max(last, first_end)], text[last_end:]

@@ -1,4 +1,4 @@
-"""Two encoders over a data set: how far their heads are from each other, and how alike their states are by stage."""
+"""Comparison of two encoders over a data set: distances of their heads, and similarity of their states by stage."""
 
 import numpy as np
 from jaxtyping import Float
@@ -15,26 +15,33 @@ from .results import EncoderComparison
 from .running_moments import CrossMoments, Moments
 
 
-def compare_encoders(one: Loaded, other: Loaded, examples: Examples, command: str) -> EncoderComparison:
-    """One example after the other; what is kept does not grow with them.
+def compare_encoders(
+    first_encoder: Loaded, second_encoder: Loaded, examples: Examples, command: str
+) -> EncoderComparison:
+    """Compares the encoders on one example after the other; memory does not grow with their number.
 
-    Raises ValueError where the two cut an example into different tokens or patches, which leaves nothing to
-    compare, or where there are fewer than two examples.
+    Raises ValueError where the two divide an example into different tokens or patches, or where there are fewer
+    than two examples.
     """
     distances, halves, states = Moments(), (Moments(), Moments()), CrossMoments()
-    shapes = tuple((each.config.n_layers, each.config.n_heads) for each in (one, other))
-    together = np.zeros([layers * heads for layers, heads in shapes], int)
-    for n, (number, given) in enumerate(examples):
-        first, second = (_captured(loaded, given, number) for loaded in (one, other))
+    shapes = (
+        (first_encoder.config.n_layers, first_encoder.config.n_heads),
+        (second_encoder.config.n_layers, second_encoder.config.n_heads),
+    )
+    pair_counts = np.zeros([layers * heads for layers, heads in shapes], int)
+    for n, (number, text_or_image) in enumerate(examples):
+        first, second = (
+            _captured(loaded, text_or_image, number) for loaded in (first_encoder, second_encoder)
+        )
         if first.tokens != second.tokens:
             raise ValueError(
-                f"{one.name} and {other.name} cut example {number} into different {first.units}: their heads "
+                f"{first_encoder.name} and {second_encoder.name} cut example {number} into different {first.units}: their heads "
                 "look at different keys, and no distance compares them"
             )
         matrix = distance_matrix(first.pattern, second.pattern)
         distances.add(matrix)
         halves[n % 2].add(matrix)
-        _count(together, match_heads(matrix))
+        _count_pairs(pair_counts, match_heads(matrix))
         n_stages = min(len(first.residual), len(second.residual))
         states.add(states_for_cka(first)[:n_stages], states_for_cka(second)[:n_stages])
     count = int(distances.n.max())
@@ -42,11 +49,11 @@ def compare_encoders(one: Loaded, other: Loaded, examples: Examples, command: st
         raise ValueError(f"a spread needs two examples at least, {examples.name} holds {count}")
     partners = match_heads(distances.mean)
     return EncoderComparison(
-        source=_source(examples, count, command, one, other),
+        source=_source(examples, count, command, first_encoder, second_encoder),
         shapes=shapes,
         distances=distances.spread,
-        alike=np.where(partners < 0, 0, together[np.arange(len(partners)), partners]),
-        halves=_same(*(match_heads(half.mean) for half in halves)),
+        alike=np.where(partners < 0, 0, pair_counts[np.arange(len(partners)), partners]),
+        halves=_n_equal_partners(*(match_heads(half.mean) for half in halves)),
         n_states=states.n,
         cka=states.cka(),
         cka_by_chance=states.by_chance(),
@@ -54,29 +61,29 @@ def compare_encoders(one: Loaded, other: Loaded, examples: Examples, command: st
 
 
 def states_for_cka(record: ForwardRecord) -> Float[np.ndarray, "stage row d_model"]:
-    """The states that CKA takes of one example: of every token, or of a picture its class token, or else the mean."""
+    """States of one example that enter CKA: of every token, or for a picture of its class token, or else the mean."""
     if record.unit == "token":
         return record.residual
     return record.residual[:, :1] if record.has_class_token else record.residual.mean(axis=1, keepdims=True)
 
 
-def _count(together: np.ndarray, partners: np.ndarray) -> None:
-    ones = np.flatnonzero(partners >= 0)
-    together[ones, partners[ones]] += 1
+def _count_pairs(pair_counts: np.ndarray, partners: np.ndarray) -> None:
+    heads = np.flatnonzero(partners >= 0)
+    pair_counts[heads, partners[heads]] += 1
 
 
-def _same(first: np.ndarray, second: np.ndarray) -> int:
+def _n_equal_partners(first: np.ndarray, second: np.ndarray) -> int:
     return int(((first == second) & (first >= 0)).sum())
 
 
 def _source(examples: Examples, n: int, command: str, *encoders: Loaded) -> DataSource:
-    hashes = tuple(weights_hash(each.folder or each.name) for each in encoders)
+    hashes = tuple(weights_hash(encoder.folder or encoder.name) for encoder in encoders)
     return DataSource(command=command, data=examples.name, sha256=examples.sha256, n=n, weights=hashes)
 
 
-def _captured(loaded: Loaded, given: Input, number: int) -> ForwardRecord:
-    """As `capture`, whose ValueError says in which example of the data."""
+def _captured(loaded: Loaded, text_or_image: Input, number: int) -> ForwardRecord:
+    """`capture`, with the number of the example in its ValueError."""
     try:
-        return capture(loaded, given)
+        return capture(loaded, text_or_image)
     except ValueError as error:
         raise ValueError(f"example {number}: {error}") from error

@@ -1,1 +1,1 @@
-"""What is said about pre-LN and post-LN, and what is measured of it here."""
+"""What papers claim about pre-LN and post-LN, and measurements here that test the claims."""

@@ -1,10 +1,10 @@
-"""Measures what is said about pre-LN and post-LN, and writes it where the page reads it.
+"""Measures what the claims about pre-LN and post-LN need, and writes it to the file that the page reads.
 
     python -m model.claims --data FOLDER
 
-FOLDER holds the treebank's sentences (`sst.csv`), as for training; digits are those in `examples/`. Fresh encoders and
-short runs are measured once: what the file holds of them stays, unless `--again` is given. Trained encoders, all seeds
-that are in `checkpoints/`, are measured each time.
+FOLDER holds the treebank's sentences (`sst.csv`), as for training; digits are those in `examples/`. Measurements of
+untrained encoders and short runs are kept from the file, unless `--again` is given. Trained encoders, all seeds in
+`checkpoints/`, are measured each time.
 """
 
 import argparse
@@ -34,8 +34,12 @@ def main() -> None:
 
 
 def measure(data: Path, out: Path, *, again: bool = False) -> None:
-    """Writes `out` twice: with the fresh encoders, which take longest, and with all."""
-    fresh = [] if again else [each for each in read_measurements(out) if each.source == "fresh"]
+    """Writes `out` twice: after the untrained encoders, which take longest, and after the trained ones."""
+    fresh = (
+        []
+        if again
+        else [measurement for measurement in read_measurements(out) if measurement.source == "fresh"]
+    )
     if not fresh:
         fresh = list(measure_untrained())
         write_measurements(out, fresh)

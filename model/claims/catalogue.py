@@ -1,10 +1,10 @@
-"""The claims, in the order of a training run: who made them, which measurement is about them, and by which rule.
+"""The claims in the order of a training run: authors, the figure that tests each of them, and the rule for its verdict.
 
-Where a claim is about whether an encoder learns, the measurements in which post-LN only guesses are left out: what a run
-at the level of guessing loses or gains says nothing.
+For claims about whether an encoder learns, measurements in which post-LN stays at guessing are left out: differences
+between runs at the level of guessing mean nothing.
 
-What the papers say is given as far as their abstracts, theorems and figures say it in so many words. Where nobody is
-named, it is a question of our own.
+Papers are quoted as far as their abstracts, theorems and figures state a claim literally. A claim without authors
+is a question of our own.
 """
 
 from collections.abc import Sequence
@@ -17,12 +17,14 @@ from .verdict import LEARNED, Beyond, ClaimOutcome, FurtherThanSeeds, Judgement,
 START, LEARNING, TRAINED = "At the start", "While learning", "After training"
 XIONG = "Xiong et al. 2020"
 
-# A page by its folder, and what its address holds: `figure` says where on it.
+# The folder of a page, and the options in its address; `figure` is the anchor of the figure.
 PageLink = tuple[str, dict[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
+    """A claim with the figure that tests it, the rule for its verdict, and its text on the page."""
+
     key: str
     when: str
     says: str  # one sentence
@@ -38,33 +40,33 @@ class Claim:
     link: PageLink
     log: bool = False  # whether its axis is logarithmic
 
-    def of(self, measured: Sequence[Measurement]) -> list[Measurement]:
-        """The measurements that are about this claim."""
+    def measurements(self, measured: Sequence[Measurement]) -> list[Measurement]:
+        """The measurements that test this claim."""
         return [
             measurement
             for measurement in measured
             if measurement.figure == self.figure and self.source in (None, measurement.source)
         ]
 
-    def judged(self, measured: Sequence[Measurement]) -> list[Judgement]:
-        """What each measurement about this claim says of it, in their order."""
-        about = self.of(measured)
-        counted = [measurement for measurement in about if self._learns(measurement, measured)]
+    def judgements(self, measured: Sequence[Measurement]) -> list[Judgement]:
+        """Verdict of each measurement that tests this claim, in their order."""
+        relevant = self.measurements(measured)
+        counted = [measurement for measurement in relevant if self._learns(measurement, measured)]
         by_measurement = dict(zip(counted, judge(self.rule, counted), strict=True))
         return [
             by_measurement.get(measurement, Judgement(measurement, ClaimOutcome.LEFT_OUT))
-            for measurement in about
+            for measurement in relevant
         ]
 
     def _learns(self, measurement: Measurement, measured: Sequence[Measurement]) -> bool:
-        """Whether the post-LN encoders of most seeds get anywhere, in one of the figures that this claim asks for."""
+        """Whether most post-LN encoders reach `LEARNED` in one of the accuracies named by `learns_in`."""
         accuracies = [
             other.post
             for other in measured
             if other.figure in self.learns_in
             and (other.where, other.source) == (measurement.where, measurement.source)
         ]
-        return not self.learns_in or any(median(of_seeds) >= LEARNED for of_seeds in accuracies)
+        return not self.learns_in or any(median(values) >= LEARNED for values in accuracies)
 
 
 _TEXT = {"kind": "Text", "checkpoint": "sentences-pre-ln-seed0"}

@@ -1,4 +1,4 @@
-"""Measurements of both placements, by seed, as `checkpoints/claims.json` keeps them."""
+"""Measurements of both norm placements by seed, as stored in `checkpoints/claims.json`."""
 
 import json
 import math
@@ -19,11 +19,11 @@ COMMAND = "python -m model.claims --data FOLDER"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """One figure of encoders that differ in the placement of the norm, for each of the `seeds`.
+    """One figure measured on encoders that differ only in norm placement, for each of the `seeds`.
 
-    `pre[i]` and `post[i]` are of the two encoders of `seeds[i]`. Where `across` is given, the figure says how far two
-    encoders are from each other: then `across` is between encoders of both placements, `pre` and `post` are between
-    two seeds of one. Raises ValueError where values and seeds differ in number, or a value is not finite.
+    `pre[i]` and `post[i]` are the values of the two encoders of `seeds[i]`. For distances between encoders,
+    `across` holds those between the placements, and `pre` and `post` those between two seeds of one placement.
+    Raises ValueError where values and seeds differ in number, or a value is not finite.
     """
 
     figure: str  # by the names of `model.claims.catalogue`
@@ -60,11 +60,14 @@ class StoredMeasurements(TypedDict):
 
 
 def read_measurements(path: Path = CHECKPOINTS / CLAIMS_FILE) -> list[Measurement]:
-    """What was measured, nothing where there is no file. Raises ValueError, in one sentence, where it is damaged."""
+    """The stored measurements; none where there is no file. Raises ValueError, in one sentence, where it is damaged."""
     stored = read_as(path, StoredMeasurements)
     return stored["measured"] if stored else []
 
 
 def write_measurements(path: Path, measured: Iterable[Measurement]) -> None:
-    rows = ",\n".join(json.dumps(asdict(each), ensure_ascii=False, allow_nan=False) for each in measured)
+    """Writes the measurements as JSON, one per line."""
+    rows = ",\n".join(
+        json.dumps(asdict(measurement), ensure_ascii=False, allow_nan=False) for measurement in measured
+    )
     replace_text(path, f'{{"command": "{COMMAND}", "measured": [\n{rows}\n]}}\n')

@@ -1,4 +1,4 @@
-"""What is measured of trained encoders, and of untrained ones of their shape: numbers by seed."""
+"""Measurements of trained encoders, and of untrained ones of the same shape, by seed."""
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
@@ -28,182 +28,188 @@ from .untrained import SEEDS
 N_MATCHED = 100  # examples over which head distances are averaged
 GRADIENT_BATCH = 32
 
-Numbers = dict[str, float]  # by the name of the figure
+Figures = dict[str, float]  # by the name of the figure
 
 
 def measure_trained(folder: Path) -> Iterator[Measurement]:
-    """Of every family of checkpoints that is there. Raises FileNotFoundError where the sentences are missing."""
+    """Measures every family of checkpoints. Raises FileNotFoundError where the sentences are missing."""
     for family in load_families():
         examples = held_out(family.pre[0], folder)
-        yield from of_family(family, examples)
+        yield from measure_family(family, examples)
 
 
-def of_family(family: SeedFamily, examples: HeldOut) -> Iterator[Measurement]:
-    """All figures of one family; those for which nothing was recorded are left out."""
-    some = examples.some(N_EXAMPLES)
-    yield from _at_start(family, some)
+def measure_family(family: SeedFamily, examples: HeldOut) -> Iterator[Measurement]:
+    """All figures of one family; those for which the history holds nothing are left out."""
+    subset = examples.subset(N_EXAMPLES)
+    yield from _measure_untrained(family, subset)
 
-    def trained(loaded: Loaded) -> Numbers:
-        return inside(loaded, some) | {"gradient, trained": gradient(loaded, some).ratio}
+    def trained_figures(loaded: Loaded) -> Figures:
+        return stream_and_attention(loaded, subset) | {"gradient, trained": gradient(loaded, subset).ratio}
 
-    def right(loaded: Loaded) -> Numbers:
+    def accuracy_figure(loaded: Loaded) -> Figures:
         return {"accuracy": accuracy(loaded, examples)}
 
-    def learned(loaded: Loaded) -> Numbers:
+    def learning_figure(loaded: Loaded) -> Figures:
         return {"loss while learning": float(np.mean(_first_phase(loaded)))}
 
     if n_logged := min(len(_first_phase(loaded)) for loaded in (*family.pre, *family.post)):
-        yield from _trained(family, learned, n=n_logged, of="logged steps")
-    yield from _trained(family, trained, n=len(some.inputs), of=examples.of)
-    yield from _trained(family, right, n=len(examples.inputs), of=examples.of)
-    yield distances(family, examples.some(N_MATCHED))
+        yield from _measure_encoders(family, learning_figure, n=n_logged, of="logged steps")
+    yield from _measure_encoders(family, trained_figures, n=len(subset.inputs), of=examples.of)
+    yield from _measure_encoders(family, accuracy_figure, n=len(examples.inputs), of=examples.of)
+    yield distances(family, examples.subset(N_MATCHED))
 
 
-def _at_start(family: SeedFamily, examples: HeldOut) -> Iterator[Measurement]:
-    """Of untrained encoders of the family's shape: they cost little, so there are more seeds of them."""
+def _measure_untrained(family: SeedFamily, examples: HeldOut) -> Iterator[Measurement]:
+    """Measurements of untrained encoders of the family's shape; they cost little, so there are more seeds."""
 
-    def numbers(trained: Loaded, seed: int) -> Numbers:
+    def figures(trained: Loaded, seed: int) -> Figures:
         untrained = _untrained(trained, seed)
-        norms = gradient(untrained, examples)
+        gradient_norms = gradient(untrained, examples)
         return {
-            "stream growth": inside(untrained, examples)["stream growth"],
-            "gradient of the last layer": norms.last,
-            "gradient of all parameters": norms.whole,
-            "gradient, fresh": norms.ratio,
+            "stream growth": stream_and_attention(untrained, examples)["stream growth"],
+            "gradient of the last layer": gradient_norms.last,
+            "gradient of all parameters": gradient_norms.whole,
+            "gradient, fresh": gradient_norms.ratio,
         }
 
-    pre, post = ([numbers(encoders[0], seed) for seed in SEEDS] for encoders in (family.pre, family.post))
+    pre, post = ([figures(encoders[0], seed) for seed in SEEDS] for encoders in (family.pre, family.post))
     options = {"n": len(examples.inputs), "of": examples.of, "seeds": SEEDS}
     yield from _by_figure(pre, post, where=f"{family.where}, untrained", **options)
 
 
-def _trained(
-    family: SeedFamily, measure: Callable[[Loaded], Numbers], *, n: int, of: str
+def _measure_encoders(
+    family: SeedFamily, measure: Callable[[Loaded], Figures], *, n: int, of: str
 ) -> Iterator[Measurement]:
-    """Of the family's encoders as they are."""
+    """Measurements of the family's encoders by `measure`."""
     pre, post = ([measure(loaded) for loaded in encoders] for encoders in (family.pre, family.post))
-    options = {"n": n, "of": of, "seeds": family.seeds, "optimizer": family.optimizer}
-    yield from _by_figure(pre, post, where=family.where, **options)
+    yield from _by_figure(
+        pre, post, where=family.where, n=n, of=of, seeds=family.seeds, optimizer=family.optimizer
+    )
 
 
-def _by_figure(pre: Sequence[Numbers], post: Sequence[Numbers], **options: Any) -> Iterator[Measurement]:
-    """A measurement for each figure; `pre` and `post` are by seed."""
+def _by_figure(pre: Sequence[Figures], post: Sequence[Figures], **options: Any) -> Iterator[Measurement]:
+    """One measurement for each figure; `pre` and `post` are by seed."""
     for figure in pre[0]:
-        values = {
-            name: tuple(numbers[figure] for numbers in by_seed)
-            for name, by_seed in (("pre", pre), ("post", post))
-        }
-        yield Measurement(figure=figure, source="trained", **options, **values)
+        yield Measurement(
+            figure=figure,
+            source="trained",
+            pre=tuple(figures[figure] for figures in pre),
+            post=tuple(figures[figure] for figures in post),
+            **options,
+        )
 
 
-# Of one encoder
+# Figures of one encoder
 
 
-def inside(loaded: Loaded, examples: HeldOut) -> Numbers:
-    """Means over the examples: growth of the stream, share of the sublayers, entropy of the heads.
+def stream_and_attention(loaded: Loaded, examples: HeldOut) -> Figures:
+    """Means over the examples of stream growth, share of the sublayers and attention entropy.
 
-    The growth is the mean length of the states behind the last block, divided by that behind the first one.
+    The growth is the mean length of the states after the last block divided by that after the first.
     """
     layers = range(loaded.config.n_layers)
     stages = [
         "embedding.output",
-        *(f"blocks.{layer}.resid_{part}" for layer in layers for part in ("mid", "post")),
+        *(f"blocks.{layer}.resid_{position}" for layer in layers for position in ("mid", "post")),
     ]
     added = [f"blocks.{layer}.{sublayer}_out" for layer in layers for sublayer in SUBLAYERS]
     patterns = [f"blocks.{layer}.attention.pattern" for layer in layers]
-    found = []
-    for places in batches(loaded, examples.inputs):
-        given = [examples.inputs[place] for place in places]
-        seen = activations(loaded, given, [*stages, *added, *patterns])
+    rows = []
+    for indices in batches(loaded, examples.inputs):
+        inputs = [examples.inputs[index] for index in indices]
+        captured = activations(loaded, inputs, [*stages, *added, *patterns])
         residual, outputs, pattern = (
-            np.stack([seen[name].numpy() for name in names], axis=1) for names in (stages, added, patterns)
+            np.stack([captured[name].numpy() for name in names], axis=1)
+            for names in (stages, added, patterns)
         )
-        for stream, out, weights in zip(residual, outputs, pattern, strict=True):
+        for states, out, head_patterns in zip(residual, outputs, pattern, strict=True):
             by_layer = out.reshape(len(layers), len(SUBLAYERS), *out.shape[1:])
-            found.append(
+            rows.append(
                 (
-                    norms(stream[2]).mean(),
-                    norms(stream[-1]).mean(),
-                    shares(skip_terms(loaded.model, stream), by_layer).mean(),
-                    mean_entropy(weights, np.ones_like(weights, bool)).mean(),
+                    norms(states[2]).mean(),
+                    norms(states[-1]).mean(),
+                    shares(skip_terms(loaded.model, states), by_layer).mean(),
+                    mean_entropy(head_patterns, np.ones_like(head_patterns, bool)).mean(),
                 )
             )
-    first, last, share, entropy = np.mean(found, axis=0, dtype=np.float64).tolist()
+    first, last, share, entropy = np.array(rows, np.float64).mean(axis=0).tolist()
     return {"stream growth": last / first, "share of sublayers": share, "entropy": entropy}
 
 
 def accuracy(loaded: Loaded, examples: HeldOut) -> float:
-    """Share of the examples that are named rightly."""
-    said = probabilities(loaded, examples.inputs)[:, 0].argmax(axis=-1)
-    return float((said == np.array(examples.labels)).mean())
+    """Share of the examples that are classified correctly."""
+    predicted = probabilities(loaded, examples.inputs)[:, 0].argmax(axis=-1)
+    return float((predicted == np.array(examples.labels)).mean())
 
 
 @dataclass(frozen=True, slots=True)
 class Gradient:
-    """Norms of the gradient of the classification loss, each averaged over batches."""
+    """Norms of the gradient of the classification loss, averaged over batches."""
 
-    last: (
-        float  # of the second matrix of the last feed-forward, which Theorem 1 of Xiong et al. 2020 is about
-    )
-    whole: float  # of all parameters together
-    ratio: float  # of the last block's parameters to the first block's
+    last: float  # second matrix of the last feed-forward, as in Theorem 1 of Xiong et al. 2020
+    whole: float  # all parameters together
+    ratio: float  # last block's parameters relative to the first block's
 
 
 def gradient(loaded: Loaded, examples: HeldOut) -> Gradient:
-    """In evaluation mode, in batches of `GRADIENT_BATCH` neighbours."""
-    model, found = loaded.model, []
+    """Gradient norms in evaluation mode, in batches of `GRADIENT_BATCH` consecutive examples."""
+    model, rows = loaded.model, []
     for start in range(0, len(examples.inputs), GRADIENT_BATCH):
         batch = slice(start, start + GRADIENT_BATCH)
         labels = torch.tensor(examples.labels[batch])
         model.zero_grad()
         functional.cross_entropy(model(_padded(loaded, examples.inputs[batch])), labels).backward()
-        of_all = [each.grad.norm() for each in model.parameters() if each.grad is not None]
+        norms = [parameter.grad.norm() for parameter in model.parameters() if parameter.grad is not None]
         by_layer = gradient_norm(model)
-        last = model.blocks[-1].feed_forward.contract.weight.grad.norm()
-        found.append(
-            (last.item(), torch.stack(of_all).norm().item(), by_layer[0].item(), by_layer[-1].item())
+        last = model.blocks[-1].feed_forward.contract.weight.grad
+        assert last is not None, "the loss depends on every block"
+        rows.append(
+            (last.norm().item(), torch.stack(norms).norm().item(), by_layer[0].item(), by_layer[-1].item())
         )
     model.zero_grad()
-    last, whole, first_block, last_block = np.mean(found, axis=0).tolist()
+    last, whole, first_block, last_block = np.mean(rows, axis=0).tolist()
     return Gradient(last, whole, last_block / first_block)
 
 
 def _padded(loaded: Loaded, inputs: tuple) -> Tensor:
-    prepared = [prepare(loaded, given)[0][0] for given in inputs]
+    prepared = [prepare(loaded, text_or_image)[0][0] for text_or_image in inputs]
     if not loaded.config.is_text:
         return torch.stack(prepared)
-    return torch.nn.utils.rnn.pad_sequence(prepared, batch_first=True, padding_value=loaded.config.padding_id)
+    padding_id = loaded.config.padding_id or 0
+    return torch.nn.utils.rnn.pad_sequence(prepared, batch_first=True, padding_value=padding_id)
 
 
 def _untrained(loaded: Loaded, seed: int) -> Loaded:
-    """An untrained encoder of the same configuration; both placements begin with the same matrices."""
+    """An untrained encoder of the same configuration; with one seed both placements start from the same matrices."""
     with torch_seed(seed):
         return replace(loaded, model=Transformer(loaded.config).eval())
 
 
 def _first_phase(loaded: Loaded) -> list[float]:
-    """The losses in nats that the run logged of its first phase, evenly spaced: the sooner they fall, the less their mean."""
+    """Logged losses in nats of the first training phase, evenly spaced; the faster they fall, the smaller their
+    mean.
+    """
     return [row["loss"] for row in loaded.history.get("log", []) if row["phase"] == 0 and "loss" in row]
 
 
-# Of two encoders
+# Figures of two encoders
 
 
 def distances(family: SeedFamily, examples: HeldOut) -> Measurement:
-    """Head distance between the heads of two encoders, matched so that it is least; mean over the pairs of heads."""
-    everyone = (*family.pre, *family.post)
-    pairs = list(itertools.combinations(range(len(everyone)), 2))
-    sums: dict[tuple[int, int], np.ndarray | float] = dict.fromkeys(pairs, 0.0)
-    for given in examples.inputs:
-        patterns = [_patterns(loaded, given) for loaded in everyone]
-        for one, other in pairs:
-            sums[one, other] = sums[one, other] + distance_matrix(patterns[one], patterns[other])
-    found: dict[str, list[float]] = {"pre": [], "post": [], "across": []}
-    for (one, other), total in sums.items():
-        matrix = total / len(examples.inputs)
-        apart = float(matrix[np.arange(len(matrix)), match_heads(matrix)].mean())
+    """Mean distance of matched heads for each pair of encoders."""
+    encoders = (*family.pre, *family.post)
+    pairs = list(itertools.combinations(range(len(encoders)), 2))
+    sums: dict[tuple[int, int], np.ndarray] = {pair: np.zeros(()) for pair in pairs}
+    for text_or_image in examples.inputs:
+        patterns = [_patterns(loaded, text_or_image) for loaded in encoders]
+        for first, second in pairs:
+            sums[first, second] = sums[first, second] + distance_matrix(patterns[first], patterns[second])
+    by_placement: dict[str, list[float]] = {"pre": [], "post": [], "across": []}
+    for (first, second), matrix_sum in sums.items():
+        matrix = matrix_sum / len(examples.inputs)
+        distance = float(matrix[np.arange(len(matrix)), match_heads(matrix)].mean())
         n = len(family.pre)
-        found["pre" if other < n else "post" if one >= n else "across"].append(apart)
+        by_placement["pre" if second < n else "post" if first >= n else "across"].append(distance)
     return Measurement(
         figure="distance of heads",
         source="trained",
@@ -212,10 +218,12 @@ def distances(family: SeedFamily, examples: HeldOut) -> Measurement:
         of=examples.of,
         seeds=family.seeds,
         optimizer=family.optimizer,
-        **{name: tuple(values) for name, values in found.items()},
+        pre=tuple(by_placement["pre"]),
+        post=tuple(by_placement["post"]),
+        across=tuple(by_placement["across"]),
     )
 
 
-def _patterns(loaded: Loaded, given: InputLike) -> np.ndarray:
+def _patterns(loaded: Loaded, text_or_image: InputLike) -> np.ndarray:
     names = [f"blocks.{layer}.attention.pattern" for layer in range(loaded.config.n_layers)]
-    return np.stack([pattern[0].numpy() for pattern in activations(loaded, [given], names).values()])
+    return np.stack([pattern[0].numpy() for pattern in activations(loaded, [text_or_image], names).values()])

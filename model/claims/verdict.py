@@ -1,9 +1,9 @@
-"""From numbers to a verdict, by rules that were fixed before anything was measured.
+"""Verdicts from measurements, by rules that were fixed before measuring.
 
-Encoders of one seed are a pair: the same data, one with the norm before the sublayers and one with it after. With
-`FEWEST_TESTED` pairs or more, an exact sign-flip test tells whether chance could do the same. With fewer, no such test
-can reach `SIGNIFICANT`: then all that is said is whether every encoder of one placement lies on one side of every
-encoder of the other.
+Encoders of one seed form a pair: the same data, one with the norm before the sublayers and one with it after.
+With `FEWEST_TESTED` pairs or more an exact sign-flip test decides whether the difference could be chance. With
+fewer no such test can reach `SIGNIFICANT`; then the verdict only states whether all encoders of one placement lie
+on one side of all of the other.
 """
 
 import math
@@ -17,13 +17,13 @@ import numpy as np
 from .measurements import Measurement
 
 SIGNIFICANT = 0.05
-FEWEST_TESTED = 6  # pairs: of fewer, even all signs alike have p = 2 / 2^5 = 0.06
+FEWEST_TESTED = 6  # pairs: with fewer, even equal signs of all give p = 2 / 2^5 = 0.06
 FEWEST_SEEDS = 3  # with two, one comparison in three would separate the placements by chance
-LEARNED = 0.3  # accuracy of a run on digits that got somewhere; guessing gives 0.1
+LEARNED = 0.3  # accuracy from which a run on digits counts as learning; guessing gives 0.1
 
 
 class ClaimOutcome(Enum):
-    """In the order in which they are listed."""
+    """Possible verdicts, in the order in which they are listed."""
 
     HOLDS = "as claimed, beyond chance"
     OPPOSITE = "the opposite, beyond chance"
@@ -36,7 +36,7 @@ class ClaimOutcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What one measurement says of a claim."""
+    """Verdict of one measurement on a claim."""
 
     measured: Measurement
     outcome: ClaimOutcome
@@ -46,18 +46,18 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Larger:
-    """The figure is larger in the placement `placement`, "pre" or "post"."""
+    """Rule: the figure is larger in the placement `placement`, "pre" or "post"."""
 
     placement: str
     counted: ClassVar[str] = "pairs"
 
     def differences(self, measured: Measurement) -> list[float]:
-        """By pair; above 0: as claimed."""
+        """Difference by pair; positive as claimed."""
         sign = 1 if self.placement == "pre" else -1
         return [sign * (pre - post) for pre, post in zip(measured.pre, measured.post, strict=True)]
 
     def side(self, measured: Measurement) -> int:
-        """1 or −1 where every encoder of one placement is above every one of the other; 1: as claimed."""
+        """1 or −1 where all encoders of one placement lie above all of the other; 1 as claimed."""
         larger, smaller = measured.pre, measured.post
         if self.placement == "post":
             larger, smaller = smaller, larger
@@ -66,7 +66,7 @@ class Larger:
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """The figure of `placement` is above `than`, or below it, whatever it is in the other placement."""
+    """Rule: the figure of `placement` is above `than`, or below it, whatever it is in the other placement."""
 
     placement: str  # "pre" or "post"
     than: float
@@ -74,30 +74,31 @@ class Beyond:
     counted: ClassVar[str] = "seeds"
 
     def differences(self, measured: Measurement) -> list[float]:
-        """By seed; above 0: as claimed."""
+        """Distance from the bound by seed; positive as claimed."""
         values = measured.pre if self.placement == "pre" else measured.post
         return [value - self.than if self.above else self.than - value for value in values]
 
     def side(self, measured: Measurement) -> int:
-        """1 or −1 where every seed is on one side of `than`; 1: as claimed."""
+        """1 or −1 where every seed lies on one side of `than`; 1 as claimed."""
         differences = self.differences(measured)
         return (min(differences) > 0) - (max(differences) < 0)
 
 
 @dataclass(frozen=True, slots=True)
 class FurtherThanSeeds:
-    """Encoders of both placements are further from each other than any two seeds of one.
+    """Rule: encoders of different placements are further apart than any two seeds of one placement.
 
-    It is never tested: the distances of a few encoders from each other are no pairs.
+    It is never tested: the distances between a few encoders are not independent pairs.
     """
 
     counted: ClassVar[str] = ""
 
     def differences(self, _: Measurement) -> list[float]:
+        """Nothing: the rule has no paired differences."""
         return []
 
     def side(self, measured: Measurement) -> int:
-        """1 where every distance between placements is above every one between seeds; −1 where below."""
+        """1 where every distance between placements exceeds every one between seeds; −1 where all are below."""
         across, within = measured.across or (), (*measured.pre, *measured.post)
         return (min(across) > max(within)) - (max(across) < min(within))
 
@@ -106,14 +107,14 @@ Rule = Larger | Beyond | FurtherThanSeeds
 
 
 def judge(rule: Rule, measurements: Sequence[Measurement]) -> list[Judgement]:
-    """Of each measurement of one claim; p is corrected for how many of them are tested."""
+    """Verdict of each measurement of one claim; p-values are corrected for the number of tests."""
     differences = [rule.differences(measured) for measured in measurements]
-    tested = [number for number, of_one in enumerate(differences) if len(of_one) >= FEWEST_TESTED]
-    corrected = holm([sign_flip_p(differences[number]) for number in tested])
+    tested = [index for index, values in enumerate(differences) if len(values) >= FEWEST_TESTED]
+    corrected = holm([sign_flip_p(differences[index]) for index in tested])
     p = dict(zip(tested, corrected, strict=True))
     return [
-        _tested(measured, differences[number], p[number]) if number in p else _described(rule, measured)
-        for number, measured in enumerate(measurements)
+        _tested(measured, differences[index], p[index]) if index in p else _described(rule, measured)
+        for index, measured in enumerate(measurements)
     ]
 
 
@@ -138,10 +139,10 @@ def _n_above_zero(differences: list[float]) -> int:
 
 
 def sign_flip_p(differences: Sequence[float]) -> float:
-    """Two-sided p of the mean of paired differences, exact: the share of all 2^n ways to choose their signs in which the
-    sum is at least as far from 0.
+    """Two-sided exact p-value of the mean of paired differences.
 
-    As scipy.stats.permutation_test gives it; importing scipy.stats takes longer than the page has.
+    The share of all 2^n sign assignments whose sum is at least as far from 0; equal to
+    scipy.stats.permutation_test, whose import takes too long for a page.
     """
     values = np.abs(np.asarray(differences, float))
     sums = np.zeros(1)
@@ -152,18 +153,21 @@ def sign_flip_p(differences: Sequence[float]) -> float:
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Corrected after Holm (1979), so that among all of them one false alarm in `1 / SIGNIFICANT` is to be expected."""
+    """p-values corrected after Holm (1979) for the number of tests."""
     corrected, largest = [0.0] * len(p), 0.0
-    for rank, number in enumerate(sorted(range(len(p)), key=p.__getitem__)):
-        largest = max(largest, min(1.0, (len(p) - rank) * p[number]))
-        corrected[number] = largest
+    for rank, index in enumerate(sorted(range(len(p)), key=p.__getitem__)):
+        largest = max(largest, min(1.0, (len(p) - rank) * p[index]))
+        corrected[index] = largest
     return corrected
 
 
 def chance_of_separation(n_seeds: int) -> float:
-    """How often every encoder of one placement lies on one side of all of the other where the placement changes nothing."""
+    """Probability that all encoders of one placement lie on one side of all of the other when the placement has no
+    effect.
+    """
     return 2 / math.comb(2 * n_seeds, n_seeds)
 
 
 def mean(values: Sequence[float]) -> float:
+    """Mean with an exact sum."""
     return math.fsum(values) / len(values)

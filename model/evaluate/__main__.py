@@ -86,6 +86,7 @@ def _texts(loaded: Loaded, csv: Path) -> tuple[Batches, Int[Tensor, " text"]]:
 
 def _batches(loaded: Loaded, csv: Path) -> Batches:
     """Of similar length within a window, which need little padding; without padding each text goes alone."""
+    assert loaded.tokenizer is not None, "an encoder of texts has a tokenizer"
     config, encode = loaded.config, loaded.tokenizer.encode
     with pd.read_csv(csv, usecols=["text"], dtype=str, keep_default_na=False, chunksize=WINDOW) as windows:
         for texts in (window.text for window in windows):

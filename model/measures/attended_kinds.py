@@ -85,7 +85,7 @@ def reachable_positions(
     """
     reachable = np.zeros(mask.shape[-1], bool)
     reachable[list(outputs)] = True
-    for allowed in mask.any(axis=1)[::-1]:
+    for allowed in np.asarray(mask.any(axis=1))[::-1]:
         reachable |= allowed[reachable].any(axis=0)
     return reachable
 

@@ -69,9 +69,10 @@ def statistics_of_even_weights(record: AttentionRecord) -> dict[str, Float[np.nd
 
 def remaining_share(record: AttentionRecord) -> Float[np.ndarray, "layer head"]:
     """Share of the weight on keys that `attention_shares` does not cover; 0 for a head without any weight."""
-    covered = np.zeros(record.pattern.shape[-2:], bool)
+    n_queries, n_keys = record.pattern.shape[-2:]
+    covered = np.zeros((n_queries, n_keys), bool)
     for offset in _offsets(record).values():
-        covered |= np.eye(len(covered), covered.shape[1], offset, dtype=bool)
+        covered |= np.eye(n_queries, n_keys, offset) > 0
     if (first := first_token(record.attended)) is not None:
         covered[:, first] = True
     covered[:, record.attended.at("separator")] = True

@@ -76,7 +76,7 @@ def component_costs(config: ModelConfig) -> tuple[ComponentCost, ...]:
     if c:
         components.append(ComponentCost("classifier", (d + 1) * c, d * c, r"(d+1)\,c", r"d\,c"))
     if config.masked_token_output:  # behind [MASK] alone: no part of a classification
-        parameters = (d + 1) * d + 2 * d + config.vocab_size
+        parameters = (d + 1) * d + 2 * d + (config.vocab_size or 0)
         components.append(ComponentCost("masked-token output", parameters, 0, r"(d+1)\,d + 2d + V", "0"))
     return tuple(components)
 
@@ -114,7 +114,7 @@ def balanced_length(config: ModelConfig) -> float:
 def _embedding(config: ModelConfig) -> ComponentCost:
     d, n = config.d_model, config.n_positions
     if config.is_text:
-        parameters, multiply_adds = config.vocab_size * d, 0
+        parameters, multiply_adds = (config.vocab_size or 0) * d, 0
         formulas = [r"V\,d"], "0"  # a token's vector is looked up
     else:
         pixels = config.patch_values

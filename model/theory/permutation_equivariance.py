@@ -87,6 +87,6 @@ def attend_reordered(
         both = torch.cat((x, x[:, list(order)]))
         mask = causal(len(tokens))[None, None].to(loaded.device) if is_causal else None
         with watch(model, {f"blocks.{layer}.attention.z": outputs.append}):
-            model.blocks[layer].attention(both, mask=mask)  # type: ignore[operator]  # torch types it as a module or tensor
+            model.blocks[layer].attention(both, mask=mask)
     output, output_of_reordered = outputs[0][:, head].cpu().numpy()
     return ReorderedAttention(order=np.array(order), output=output, output_of_reordered=output_of_reordered)

@@ -1,1 +1,1 @@
-"""Training: `python -m model.train NAME`."""
+"""Training of the checkpoints: `python -m model.train NAME`."""

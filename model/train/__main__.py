@@ -57,7 +57,8 @@ def main() -> None:
 
 
 def run(arguments: argparse.Namespace, device: torch.device) -> None:
-    chosen = recipe(arguments.name, quick=arguments.quick)
+    """Prepares the data, trains or resumes, and writes the checkpoint; only the first process writes."""
+    chosen_recipe = recipe(arguments.name, quick=arguments.quick)
     folder = arguments.runs / (arguments.name + "-quick" * arguments.quick)
     # A quick run is a trial: it must not take the place of a trained checkpoint.
     out = arguments.out or (arguments.runs / "quick" if arguments.quick else CHECKPOINTS)
@@ -66,31 +67,31 @@ def run(arguments: argparse.Namespace, device: torch.device) -> None:
     is_first = not distributed.is_initialized() or distributed.get_rank() == 0
     if not is_first:  # what is missing is downloaded and prepared once
         distributed.barrier()
-    where = prepare(chosen, arguments.data, folder, device, arguments.start)
+    setup = prepare(chosen_recipe, arguments.data, folder, device, arguments.start)
     if is_first and distributed.is_initialized():
         distributed.barrier()
     written = folder / "written"
     if written.exists() and (out / arguments.name).exists():
         raise ValueError(f"{out / arguments.name} is finished; --fresh starts over")
     precision = None if arguments.precision == "auto" else arguments.precision
-    model, progress = train(chosen, where, precision, announced=not arguments.quick)
+    model, progress = train(chosen_recipe, setup, precision, announced=not arguments.quick)
     if not is_first:
         return
     history = {
-        "recipe": chosen.to_json(),
+        "recipe": chosen_recipe.to_json(),
         "finished": datetime.now(UTC).date().isoformat(),
         "torch": torch.__version__,
         "device": device.type,
         "precision": progress.precision,
-        "data": where.data,
-        **({"went_on_from": where.start.to_json()} if where.start else {}),
-        "probes": list(where.probe_names),
+        "data": setup.data,
+        **({"went_on_from": setup.start.to_json()} if setup.start else {}),
+        "probes": list(setup.probe_names),
         "film_gradients": "before clipping",
         "log": progress.log,
         "evaluations": progress.evaluations,
     }
     # Half the size on disk; every figure is measured on the weights as they are kept.
-    save(out / arguments.name, model.half(), history, where.tokenizer, progress.film)
+    save(out / arguments.name, model.half(), history, setup.tokenizer, progress.film)
     written.touch()  # and not before: a kill in between must not cost the run
     print(f"{out / arguments.name} is written; measure it with python -m model.evaluate")
 

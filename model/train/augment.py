@@ -1,4 +1,4 @@
-"""Slight changes of a digit under which it stays the same digit."""
+"""Random small distortions of digits that keep their class."""
 
 import math
 
@@ -13,10 +13,10 @@ ROTATION, SHEAR, SCALE, SHIFT, WAVE = math.radians(15), 0.2, 0.15, 0.16, 0.08
 def augment(
     images: Float[Tensor, "batch height width"], generator: Generator, strength: float = 1.0
 ) -> Float[Tensor, "batch height width"]:
-    """A random affine map, and an elastic one (Simard et al. 2003) from a coarse grid of displacements.
+    """Applies a random affine map and an elastic distortion (Simard et al. 2003) from a coarse grid of displacements.
 
-    Lengths are in halves of the image: a shift of 0.16 moves a 28-pixel digit by up to 2.2 pixels.
-    `strength` 1 goes as far as the constants above say, 0 changes nothing.
+    Lengths are in halves of the image: a shift of 0.16 moves a 28-pixel digit by up to 2.2 pixels. `strength`
+    scales the constants above; 0 changes nothing.
     """
     n = len(images)
 

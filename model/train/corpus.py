@@ -1,4 +1,4 @@
-"""Reviews as token ids: one flat array for all of them, and batches of similar length."""
+"""Reviews as token ids in one flat array, and batches of reviews of similar length."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +29,9 @@ class Corpus:
         return np.diff(self.starts)
 
     def pieces(self, shortest: int, longest: int) -> "Corpus":
-        """Every review cut into pieces of random lengths between these two; what is over is one of its own."""
+        """The reviews cut into pieces of random length between `shortest` and `longest`; the rest of a review is a
+        piece too.
+        """
         random = np.random.default_rng(0)
         starts = [0]
         for end in self.starts[1:]:
@@ -39,41 +41,46 @@ class Corpus:
         return Corpus(self.ids, np.array(starts))
 
     def save(self, path: Path) -> None:
+        """Writes the corpus as a safetensors file."""
         save_file({"ids": self.ids, "starts": self.starts}, path)
 
     @classmethod
     def read(cls, path: Path) -> "Corpus":
+        """Reads a corpus that `save` wrote."""
         return cls(**load_file(path))
 
 
 def tokenize(tokenizer: Tokenizer, texts: list[str]) -> Corpus:
-    whole = Tokenizer.from_str(tokenizer.to_str())
-    whole.no_truncation()
-    parts = []
+    """Token ids of the texts, without special tokens and without truncation."""
+    untruncated = Tokenizer.from_str(tokenizer.to_str())
+    untruncated.no_truncation()
+    rows = []
     for start in range(0, len(texts), 1000):  # a thousand at a time, for the memory's sake
-        encodings = whole.encode_batch_fast(texts[start : start + 1000], add_special_tokens=False)
-        parts += [np.array(encoding.ids, np.int32) for encoding in encodings]
-    starts = np.cumsum([0, *map(len, parts)], dtype=np.int64)
-    return Corpus(np.concatenate(parts), starts)
+        encodings = untruncated.encode_batch_fast(texts[start : start + 1000], add_special_tokens=False)
+        rows += [np.array(encoding.ids, np.int32) for encoding in encodings]
+    starts = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    return Corpus(np.concatenate(rows), starts)
 
 
 def similar_lengths(lengths: np.ndarray, size: int, seed: int | tuple[int, ...]) -> list[np.ndarray]:
-    """Batches of `size` that need little padding, in random order, of examples that come once.
+    """Random batches of `size` examples of similar length, which need little padding; each example occurs once.
 
-    Those too few for a batch, whichever they are, are left out. Examples are shuffled, sorted by length within stretches of fifty batches, and the batches shuffled.
+    Examples are shuffled, sorted by length within stretches of fifty batches, and the batches shuffled. Examples
+    that do not fill a batch are left out.
     """
     random = np.random.default_rng(seed)
     order = random.permutation(len(lengths))[: len(lengths) // size * size]
     stretch = 50 * size
     for start in range(0, len(order), stretch):
-        part = order[start : start + stretch]
-        order[start : start + stretch] = part[np.argsort(lengths[part], kind="stable")]
+        indices = order[start : start + stretch]
+        order[start : start + stretch] = indices[np.argsort(lengths[indices], kind="stable")]
     batches = [order[start : start + size] for start in range(0, len(order), size)]
     random.shuffle(batches)
     return batches
 
 
 def pad_rows(rows: list[np.ndarray], padding_id: int) -> Int[Tensor, "row longest"]:
+    """The rows as one tensor, padded at their ends to the longest."""
     out = np.full((len(rows), max(map(len, rows))), padding_id, np.int64)
     for values, row in zip(out, rows, strict=True):
         values[: len(row)] = row

@@ -1,4 +1,4 @@
-"""The data sets: from a folder the user names, or fetched into it from their official addresses."""
+"""The data sets, read from a folder that the user names, or downloaded into it from their official addresses."""
 
 import hashlib
 import tarfile
@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 
 class Download(NamedTuple):
-    """A file to download. The checksum is the publisher's, or torchvision's for the same file."""
+    """A file to download, with the checksum of its publisher or of torchvision."""
 
     url: str
     md5: str
@@ -32,7 +32,7 @@ IMDB = Download(
 
 
 def mnist_folder(folder: Path) -> Path:
-    """Where MNIST's training digits are; downloads them into `folder` where they are missing."""
+    """Folder of MNIST's training digits; missing files are downloaded into it."""
     for source in MNIST:
         if not any(folder.rglob(f"{source.name.removesuffix('.gz')}*")):
             download(source, folder)
@@ -40,12 +40,12 @@ def mnist_folder(folder: Path) -> Path:
 
 
 def reviews(folder: Path) -> pd.DataFrame:
-    """IMDB's 75,000 training reviews: columns text and label (0 negative, 1 positive, -1 unlabelled),
-    in the order of their numbers, in which reviews of one film follow one another.
+    """IMDB's 75,000 training reviews: columns text and label (0 negative, 1 positive, -1 unlabelled).
 
-    Reads `imdb_train.csv*` and `imdb_unsup.csv*`, or else the archive as it is published.
+    They are in the order of their numbers, in which reviews of one film follow one another. Reads
+    `imdb_train.csv*` and `imdb_unsup.csv*`, or else the published archive.
     """
-    tables = [next(iter(sorted(folder.rglob(f"imdb_{part}.csv*"))), None) for part in ("train", "unsup")]
+    tables = [next(iter(sorted(folder.rglob(f"imdb_{split}.csv*"))), None) for split in ("train", "unsup")]
     if all(tables):
         table = pd.concat([pd.read_csv(path) for path in tables], ignore_index=True)
         return table[["text", "label"]]
@@ -55,21 +55,25 @@ def reviews(folder: Path) -> pd.DataFrame:
 
 
 def phrases(folder: Path) -> pd.DataFrame:
-    """The Stanford Sentiment Treebank's sentences and their phrases, from `sst.csv*` in `folder`: columns
-    split (train, dev), sentence, whole (1 for a sentence), rating (0 very negative to 4 very positive), text.
+    """Sentences and phrases of the Stanford Sentiment Treebank, from `sst.csv*` in `folder`.
+
+    Columns: split (train, dev), sentence, whole (1 for a sentence), rating (0 very negative to 4 very positive),
+    text.
     """
     return _table(folder, "sst", "the Stanford Sentiment Treebank").dropna(subset="text")
 
 
 def edited_reviews(folder: Path) -> pd.DataFrame:
-    """Reviews and what people made of them to turn their sentiment, from `edited_reviews.csv*` in `folder`:
-    columns split (train, dev), pair, version (original, edited), label (0 negative, 1 positive), text.
+    """Reviews that people edited to reverse their sentiment, with their originals, from `edited_reviews.csv*` in
+    `folder`.
+
+    Columns: split (train, dev), pair, version (original, edited), label (0 negative, 1 positive), text.
     """
     return _table(folder, "edited_reviews", "counterfactually augmented reviews (Kaushik et al. 2020)")
 
 
 def _table(folder: Path, name: str, what: str) -> pd.DataFrame:
-    """Raises FileNotFoundError, which says what is missing: nobody publishes it in this form."""
+    """Raises FileNotFoundError, which names the missing data set: nobody publishes it in this form."""
     path = next(iter(sorted(folder.rglob(f"{name}.csv*"))), None)
     if path is None:
         raise FileNotFoundError(f"{name}.csv is not in {folder}: {what}; README.md says what it holds")
@@ -81,10 +85,11 @@ def _from_archive(path: Path) -> pd.DataFrame:
     rows = []
     with tarfile.open(path) as archive:
         for member in archive:
-            _, *place = Path(member.name).parts
-            if len(place) == 3 and place[0] == "train" and place[1] in labels:
-                text = archive.extractfile(member).read().decode("utf-8")
-                rows.append((labels[place[1]], int(place[2].partition("_")[0]), text))
+            _, *folders = Path(member.name).parts
+            content = archive.extractfile(member)
+            if content and len(folders) == 3 and folders[0] == "train" and folders[1] in labels:
+                text = content.read().decode("utf-8")
+                rows.append((labels[folders[1]], int(folders[2].partition("_")[0]), text))
     table = pd.DataFrame(rows, columns=["label", "number", "text"])
     # in the order of the files' numbers, unlabelled last, whatever the order in the archive
     table["unlabelled"] = table.label < 0
@@ -92,7 +97,10 @@ def _from_archive(path: Path) -> pd.DataFrame:
 
 
 def download(source: Download, folder: Path) -> None:
-    """Raises ConnectionError where it cannot be fetched, ValueError where the checksum differs."""
+    """Downloads the file into `folder`.
+
+    Raises ConnectionError where it cannot be fetched, ValueError where the checksum differs.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     partial = folder / f".{source.name}.part"  # no name that a search for the file itself would find
     digest = hashlib.md5(usedforsecurity=False)

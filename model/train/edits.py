@@ -1,20 +1,20 @@
-"""What an edit of a review changed: the sentences in which its two versions differ."""
+"""Sentences that differ between the two versions of an edited review."""
 
 import re
 from difflib import SequenceMatcher
 
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 LONGEST = 60  # words of a sentence; a longer one is mostly a list or lacks its full stops
-ALIKE = 0.4  # of the words of two sentences; below it they say different things
+ALIKE = 0.4  # smallest similarity of two sentences, by words; below it they are unrelated
 
 
-def changed_sentences(one: str, other: str) -> list[tuple[str, str]]:
-    """The sentences of `one` that `other` words differently, each beside its counterpart, in order.
+def changed_sentences(first: str, second: str) -> list[tuple[str, str]]:
+    """Pairs of sentences of the two texts, in order, where one replaces the other.
 
-    Where as many sentences were replaced as came in their place, they are taken in order; what was only added
-    or left out has no counterpart.
+    Where n sentences replace n others they are paired in order; sentences that were only added or removed are
+    left out.
     """
-    before, after = (SENTENCE_END.split(text.replace("<br />", " ").strip()) for text in (one, other))
+    before, after = (SENTENCE_END.split(text.replace("<br />", " ").strip()) for text in (first, second))
     pairs: list[tuple[str, str]] = []
     for kind, start, end, new_start, new_end in SequenceMatcher(
         None, before, after, autojunk=False

@@ -1,4 +1,4 @@
-"""What a run will take, said before it begins: time by phase, and memory."""
+"""Estimate of the time and memory of a run before it begins."""
 
 import importlib
 import sys
@@ -12,11 +12,11 @@ from .recipes import Phase, Recipe
 from .step import Precision, gradients
 from .task import Task, device_of
 
-TIMED = 2  # steps of each phase; the first one finds kernels and memory
+TIMED = 2  # steps of each phase; the first one also loads kernels and allocates memory
 
 
 def n_steps(phase: Phase, task: Task, *, quick: bool) -> int:
-    """Of a phase; a quick run takes at most 40."""
+    """Number of steps of a phase; at most 40 in a quick run."""
     size = min(phase.batch_size, task.n_examples)
     steps = max(1, int(phase.epochs * steps_per_epoch(task.n_examples, size, drop_last=task.drop_last)))
     return min(steps, 40) if quick else steps
@@ -25,11 +25,12 @@ def n_steps(phase: Phase, task: Task, *, quick: bool) -> int:
 def estimate(
     recipe: Recipe, tasks: dict[str, Task], model: Transformer, precision: Precision, first: int
 ) -> str:
-    """A line for each phase from `first` on, and one for all: the time of the steps alone, without what is
-    evaluated and filmed on the way. Every process of a run must call it, since a step takes all of them.
+    """Text with one line for each phase from `first` on, and one for the whole run.
+
+    Counts the training steps only, not evaluations and snapshots. In a run of several processes all must call it.
     """
     model.train()
-    lines, whole = [], 0.0
+    lines, total_seconds = [], 0.0
     for phase in recipe.phases[first:]:
         task = tasks[phase.task]
         batch = task.batch(recipe.seed, 0, min(phase.batch_size, task.n_examples))
@@ -38,19 +39,19 @@ def estimate(
             gradients(task, model, batch, recipe.seed, precision)
             seconds = perf_counter() - start
         steps = n_steps(phase, task, quick=recipe.quick)
-        whole += steps * seconds
+        total_seconds += steps * seconds
         lines.append(
             f"{phase.task}: {steps} steps of {1000 * seconds:.3g} ms, {steps * seconds / 60:.2g} min"
         )
     model.zero_grad()
     lines.append(
-        f"about {whole / 60:.2g} min in all, held-out examples not counted{_memory(device_of(model))}"
+        f"about {total_seconds / 60:.2g} min in all, held-out examples not counted{_memory(device_of(model))}"
     )
     return "\n".join(lines)
 
 
 def _memory(device: torch.device) -> str:
-    """The most that the process has held so far, on the GPU where it trains there."""
+    """Peak memory of the process so far, on the GPU if it trains there."""
     if device.type == "cuda":
         return f"; {torch.cuda.max_memory_allocated() / 1e9:.2g} GB of the GPU's memory"
     try:

@@ -1,4 +1,4 @@
-"""The training loop: phases, steps, and what is recorded on the way."""
+"""The training loop: phases, steps, evaluations and snapshots."""
 
 import math
 import sys
@@ -30,14 +30,14 @@ SAVE_EVERY_S = 60
 def train(
     recipe: Recipe, setting: TrainingSetup, precision: Precision | None = None, *, announced: bool = False
 ) -> tuple[Transformer, Progress]:
-    """Runs every phase that is not done yet, and returns the trained encoder with what was recorded.
+    """Runs all phases that are not finished; returns the trained encoder and the record of the run.
 
-    Without a precision, a run goes on in its own, and a new one takes the faster. Raises ValueError where a run
-    began in another one. `announced`: the time and memory that it takes are said on stderr first.
+    `precision` None means that of a run to be resumed, or the faster one for a new run; a resumed run with another
+    precision raises ValueError. With `announced` the expected time and memory are printed on stderr first.
     """
     torch.manual_seed(recipe.seed)
     model = Transformer(setting.config).to(setting.device)
-    _begin(model, recipe)
+    _initialise(model, recipe)
     loaded = Loaded(
         name=recipe.preset, model=model, tokenizer=setting.tokenizer, history={}, device=setting.device
     )
@@ -45,12 +45,12 @@ def train(
     if setting.start and not setting.state.exists():
         setting.start.fill(model)
         progress = setting.start.progress(described)
-        optimizers = make_optimizers(model, recipe, _in(recipe, progress.phase))
+        optimizers = make_optimizers(model, recipe, _phase_index(recipe, progress.phase))
     else:
-        optimizers = make_optimizers(model, recipe, _in(recipe, phase_of(setting.state)))
+        optimizers = make_optimizers(model, recipe, _phase_index(recipe, phase_of(setting.state)))
         progress = load_state(setting.state, model, optimizers, described)
     if progress.precision is None:
-        first = recipe.phases[_in(recipe, progress.phase)]
+        first = recipe.phases[_phase_index(recipe, progress.phase)]
         progress.precision = precision or faster_precision(
             setting.tasks[first.task], model, recipe.seed, first.batch_size
         )
@@ -66,30 +66,31 @@ def train(
         _run_phase(recipe, recipe.phases[progress.phase], setting, loaded, optimizers, progress)
         progress.phase, progress.step = progress.phase + 1, 0
         # each phase begins with moments of its own
-        optimizers = make_optimizers(model, recipe, _in(recipe, progress.phase))
+        optimizers = make_optimizers(model, recipe, _phase_index(recipe, progress.phase))
         if rank() == 0:
             save_state(setting.state, progress, model, optimizers)
     return model, progress
 
 
-def _begin(model: Transformer, recipe: Recipe) -> None:
-    """Draws anew what the recipe begins in another way than the encoder does."""
+def _initialise(model: Transformer, recipe: Recipe) -> None:
+    """Initialises again the weights for which the recipe has its own initialisation."""
     embedding = model.embedding
     if recipe.position_std is not None:
-        for start in (embedding.position_table, embedding.class_token):
-            nn.init.normal_(start, std=recipe.position_std)
+        for parameter in (embedding.position_table, embedding.class_token):
+            assert parameter is not None, "recipes with this setting have learned positions and a class token"
+            nn.init.normal_(parameter, std=recipe.position_std)
     if recipe.embedding_std is not None:
         nn.init.normal_(embedding.tokens.weight, std=recipe.embedding_std)
         if embedding.tokens.padding_idx is not None:
             nn.init.zeros_(embedding.tokens.weight[embedding.tokens.padding_idx])
     if recipe.linear_start == "torch":
-        for part in model.modules():
-            if isinstance(part, nn.Linear):
-                part.reset_parameters()
+        for module in model.modules():
+            if isinstance(module, nn.Linear):
+                module.reset_parameters()
 
 
-def _in(recipe: Recipe, phase: int) -> int:
-    """The phase itself, or the last one where all are done."""
+def _phase_index(recipe: Recipe, phase: int) -> int:
+    """The index of the phase, or of the last one when all are finished."""
     return min(phase, len(recipe.phases) - 1)
 
 
@@ -101,19 +102,20 @@ def _run_phase(
     optimizers: list[Optimizer],
     progress: Progress,
 ) -> None:
+    """Trains one phase from where it was stopped."""
     task, model, precision = setting.tasks[phase.task], loaded.model, progress.precision
     assert precision is not None, "a run chooses its precision before its first step"
     size = min(phase.batch_size, task.n_examples)
     n_steps = steps_of(phase, task, quick=recipe.quick)
     n_check = min(task.n_check, 50) if recipe.quick else task.n_check
     n_glance = min(task.n_glance, 50) if recipe.quick else task.n_glance
-    filmed, logged = (
+    snapshot_steps, logged_steps = (
         set(geometric_steps(n_steps, recipe.n_moments)),
         set(range(0, n_steps, max(1, n_steps // 400))),
     )
-    evaluated = {n_steps * part // 20 - 1 for part in range(1, 21)}
+    evaluation_steps = {n_steps * fraction // 20 - 1 for fraction in range(1, 21)}
     warmup = int(phase.warmup * n_steps)
-    saved = time.monotonic()
+    last_saved = time.monotonic()
     model.train(phase.dropout)  # nothing but dropout tells the two modes apart
     bar = tqdm(
         range(progress.step, n_steps),
@@ -129,29 +131,29 @@ def _run_phase(
         rate = learning_rate(step, n_steps, phase.learning_rate, warmup, falls=phase.falls)
         set_rate(optimizers, rate, phase.weight_decay)
         loss = gradients(task, model, batch, (recipe.seed, progress.phase, step, rank()), precision)
-        if rank() == 0 and step in filmed:
+        if rank() == 0 and step in snapshot_steps:
             accuracy = evaluate(task, model, n_glance, precision)["accuracy"]
-            progress.add_shot(take_snapshot(loaded, setting.probes, progress.phase, step, accuracy))
+            progress.add_snapshot(take_snapshot(loaded, setting.probes, progress.phase, step, accuracy))
         norm = clip_grad_norm_(model.parameters(), recipe.gradient_clip or math.inf)  # as it was before
         with autocast(setting.device, precision):
             for optimizer in optimizers:
                 optimizer.step()
-        here = {"phase": progress.phase, "step": step}
-        if step in logged:
+        location = {"phase": progress.phase, "step": step}
+        if step in logged_steps:
             progress.log.append(
-                here | {"loss": loss.item(), "learning_rate": rate, "gradient_norm": norm.item()}
+                location | {"loss": loss.item(), "learning_rate": rate, "gradient_norm": norm.item()}
             )
             bar.set_postfix(loss=f"{loss.item():.3f}")
         progress.step = step + 1
-        if rank() == 0 and step in evaluated:
-            progress.evaluations.append(here | evaluate(task, model, n_check, precision))
+        if rank() == 0 and step in evaluation_steps:
+            progress.evaluations.append(location | evaluate(task, model, n_check, precision))
             bar.write(str(progress.evaluations[-1]), file=sys.stderr)
-        if rank() == 0 and (recipe.quick or time.monotonic() - saved > SAVE_EVERY_S):
+        if rank() == 0 and (recipe.quick or time.monotonic() - last_saved > SAVE_EVERY_S):
             save_state(setting.state, progress, model, optimizers)
-            saved = time.monotonic()
+            last_saved = time.monotonic()
 
 
 def evaluate(task: Task, model: Transformer, at_most: int, precision: Precision) -> dict[str, int | float]:
-    """In evaluation mode, and in the precision of the training."""
+    """Held-out results of a task in evaluation mode, in the precision of the training."""
     with torch.inference_mode(), evaluating(model), autocast(device_of(model), precision):
         return task.evaluate(model, at_most)

@@ -1,4 +1,4 @@
-"""Muon (Jordan et al. 2024): momentum whose update is made orthogonal."""
+"""The Muon optimiser (Jordan et al. 2024): momentum with an orthogonalised update."""
 
 import math
 
@@ -8,21 +8,23 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 MOMENTUM = 0.95
-POLYNOMIAL = 3.4445, -4.775, 2.0315  # of a singular value, in its odd powers; five times over it comes near 1
+POLYNOMIAL = 3.4445, -4.775, 2.0315  # coefficients of odd powers; iterated, they bring singular values near 1
 N_ITERATIONS = 5
 
 
 class Muon(Optimizer):
-    """As torch.optim.Muon with `adjust_lr_fn="match_rms_adamw"`, but it multiplies matrices as autocast says.
+    """torch.optim.Muon with `adjust_lr_fn="match_rms_adamw"`, but matrix products follow the autocast precision.
 
-    That of torch does so in bf16 always, which many processors only imitate. Every parameter is a matrix.
+    The version in torch always multiplies in bf16, which many processors emulate slowly. Every parameter must be
+    a matrix.
     """
 
     def __init__(self, groups: list[dict]) -> None:
         super().__init__(groups, {"lr": 1e-3, "weight_decay": 0.0})
 
     @torch.no_grad()
-    def step(self) -> None:
+    def step(self) -> None:  # type: ignore[override]  # no closure: the loop computes the gradients
+        """One optimisation step from the gradients of the parameters."""
         for group in self.param_groups:
             rate, decay = group["lr"], group["weight_decay"]
             for parameter in (p for p in group["params"] if p.grad is not None):
@@ -35,7 +37,7 @@ class Muon(Optimizer):
 
 
 def orthogonal(matrix: Float[Tensor, "row column"]) -> Float[Tensor, "row column"]:
-    """About U Vᵀ of the singular value decomposition U S Vᵀ: singular values of 0.7 to 1.2 in place of S."""
+    """Approximates U Vᵀ of the singular value decomposition U S Vᵀ, with singular values of 0.7 to 1.2."""
     if matrix.shape[0] > matrix.shape[1]:
         return orthogonal(matrix.T).T
     first, third, fifth = POLYNOMIAL

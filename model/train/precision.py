@@ -1,5 +1,5 @@
-"""The precision of a run is measured: bf16 saves time where a processor has it, and takes many times as long where
-it has to be imitated, as on most laptops.
+"""Choice of a run's precision by timing: bf16 is faster on processors that support it, and many times slower
+elsewhere.
 """
 
 import sys
@@ -11,13 +11,13 @@ from ..transformer import Transformer
 from .step import PRECISIONS, Precision, gradients, rank
 from .task import Task, device_of
 
-ROUNDS = 3  # the first is slower than the others, which find their kernels and memory ready
+ROUNDS = 3  # the first is slower: it loads kernels and allocates memory
 
 
 def faster_precision(task: Task, model: Transformer, seed: int, batch_size: int) -> Precision:
-    """The precision in which the gradients of the first batch take less time; on a GPU bf16, without a trial.
+    """Precision in which the gradients of one batch take less time; bf16 on a GPU, without timing.
 
-    Says on stderr what was found. All processes of a run must call it, and get the answer of the first.
+    Prints the times on stderr. All processes of a run must call it, and get the result of the first.
     """
     if device_of(model).type != "cpu":
         return "bf16"
@@ -29,10 +29,10 @@ def faster_precision(task: Task, model: Transformer, seed: int, batch_size: int)
             gradients(task, model, batch, seed, precision)
             shortest[precision] = min(shortest[precision], perf_counter() - start)
     model.zero_grad()
-    found = [min(PRECISIONS, key=shortest.__getitem__)]
+    fastest = [min(PRECISIONS, key=shortest.__getitem__)]
     if distributed.is_initialized():
-        distributed.broadcast_object_list(found)
+        distributed.broadcast_object_list(fastest)
     if rank() == 0:
         times = " and ".join(f"{1000 * shortest[name]:.3g} ms in {name}" for name in PRECISIONS)
-        print(f"precision {found[0]}: the gradients of a step take {times}", file=sys.stderr)
-    return found[0]
+        print(f"precision {fastest[0]}: the gradients of a step take {times}", file=sys.stderr)
+    return fastest[0]

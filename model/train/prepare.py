@@ -1,4 +1,4 @@
-"""From a recipe and a data folder to what the loop needs."""
+"""Loads the data of a recipe and makes its tasks."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -16,13 +16,16 @@ from .training_setup import TrainingSetup
 def prepare(
     recipe: Recipe, data: Path, runs: Path, device: torch.device, start: Path | None = None
 ) -> TrainingSetup:
-    """`data` is the folder of the data sets, `runs` that of the run's own state, `start` a checkpoint to go on from."""
+    """What the training loop needs for a recipe.
+
+    `data` is the folder of the data sets, `runs` that of the run's state, `start` a checkpoint to train further.
+    """
     config = preset(recipe.preset)
     if start is not None:
-        begun = StartingCheckpoint.at(start, recipe)
-        config = replace(config, vocab_size=begun.tokenizer.get_vocab_size())
-        setting = prepare_reviews(config, data, runs, device, begun.tokenizer)
-        return replace(setting, start=begun)
+        starting = StartingCheckpoint.for_recipe(start, recipe)
+        config = replace(config, vocab_size=starting.tokenizer.get_vocab_size())
+        setting = prepare_reviews(config, data, runs, device, starting.tokenizer)
+        return replace(setting, start=starting)
     if not config.is_text:
         return prepare_digits(config, data, runs, device, holds_out=recipe.holds_out)
     make = prepare_reviews if config.masked_token_output else prepare_words

@@ -1,4 +1,4 @@
-"""MNIST's training digits, the last 2,500 held out or, for a recipe that wants all of them, none."""
+"""Tasks on MNIST's training digits; the last 2,500 are held out, unless the recipe trains on all."""
 
 from pathlib import Path
 
@@ -10,26 +10,29 @@ from .datasets import mnist_folder
 from .task_digits import Digits
 from .training_setup import TrainingSetup
 
-HELD_OUT = 2500  # or a tenth, of less than 25,000
+HELD_OUT = 2500  # or a tenth of fewer than 25,000 digits
 PROBES = (3, 18)  # test digits by index: a plain 0, and a 3 that is easily misread
 
 
 def prepare_digits(
     config: ModelConfig, data: Path, runs: Path, device: torch.device, *, holds_out: bool = True
 ) -> TrainingSetup:
-    """Where nothing is held out, what is recorded on the way is of training digits, and the data say so."""
-    images, labels = read_mnist(mnist_folder(data), "train")
-    images, labels = to_input(images, config), to_labels(labels)
-    n = len(labels) - min(HELD_OUT, len(labels) // 10)
-    n_learned = n if holds_out else len(labels)
-    parts = (images[:n_learned], labels[:n_learned]), (images[n:], labels[n:])
+    """Without held-out digits, evaluations use training digits, and `data` reports 0 held out."""
+    pixels, classes = read_mnist(mnist_folder(data), "train")
+    images, labels = to_input(pixels, config), to_labels(classes)
+    n_before_held_out = len(labels) - min(HELD_OUT, len(labels) // 10)
+    n_learned = n_before_held_out if holds_out else len(labels)
+    digits = (
+        (images[:n_learned], labels[:n_learned]),
+        (images[n_before_held_out:], labels[n_before_held_out:]),
+    )
     probes = examples()[0]
     return TrainingSetup(
         config=config,
         tasks={
-            "digits": Digits(*parts, strength=1.0),
-            "gently changed digits": Digits(*parts, strength=0.5),
-            "unchanged digits": Digits(*parts, strength=0.0, label_smoothing=0.0, drop_last=False),
+            "digits": Digits(*digits, strength=1.0),
+            "gently changed digits": Digits(*digits, strength=0.5),
+            "unchanged digits": Digits(*digits, strength=0.0, label_smoothing=0.0, drop_last=False),
         },
         probes=[probes[index] for index in PROBES],
         probe_names=[f"test digit {index}" for index in PROBES],

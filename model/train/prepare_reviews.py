@@ -60,15 +60,24 @@ def prepare_reviews(
     pieces = corpus.pieces(*PIECE)
     positive = _soft_labels(table, tokenizer, corpus, pieces, runs.parent)
     unseen = tokenize(tokenizer, table.held_out_texts)
-    hiding = {share: TokenMasking(config.vocab_size, share) for share in (0.15, 0.07)}
+    hiding = {share: TokenMasking(config.vocab_size or 0, share) for share in (0.15, 0.07)}
     judged_on = (unseen, torch.from_numpy(table.held_out_labels))
-    about = {"n_positions": config.n_positions, "masked_token_weight": 0.2}
+
+    def sentiment(texts: Corpus, positive: Tensor) -> Sentiment:
+        return Sentiment(
+            (texts, positive),
+            judged_on,
+            hiding[0.07],
+            n_positions=config.n_positions,
+            masked_token_weight=0.2,
+        )
+
     tasks: dict[str, Any] = {
         "masked tokens, short windows": MaskedTokens(corpus, unseen, hiding[0.15], window=SHORT_WINDOW),
         "masked tokens": MaskedTokens(corpus, unseen, hiding[0.15], window=WINDOW),
-        "sentiment of pieces": Sentiment((pieces, positive["pieces"]), judged_on, hiding[0.07], **about),
-        "sentiment": Sentiment((corpus, positive["by words"]), judged_on, hiding[0.07], **about),
-        "sentiment, two teachers": Sentiment((corpus, positive["by both"]), judged_on, hiding[0.07], **about),
+        "sentiment of pieces": sentiment(pieces, positive["pieces"]),
+        "sentiment": sentiment(corpus, positive["by words"]),
+        "sentiment, two teachers": sentiment(corpus, positive["by both"]),
     }
     known = int((table.labels >= 0).sum())
     counts = {"train": known, "unlabelled": len(table.labels) - known}
@@ -198,7 +207,9 @@ def _soft_labels(
         from . import teacher
 
         whole = _in_words(tokenizer, corpus)
-        read = _in_words(tokenizer, corpus, tokenizer.truncation["max_length"] - 2)
+        truncation = tokenizer.truncation
+        assert truncation is not None, "tokenizers of encoders cut long texts"
+        read = _in_words(tokenizer, corpus, truncation["max_length"] - 2)
         words, documents = (
             kind.fit(whole, table.labels) for kind in (teacher.WordTeacher, teacher.DocumentTeacher)
         )

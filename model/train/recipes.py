@@ -118,8 +118,6 @@ def recipes() -> tuple[str, ...]:
     return tuple(_RECIPES)
 
 
-# What torch's Adam does when nothing else is said.
-_PLAIN = {"betas": (0.9, 0.999), "gradient_clip": None, "linear_start": "torch"}
 # "Some Code Is All You Need": Adam, 1e-3, batches of 1024, 5 epochs
 _LOOKER = Phase(
     task="unchanged digits",
@@ -140,13 +138,21 @@ _ARTICLE = Phase(
     weight_decay=0.01,
     dropout=True,
 )
-_REVIEWS = {
-    "phases": (
-        *(_SHORT_WINDOWS, _LONG_WINDOWS, _LONGER),
-        *(_PIECES, _SENTIMENT, _BETTER_LABELS, _LONG_LAST, _LAST),
-        *(_SHORT_SENTENCES, _SENTENCES, _MORE_REVIEWS, _EDITS, _AFTER_AVERAGING),
-    ),
-}
+_REVIEWS = (
+    _SHORT_WINDOWS,
+    _LONG_WINDOWS,
+    _LONGER,
+    _PIECES,
+    _SENTIMENT,
+    _BETTER_LABELS,
+    _LONG_LAST,
+    _LAST,
+    _SHORT_SENTENCES,
+    _SENTENCES,
+    _MORE_REVIEWS,
+    _EDITS,
+    _AFTER_AVERAGING,
+)
 # An encoder small enough to be trained with several seeds; its optimiser is AdamW from the first step to the last.
 _SMALL = (
     Phase(task="masked tokens, short windows", epochs=1.0, batch_size=80, learning_rate=2e-3, warmup=0.1),
@@ -156,9 +162,11 @@ _SMALL = (
 SEEDS = 3
 
 
-def _seeds(preset: str, seeds: range, **values: object) -> dict[str, Recipe]:
-    """The same recipe with several seeds, by name. Without films, which are as large as the encoders."""
-    return {f"{preset}-seed{seed}": Recipe(preset=preset, seed=seed, n_moments=0, **values) for seed in seeds}
+def _seeds(preset: str, seeds: range, phases: tuple[Phase, ...]) -> dict[str, Recipe]:
+    """The same recipe with several seeds, by name; without snapshots, which are as large as the encoders."""
+    return {
+        f"{preset}-seed{seed}": Recipe(preset=preset, seed=seed, n_moments=0, phases=phases) for seed in seeds
+    }
 
 
 _RECIPES = {
@@ -166,8 +174,8 @@ _RECIPES = {
     for recipe in (
         Recipe(preset="mnist-pre-ln", phases=(_DIGITS, _GENTLE_DIGITS)),
         Recipe(preset="mnist-post-ln", phases=(_DIGITS, _GENTLE_DIGITS)),
-        Recipe(preset="imdb-pre-ln", **_REVIEWS),
-        Recipe(preset="imdb-post-ln", **_REVIEWS),
+        Recipe(preset="imdb-pre-ln", phases=_REVIEWS),
+        Recipe(preset="imdb-post-ln", phases=_REVIEWS),
         Recipe(
             preset="looker",
             phases=(_LOOKER,),
@@ -175,7 +183,9 @@ _RECIPES = {
             holds_out=False,
             # The source prints no accuracy.
             published="97.4 to 97.6 % on the MNIST test digits, when its code was run again",
-            **_PLAIN,
+            betas=(0.9, 0.999),  # the defaults of torch's Adam
+            gradient_clip=None,
+            linear_start="torch",
         ),
         Recipe(
             preset="imdb-article",
@@ -183,7 +193,9 @@ _RECIPES = {
             embedding_std=1.0,  # as torch.nn.Embedding draws them
             # The article prints no accuracy either; its notebook does.
             published="81.4 % of a random tenth of the training reviews, at width 32 after 10 epochs",
-            **_PLAIN,
+            betas=(0.9, 0.999),  # the defaults of torch's Adam
+            gradient_clip=None,
+            linear_start="torch",
         ),
     )
 } | {

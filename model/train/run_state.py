@@ -1,7 +1,7 @@
-"""A run's state on disk, so that it can be killed at any time and goes on where it was.
+"""State of a run on disk, from which it resumes after a crash or kill.
 
-One safetensors file, replaced as a whole: tensors of the model, the optimizer and the film; the log as
-metadata. There is no random state in it, because every step draws from (seed, step).
+One safetensors file, replaced as a whole: tensors of model, optimiser and snapshots, and the log as metadata. It
+needs no random state, because every step draws from (seed, step).
 """
 
 import json
@@ -22,7 +22,7 @@ from .step import Precision
 
 @dataclass(slots=True)
 class Progress:
-    """Where a run is: the phase, the step in it, and what was recorded so far."""
+    """Position of a run, phase and step, and what it recorded so far."""
 
     recipe: dict
     precision: Precision | None = None  # not chosen yet, before the first step
@@ -32,25 +32,27 @@ class Progress:
     evaluations: list[dict] = field(default_factory=list)
     film: Snapshots | None = None
 
-    def add_shot(self, shot: Snapshots) -> None:
-        self.film = shot if self.film is None else join_snapshots((self.film, shot))
+    def add_snapshot(self, snapshot: Snapshots) -> None:
+        """Appends one snapshot to the recording."""
+        self.film = snapshot if self.film is None else join_snapshots((self.film, snapshot))
 
 
 def save_state(path: Path, progress: Progress, model: Transformer, optimizers: list[Optimizer]) -> None:
-    tensors = {f"model.{name}": value for name, value in _own(model).items()}
-    for place, optimizer in enumerate(optimizers):
+    """Replaces the file at `path` with the current state."""
+    tensors = {f"model.{name}": value for name, value in _parameters(model).items()}
+    for number, optimizer in enumerate(optimizers):
         for index, values in optimizer.state_dict()["state"].items():
-            tensors |= {f"optimizer.{place}.{index}.{name}": value for name, value in values.items()}
+            tensors |= {f"optimizer.{number}.{index}.{name}": value for name, value in values.items()}
     tensors |= {f"film.{name}": value for name, value in (progress.film or {}).items()}
-    words = {name: getattr(progress, name) for name in _IN_WORDS}
-    whole = {name: value.contiguous() for name, value in tensors.items()}
+    metadata = {name: getattr(progress, name) for name in _IN_WORDS}
+    contiguous = {name: value.contiguous() for name, value in tensors.items()}
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as beside:
-        save_file(whole, beside, {"progress": json.dumps(words)})
+    with replacing(path) as temporary:
+        save_file(contiguous, temporary, {"progress": json.dumps(metadata)})
 
 
 def phase_of(path: Path) -> int:
-    """The phase in which a run was stopped; 0 where there is no file."""
+    """Phase in which a run was stopped; 0 where there is no file."""
     if not path.exists():
         return 0
     with safe_open(path, "pt") as file:
@@ -58,7 +60,7 @@ def phase_of(path: Path) -> int:
 
 
 def load_state(path: Path, model: Transformer, optimizers: list[Optimizer], recipe: dict) -> Progress:
-    """Fills model and optimizers; a fresh Progress where there is no file.
+    """Restores model and optimisers; a new Progress where there is no file.
 
     Raises ValueError where the file belongs to another recipe.
     """
@@ -70,27 +72,28 @@ def load_state(path: Path, model: Transformer, optimizers: list[Optimizer], reci
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     if progress.recipe != json.loads(json.dumps(recipe)):
         raise ValueError(f"{path} is of a run by another recipe; --fresh starts over")
-    own = _own(model)
+    own = _parameters(model)
     with torch.no_grad():
-        for name, value in _below("model.", tensors).items():
+        for name, value in _with_prefix("model.", tensors).items():
             own[name].copy_(value)
-    for place, optimizer in enumerate(optimizers):
+    for number, optimizer in enumerate(optimizers):
         states: dict[int, dict[str, Tensor]] = {}
-        for name, value in _below(f"optimizer.{place}.", tensors).items():
+        for name, value in _with_prefix(f"optimizer.{number}.", tensors).items():
             index, _, key = name.partition(".")
             states.setdefault(int(index), {})[key] = value
         optimizer.load_state_dict(optimizer.state_dict() | {"state": states})
-    progress.film = _below("film.", tensors) or None
+    progress.film = _with_prefix("film.", tensors) or None
     return progress
 
 
 _IN_WORDS = ("recipe", "precision", "phase", "step", "log", "evaluations")
 
 
-def _own(model: Transformer) -> dict[str, Tensor]:
-    """Each parameter once, also where a module shares it under two names."""
+def _parameters(model: Transformer) -> dict[str, Tensor]:
+    """Parameters by name, each once, even if a module shares it."""
     return dict(model.named_parameters())
 
 
-def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def _with_prefix(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Entries whose names start with `prefix`, without it."""
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}

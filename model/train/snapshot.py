@@ -1,7 +1,7 @@
-"""What a run records of itself while it learns, so that a page can play it as a film.
+"""Snapshots of an encoder in training, which a page plays as a film.
 
-At each moment: the patterns of a few fixed inputs, and by layer the norms of gradient and residual
-stream and the entropy of every head, with the held-out accuracy. About 2 MB a run, as safetensors.
+Each holds the patterns of a few fixed inputs, by layer the norms of gradient and residual stream and the entropy of
+every head, and the held-out accuracy. About 2 MB per run, as safetensors.
 """
 
 from collections.abc import Sequence
@@ -16,16 +16,16 @@ from ..measures.head_measures import entropy
 from ..record import ForwardRecord
 from ..transformer import Transformer
 
-Snapshots = dict[str, Tensor]  # the first axis of each is the moment
+Snapshots = dict[str, Tensor]  # the first axis of each tensor is the snapshot
 
 
 def take_snapshot(
     loaded: Loaded, probes: Sequence[str | np.ndarray], phase: int, step: int, accuracy: float
 ) -> Snapshots:
-    """One moment, to be taken after the backward pass and before the gradients are clipped.
+    """One snapshot, taken after the backward pass and before the gradients are clipped.
 
-    pattern.I [1, layer, head, query, key] uint8 in 255ths, for probe I; entropy.I [1, layer, head],
-    normalised, mean over queries; residual_norm.I [1, stage], mean over positions; gradient_norm [1, layer].
+    pattern.I [1, layer, head, query, key] uint8 in 255ths, for probe I; entropy.I [1, layer, head], normalised,
+    mean over queries; residual_norm.I [1, stage], mean over positions; gradient_norm [1, layer].
     """
     film = {
         "phase": torch.tensor([phase]),
@@ -43,11 +43,12 @@ def take_snapshot(
 
 
 def join_snapshots(films: Sequence[Snapshots]) -> Snapshots:
+    """The snapshots in one dictionary, in order."""
     return {name: torch.cat([film[name] for film in films]) for name in films[0]}
 
 
 def gradient_norm(model: Transformer) -> Tensor:
-    """[layer]: the norm of the gradient of each block's parameters, all taken as one vector."""
+    """Norm of the gradient of each block's parameters together [layer]."""
     return torch.stack(
         [
             torch.stack([p.grad.norm() for p in block.parameters() if p.grad is not None]).norm()

@@ -1,12 +1,10 @@
-"""To go on from a checkpoint: the phases that it has behind it need not be run again."""
+"""Checkpoints that a run trains further, so that their phases need not be repeated."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import torch
 from tokenizers import Tokenizer
-from torch import Tensor
 
 from ..checkpoint import film_arrays, load
 from ..inputs.text import with_contractions
@@ -14,26 +12,27 @@ from ..loaded import Loaded
 from ..transformer import Transformer
 from .recipes import Recipe
 from .run_state import Progress
+from .snapshot import Snapshots
 
 
 @dataclass(frozen=True, slots=True)
 class StartingCheckpoint:
-    """A checkpoint that was trained by the first phases of a recipe, and its tokenizer with contractions."""
+    """A checkpoint trained by the first phases of a recipe, and its tokenizer with contractions added."""
 
     loaded: Loaded
     tokenizer: Tokenizer
     n_phases: int
 
     @classmethod
-    def at(cls, folder: Path, recipe: Recipe) -> "StartingCheckpoint":
-        """Raises ValueError where the checkpoint was trained in another way than the recipe begins."""
-        start = cls.of(folder)
+    def for_recipe(cls, folder: Path, recipe: Recipe) -> "StartingCheckpoint":
+        """Loads the checkpoint; raises ValueError where it was not trained by the first phases of `recipe`."""
+        start = cls.load(folder)
         done = start.loaded.history["recipe"]["phases"]
-        asked = recipe.to_json()["phases"][: len(done)]
-        if len(asked) < len(done) or any(
-            one.get(name, value) != value
-            for one, other in zip(done, asked, strict=True)
-            for name, value in other.items()
+        expected = recipe.to_json()["phases"][: len(done)]
+        if len(expected) < len(done) or any(
+            finished_phase.get(name, value) != value
+            for finished_phase, expected_phase in zip(done, expected, strict=True)
+            for name, value in expected_phase.items()
         ):
             raise ValueError(
                 f"{folder} was not trained by the first phases of the recipe for {recipe.preset}"
@@ -41,49 +40,57 @@ class StartingCheckpoint:
         return start
 
     @classmethod
-    def of(cls, folder: Path) -> "StartingCheckpoint":
+    def load(cls, folder: Path) -> "StartingCheckpoint":
+        """Loads the checkpoint in `folder`, trained by any recipe."""
         loaded = load(folder, "cpu")
+        if loaded.tokenizer is None:
+            raise ValueError(f"{folder} reads no text: its training cannot be continued")
         return cls(loaded, with_contractions(loaded.tokenizer), len(loaded.history["recipe"]["phases"]))
 
     def to_json(self) -> list[dict]:
-        """The checkpoints that a run went on from, the first one first, for its history."""
-        known = self.loaded.history
-        averaged = {"averaged": known["averaged"]} if "averaged" in known else {}
-        return [*known.get("went_on_from", []), self.about() | averaged]
+        """Descriptions of all checkpoints that led to this one, the first one first, for the history of the next."""
+        history = self.loaded.history
+        averaged = {"averaged": history["averaged"]} if "averaged" in history else {}
+        return [*history.get("went_on_from", []), self.description() | averaged]
 
-    def about(self) -> dict:
-        """When and on what the checkpoint was trained, and how far."""
-        known = self.loaded.history
-        about = {name: known[name] for name in ("finished", "torch", "data") if name in known}
-        return about | {"phases": self.n_phases, "vocab_size": self.loaded.config.vocab_size}
+    def description(self) -> dict:
+        """Date and data of the checkpoint's training, its phases and its vocabulary size."""
+        history = self.loaded.history
+        description = {name: history[name] for name in ("finished", "torch", "data") if name in history}
+        return description | {"phases": self.n_phases, "vocab_size": self.loaded.config.vocab_size}
 
     def fill(self, model: Transformer) -> None:
-        """Gives `model` the weights; a token that is new begins as the mean of what it was read as before."""
+        """Copies the weights into `model`; the embedding of a new token is the mean of the tokens that replaced it
+        before.
+        """
         weights = self.loaded.model.state_dict()
         n_known = len(weights["embedding.tokens.weight"])
         new = range(n_known, self.tokenizer.get_vocab_size())
-        before = [self._before(self.tokenizer.id_to_token(number)) for number in new]
+        former_ids = [self._former_ids(self.tokenizer.id_to_token(token_id) or "") for token_id in new]
         for name in ("embedding.tokens.weight", "masked_token_output.bias"):
-            means = [weights[name][ids].mean(dim=0, keepdim=True) for ids in before]
-            weights[name] = torch.cat([weights[name], *means])
+            rows = [weights[name][ids].mean(dim=0, keepdim=True) for ids in former_ids]
+            weights[name] = torch.cat([weights[name], *rows])
         model.load_state_dict(weights)
 
-    def _before(self, contraction: str) -> list[int]:
-        means = {"n't": "not", "can't": "can not", "won't": "will not", "ain't": "is not"}
-        text = means.get(contraction, contraction)
+    def _former_ids(self, contraction: str) -> list[int]:
+        """Token ids into which the former tokenizer divided this contraction."""
+        spelled_out = {"n't": "not", "can't": "can not", "won't": "will not", "ain't": "is not"}
+        text = spelled_out.get(contraction, contraction)
+        assert self.loaded.tokenizer is not None  # `load` refuses a checkpoint without one
         return self.loaded.tokenizer.encode(text, add_special_tokens=False).ids
 
     def progress(self, recipe: dict) -> Progress:
-        """What the checkpoint recorded, as that of a run with these phases behind it."""
-        history, film = self.loaded.history, film_arrays(self.loaded.folder)
+        """Record of a run that has finished the checkpoint's phases."""
+        history = self.loaded.history
         return Progress(
             recipe=recipe,
             phase=self.n_phases,
             log=list(history["log"]),
             evaluations=list(history["evaluations"]),
-            film=film and as_tensors(film),
+            film=self.film(),
         )
 
-
-def as_tensors(film: dict[str, np.ndarray]) -> dict[str, Tensor]:
-    return {name: torch.from_numpy(values) for name, values in film.items()}
+    def film(self) -> Snapshots | None:
+        """The snapshots of the checkpoint's training; None where it has none."""
+        arrays = film_arrays(self.loaded.folder) if self.loaded.folder else None
+        return None if arrays is None else {name: torch.from_numpy(array) for name, array in arrays.items()}

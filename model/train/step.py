@@ -1,4 +1,4 @@
-"""One step of training: a batch, its gradient, shared between processes where there are several."""
+"""One training step: batch, gradient and optimisers; gradients are shared between processes."""
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,12 +21,12 @@ PRECISIONS: tuple[Precision, ...] = ("bf16", "fp32")
 
 
 def autocast(device: torch.device, precision: Precision) -> AbstractContextManager:
-    """Within it matrices are multiplied in this precision; the weights stay float32."""
+    """Context in which matrices are multiplied in `precision`; the weights stay float32."""
     return torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16")
 
 
 def batches(task: Task, seed: int, steps: range, size: int) -> Iterator[Batch]:
-    """The batch of each step; while one is learned, the next is made."""
+    """The batch of each step; the next one is made in a thread meanwhile."""
     with ThreadPoolExecutor(1) as ahead:
         waiting = [ahead.submit(task.batch, seed, step, size) for step in steps[:1]]
         for step in steps:
@@ -38,7 +38,7 @@ def batches(task: Task, seed: int, steps: range, size: int) -> Iterator[Batch]:
 def gradients(
     task: Task, model: Transformer, batch: Batch, seed: int | tuple[int, ...], precision: Precision
 ) -> Float[Tensor, ""]:
-    """Loss of one batch; its gradient is left in the parameters. `seed` is that of the dropout."""
+    """Loss of one batch; its gradient is left in the parameters. `seed` determines the dropout."""
     device = device_of(model)
     # A process takes its share of the batch that a single one would take whole.
     batch = tuple(values[rank() :: world_size()].to(device) for values in batch)
@@ -59,31 +59,37 @@ def gradients(
 
 
 def make_optimizers(model: Transformer, recipe: Recipe, phase: int) -> list[Optimizer]:
-    """Those of a phase, every parameter in one of them. Weight decay on matrices alone, not on biases, norms and embeddings."""
+    """Optimisers of a phase, which together hold every parameter.
+
+    Weight decay applies to matrices only, not to biases, norms and embeddings.
+    """
     embeddings = set(model.embedding.parameters())
     matrices = [p for p in model.parameters() if p.ndim > 1 and p not in embeddings]
     by_muon = set()
     if recipe.phases[phase].optimizer == "muon":
-        by_muon = {p for p in model.blocks.parameters() if p.ndim == 2}
+        by_muon = {p for block in model.blocks for p in block.parameters() if p.ndim == 2}
     groups = [
         {"params": [p for p in matrices if p not in by_muon], "decays": True},
         {"params": [p for p in model.parameters() if p not in set(matrices)], "decays": False},
     ]
-    made: list[Optimizer] = [AdamW(groups, betas=recipe.betas, fused=True)]
+    optimizers: list[Optimizer] = [AdamW(groups, betas=recipe.betas, fused=True)]
     if by_muon:
-        ours = [p for p in matrices if p in by_muon]  # in the order of the model, which a set has not
-        made.append(Muon([{"params": ours, "decays": True}]))
-    return made
+        muon_matrices = [
+            p for p in matrices if p in by_muon
+        ]  # in the order of the model, which a set has not
+        optimizers.append(Muon([{"params": muon_matrices, "decays": True}]))
+    return optimizers
 
 
 def set_rate(optimizers: Iterable[Optimizer], learning_rate: float, weight_decay: float) -> None:
+    """Sets learning rate and weight decay of all parameter groups."""
     for group in (group for optimizer in optimizers for group in optimizer.param_groups):
         group["lr"] = learning_rate
         group["weight_decay"] = weight_decay if group["decays"] else 0.0
 
 
 def mean_over_processes(n: Tensor) -> Tensor:
-    """The mean over all processes of something counted: a sum divided by it gives `gradients` the whole mean."""
+    """Mean of a count over all processes; a sum divided by it is averaged correctly by `gradients`."""
     n = n.float()
     if world_size() > 1:
         distributed.all_reduce(n)
@@ -92,8 +98,10 @@ def mean_over_processes(n: Tensor) -> Tensor:
 
 
 def rank() -> int:
+    """Index of this process, 0 without several."""
     return distributed.get_rank() if distributed.is_initialized() else 0
 
 
 def world_size() -> int:
+    """Number of processes."""
     return distributed.get_world_size() if distributed.is_initialized() else 1

@@ -1,6 +1,6 @@
-"""What a phase of training learns: where a batch comes from, its loss, and how well it goes on held-out data.
+"""Tasks that an encoder is trained on.
 
-A batch is drawn from (seed, step) alone, so that a run can stop and go on at any step.
+A batch is drawn from (seed, step) alone, so that a run can stop and resume at any step.
 """
 
 from typing import Protocol, runtime_checkable
@@ -17,10 +17,12 @@ Batch = tuple[Tensor, ...]
 
 @runtime_checkable
 class Task(Protocol):
+    """Batches, loss and held-out evaluation of a training task."""
+
     n_examples: int
-    n_glance: int  # held-out examples for a moment of the film
-    n_check: int  # held-out examples for a look now and then
-    drop_last: bool  # whether an epoch leaves out the examples that are too few for a batch
+    n_glance: int  # held-out examples evaluated for a snapshot
+    n_check: int  # held-out examples evaluated at regular intervals
+    drop_last: bool  # whether an epoch leaves out its last, incomplete batch
 
     def batch(self, seed: int, step: int, size: int) -> Batch:
         """Tensors whose first axis is the example."""
@@ -34,8 +36,10 @@ class Task(Protocol):
 
 
 def generator(*numbers: int) -> Generator:
+    """A random generator seeded by all the numbers."""
     return Generator().manual_seed(int(np.random.SeedSequence(numbers).generate_state(1)[0]))
 
 
 def device_of(model: Transformer) -> torch.device:
+    """Device of the model's parameters."""
     return next(model.parameters()).device

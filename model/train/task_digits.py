@@ -1,4 +1,4 @@
-"""Which digit is it?"""
+"""The task of classifying digits."""
 
 import torch
 from jaxtyping import Float, Int
@@ -13,7 +13,7 @@ from .task import Batch, device_of, generator
 
 
 class Digits:
-    """Classifies digits; above a strength of 0 they come slightly changed each time."""
+    """Classification of digits, which are randomly distorted where `strength` is above 0."""
 
     n_glance, n_check = 500, 5000
 
@@ -31,28 +31,29 @@ class Digits:
         self.n_examples, self.drop_last = len(train[0]), drop_last
 
     def batch(self, seed: int, step: int, size: int) -> Batch:
-        places = epoch_examples(self.n_examples, seed, step, size, drop_last=self.drop_last)
-        images, labels = (values[places] for values in self.train)
+        indices = epoch_examples(self.n_examples, seed, step, size, drop_last=self.drop_last)
+        images, labels = (values[indices] for values in self.train)
         if not self.strength:
             return images, labels
         return augment(images, generator(seed, step, 1), self.strength), labels
 
     def loss(self, model: Transformer, batch: Batch) -> Float[Tensor, ""]:
+        """Mean cross-entropy in nats, with label smoothing."""
         images, labels = batch
         return functional.cross_entropy(model(images).float(), labels, label_smoothing=self.label_smoothing)
 
     def evaluate(self, model: Transformer, at_most: int) -> dict[str, int | float]:
         images, labels = (values[:at_most] for values in self.held_out)
         return classification(
-            torch.cat([model(part.to(device_of(model))).cpu() for part in images.split(500)]), labels
+            torch.cat([model(batch.to(device_of(model))).cpu() for batch in images.split(500)]), labels
         )
 
 
 def epoch_examples(
     n_examples: int, seed: int, step: int, size: int, *, drop_last: bool = True
 ) -> Int[Tensor, " at_most_size"]:
-    """The examples of one step: every epoch is a new order in which none comes twice."""
+    """Indices of the examples of one step; every epoch has a new order in which each example occurs once."""
     size = min(size, n_examples)
-    epoch, place = divmod(step, steps_per_epoch(n_examples, size, drop_last=drop_last))
+    epoch, index = divmod(step, steps_per_epoch(n_examples, size, drop_last=drop_last))
     order = torch.randperm(n_examples, generator=generator(seed, epoch))
-    return order[place * size : (place + 1) * size]
+    return order[index * size : (index + 1) * size]

@@ -89,10 +89,11 @@ class CombinedTask:
         return tuple(values for batch in batches for values in batch)
 
     def loss(self, model: Transformer, batch: Batch) -> Float[Tensor, ""]:
-        return sum(
+        losses = [
             part.weight * part.task.loss(model, batch[start:end])
             for part, (start, end) in zip(self.parts, pairwise(self._ends), strict=True)
-        )
+        ]
+        return sum(losses[1:], start=losses[0])
 
     def evaluate(self, model: Transformer, at_most: int) -> dict[str, int | float]:
         """Of whole reviews a quarter as many as of sentences: each takes ten times as long."""

@@ -1,4 +1,4 @@
-"""What a run needs besides its recipe."""
+"""What a training run needs besides its recipe."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from .task import Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSetup:
-    """Made by `prepare` in model/train/prepare.py."""
+    """Data, tasks and files of a run, made by `model.train.prepare.prepare`."""
 
     config: ModelConfig
     tasks: dict[str, Task]  # by Phase.task
-    probes: Sequence[str | np.ndarray]  # the inputs of the film
+    probes: Sequence[str | np.ndarray]  # inputs whose patterns the snapshots hold
     probe_names: Sequence[str]
     tokenizer: Tokenizer | None
     data: dict  # which data set, how much of it
     state: Path
     device: torch.device
-    start: StartingCheckpoint | None = None  # the checkpoint to go on from
+    start: StartingCheckpoint | None = None  # the checkpoint to train further

@@ -2,8 +2,8 @@
 
     python -m model.train.warmup --data FOLDER
 
-The runs that are in the file already are not repeated, so it can be stopped and started again; all runs of a
-file are in one precision.
+Runs that the file already holds are not repeated, so the command can be stopped and started again; all runs of a
+file have one precision.
 """
 
 import argparse
@@ -52,10 +52,10 @@ def main() -> None:
 
 
 def make_missing(data: Path, out: Path, device: torch.device, precision: Precision | None = None) -> None:
-    """Adds to the file of the runs those that are not in it, one at a time.
+    """Trains the runs that are missing in the file `out`, one at a time.
 
-    Without a precision they are made in that of the runs in the file, or else in the faster. Raises ValueError
-    where the file holds runs in another one.
+    Without a precision that of the runs in the file, or the faster one, is used. Raises ValueError where the file
+    holds runs in another precision.
     """
     runs = read_runs(out)
     others = {run.precision for run in runs} - {precision}
@@ -70,47 +70,47 @@ def make_missing(data: Path, out: Path, device: torch.device, precision: Precisi
     if not missing:
         print(f"all runs are in {out} already; --out names another file")
     for name, rate, warmup in missing:
-        where = prepare(recipe(name), data, Path("runs"), device)
-        precision = precision or fastest(name, where)
-        runs.append(warmup_run(name, where, rate, warmup, precision=precision))
+        setup = prepare(recipe(name), data, Path("runs"), device)
+        precision = precision or fastest(name, setup)
+        runs.append(warmup_run(name, setup, rate, warmup, precision=precision))
         write_runs(out, runs)
 
 
-def fastest(name: str, where: TrainingSetup) -> Precision:
-    """For the encoder of that name, as its runs begin it."""
-    model = Transformer(where.config).to(where.device)
-    return faster_precision(where.tasks["digits"], model, recipe(name).seed, BATCH_SIZE_STORED)
+def fastest(name: str, setup: TrainingSetup) -> Precision:
+    """Faster precision for the encoder of that name, from its initial weights."""
+    model = Transformer(setup.config).to(setup.device)
+    return faster_precision(setup.tasks["digits"], model, recipe(name).seed, BATCH_SIZE_STORED)
 
 
 def warmup_run(
-    name: str, where: TrainingSetup, peak: float, warmup: int, *, precision: Precision, n_steps: int = N_STEPS
+    name: str, setup: TrainingSetup, peak: float, warmup: int, *, precision: Precision, n_steps: int = N_STEPS
 ) -> WarmupRun:
-    """Trains as the recipe of `name` does, but for the schedule: after the warm-up the rate stays."""
-    chosen, task = recipe(name), where.tasks["digits"]
+    """Trains as the recipe of `name` does, but with a constant learning rate after the warm-up."""
+    chosen, task = recipe(name), setup.tasks["digits"]
     phase = chosen.phases[0]
     torch.manual_seed(chosen.seed)
-    model = Transformer(where.config).to(where.device)
-    made = make_optimizers(model, chosen, phase=0)
+    model = Transformer(setup.config).to(setup.device)
+    optimizers = make_optimizers(model, chosen, phase=0)
     losses = []
     bar = tqdm(range(n_steps), desc=f"{name}, {peak:g}, warm-up of {warmup} steps", mininterval=1)
     size = min(BATCH_SIZE_STORED, task.n_examples)
     for step, batch in zip(bar, batches(task, chosen.seed, range(n_steps), size), strict=True):
-        set_rate(made, learning_rate(step, n_steps, peak, warmup, falls=False), phase.weight_decay)
+        set_rate(optimizers, learning_rate(step, n_steps, peak, warmup, falls=False), phase.weight_decay)
         losses.append(gradients(task, model, batch, (chosen.seed, step), precision).item())
-        clip_grad_norm_(model.parameters(), chosen.gradient_clip)
-        with autocast(where.device, precision):
-            for optimizer in made:
+        clip_grad_norm_(model.parameters(), chosen.gradient_clip or math.inf)
+        with autocast(setup.device, precision):
+            for optimizer in optimizers:
                 optimizer.step()
-    kept = range(0, n_steps, max(1, n_steps // 100))
-    last = losses[-LAST_STEPS_STORED:]
-    final = _finite(sum(last) / len(last))
+    logged_steps = range(0, n_steps, max(1, n_steps // 100))
+    last_losses = losses[-LAST_STEPS_STORED:]
+    final = _finite(sum(last_losses) / len(last_losses))
     return WarmupRun(
-        norm_placement=where.config.norm_placement,
+        norm_placement=setup.config.norm_placement,
         learning_rate=peak,
         warmup=warmup,
         n_steps=n_steps,
-        steps=tuple(kept),
-        losses=tuple(_finite(losses[step]) for step in kept),
+        steps=tuple(logged_steps),
+        losses=tuple(_finite(losses[step]) for step in logged_steps),
         final_loss=final,
         accuracy=None if final is None else evaluate(task, model, N_JUDGED, precision)["accuracy"],
         precision=precision,

@@ -144,7 +144,9 @@ def test_what_the_guide_says_of_warm_up_is_what_was_measured() -> None:
 
     def outcomes(key: str) -> dict[str, str]:
         (claim,) = (claim for claim in CLAIMS if claim.key == key)
-        judgements = claim.judged([measurement for measurement in measured if measurement.source == "fresh"])
+        judgements = claim.judgements(
+            [measurement for measurement in measured if measurement.source == "fresh"]
+        )
         return {
             judgement.measured.where.rpartition(" ")[2]: judgement.outcome.name for judgement in judgements
         }

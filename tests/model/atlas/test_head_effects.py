@@ -46,7 +46,7 @@ def test_importance_is_the_mean_over_examples():
 @pytest.mark.parametrize("has_classes", [True, False])
 def test_ablation_is_how_far_the_answer_moves(has_classes):
     loaded = tiny.loaded(tiny.TEXT if has_classes else replace(tiny.TEXT, class_names=()))
-    found = measured(Ablation.by(MEANS), loaded)
+    found = measured(Ablation.from_means(MEANS), loaded)
     for name, means in (("zero", None), ("mean", MEANS)):
         for layer, head in np.ndindex(2, 2):
             moved = []
@@ -65,8 +65,8 @@ def test_ablation_is_how_far_the_answer_moves(has_classes):
 
 
 def test_other_means_are_another_measure():
-    assert repr(Ablation.by(MEANS)) == repr(Ablation.by(MEANS.copy()))
-    assert repr(Ablation.by(MEANS)) != repr(Ablation.by(MEANS + 1))
+    assert repr(Ablation.from_means(MEANS)) == repr(Ablation.from_means(MEANS.copy()))
+    assert repr(Ablation.from_means(MEANS)) != repr(Ablation.from_means(MEANS + 1))
 
 
 @pytest.mark.parametrize("config", [tiny.TEXT, replace(tiny.TEXT, class_names=()), tiny.DIGIT])
@@ -110,7 +110,7 @@ def test_shares_are_of_the_examples_on_which_it_can_be_told():
     counted = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 1, 0, 0]], dtype=float)
     moments = {"correlation/attention": of_example, "readable/attention": readable, "counted/": counted}
     (row,) = faithfulness_rows(
-        to_arrays({name: Moments.of(values) for name, values in moments.items()})
+        to_arrays({name: Moments.from_examples(values) for name, values in moments.items()})
     ).itertuples()
     assert (row.n, row.share, row.spearman_mean) == (4, 0.5, pytest.approx(0.5))
     assert (row.told, row.too_few, row.unmoved, row.no_sooner) == (2, 1, 1, 1)

@@ -18,11 +18,11 @@ def test_mean_and_deviation_by_hand():
 
 
 def test_what_is_missing_is_left_out_number_by_number():
-    moments = Moments.of(np.array([[1.0, np.nan], [2.0, 4.0], [6.0, 8.0]]))
+    moments = Moments.from_examples(np.array([[1.0, np.nan], [2.0, 4.0], [6.0, 8.0]]))
     assert moments.n.tolist() == [3, 2]
     assert moments.spread.mean == pytest.approx([3, 6])
     assert moments.spread.sd[1] == pytest.approx(np.sqrt(8))
-    alone = Moments.of(np.array([[1.0, np.nan], [2.0, 4.0]])).spread_or_nan
+    alone = Moments.from_examples(np.array([[1.0, np.nan], [2.0, 4.0]])).spread_or_nan
     np.testing.assert_equal(alone.mean, [1.5, 4])
     np.testing.assert_equal(np.isnan(alone.sd), [False, True])
 
@@ -41,11 +41,11 @@ def test_a_spread_needs_two():
     st.randoms(),
 )
 def test_parts_in_any_order_come_to_the_whole(parts, random):
-    whole = Moments.of(np.array([value for part in parts for value in part])[:, None])
+    whole = Moments.from_examples(np.array([value for part in parts for value in part])[:, None])
     random.shuffle(parts)
     merged = Moments()
     for part in parts:
-        merged.merge(Moments.of(np.array(part).reshape(-1, 1)))
+        merged.merge(Moments.from_examples(np.array(part).reshape(-1, 1)))
     assert merged.n == whole.n
     assert merged.mean == pytest.approx(whole.mean, rel=1e-9, abs=1e-6)
     assert merged.spread.sd == pytest.approx(whole.spread.sd, rel=1e-6, abs=1e-6)
@@ -55,12 +55,12 @@ def test_far_from_zero_no_digit_is_lost():
     values = 1e8 + RNG.normal(size=1000)
     merged = Moments()
     for part in np.split(values, 10):
-        merged.merge(Moments.of(part[:, None]))
+        merged.merge(Moments.from_examples(part[:, None]))
     assert merged.spread.sd == pytest.approx(values.std(ddof=1), rel=1e-6)
 
 
 def test_by_name_they_survive_as_arrays():
-    one, other = ({name: Moments.of(RNG.normal(size=(4, 2, 3)))} for name in ("a/b", "c"))
+    one, other = ({name: Moments.from_examples(RNG.normal(size=(4, 2, 3)))} for name in ("a/b", "c"))
     merge(one, other)
     found = from_arrays(to_arrays(one))
     assert list(found) == ["a/b", "c"]

@@ -20,7 +20,7 @@ def test_every_claim_has_a_name_of_its_own():
 def test_a_claim_is_a_sentence_with_a_page_to_look_at(claim):
     assert claim.says.endswith(".")
     assert (ROOT / "app_pages" / claim.link[0] / "page.py").is_file()
-    assert claim.of(of_every_claim())
+    assert claim.measurements(of_every_claim())
 
 
 def claim_of(key):
@@ -32,10 +32,10 @@ def test_each_measurement_is_judged_by_its_own_numbers():
         invented((3.0, 3.1, 3.2), (1.0, 1.0, 1.0)),
         invented((1.0, 1.1, 0.9), (1.0, 1.0, 1.0), where="b"),
     )
-    judgements = claim_of("stream").judged([longer, same])
+    judgements = claim_of("stream").judgements([longer, same])
     assert [judgement.measured for judgement in judgements] == [longer, same]
     assert [judgement.outcome for judgement in judgements] == [ClaimOutcome.AGREE, ClaimOutcome.NOT_SHOWN]
-    assert claim_of("stream").judged([]) == []
+    assert claim_of("stream").judgements([]) == []
 
 
 def short_runs(where, with_warmup, without):
@@ -53,7 +53,7 @@ def short_runs(where, with_warmup, without):
 
 
 def outcomes(key, measured):
-    return {judgement.measured.where: judgement.outcome for judgement in claim_of(key).judged(measured)}
+    return {judgement.measured.where: judgement.outcome for judgement in claim_of(key).judgements(measured)}
 
 
 def test_a_placement_that_only_guesses_is_no_evidence_about_warm_up():
@@ -81,8 +81,8 @@ def test_a_placement_that_only_guesses_is_no_evidence_about_warm_up():
 def test_what_is_left_out_does_not_count_in_the_correction():
     runs = short_runs("a", with_warmup=(0.6, 0.5), without=(0.6, 0.1))
     floor = short_runs("b", with_warmup=(0.6, 0.1), without=(0.4, 0.1))
-    (alone,) = claim_of("warm_up").judged(runs)
-    assert claim_of("warm_up").judged([*runs, *floor])[0].p == alone.p == 2 / 2**16
+    (alone,) = claim_of("warm_up").judgements(runs)
+    assert claim_of("warm_up").judgements([*runs, *floor])[0].p == alone.p == 2 / 2**16
 
 
 def test_what_is_stored_of_untrained_encoders_has_seeds_enough_for_a_test():

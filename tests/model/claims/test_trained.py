@@ -7,7 +7,7 @@ from model import checkpoint
 from model.capture import capture
 from model.claims import trained
 from model.claims.seed_families import HeldOut, batches, load_families
-from model.claims.trained import accuracy, gradient, inside, measure_trained
+from model.claims.trained import accuracy, gradient, measure_trained, stream_and_attention
 from model.experiments.probabilities import probabilities
 from model.experiments.residual_stream import mean_norms, sublayer_shares
 from model.inputs.digits import examples as digits
@@ -92,7 +92,7 @@ def test_batches_measure_what_single_records_do(placement):
     assert sorted(place for places in batches(loaded, TEXTS) for place in places) == list(range(len(TEXTS)))
     records = [capture(loaded, text) for text in TEXTS]
     lengths = np.mean([mean_norms(record.residual) for record in records], axis=0)
-    found = inside(loaded, examples)
+    found = stream_and_attention(loaded, examples)
     assert found["stream growth"] == pytest.approx(lengths[-1] / lengths[2], rel=1e-4)
     shares = np.mean([sublayer_shares(loaded, text) for text in TEXTS])
     assert found["share of sublayers"] == pytest.approx(shares, rel=1e-4)
@@ -122,6 +122,6 @@ def test_gradients_are_those_of_the_loss():
 
 
 def test_examples_are_spread_evenly():
-    few = HeldOut(inputs=tuple("abcdefghi"), labels=tuple(range(9)), of="letters").some(3)
+    few = HeldOut(inputs=tuple("abcdefghi"), labels=tuple(range(9)), of="letters").subset(3)
     assert (few.inputs, few.labels) == (("a", "e", "i"), (0, 4, 8))
-    assert len(few.some(10).inputs) == 3
+    assert len(few.subset(10).inputs) == 3

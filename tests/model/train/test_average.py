@@ -26,7 +26,7 @@ def encoders(tmp_path):
         config = replace(tiny.TEXT, vocab_size=old.get_vocab_size(), masked_token_output=True)
         save(tmp_path / name, tiny.build(config, seed=seed), HISTORY, old)
         folders[name] = tmp_path / name
-    grown = StartingCheckpoint.of(folders["third"]).tokenizer
+    grown = StartingCheckpoint.load(folders["third"]).tokenizer
     for seed, name in enumerate(("first", "second")):
         config = replace(tiny.TEXT, vocab_size=grown.get_vocab_size(), masked_token_output=True)
         save(tmp_path / name, tiny.build(config, seed=seed), HISTORY, grown)
@@ -59,7 +59,7 @@ def test_the_history_says_of_what_it_is_the_mean(encoders, tmp_path):
     average({encoders["first"]: 0.5, encoders["third"]: 0.5}, tmp_path / "mean")
     said = load(tmp_path / "mean", "cpu").history["averaged"]
     assert [(one["share"], one["phases"]) for one in said] == [(0.5, 1), (0.5, 1)]
-    assert StartingCheckpoint.of(tmp_path / "mean").to_json()[-1]["averaged"] == said
+    assert StartingCheckpoint.load(tmp_path / "mean").to_json()[-1]["averaged"] == said
 
 
 def test_shares_add_up_to_one(encoders, tmp_path):
@@ -68,7 +68,7 @@ def test_shares_add_up_to_one(encoders, tmp_path):
 
 
 def test_encoders_of_other_sizes_have_no_mean(encoders, tmp_path):
-    tokenizer = StartingCheckpoint.of(encoders["third"]).loaded.tokenizer
+    tokenizer = StartingCheckpoint.load(encoders["third"]).loaded.tokenizer
     config = replace(tiny.TEXT, vocab_size=tokenizer.get_vocab_size(), n_layers=1, masked_token_output=True)
     save(tmp_path / "other", tiny.build(config), HISTORY, tokenizer)
     with pytest.raises(ValueError, match="another size"):

@@ -30,7 +30,7 @@ def checkpoint(tmp_path):
 
 
 def test_known_tokens_keep_their_weights_and_new_ones_begin_as_what_they_were_read_as(checkpoint):
-    start = StartingCheckpoint.at(checkpoint, RECIPE)
+    start = StartingCheckpoint.for_recipe(checkpoint, RECIPE)
     old = start.loaded.model
     model = Transformer(replace(old.config, vocab_size=start.tokenizer.get_vocab_size()))
     start.fill(model)
@@ -45,13 +45,13 @@ def test_known_tokens_keep_their_weights_and_new_ones_begin_as_what_they_were_re
 
 
 def test_a_run_goes_on_with_the_next_phase_and_what_was_recorded(checkpoint):
-    progress = StartingCheckpoint.at(checkpoint, RECIPE).progress({"preset": "imdb-pre-ln"})
+    progress = StartingCheckpoint.for_recipe(checkpoint, RECIPE).progress({"preset": "imdb-pre-ln"})
     assert (progress.phase, progress.step, progress.film) == (1, 0, None)
     assert progress.log == [{"phase": 0, "step": 0, "loss": 1.5}]
 
 
 def test_the_history_says_whence_a_run_went_on(checkpoint):
-    said = StartingCheckpoint.at(checkpoint, RECIPE).to_json()
+    said = StartingCheckpoint.for_recipe(checkpoint, RECIPE).to_json()
     assert json.loads(json.dumps(said)) == said
     assert [(one["finished"], one["phases"]) for one in said] == [("2026-01-01", 1)]
 
@@ -60,9 +60,9 @@ def test_the_history_says_whence_a_run_went_on(checkpoint):
 def test_a_checkpoint_of_another_recipe_is_refused(checkpoint, changed):
     other = replace(RECIPE, phases=(replace(PHASE, **changed), RECIPE.phases[1]))
     with pytest.raises(ValueError, match="was not trained by the first phases of the recipe for imdb-pre-ln"):
-        StartingCheckpoint.at(checkpoint, other)
+        StartingCheckpoint.for_recipe(checkpoint, other)
 
 
 def test_a_checkpoint_with_more_phases_than_the_recipe_is_refused(checkpoint):
     with pytest.raises(ValueError, match="was not trained by the first phases"):
-        StartingCheckpoint.at(checkpoint, replace(RECIPE, phases=()))
+        StartingCheckpoint.for_recipe(checkpoint, replace(RECIPE, phases=()))
