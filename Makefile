@@ -23,7 +23,7 @@ test: .venv/test-installed
 	$(BIN)/python -m tests.browser.chromium
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-# What hypothesis makes up is made up anew, five times as often.
+# The tests by hypothesis run once more, with other examples and five times as many.
 test-all: test
 	$(BIN)/python -m pytest -n auto --dist loadfile -m "slow or hypothesis" --hypothesis-profile=many
 

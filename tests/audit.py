@@ -29,29 +29,30 @@ def main() -> int:
         answer = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE).stdout
     except subprocess.TimeoutExpired:
         answer = ""
-    code, said = verdict(answer)
-    print(said)
+    code, message = verdict(answer)
+    print(message)
     return code
 
 
 def verdict(answer: str) -> tuple[int, str]:
-    """What pip-audit's answer, in JSON, amounts to: the exit status, and what is said."""
+    """Exit code and message for the JSON that pip-audit prints: 1 if it knows of a vulnerability."""
     try:
-        asked = json.loads(answer)["dependencies"]
+        dependencies = json.loads(answer)["dependencies"]
     except (ValueError, LookupError, TypeError):
         return 0, NOBODY
-    known = [each for each in asked if "vulns" in each]
-    if not known:
+    audited = [dependency for dependency in dependencies if "vulns" in dependency]
+    if not audited:
         return 0, NOBODY
-    found = [
-        f"{each['name']} {each['version']}: {one['id']}, mended in {', '.join(one['fix_versions']) or 'no version yet'}"
-        for each in known
-        for one in each["vulns"]
+    vulnerabilities = [
+        f"{dependency['name']} {dependency['version']}: {known['id']}, "
+        f"mended in {', '.join(known['fix_versions']) or 'no version yet'}"
+        for dependency in audited
+        for known in dependency["vulns"]
     ]
-    left = [each["name"] for each in asked if "vulns" not in each]
-    unknown = f" Nothing could be asked of {', '.join(left)}." if left else ""
-    said = "\n".join(found) or f"No vulnerability is known of {len(known)} requirements."
-    return int(bool(found)), said + unknown
+    skipped = [dependency["name"] for dependency in dependencies if "vulns" not in dependency]
+    unknown = f" Nothing could be asked of {', '.join(skipped)}." if skipped else ""
+    message = "\n".join(vulnerabilities) or f"No vulnerability is known of {len(audited)} requirements."
+    return int(bool(vulnerabilities)), message + unknown
 
 
 if __name__ == "__main__":

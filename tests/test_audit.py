@@ -1,4 +1,4 @@
-"""What is said of an answer about known vulnerabilities."""
+"""The message and the exit code for an answer of pip-audit."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What the charts on a page hold."""
+"""Reads the data of the charts on a page under test."""
 
 import base64
 import json
@@ -11,19 +11,19 @@ from streamlit.testing.v1 import AppTest
 
 
 def shown(app: AppTest, key: str = "matrix") -> dict:
-    """The Plotly figure of that key."""
+    """The Plotly figure with this key, as a dict."""
     assert not app.exception
     (chart,) = (chart for chart in app.get("plotly_chart") if chart.key == key)
     return json.loads(chart.proto.spec)
 
 
 def weights(figure: dict) -> np.ndarray:
-    """The numbers of its first trace."""
+    """The values of the first trace of a Plotly heatmap."""
     return numbers(figure["data"][0])
 
 
 def numbers(trace: dict) -> np.ndarray:
-    """Plotly sends arrays as base64 where they are large, as lists where they are small."""
+    """The values of a Plotly heatmap trace, which come as base64 or, if they are few, as lists."""
     z = trace["z"]
     if isinstance(z, list):
         return np.array(z, float)
@@ -32,9 +32,9 @@ def numbers(trace: dict) -> np.ndarray:
 
 
 def described(app: AppTest, start: str) -> dict:
-    """The Altair chart whose description begins so, with its tables as `tables`."""
-    (found,) = _described(app, start)
-    return found
+    """The specification of the Altair chart whose description starts with `start`; `tables` holds its data."""
+    (specification,) = _described(app, start)
+    return specification
 
 
 def _described(app: AppTest, start: str) -> Iterator[dict]:
@@ -42,10 +42,10 @@ def _described(app: AppTest, start: str) -> Iterator[dict]:
     for chart in app.get("vega_lite_chart"):
         spec = json.loads(chart.proto.spec)
         if spec.get("description", "").startswith(start):
-            tables = [convert_arrow_bytes_to_pandas_df(each.data.data) for each in chart.proto.datasets]
+            tables = [convert_arrow_bytes_to_pandas_df(dataset.data.data) for dataset in chart.proto.datasets]
             yield spec | {"tables": tables}
 
 
 def table(app: AppTest, start: str, *fields: str) -> pd.DataFrame:
-    """Of that chart, the first table that has these columns."""
-    return next(each for each in described(app, start)["tables"] if set(fields) <= set(each.columns))
+    """The first table with these columns in the Altair chart whose description starts with `start`."""
+    return next(rows for rows in described(app, start)["tables"] if set(fields) <= set(rows.columns))

@@ -1,4 +1,4 @@
-"""Which Chromium the browser tests drive: `python -m tests.browser.chromium` installs one where there is none."""
+"""Finds the Chromium for the browser tests. `python -m tests.browser.chromium` installs one if there is none."""
 
 import os
 import shutil
@@ -17,12 +17,12 @@ NONE_FOUND = (
 
 
 def find() -> str | None:
-    """Path of a Chromium that starts, None where there is none: the system's own before Playwright's download."""
+    """Path of a Chromium that starts, or None. One of the system comes before one that Playwright downloaded."""
     return next((path for path in _candidates() if _starts(path)), None)
 
 
 def install() -> str | None:
-    """Path of the Chromium that Playwright downloads, or of Debian's where that fails and we are root."""
+    """Downloads Chromium with Playwright or, if that fails and we are root, with apt-get. Returns its path, or None."""
     _run(*PLAYWRIGHT)
     if (path := find()) is None and shutil.which("apt-get") and os.geteuid() == 0:
         _run("apt-get", "update", "--quiet=2")
@@ -38,7 +38,7 @@ def _candidates() -> Iterator[str]:
 
 
 def _starts(path: str) -> bool:
-    """Ubuntu's chromium-browser may be a stub that only points to a shop; a download may lack libraries."""
+    """Whether this program starts. Ubuntu's chromium-browser may be a stub; a download may lack libraries."""
     try:
         return subprocess.run([path, "--version"], capture_output=True, timeout=60).returncode == 0
     except (OSError, subprocess.TimeoutExpired):
@@ -46,7 +46,7 @@ def _starts(path: str) -> bool:
 
 
 def _run(*command: str) -> None:
-    """A step that may fail, because another is tried after it: what counts is what `find` then finds."""
+    """Runs a command and ignores its exit code: `find` then tells whether it helped."""
     print(" ".join(command), flush=True)
     subprocess.run(command, check=False)
 

@@ -1,19 +1,23 @@
-"""One server and one Chromium for all browser tests; a window of its own, and so a session of its own, for each.
+"""One server and one Chromium for all browser tests; each test has its own window, and so its own session.
 
 The windows share one browser context, which keeps the code of Streamlit and of the charts: a page opens in three
 quarters of the time.
 """
 
 import re
+import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from model import checkpoint
 from tests.browser import chromium
-from tests.browser.server import serve
+from tests.browser.server import ROOT, serve
 from tests.browser.watching import Complaints
+from tests.model import tiny
 
 # Milliseconds that a page may take: torch is imported for the first one, on a machine that may be busy.
 PATIENCE = 60_000
@@ -31,7 +35,7 @@ FLAGS = (
 
 @pytest.fixture(scope="package")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Address of the app."""
+    """URL of the running app."""
     with serve(tmp_path_factory.mktemp("home")) as address:
         yield address
 
@@ -49,19 +53,43 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the last look of each test is kept, `pytest-of-.../screenshots0` in the temporary folder."""
+    """Folder for a screenshot at the end of each test: `pytest-of-.../screenshots0` in the temporary folder."""
     return tmp_path_factory.mktemp("screenshots")
 
 
 @pytest.fixture
 def color_scheme() -> str:
-    """What the browser asks of pages: parametrize it as "light" and "dark" to see both themes."""
+    """The colour scheme that the browser prefers; parametrize it as "light" and "dark" to test both themes."""
     return "light"
 
 
 @pytest.fixture(scope="package")
+def app_with_models(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """URL of the app, started with a folder of models (`team/my-encoder`, `proteins`) and with uploads up to 20 MB."""
+    models = tmp_path_factory.mktemp("models")
+    shutil.copytree(ROOT / "checkpoints" / "imdb-pre-ln", models / "team" / "my-encoder")
+    checkpoint.save(models / "proteins", tiny.build(tiny.TEXT), {}, tiny.amino_acids(tiny.TEXT.n_positions))
+    arguments = ["--models", str(models), "--uploads", "20"]
+    home = tmp_path_factory.mktemp("home")
+    with serve(home, options=["--server.maxUploadSize=20"], arguments=arguments) as address:
+        yield address
+
+
+@pytest.fixture(scope="package")
 def context(app: str, browser: Browser) -> Iterator[BrowserContext]:
-    with browser.new_context(base_url=app) as context:
+    with new_context(browser, app) as context:
+        yield context
+
+
+@pytest.fixture(scope="package")
+def context_with_models(app_with_models: str, browser: Browser) -> Iterator[BrowserContext]:
+    with new_context(browser, app_with_models) as context:
+        yield context
+
+
+@contextmanager
+def new_context(browser: Browser, url: str) -> Iterator[BrowserContext]:
+    with browser.new_context(base_url=url) as context:
         context.set_default_timeout(PATIENCE)
         yield context
 
@@ -70,7 +98,7 @@ def context(app: str, browser: Browser) -> Iterator[BrowserContext]:
 def page(
     context: BrowserContext, color_scheme: str, screenshots: Path, request: pytest.FixtureRequest
 ) -> Iterator[Page]:
-    """An empty window; `page.goto("/")` opens the app. Fails where this or another window complained."""
+    """An empty window; `page.goto("/")` opens the app. Fails the test if any window logged or showed an error."""
     with Complaints(context) as complaints:
         page = context.new_page()
         page.emulate_media(color_scheme=color_scheme)

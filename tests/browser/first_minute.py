@@ -21,7 +21,7 @@ OUT = Path(__file__).parents[2] / "docs" / "first_minute.gif"
 SIZE = {"width": 1280, "height": 760}
 WIDTH = 960  # pixels of the picture
 SECONDS = 2.5  # a frame
-TRIED = (
+LINKS = (
     "a head that finds the next token",
     "hide a word and see the answer change",
     "the same digit in pre-LN and post-LN",
@@ -44,10 +44,10 @@ def main() -> None:
 
 
 def _minute(page: Page) -> Iterator[None]:
-    """Stops wherever a picture is to be taken."""
+    """Goes through the pages, and yields whenever a picture is to be taken."""
     _open(page, "/")
     yield
-    for name in TRIED:
+    for name in LINKS:
         _open(page, "/")
         before = page.url
         page.get_by_role("button", name=name).click()

@@ -1,4 +1,4 @@
-"""The real app in a process of its own, as `make run` starts it."""
+"""Starts the real app in a separate process, as `make run` does."""
 
 import os
 import socket
@@ -17,18 +17,18 @@ START_UP = 60  # seconds until it must answer, generous for a machine that is bu
 
 @contextmanager
 def serve(
-    home: Path, script: Path = ROOT / "app.py", *, options: Sequence[str] = (), given: Sequence[str] = ()
+    home: Path, script: Path = ROOT / "app.py", *, options: Sequence[str] = (), arguments: Sequence[str] = ()
 ) -> Iterator[str]:
-    """Yields the address once the server answers. `home` stands in for the user's home folder.
+    """Starts the app and yields its URL once the server answers; stops the server at the end.
 
-    `options` are Streamlit's, what is `given` stands behind `--`.
+    `home` replaces the user's home folder. `options` are passed to Streamlit, `arguments` behind `--` to the app.
 
     Raises RuntimeError with what the server printed where it dies or does not answer.
     """
     port = _free_port()
     log = home / "server.log"
     command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={port}"]
-    command += ["--server.headless=true", "--server.fileWatcherType=none", *options, "--", *given]
+    command += ["--server.headless=true", "--server.fileWatcherType=none", *options, "--", *arguments]
     with log.open("w") as output:
         server = subprocess.Popen(
             command, cwd=ROOT, env=os.environ | {"HOME": str(home)}, stdout=output, stderr=output

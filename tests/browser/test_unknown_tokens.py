@@ -1,31 +1,14 @@
 """An encoder that knows single characters alone: one press separates those that were typed, and Back takes it back."""
 
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
-from model import checkpoint
-from tests.browser.conftest import PATIENCE
-from tests.browser.server import serve
 from tests.browser.watching import ready
-from tests.model import tiny
 
 
-@pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The app as it is started with a folder that holds an encoder of proteins."""
-    models = tmp_path_factory.mktemp("models")
-    checkpoint.save(models / "proteins", tiny.build(tiny.TEXT), {}, tiny.amino_acids(tiny.TEXT.n_positions))
-    with serve(tmp_path_factory.mktemp("home"), given=["--models", str(models)]) as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def context(app: str, browser: Browser) -> Iterator[BrowserContext]:
-    with browser.new_context(base_url=app) as context:
-        context.set_default_timeout(PATIENCE)
-        yield context
+@pytest.fixture
+def context(context_with_models: BrowserContext) -> BrowserContext:
+    return context_with_models
 
 
 def test_one_press_separates_the_characters_and_one_step_back_joins_them(page: Page) -> None:

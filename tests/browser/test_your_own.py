@@ -1,36 +1,20 @@
 """An encoder from elsewhere: a folder, or a few files, and its heads appear."""
 
 import re
-import shutil
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import PATIENCE
-from tests.browser.server import ROOT, serve
+from tests.browser.server import ROOT
 from tests.browser.watching import ready
 
 SHIPPED = ROOT / "checkpoints" / "imdb-pre-ln"
 FILES = [SHIPPED / name for name in ("config.json", "model.safetensors", "tokenizer.json")]
 
 
-@pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The app as it is started with a folder of models, and with uploads."""
-    models = tmp_path_factory.mktemp("models")
-    shutil.copytree(SHIPPED, models / "team" / "my-encoder")
-    given = ["--models", str(models), "--uploads", "20"]
-    home = tmp_path_factory.mktemp("home")
-    with serve(home, options=["--server.maxUploadSize=20"], given=given) as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def context(app: str, browser: Browser) -> Iterator[BrowserContext]:
-    with browser.new_context(base_url=app) as context:
-        context.set_default_timeout(PATIENCE)
-        yield context
+@pytest.fixture
+def context(context_with_models: BrowserContext) -> BrowserContext:
+    return context_with_models
 
 
 def heads(page: Page) -> None:
