@@ -6,7 +6,7 @@ quarters of the time.
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from tests.model import tiny
 
 # Milliseconds that a page may take: torch is imported for the first one, on a machine that may be busy.
 PATIENCE = 60_000
+FAILED = pytest.StashKey[bool]()
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -53,7 +54,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def screenshots(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder for a screenshot at the end of each test: `pytest-of-.../screenshots0` in the temporary folder."""
+    """Folder for a screenshot of each failed test: `pytest-of-.../screenshots0` in the temporary folder."""
     return tmp_path_factory.mktemp("screenshots")
 
 
@@ -94,6 +95,14 @@ def new_context(browser: Browser, url: str) -> Iterator[BrowserContext]:
         yield context
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.failed:
+        item.stash[FAILED] = True
+    return report
+
+
 @pytest.fixture
 def page(
     context: BrowserContext, color_scheme: str, screenshots: Path, request: pytest.FixtureRequest
@@ -105,7 +114,8 @@ def page(
         yield page
         for number, window in enumerate(context.pages):
             name = re.sub(r"\W+", "-", f"{request.node.path.stem}-{request.node.name}-{number}")
-            window.screenshot(path=screenshots / f"{name}.png")
+            if FAILED in request.node.stash:
+                window.screenshot(path=screenshots / f"{name}.png")
             complaints.add_exceptions_of(window)
             window.close()
     context.clear_permissions()
