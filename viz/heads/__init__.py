@@ -1,0 +1,1 @@
+"""Figures of what heads do and what they are worth."""
