@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
+import numpy as np
 from PIL import Image, ImageChops
 from playwright.sync_api import Error, Page, ViewportSize, expect, sync_playwright
 
@@ -187,10 +188,12 @@ def difference_of(before: Path, after: Path) -> str:
     with Image.open(before) as first, Image.open(after) as second:
         if first.size != second.size:
             return f"{first.size} became {second.size}"
-        changed = ImageChops.difference(first.convert("RGB"), second.convert("RGB")).convert("L").point(bool)
-    if not (box := changed.getbbox()):
+        difference = ImageChops.difference(first.convert("RGB"), second.convert("RGB"))
+    if not (box := difference.getbbox()):
         return ""
-    return f"{sum(changed.histogram()[1:])} pixels, in x {box[0]} to {box[2]}, y {box[1]} to {box[3]}"
+    changed = np.asarray(difference).max(axis=-1)
+    where = f"x {box[0]} to {box[2]}, y {box[1]} to {box[3]}"
+    return f"{np.count_nonzero(changed)} pixels by up to {changed.max()} of 255, in {where}"
 
 
 if __name__ == "__main__":
