@@ -1,4 +1,4 @@
-"""What all commands share: encoders go by the names that they have in the app, and an error is one sentence, never a traceback."""
+"""Shared by all commands: encoders are named as in the app, and errors are one sentence instead of a traceback."""
 
 import os
 import sys
@@ -19,9 +19,9 @@ CHECKPOINT = (
 
 
 def load_checkpoint(name_or_path: str, device: str) -> Loaded:
-    """As `model.checkpoint.load`, with the names below `LOUPE_MODELS` as well, as the app has them.
+    """As `model.checkpoint.load`, also by the app's names for encoders below the folder `LOUPE_MODELS`.
 
-    Raises as `load` and `places.use` do.
+    Raises as `load` and `locations.use` do.
     """
     locations.use_variable(os.environ)
     return load(name_or_path, device)

@@ -7,13 +7,13 @@ _SEEDED = re.compile(r"(.+)-seed(\d+)")
 
 
 def seed_of(name: str) -> tuple[str, int]:
-    """What a checkpoint is called without its seed, and the seed, 0 where the name says none."""
-    parts = _SEEDED.fullmatch(name)
-    return (parts[1], int(parts[2])) if parts else (name, 0)
+    """The name of a checkpoint without its seed, and the seed; 0 where the name has none."""
+    match = _SEEDED.fullmatch(name)
+    return (match[1], int(match[2])) if match else (name, 0)
 
 
 def by_seed(names: Iterable[str]) -> dict[str, list[str]]:
-    """The checkpoints of each name without seed, lowest seed first; the names in the order in which they come."""
+    """Names of checkpoints by their name without seed, lowest seed first."""
     families: dict[str, list[str]] = {}
     for name in names:
         families.setdefault(seed_of(name)[0], []).append(name)

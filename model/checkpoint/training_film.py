@@ -1,4 +1,4 @@
-"""A training run as it recorded itself: at each moment the patterns of a few fixed inputs, and norms by layer."""
+"""The recording of a training run: at chosen steps the patterns of a few fixed inputs, and norms by layer."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from .training_history import starts, tasks
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """One of the fixed inputs, and what the encoder made of it while it learned."""
+    """One of the fixed inputs, with the encoder's patterns, entropies and norms at each recorded step."""
 
     name: str
     tokens: tuple[str, ...]
@@ -24,7 +24,7 @@ class Probe:
     residual_norm: Float[np.ndarray, "moment stage"]  # mean over positions
 
     def pattern_at(self, moment: int) -> Float[np.ndarray, "layer head query key"]:
-        """As shares of 1."""
+        """The attention weights at a moment, from 0 to 1."""
         return self.pattern[moment] / np.float32(255)
 
     @property
@@ -51,44 +51,46 @@ class Film:
 
     @property
     def phase_starts(self) -> list[int]:
-        """The first moment of each phase but the first one."""
+        """The first moment of each phase after the first phase."""
         return (np.flatnonzero(np.diff(self.phase)) + 1).tolist()
 
     @property
     def n_steps(self) -> int:
-        """Of all phases, as far as they were filmed."""
+        """The number of steps of all phases, up to the last recorded one."""
         return int(self.at[-1]) + 1
 
 
 def read_film(loaded: Loaded) -> Film | None:
-    """The film of a checkpoint, None where it has none. Raises ValueError, in one sentence, where it is damaged."""
+    """The recording of a checkpoint's training, None where it has none. Raises ValueError, in one sentence, where it is damaged."""
     arrays = film_arrays(loaded.folder) if loaded.folder else None
     if arrays is None:
         return None
     try:
-        learned = tasks(loaded.history)
+        task_names = tasks(loaded.history)
         n, n_layers = len(arrays["phase"]), loaded.config.n_layers
         phase, step = (_field(arrays, name, np.int64, n) for name in ("phase", "step"))
         if not loaded.history["probes"]:
             raise ValueError("it names no input that was watched")
-        lengths = [int(step[phase == number].max()) + 1 for number in range(len(learned))]
+        lengths = [int(step[phase == number].max()) + 1 for number in range(len(task_names))]
         return Film(
-            tasks=learned,
+            tasks=task_names,
             phase=phase,
             step=step,
             at=starts(lengths)[phase] + step,
             accuracy=_field(arrays, "accuracy", np.float32, n),
             gradient_norm=_field(arrays, "gradient_norm", np.float32, n, n_layers),
             is_clipped=loaded.history.get("film_gradients") != "before clipping",
-            probes=tuple(_probe(loaded, arrays, *named) for named in enumerate(loaded.history["probes"])),
+            probes=tuple(
+                _probe(loaded, arrays, number, name) for number, name in enumerate(loaded.history["probes"])
+            ),
         )
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise ValueError(f"the recording of {loaded.name} does not fit its history: {error}") from error
 
 
 def _probe(loaded: Loaded, arrays: dict[str, np.ndarray], number: int, name: str) -> Probe:
-    given = name if loaded.config.is_text else examples()[0][int(name.rpartition(" ")[2])]
-    tokens = prepare(loaded, given)[1].tokens
+    probe_input = name if loaded.config.is_text else examples()[0][int(name.rpartition(" ")[2])]
+    tokens = prepare(loaded, probe_input)[1].tokens
     n, length = len(arrays["phase"]), len(tokens)
     n_layers, n_heads = loaded.config.n_layers, loaded.config.n_heads
     return Probe(
@@ -101,7 +103,7 @@ def _probe(loaded: Loaded, arrays: dict[str, np.ndarray], number: int, name: str
 
 
 def _field(arrays: dict[str, np.ndarray], name: str, kind: type, *shape: int) -> np.ndarray:
-    """One array of the film. Raises ValueError where it is not what the pages count on."""
+    """An array of the recording. Raises ValueError where its type or shape is another."""
     array = arrays[name]
     if array.dtype != kind or array.shape != shape:
         raise ValueError(f"{name} is {array.dtype} {array.shape}, it must be {kind.__name__} {shape}")
@@ -109,14 +111,14 @@ def _field(arrays: dict[str, np.ndarray], name: str, kind: type, *shape: int) ->
 
 
 def formed_at_step(film: Film, probe: int) -> Int[np.ndarray, "layer head"]:
-    """The step of the run at which each head took its form on that probe, as `formed_at` has it."""
+    """The step of the run at which each head reached its final pattern on a probe, as `formed_at` defines it."""
     return film.at[formed_at(way_to_form(film.probes[probe].pattern))]
 
 
 def way_to_form(
     pattern: UInt8[np.ndarray, "moment layer head query key"],
 ) -> Float[np.ndarray, "moment layer head"]:
-    """Head distance of every head at each moment to itself at the last one; 0 at the end."""
+    """Head distance of each head at each moment to the same head at the last moment; 0 at the end."""
     n_layers, n_heads = pattern.shape[1:3]
     way = np.empty(pattern.shape[:3])
     for layer, head in np.ndindex(n_layers, n_heads):
@@ -127,7 +129,7 @@ def way_to_form(
 
 
 def formed_at(way: Float[np.ndarray, "moment layer head"]) -> Int[np.ndarray, "layer head"]:
-    """The first moment from which on a head is less than half as far from its last form as it was at first."""
+    """The first moment from which on a head stays less than half as far from its final pattern as at the start."""
     far = way >= way[0] / 2
     far[-1] = False
     last_far = len(way) - 1 - np.argmax(far[::-1], axis=0)

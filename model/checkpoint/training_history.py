@@ -1,6 +1,6 @@
-"""`history.json`: what it must be like in the places that are read, and what it tells of a run's steps.
+"""`history.json`: the types of the fields that are read, and the log of a training run as tables.
 
-Whatever else it holds is welcome.
+Other fields are allowed and not looked at.
 """
 
 import math
@@ -37,7 +37,7 @@ class Recipe(TypedDict, total=False):
 
 
 class History(TypedDict, total=False):
-    """What is read of `history.json`."""
+    """The fields of `history.json` that are read."""
 
     figures: Figures
     also_measured: list[Figures]
@@ -74,19 +74,20 @@ def measured(history: dict[str, Any]) -> list[Figures]:
 
 
 def standard_error(share: float, n: int) -> float:
-    """sqrt(p (1 - p) / n) of a share p of n examples: how far chance alone takes it; 0 where p is no share."""
+    """Standard error sqrt(p (1 - p) / n) of a share p of n examples; 0 where p is not between 0 and 1."""
     return math.sqrt(max(0.0, share * (1 - share)) / max(1, n))
 
 
 def tasks(history: dict[str, Any]) -> tuple[str, ...]:
-    """What the encoder learned, phase by phase."""
+    """The tasks that the encoder was trained on, one for each phase."""
     return tuple(phase["task"] for phase in history.get("recipe", {}).get("phases", []))
 
 
 def logged(history: dict[str, Any], value: str, entries: str = "log") -> pd.DataFrame:
-    """One value of the history's "log" or "evaluations": phase, step since the beginning of the run, value.
+    """A table of one value in the history's "log" or "evaluations", with columns phase, step and value.
 
-    Entries that do not tell the value are left out. A phase is as long as its last evaluation says.
+    Steps are counted from the beginning of the run; a phase ends at its last evaluation. Entries without the value are
+    left out.
     """
     lengths = [0] * len(tasks(history))
     for row in history.get("evaluations", []):
@@ -98,15 +99,14 @@ def logged(history: dict[str, Any], value: str, entries: str = "log") -> pd.Data
 
 
 def starts(lengths: list[int]) -> np.ndarray:
-    """Steps before each phase, of phases with so many steps each."""
+    """The number of steps before each phase, from the `lengths` of the phases."""
     return np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(int)
 
 
 def smoothed(table: pd.DataFrame, n: int) -> pd.DataFrame:
-    """Of what `logged` returns, the mean of each `n` neighbours within a phase, at the mean of their steps.
+    """A table of `logged` with each `n` neighbours of a phase replaced by their mean, at the mean of their steps.
 
-    What is left at the end of a phase is dropped, as a mean of fewer is as restless as a single entry; of a phase
-    with fewer than `n` entries it is all there is, and stays.
+    The last entries of a phase, if fewer than `n`, are dropped, unless the phase has no others.
     """
     if table.empty:
         return table
