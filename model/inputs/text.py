@@ -59,7 +59,7 @@ def encode(
     with one_sentence("the tokenizer cannot read this text"):
         for part in parts:
             _check_growth(tokenizer, part)
-        encoding = tokenizer.encode(parts[0], *parts[1:])
+        encoding = tokenizer.encode(parts[0], parts[1] if len(parts) > 1 else None)
         lengths = [_length(tokenizer, part) for part in parts] if second is not None else []
     prefix = getattr(tokenizer.model, "continuing_subword_prefix", None) or ""
     n_read = encoding.special_tokens_mask.count(0)
