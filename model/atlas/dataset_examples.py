@@ -112,7 +112,7 @@ class Examples:
             # the examples at places floor(i n / limit)
             if (index * limit + limit - 1) // n > last:
                 last = (index * limit + limit - 1) // n
-                yield index + 1, *example
+                yield index + 1, *example  # type: ignore[misc]  # mypy joins the types of a starred tuple
 
 
 def examples_for(

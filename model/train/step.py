@@ -74,9 +74,8 @@ def make_optimizers(model: Transformer, recipe: Recipe, phase: int) -> list[Opti
     ]
     optimizers: list[Optimizer] = [AdamW(groups, betas=recipe.betas, fused=True)]
     if by_muon:
-        muon_matrices = [
-            p for p in matrices if p in by_muon
-        ]  # in the order of the model, which a set has not
+        # in the order of the model, which a set does not keep
+        muon_matrices = [p for p in matrices if p in by_muon]
         optimizers.append(Muon([{"params": muon_matrices, "decays": True}]))
     return optimizers
 
