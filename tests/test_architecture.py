@@ -26,7 +26,7 @@ def test_each_box_stands_below_all_that_it_imports() -> None:
     assert ("a>1>d", "d") in links
 
 
-@pytest.mark.parametrize("top", ["model", "viz"])
+@pytest.mark.parametrize("top", ["model", "viz", "app_pages"])
 def test_no_two_folders_import_each_other(top: str) -> None:
     assert not [box for box in imports(top) if "," in box and box != ENCODER]
 
