@@ -37,8 +37,16 @@ def text_detail(
 
     Their `notes` say what was done to the weights, where anything was.
     """
-    look = {"query": query, "scale": scale, "legend": False, "notes": notes}
-    input_in_colours(subject.given, record, pattern[query], key="strip", **look)
+    input_in_colours(
+        subject.given,
+        record,
+        pattern[query],
+        key="strip",
+        query=query,
+        scale=scale,
+        legend=False,
+        notes=notes,
+    )
     with st.container(horizontal=True, gap="small"):
         with st.container(key="weights"):
             shown = None
@@ -68,11 +76,23 @@ def picture_detail(
         st.caption("  \n".join(map(plain, notes)))
     with st.container(horizontal=True):
         with st.container(key="patches"):
-            look = {"query": query, "scale": scale, "whole": subject.record}
-            input_in_colours(subject.given, record, pattern[query], key="overlay", **look)
+            input_in_colours(
+                subject.given,
+                record,
+                pattern[query],
+                key="overlay",
+                query=query,
+                scale=scale,
+                whole=subject.record,
+            )
             for at in record.at("class"):
-                at_class = {"on_click": take_query, "args": (at,), "disabled": query == at}
-                st.button("Back to the class token", key="to_class", **at_class)
+                st.button(
+                    "Back to the class token",
+                    key="to_class",
+                    on_click=take_query,
+                    args=(at,),
+                    disabled=query == at,
+                )
         with st.container(key="map"):
             _matrix(chosen, record, pattern, query, scale, None, notes)
 

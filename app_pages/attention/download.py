@@ -63,8 +63,14 @@ def downloads(subject: Subject, chosen: HeadChoice, shown: View, query: int) -> 
 
 def _large_record(subject: Subject) -> None:
     """A record that could not be opened here again: how much of it is saved is the reader's choice."""
-    look = {"type": "tertiary", "icon": ":material/download:", "on_change": "rerun"}
-    with st.popover("Save record", key="large_record", help=_HELP, **look) as behind:
+    with st.popover(
+        "Save record",
+        key="large_record",
+        help=_HELP,
+        type="tertiary",
+        icon=":material/download:",
+        on_change="rerun",
+    ) as behind:
         if not behind.open:
             return
         sizes = {part: _size(subject.record, part) / MB for part in _parts(subject.record)}
@@ -94,9 +100,18 @@ def _size(record: AttentionRecord, part: Part) -> int:
 
 
 def _button(label: str, made: Callable[[], bytes], name: str, key: str, *, help: str | None = None) -> None:
-    look = {"on_click": "ignore", "type": "tertiary", "icon": ":material/download:"}
     kind = MIME.get(name.rpartition(".")[2], "application/octet-stream")
-    st.download_button(label, made, name, kind, key=f"download_{key}", help=help, **look)
+    st.download_button(
+        label,
+        made,
+        name,
+        kind,
+        key=f"download_{key}",
+        help=help,
+        on_click="ignore",
+        type="tertiary",
+        icon=":material/download:",
+    )
 
 
 def content(subject: Subject, part: Part = ALL) -> bytes:

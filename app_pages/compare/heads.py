@@ -85,8 +85,16 @@ def heads(
     for number, side, seen, selected, at, others, take_one, take_position, place in each_side:
         with place, st.container(horizontal=True, gap="medium"):
             with st.container(key=f"all_{number}"):
-                look = {"selected": selected, "scale": chosen.scale, "beside": others, "lens": lens}
-                overview_of(*seen, take=take_one, small=True, key=f"overview_{number}", **look)
+                overview_of(
+                    *seen,
+                    take=take_one,
+                    small=True,
+                    key=f"overview_{number}",
+                    selected=selected,
+                    scale=chosen.scale,
+                    beside=others,
+                    lens=lens,
+                )
             with st.container(key=f"one_{number}"):
                 if selected is None:
                     st.info(f"{side.title} has no partner for {lens_name(head, lens)}.")
@@ -95,8 +103,14 @@ def heads(
                     which = (side, seen[0], through, selected, at)
                     draw(*which, scale, take_position, key=f"{figure}_{number}")
                     if (why := through.why_unchecked(side.record)) is None:
-                        look = {"lens": lens.name, "head": selected, "key": f"faithfulness_{number}"}
-                        faithfulness_of_side(side, seen[0].pattern[selected], kind, **look)
+                        faithfulness_of_side(
+                            side,
+                            seen[0].pattern[selected],
+                            kind,
+                            lens=lens.name,
+                            head=selected,
+                            key=f"faithfulness_{number}",
+                        )
                     else:
                         st.caption(why)
     if lens.has_heads:
@@ -151,8 +165,17 @@ def _one_query(
     if query is None:
         st.caption("The chosen query has no counterpart here.")
         return
-    look = {"query": query, "scale": scale, "whole": side.record, "notes": through.notes}
-    input_in_colours(side.given, record, record.pattern[head][query], key=key, take=take, **look)
+    input_in_colours(
+        side.given,
+        record,
+        record.pattern[head][query],
+        key=key,
+        take=take,
+        query=query,
+        scale=scale,
+        whole=side.record,
+        notes=through.notes,
+    )
 
 
 def _distances(first: Side, second: Side, pairing: Pairing, head: HeadIndex) -> None:

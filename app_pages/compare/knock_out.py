@@ -68,8 +68,7 @@ def knock_out(slots: Slots, first: Side, second: Side) -> None:
                 continue
             st.markdown(_in_words(side, kind, each, change, asked))
             at = same_position(first, side, query)
-            look = {"query": at, "take": take, "key": f"knock_out_{number}"}
-            _draw(side, kind, each, change, limit, asked, **look)
+            _draw(side, kind, each, change, limit, asked, query=at, take=take, key=f"knock_out_{number}")
     st.caption(f"Both scales reach to {written(limit, '.3g')}, the largest change on either side.")
 
 
@@ -122,16 +121,17 @@ def _draw(
     """A click takes its position as the query."""
     what = POOLED if asked is None else f"log-odds of {asked}"
     draw = partial(clickable, key=key, chosen=query)
-    look = {"limit": limit, "what": what, "how": NAMES[kind]}
     if side.is_text:
-        bars = knock_out_bars(side.record.tokens, change, query=query, **look)
+        bars = knock_out_bars(
+            side.record.tokens, change, query=query, limit=limit, what=what, how=NAMES[kind]
+        )
         draw(bars, selection="token", take=lambda token: take(int(token["position"])))
         return
     first, grid = side.record.first_patch, side.record.patch_grid
     at = None if query is None else side.record.patch_at(query)
     picture = as_seen(side.given.array, side.record)
     on_patches = change if kind == "grey" else change[first:]
-    patches = knock_out_patches(picture, on_patches, grid, query=at, **look)
+    patches = knock_out_patches(picture, on_patches, grid, query=at, limit=limit, what=what, how=NAMES[kind])
     draw(patches, selection="patch", take=lambda patch: take(int(patch["position"]) + first), width="content")
     if not first or kind == "grey":
         return

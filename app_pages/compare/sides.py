@@ -16,7 +16,6 @@ from app_pages.controls.input_controls import TEXT
 from app_pages.inputs.digit_input import second_digit
 from app_pages.inputs.one_word_changed import one_word_changed
 from app_pages.subject import encoders
-from app_pages.subject.cache import Checkpoint
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side
 from model.inputs import Text
@@ -46,7 +45,7 @@ def choose_sides(subject: LiveSubject, slots: Slots, what: str) -> tuple[Side, S
         if subject.label is not None:
             with slots.beside:
                 next_disagreement(subject.checkpoint, name)
-        titles, other = (subject.checkpoint, name), replace(subject, checkpoint=Checkpoint(name))
+        titles, other = (subject.checkpoint, name), replace(subject, checkpoint=name)
     else:
         with slots.beside:
             given, label = _second_text() if kind == encoders.TEXT else second_digit(SECOND_DIGIT)

@@ -165,8 +165,18 @@ def _over_stages(
 ) -> None:
     """The curves of this input, before what is `stored` over a data set under that name."""
     shaded, said = bands(sides, stored)
-    look = {"from_zero_to": top, "x_title": x_title, "colours": _colours(sides), "bands": shaded}
-    show(stage_curves(curves, places or _stages(sides), y_title=title, **look), key=key)
+    show(
+        stage_curves(
+            curves,
+            places or _stages(sides),
+            y_title=title,
+            from_zero_to=top,
+            x_title=x_title,
+            colours=_colours(sides),
+            bands=shaded,
+        ),
+        key=key,
+    )
     if said:
         st.caption(said)
 

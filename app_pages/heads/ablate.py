@@ -101,12 +101,21 @@ def _choose_parts(record: ForwardRecord, gone: Away) -> None:
             wrap=True,
             on_change=lambda: take_away(set(st.session_state["ablate_parts"])),
         )
-    look = {"type": "tertiary"}
     st.button(
-        "Undo", icon=":material/undo:", key="ablate_undo", on_click=undo, disabled=not can_undo(), **look
+        "Undo",
+        icon=":material/undo:",
+        key="ablate_undo",
+        on_click=undo,
+        disabled=not can_undo(),
+        type="tertiary",
     )
     st.button(
-        "Put all back", key="ablate_reset", on_click=take_away, args=((),), disabled=not any(gone), **look
+        "Put all back",
+        key="ablate_reset",
+        on_click=take_away,
+        args=((),),
+        disabled=not any(gone),
+        type="tertiary",
     )
 
 

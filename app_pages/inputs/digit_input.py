@@ -97,8 +97,15 @@ def _gallery(images: np.ndarray, labels: np.ndarray, digit: int, checkpoint: str
         part = slice((page - 1) * PAGE, page * PAGE)
         shown, look = ids[part], {"selected": digit, "columns": COLUMNS}
         thumbnails = image_gallery(images[shown], shown.tolist(), captions[part], **look)
-        click = {"chosen": digit, "selection": "image", "take": take_digit}
-        clickable(thumbnails, key="gallery", width="content", is_figure=False, **click)
+        clickable(
+            thumbnails,
+            key="gallery",
+            width="content",
+            is_figure=False,
+            chosen=digit,
+            selection="image",
+            take=take_digit,
+        )
         if legend:
             st.caption(legend)
 

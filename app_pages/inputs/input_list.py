@@ -135,7 +135,6 @@ def stepper(kind: str, name: str | None, given: Input | None) -> None:
         if given == listed.items[number].given(config, reads_pairs=encoders.reads_pairs(name))
         else ", changed"
     )
-    look = {"type": "tertiary", "on_click": open_item}
     with st.container(horizontal=True, gap=None, vertical_alignment="center", width="content", key="stepper"):
         for key, sign, what, to in (
             ("previous", "chevron_left", "previous", place - 1),
@@ -151,7 +150,8 @@ def stepper(kind: str, name: str | None, given: Input | None) -> None:
                 help=f"The {what} input of the list",
                 disabled=not 0 <= to < n,
                 args=(kind, order[to % n], name),
-                **look,
+                type="tertiary",
+                on_click=open_item,
             )
 
 

@@ -12,8 +12,9 @@ HELD = "own_picture"  # in the session
 def own_picture() -> np.ndarray | None:
     """uint8 [height, width, 3], None where there is none yet."""
     formats = ("png", "jpg", "jpeg", "webp", "bmp")
-    look = {"key": "own_picture_upload", "max_upload_size": LARGEST, "on_change": _take}
-    st.file_uploader("Upload a picture", formats, **look)
+    st.file_uploader(
+        "Upload a picture", formats, key="own_picture_upload", max_upload_size=LARGEST, on_change=_take
+    )
     if problem := st.session_state.get("own_picture_problem"):
         st.warning(problem)
     st.caption(

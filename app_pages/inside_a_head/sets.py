@@ -22,9 +22,10 @@ def set_to_set(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
             seed = ORDER_SEED.choose()
         mask = MASK.choose()
     order = reordering_indices(kind, len(record), seed)
-    head = {"layer": chosen.layer, "head": chosen.head, "order": order}
     found = {
-        name: subject.compute(attend_reordered, **head, is_causal=name == CAUSAL)
+        name: subject.compute(
+            attend_reordered, layer=chosen.layer, head=chosen.head, order=order, is_causal=name == CAUSAL
+        )
         for name in (NO_MASK, CAUSAL)
     }
     seen = found[mask]

@@ -36,8 +36,9 @@ _MEMORY = "exported"  # in the session: what was chosen last, by the kind of cho
 def download(figure: Figure | Callable[[], Figure], key: str) -> None:
     """The button, in the container where it stands; `key` is that of the figure, which can be made when it is asked for."""
     label = f"Download the figure: {key.replace('_', ' ')}"
-    look = {"icon": ":material/download:", "type": "tertiary", "on_change": "rerun"}
-    with st.popover(label, key=f"file_of_{key}", **look) as behind:
+    with st.popover(
+        label, key=f"file_of_{key}", icon=":material/download:", type="tertiary", on_change="rerun"
+    ) as behind:
         if behind.open:
             _choose(figure() if callable(figure) else figure, key)
 
@@ -76,15 +77,14 @@ def _look(key: str) -> ExportStyle:
     size = _row("Size", (NATURAL, COLUMN, OWN), "size", key)
     if size == NATURAL:
         return ExportStyle(theme=theme)
-    paper = {"width_cm": PAPER.width_cm, "font_pt": PAPER.font_pt, "transparent": PAPER.transparent}
+    width, letters, clear = PAPER.width_cm, PAPER.font_pt, PAPER.transparent
     if size == OWN:
         with st.container(horizontal=True, gap="small"):
             width = _number("Width, cm", WIDTHS_CM, PAPER.width_cm, "width_cm", key)
             letters = _number("Font size, pt", FONTS_PT, PAPER.font_pt, "font_pt", key)
         clear = st.toggle("No background", _held("transparent", True), key=f"file_of_{key}_transparent")
         _hold("transparent", clear)
-        paper = {"width_cm": width, "font_pt": letters, "transparent": clear}
-    return ExportStyle(theme=theme, dpi=PAPER.dpi, **paper)
+    return ExportStyle(theme=theme, dpi=PAPER.dpi, width_cm=width, font_pt=letters, transparent=clear)
 
 
 def _row(label: str, options: tuple[str, ...], what: str, key: str, **look: Any) -> str:

@@ -52,8 +52,12 @@ def input_in_colours(
         selection = "token" if allowed is None else "key"
         with st.container(height=height if len(record) > LONG else "content", border=False):
             if record.keys is None:
-                taken = {"selection": selection, "take": lambda token: take(int(token["position"]))}
-                draw(strip, **taken, in_file=in_file)
+                draw(
+                    strip,
+                    selection=selection,
+                    take=lambda token: take(int(token["position"])),
+                    in_file=in_file,
+                )
             else:
                 show(strip, key=key, in_file=in_file)
         return

@@ -38,11 +38,17 @@ def show(
         if isinstance(figure, PlotlyFigure):
             drawn = in_theme(figure.specification)
             if height == "stretch":
-                drawn.update_layout(height=None)
-                drawn.update_xaxes(tickfont_size=LABEL, title_font_size=LABEL)
-                drawn.update_yaxes(tickfont_size=LABEL, title_font_size=LABEL)
-            look = {"key": key, "width": width, "height": height, "alt": figure.description}
-            st.plotly_chart(drawn, **look, config={"modeBarButtonsToRemove": ["toImage"]})
+                drawn.layout.height = None
+                for axis in (drawn.layout.xaxis, drawn.layout.yaxis):
+                    axis.tickfont.size = axis.title.font.size = LABEL
+            st.plotly_chart(
+                drawn,
+                key=key,
+                width=width,
+                height=height,
+                alt=figure.description,
+                config={"modeBarButtonsToRemove": ["toImage"]},
+            )
         else:
             st.vega_lite_chart(_with_data(figure), key=key, width=width)
         if key:
@@ -97,8 +103,13 @@ def clickable(
             take(points[0])
 
     with st.container(key=key):
-        options = {"key": chart_key, "selection_mode": selection, "width": width}
-        st.vega_lite_chart(_with_data(figure), on_select=callback(chart_key, clicked), **options)
+        st.vega_lite_chart(
+            _with_data(figure),
+            on_select=callback(chart_key, clicked),
+            key=chart_key,
+            selection_mode=selection,
+            width=width,
+        )
         if is_figure:
             download(in_file or figure, key)
 

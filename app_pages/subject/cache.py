@@ -20,7 +20,7 @@ from functools import partial, wraps
 from inspect import signature
 from threading import Lock
 from time import monotonic
-from typing import Any, NamedTuple, NewType, TypeVar
+from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar, overload
 
 import numpy as np
 import pandas as pd
@@ -34,9 +34,9 @@ from model.loaded import Loaded
 log = logging.getLogger(__name__)
 one_thread()  # here, since every page imports this before its first forward
 
-Checkpoint = NewType(
-    "Checkpoint", str
-)  # a name; as the type of a parameter it tells `cached` whose files to watch
+# A name; as the type of a parameter it tells `cached` whose files to watch.
+Checkpoint = Annotated[str, "checkpoint"]
+Parameters = ParamSpec("Parameters")
 Value = TypeVar("Value")
 
 MB = 2**20
@@ -238,7 +238,15 @@ def keep(
     return _get(Key(_maker(function), _with_hashes([name]), values), make, spinner)
 
 
-def cached(make: Callable[..., Value] | None = None, *, spinner: str | None = None) -> Callable[..., Value]:
+@overload
+def cached(
+    make: Callable[Parameters, Value], *, spinner: str | None = None
+) -> Callable[Parameters, Value]: ...
+@overload
+def cached(
+    make: None = None, *, spinner: str | None = None
+) -> Callable[[Callable[Parameters, Value]], Callable[Parameters, Value]]: ...
+def cached(make: Callable[..., Any] | None = None, *, spinner: str | None = None) -> Callable[..., Any]:
     """Keeps what a function returns.
 
     The hash of the files is part of the key for parameters annotated `Checkpoint`, and for those annotated with a dataclass
@@ -279,7 +287,9 @@ def _get(key: Key, make: Callable[[], Value], spinner: str | None) -> Value:
     # Not inside the `except`: there the error's traceback still refers to tensors on the GPU.
     is_new = not names <= _on_cpu
     _on_cpu.update(names)
-    _cache.forget(lambda kept: kept.maker == LOADED and kept.checkpoints[0][0] in names)
+    _cache.forget(
+        lambda kept: isinstance(kept, Key) and kept.maker == LOADED and kept.checkpoints[0][0] in names
+    )
     hand_back()
     if is_new:
         st.rerun()  # so that the page says it at its top; outside of a session this does nothing

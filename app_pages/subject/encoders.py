@@ -5,6 +5,7 @@ import numpy as np
 from app_pages.subject import session_encoders
 from app_pages.subject.cache import Checkpoint, cached, loaded
 from app_pages.subject.shipped_inputs import test_digits
+from app_pages.subject.stored_results import States, file_state
 from model import checkpoint, inputs
 from model.checkpoint.seeds import seed_of
 from model.config import DIGITS, ModelConfig
@@ -23,9 +24,16 @@ def checkpoints(kind: str) -> list[str]:
     return [name for name in (*shipped, *session_encoders.opened()) if kind_of(name) in (kind, None)]
 
 
+def kind_of(name: str) -> str | None:
+    """Of the input that an encoder takes; None where its configuration is damaged.
+
+    Asked of every encoder in each run, so of its files only the configuration is looked at.
+    """
+    return _kind(name, file_state(name, "config.json", of_weights=False))
+
+
 @cached
-def kind_of(name: Checkpoint) -> str | None:
-    """Of the input that an encoder takes; None where its configuration is damaged."""
+def _kind(name: str, _state: States) -> str | None:
     try:
         return TEXT if checkpoint.read_config(name).is_text else DIGIT
     except ValueError:

@@ -57,7 +57,8 @@ def faithfulness_of(name: str) -> results.ResultTable | None:
 
 def over(source: DataSource, measure: str | None = None) -> str:
     """Such as "872 SST development sentences"; of a `measure` that was taken of fewer, their number."""
-    return f"{source.samples.get(measure, source.n):,} {source.data}"
+    n = source.n if measure is None else source.samples.get(measure, source.n)
+    return f"{n:,} {source.data}"
 
 
 def is_of(source: DataSource, *names: str) -> bool:
@@ -77,9 +78,14 @@ def states_of(path: Path, *names: str) -> States:
         return ()
 
 
+def file_state(name: str, file: str, *, of_weights: bool = True) -> States:
+    """What changes with that file of an encoder, or with the encoder's weights."""
+    return states_of(_path(name, file), *([name] if of_weights else []))
+
+
 def _said(name: str, file: str, read: Callable[[str, States], Made | None]) -> Made | None:
     try:
-        return read(name, states_of(_path(name, file), name))
+        return read(name, file_state(name, file))
     except ValueError as error:
         st.caption(f"{plain(str(error))}.")
         return None

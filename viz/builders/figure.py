@@ -72,7 +72,7 @@ class PlotlyFigure:
 
     @property
     def specification(self) -> go.Figure:
-        return go.Figure(deepcopy(list(self._traces)), deepcopy(dict(self._layout)))
+        return go.Figure(list(self._traces), dict(self._layout))  # which copies both
 
     @property
     def frame(self) -> pd.DataFrame:

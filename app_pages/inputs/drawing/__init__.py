@@ -32,11 +32,22 @@ def drawn_digit() -> np.ndarray:
     with st.container(horizontal=True):
         st.button("Clear", key="clear", on_click=_keep, args=(BLANK,), disabled=blank)
         said = "Moves the drawing to the middle and gives it the size that the training digits have."
-        to_middle = {"on_click": _keep, "args": (centred(image),)}
-        st.button("Centre and scale", key="centre", disabled=blank, help=said, **to_middle)
+        st.button(
+            "Centre and scale",
+            key="centre",
+            disabled=blank,
+            help=said,
+            on_click=_keep,
+            args=(centred(image),),
+        )
     formats = ("png", "jpg", "jpeg", "webp", "bmp")
-    look = {"key": "upload", "max_upload_size": LARGEST, "on_change": take_upload}
-    st.file_uploader("Or upload a picture of a digit", formats, **look)
+    st.file_uploader(
+        "Or upload a picture of a digit",
+        formats,
+        key="upload",
+        max_upload_size=LARGEST,
+        on_change=take_upload,
+    )
     if problem := st.session_state.get("upload_problem"):
         st.warning(problem)
     return image

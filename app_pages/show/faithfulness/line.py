@@ -80,8 +80,15 @@ def _details(checked: Checked, query: int) -> None:
     with points:
         effect = "effect (cosine distance)" if followed is None else "effect (fall of the log-odds, nats)"
         tokens = [record.tokens[at] for at in checked.positions]
-        look = {"kind": NAMES[checked.kind], "effect": effect, "selected": query}
-        figure = score_effect(checked.positions, tokens, checked.scores, checked.effects, **look)
+        figure = score_effect(
+            checked.positions,
+            tokens,
+            checked.scores,
+            checked.effects,
+            kind=NAMES[checked.kind],
+            effect=effect,
+            selected=query,
+        )
         clickable(
             figure,
             key="faithful_points",
@@ -102,6 +109,10 @@ def _details(checked: Checked, query: int) -> None:
         own, others = area(curve, found.n), area(random, found.n)
         mean, sd = written(float(others.mean()), ".3f"), written(float(others.std(ddof=1)), ".3f")
         reading = f"area {written(float(own), '.3f')}, random {mean} ± {sd}"
-        look = {"what": what, "units": record.units, "reading": reading}
         with place:
-            show(removal_curve(kind, drawn.counts, curve, random, **look), key=f"faithful_{kind}")
+            show(
+                removal_curve(
+                    kind, drawn.counts, curve, random, what=what, units=record.units, reading=reading
+                ),
+                key=f"faithful_{kind}",
+            )

@@ -2,8 +2,11 @@
 
 from typing import NamedTuple
 
+import pandas as pd
+
 from app_pages.subject import stored_results
-from app_pages.subject.cache import Checkpoint
+from app_pages.subject.cache import Checkpoint, cached
+from model.atlas.results import FAITHFULNESS
 
 
 class OverData(NamedTuple):
@@ -19,15 +22,27 @@ def held_over_data(name: Checkpoint, lens: str, head: tuple[int, int] | None) ->
     A lens without heads has one map a layer. None where it was not measured for this encoder, lens and head, or by the
     rule of an earlier version, which held no map against the perfect one.
     """
-    found = stored_results.faithfulness_of(name)
-    if found is None or head is None:
+    stored = stored_results.faithfulness_of(name)
+    if stored is None or head is None:
         return None
-    rows = found.rows
-    of_layer = rows[(rows["lens"] == lens) & (rows["layer"] == head[0])]
-    of_head = of_layer[of_layer["head"].isna() | (of_layer["head"] == head[1])]
-    of_head = of_head[of_head["told"].notna()]
-    if of_head.empty:
-        return None
-    row = of_head.iloc[0]
-    share = float(row["share"]) if row["told"] else None
-    return OverData(share, int(row["told"]), found.source.n, found.source.data)
+    rows = _rows(name, stored_results.file_state(name, FAITHFULNESS))
+    row = rows.get((lens, head[0], head[1]), rows.get((lens, head[0], None)))
+    return None if row is None else OverData(*row, stored.source.n, stored.source.data)
+
+
+@cached
+def _rows(
+    name: Checkpoint, _of: stored_results.States
+) -> dict[tuple[str, int, int | None], tuple[float | None, int]]:
+    """By lens, layer and head (None where the lens has no heads) the share and the number of examples that it is of."""
+    stored = stored_results.faithfulness_of(name)
+    if stored is None:
+        return {}
+    table = stored.rows[stored.rows["told"].notna()]
+    return {
+        (row.lens, int(row.layer), None if pd.isna(row.head) else int(row.head)): (
+            float(row.share) if row.told else None,
+            int(row.told),
+        )
+        for row in reversed(list(table.itertuples()))  # of two rows the first counts
+    }
