@@ -38,7 +38,7 @@ def _rows(
     stored = stored_results.faithfulness_of(name)
     if stored is None:
         return {}
-    table = stored.rows[stored.rows["told"].notna()]
+    table = stored.rows[stored.rows["told"].notna() & stored.rows["layer"].notna()]
     return {
         (row.lens, int(row.layer), None if pd.isna(row.head) else int(row.head)): (
             float(row.share) if row.told else None,
